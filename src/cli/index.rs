@@ -93,10 +93,15 @@ async fn refresh(settings: Settings, is_json: bool) -> Outcome {
     let work = async {
         let mut last = 0;
         loop {
-            let now = index
-                .ready(|_, _| {})
-                .await
-                .map_err(|error| failed(error.to_string()))?;
+            let begun = index.ready(|_, _| {}).await;
+            begun.map_err(|error| failed(error.to_string()))?;
+            // A search waits for a part of the pages and for a time; this is for all of them.
+            index.pass_ended().await;
+            // An older index is no answer for a wiki that gave none.
+            if let Some(error) = index.failure() {
+                return Err(failed(error.to_string()));
+            }
+            let (now, _) = index.now();
             if now.is_complete || now.pages >= now.most {
                 return Ok(now);
             }

@@ -126,11 +126,12 @@ fn site_of(given: &Given, file: Option<&File>) -> Result<Option<SiteName>, FileF
         let is_unnamed = given.flags.iter().any(|(name, _)| *name == BASE_URL)
             || environment(BASE_URL).is_some()
             || file.is_some_and(|file| file.get(BASE_URL).is_some());
-        return Ok(match sites {
+        let found = match sites {
             _ if is_unnamed => None,
-            [one] => Some(one.name.clone()),
-            _ => file.and_then(|file| file.default_site.clone()),
-        });
+            [one] => Some(&one.name),
+            _ => file.and_then(|file| file.default_site.as_ref()),
+        };
+        return found.map(|name| without_flags(given, name)).transpose();
     };
     if !sites.iter().any(|site| site.name == *name) {
         return Err(FileFault::NoSite {
@@ -138,11 +139,16 @@ fn site_of(given: &Given, file: Option<&File>) -> Result<Option<SiteName>, FileF
             known: known(sites),
         });
     }
+    without_flags(given, name).map(Some)
+}
+
+/// The site, if no flag sets what only its own table may set: such a flag would change nothing.
+fn without_flags(given: &Given, name: &SiteName) -> Result<SiteName, FileFault> {
     let own = |(name, _): &&(&str, String)| {
         Setting::named(name).is_some_and(|setting| setting.in_site() == InSite::Own)
     };
     match given.flags.iter().find(own) {
-        None => Ok(Some(name.clone())),
+        None => Ok(name.clone()),
         Some((flag, _)) => Err(FileFault::OfSite {
             flag: Origin::Flag.name_of(flag),
             site: name.to_string(),

@@ -121,8 +121,14 @@ impl Settings {
             }
         }
         if !faults.is_empty() {
-            faults.dedup();
-            return Err(faults);
+            // What is the server's is wrong for each of its sites, and said once.
+            let mut once: Vec<SettingError> = Vec::new();
+            for fault in faults {
+                if !once.contains(&fault) {
+                    once.push(fault);
+                }
+            }
+            return Err(once);
         }
         if let Some(first) = all.first_mut() {
             first.warnings.extend(layers.warnings());
@@ -190,9 +196,16 @@ impl Settings {
             let inside = anchors.as_ref();
             let inside = inside.and_then(|it| anchors::warning(it, &audit_dir));
             more.extend(inside);
+            let mut warnings = [warnings(&wiki, &policy), idle(&policy), more].concat();
+            let site = source.site.map(|site| site.name.clone());
+            if let Some(site) = &site {
+                for warning in &mut warnings {
+                    *warning = format!("site {site}: {warning}");
+                }
+            }
             Some(Self {
-                site: source.site.map(|site| site.name.clone()),
-                warnings: [warnings(&wiki, &policy), idle(&policy), more].concat(),
+                site,
+                warnings,
                 wiki,
                 key_source: key_source?,
                 policy,

@@ -3,7 +3,7 @@
 use super::layers::Layers;
 use super::names::SETTINGS;
 use super::parse::{Origin, Source};
-use super::setting::{Kind, Setting};
+use super::setting::{InSite, Kind, Setting};
 
 /// Shown in place of a secret.
 const HIDDEN: &str = "•••";
@@ -17,17 +17,27 @@ pub struct Shown {
     pub value: Option<String>,
     /// Where the value comes from.
     pub origin: Origin,
+    /// The server's value, where the site has its own and both hold together.
+    pub of_server: Option<String>,
 }
 
 impl Layers {
     /// Every setting as it is now.
     #[must_use]
     pub fn shown(&self) -> Vec<Shown> {
-        let source = self.source();
-        let shown = |setting: &'static Setting| Shown {
-            setting,
-            value: value(&source, setting),
-            origin: source.origin(setting.name),
+        let (source, server) = (self.source(), self.source().of_server());
+        let shown = |setting: &'static Setting| {
+            let is_gate = source.site.is_some() && setting.in_site() == InSite::Narrower;
+            let is_own = source.origin(setting.name).is_of_site();
+            // A gate that the site does not set is the server's.
+            let from = if is_gate && !is_own { &server } else { &source };
+            let is_set_twice = is_gate && is_own && server.origin(setting.name) != Origin::Default;
+            Shown {
+                setting,
+                value: value(from, setting),
+                origin: from.origin(setting.name),
+                of_server: is_set_twice.then(|| value(&server, setting)).flatten(),
+            }
         };
         SETTINGS.iter().map(shown).collect()
     }

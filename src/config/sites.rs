@@ -70,6 +70,9 @@ pub(super) fn read<'a, 'b>(
 }
 
 #[cfg(test)]
+mod faults;
+
+#[cfg(test)]
 mod tests {
     use std::path::Path;
 

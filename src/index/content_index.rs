@@ -95,6 +95,19 @@ impl ContentIndex {
         (self.coverage(&progress), progress.is_running)
     }
 
+    /// Waits until no pass is under way, however long it takes.
+    pub async fn pass_ended(&self) {
+        let mut changes = self.progress.subscribe();
+        // It cannot fail: the sender is this index's own.
+        drop(changes.wait_for(|progress| !progress.is_running).await);
+    }
+
+    /// Why the last pass ended early, if the wiki was the reason.
+    #[must_use]
+    pub fn failure(&self) -> Option<WikiError> {
+        self.progress.borrow().error().cloned()
+    }
+
     /// An index of what a caller's key sees. It is in memory, since made-up keys would otherwise
     /// leave files on the disk.
     #[must_use]

@@ -10,6 +10,7 @@ use crate::cli::print::{Paint, harmless};
 use crate::cli::table::{Cell, Table};
 use crate::cli::{Outcome, print, start};
 use crate::config::{Origin, Shown};
+use crate::site::SiteName;
 
 /// Arguments of `config show`.
 #[derive(Debug, clap::Args)]
@@ -36,6 +37,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             .value
             .as_ref()
             .map_or_else(|| shown.setting.default.replace('`', ""), Clone::clone);
+        let value = match &shown.of_server {
+            Some(of_server) => format!("{value} (and the server's: {of_server})"),
+            None => value,
+        };
         let from = match &shown.origin {
             Origin::Default => "default".to_owned(),
             Origin::File { path, line, .. } => format!("{}:{line}", path.display()),
@@ -58,11 +63,17 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
 /// One setting for a program.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct OneSetting<'a> {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<&'a str>,
+    /// The server's value, where it holds together with the site's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_value: Option<&'a str>,
     from: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a Path>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,16 +81,21 @@ struct OneSetting<'a> {
 }
 
 fn as_json(shown: &Shown) -> OneSetting<'_> {
-    let (from, file, line) = match &shown.origin {
-        Origin::Default => ("default", None, None),
-        Origin::File { path, line, .. } => ("file", Some(path.as_path()), Some(*line)),
-        Origin::Environment => ("environment", None, None),
-        Origin::Flag => ("flag", None, None),
+    let (from, file, line, site) = match &shown.origin {
+        Origin::Default => ("default", None, None, None),
+        Origin::File { path, line, site } => {
+            let site = site.as_ref().map(SiteName::as_str);
+            ("file", Some(path.as_path()), Some(*line), site)
+        }
+        Origin::Environment => ("environment", None, None, None),
+        Origin::Flag => ("flag", None, None, None),
     };
     OneSetting {
         name: shown.setting.usual_name(),
         value: shown.value.as_deref(),
+        server_value: shown.of_server.as_deref(),
         from,
+        site,
         file,
         line,
     }
