@@ -264,16 +264,6 @@ pub(super) fn has_marks(texts: &Texts) -> bool {
     texts.values().any(|text| text.lines().any(is_mark))
 }
 
-impl Local {
-    /// The texts that were changed.
-    pub(super) fn texts(&self) -> Option<&Texts> {
-        match self {
-            Self::Changed { texts, .. } => Some(texts),
-            Self::Same | Self::Gone => None,
-        }
-    }
-}
-
 impl Known {
     /// Whether conflicts are marked in the page's files.
     pub(super) fn is_in_conflict(&self) -> bool {

@@ -157,10 +157,8 @@ impl Pull<'_> {
     /// tags in another order, get the wiki's.
     fn touched(&mut self, id: i64, page: PageState) -> Result<(), FilesError> {
         let base = Base::read(self.folder, id)?;
-        let is_respelled = self.here.pages.get(&id).is_some_and(|known| {
-            let texts = known.local.texts().filter(|_| known.moves_to().is_none());
-            texts.is_some_and(|texts| is_said(texts, &page, Some(&base.page)))
-        });
+        let local = self.here.pages.get(&id).map(|known| &known.local);
+        let is_respelled = matches!(local, Some(Local::Changed { texts, .. }) if is_said(texts, &page, Some(&base.page)));
         if is_respelled {
             return self.page(id, page);
         }

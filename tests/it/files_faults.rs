@@ -179,6 +179,17 @@ async fn tags_in_another_order_than_the_wikis_are_no_change() {
         status.told
     );
     assert!(work.read("en/docs/a.md").contains("\ntags: a, b\n"));
+
+    // The wiki gives them in any order; Git sees no change.
+    set(&work.wiki, ["b", "a"], 3);
+    work.good("pull", &[]).await;
+    let status = work.good("status", &[]).await;
+    assert!(
+        status.stdout.ends_with("as in the wiki\n"),
+        "{}",
+        status.told
+    );
+    assert!(work.read("en/docs/a.md").contains("\ntags: a, b\n"));
 }
 
 /// Pages of which some do not fit, in the order of their ids.
@@ -250,7 +261,7 @@ async fn a_disk_that_fills_at_any_point_of_a_pull_leaves_what_the_next_one_mends
     }
     let wanted = pulled_anew(&work).await;
     let mut failed_at = 0;
-    for pages in (2..160).step_by(5) {
+    for pages in (2..160).step_by(8) {
         let lines = format!(
             "{mount}; mount -o remount,size={}k \"$1\"; \"$own\" files pull \"$1\"; echo \"ended: $?\"; mount -o remount,size=4m \"$1\"; \"$own\" files pull \"$1\" >&2 || exit 1; \"$own\" files status \"$1\"; cp -R \"$1\"/. \"$OUT\"",
             pages * 4
@@ -274,7 +285,7 @@ async fn a_disk_that_fills_at_any_point_of_a_pull_leaves_what_the_next_one_mends
             "{told}"
         );
     }
-    assert!(failed_at > 10);
+    assert!(failed_at > 5);
 }
 
 #[tokio::test]
