@@ -102,6 +102,7 @@ mod sets;
 mod sets_together;
 mod settings;
 mod shares;
+mod site_commands;
 mod sites;
 mod standing;
 mod status;
