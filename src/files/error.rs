@@ -1,5 +1,6 @@
 //! What can be wrong with a folder of files.
 
+use std::fmt::Write as _;
 use std::io;
 
 use rustix::io::Errno;
@@ -93,13 +94,13 @@ impl FilesError {
 }
 
 fn in_lines(faults: &[FilesError]) -> String {
-    let mut lines: String = faults
-        .iter()
-        .take(NAMED)
-        .map(|fault| format!("\n  {fault}"))
-        .collect();
+    let mut lines = String::new();
+    // A string takes any text.
+    for fault in faults.iter().take(NAMED) {
+        let _ = write!(lines, "\n  {fault}");
+    }
     if let Some(more @ 1..) = faults.len().checked_sub(NAMED) {
-        lines.push_str(&format!("\n  and {more} more"));
+        let _ = write!(lines, "\n  and {more} more");
     }
     lines
 }

@@ -245,7 +245,7 @@ pub(super) fn is_as_seen(folder: &Folder, name: &str, seen: &Texts) -> bool {
     Part::ALL.into_iter().all(|part| {
         // A link that is in the way is no page's file.
         let now = folder.read(&file_of(name, part), MAX_BYTES).ok().flatten();
-        now.as_deref() == seen.get(&part).map(|text| text.as_bytes())
+        now.as_deref() == seen.get(&part).map(String::as_bytes)
     })
 }
 
