@@ -99,6 +99,10 @@ pub(super) const TOOLS: &[Known] = &[
     known::<super::get_change_set::GetChangeSet>(Toolset::Drafts),
     known::<super::submit_draft::SubmitDraft>(Toolset::Drafts),
     known::<super::discard_draft::DiscardDraft>(Toolset::Drafts),
+    known::<super::list_comments::ListComments>(Toolset::Comments),
+    known::<super::add_comment::AddComment>(Toolset::Comments),
+    known::<super::update_comment::UpdateComment>(Toolset::Comments),
+    known::<super::delete_comment::DeleteComment>(Toolset::Comments),
 ];
 
 /// The argument that names a draft; present only if drafts can be submitted.
