@@ -1,13 +1,19 @@
 //! The comments of pages: read, written, and taken back.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use regex::{Captures, Regex};
 use serde_json::{Value, json};
+use tempfile::TempDir;
+use wikijs_mcp::audit::Outcome;
 use wikijs_mcp::demo::{CommentRow, DemoWiki};
 
+use crate::command::Command;
 use crate::docs::generated;
+use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, id_of, members, mutations, said, told, wiki_of};
+use crate::process::Program;
 
 const RIGHTS: [&str; 6] = [
     "read:pages",
@@ -585,4 +591,193 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
         "undone",
         &server.confirmed("wikijs_undo_write", undo).await.unwrap(),
     );
+}
+
+/// The three writes of a comment.
+fn writes(id: i64, comment: i64) -> [(&'static str, Value); 3] {
+    [
+        (
+            "wikijs_add_comment",
+            json!({ "id": id, "content": "Mine", "replyTo": comment }),
+        ),
+        (
+            "wikijs_update_comment",
+            json!({ "id": id, "comment": comment, "content": "Mine" }),
+        ),
+        (
+            "wikijs_delete_comment",
+            json!({ "id": id, "comment": comment }),
+        ),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_becomes_of_an_answer_a_comment_is_sent_once_and_its_outcome_true() {
+    for (reach, reply) in [
+        (Reach::Before, Reply::Silence),
+        (Reach::Before, Reply::Cut),
+        (Reach::Twice, Reply::Wiki),
+        (Reach::Never, Reply::Silence),
+    ] {
+        for number in 0..3 {
+            let (wiki, id, [first, _]) = commented().await;
+            wiki.later_for_comments(Duration::from_secs(31));
+            let before = texts(&wiki);
+            let faulty = FaultyWiki::before(&wiki).await;
+            let served = Setup::at(&faulty.address(), &wiki.keys().admin)
+                .with("WIKI_TOOLSETS", "pages,undo,comments")
+                .with("WIKI_HTTP_WRITE_TIMEOUT_MS", "1000")
+                .serve()
+                .await;
+            let (tool, arguments) = writes(id, first)[number].clone();
+            faulty.on_mutations(Fault::new(reach, reply.clone()));
+            let told = served.confirmed(tool, arguments).await;
+            assert_eq!(faulty.mutations().len(), 1, "{tool}");
+            match reach {
+                Reach::Never => {
+                    assert_eq!(told.unwrap_err()["code"], "OUTCOME_UNKNOWN", "{tool}");
+                    assert_eq!(texts(&wiki), before);
+                }
+                _ => {
+                    let made = told.unwrap();
+                    assert_eq!(made["outcome"], "applied", "{tool}");
+                    faulty.recovers();
+                    // What an undo adds anew comes within the wiki's limits.
+                    wiki.later_for_comments(Duration::from_secs(31));
+                    let undo = json!({ "callId": made["callId"] });
+                    served.confirmed("wikijs_undo_write", undo).await.unwrap();
+                    let mut after = texts(&wiki);
+                    after.sort();
+                    let mut before = before;
+                    before.sort();
+                    assert_eq!(after, before, "{tool}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_server_leaves_comments_that_the_next_one_finds_and_takes_back() {
+    for number in 0..3 {
+        let (wiki, id, [first, _]) = commented().await;
+        wiki.later_for_comments(Duration::from_secs(31));
+        let before = texts(&wiki);
+        let faulty = FaultyWiki::before(&wiki).await;
+        let dir = Arc::new(TempDir::new().unwrap());
+        let mut program = Program::serve(
+            &[],
+            &[
+                ("WIKI_BASE_URL", &faulty.address()),
+                ("WIKI_API_TOKEN", &wiki.keys().admin),
+                ("WIKI_MUTATIONS_ENABLED", "true"),
+                ("WIKI_MUTATION_DRY_RUN", "false"),
+                ("WIKI_TOOLSETS", "comments"),
+                ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+            ],
+        );
+        let (tool, mut arguments) = writes(id, first)[number].clone();
+        let preview = program.call(tool, &arguments);
+        arguments["confirm"] = preview["confirm"].clone();
+        faulty.on_mutations(Fault::new(Reach::Afterwards, Reply::Silence));
+        program.begin(tool, &arguments);
+        faulty.mutations_arrive(1).await;
+        program.kill();
+        faulty.let_late_ones_through().await;
+        faulty.recovers();
+        let next = Setup::at(&faulty.address(), &wiki.keys().admin)
+            .with("WIKI_TOOLSETS", "undo,comments")
+            .in_dir(&dir)
+            .serve()
+            .await;
+        next.app.desk.recovered().await;
+        let mut records = next.records();
+        records.retain(|record| record.outcome.is_some());
+        let outcomes: Vec<_> = records.iter().map(|record| record.outcome).collect();
+        assert_eq!(outcomes, [Some(Outcome::Applied)], "{tool}");
+        wiki.later_for_comments(Duration::from_secs(31));
+        let undo = json!({ "callId": records[0].call.unwrap().to_string() });
+        next.confirmed("wikijs_undo_write", undo).await.unwrap();
+        let (mut after, mut before) = (texts(&wiki), before);
+        after.sort();
+        before.sort();
+        assert_eq!(after, before, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn a_proposed_comment_is_applied_by_a_person_if_it_still_fits() {
+    let (wiki, id, [first, second]) = commented().await;
+    let dry = setup(&wiki, &RIGHTS)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
+    let apply = async |proposed: &Value| {
+        wiki.later_for_comments(Duration::from_secs(31));
+        let command = Command::new(&[
+            "proposals",
+            "apply",
+            proposed["proposal"].as_str().unwrap(),
+            "--yes",
+        ])
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_API_TOKEN", &wiki.keys().admin)
+        .with("WIKI_AUDIT_DIR", dry.dir.path().to_str().unwrap())
+        .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "vault")
+        .with("WIKI_LOG", "off")
+        .with("WIKI_MUTATIONS_ENABLED", "true");
+        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    };
+    for (tool, arguments) in writes(id, first) {
+        let proposed = dry.call(tool, arguments).await.unwrap();
+        let ended = apply(&proposed).await;
+        assert_eq!(ended.code, 0, "{tool}: {}", ended.told);
+        let again = apply(&proposed).await;
+        assert_ne!(again.code, 0, "{}", again.told);
+    }
+    assert_eq!(texts(&wiki), ["It is. See [b](/en/docs/b).", "Mine"]);
+    // Neither of what changed since, nor where the page went.
+    let change = json!({ "id": id, "comment": second, "content": "Ours" });
+    let change = dry.call("wikijs_update_comment", change).await.unwrap();
+    let add = json!({ "id": id, "content": "More" });
+    let add = dry.call("wikijs_add_comment", add).await.unwrap();
+    wiki.with_store(|store| {
+        store.comment_mut(second).unwrap().content = "Theirs".to_owned();
+        store.page_mut(id).unwrap().path = "vault/a".to_owned();
+    });
+    let refused = apply(&change).await;
+    assert!(
+        refused.told.contains("PROPOSAL_OUTDATED"),
+        "{}",
+        refused.told
+    );
+    let refused = apply(&add).await;
+    assert!(refused.told.contains("PATH_DENIED"), "{}", refused.told);
+    assert_eq!(texts(&wiki), ["Theirs", "Mine"]);
+}
+
+#[tokio::test]
+async fn all_that_a_client_wrote_goes_back_but_for_comments_which_are_named() {
+    let (wiki, id, [first, _]) = commented().await;
+    let served = setup(&wiki, &RIGHTS).serve().await;
+    let change = json!({ "id": id, "comment": first, "content": "Mine" });
+    served
+        .confirmed("wikijs_update_comment", change)
+        .await
+        .unwrap();
+    let page = json!({ "id": id_of(&wiki, "docs/b"), "title": "Mine" });
+    served.confirmed("wikijs_update_page", page).await.unwrap();
+    let client = served
+        .records()
+        .iter()
+        .find_map(|record| record.client.clone());
+    let name = client.unwrap().name;
+    let command = Command::new(&["undo", "--client", &name, "--since", "1h", "--yes"])
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_API_TOKEN", &wiki.keys().admin)
+        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+        .with("WIKI_MUTATIONS_ENABLED", "true");
+    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    assert!(ended.told.contains("call by call"), "{}", ended.told);
+    assert_eq!(texts(&wiki)[0], "Mine");
 }
