@@ -46,7 +46,7 @@ impl Access {
     pub(super) fn guest() -> Self {
         Self {
             is_guest: true,
-            ..Self::new(&["read:pages", "read:comments"], "")
+            ..Self::new(&["read:pages", "read:comments", "read:assets"], "")
         }
     }
 

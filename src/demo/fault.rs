@@ -7,6 +7,22 @@ use super::sql::SqlFault;
 pub(super) enum WikiError {
     /// 1019: nobody is logged in (W3).
     AuthRequired,
+    /// 2002: such a folder is there.
+    AssetFolderExists,
+    /// 2003: the key may not delete it.
+    AssetDeleteForbidden,
+    /// 2004: no such asset.
+    AssetInvalid,
+    /// 2005: the name is taken.
+    AssetRenameCollision,
+    /// 2006: the key may not rename it.
+    AssetRenameForbidden,
+    /// 2007: no name before the extension.
+    AssetRenameInvalid,
+    /// 2008: another extension.
+    AssetRenameInvalidExt,
+    /// 2009: the key may not write it under its new name.
+    AssetRenameTargetForbidden,
     /// 6002: the path is taken.
     DuplicateCreate,
     /// 6003: no such page.
@@ -63,6 +79,46 @@ impl WikiError {
                 1019,
                 "AuthRequired",
                 "You must be authenticated to access this resource.",
+            ),
+            Self::AssetFolderExists => (
+                2002,
+                "AssetFolderExists",
+                "An asset folder with the same name already exists.",
+            ),
+            Self::AssetDeleteForbidden => (
+                2003,
+                "AssetDeleteForbidden",
+                "You are not authorized to delete this asset.",
+            ),
+            Self::AssetInvalid => (
+                2004,
+                "AssetInvalid",
+                "This asset does not exist or is invalid.",
+            ),
+            Self::AssetRenameCollision => (
+                2005,
+                "AssetRenameCollision",
+                "An asset with the same filename in the same folder already exists.",
+            ),
+            Self::AssetRenameForbidden => (
+                2006,
+                "AssetRenameForbidden",
+                "You are not authorized to rename this asset.",
+            ),
+            Self::AssetRenameInvalid => (
+                2007,
+                "AssetRenameInvalid",
+                "The new asset filename is invalid.",
+            ),
+            Self::AssetRenameInvalidExt => (
+                2008,
+                "AssetRenameInvalidExt",
+                "The file extension cannot be changed on an existing asset.",
+            ),
+            Self::AssetRenameTargetForbidden => (
+                2009,
+                "AssetRenameTargetForbidden",
+                "You are not authorized to rename this asset to the requested name.",
             ),
             Self::DuplicateCreate => (
                 6002,

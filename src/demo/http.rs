@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, Response, StatusCode, header};
-use axum::routing::{any, get};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, Uri, header};
+use axum::routing::{any, get, post};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
@@ -21,6 +21,8 @@ use super::reader_view;
 use super::requests::SeenRequest;
 use super::state::Shared;
 use super::surrogates;
+use super::upload::{Upload, stored};
+use super::writes;
 
 /// The largest body that the wiki reads.
 const MOST: usize = 5 * 1024 * 1024;
@@ -45,7 +47,8 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/d/{locale}/{*path}", get(download_source))
         .route("/e/{locale}/{*path}", get(view_in_editor))
         .route("/{locale}/{*path}", get(view))
-        .fallback(not_found)
+        .route("/u", post(upload))
+        .fallback(other)
         .with_state(App { shared, schema })
 }
 
@@ -60,6 +63,103 @@ async fn not_found() -> Response<Body> {
 /// So does the wiki with a key that has just expired: it never answers.
 async fn no_answer() -> Response<Body> {
     std::future::pending().await
+}
+
+/// An asset is at a path that is no page's: it has a dot, and another end than a page's (W40).
+fn is_of_asset(path: &str) -> bool {
+    let of_page = [".md", ".html", ".txt"];
+    path.contains('.') && !of_page.iter().any(|end| path.ends_with(end))
+}
+
+async fn other(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Response<Body> {
+    let path = uri.path().trim_start_matches('/');
+    let path = path.replace("%20", " ");
+    if is_of_asset(&path) {
+        return asset(&app, &path, &headers);
+    }
+    not_found().await
+}
+
+fn asset(app: &App, path: &str, headers: &HeaderMap) -> Response<Body> {
+    let access = match admit(&app.shared, headers) {
+        Ok(access) => access,
+        Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
+    };
+    const TEXT: &str = "text/plain; charset=utf-8";
+    if !access.may(&["read:assets"], path) {
+        return respond(StatusCode::FORBIDDEN, TEXT, "Forbidden".to_owned());
+    }
+    let store = app.shared.store();
+    match store.asset_at(path) {
+        Some(found) => {
+            let kind = served_as(found.ext());
+            let mut response = Response::new(Body::from(found.data.clone()));
+            let headers = response.headers_mut();
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+            response
+        }
+        None => respond(StatusCode::NOT_FOUND, TEXT, "Not Found".to_owned()),
+    }
+}
+
+/// The type that goes by the end of a name.
+fn served_as(ext: &str) -> &'static str {
+    match ext {
+        ".png" => "image/png",
+        ".jpg" | ".jpeg" => "image/jpeg",
+        ".gif" => "image/gif",
+        ".webp" => "image/webp",
+        ".svg" => "image/svg+xml",
+        ".pdf" => "application/pdf",
+        _ => "application/octet-stream",
+    }
+}
+
+/// Takes a file (W37). It says `ok` whatever the database says.
+async fn upload(State(app): State<App>, headers: HeaderMap, body: Body) -> Response<Body> {
+    let access = match admit(&app.shared, &headers) {
+        Ok(access) => access,
+        Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
+    };
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let body = to_bytes(body, SWALLOWED).await.unwrap_or_default();
+    let read = Upload::read(kind, &body);
+    let is_large = |read: &Upload| read.file.as_ref().is_some_and(|file| file.2.len() > MOST);
+    let Some(read) = read.filter(|read| !is_large(read)) else {
+        return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, html("Error"));
+    };
+    let refused = |status, message: &str| {
+        let told = json!({"succeeded": false, "message": message});
+        respond(status, JSON, told.to_string())
+    };
+    if !access.has(&["write:assets"]) {
+        return refused(
+            StatusCode::FORBIDDEN,
+            "You are not authorized to upload files.",
+        );
+    }
+    let Some((name, mime, data)) = read.file else {
+        return refused(StatusCode::BAD_REQUEST, "Missing upload payload.");
+    };
+    let Some(folder) = read.folder else {
+        return refused(StatusCode::BAD_REQUEST, "Missing upload folder metadata.");
+    };
+    let path = app.shared.store().upload_path(folder, &name);
+    if !access.may(&["write:assets"], &path) {
+        return refused(
+            StatusCode::FORBIDDEN,
+            "You are not authorized to upload files to this folder.",
+        );
+    }
+    let data = stored(&name, &mime, data);
+    // Nothing can fail here that anybody is told of.
+    let _stored = writes::of_assets(&app.shared, |store| {
+        store.upload(folder, &name, &mime, data);
+        Ok(())
+    })
+    .await;
+    respond(StatusCode::OK, HTML, "ok".to_owned())
 }
 
 async fn download_source(
@@ -96,6 +196,10 @@ async fn view(
     Path((locale, path)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response<Body> {
+    let whole = format!("{locale}/{path}");
+    if is_of_asset(&whole) && app.shared.store().page_at(&locale, &path).is_none() {
+        return asset(&app, &whole, &headers);
+    }
     let access = match admit(&app.shared, &headers) {
         Ok(access) => access,
         Err(message) => {

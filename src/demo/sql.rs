@@ -112,7 +112,8 @@ pub(super) fn check_editor(
     content_type(editor).ok_or_else(|| foreign_key(table, columns, "editorkey"))
 }
 
-fn foreign_key(table: &str, columns: &[Column<'_>], key: &str) -> SqlFault {
+/// The refusal of a row that refers to nothing.
+pub(super) fn foreign_key(table: &str, columns: &[Column<'_>], key: &str) -> SqlFault {
     let reason = format!(
         "insert or update on table \"{table}\" violates foreign key constraint \"{table}_{key}_foreign\""
     );

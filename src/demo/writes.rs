@@ -212,6 +212,15 @@ pub(super) async fn delete_comment(shared: &Shared, id: i64, access: &Access) ->
     step(shared, |store| store.delete_comment(id, access))
 }
 
+/// A write of assets.
+pub(super) async fn of_assets(
+    shared: &Shared,
+    work: impl FnOnce(&mut Store) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    begin(shared).await;
+    step(shared, work)
+}
+
 fn read_back(shared: &Shared, id: i64) -> Result<PageRow, Fault> {
     match shared.store().page(id) {
         Some(page) => Ok(page.clone()),

@@ -73,8 +73,7 @@ impl Subject {
         let operation = change.operation();
         let is_light = match operation {
             Operation::Create | Operation::Update => !change.moves(),
-            Operation::Move | Operation::Delete => false,
-            // What belongs to a page is approved by itself.
+            // What belongs to a page is approved by itself, as moves and deletes are.
             _ => false,
         };
         let is_code = |field: &Field| field.is_code();

@@ -276,7 +276,7 @@ fn coded(code: i64) -> Option<WikiError> {
     Some(match code {
         1019 => WikiError::Guest,
         6002 | 6006 => WikiError::PageExists,
-        6003 => WikiError::NotFound,
+        6003 | 8005 => WikiError::NotFound,
         6004 => WikiError::EmptyContent,
         6005 => WikiError::IllegalPath,
         6007 => WikiError::Forbidden {
@@ -301,7 +301,6 @@ fn coded(code: i64) -> Option<WikiError> {
         8004 => WikiError::Forbidden {
             right: "manage:comments",
         },
-        8005 => WikiError::NotFound,
         8006 => WikiError::Forbidden {
             right: "read:comments",
         },

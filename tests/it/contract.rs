@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::Value;
 use wikijs_mcp::demo::{DemoOptions, DemoWiki};
 
-use crate::wiki_client::{Reply, WikiClient};
+use crate::wiki_client::{Reply, Sent, WikiClient};
 
 /// One line of a contract file.
 struct Line {
@@ -97,16 +97,26 @@ async fn replay(file: &Path, faults: &mut Vec<String>) {
     wiki.shutdown().await;
 }
 
-/// A key for comments: its rights beside those of every reader, and where they hold.
+/// A key for comments or assets: its rights beside those of every reader, and where they hold.
 fn key_of(wiki: &DemoWiki, caller: &str) -> String {
     let (rights, prefix): (&[&str], &str) = match caller {
         "commentreader" => (&["read:comments"], ""),
         "commenter" => (&["read:comments", "write:comments"], ""),
         "moderator" => (&["read:comments", "write:comments", "manage:comments"], ""),
         "section" => (
-            &["read:comments", "write:comments", "manage:comments"],
+            &[
+                "read:comments",
+                "write:comments",
+                "manage:comments",
+                "read:assets",
+                "write:assets",
+                "manage:assets",
+            ],
             "docs",
         ),
+        "assetreader" => (&["read:assets"], ""),
+        "uploader" => (&["read:assets", "write:assets"], ""),
+        "librarian" => (&["read:assets", "write:assets", "manage:assets"], ""),
         _ => panic!("there is no key {caller}"),
     };
     let reader = ["read:pages", "read:source", "read:history"];
@@ -117,6 +127,22 @@ async fn send(client: &WikiClient, line: &Value, saved: &BTreeMap<String, Value>
     if let Some(query) = line.get("query") {
         let variables = insert(line.get("variables").unwrap_or(&Value::Null), saved);
         return client.post(query.as_str().unwrap(), &variables).await;
+    }
+    if let Some(upload) = line.get("upload") {
+        let text = |member: &str| upload[member].as_str().unwrap_or_default();
+        let data = match upload.get("base64") {
+            Some(data) => STANDARD.decode(data.as_str().unwrap()).unwrap(),
+            None => vec![b'x'; usize::try_from(upload["bytes"].as_u64().unwrap()).unwrap()],
+        };
+        let sent = Sent {
+            field: text("field"),
+            name: text("name"),
+            mime: text("mime"),
+            data,
+        };
+        let sent = upload["name"].is_string().then_some(sent);
+        let folder = insert(&upload["folder"], saved).as_i64();
+        return client.upload(folder, sent).await;
     }
     let method: Method = line["method"].as_str().unwrap().parse().unwrap();
     let body = match line.get("body") {
@@ -186,6 +212,14 @@ fn compare(line: &Value, reply: &Reply, saved: &BTreeMap<String, Value>) -> Resu
         if expected != found {
             return Err(format!("content type {found:?} instead of {expected:?}"));
         }
+    }
+    if let Some(expected) = line.get("base64").and_then(Value::as_str) {
+        let same = STANDARD.decode(expected).unwrap() == reply.bytes;
+        return if same {
+            Ok(())
+        } else {
+            Err("other bytes".to_owned())
+        };
     }
     if let Some(expected) = line.get("text") {
         return matches(expected, &Value::String(reply.text.clone()), saved, "text");

@@ -5,7 +5,7 @@
     reason = "tests speak to the wiki directly, not through the client under test"
 )]
 
-use reqwest::{Client, Method};
+use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 use wikijs_mcp::demo::DemoWiki;
 
@@ -15,12 +15,21 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) content_type: Option<String>,
     pub(crate) text: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Reply {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|e| panic!("{e}: {}", self.text))
     }
+}
+
+/// A file that is sent.
+pub(crate) struct Sent<'a> {
+    pub(crate) field: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) mime: &'a str,
+    pub(crate) data: Vec<u8>,
 }
 
 /// A client of one wiki, with one key or none.
@@ -52,22 +61,57 @@ impl WikiClient {
     /// Sends a request of any kind.
     pub(crate) async fn send(&self, method: Method, path: &str, body: Option<String>) -> Reply {
         let mut request = self.http.request(method, format!("{}{path}", self.base));
-        if let Some(key) = &self.key {
-            request = request.bearer_auth(key);
-        }
         if let Some(body) = body {
             request = request
                 .header("content-type", "application/json")
                 .body(body);
         }
+        self.read(request).await
+    }
+
+    async fn read(&self, mut request: RequestBuilder) -> Reply {
+        if let Some(key) = &self.key {
+            request = request.bearer_auth(key);
+        }
         let response = request.send().await.unwrap();
         let content_type = response.headers().get("content-type");
         let content_type = content_type.map(|value| value.to_str().unwrap().to_owned());
+        let status = response.status().as_u16();
+        let bytes = response.bytes().await.unwrap().to_vec();
         Reply {
-            status: response.status().as_u16(),
+            status,
             content_type,
-            text: response.text().await.unwrap(),
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+            bytes,
         }
+    }
+
+    /// Sends a form with a file, as the wiki's own pages do: the folder first.
+    pub(crate) async fn upload(&self, folder: Option<i64>, file: Option<Sent<'_>>) -> Reply {
+        const MARK: &str = "--------------------------b0undary";
+        let mut form = Vec::new();
+        if let Some(folder) = folder {
+            let part = format!(
+                "--{MARK}\r\nContent-Disposition: form-data; name=\"mediaUpload\"\r\n\r\n{{\"folderId\":{folder}}}\r\n"
+            );
+            form.extend(part.into_bytes());
+        }
+        if let Some(file) = file {
+            let (field, name, mime) = (file.field, file.name, file.mime);
+            let head = format!(
+                "--{MARK}\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\nContent-Type: {mime}\r\n\r\n"
+            );
+            form.extend(head.into_bytes());
+            form.extend(file.data);
+            form.extend(b"\r\n");
+        }
+        form.extend(format!("--{MARK}--\r\n").into_bytes());
+        let request = self.http.post(format!("{}/u", self.base));
+        let request = request.header(
+            "content-type",
+            format!("multipart/form-data; boundary={MARK}"),
+        );
+        self.read(request.body(form)).await
     }
 
     /// Sends an operation.

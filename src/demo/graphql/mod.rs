@@ -1,4 +1,4 @@
-//! The GraphQL API: the part of Wiki.js' schema that has to do with pages and their comments.
+//! The GraphQL API: the part of Wiki.js' schema that has to do with pages, their comments, and assets.
 
 #![expect(
     clippy::unused_async,
@@ -6,6 +6,7 @@
 )]
 
 mod answer;
+mod assets;
 mod comments;
 mod errors;
 mod lists;
@@ -26,6 +27,7 @@ pub(super) use answer::Answer;
 pub(super) use operation::Operation;
 
 use super::state::Shared;
+use assets::{AssetMutation, AssetQuery};
 use comments::{CommentMutation, CommentQuery};
 use mutation::PageMutation;
 use query::PageQuery;
@@ -49,6 +51,10 @@ pub(super) struct Query;
 impl Query {
     async fn pages(&self) -> Option<PageQuery> {
         Some(PageQuery)
+    }
+
+    async fn assets(&self) -> Option<AssetQuery> {
+        Some(AssetQuery)
     }
 
     async fn comments(&self) -> Option<CommentQuery> {
@@ -75,6 +81,10 @@ pub(super) struct Mutation;
 impl Mutation {
     async fn pages(&self) -> Option<PageMutation> {
         Some(PageMutation)
+    }
+
+    async fn assets(&self) -> Option<AssetMutation> {
+        Some(AssetMutation)
     }
 
     async fn comments(&self) -> Option<CommentMutation> {

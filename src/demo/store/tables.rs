@@ -6,7 +6,7 @@ use super::history::VersionRow;
 use super::rendered::Rendered;
 use super::tags::TagRow;
 use super::tree::TreeNode;
-use super::{CommentRow, PageRow};
+use super::{AssetRow, CommentRow, FolderRow, PageRow};
 use crate::demo::clock::Clock;
 use crate::demo::fault::{Fault, WikiError};
 
@@ -30,6 +30,10 @@ pub struct Store {
     pub(super) shown: BTreeMap<i64, Rendered>,
     pub(super) comments: BTreeMap<i64, CommentRow>,
     pub(super) last_comment: i64,
+    pub(super) assets: BTreeMap<i64, AssetRow>,
+    pub(super) folders: BTreeMap<i64, FolderRow>,
+    pub(super) last_asset: i64,
+    pub(super) last_folder: i64,
     last_page: i64,
     last_version: i64,
 }

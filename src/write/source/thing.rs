@@ -16,9 +16,9 @@ pub(in crate::write) async fn as_now(
 ) -> Result<ToWrite, Failure> {
     let Some(thing) = &state.thing else {
         let id = state.id.ok_or(WikiError::NotFound)?;
-        return whole_page::to_write(wiki, id, accept_loss).await;
+        return Box::pin(whole_page::to_write(wiki, id, accept_loss)).await;
     };
-    let seen = wiki.thing_now(state, None).await;
+    let seen = Box::pin(wiki.thing_now(state, None)).await;
     let seen = seen.map_err(|error| failure_of(thing, error))?;
     if !seen.is_readable {
         return Err(unreadable(thing));
@@ -44,7 +44,7 @@ pub(super) async fn if_there(wiki: &Wiki, state: &PageState) -> Result<Option<Pa
 pub(super) async fn at_its_page(wiki: &Wiki, change: Change) -> Result<Change, Failure> {
     match (change.before(), change.after()) {
         (None, Some(after)) if after.thing.is_some() => {
-            let after = wiki.thing_to_add(after.clone()).await?;
+            let after = Box::pin(wiki.thing_to_add(after.clone())).await?;
             Ok(change.with_after(after))
         }
         _ => Ok(change),
@@ -55,7 +55,7 @@ pub(super) async fn at_its_page(wiki: &Wiki, change: Change) -> Result<Change, F
 pub(super) async fn set_at_its_page(wiki: &Wiki, set: ChangeSet) -> Result<ChangeSet, Failure> {
     match set.first().change.after() {
         Some(after) if after.thing.is_some() && set.page().is_none() => {
-            let fresh = wiki.thing_to_add(after.clone()).await?;
+            let fresh = Box::pin(wiki.thing_to_add(after.clone())).await?;
             Ok(set.with_first_after(fresh))
         }
         _ => Ok(set),

@@ -1,0 +1,155 @@
+//! `assets` of a query and of a mutation (W35, W36, W41).
+
+use async_graphql::{Context, Enum, Object, SimpleObject};
+
+use super::errors::{nullable, require, shared};
+use super::mutation::DefaultResponse;
+use super::scalars::Date;
+use crate::demo::store::{AssetRow, FolderRow};
+use crate::demo::writes;
+
+const READERS: &[&str] = &["read:assets"];
+
+/// What an asset was uploaded as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
+pub(super) enum AssetKind {
+    Image,
+    Binary,
+    All,
+}
+
+/// An asset in a list.
+#[derive(SimpleObject)]
+pub(super) struct AssetItem {
+    id: i64,
+    filename: String,
+    ext: String,
+    kind: AssetKind,
+    mime: String,
+    file_size: i64,
+    metadata: Option<String>,
+    created_at: Date,
+    updated_at: Date,
+}
+
+/// A folder in a list.
+#[derive(SimpleObject)]
+pub(super) struct AssetFolder {
+    id: i64,
+    slug: String,
+    name: Option<String>,
+}
+
+impl From<AssetRow> for AssetItem {
+    fn from(row: AssetRow) -> Self {
+        Self {
+            id: row.id,
+            ext: row.ext().to_owned(),
+            kind: kind(&row),
+            file_size: i64::try_from(row.data.len()).unwrap_or(i64::MAX),
+            metadata: None,
+            created_at: Date::from(&row.created_at),
+            updated_at: Date::from(&row.updated_at),
+            filename: row.filename,
+            mime: row.mime,
+        }
+    }
+}
+
+impl From<FolderRow> for AssetFolder {
+    fn from(row: FolderRow) -> Self {
+        Self {
+            id: row.id,
+            name: Some(row.slug.clone()),
+            slug: row.slug,
+        }
+    }
+}
+
+fn kind(row: &AssetRow) -> AssetKind {
+    if row.is_image() {
+        AssetKind::Image
+    } else {
+        AssetKind::Binary
+    }
+}
+
+/// Everything about assets that can be read.
+pub(super) struct AssetQuery;
+
+#[Object]
+impl AssetQuery {
+    #[graphql(name = "list")]
+    async fn list(
+        &self,
+        ctx: &Context<'_>,
+        folder_id: i32,
+        #[graphql(name = "kind")] wanted: AssetKind,
+    ) -> Option<Vec<Option<AssetItem>>> {
+        let access = nullable(ctx, require(ctx, READERS))?;
+        let found = shared(ctx).store().assets_in(folder_id.into(), access);
+        let is_wanted = |row: &AssetRow| wanted == AssetKind::All || kind(row) == wanted;
+        let found = found.into_iter().filter(is_wanted);
+        Some(found.map(|row| Some(row.into())).collect())
+    }
+
+    async fn folders(
+        &self,
+        ctx: &Context<'_>,
+        parent_folder_id: i32,
+    ) -> Option<Vec<Option<AssetFolder>>> {
+        let access = nullable(ctx, require(ctx, READERS))?;
+        let store = shared(ctx).store();
+        let found = store.folders_in(parent_folder_id.into(), access);
+        Some(found.into_iter().map(|row| Some(row.into())).collect())
+    }
+}
+
+/// What can be done to assets, but for uploads.
+pub(super) struct AssetMutation;
+
+#[Object]
+impl AssetMutation {
+    async fn create_folder(
+        &self,
+        ctx: &Context<'_>,
+        parent_folder_id: i32,
+        slug: String,
+        name: Option<String>,
+    ) -> Option<DefaultResponse> {
+        // The name is always the slug.
+        let _ = name;
+        nullable(ctx, require(ctx, &["write:assets"]))?;
+        let parent = parent_folder_id.into();
+        let result = writes::of_assets(shared(ctx), |store| store.create_folder(parent, &slug));
+        Some(DefaultResponse::of(
+            &result.await,
+            "Asset Folder has been created successfully.",
+        ))
+    }
+
+    async fn rename_asset(
+        &self,
+        ctx: &Context<'_>,
+        id: i32,
+        filename: String,
+    ) -> Option<DefaultResponse> {
+        let access = nullable(ctx, require(ctx, &["manage:assets"]))?;
+        let rename = writes::of_assets(shared(ctx), |store| {
+            store.rename_asset(id.into(), &filename, access)
+        });
+        Some(DefaultResponse::of(
+            &rename.await,
+            "Asset has been renamed successfully.",
+        ))
+    }
+
+    async fn delete_asset(&self, ctx: &Context<'_>, id: i32) -> Option<DefaultResponse> {
+        let access = nullable(ctx, require(ctx, &["manage:assets"]))?;
+        let delete = writes::of_assets(shared(ctx), |store| store.delete_asset(id.into(), access));
+        Some(DefaultResponse::of(
+            &delete.await,
+            "Asset has been deleted successfully.",
+        ))
+    }
+}

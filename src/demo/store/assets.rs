@@ -1,0 +1,232 @@
+//! Assets and their folders (W35 to W41).
+
+use super::Store;
+use crate::demo::access::Access;
+use crate::demo::fault::{Fault, WikiError};
+use crate::demo::sql;
+
+/// A folder of assets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FolderRow {
+    /// Its id.
+    pub id: i64,
+    /// The folder that it is in; 0 for the root.
+    pub parent: i64,
+    /// Its part of the path, which is its name, too.
+    pub slug: String,
+}
+
+/// One asset.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AssetRow {
+    /// Its id.
+    pub id: i64,
+    /// The folder that it is in; 0 for the root.
+    pub folder: i64,
+    /// Its name.
+    pub filename: String,
+    /// Its type, as the upload said.
+    pub mime: String,
+    /// Its bytes.
+    pub data: Vec<u8>,
+    /// When it was first uploaded.
+    pub created_at: String,
+    /// When it was last uploaded or renamed.
+    pub updated_at: String,
+}
+
+impl AssetRow {
+    /// The end of its name that begins with the last dot; empty without one.
+    pub(in crate::demo) fn ext(&self) -> &str {
+        extension(&self.filename)
+    }
+
+    /// Whether it was uploaded as an image.
+    pub(in crate::demo) fn is_image(&self) -> bool {
+        self.mime.starts_with("image/")
+    }
+}
+
+/// As Node takes it: a name that begins with its only dot has none.
+fn extension(name: &str) -> &str {
+    match name.rfind('.') {
+        Some(at) if at > 0 => name.get(at..).unwrap_or_default(),
+        _ => "",
+    }
+}
+
+/// What of a name can be the name of a file.
+fn sanitized(name: &str) -> String {
+    let is_refused = |c: char| c.is_control() || "/?<>\\:*|\"".contains(c);
+    let name: String = name.chars().filter(|c| !is_refused(*c)).collect();
+    name.trim_end_matches(['.', ' ']).to_owned()
+}
+
+/// The name under which an upload is stored (W38).
+fn stored_name(sent: &str) -> String {
+    let name = sent.rsplit(['/', '\\']).next().unwrap_or_default();
+    let mut stored = String::new();
+    for c in name.to_lowercase().chars() {
+        if !(c.is_whitespace() || ",;#".contains(c)) {
+            stored.push(c);
+        } else if !stored.ends_with('\u{0}') {
+            // One mark for a whole run.
+            stored.push('\u{0}');
+        }
+    }
+    sanitized(&stored.replace('\u{0}', "_"))
+}
+
+impl Store {
+    /// All assets, oldest first.
+    pub fn assets(&self) -> impl Iterator<Item = &AssetRow> {
+        self.assets.values()
+    }
+
+    /// The asset with this id, to be altered.
+    pub fn asset_mut(&mut self, id: i64) -> Option<&mut AssetRow> {
+        self.assets.get_mut(&id)
+    }
+
+    /// The path of a folder, without a slash at its ends; empty for the root.
+    pub fn folder_path(&self, folder: i64) -> String {
+        let mut slugs = Vec::new();
+        let mut next = self.folders.get(&folder);
+        while let Some(folder) = next {
+            slugs.push(folder.slug.as_str());
+            next = self.folders.get(&folder.parent);
+        }
+        slugs.reverse();
+        slugs.join("/")
+    }
+
+    fn below(&self, folder: i64, name: &str) -> String {
+        match self.folder_path(folder) {
+            path if path.is_empty() && folder == 0 => name.to_owned(),
+            path => format!("{path}/{name}"),
+        }
+    }
+
+    /// The folders in a folder that the caller may see.
+    pub(in crate::demo) fn folders_in(&self, parent: i64, access: &Access) -> Vec<FolderRow> {
+        let folders = self.folders.values().filter(|one| one.parent == parent);
+        let may = |one: &&FolderRow| access.may(&["read:assets"], &self.below(parent, &one.slug));
+        folders.filter(may).cloned().collect()
+    }
+
+    /// The assets in a folder that the caller may see.
+    pub(in crate::demo) fn assets_in(&self, folder: i64, access: &Access) -> Vec<AssetRow> {
+        let assets = self.assets().filter(|one| one.folder == folder);
+        let may =
+            |one: &&AssetRow| access.may(&["read:assets"], &self.below(folder, &one.filename));
+        assets.filter(may).cloned().collect()
+    }
+
+    /// The asset at a path.
+    pub fn asset_at(&self, path: &str) -> Option<&AssetRow> {
+        self.assets()
+            .find(|one| self.below(one.folder, &one.filename) == path)
+    }
+
+    /// Makes a folder (W36); where, nobody looks at.
+    pub(in crate::demo) fn create_folder(&mut self, parent: i64, slug: &str) -> Result<(), Fault> {
+        let slug = sanitized(slug).to_lowercase();
+        let is_it = |one: &FolderRow| one.parent == parent && one.slug == slug;
+        if self.folders.values().any(is_it) {
+            return Err(WikiError::AssetFolderExists.into());
+        }
+        if parent != 0 && !self.folders.contains_key(&parent) {
+            let columns = [sql::short("name", &slug), sql::short("slug", &slug)];
+            return Err(sql::foreign_key("assetFolders", &columns, "parentid").into());
+        }
+        self.last_folder += 1;
+        let id = self.last_folder;
+        self.folders.insert(id, FolderRow { id, parent, slug });
+        Ok(())
+    }
+
+    /// Where an upload would be stored, for the right there.
+    pub(in crate::demo) fn upload_path(&self, folder: i64, sent: &str) -> String {
+        self.below(folder, &stored_name(sent))
+    }
+
+    /// Stores an upload over what has its name (W39). Where there is no such folder nothing is
+    /// stored, and nobody is told (W37).
+    pub(in crate::demo) fn upload(&mut self, folder: i64, sent: &str, mime: &str, data: Vec<u8>) {
+        if folder != 0 && !self.folders.contains_key(&folder) {
+            return;
+        }
+        let filename = stored_name(sent);
+        let now = self.clock.now();
+        let there = self
+            .assets
+            .values_mut()
+            .find(|one| one.folder == folder && one.filename == filename);
+        if let Some(asset) = there {
+            asset.data = data;
+            mime.clone_into(&mut asset.mime);
+            asset.updated_at = now;
+            return;
+        }
+        self.last_asset += 1;
+        let asset = AssetRow {
+            id: self.last_asset,
+            folder,
+            filename,
+            mime: mime.to_owned(),
+            data,
+            created_at: now.clone(),
+            updated_at: now,
+        };
+        self.assets.insert(asset.id, asset);
+    }
+
+    /// Renames an asset within its folder (W41).
+    pub(in crate::demo) fn rename_asset(
+        &mut self,
+        id: i64,
+        filename: &str,
+        access: &Access,
+    ) -> Result<(), Fault> {
+        let filename = sanitized(filename).to_lowercase();
+        let asset = self.assets.get(&id).ok_or(WikiError::AssetInvalid)?;
+        if !filename.ends_with(asset.ext()) {
+            return Err(WikiError::AssetRenameInvalidExt.into());
+        }
+        if !asset.ext().is_empty() && filename.len() <= asset.ext().len() {
+            return Err(WikiError::AssetRenameInvalid.into());
+        }
+        let folder = asset.folder;
+        if self
+            .assets()
+            .any(|one| one.folder == folder && one.filename == filename)
+        {
+            return Err(WikiError::AssetRenameCollision.into());
+        }
+        if !access.may(&["manage:assets"], &self.below(folder, &asset.filename)) {
+            return Err(WikiError::AssetRenameForbidden.into());
+        }
+        if !access.may(&["write:assets"], &self.below(folder, &filename)) {
+            return Err(WikiError::AssetRenameTargetForbidden.into());
+        }
+        let now = self.clock.now();
+        if let Some(asset) = self.assets.get_mut(&id) {
+            asset.filename = filename;
+            asset.updated_at = now;
+        }
+        Ok(())
+    }
+
+    /// Deletes an asset.
+    pub(in crate::demo) fn delete_asset(&mut self, id: i64, access: &Access) -> Result<(), Fault> {
+        let asset = self.assets.get(&id).ok_or(WikiError::AssetInvalid)?;
+        if !access.may(
+            &["manage:assets"],
+            &self.below(asset.folder, &asset.filename),
+        ) {
+            return Err(WikiError::AssetDeleteForbidden.into());
+        }
+        self.assets.remove(&id);
+        Ok(())
+    }
+}
