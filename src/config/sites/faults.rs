@@ -139,7 +139,8 @@ fn what_is_no_table_of_a_site_is_refused_with_its_line() {
     ] {
         assert_eq!(file(text).map(|_| ()).unwrap_err(), [fault], "{text}");
     }
-    let many: String = (0..51).map(|at| format!("[sites.s{at}]\n")).collect();
+    let many: Vec<String> = (0..51).map(|at| format!("[sites.s{at}]")).collect();
+    let many = many.join("\n");
     let faults = file(&many).map(|_| ()).unwrap_err();
     assert_eq!(faults, ["/c.toml:1: there are more than 50 sites"]);
 }
