@@ -731,6 +731,63 @@ async fn more_than_two_hundred_changes_go_as_several_sets() {
     );
 }
 
+/// 205 pages; the first moves, and the others are edited, of which the last links to it.
+async fn linked_across_sets(rules: &str) -> Work {
+    let mut pages: Vec<(String, &str)> = (0..204)
+        .map(|number| (format!("docs/p{number}"), "The text of a page.\n"))
+        .collect();
+    pages.push((
+        "docs/last".to_owned(),
+        "The text of a page.\n\nSee [the first](/docs/p0).\n",
+    ));
+    let pages: Vec<(&str, &str)> = pages
+        .iter()
+        .map(|(path, text)| (path.as_str(), *text))
+        .collect();
+    let work = Work::pulled(wiki_of(&pages).await).await.with_rules(rules);
+    for (path, _) in &pages[1..] {
+        work.edit(&format!("en/{path}.md"), "The text", "Another text");
+    }
+    work.rename("en/docs/p0.md", "en/docs/first.md");
+    work
+}
+
+#[tokio::test]
+async fn a_link_that_one_set_mends_in_a_page_of_the_next_is_no_conflict() {
+    let work = linked_across_sets("rules_off = [\"large-sets\"]\n").await;
+    let pushed = work.good("push", &["--yes"]).await;
+    assert!(pushed.stdout.contains("they go as 2 sets"));
+    let pages = all(&work.wiki);
+    let content = |path: &str| pages[&("en".to_owned(), path.to_owned())].content.clone();
+    assert_eq!(
+        content("docs/last"),
+        "Another text of a page.\n\nSee [the first](/docs/first).\n"
+    );
+    let status = work.good("status", &[]).await;
+    assert!(
+        status.stdout.ends_with("as in the wiki\n"),
+        "{}",
+        status.told
+    );
+}
+
+#[tokio::test]
+async fn an_edit_of_a_set_that_is_refused_stays_in_its_file() {
+    let rules = "rules_off = [\"large-sets\"]\n[[rules]]\nname = \"descriptions\"\nfields = [\"description\"]\nthen = \"deny\"\n";
+    let work = linked_across_sets(rules).await;
+    work.edit("en/docs/last.md", "description:", "description: Told.");
+    let pushed = work.run("push", &["--yes"]).await;
+    assert_eq!(pushed.code, 3, "{}", pushed.told);
+    let there = &all(&work.wiki)[&("en".to_owned(), "docs/last".to_owned())];
+    assert_eq!(
+        there.content,
+        "The text of a page.\n\nSee [the first](/docs/first).\n"
+    );
+    let here = work.read("en/docs/last.md");
+    assert!(here.contains("description: Told."), "{here}");
+    assert!(here.ends_with("Another text of a page.\n\nSee [the first](/docs/first).\n"));
+}
+
 #[tokio::test]
 async fn a_wiki_that_goes_away_in_the_middle_leaves_a_folder_that_the_next_pull_mends() {
     let wiki = wiki_of(&[("docs/a", "a\n"), ("docs/b", "b\n")]).await;
