@@ -187,6 +187,10 @@ fn a_flag_is_not_lost_at_the_site_that_is_meant() {
             )
         );
     }
+    assert_eq!(
+        layers(&format!("{A}{B}"), &file).unwrap_err(),
+        "--api-token-file: each site has its own in the settings file; leave the flag out"
+    );
     assert!(layers(A, &given("WIKI_DEFAULT_LOCALE")).is_ok());
     // An address on the command line means the wiki without a table.
     let layers = layers(A, &given("WIKI_BASE_URL")).unwrap();
