@@ -130,9 +130,11 @@ impl Setting {
         }
     }
 
-    /// Whether the environment may set it.
+    /// Whether the environment may set it: not what is set once, with the machine, and what is more
+    /// than a text.
     pub(super) fn is_in_environment(&self) -> bool {
-        self.kind != Kind::Command
+        let is_of_file = matches!(self.name, "WIKI_AUDIT_ANCHORS" | "WIKI_AUDIT_SIGNING_KEY");
+        self.kind != Kind::Command && !is_of_file
     }
 
     /// Its default, if that is a value rather than a description.
