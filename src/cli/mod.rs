@@ -13,10 +13,10 @@ mod flags;
 mod health;
 mod index;
 mod log;
-mod memory;
 mod pager;
 mod pause;
 mod print;
+mod process_memory;
 mod progress;
 mod proposals;
 mod reference;
@@ -109,7 +109,7 @@ const LAST_WAIT: Duration = Duration::from_millis(200);
 /// chosen.
 #[must_use]
 pub fn main() -> ExitCode {
-    memory::keep_private();
+    process_memory::keep_private();
     // Building every command with all its flags takes time and memory, so it is done only for help
     // and errors.
     let matches = every_flag()
