@@ -62,10 +62,10 @@ impl MemoryError {
             Self::NoSuch => "`wikijs-mcp memory list --all` has all that there are",
             Self::Full => "`wikijs-mcp memory forget` takes some away",
             Self::ForgotTooMuch => {
-                "wait, or have the operator remove what was forgotten for good: `wikijs-mcp memory clear --forgotten`"
+                "wait, or have the operator remove what was forgotten for good: `wikijs-mcp memory clear --client NAME --forgotten`"
             }
             Self::TooManyOwners => {
-                "have the operator remove those of clients that are no more: `wikijs-mcp memory clear --client NAME`"
+                "have the operator remove those of clients that are no more: `wikijs-mcp memory clear --client NAME --for-good`"
             }
             Self::BadLines(_) => "correct these lines; nothing was imported",
             Self::Busy => "try again in a few seconds",
