@@ -16,6 +16,8 @@ mod owner;
 mod rank;
 mod rows;
 mod settings;
+#[cfg(test)]
+mod tests;
 mod upkeep;
 
 pub use entry::{Gone, MAX_CHARS, Memory, MemoryPage, MemoryType, check_content, digest};

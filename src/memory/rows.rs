@@ -19,7 +19,7 @@ const MOST_OWNERS: usize = 200;
 const MOST_GONE: usize = 2 * MOST;
 const MOST_GONE_BYTES: usize = 2 * MOST_BYTES;
 
-/// The words of what is not gone are in `words`, by the entry's row.
+/// The words of what is not gone are in `term`, by the entry's row.
 pub(super) const TABLES: &str = "
     CREATE TABLE owner (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
     CREATE TABLE entry (
@@ -32,7 +32,7 @@ pub(super) const TABLES: &str = "
         gone INTEGER, gone_by TEXT, due INTEGER
     );
     CREATE INDEX entry_of_owner ON entry (owner);
-    CREATE VIRTUAL TABLE words USING fts5(
+    CREATE VIRTUAL TABLE term USING fts5(
         words, cjk, content='', contentless_delete=1, tokenize='ascii'
     );
 ";
@@ -169,8 +169,8 @@ impl<'a> Rows<'a> {
             return Ok(HashMap::new());
         };
         let mut query = self.db.prepare(
-            "SELECT entry.id, -bm25(words) FROM words JOIN entry ON entry.row = words.rowid
-             JOIN owner ON owner.id = entry.owner WHERE words MATCH ?1 AND owner.key = ?2",
+            "SELECT entry.id, -bm25(term) FROM term JOIN entry ON entry.row = term.rowid
+             JOIN owner ON owner.id = entry.owner WHERE term MATCH ?1 AND owner.key = ?2",
         )?;
         let found = query.query_map([syntax.as_str(), owner], |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?))
@@ -219,7 +219,7 @@ impl<'a> Rows<'a> {
         if memory.gone.is_none() {
             let (words, cjk) = columns(&memory.content);
             self.db.execute(
-                "INSERT INTO words (rowid, words, cjk) VALUES (?1, ?2, ?3)",
+                "INSERT INTO term (rowid, words, cjk) VALUES (?1, ?2, ?3)",
                 params![self.db.last_insert_rowid(), words, cjk],
             )?;
         }
@@ -248,7 +248,7 @@ impl<'a> Rows<'a> {
     pub fn remove(&self, id: MemoryId) -> Result<(), MemoryError> {
         let id = id.to_string();
         self.db.execute(
-            "DELETE FROM words WHERE rowid IN (SELECT row FROM entry WHERE id = ?1)",
+            "DELETE FROM term WHERE rowid IN (SELECT row FROM entry WHERE id = ?1)",
             [&id],
         )?;
         self.db.execute("DELETE FROM entry WHERE id = ?1", [&id])?;
