@@ -12,6 +12,7 @@ mod fields;
 pub mod files;
 pub mod gates;
 pub mod index;
+pub mod memory;
 pub mod meter;
 pub mod notice;
 pub mod notify;

@@ -28,6 +28,8 @@ pub enum Event {
     Pause,
     /// A running server took over other settings.
     Settings,
+    /// Something that clients remember was added, changed, forgotten or restored.
+    Memory,
     /// Old files are about to be removed.
     Purge,
     /// The run ended cleanly; the last record of its file, written by the log itself.
@@ -48,6 +50,7 @@ impl Event {
             Self::Proposal => "proposal",
             Self::Pause => "pause",
             Self::Settings => "settings",
+            Self::Memory => "memory",
             Self::Purge => "purge",
             Self::Closed => "closed",
         }
@@ -62,6 +65,7 @@ impl Event {
             | Self::Proposal
             | Self::Pause
             | Self::Settings
+            | Self::Memory
             | Self::Purge
             | Self::Closed => true,
             Self::Start | Self::Refusal | Self::Preview => false,
@@ -168,7 +172,8 @@ impl Client {
     }
 
     /// The digest of the key that it brought, from its subject.
-    fn own_key(&self) -> Option<&str> {
+    #[must_use]
+    pub fn own_key(&self) -> Option<&str> {
         // A client's name never contains a colon.
         let mut parts = self.subject.as_deref()?.split('/');
         parts.find(|part| part.starts_with("key:"))

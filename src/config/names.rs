@@ -156,7 +156,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_TOOLSETS",
         List,
         "`pages`",
-        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`, `drafts` (sets of many changes).",
+        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`, `drafts` (sets of many changes), `memory` (what clients remember).",
     ),
     setting(
         "WIKI_TOOLS",
@@ -253,6 +253,12 @@ pub const SETTINGS: &[Setting] = &[
         Path,
         "none",
         "The file of the key that signs these lines, as `wikijs-mcp audit key new` makes it.",
+    ),
+    setting(
+        "WIKI_MEMORY",
+        Choice(&["client", "site", "off"]),
+        "`client`",
+        "Who shares what the toolset `memory` remembers: `client` (each client has its own), `site` (all clients of a site share theirs) or `off` (nothing is remembered, and its tools are left out).",
     ),
     setting(
         "WIKI_PROPOSALS_KEEP_DAYS",

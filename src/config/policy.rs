@@ -9,6 +9,7 @@ use super::parse::{SettingError, Source};
 use super::storage;
 use crate::audit::Pauses;
 use crate::gates::{ConfirmMode, Fallback, Narrowing, Policy, StaticToken};
+use crate::memory::MemoryMode;
 use crate::notify::ReviewAddress;
 use crate::page::{Prefix, ReadRule, ReadScope, Trash};
 use crate::tools::{Surface, Toolset};
@@ -292,8 +293,14 @@ fn surface_of(source: &Source<'_>, server: Option<Surface>) -> Result<Surface, S
     if source.flag(READ_ONLY)? {
         surface.keep_reading();
     }
+    let had_any = !surface.is_empty();
+    if storage::memory(source)? == MemoryMode::Off {
+        surface.without(Toolset::Memory);
+    }
     if surface.is_empty() {
-        let name = if excluded.is_some() {
+        let name = if had_any {
+            "WIKI_MEMORY"
+        } else if excluded.is_some() {
             EXCLUDE
         } else {
             READ_ONLY

@@ -109,7 +109,8 @@ impl Setting {
             | "WIKI_TOOLSETS"
             | "WIKI_TOOLS"
             | "WIKI_EXCLUDE_TOOLS"
-            | "WIKI_READ_ONLY" => InSite::Narrower,
+            | "WIKI_READ_ONLY"
+            | "WIKI_MEMORY" => InSite::Narrower,
             "WIKI_DEFAULT_LOCALE"
             | "WIKI_DEFAULT_EDITOR"
             | "WIKI_PERSON_TIMEOUT_S"

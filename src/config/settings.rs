@@ -12,6 +12,7 @@ use super::{anchors, connection, network, policy, storage};
 use crate::audit::{AnchorSettings, Keep};
 use crate::gates::Policy;
 use crate::index::IndexSettings;
+use crate::memory::MemoryMode;
 use crate::notify::NotifyTarget;
 use crate::page::{Prefix, ReadRule};
 use crate::rules::Rule;
@@ -41,6 +42,8 @@ pub struct Settings {
     pub audit_dir: PathBuf,
     /// How much of the audit log is kept.
     pub keep: Keep,
+    /// Who shares what clients remember.
+    pub memory: MemoryMode,
     /// Where the audit log's heads are anchored.
     pub anchors: Option<AnchorSettings>,
     /// Whom to notify when something waits for people or went wrong.
@@ -166,6 +169,7 @@ impl Settings {
         let surface = faults.sift(policy::surface(source));
         let audit_dir = faults.sift(storage::audit_dir(source));
         let keep = faults.sift(storage::keep(source));
+        let memory = faults.sift(storage::memory(source));
         let anchors = faults.sift(anchors::anchors(source));
         let index = faults.sift(storage::index(source));
         let indent = faults.sift(source.number("WIKI_JSON_INDENT"));
@@ -212,6 +216,7 @@ impl Settings {
                 surface: surface?,
                 audit_dir,
                 keep: keep?,
+                memory: memory?,
                 anchors,
                 notify: source.tables().notify,
                 index: index?,

@@ -13,6 +13,7 @@ use crate::config::{Changes, Indent, Settings};
 use crate::error::{Code, Failure};
 use crate::gates::{ConfirmMode, Narrowing};
 use crate::index::ContentIndex;
+use crate::memory::MemoryMode;
 use crate::notice::{self, Progress};
 use crate::notify::Notifier;
 use crate::page::ReadRule;
@@ -82,6 +83,7 @@ impl App {
         let index = Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index));
         let (of_wiki, of_index) = (Arc::clone(&wiki), Arc::clone(&index));
         let desk = Desk::new(of_wiki, of_index, audit, policy, patience, keep);
+        desk.remember_by(settings.memory);
         let desk = Arc::new(desk);
         let writer = Writer::new(Arc::clone(&desk), sender);
         Ok(Self {
@@ -123,7 +125,7 @@ impl App {
         let gone = is_new_key.then(|| (Arc::clone(&self.index), self.wiki.pinned()));
         let review = settings.policy.review.clone();
         let notifier = Notifier::new(settings.notify, review);
-        let keep = settings.keep;
+        let (keep, memory) = (settings.keep, settings.memory);
         let writer = self
             .writer
             .renewed(&wiki, &index, settings.policy, changes.of_gates);
@@ -148,6 +150,7 @@ impl App {
             app,
             notifier,
             keep,
+            memory,
             gone,
         })
     }
@@ -385,6 +388,7 @@ pub(super) struct Renewed {
     app: App,
     notifier: Notifier,
     keep: Keep,
+    memory: MemoryMode,
     /// The index of a key that is not used any more.
     gone: Option<(Arc<ContentIndex>, Wiki)>,
 }
@@ -399,6 +403,7 @@ impl Renewed {
     pub(super) fn into_force(self) -> Arc<App> {
         self.app.desk.audit().notify_by(self.notifier);
         self.app.desk.keep(self.keep);
+        self.app.desk.remember_by(self.memory);
         if let Some((index, old)) = self.gone {
             tokio::spawn(async move { index.forget_key(&old).await });
         }

@@ -99,6 +99,9 @@ pub(super) const TOOLS: &[Known] = &[
     known::<super::get_change_set::GetChangeSet>(Toolset::Drafts),
     known::<super::submit_draft::SubmitDraft>(Toolset::Drafts),
     known::<super::discard_draft::DiscardDraft>(Toolset::Drafts),
+    known::<super::remember::Remember>(Toolset::Memory),
+    known::<super::recall::Recall>(Toolset::Memory),
+    known::<super::forget::Forget>(Toolset::Memory),
 ];
 
 /// The argument that names a draft; present only if drafts can be submitted.

@@ -48,6 +48,17 @@ impl Surface {
         self.0.iter().find(lacks).map(|tool| tool.name)
     }
 
+    /// Leaves out the tools of a toolset.
+    pub fn without(&mut self, toolset: Toolset) {
+        self.0.retain(|tool| tool.toolset != toolset);
+    }
+
+    /// Whether a tool of a toolset is among them.
+    #[must_use]
+    pub fn has_any_of(&self, toolset: Toolset) -> bool {
+        self.0.iter().any(|tool| tool.toolset == toolset)
+    }
+
     /// Leaves out every tool that can change the wiki.
     pub fn keep_reading(&mut self) {
         self.0.retain(|tool| tool.kind == Kind::Read);

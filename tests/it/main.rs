@@ -56,6 +56,7 @@ mod linkers;
 mod lists;
 mod logging;
 mod looked_at;
+mod memory;
 mod mending;
 mod naive;
 mod naive_calls;

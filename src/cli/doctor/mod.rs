@@ -6,6 +6,7 @@ mod clients;
 mod clock;
 mod finding;
 mod key;
+mod memory;
 mod notify;
 mod policy;
 mod report;
@@ -21,9 +22,11 @@ use tokio::time::Instant;
 
 use super::exit::Exit;
 use super::{Outcome, print, start};
+use crate::audit::AuditLog;
 use crate::config::{KeySource, Settings};
 use crate::gates::Policy;
 use crate::site::SiteName;
+use crate::tools::Toolset;
 use crate::wiki::{Reached, Wiki, WikiSettings};
 use finding::{Finding, Verdict};
 use report::Report;
@@ -140,6 +143,7 @@ async fn look(
     let time = Time::until(settings.wiki.retry.total);
     let (policy, surface, audit_dir) = (settings.policy, settings.surface, settings.audit_dir);
     let (anchors, told) = (settings.anchors, settings.notify);
+    let remembers = surface.has_any_of(Toolset::Memory);
     let source = settings.key_source;
     let mut wiki = settings.wiki;
     // What is seen at the first try is what counts.
@@ -170,6 +174,11 @@ async fn look(
         "audit",
         print::in_progress("audit", audit::found(&audit_dir, &name, anchors.as_ref())).await,
     );
+    if remembers {
+        let log = AuditLog::new(&audit_dir, &name);
+        let found = memory::found(&log, settings.memory, &policy).await;
+        report.add("memory", found);
+    }
     report.add("clients", clients::found());
     report.add("clock", [clock::found(reached.as_ref())]);
     Ok(())

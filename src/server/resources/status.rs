@@ -13,6 +13,7 @@ use super::{Own, Reader, Text};
 use crate::audit::Proposal;
 use crate::error::{Code, Failure};
 use crate::gates::{ConfirmMode, ends_soon, paused};
+use crate::memory::MOST;
 use crate::page::{PageReading, Prefix};
 use crate::site::SiteName;
 use crate::wiki::{Right, Rights, in_words};
@@ -49,6 +50,9 @@ struct Status {
     #[serde(skip_serializing_if = "Option::is_none")]
     proposals: Option<Proposals>,
     index: Index,
+    /// What is remembered, if this session may recall it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<OwnMemory>,
     /// What could not be found out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unavailable: Vec<&'static str>,
@@ -123,6 +127,17 @@ struct OpenProposal {
     created_at: String,
 }
 
+/// What this caller remembers.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OwnMemory {
+    /// `client` or `site`.
+    shared_by: &'static str,
+    may_remember: bool,
+    entries: usize,
+    most: usize,
+}
+
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Index {
@@ -165,6 +180,17 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
             None
         }
     };
+    let memory = match own_memory(reader).await {
+        Ok(memory) => memory,
+        Err(failure) => {
+            tracing::warn!(
+                code = failure.code.as_str(),
+                "what is remembered could not be read"
+            );
+            unavailable.push("memory");
+            None
+        }
+    };
     let key = wiki.key();
     let status = Status {
         summary: terms.sentence(),
@@ -188,6 +214,7 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
         writes: View::of(&terms),
         proposals,
         index: Index::of(terms.index),
+        memory,
         unavailable,
     };
     serde_json::to_string(&status)
@@ -241,6 +268,21 @@ async fn proposals(reader: &Reader<'_>) -> Result<Proposals, Failure> {
             .map(OpenProposal::of)
             .collect(),
     })
+}
+
+/// What this caller remembers, where it may recall anything.
+async fn own_memory(reader: &Reader<'_>) -> Result<Option<OwnMemory>, Failure> {
+    let offered = reader.visit.offered();
+    if !offered.has("wikijs_recall") {
+        return Ok(None);
+    }
+    let terms = reader.visit.app.desk.memory_terms(&reader.caller).await?;
+    Ok(Some(OwnMemory {
+        shared_by: terms.mode.as_str(),
+        may_remember: terms.may_remember && offered.has("wikijs_remember"),
+        entries: terms.entries,
+        most: MOST,
+    }))
 }
 
 impl OwnClient {
