@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::parse::{SettingError, Source};
 use crate::audit::Keep;
-use crate::memory::MemoryMode;
 use crate::index::{CALLERS_BYTES, IndexMode, IndexSettings, Load, MOST_PAGES, Pace};
+use crate::memory::MemoryMode;
 
 pub(super) fn audit_dir(source: &Source<'_>) -> Result<PathBuf, SettingError> {
     const NAME: &str = "WIKI_AUDIT_DIR";

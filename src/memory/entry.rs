@@ -141,7 +141,12 @@ mod tests {
 
     #[test]
     fn a_text_is_counted_in_characters_whatever_their_bytes() {
-        for good in ["a", "a\n\tb", &"会".repeat(MAX_CHARS), &"🧠".repeat(MAX_CHARS)] {
+        for good in [
+            "a",
+            "a\n\tb",
+            &"会".repeat(MAX_CHARS),
+            &"🧠".repeat(MAX_CHARS),
+        ] {
             assert_eq!(check_content(good), Ok(()));
         }
         for bad in [

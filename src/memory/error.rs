@@ -89,9 +89,12 @@ impl From<rusqlite::Error> for MemoryError {
         match error.sqlite_error_code() {
             Some(Is::DatabaseBusy | Is::DatabaseLocked) => Self::Busy,
             Some(Is::DiskFull) => Self::Io(io::ErrorKind::StorageFull),
-            Some(Is::ReadOnly | Is::PermissionDenied | Is::CannotOpen | Is::AuthorizationForStatementDenied) => {
-                Self::Io(io::ErrorKind::PermissionDenied)
-            }
+            Some(
+                Is::ReadOnly
+                | Is::PermissionDenied
+                | Is::CannotOpen
+                | Is::AuthorizationForStatementDenied,
+            ) => Self::Io(io::ErrorKind::PermissionDenied),
             Some(Is::SystemIoFailure) => Self::Io(io::ErrorKind::Other),
             _ => Self::Damaged,
         }

@@ -214,7 +214,9 @@ fn read(line: &str, now: Moment) -> Result<(String, Owner, Memory), String> {
         return Err("has an importance that is not 1 to 10".to_owned());
     }
     if line.page.as_ref().is_some_and(|page| {
-        page.id < 1 || page.locale.as_str().len() > MAX_PLACE || page.path.as_str().len() > MAX_PLACE
+        page.id < 1
+            || page.locale.as_str().len() > MAX_PLACE
+            || page.path.as_str().len() > MAX_PLACE
     }) {
         return Err("names no page".to_owned());
     }

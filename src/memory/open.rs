@@ -1,6 +1,6 @@
 //! Opens the file of the memories: private, ours, and never through a link.
 
-use std::fs::{File, Permissions};
+use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -49,6 +49,9 @@ pub(super) fn open(path: &Path, makes: bool) -> Result<Option<Connection>, Memor
 }
 
 /// The place of the file without links above it, once it is ours and private.
+///
+/// A file that is there is not opened here: closing it would drop the locks that other connections
+/// of this process hold on it.
 fn place(path: &Path, makes: bool) -> Result<Option<PathBuf>, MemoryError> {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(MemoryError::BrokenOff);
@@ -56,21 +59,30 @@ fn place(path: &Path, makes: bool) -> Result<Option<PathBuf>, MemoryError> {
     if makes {
         private_files::make_dirs(dir)?;
     }
-    let there = std::fs::symlink_metadata(path);
-    match there {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !makes => return Ok(None),
-        Ok(found) if !found.is_file() && !found.is_symlink() => {
-            return Err(MemoryError::NotOurs("is not a file"));
+    let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    if std::fs::symlink_metadata(path)
+        .as_ref()
+        .is_err_and(is_missing)
+    {
+        if !makes {
+            return Ok(None);
         }
-        _ => {}
+        match private_files::make(path) {
+            // Another process made it just now.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            made => drop(made?),
+        }
     }
-    check(&private_files::open(path)?, dir)?;
+    check(path, dir)?;
     Ok(Some(dir.canonicalize()?.join(name)))
 }
 
 /// Checks that nobody else can have put the file there, and takes others' rights away.
-fn check(file: &File, dir: &Path) -> Result<(), MemoryError> {
-    let found = file.metadata()?;
+fn check(path: &Path, dir: &Path) -> Result<(), MemoryError> {
+    let found = std::fs::symlink_metadata(path)?;
+    if found.is_symlink() {
+        return Err(MemoryError::NotOurs("is a link"));
+    }
     if !found.is_file() {
         return Err(MemoryError::NotOurs("is not a file"));
     }
@@ -85,8 +97,9 @@ fn check(file: &File, dir: &Path) -> Result<(), MemoryError> {
     if dir.mode() & 0o022 != 0 {
         return Err(MemoryError::NotOurs("lies where others may write"));
     }
+    // Nobody else can put another file in its place by now.
     if found.mode() & OTHERS != 0 {
-        file.set_permissions(Permissions::from_mode(0o600))?;
+        std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
     }
     Ok(())
 }

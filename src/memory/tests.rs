@@ -92,7 +92,8 @@ fn words_are_found_in_what_is_kept_now_and_of_one_owner() {
     let rows = Rows::of(&db, NOW);
     let one = memory("The café's 会议记录 lie in docs/meetings", NOW);
     rows.put(&owner("a"), &one).unwrap();
-    rows.put(&owner("b"), &memory("the café of b", NOW)).unwrap();
+    rows.put(&owner("b"), &memory("the café of b", NOW))
+        .unwrap();
     let finds = |query: &str| rows.with_words("a", query).unwrap().len();
     for query in ["cafe", "会议", "meet", "nothing meetings", "docs/meetings"] {
         assert_eq!(finds(query), 1, "{query}");
@@ -128,7 +129,10 @@ fn an_owner_has_room_for_so_many_and_so_much_and_another_for_its_own() {
         rows.put(&owner("c"), &memory(&large, NOW)).unwrap();
     }
     assert_eq!(rows.check_room("c"), Ok(()));
-    assert_eq!(rows.usage("c").unwrap().bytes, MOST_BYTES / large.len() * large.len());
+    assert_eq!(
+        rows.usage("c").unwrap().bytes,
+        MOST_BYTES / large.len() * large.len()
+    );
     rows.put(&owner("c"), &memory(&large, NOW)).unwrap();
     assert_eq!(rows.check_room("c"), Err(MemoryError::Full));
     for _ in 0..=2 * MOST {
@@ -136,7 +140,8 @@ fn an_owner_has_room_for_so_many_and_so_much_and_another_for_its_own() {
     }
     assert_eq!(rows.check_room("d"), Err(MemoryError::ForgotTooMuch));
     for number in 4..200 {
-        rows.put(&owner(&number.to_string()), &memory("x", NOW)).unwrap();
+        rows.put(&owner(&number.to_string()), &memory("x", NOW))
+            .unwrap();
     }
     let one_more = rows.put(&owner("e"), &memory("x", NOW));
     assert_eq!(one_more, Err(MemoryError::TooManyOwners));
@@ -163,7 +168,11 @@ fn what_was_forgotten_is_purged_after_thirty_days_and_no_clock_that_jumps_purges
     // Years back.
     assert_eq!(left_at(-3_650), 2);
     let put_right = all(&db, "a");
-    assert!(put_right.iter().all(|one| one.used <= NOW.plus_days(-3_650)));
+    assert!(
+        put_right
+            .iter()
+            .all(|one| one.used <= NOW.plus_days(-3_650))
+    );
     rows.put(&owner("b"), &forgotten("y", NOW)).unwrap();
     let of_b = |days: i64| {
         keep_up(&db, NOW.plus_days(days)).unwrap();

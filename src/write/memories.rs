@@ -112,7 +112,11 @@ impl Desk {
                 self.own(&memories, &owner, id, argument).await?;
             }
         }
-        let argument = if what.id.is_some() { "id" } else { "supersedes" };
+        let argument = if what.id.is_some() {
+            "id"
+        } else {
+            "supersedes"
+        };
         let record = docket.memory(page.as_ref());
         let (of, author) = (owner.clone(), caller.client.shown().to_owned());
         let new = MemoryId::new().map_err(|error| unavailable(&error))?;
@@ -189,13 +193,20 @@ impl Desk {
             return Ok(Recalled::default());
         };
         // Signs that are no words are found as they stand.
-        let literal = what.query.as_deref().map(|query| query.trim().to_lowercase());
+        let literal = what
+            .query
+            .as_deref()
+            .map(|query| query.trim().to_lowercase());
         all.retain(|one| {
             one.gone.is_none()
                 && what.kind.is_none_or(|kind| one.kind == kind)
-                && what.page.is_none_or(|id| one.page.as_ref().is_some_and(|page| page.id == id))
+                && what
+                    .page
+                    .is_none_or(|id| one.page.as_ref().is_some_and(|page| page.id == id))
                 && literal.as_ref().is_none_or(|literal| {
-                    fitting.as_ref().is_some_and(|fitting| fitting.contains_key(&one.id))
+                    fitting
+                        .as_ref()
+                        .is_some_and(|fitting| fitting.contains_key(&one.id))
                         || one.content.to_lowercase().contains(literal.as_str())
                 })
         });
@@ -317,7 +328,10 @@ impl Desk {
         if let ConfirmMode::Token(token) = &self.policy.confirm {
             own.push(token.expose());
         }
-        let mut names: Vec<&str> = secrets(text, &own).iter().map(|one| one.kind.name).collect();
+        let mut names: Vec<&str> = secrets(text, &own)
+            .iter()
+            .map(|one| one.kind.name)
+            .collect();
         names.dedup();
         (!names.is_empty()).then_some(names)
     }

@@ -15,8 +15,10 @@ use wikijs_mcp::demo::DemoWiki;
 use wikijs_mcp::server::http::Grant;
 
 use crate::command::{Command, Ended};
+use crate::docs::generated;
 use crate::harness::{Served, Setup, id_of, mutations, page, runs, sample_wiki, wiki_of};
 use crate::hosted::Names;
+use crate::operators_way::steady;
 
 const REMEMBER: &str = "wikijs_remember";
 const RECALL: &str = "wikijs_recall";
@@ -125,10 +127,7 @@ async fn what_a_client_remembers_a_later_session_recalls_and_the_wiki_is_never_t
     assert_eq!(texts(&found).len(), 1);
     let of_page = later.call(RECALL, json!({ "page": page })).await.unwrap();
     assert_eq!(of_page["memories"][0]["page"]["path"], "docs/configuration");
-    let tasks = later
-        .call(RECALL, json!({ "type": "task" }))
-        .await
-        .unwrap();
+    let tasks = later.call(RECALL, json!({ "type": "task" })).await.unwrap();
     assert_eq!(tasks, json!({ "memories": [] }));
     let limited = later.checked(RECALL, json!({ "limit": 1 })).await.unwrap();
     assert_eq!(
@@ -166,10 +165,7 @@ async fn the_answer_is_marked_as_data_whatever_orders_a_memory_gives() {
 async fn a_memory_is_changed_superseded_and_forgotten_and_each_is_on_record_without_its_text() {
     let wiki = wiki_of(&[("docs/a", "# A\n")]).await;
     let served = called(setup(&wiki), "agent").await;
-    let first = served
-        .call(REMEMBER, text("xyloquartz one"))
-        .await
-        .unwrap();
+    let first = served.call(REMEMBER, text("xyloquartz one")).await.unwrap();
     let changed = served
         .call(
             REMEMBER,
@@ -202,7 +198,12 @@ async fn a_memory_is_changed_superseded_and_forgotten_and_each_is_on_record_with
         .checked(FORGET, json!({ "id": id(&last) }))
         .await
         .unwrap();
-    assert!(forgotten["restorableUntil"].as_str().unwrap().starts_with("20"));
+    assert!(
+        forgotten["restorableUntil"]
+            .as_str()
+            .unwrap()
+            .starts_with("20")
+    );
     let none = served.call(RECALL, json!({})).await.unwrap();
     assert_eq!(texts(&none), Vec::<&str>::new());
 
@@ -343,7 +344,10 @@ async fn what_is_about_a_page_that_may_not_be_read_is_not_there() {
             (REMEMBER, json!({ "content": "x", "supersedes": id })),
         ]
     };
-    for (theirs, none) in named(id(&secret)).into_iter().zip(named("0123456789abcdef")) {
+    for (theirs, none) in named(id(&secret))
+        .into_iter()
+        .zip(named("0123456789abcdef"))
+    {
         let theirs = server.call(&narrow, theirs.0, theirs.1).await.unwrap_err();
         let none = server.call(&narrow, none.0, none.1).await.unwrap_err();
         assert_eq!(theirs, none);
@@ -399,10 +403,7 @@ async fn who_may_not_write_recalls_and_neither_remembers_nor_forgets() {
     assert_eq!(uses().await, 0);
     server.call(&writes, RECALL, json!({})).await.unwrap();
     assert_eq!(uses().await, 1);
-    for (tool, arguments) in [
-        (REMEMBER, text("x")),
-        (FORGET, json!({ "id": id(&kept) })),
-    ] {
+    for (tool, arguments) in [(REMEMBER, text("x")), (FORGET, json!({ "id": id(&kept) }))] {
         let call = crate::hosted::call(tool, arguments.clone());
         let answer = server.post(&reads, &call).await;
         assert!(answer.message()["error"].is_object());
@@ -428,7 +429,9 @@ async fn who_may_not_write_recalls_and_neither_remembers_nor_forgets() {
         let registry = read_only.app.registry();
         registry.definitions().map(|tool| tool.name).collect()
     };
-    assert!(offered.contains(&RECALL) && !offered.contains(&REMEMBER) && !offered.contains(&FORGET));
+    assert!(
+        offered.contains(&RECALL) && !offered.contains(&REMEMBER) && !offered.contains(&FORGET)
+    );
 }
 
 #[tokio::test]
@@ -442,7 +445,10 @@ async fn the_tools_are_off_by_default_and_without_memory() {
     assert!(!offers(Setup::of(&wiki, |keys| &keys.admin)).await);
     assert!(!offers(setup(&wiki).with("WIKI_MEMORY", "off")).await);
     // A dry run is of the wiki; what is remembered is not in it.
-    let dry = setup(&wiki).with("WIKI_MUTATION_DRY_RUN", "true").serve().await;
+    let dry = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
     let kept = dry.call(REMEMBER, text("in a dry run")).await.unwrap();
     assert_eq!(kept["state"], "remembered");
 }
@@ -452,7 +458,11 @@ async fn any_text_is_remembered_and_any_query_is_only_words() {
     let wiki = sample_wiki().await;
     let served = setup(&wiki).serve().await;
     let (cjk, emoji) = ("会议记录".repeat(500), "🧠".repeat(2_000));
-    for content in [cjk.as_str(), &emoji, "C++ & \"NEAR(x\" OR * -- ; DROP TABLE"] {
+    for content in [
+        cjk.as_str(),
+        &emoji,
+        "C++ & \"NEAR(x\" OR * -- ; DROP TABLE",
+    ] {
         served.call(REMEMBER, text(content)).await.unwrap();
     }
     let found = async |query: &str| {
@@ -487,7 +497,10 @@ async fn any_text_is_remembered_and_any_query_is_only_words() {
         ),
     ] {
         let refused = served.call(REMEMBER, bad).await.unwrap_err();
-        assert_eq!(refused["details"]["fields"][0]["path"], argument, "{refused}");
+        assert_eq!(
+            refused["details"]["fields"][0]["path"], argument,
+            "{refused}"
+        );
     }
 }
 
@@ -509,7 +522,13 @@ async fn a_full_store_says_what_to_forget_and_that_helps() {
     };
     let import = async |numbers: std::ops::Range<usize>| {
         let lines: Vec<String> = numbers.map(line).collect();
-        command(&wiki, &served.dir, &["memory", "import", "-"], &lines.join("\n")).await
+        command(
+            &wiki,
+            &served.dir,
+            &["memory", "import", "-"],
+            &lines.join("\n"),
+        )
+        .await
     };
     served.call(REMEMBER, text("first")).await.unwrap();
     let too_many = import(0..600).await;
@@ -577,7 +596,10 @@ async fn a_store_that_is_not_ours_or_damaged_is_left_alone_and_said_to_be() {
         for (tool, arguments) in [(REMEMBER, text("x")), (RECALL, json!({}))] {
             let failed = served.call(tool, arguments).await.unwrap_err();
             assert_eq!(failed["code"], "AUDIT_UNAVAILABLE", "{failed}");
-            assert!(failed["message"].as_str().unwrap().contains(why), "{failed}");
+            assert!(
+                failed["message"].as_str().unwrap().contains(why),
+                "{failed}"
+            );
             assert!(failed["hint"].as_str().unwrap().contains("memory.sqlite"));
         }
         assert_eq!(fs::read(&elsewhere).ok(), before);
@@ -601,9 +623,14 @@ async fn two_servers_and_a_command_work_on_one_store_at_once() {
     for number in 0..30 {
         let served = Arc::clone(if number % 2 == 0 { &one } else { &other });
         tasks.push(tokio::spawn(async move {
-            let kept = served.call(REMEMBER, text(&format!("number {number}"))).await;
+            let kept = served
+                .call(REMEMBER, text(&format!("number {number}")))
+                .await;
             kept.unwrap();
-            served.call(RECALL, json!({ "query": "number" })).await.unwrap();
+            served
+                .call(RECALL, json!({ "query": "number" }))
+                .await
+                .unwrap();
         }));
     }
     let lists = listed(&wiki, &one.dir, &["--all"]);
@@ -672,7 +699,11 @@ async fn an_operator_restores_forgets_clears_and_all_of_it_is_on_record() {
         (&["show", "ffff0000"], 2, "there is no memory"),
         (&["show", &ids[0][..3]], 2, "too short"),
         (&["clear", "--client", "agent"], 2, "pass --yes"),
-        (&["clear", "--client", "nobody", "--yes"], 2, "no client nobody"),
+        (
+            &["clear", "--client", "nobody", "--yes"],
+            2,
+            "no client nobody",
+        ),
         (&["clear", "--yes"], 2, "--client"),
         (&["import", "/no/such/file"], 1, "cannot be read"),
     ] {
@@ -724,8 +755,7 @@ async fn two_machines_are_brought_into_line_by_export_and_import() {
     here.call(REMEMBER, page).await.unwrap();
     let told = import(&there, &export(&here).await).await;
     assert_eq!(
-        told.stdout,
-        "3 added, 0 updated, 0 as new or newer here\n",
+        told.stdout, "3 added, 0 updated, 0 as new or newer here\n",
         "{}",
         told.told
     );
@@ -747,7 +777,11 @@ async fn two_machines_are_brought_into_line_by_export_and_import() {
     assert_eq!(here_now, there_now);
     // Nothing changes when it is repeated.
     let again = import(&there, &export(&here).await).await;
-    assert!(again.stdout.starts_with("0 added, 0 updated"), "{}", again.told);
+    assert!(
+        again.stdout.starts_with("0 added, 0 updated"),
+        "{}",
+        again.told
+    );
 
     let whole = export(&here).await;
     let lines: Vec<&str> = whole.lines().collect();
@@ -778,11 +812,19 @@ async fn two_machines_are_brought_into_line_by_export_and_import() {
     let all = listed(&wiki, &fresh.dir, &["--client", "ci"]).await;
     assert_eq!(all.len(), 2);
     let taken = import(&fresh, &whole).await;
-    assert!(taken.stderr.contains("is a memory of ci here"), "{}", taken.told);
+    assert!(
+        taken.stderr.contains("is a memory of ci here"),
+        "{}",
+        taken.told
+    );
     let second = sample_wiki().await;
     let other = called(setup(&second), "agent").await;
     let told = command(&second, &other.dir, &["memory", "import", "-"], &whole).await;
-    assert!(told.told.contains("1 about pages of another wiki"), "{}", told.told);
+    assert!(
+        told.told.contains("1 about pages of another wiki"),
+        "{}",
+        told.told
+    );
 }
 
 #[tokio::test]
@@ -819,5 +861,62 @@ async fn doctor_and_status_tell_of_it() {
     assert!(told.contains("writes are off, so clients recall"), "{told}");
     fs::write(store(&served.dir), "nonsense").unwrap();
     let told = doctor().await.told;
-    assert!(told.contains("the file of the memories is damaged"), "{told}");
+    assert!(
+        told.contains("the file of the memories is damaged"),
+        "{told}"
+    );
+}
+
+/// An operator's way, told step by step: what docs/memory.md shows.
+#[tokio::test]
+async fn the_walk_in_the_docs_is_what_the_program_says() {
+    let wiki = wiki_of(&[("docs/setup", "# Setup\n")]).await;
+    let served = called(setup(&wiki), "claude-code").await;
+    let page = id_of(&wiki, "docs/setup");
+    let mut ids = Vec::new();
+    for content in [
+        json!({ "content": "Dates are written as 2030-01-31 here.", "type": "preference", "importance": 8 }),
+        json!({ "content": "The second half of the page is outdated since version 2.4; ask Ada before changing it.", "type": "context", "page": page }),
+        json!({ "content": "Look at the release notes on Monday.", "type": "task" }),
+    ] {
+        let kept = served.call(REMEMBER, content).await.unwrap();
+        ids.push(id(&kept).to_owned());
+    }
+    served.call(FORGET, json!({ "id": ids[2] })).await.unwrap();
+    let run = async |arguments: &[&str], stdin: &str| {
+        let ended = command(&wiki, &served.dir, arguments, stdin).await;
+        assert_eq!(ended.code, 0, "{}", ended.told);
+        ended
+    };
+    let names = ["3f0c9a1e5b7d2468", "81d4e6f2a0b3c597", "c25a7be9014f63d8"];
+    let user = format!("user:{}/", rustix::process::getuid().as_raw());
+    let shown = |marker: &str, told: &str| {
+        let mut told = told.to_owned();
+        for (id, name) in ids.iter().zip(names) {
+            told = told.replace(id, name);
+        }
+        told = told.replace(&user, "user:1000/");
+        let block = format!("```console\n{told}```\n");
+        generated("docs/memory.md", marker, &block, steady);
+    };
+    let told = run(&["memory", "list"], "").await.told;
+    shown("list", &told);
+    let told = run(&["memory", "show", &ids[1]], "").await.told;
+    shown("show", &told);
+    let told = [
+        run(&["memory", "list", "--forgotten"], "").await.told,
+        run(&["memory", "restore", &ids[2]], "").await.told,
+    ];
+    shown("restore", &told.concat());
+    let told = run(&["audit", "list"], "").await.told;
+    shown("record", &told);
+    let lines = run(&["memory", "export"], "").await.stdout;
+    let other = TempDir::new().unwrap();
+    let ended = command(&wiki, &other, &["memory", "import", "-"], &lines).await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    let told = format!(
+        "$ wikijs-mcp memory export | ssh office wikijs-mcp memory import -\n{}",
+        ended.stdout
+    );
+    shown("exchange", &told);
 }

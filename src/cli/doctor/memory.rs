@@ -63,7 +63,9 @@ pub(super) async fn found(log: &AuditLog, mode: MemoryMode, policy: &Policy) -> 
             let mut latest = Moment::default();
             for owner in rows.owners()? {
                 let all = rows.of_owner(&owner.key)?.into_iter();
-                latest = all.map(|one| one.used.max(one.changed)).fold(latest, Moment::max);
+                latest = all
+                    .map(|one| one.used.max(one.changed))
+                    .fold(latest, Moment::max);
             }
             Ok(latest > rows.now.plus_days(1))
         })

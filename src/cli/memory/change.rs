@@ -8,7 +8,9 @@ use crate::memory::{Deed, Gone, Memory, MemoryError, Owner, digest};
 
 /// Arguments of `memory restore`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  wikijs-mcp memory list --forgotten\n  wikijs-mcp memory restore 4f2a")]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp memory list --forgotten\n  wikijs-mcp memory restore 4f2a"
+)]
 pub(super) struct Restore {
     /// The memories' ids, or four or more of their first characters
     #[arg(value_name = "ID", required = true)]
@@ -128,7 +130,11 @@ pub(super) async fn clear(desk: &Desk, arguments: Clear) -> Outcome {
         let only_gone = arguments.forgotten;
         move |memory: &Memory| {
             let is_gone = memory.gone.is_some();
-            if is_for_good { !only_gone || is_gone } else { !is_gone }
+            if is_for_good {
+                !only_gone || is_gone
+            } else {
+                !is_gone
+            }
         }
     };
     let is_own = |owner: &Owner| owners.iter().any(|own| own.key == owner.key);
@@ -192,7 +198,11 @@ pub(super) async fn clear(desk: &Desk, arguments: Clear) -> Outcome {
 
 fn deed(decision: &'static str, memory: &Memory) -> Deed {
     let sha = digest(&memory.content);
-    let reason = format!("memory {}, {}, sha256 {sha}", memory.id, memory.kind.as_str());
+    let reason = format!(
+        "memory {}, {}, sha256 {sha}",
+        memory.id,
+        memory.kind.as_str()
+    );
     Deed { decision, reason }
 }
 

@@ -62,8 +62,7 @@ pub(super) async fn import(desk: &Desk, arguments: Import) -> Outcome {
         Some(name) => Some(whose::one(&desk.all().await?, name)?),
         None => None,
     };
-    let read =
-        crate::memory::Import::read(&text, desk.log.wiki(), into.as_ref(), Moment::now());
+    let read = crate::memory::Import::read(&text, desk.log.wiki(), into.as_ref(), Moment::now());
     let import = read.map_err(|lines| (Exit::Failed, told(&lines)))?;
     let sha = digest(&text);
     let done = desk.change("memory import", None, move |rows| {
@@ -98,7 +97,8 @@ pub(super) async fn import(desk: &Desk, arguments: Import) -> Outcome {
 fn read(file: &PathBuf) -> Result<String, (Exit, String)> {
     let named = print::path(file);
     let failed = |why: String| (Exit::Failed, format!("{named} cannot be read: {why}"));
-    let unread = |error: std::io::Error| failed(crate::config::why_unread(error.kind()).to_string());
+    let unread =
+        |error: std::io::Error| failed(crate::config::why_unread(error.kind()).to_string());
     let mut bytes = Vec::new();
     if file.as_os_str() == "-" {
         let stdin = std::io::stdin().lock();

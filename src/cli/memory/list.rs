@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
+use super::super::Outcome;
 use super::super::print::{self, Paint};
 use super::super::table::{Cell, Table};
 use super::super::when::{from_now, minute};
-use super::super::Outcome;
 use super::{Desk, Exit, whose};
 use crate::memory::{KEPT_DAYS, Memory, MemoryPage, Moment, Owner, health};
 
@@ -60,7 +60,10 @@ pub(super) async fn run(desk: &Desk, arguments: Arguments) -> Outcome {
         print::line(&json!({ "memories": shown }).to_string());
     } else if all.is_empty() {
         print::line("no memories");
-        print::note(&format!("looked for in {}", print::path(desk.memories.file())));
+        print::note(&format!(
+            "looked for in {}",
+            print::path(desk.memories.file())
+        ));
     } else {
         table(&all, now).print();
     }
@@ -70,7 +73,14 @@ pub(super) async fn run(desk: &Desk, arguments: Arguments) -> Outcome {
 fn table(all: &[(Owner, Memory)], now: Moment) -> Table {
     let has_gone = all.iter().any(|(_, memory)| memory.gone.is_some());
     let mut head = vec![
-        "id", "type", "importance", "health", "client", "page", "changed", "text",
+        "id",
+        "type",
+        "importance",
+        "health",
+        "client",
+        "page",
+        "changed",
+        "text",
     ];
     if has_gone {
         head.push("restorable");

@@ -86,7 +86,10 @@ impl Desk {
             }
             Ok(all)
         });
-        Ok(all.await.map_err(|error| failed(&error))?.unwrap_or_default())
+        Ok(all
+            .await
+            .map_err(|error| failed(&error))?
+            .unwrap_or_default())
     }
 
     /// Changes something by a command, on record as the operator's.
@@ -116,7 +119,10 @@ impl Desk {
 }
 
 /// The memories that are named, by their ids or the beginnings of these.
-fn named(all: &[(Owner, Memory)], names: &[String]) -> Result<Vec<(Owner, Memory)>, (Exit, String)> {
+fn named(
+    all: &[(Owner, Memory)],
+    names: &[String],
+) -> Result<Vec<(Owner, Memory)>, (Exit, String)> {
     let wrong = |why: String| (Exit::Usage, why);
     let find = |name: &String| {
         let fits = |id: MemoryId| id.to_string().starts_with(name.as_str());

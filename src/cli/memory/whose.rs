@@ -55,7 +55,9 @@ pub(super) fn one(all: &[(Owner, Memory)], name: &str) -> Result<Owner, (Exit, S
 fn named_client(name: &str) -> Option<Owner> {
     let layers = start::layers().ok()?;
     let settings = ServeSettings::read(&layers.source()).ok()?;
-    let clients = TokensFile::for_operator(settings.tokens_file?).read().ok()?;
+    let clients = TokensFile::for_operator(settings.tokens_file?)
+        .read()
+        .ok()?;
     let client = clients.iter().find(|client| client.name == name)?;
     Some(Owner::client(&format!("client:{}", client.id()), name))
 }
