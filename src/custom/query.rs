@@ -113,6 +113,10 @@ impl Draft {
             );
             faults.push(Fault::at(file, Place { line: 1, column: 1 }, fault));
         }
+        if description.contains(char::is_control) {
+            let fault = "has control characters in its description";
+            faults.push(Fault::at(file, Place { line: 1, column: 1 }, fault));
+        }
         faults.extend(parts(file, text).err().into_iter().flatten());
         if !faults.is_empty() {
             return Err(faults);

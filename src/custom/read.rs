@@ -45,7 +45,9 @@ impl<'a, 'b> Table<'a, 'b> {
 
     /// One member.
     pub(super) fn get(&mut self, name: &'static str) -> Option<&'a Spanned<DeValue<'b>>> {
-        self.asked.push(name);
+        if !self.asked.contains(&name) {
+            self.asked.push(name);
+        }
         let mut members = self.table.iter();
         members
             .find(|(key, _)| key.get_ref() == name)

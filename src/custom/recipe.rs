@@ -174,6 +174,11 @@ impl Recipe {
                 let fault = format!("{word} must have at most {most} characters");
                 faults.push((span(table.get(word)), fault));
             }
+            let is_bad = |c: char| c.is_control() && c != '\n';
+            if text.as_ref().is_some_and(|text| text.contains(is_bad)) {
+                let fault = format!("{word} must have no control characters");
+                faults.push((span(table.get(word)), fault));
+            }
         }
         let arguments = arguments(&mut table, faults);
         let values = values(&mut table, &arguments, faults);

@@ -139,8 +139,8 @@ mod tests {
         ] {
             assert_eq!(put("<{{name}}>", hostile), format!("<{hostile}>"));
             assert_eq!(
-                put("{{{name}}}{{ other }}", hostile),
-                format!("{{{hostile}}}OTHER")
+                put("{ {{name}}}{{ other }}", hostile),
+                format!("{{ {hostile}}}OTHER")
             );
         }
         let large = "{{name}}".repeat(1 << 17);
