@@ -14,7 +14,7 @@ use super::key_source::Stamp;
 use super::parse::{SettingError, Source};
 use super::unread::why_unread;
 use crate::custom::{Customs, Fault, SourceFile};
-use crate::tools::{Registry, Surface, add_customs};
+use crate::tools::{Registry, Surface, Toolset, add_customs};
 
 /// The setting that names the directory.
 pub(super) const NAME: &str = "WIKI_CUSTOM_TOOLS_DIR";
@@ -58,28 +58,39 @@ fn in_a_line(faults: &[Fault]) -> String {
 /// # Errors
 /// All faults of all files.
 pub fn read_customs(dir: &Path, surface: Option<&Surface>) -> Result<Customs, Vec<Fault>> {
-    let files = read_files(dir)?;
-    let customs = Customs::read(&files)?;
-    let Some(surface) = surface else {
-        return Ok(customs);
-    };
+    let (files, mut faults) = read_files(dir)?;
+    let (customs, found) = Customs::read(&files);
+    faults.extend(found);
     let is_there = |name: &String| customs.names().any(|own| own == name);
-    if let Some(name) = surface.named_customs().iter().find(|it| !is_there(it)) {
+    let named = surface.map(Surface::named_customs).unwrap_or_default();
+    if let Some(name) = named.iter().find(|name| !is_there(name))
+        && faults.is_empty()
+    {
         let fault = format!("has no file for the tool {name}, which the settings name");
-        return Err(vec![Fault::of(&shown(dir), fault)]);
+        faults.push(Fault::of(&shown(dir), fault));
     }
-    let wrong = |fault: &dyn ToString| vec![Fault::of(&shown(dir), fault.to_string())];
-    let mut registry = Registry::of(surface).map_err(|error| wrong(&error))?;
-    add_customs(&mut registry, surface, &customs, customs.schema())?;
-    Ok(customs)
+    let all = Surface::of(&Toolset::ALL);
+    let surface = surface.unwrap_or(&all);
+    match Registry::of(surface) {
+        Err(error) => faults.push(Fault::of(&shown(dir), error.to_string())),
+        Ok(mut registry) => {
+            let added = add_customs(&mut registry, surface, &customs, customs.schema());
+            faults.extend(added.err().into_iter().flatten());
+        }
+    }
+    if faults.is_empty() {
+        return Ok(customs);
+    }
+    faults.sort_by(|a, b| (&a.file, a.at).cmp(&(&b.file, b.at)));
+    Err(faults)
 }
 
 fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// All files of a directory that say tools, by name.
-fn read_files(path: &Path) -> Result<Vec<SourceFile>, Vec<Fault>> {
+/// All files of a directory that say tools, by name, and what is wrong with others.
+fn read_files(path: &Path) -> Result<(Vec<SourceFile>, Vec<Fault>), Vec<Fault>> {
     let wrong = |fault: String| vec![Fault::of(&shown(path), fault)];
     let dir = open_dir(path).map_err(wrong)?;
     let names = names(&dir).map_err(|fault| wrong(fault.to_owned()))?;
@@ -90,11 +101,7 @@ fn read_files(path: &Path) -> Result<Vec<SourceFile>, Vec<Fault>> {
             Err(fault) => faults.push(Fault::of(&name, fault)),
         }
     }
-    if faults.is_empty() {
-        Ok(files)
-    } else {
-        Err(faults)
-    }
+    Ok((files, faults))
 }
 
 /// A directory that only this user and root may write.

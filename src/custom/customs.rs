@@ -34,11 +34,10 @@ impl Customs {
         !is_hidden && (name.ends_with(".toml") || name.ends_with(".graphql"))
     }
 
-    /// Reads files. Queries are held against the schema if it is among them.
-    ///
-    /// # Errors
-    /// All faults of all files.
-    pub fn read(files: &[SourceFile]) -> Result<Self, Vec<Fault>> {
+    /// Reads files: the tools of the good ones, and all faults of the others. Queries are
+    /// not held against a schema yet.
+    #[must_use]
+    pub fn read(files: &[SourceFile]) -> (Self, Vec<Fault>) {
         let mut read = Self::default();
         let mut faults = Vec::new();
         for SourceFile { name, text } in files {
@@ -60,15 +59,7 @@ impl Customs {
             }
         }
         faults.extend(read.taken());
-        if let Some(schema) = &read.schema {
-            faults.extend(read.queries(schema).err().into_iter().flatten());
-        }
-        faults.sort_by(|a, b| (&a.file, a.at).cmp(&(&b.file, b.at)));
-        if faults.is_empty() {
-            Ok(read)
-        } else {
-            Err(faults)
-        }
+        (read, faults)
     }
 
     /// A fault for each name that two files say.

@@ -266,6 +266,11 @@ impl Recipe {
             .collect()
     }
 
+    /// The names of the arguments that it gives its tool.
+    pub fn value_names(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Whether what the tool gets in this argument depends on the call.
     #[must_use]
     pub fn is_templated(&self, argument: &str) -> bool {

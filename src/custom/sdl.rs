@@ -131,7 +131,7 @@ mod tests {
             Err(fault) => fault.to_string(),
         };
         assert_eq!(told("type Query { a(b: [Int!]! = []): String }"), "6 types");
-        insta::assert_snapshot!(told("type Query {\n  a: }"), @"");
+        insta::assert_snapshot!(told("type Query {\n  a: }"), @"schema.graphql:2:6: is no GraphQL: Unexpected `}[Punctuator]`; Expected Name or [");
         insta::assert_snapshot!(told("type Query { a: Gone }"), @"");
         insta::assert_snapshot!(told("type Other { a: Int }"), @"");
         insta::assert_snapshot!(told("schema { query: Root } type Query { a: Int }"), @"");

@@ -111,7 +111,7 @@ fn add_recipe(registry: &mut Registry, surface: &Surface, recipe: &Recipe) -> Re
     }
     let own = registry.of_one(tool).map_err(|error| error.to_string())?;
     let base = own.find(tool.name).ok_or("calls no tool")?;
-    check_values(recipe, &own, tool.name)?;
+    check_values(recipe, &own, base)?;
     let (name, title) = names(&recipe.name, &recipe.title)?;
     let on_record = lasting(&format!("{name}/{}", tool.name));
     let on_record = on_record.ok_or("no name is left for it; restart the server")?;
@@ -180,7 +180,15 @@ fn called(recipe: &Recipe) -> Result<&'static Known, String> {
 }
 
 /// Tries a recipe: what it says whatever the caller says must be good arguments.
-fn check_values(recipe: &Recipe, own: &Registry, tool: &str) -> Result<(), String> {
+fn check_values(recipe: &Recipe, own: &Registry, base: &Definition) -> Result<(), String> {
+    let tool = base.name;
+    let known = base.input.get("properties").and_then(Value::as_object);
+    let known: Vec<&String> = known.into_iter().flat_map(Map::keys).collect();
+    let mut names = recipe.value_names();
+    if let Some(name) = names.find(|name| !known.iter().any(|known| known == name)) {
+        let near = did_you_mean(nearest(name, known, 0.7));
+        return Err(format!("values.{name} is no argument of {tool}{near}"));
+    }
     let today = OffsetDateTime::now_utc().date();
     let sample = recipe.expand(recipe.sample(), today);
     let sample = sample.map_err(|_| "cannot be tried with its own bounds".to_owned())?;

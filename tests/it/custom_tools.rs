@@ -11,7 +11,7 @@ use rmcp::handler::client::ClientHandler;
 use rmcp::model::CallToolRequestParams;
 use rmcp::serve_server;
 use rmcp::service::{NotificationContext, RoleClient, RunningService};
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -53,7 +53,7 @@ content = "Severity: {{severity}}\n\n{{text}}\n"
 tags = ["incident", "{{severity}}"]
 "#;
 
-const PROFILE: &str = "# Whose key this is.\n{ users { profile { id name } } }\n";
+const PROFILE: &str = "# Whose key this is.\n{ users { profile { id } } }\n";
 const TITLES: &str = "# The titles of some pages.\nquery Titles($limit: Int = 2) { pages { list(limit: $limit) { id title } } }\n";
 
 /// A directory of these files.
@@ -349,10 +349,7 @@ async fn a_query_answers_with_data_that_is_labelled() {
     served.app.ask_schema().await.unwrap();
     assert_eq!(tools(&served).await, ["custom_profile", "custom_titles"]);
     let told = served.checked("custom_profile", json!({})).await.unwrap();
-    assert!(
-        told["data"]["users"]["profile"]["name"].is_string(),
-        "{told}"
-    );
+    assert!(told["data"]["users"]["profile"]["id"].is_number(), "{told}");
     let told = served
         .checked("custom_titles", json!({ "limit": "1" }))
         .await
@@ -407,7 +404,16 @@ fn bad_files_refuse_the_start_all_at_once() {
         ("incident.toml", INCIDENT),
         ("report_incident.graphql", PROFILE),
     ]);
-    insta::assert_snapshot!(refused(bad.path(), &[]).replace("; ", ";\n"), @"");
+    insta::assert_snapshot!(refused(bad.path(), &[]).replace("; ", ";\n"), @r#"
+    WIKI_CUSTOM_TOOLS_DIR has 6 faults: a.toml:1:1: description is missing: it must be a text in quotes;
+    a.toml:1:1: tool is missing: it must be a text in quotes;
+    a.toml:1:1: values is missing: it must be a table, under a line [values];
+    b.graphql:2:1: holds a mutation;
+    a custom tool only reads, so it must be one query;
+    e.toml:1:8: name is "wikijs_create_page";
+    it must be custom_ and then small letters, digits and _, up to 64 characters;
+    report_incident.graphql: its name custom_report_incident is taken by incident.toml
+    "#);
     let off = dir(&[
         ("c.toml", &own("custom_c", "custom_c")),
         ("d.toml", &own("custom_d", "custom_c")),
@@ -420,26 +426,37 @@ fn bad_files_refuse_the_start_all_at_once() {
                 .replace("title =", "publishStartDate = true\ntitel ="),
         ),
     ]);
-    insta::assert_snapshot!(refused(off.path(), &[]).replace("; ", ";\n"), @"");
+    insta::assert_snapshot!(refused(off.path(), &[]).replace("; ", ";\n"), @r#"
+    WIKI_CUSTOM_TOOLS_DIR has 5 faults: c.toml: calls itself (custom_c);
+    a recipe calls one of our own tools;
+    d.toml: calls custom_c, a custom tool;
+    a recipe calls one of our own tools;
+    e.toml: calls wikijs_undo_write, which is off;
+    see WIKI_TOOLSETS, WIKI_TOOLS and WIKI_EXCLUDE_TOOLS;
+    f.toml: calls "wikijs_create_pages", which is no tool;
+    did you mean wikijs_create_page?;
+    g.toml: does not fit wikijs_create_page: values.publishStartDate must be a string, not a boolean;
+    values.title is required
+    "#);
     let schema =
         "type Query { users: Users }\ntype Users { profile: User }\ntype User { id: Int! }\n";
     let against = dir(&[("schema.graphql", schema), ("profile.graphql", PROFILE)]);
-    insta::assert_snapshot!(refused(against.path(), &[]), @"");
+    insta::assert_snapshot!(refused(against.path(), &[]), @"WIKI_CUSTOM_TOOLS_DIR has a fault: profile.graphql:2:24: User has no field name");
     assert_eq!(
         refused(dir(&[("README.md", "x"), (".x.toml", "x")]).path(), &[]),
         ""
     );
-    insta::assert_snapshot!(refused(Path::new("/no/such/dir"), &[]), @"");
+    insta::assert_snapshot!(refused(Path::new("/no/such/dir"), &[]), @"WIKI_CUSTOM_TOOLS_DIR has a fault: DIR: cannot be read: it is not there; look at its name");
 }
 
 #[test]
 fn what_others_may_write_or_a_link_leads_out_of_is_refused() {
     let open = dir(&[("incident.toml", INCIDENT)]);
     mode(&open.path().join("incident.toml"), 0o620);
-    insta::assert_snapshot!(refused(open.path(), &[]), @"");
+    insta::assert_snapshot!(refused(open.path(), &[]), @"WIKI_CUSTOM_TOOLS_DIR has a fault: incident.toml: may be written by others than its owner; take that away with chmod go-w");
     mode(&open.path().join("incident.toml"), 0o600);
     mode(open.path(), 0o770);
-    insta::assert_snapshot!(refused(open.path(), &[]), @"");
+    insta::assert_snapshot!(refused(open.path(), &[]), @"WIKI_CUSTOM_TOOLS_DIR has a fault: DIR: may be written by others than its owner; take that away with chmod go-w");
     mode(open.path(), 0o700);
     assert_eq!(refused(open.path(), &[]), "");
     let outside = dir(&[("incident.toml", INCIDENT)]);
@@ -449,17 +466,22 @@ fn what_others_may_write_or_a_link_leads_out_of_is_refused() {
         linked.path().join("incident.toml"),
     )
     .unwrap();
-    insta::assert_snapshot!(refused(linked.path(), &[]), @"");
+    insta::assert_snapshot!(refused(linked.path(), &[]), @"WIKI_CUSTOM_TOOLS_DIR has a fault: incident.toml: is a link; put the file itself there");
     let odd = dir(&[]);
     fs::create_dir(odd.path().join("a.toml")).unwrap();
     fs::write(odd.path().join("b.toml"), b"\xff").unwrap();
     fs::write(odd.path().join("c.graphql"), vec![b'#'; 3 << 20]).unwrap();
-    insta::assert_snapshot!(refused(odd.path(), &[]).replace("; ", ";\n"), @"");
+    insta::assert_snapshot!(refused(odd.path(), &[]).replace("; ", ";\n"), @r#"
+    WIKI_CUSTOM_TOOLS_DIR has 3 faults: a.toml: is a directory;
+    name a file in it;
+    b.toml: cannot be read: it is no text in UTF-8;
+    c.graphql: is larger than 2 MB
+    "#);
     let many = dir(&[]);
     for n in 0..70 {
         put(many.path(), &format!("q{n}.graphql"), PROFILE);
     }
-    insta::assert_snapshot!(refused(many.path(), &[]), @"");
+    insta::assert_snapshot!(refused(many.path(), &[]), @"WIKI_CUSTOM_TOOLS_DIR has a fault: DIR: holds more than 64 files of tools");
 }
 
 /// A client that hears of changed tools.
@@ -574,7 +596,7 @@ async fn changed_files_are_taken_over_whole_or_not_at_all() {
     let fault = running.change("titles.graphql", &bad).await.unwrap();
     assert!(
         fault
-            .contains("titles.graphql:2:65: PageListItem has no field titel (did you mean title?)"),
+            .contains("titles.graphql:2:66: PageListItem has no field titel (did you mean title?)"),
         "{fault}"
     );
     assert_eq!(
@@ -724,7 +746,7 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     put(
         dir.path(),
         "schema.graphql",
-        "type Query { authentication: AuthenticationQuery users: U }\ntype AuthenticationQuery { apiKeys: [AuthenticationApiKey] }\ntype AuthenticationApiKey { id: Int! }\ntype U { profile: P }\ntype P { id: Int! name: String! }\n",
+        "type Query { authentication: AuthenticationQuery users: U }\ntype AuthenticationQuery { apiKeys: [AuthenticationApiKey] }\ntype AuthenticationApiKey { id: Int! }\ntype U { profile: P }\ntype P { id: Int! }\n",
     );
     put(
         dir.path(),

@@ -4,6 +4,7 @@ mod address;
 mod audit;
 mod clients;
 mod clock;
+mod custom;
 mod finding;
 mod key;
 mod notify;
@@ -141,6 +142,7 @@ async fn look(
     let (policy, surface, audit_dir) = (settings.policy, settings.surface, settings.audit_dir);
     let (anchors, told) = (settings.anchors, settings.notify);
     let source = settings.key_source;
+    let customs = settings.customs;
     let mut wiki = settings.wiki;
     // What is seen at the first try is what counts.
     wiki.retry.retries = 0;
@@ -159,6 +161,11 @@ async fn look(
         for check in ["key", "rights", "locales", "search"] {
             report.add(check, [Finding::skipped("because of the address")]);
         }
+    }
+    if customs.names().next().is_some() {
+        let found = custom::found(&wiki, &surface, &customs, reached.is_some());
+        let found = time.give("custom tools", Box::pin(found)).await;
+        report.add("custom tools", found.unwrap_or_else(|| vec![time.is_up()]));
     }
     report.add("policy", policy::found(&policy, &surface));
     report.add("policy", policy::paused(policy.pauses.look().as_ref()));

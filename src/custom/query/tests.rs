@@ -85,7 +85,26 @@ fn secrets_are_refused_however_they_are_named() {
 
 #[test]
 fn every_fault_is_told_with_its_place() {
-    insta::assert_snapshot!(faults("query ($a: Int, $a: Gone, $f: Filter, $d: Int = \"x\") {\n  user { id }\n  users {\n    list(filtr: 1, filter: 2) { nme }\n    search { id }\n  }\n  pages\n  system { info { currentVersion { x } } }\n  things(kind: HUGE, filter: { kind: SMALL }, at: { a: 1 }) { id }\n}"), @"");
+    insta::assert_snapshot!(faults("query ($a: Int, $a: Gone, $f: Filter, $d: Int = \"x\") {\n  user { id }\n  users {\n    list(filtr: 1, filter: 2) { nme }\n    search { id }\n  }\n  pages\n  system { info { currentVersion { x } } }\n  things(kind: HUGE, filter: { kind: SMALL }, at: { a: 1 }) { id }\n}"), @r#"
+    q.graphql:2:17: $a is of the type Gone, which the wiki does not have
+    q.graphql:2:17: there are two variables $a
+    q.graphql:2:27: $f is of the type Filter; a variable must be a scalar, an enum, or a list of them
+    q.graphql:2:39: the default of $d must be Int
+    q.graphql:3:3: Query has no field user (did you mean users?)
+    q.graphql:5:5: UserQuery.list has no argument filtr
+    q.graphql:5:5: the argument filter of UserQuery.list must be String
+    q.graphql:5:33: User has no field nme (did you mean name?)
+    q.graphql:6:5: UserQuery.search needs the argument query: String!
+    q.graphql:8:3: pages is a PageQuery: say which of its fields, in braces
+    q.graphql:9:19: currentVersion is a String and has no fields
+    q.graphql:10:3: the argument kind of Query.things must be one of LARGE, SMALL
+    q.graphql:10:3: the argument filter of Query.things needs the member words
+    q.graphql:10:3: the argument at of Query.things must be Date
+    q.graphql:2:8: $a is not used
+    q.graphql:2:17: $a is not used
+    q.graphql:2:27: $f is not used
+    q.graphql:2:39: $d is not used
+    "#);
     insta::assert_snapshot!(faults("query ($a: Int, $b: String, $l: [String]) { users { search(query: $b) { id } } pages { list(tags: $l, limit: $c, creatorId: $b) { id @defer @skip(if: $a) } } }"), @"");
     insta::assert_snapshot!(faults("{ a: users { list { id } } a: system { info { currentVersion } } __schema { types { name } } ...X ...Y } fragment Y on Query { ...Z } fragment Z on Query { ...Y } fragment U on Query { a: __typename } fragment V on Int { a }"), @"");
     insta::assert_snapshot!(faults("mutation { users { delete(id: 1) } }"), @"");
@@ -99,7 +118,7 @@ fn every_fault_is_told_with_its_place() {
 #[test]
 fn size_depth_and_aliases_are_bounded() {
     let aliases: String = (0..1_000).map(|n| format!("a{n}: id ")).collect();
-    insta::assert_snapshot!(faults(&format!("{{ users {{ list {{ {aliases} }} }} }}")), @"");
+    insta::assert_snapshot!(faults(&format!("{{ users {{ list {{ {aliases} }} }} }}")), @"q.graphql:2:248: there are more than 30 aliases, with those of fragments");
     let deep = format!(
         "{{ users {{ list {{ {}id{} }} }} }}",
         "groups { users { ".repeat(8),
@@ -140,6 +159,9 @@ fn a_file_needs_a_name_and_a_description() {
         let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
         told.join("\n")
     };
-    insta::assert_snapshot!(told("Find-Users.graphql", "{ users { list { id } } }"), @"");
+    insta::assert_snapshot!(told("Find-Users.graphql", "{ users { list { id } } }"), @r#"
+    Find-Users.graphql: its name becomes the tool's: small letters, digits and _, up to 57 characters, then .graphql
+    Find-Users.graphql:1:1: must begin with lines of comment that say when to use it, up to 1000 characters
+    "#);
     assert!(Draft::parse("a.graphql", "\n\n# It lists.\n\n# Not this.\n{ a }").is_ok());
 }

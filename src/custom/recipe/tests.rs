@@ -149,7 +149,18 @@ fn its_schema_says_types_bounds_and_defaults() {
 
 #[test]
 fn every_fault_has_its_place() {
-    insta::assert_snapshot!(faults("name = \"x\"\ntool = 7\ntools = 1\n[arguments.date]\ntype = \"text\"\nlenght = 3\n[values]\npath = \"{{section}}/{{a b}}\"\nconfirm = \"x\"\n"), @"");
+    insta::assert_snapshot!(faults("name = \"x\"\ntool = 7\ntools = 1\n[arguments.date]\ntype = \"text\"\nlenght = 3\n[values]\npath = \"{{section}}/{{a b}}\"\nconfirm = \"x\"\n"), @r#"
+    r.toml:1:1: description is missing: it must be a text in quotes
+    r.toml:2:8: tool must be a text in quotes
+    r.toml:1:8: name is "x"; it must be custom_ and then small letters, digits and _, up to 64 characters
+    r.toml:4:1: "date" cannot be an argument's name: letters, digits and _, and none of confirm, date, year, month, day
+    r.toml:4:1: arguments.date.type must be string, integer, boolean or choice
+    r.toml:6:1: arguments.date.lenght is not known here; there are type, description, required, default
+    r.toml:8:8: values.path has {{a b}}, which is no name
+    r.toml:9:11: values.confirm cannot be set: the caller confirms
+    r.toml:7:1: the argument date is used in no value
+    r.toml:3:1: tools is not known here; there are name, description, description, tool, tool, title, name, arguments, values
+    "#);
     insta::assert_snapshot!(faults("name = \"x\n"), @"");
     insta::assert_snapshot!(faults("name = \"custom_x\"\ndescription = \"d\"\ntool = \"t\"\n[arguments]\na = { type = \"string\" }\nb = { type = \"string\", required = false }\nc = { type = \"choice\", choices = [\"a b\"] }\nd = { type = \"integer\", default = -1 }\n[values]\npath = \"{{a}}/{{b}}/{{c}}\"\ntitle = \"{{e}}\"\n"), @"");
 }

@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::super::terms::{IndexState, Terms, Writes};
-use super::super::visit::Named;
+use super::super::visit::{Named, Visit};
 use super::{Own, Reader, Text};
 use crate::audit::Proposal;
 use crate::error::{Code, Failure};
@@ -49,9 +49,21 @@ struct Status {
     #[serde(skip_serializing_if = "Option::is_none")]
     proposals: Option<Proposals>,
     index: Index,
+    /// The operator's own tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    custom_tools: Option<CustomTools>,
     /// What could not be found out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unavailable: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct CustomTools {
+    /// Those that this session is offered.
+    offered: Vec<&'static str>,
+    /// Why queries are not offered yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -188,6 +200,7 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
         writes: View::of(&terms),
         proposals,
         index: Index::of(terms.index),
+        custom_tools: CustomTools::of(reader.visit),
         unavailable,
     };
     serde_json::to_string(&status)
@@ -241,6 +254,20 @@ async fn proposals(reader: &Reader<'_>) -> Result<Proposals, Failure> {
             .map(OpenProposal::of)
             .collect(),
     })
+}
+
+impl CustomTools {
+    fn of(visit: &Visit) -> Option<Self> {
+        let own = &visit.app.own_tools;
+        let registry = visit.app.registry();
+        let offered = visit.offered();
+        let customs = registry.definitions().filter(|tool| tool.custom.is_some());
+        let names = customs.map(|tool| tool.name);
+        own.are_there().then(|| Self {
+            offered: names.filter(|name| offered.has(name)).collect(),
+            waiting: own.wait(),
+        })
+    }
 }
 
 impl OwnClient {
