@@ -111,7 +111,7 @@ impl<'a, 'b> Checker<'a, 'b> {
     }
 
     fn fault(&mut self, at: Pos, fault: impl Into<String>) {
-        let found = (super::query::place(at), fault.into());
+        let found = (Place::from(at), fault.into());
         // A fragment that is used twice has its faults once.
         if self.faults.len() < MOST_FAULTS && !self.faults.contains(&found) {
             self.faults.push(found);

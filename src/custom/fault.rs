@@ -24,6 +24,15 @@ impl Place {
     }
 }
 
+impl From<graphql_parser::Pos> for Place {
+    fn from(at: graphql_parser::Pos) -> Self {
+        Self {
+            line: at.line,
+            column: at.column,
+        }
+    }
+}
+
 /// What is wrong with a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {

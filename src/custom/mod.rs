@@ -10,6 +10,7 @@ mod customs;
 mod fault;
 mod introspection;
 mod name;
+mod nesting;
 mod path_part;
 mod query;
 mod read;

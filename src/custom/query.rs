@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::check::{Checked, Checker};
 use super::fault::{Fault, Place};
 use super::name::{PREFIX, is_custom_name};
+use super::nesting::is_too_deep;
 use super::schema::Schema;
 use super::sdl::syntax;
 use super::variables;
@@ -170,6 +171,9 @@ fn description(text: &str) -> String {
 
 /// The one query of a document, and its fragments.
 fn parts<'a>(file: &str, text: &'a str) -> Result<Parts<'a>, Vec<Fault>> {
+    if is_too_deep(text) {
+        return Err(vec![Fault::of(file, "is nested too deep to be a query")]);
+    }
     // The crate has asserts that an odd text could meet.
     let parsed = catch_unwind(|| parse_query::<String>(text).map_err(|error| error.to_string()));
     let document: Document<'a, String> = match parsed {
@@ -180,7 +184,7 @@ fn parts<'a>(file: &str, text: &'a str) -> Result<Parts<'a>, Vec<Fault>> {
     let (mut queries, mut fragments, mut faults) = (Vec::new(), Vec::new(), Vec::new());
     let mut refuse = |at: graphql_parser::Pos, what: &str| {
         let fault = format!("holds a {what}; a custom tool only reads, so it must be one query");
-        faults.push(Fault::at(file, place(at), fault));
+        faults.push(Fault::at(file, at.into(), fault));
     };
     for definition in document.definitions {
         match definition {
@@ -205,20 +209,12 @@ fn parts<'a>(file: &str, text: &'a str) -> Result<Parts<'a>, Vec<Fault>> {
     }
     if let Some(second) = queries.get(1) {
         let fault = "holds a second query; it must be exactly one";
-        faults.push(Fault::at(file, place(second.position), fault));
+        faults.push(Fault::at(file, second.position.into(), fault));
     }
     match queries.pop() {
         Some(query) if faults.is_empty() => Ok(Parts { query, fragments }),
         None if faults.is_empty() => Err(vec![Fault::of(file, "holds no query")]),
         _ => Err(faults),
-    }
-}
-
-/// A place by the parser's own.
-pub(super) const fn place(at: graphql_parser::Pos) -> Place {
-    Place {
-        line: at.line,
-        column: at.column,
     }
 }
 

@@ -10,6 +10,7 @@ use graphql_parser::schema::{
 };
 
 use super::fault::{Fault, Place};
+use super::nesting::is_too_deep;
 use super::schema::{Field, Input, Of, Schema, Type};
 
 type Text = String;
@@ -19,6 +20,9 @@ type Text = String;
 /// # Errors
 /// What is wrong with the file.
 pub(super) fn parse(file: &str, text: &str) -> Result<Schema, Fault> {
+    if is_too_deep(text) {
+        return Err(Fault::of(file, "is nested too deep to be GraphQL"));
+    }
     // The crate has asserts that an odd text could meet.
     let parsed = catch_unwind(|| parse_schema::<Text>(text).map_err(|error| error.to_string()));
     let document = match parsed {

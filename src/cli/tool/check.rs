@@ -53,7 +53,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
                 many => format!("{many} faults"),
             };
             return Err((
-                Exit::Wrong,
+                Exit::Usage,
                 format!("{faults}; a server would not start with these files"),
             ));
         }

@@ -125,7 +125,10 @@ fn size_depth_and_aliases_are_bounded() {
         "} }".repeat(8)
     );
     insta::assert_snapshot!(faults(&deep), @"");
-    assert!(faults(&format!("{{ {}", "a { ".repeat(3_000))).contains("is no GraphQL"));
+    assert!(faults(&"{ a ".repeat(3_000)).contains("is nested too deep"));
+    let list = format!("query ($a: {}", "[".repeat(10_000));
+    assert!(faults(&list).contains("is nested too deep"));
+    assert!(faults(&"{ a ".repeat(59)).contains("is no GraphQL"));
     let fields = "id name ".repeat(300);
     insta::assert_snapshot!(faults(&format!("{{ users {{ list {{ {fields} }} }} }}")), @"");
     // Each fragment holds the next one twice: a billion fields in a few lines.
