@@ -136,11 +136,11 @@ mod tests {
         };
         assert_eq!(told("type Query { a(b: [Int!]! = []): String }"), "6 types");
         insta::assert_snapshot!(told("type Query {\n  a: }"), @"schema.graphql:2:6: is no GraphQL: Unexpected `}[Punctuator]`; Expected Name or [");
-        insta::assert_snapshot!(told("type Query { a: Gone }"), @"");
-        insta::assert_snapshot!(told("type Other { a: Int }"), @"");
-        insta::assert_snapshot!(told("schema { query: Root } type Query { a: Int }"), @"");
-        insta::assert_snapshot!(told(""), @"");
-        insta::assert_snapshot!(told(&format!("type Query {{ a: {}Int{} }}", "[".repeat(20), "]".repeat(20))), @"");
-        insta::assert_snapshot!(told(&format!("type Query {{ a: {}Int", "[".repeat(100_000))), @"");
+        insta::assert_snapshot!(told("type Query { a: Gone }"), @"schema.graphql: the schema names the type Gone, which it does not have");
+        insta::assert_snapshot!(told("type Other { a: Int }"), @"schema.graphql: the schema has no type where queries begin");
+        insta::assert_snapshot!(told("schema { query: Root } type Query { a: Int }"), @"schema.graphql: the schema has no type where queries begin");
+        insta::assert_snapshot!(told(""), @"schema.graphql:1:1: is no GraphQL: Unexpected end of input; Expected schema, extend, scalar, type, interface, union, enum, input or directive");
+        insta::assert_snapshot!(told(&format!("type Query {{ a: {}Int{} }}", "[".repeat(20), "]".repeat(20))), @"schema.graphql: the schema has lists deeper than 8");
+        insta::assert_snapshot!(told(&format!("type Query {{ a: {}Int", "[".repeat(100_000))), @"schema.graphql: is nested too deep to be GraphQL");
     }
 }

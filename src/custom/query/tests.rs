@@ -105,14 +105,31 @@ fn every_fault_is_told_with_its_place() {
     q.graphql:2:27: $f is not used
     q.graphql:2:39: $d is not used
     "#);
-    insta::assert_snapshot!(faults("query ($a: Int, $b: String, $l: [String]) { users { search(query: $b) { id } } pages { list(tags: $l, limit: $c, creatorId: $b) { id @defer @skip(if: $a) } } }"), @"");
-    insta::assert_snapshot!(faults("{ a: users { list { id } } a: system { info { currentVersion } } __schema { types { name } } ...X ...Y } fragment Y on Query { ...Z } fragment Z on Query { ...Y } fragment U on Query { a: __typename } fragment V on Int { a }"), @"");
-    insta::assert_snapshot!(faults("mutation { users { delete(id: 1) } }"), @"");
-    insta::assert_snapshot!(faults("subscription { a }"), @"");
-    insta::assert_snapshot!(faults("{ users { list { id } } }\nquery B { users { list { id } } }\nmutation M { a }"), @"");
-    insta::assert_snapshot!(faults("{ users { list { id } }"), @"");
-    insta::assert_snapshot!(faults("fragment A on Query { users { list { id } } }"), @"");
-    insta::assert_snapshot!(faults("type Query { a: Int }"), @"");
+    insta::assert_snapshot!(faults("query ($a: Int, $b: String, $l: [String]) { users { search(query: $b) { id } } pages { list(tags: $l, limit: $c, creatorId: $b) { id @defer @skip(if: $a) } } }"), @r#"
+    q.graphql:2:53: the argument query of UserQuery.search is $b of the type String, not String!
+    q.graphql:2:88: the argument tags of PageQuery.list is $l of the type [String], not [String!]
+    q.graphql:2:88: the argument limit of PageQuery.list is $c, which is no variable of the query
+    q.graphql:2:88: the argument creatorId of PageQuery.list is $b of the type String, not Int
+    q.graphql:2:131: @defer must have one argument, `if`
+    q.graphql:2:131: @skip(if) is $a of the type Int, not Boolean!
+    "#);
+    insta::assert_snapshot!(faults("{ a: users { list { id } } a: system { info { currentVersion } } __schema { types { name } } ...X ...Y } fragment Y on Query { ...Z } fragment Z on Query { ...Y } fragment U on Query { a: __typename } fragment V on Int { a }"), @r#"
+    q.graphql:2:28: a means two fields; give one of them an alias
+    q.graphql:2:66: __schema asks for the schema, which no custom tool does
+    q.graphql:2:97: there is no fragment X
+    q.graphql:2:160: the fragment Y holds itself
+    q.graphql:2:164: the fragment U is not used
+    q.graphql:2:202: the fragment V is not used
+    "#);
+    insta::assert_snapshot!(faults("mutation { users { delete(id: 1) } }"), @"q.graphql:2:1: holds a mutation; a custom tool only reads, so it must be one query");
+    insta::assert_snapshot!(faults("subscription { a }"), @"q.graphql:2:1: holds a subscription; a custom tool only reads, so it must be one query");
+    insta::assert_snapshot!(faults("{ users { list { id } } }\nquery B { users { list { id } } }\nmutation M { a }"), @r#"
+    q.graphql:4:1: holds a mutation; a custom tool only reads, so it must be one query
+    q.graphql:3:1: holds a second query; it must be exactly one
+    "#);
+    insta::assert_snapshot!(faults("{ users { list { id } }"), @"q.graphql:2:24: is no GraphQL: Unexpected end of input; Expected }");
+    insta::assert_snapshot!(faults("fragment A on Query { users { list { id } } }"), @"q.graphql: holds no query");
+    insta::assert_snapshot!(faults("type Query { a: Int }"), @"q.graphql:2:1: is no GraphQL: Unexpected `type[Name]`; Expected {, query, mutation, subscription or fragment");
 }
 
 #[test]
@@ -124,13 +141,13 @@ fn size_depth_and_aliases_are_bounded() {
         "groups { users { ".repeat(8),
         "} }".repeat(8)
     );
-    insta::assert_snapshot!(faults(&deep), @"");
+    insta::assert_snapshot!(faults(&deep), @"q.graphql:2:103: its fields lie deeper than 12 in each other");
     assert!(faults(&"{ a ".repeat(3_000)).contains("is nested too deep"));
     let list = format!("query ($a: {}", "[".repeat(10_000));
     assert!(faults(&list).contains("is nested too deep"));
     assert!(faults(&"{ a ".repeat(59)).contains("is no GraphQL"));
     let fields = "id name ".repeat(300);
-    insta::assert_snapshot!(faults(&format!("{{ users {{ list {{ {fields} }} }} }}")), @"");
+    insta::assert_snapshot!(faults(&format!("{{ users {{ list {{ {fields} }} }} }}")), @"q.graphql:2:1210: it asks for more than 300 fields, with those of fragments");
     // Each fragment holds the next one twice: a billion fields in a few lines.
     let bombs: String = (0..30)
         .map(|n| format!("fragment F{n} on Query {{ ...F{m} ...F{m} }} ", m = n + 1))

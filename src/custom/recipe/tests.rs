@@ -159,8 +159,15 @@ fn every_fault_has_its_place() {
     r.toml:8:8: values.path has {{a b}}, which is no name
     r.toml:9:11: values.confirm cannot be set: the caller confirms
     r.toml:7:1: the argument date is used in no value
-    r.toml:3:1: tools is not known here; there are name, description, description, tool, tool, title, name, arguments, values
+    r.toml:3:1: tools is not known here; there are name, description, tool, title, arguments, values
     "#);
-    insta::assert_snapshot!(faults("name = \"x\n"), @"");
-    insta::assert_snapshot!(faults("name = \"custom_x\"\ndescription = \"d\"\ntool = \"t\"\n[arguments]\na = { type = \"string\" }\nb = { type = \"string\", required = false }\nc = { type = \"choice\", choices = [\"a b\"] }\nd = { type = \"integer\", default = -1 }\n[values]\npath = \"{{a}}/{{b}}/{{c}}\"\ntitle = \"{{e}}\"\n"), @"");
+    insta::assert_snapshot!(faults("name = \"x\n"), @r#"r.toml:1:10: invalid basic string, expected `"`"#);
+    insta::assert_snapshot!(faults("name = \"custom_x\"\ndescription = \"d\"\ntool = \"t\"\n[arguments]\na = { type = \"string\" }\nb = { type = \"string\", required = false }\nc = { type = \"choice\", choices = [\"a b\"] }\nd = { type = \"integer\", default = -1 }\n[values]\npath = \"{{a}}/{{b}}/{{c}}\"\ntitle = \"{{e}}\"\n"), @r#"
+    r.toml:8:5: arguments.d.default must be a whole number from 0 to 2147483647
+    r.toml:10:8: values.path has {{b}} in a path, so it needs a default or is required
+    r.toml:10:8: values.path has {{c}}, whose value "a b" becomes a part of a path: it must have 1 to 200 letters, digits, - or _, with single slashes between segments
+    r.toml:10:8: values.path must begin with a folder that callers do not choose, such as `incidents/`
+    r.toml:11:9: values.title has {{e}}, which is no argument
+    r.toml:9:1: the argument d is used in no value
+    "#);
 }
