@@ -5,6 +5,7 @@ pub mod change;
 pub mod checks;
 pub mod cli;
 pub mod config;
+pub mod custom;
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod error;

@@ -177,6 +177,12 @@ pub const SETTINGS: &[Setting] = &[
         "Whether every tool that can change the wiki is left out, whatever else is set. It does not bind the operator's own `undo` and `proposals apply`; `WIKI_MUTATIONS_ENABLED` does.",
     ),
     setting(
+        "WIKI_CUSTOM_TOOLS_DIR",
+        Path,
+        "none",
+        "A directory of tools of your own: recipes (`*.toml`) over ours and queries (`*.graphql`) to the wiki; taken over when they change.",
+    ),
+    setting(
         "WIKI_JSON_INDENT",
         Number(0, 8),
         "`0`",

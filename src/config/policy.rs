@@ -269,6 +269,7 @@ fn surface_of(source: &Source<'_>, server: Option<Surface>) -> Result<Surface, S
             let sets = Toolset::parse_list(&sets);
             Surface::of(&sets.map_err(|fault| SettingError::new(SETS, fault))?)
         }
+        None if tools.is_some() => Surface::default().of_single_tools(),
         None => Surface::default(),
     };
     if let Some(tools) = tools {
@@ -283,6 +284,8 @@ fn surface_of(source: &Source<'_>, server: Option<Surface>) -> Result<Surface, S
                 "has {missing}, which the server does not offer; a site can only offer fewer tools"
             );
             return Err(SettingError::new(named, fault));
+        } else {
+            surface.narrow_customs(&server);
         }
     }
     let excluded = source.filled(EXCLUDE)?;

@@ -124,6 +124,7 @@ impl Setting {
             | "WIKI_AUDIT_KEEP_MB"
             | "WIKI_PROPOSALS_KEEP_DAYS"
             | "WIKI_INDEX"
+            | "WIKI_CUSTOM_TOOLS_DIR"
             | "WIKI_INDEX_LOAD" => InSite::Inherited,
             // Settings of listening, logging and records, and any new setting that is not listed
             // above.

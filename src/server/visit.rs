@@ -91,9 +91,19 @@ impl Visit {
 
     /// Whether a tool is there for this caller.
     pub(super) fn offers(&self, tool: &Definition) -> bool {
+        let custom = tool.custom.as_ref();
+        if custom.is_some_and(|custom| custom.is_for_open_reads) && !self.reads_every_page() {
+            return false;
+        }
         self.rights.as_ref().is_none_or(|rights| {
             (!tool.can_write() || !rights.narrowing.is_read_only) && rights.lists(tool.name)
         })
+    }
+
+    /// Whether nothing bounds what this caller reads.
+    fn reads_every_page(&self) -> bool {
+        let own = self.rights.as_ref();
+        self.app.wiki.scope().is_open() && own.is_none_or(|own| own.narrowing.reads.is_open())
     }
 
     /// The tools that are there for this caller: all that its `tools/list` has.

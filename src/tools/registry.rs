@@ -20,8 +20,8 @@ use super::what_became::what_became;
 use super::{input, schema};
 use crate::error::{Code, Failure};
 
-type Answer = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
-type Call = Box<dyn Fn(Context, Arguments) -> Answer + Send + Sync>;
+pub(super) type Answer = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
+pub(super) type Call = Box<dyn Fn(Context, Arguments) -> Answer + Send + Sync>;
 
 /// A tool as a client sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +42,19 @@ pub struct Definition {
     pub output: Map<String, Value>,
     /// Its description if the tool that documents its arguments is not offered.
     pub(super) alone: Option<Alone>,
+    /// Where it comes from, if it is an operator's own.
+    pub custom: Option<OfCustom>,
+}
+
+/// Where a custom tool comes from, and for whom it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfCustom {
+    /// The file that says it.
+    pub file: String,
+    /// The tool of ours that it calls, if it is a recipe.
+    pub calls: Option<&'static str>,
+    /// Whether it is only for callers who may read every page.
+    pub is_for_open_reads: bool,
 }
 
 /// A tool with its own full description.
@@ -60,7 +73,7 @@ impl Definition {
     }
 }
 
-type Check = Box<dyn Fn(Arguments) -> Result<(), Failure> + Send + Sync>;
+pub(super) type Check = Box<dyn Fn(Arguments) -> Result<(), Failure> + Send + Sync>;
 
 /// A tool that can be offered.
 #[derive(Debug)]
@@ -143,6 +156,34 @@ impl Registry {
         Ok(registry)
     }
 
+    /// One tool alone, with the arguments that this registry gives it.
+    pub(super) fn of_one(&self, tool: &Known) -> Result<Self, DuplicateTool> {
+        let mut registry = Self {
+            entries: Vec::new(),
+            takes_drafts: self.takes_drafts,
+        };
+        (tool.add)(&mut registry)?;
+        Ok(registry)
+    }
+
+    /// Appends an operator's own tool.
+    pub(super) fn add_custom(
+        &mut self,
+        definition: Definition,
+        check: Check,
+        call: Call,
+    ) -> Result<(), DuplicateTool> {
+        if self.find(definition.name).is_some() {
+            return Err(DuplicateTool(definition.name));
+        }
+        self.entries.push(Entry {
+            definition,
+            check,
+            call,
+        });
+        Ok(())
+    }
+
     /// Appends a tool.
     ///
     /// # Errors
@@ -166,6 +207,7 @@ impl Registry {
             input: schema::shown::<T>(&schema, is_brief),
             output: schema::of_answer(answer),
             alone: None,
+            custom: None,
         };
         let alone = T::DESCRIBED_BY.map(|by| Alone {
             without: by.tool,

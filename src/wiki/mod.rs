@@ -14,6 +14,7 @@ mod branches;
 mod changes;
 mod client;
 mod content;
+mod custom;
 #[doc(hidden)]
 pub mod editor_view;
 mod envelope;
@@ -58,6 +59,7 @@ pub use branches::parent as parent_tag;
 pub use changes::{Before, ChangedPage, Past};
 pub use client::{Wiki, WikiSettings, page_url};
 pub use content::{ContentLayer, Contents};
+pub use custom::NoSchema;
 pub use error::WikiError;
 pub(crate) use error::sentence;
 pub use gone::GonePage;

@@ -4,6 +4,7 @@ mod address;
 mod audit;
 mod clients;
 mod clock;
+mod custom;
 mod finding;
 mod key;
 mod memory;
@@ -145,6 +146,7 @@ async fn look(
     let (anchors, told) = (settings.anchors, settings.notify);
     let remembers = surface.has_any_of(Toolset::Memory);
     let source = settings.key_source;
+    let customs = settings.customs;
     let mut wiki = settings.wiki;
     // What is seen at the first try is what counts.
     wiki.retry.retries = 0;
@@ -163,6 +165,11 @@ async fn look(
         for check in ["key", "rights", "locales", "search"] {
             report.add(check, [Finding::skipped("because of the address")]);
         }
+    }
+    if customs.names().next().is_some() {
+        let found = custom::found(&wiki, &surface, &customs, reached.is_some());
+        let found = time.give("custom tools", Box::pin(found)).await;
+        report.add("custom tools", found.unwrap_or_else(|| vec![time.is_up()]));
     }
     report.add("policy", policy::found(&policy, &surface));
     report.add("policy", policy::paused(policy.pauses.look().as_ref()));

@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::super::terms::{IndexState, Terms, Writes};
-use super::super::visit::Named;
+use super::super::visit::{Named, Visit};
 use super::{Own, Reader, Text};
 use crate::audit::Proposal;
 use crate::error::{Code, Failure};
@@ -53,9 +53,21 @@ struct Status {
     /// What is remembered, if this session may recall it.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<OwnMemory>,
+    /// The operator's own tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    custom_tools: Option<CustomTools>,
     /// What could not be found out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unavailable: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct CustomTools {
+    /// Those that this session is offered.
+    offered: Vec<&'static str>,
+    /// Why queries are not offered yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -215,6 +227,7 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
         proposals,
         index: Index::of(terms.index),
         memory,
+        custom_tools: CustomTools::of(reader.visit),
         unavailable,
     };
     serde_json::to_string(&status)
@@ -283,6 +296,20 @@ async fn own_memory(reader: &Reader<'_>) -> Result<Option<OwnMemory>, Failure> {
         entries: terms.entries,
         most: MOST,
     }))
+}
+
+impl CustomTools {
+    fn of(visit: &Visit) -> Option<Self> {
+        let own = &visit.app.own_tools;
+        let registry = visit.app.registry();
+        let offered = visit.offered();
+        let customs = registry.definitions().filter(|tool| tool.custom.is_some());
+        let names = customs.map(|tool| tool.name);
+        own.are_there().then(|| Self {
+            offered: names.filter(|name| offered.has(name)).collect(),
+            waiting: own.wait(),
+        })
+    }
 }
 
 impl OwnClient {
