@@ -17,7 +17,7 @@ const TITLE: usize = 80;
 /// The most arguments.
 const ARGUMENTS: usize = 30;
 /// The arguments of our tools that are paths.
-const PATHS: [&str; 4] = ["path", "moveTo", "linksTo", "relatedTo"];
+const PATHS: [&str; 5] = ["path", "paths", "moveTo", "linksTo", "relatedTo"];
 
 /// A call of one of our tools with fixed and templated arguments.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,7 +8,7 @@ use crate::tools::{DuplicateTool, Registry, Surface, add_customs};
 use crate::wiki::{NoSchema, Wiki};
 
 /// How long the wiki may take to tell its schema: a start waits for it.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 /// The least time between two questions.
 const APART: Duration = Duration::from_secs(20);
 

@@ -184,10 +184,16 @@ fn check_values(recipe: &Recipe, own: &Registry, base: &Definition) -> Result<()
     let tool = base.name;
     let known = base.input.get("properties").and_then(Value::as_object);
     let known: Vec<&String> = known.into_iter().flat_map(Map::keys).collect();
-    let mut names = recipe.value_names();
-    if let Some(name) = names.find(|name| !known.iter().any(|known| known == name)) {
-        let near = did_you_mean(nearest(name, known, 0.7));
-        return Err(format!("values.{name} is no argument of {tool}{near}"));
+    let unknown = recipe.value_names().filter_map(|name| {
+        if known.iter().any(|known| *known == name) {
+            return None;
+        }
+        let near = did_you_mean(nearest(name, &known, 0.7));
+        Some(format!("values.{name} is no argument of {tool}{near}"))
+    });
+    let unknown: Vec<String> = unknown.collect();
+    if !unknown.is_empty() {
+        return Err(unknown.join("; "));
     }
     let today = OffsetDateTime::now_utc().date();
     let sample = recipe.expand(recipe.sample(), today);

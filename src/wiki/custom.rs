@@ -98,9 +98,17 @@ impl Wiki {
 }
 
 fn told(error: &WikiError) -> NoSchema {
+    // Only the wiki's own API can say that there is no schema to be had; a gateway may pass.
+    let is_final = matches!(
+        error,
+        WikiError::Internal { .. }
+            | WikiError::Misunderstood
+            | WikiError::Malformed { .. }
+            | WikiError::AnswerTooLarge { .. }
+    );
     NoSchema {
         why: format!("the wiki was asked for its schema: {error}"),
-        is_passing: error.is_passing() || error.is_about_the_key(),
+        is_passing: !is_final,
     }
 }
 

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use rmcp::ServiceExt as _;
 use rmcp::handler::client::ClientHandler;
-use rmcp::model::CallToolRequestParams;
+use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams};
 use rmcp::serve_server;
 use rmcp::service::{NotificationContext, RoleClient, RunningService};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -440,12 +440,14 @@ fn bad_files_refuse_the_start_all_at_once() {
     f.toml: calls "wikijs_create_pages", which is no tool;
     did you mean wikijs_create_page?;
     g.toml: values.titel is no argument of wikijs_create_page;
-    did you mean title?
+    did you mean title?;
+    values.tag is no argument of wikijs_create_page;
+    did you mean tags?
     "#);
     let schema =
-        "type Query { users: Users }\ntype Users { profile: User }\ntype User { id: Int! }\n";
+        "type Query { users: Users }\ntype Users { profile: User }\ntype User { name: Int! }\n";
     let against = dir(&[("schema.graphql", schema), ("profile.graphql", PROFILE)]);
-    insta::assert_snapshot!(refused(against.path(), &[]), @"");
+    insta::assert_snapshot!(refused(against.path(), &[]), @"WIKI_CUSTOM_TOOLS_DIR has a fault: profile.graphql:2:21: User has no field id");
     assert_eq!(
         refused(dir(&[("README.md", "x"), (".x.toml", "x")]).path(), &[]),
         ""
@@ -486,6 +488,91 @@ fn what_others_may_write_or_a_link_leads_out_of_is_refused() {
         put(many.path(), &format!("q{n}.graphql"), PROFILE);
     }
     insta::assert_snapshot!(refused(many.path(), &[]), @"WIKI_CUSTOM_TOOLS_DIR has a fault: DIR: holds more than 64 files of tools");
+}
+
+#[tokio::test]
+async fn status_and_doctor_know_custom_tools() {
+    let wiki = sample_wiki().await;
+    let dir = dir(&[("incident.toml", INCIDENT), ("profile.graphql", PROFILE)]);
+    let served = with(&wiki, &dir).serve().await;
+    let status = async || {
+        let request = ReadResourceRequestParams::new("wikijs://status");
+        let read = served.client.read_resource(request).await.unwrap();
+        let text = serde_json::to_value(&read.contents).unwrap()[0]["text"].clone();
+        let status: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
+        status["customTools"].clone()
+    };
+    let offered = json!({ "offered": ["custom_report_incident"] });
+    assert_eq!(status().await, offered);
+    served.app.ask_schema().await.unwrap();
+    let offered = json!({ "offered": ["custom_report_incident", "custom_profile"] });
+    assert_eq!(status().await, offered);
+    let doctor = async || {
+        let command = Command::new(&["doctor", "--json"])
+            .with("WIKI_BASE_URL", &wiki.address())
+            .with("WIKI_API_TOKEN", &wiki.keys().editor)
+            .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+            .with("WIKI_INDEX", "off")
+            .with("WIKI_CUSTOM_TOOLS_DIR", dir.path().to_str().unwrap());
+        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+        ended.told
+    };
+    let told = doctor().await;
+    assert!(told.contains("1 recipe and 1 query are read"), "{told}");
+    assert!(
+        told.contains("the wiki has all that the queries ask"),
+        "{told}"
+    );
+    put(dir.path(), "profile.graphql", &PROFILE.replace("id", "ids"));
+    let told = doctor().await;
+    assert!(
+        told.contains("profile.graphql:2:21: UserProfile has no field ids"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn a_recipe_may_read_and_a_dry_run_leaves_what_it_writes_to_people() {
+    let wiki = wiki_of(&[("docs/a", "x"), ("notes/b", "y")]).await;
+    let list = "name = \"custom_docs\"\ndescription = \"Lists docs.\"\ntool = \"wikijs_list_pages\"\n[arguments]\nlimit = { type = \"integer\", min = 1, max = 5, default = 5 }\n[values]\npath = \"docs\"\nlimit = \"{{limit}}\"\n";
+    let dir = dir(&[("incident.toml", INCIDENT), ("docs.toml", list)]);
+    let served = with(&wiki, &dir)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
+    let told = served.checked("custom_docs", json!({})).await.unwrap();
+    assert_eq!(told["pages"].as_array().unwrap().len(), 1, "{told}");
+    let told = served
+        .call("custom_docs", json!({ "limit": 6 }))
+        .await
+        .unwrap_err();
+    assert_eq!(told["code"], "INVALID_INPUT", "{told}");
+    let given = json!({ "name": "a", "text": "x" });
+    let told = served.call("custom_report_incident", given).await.unwrap();
+    assert!(
+        told["dryRun"] == true && told["proposal"].is_string(),
+        "{told}"
+    );
+    assert!(mutations(&wiki).is_empty());
+}
+
+#[tokio::test]
+async fn queries_wait_for_the_wiki_and_hold_up_nothing_else() {
+    let silent = Running::start(
+        "http://127.0.0.1:9",
+        "e30.e30.x",
+        &[("profile.graphql", PROFILE), ("incident.toml", INCIDENT)],
+    )
+    .await;
+    assert_eq!(silent.tools().await, ["custom_report_incident"]);
+    let request = ReadResourceRequestParams::new("wikijs://status");
+    let read = silent.client.read_resource(request).await.unwrap();
+    let told = serde_json::to_value(&read.contents).unwrap().to_string();
+    assert!(told.contains("the wiki was asked for its schema"), "{told}");
+    // A wiki that does not answer holds up no other file.
+    let other = INCIDENT.replace("custom_report_incident", "custom_report");
+    assert_eq!(silent.change("incident.toml", &other).await, None);
+    assert_eq!(silent.tools().await, ["custom_report"]);
 }
 
 /// A client that hears of changed tools.
@@ -663,7 +750,6 @@ async fn a_schema_that_is_none_refuses_queries_in_time_and_by_name() {
         (schema("[]"), "the schema that the wiki tells has no type where queries begin"),
         (schema("[1]"), "the schema that the wiki tells is none that GraphQL has"),
         (schema(&format!("[{}1]", "1,".repeat(3 << 20))), "larger than"),
-        (format!("{{\"data\":{}", "[".repeat(1 << 20)), "not the wiki's API"),
         ("{\"data\":null}".to_owned(), "the schema that the wiki tells is none"),
         ("{\"errors\":[{\"message\":\"GraphQL introspection is not allowed by Apollo Server\",\"extensions\":{\"code\":\"GRAPHQL_VALIDATION_FAILED\"}}]}".to_owned(), "GRAPHQL_VALIDATION_FAILED"),
         (schema("[{\"kind\":\"OBJECT\",\"name\":\"Query\",\"fields\":[{\"name\":\"q\",\"type\":{\"kind\":\"OBJECT\",\"name\":\"Query\"}}]}]"), "profile.graphql:2:3: Query has no field users"),
@@ -674,9 +760,17 @@ async fn a_schema_that_is_none_refuses_queries_in_time_and_by_name() {
             other => panic!("{shown}: {other:?}"),
         }
     }
-    match ask("http://127.0.0.1:9").await {
-        Err(Unasked::Waits(told)) => assert!(told.contains("asked for its schema"), "{told}"),
-        other => panic!("{other:?}"),
+    let cut = format!("{{\"data\":{}", "[".repeat(1 << 20));
+    let login = "<h1>Sign in</h1>".to_owned();
+    for address in [
+        "http://127.0.0.1:9".to_owned(),
+        answering(cut),
+        answering(login),
+    ] {
+        match ask(&address).await {
+            Err(Unasked::Waits(told)) => assert!(told.contains("asked for its schema"), "{told}"),
+            other => panic!("{other:?}"),
+        }
     }
 }
 
