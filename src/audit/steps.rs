@@ -118,6 +118,7 @@ fn needed(attempt: &Record) -> [Option<StepKind>; 2] {
                 .then_some(StepKind::Move),
             (!attempt.fields.iter().all(is_place)).then_some(StepKind::Update),
         ],
-        Some(Operation::Create | Operation::Delete) | None => [None, None],
+        // Each of the others is one step.
+        Some(_) | None => [None, None],
     }
 }

@@ -57,6 +57,7 @@ impl NewPage {
             script_js: self.script_js,
             updated_at: None,
             unknown: Vec::new(),
+            thing: None,
         }
     }
 }
@@ -251,6 +252,7 @@ impl Edits {
             script_js: script_js.unwrap_or_else(|| before.script_js.clone()),
             updated_at: None,
             unknown: before.unknown.clone(),
+            thing: before.thing.clone(),
         };
         if after.same(before, Field::Tags) {
             after.tags.clone_from(&before.tags);

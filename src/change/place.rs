@@ -14,6 +14,8 @@ impl Change {
     #[must_use]
     pub fn place_taken(&self) -> Option<PagePlace> {
         let takes = self.moves() || self.before().is_none();
+        // What belongs to a page takes no place of its own.
+        let takes = takes && self.thing().is_none();
         self.after().filter(|_| takes).map(place)
     }
 
@@ -25,6 +27,7 @@ impl Change {
 
     fn leaving(&self) -> Option<&PageState> {
         let leaves = self.moves() || self.after().is_none();
+        let leaves = leaves && self.thing().is_none();
         self.before().filter(|_| leaves)
     }
 }

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::edits::{ContentFault, Edits, NewPage};
-use crate::page::{Field, LineCounts, Locale, NewPath, PagePath, PageState, Shown, unified_diff};
+use crate::page::{
+    Field, LineCounts, Locale, NewPath, PagePath, PageState, Shown, Thing, unified_diff,
+};
 
 /// What a write does, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -20,11 +22,28 @@ pub enum Operation {
     Move,
     /// A page goes.
     Delete,
+    /// A comment comes to be.
+    #[serde(rename = "add-comment")]
+    AddComment,
+    /// Changes the text of a comment.
+    #[serde(rename = "change-comment")]
+    ChangeComment,
+    /// A comment goes.
+    #[serde(rename = "delete-comment")]
+    DeleteComment,
 }
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Create, Self::Update, Self::Move, Self::Delete];
+    pub const ALL: [Self; 7] = [
+        Self::Create,
+        Self::Update,
+        Self::Move,
+        Self::Delete,
+        Self::AddComment,
+        Self::ChangeComment,
+        Self::DeleteComment,
+    ];
 
     /// The word.
     #[must_use]
@@ -34,7 +53,19 @@ impl Operation {
             Self::Update => "update",
             Self::Move => "move",
             Self::Delete => "delete",
+            Self::AddComment => "add-comment",
+            Self::ChangeComment => "change-comment",
+            Self::DeleteComment => "delete-comment",
         }
+    }
+
+    /// Whether it is done to a page itself, not to what belongs to it.
+    #[must_use]
+    pub const fn is_of_page(self) -> bool {
+        matches!(
+            self,
+            Self::Create | Self::Update | Self::Move | Self::Delete
+        )
     }
 }
 
@@ -55,6 +86,12 @@ pub enum StepKind {
     Update,
     /// `pages.delete`
     Delete,
+    /// `comments.create`
+    AddComment,
+    /// `comments.update`
+    ChangeComment,
+    /// `comments.delete`
+    DeleteComment,
 }
 
 impl StepKind {
@@ -66,7 +103,19 @@ impl StepKind {
             Self::Move => "move",
             Self::Update => "update",
             Self::Delete => "delete",
+            Self::AddComment => "add-comment",
+            Self::ChangeComment => "change-comment",
+            Self::DeleteComment => "delete-comment",
         }
+    }
+
+    /// Whether it is one of a page itself, not of what belongs to it.
+    #[must_use]
+    pub const fn is_of_page(self) -> bool {
+        matches!(
+            self,
+            Self::Create | Self::Move | Self::Update | Self::Delete
+        )
     }
 
     /// Whether the wiki rebuilds its page tree for it, so that two concurrent ones interfere (W19).
@@ -148,6 +197,12 @@ impl Change {
         Ok(Self::between(before, after))
     }
 
+    /// Something that belongs to a page comes to be.
+    #[must_use]
+    pub const fn add(after: PageState) -> Self {
+        Self::of(States::Create { after })
+    }
+
     /// A page goes.
     #[must_use]
     pub const fn delete(before: PageState) -> Self {
@@ -169,9 +224,12 @@ impl Change {
     /// Creates a deleted page again, with every field and a new id.
     #[must_use]
     pub fn recreate(page: PageState) -> Self {
+        let thing = page.thing.map(Thing::anew);
         let after = PageState {
-            id: None,
+            // What belongs to a page comes back to that page.
+            id: page.id.filter(|_| thing.is_some()),
             updated_at: None,
+            thing,
             ..page
         };
         Self::of(States::Create { after })
@@ -247,6 +305,12 @@ impl Change {
         }
     }
 
+    /// What of its page it changes, where it does not change the page itself.
+    #[must_use]
+    pub const fn thing(&self) -> Option<&Thing> {
+        self.target().thing.as_ref()
+    }
+
     /// The page's places before and after: all that the gate *paths* must check.
     pub fn places(&self) -> impl Iterator<Item = (&Locale, &PagePath)> {
         [self.before(), self.after()]
@@ -274,7 +338,11 @@ impl Change {
     pub fn is_same_write(&self, other: &Self) -> bool {
         let same = |ours: Option<&PageState>, theirs: Option<&PageState>| match (ours, theirs) {
             (Some(ours), Some(theirs)) => {
-                ours.id == theirs.id && ours.difference(theirs).is_empty()
+                let is_same_thing = match (&ours.thing, &theirs.thing) {
+                    (Some(ours), Some(theirs)) => ours.is_same(theirs),
+                    (ours, theirs) => ours.is_none() && theirs.is_none(),
+                };
+                ours.id == theirs.id && is_same_thing && ours.difference(theirs).is_empty()
             }
             (ours, theirs) => ours.is_none() && theirs.is_none(),
         };
@@ -288,7 +356,8 @@ impl Change {
     pub fn moves(&self) -> bool {
         match &self.states {
             States::Update { before, after } => {
-                !before.same(after, Field::Path) || !before.same(after, Field::Locale)
+                self.thing().is_none()
+                    && (!before.same(after, Field::Path) || !before.same(after, Field::Locale))
             }
             States::Create { .. } | States::Delete { .. } => false,
         }
@@ -299,8 +368,8 @@ impl Change {
     pub fn fields(&self) -> Vec<Field> {
         match &self.states {
             States::Update { before, after } => before.difference(after),
-            States::Create { after: page } | States::Delete { before: page } => Field::ALL
-                .into_iter()
+            States::Create { after: page } | States::Delete { before: page } => page
+                .own_fields()
                 .filter(|field| !is_blank(&page.value(*field)))
                 .collect(),
         }
@@ -315,6 +384,13 @@ impl Change {
     /// The word for it.
     #[must_use]
     pub fn operation(&self) -> Operation {
+        if let Some(Thing::Comment(_)) = self.thing() {
+            return match &self.states {
+                States::Create { .. } => Operation::AddComment,
+                States::Update { .. } => Operation::ChangeComment,
+                States::Delete { .. } => Operation::DeleteComment,
+            };
+        }
         match &self.states {
             States::Create { .. } => Operation::Create,
             States::Delete { .. } => Operation::Delete,
@@ -337,6 +413,14 @@ impl Change {
     /// new segment; then the title is written back.
     #[must_use]
     pub fn steps(&self) -> Vec<StepKind> {
+        if let Some(Thing::Comment(_)) = self.thing() {
+            return match &self.states {
+                States::Create { .. } => vec![StepKind::AddComment],
+                States::Update { .. } if self.is_empty() => Vec::new(),
+                States::Update { .. } => vec![StepKind::ChangeComment],
+                States::Delete { .. } => vec![StepKind::DeleteComment],
+            };
+        }
         match &self.states {
             States::Create { .. } => vec![StepKind::Create],
             States::Delete { .. } => vec![StepKind::Delete],
@@ -407,6 +491,11 @@ impl Change {
     /// its counts. The content is left out, since it has its own difference.
     #[must_use]
     pub fn values(&self) -> Map<String, Value> {
+        let reply = match self.thing() {
+            Some(Thing::Comment(comment)) if self.before().is_none() => comment.reply_to,
+            _ => None,
+        };
+        let reply = reply.map(|to| ("replyTo".to_owned(), json!({ "after": to })));
         self.fields()
             .into_iter()
             .filter(|field| field.shown() != Shown::Text)
@@ -426,6 +515,7 @@ impl Change {
                 }
                 (field.name().to_owned(), Value::Object(values))
             })
+            .chain(reply)
             .collect()
     }
 }

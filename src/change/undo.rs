@@ -38,8 +38,10 @@ impl Change {
         match (before, after) {
             (None, Some(after)) => {
                 let now = now.ok_or(UndoFault::Gone)?;
-                unchanged(&Field::ALL, &after, &now, force)?;
-                let is_there = |field| after.same(&now, field);
+                let fields: Vec<Field> = after.own_fields().collect();
+                unchanged(&fields, &after, &now, force)?;
+                // What belongs to a page follows it wherever it goes.
+                let is_there = |field| after.thing.is_some() || after.same(&now, field);
                 if is_there(Field::Locale) && is_there(Field::Path) {
                     Ok(Self::delete(now))
                 } else {

@@ -61,7 +61,10 @@ pub(super) fn operation(word: &str) -> Result<Operation, String> {
     Operation::ALL
         .into_iter()
         .find(|operation| operation.as_str() == word)
-        .ok_or_else(|| "must be create, update, move or delete".to_owned())
+        .ok_or_else(|| {
+            "must be create, update, move, delete, add-comment, change-comment or delete-comment"
+                .to_owned()
+        })
 }
 
 /// Accepts any text: whoever uses it reports faults.

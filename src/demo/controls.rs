@@ -52,6 +52,11 @@ impl DemoWiki {
         self.shared.keyring().revoke(key);
     }
 
+    /// Puts the clock of the limits for comments forward (W31).
+    pub fn later_for_comments(&self, by: Duration) {
+        self.shared.behaviour().comments.ahead += by;
+    }
+
     /// Switches API access off or on. Off, every request with a good key is HTTP 500 (W3).
     pub fn set_api_disabled(&self, disabled: bool) {
         self.shared.behaviour().api_disabled = disabled;

@@ -29,6 +29,16 @@ pub(super) enum WikiError {
     HistoryForbidden,
     /// 6013: the key may not see it as a whole (W1).
     ViewForbidden,
+    /// 8002: the key may not write comments there.
+    CommentPostForbidden,
+    /// 8003: a comment of less than two characters.
+    CommentContentMissing,
+    /// 8004: the key may not change or delete comments there.
+    CommentManageForbidden,
+    /// 8005: no such comment.
+    CommentNotFound,
+    /// 8006: the key may not read comments there.
+    CommentViewForbidden,
 }
 
 impl WikiError {
@@ -101,6 +111,27 @@ impl WikiError {
                 "PageViewForbidden",
                 "You are not authorized to view this page.",
             ),
+            Self::CommentPostForbidden => (
+                8002,
+                "CommentPostForbidden",
+                "You are not authorized to post a comment on this page.",
+            ),
+            Self::CommentContentMissing => (
+                8003,
+                "CommentContentMissing",
+                "Comment content is missing or too short.",
+            ),
+            Self::CommentManageForbidden => (
+                8004,
+                "CommentManageForbidden",
+                "You are not authorized to manage comments on this page.",
+            ),
+            Self::CommentNotFound => (8005, "CommentNotFound", "This comment does not exist."),
+            Self::CommentViewForbidden => (
+                8006,
+                "CommentViewForbidden",
+                "You are not authorized to view comments for this page.",
+            ),
         }
     }
 }
@@ -116,6 +147,8 @@ pub(super) enum Fault {
     Unauthorized,
     /// A refusal with a code.
     Wiki(WikiError),
+    /// Too many requests of one kind; the seconds until the next (W31).
+    Limited(u64),
     /// An exception of the server's language or of its libraries (code 1).
     Internal {
         /// The exception's class.
@@ -148,14 +181,18 @@ impl Fault {
     pub(super) fn code(&self) -> i32 {
         match self {
             Self::Wiki(error) => error.code(),
-            Self::Forbidden | Self::Unauthorized | Self::Internal { .. } | Self::Sql(_) => 1,
+            Self::Forbidden
+            | Self::Unauthorized
+            | Self::Limited(_)
+            | Self::Internal { .. }
+            | Self::Sql(_) => 1,
         }
     }
 
     /// `slug` of a mutation's answer.
     pub(super) fn slug(&self) -> &'static str {
         match self {
-            Self::Forbidden | Self::Unauthorized => "Error",
+            Self::Forbidden | Self::Unauthorized | Self::Limited(_) => "Error",
             Self::Wiki(error) => error.slug(),
             Self::Internal { slug, .. } => slug,
             Self::Sql(sql) => sql.slug(),
@@ -168,6 +205,9 @@ impl Fault {
             Self::Forbidden => "Forbidden".to_owned(),
             Self::Unauthorized => "Unauthorized".to_owned(),
             Self::Wiki(error) => error.message().to_owned(),
+            Self::Limited(seconds) => {
+                format!("Too many requests, please try again in {seconds} seconds.")
+            }
             Self::Internal { message, .. } => message.clone(),
             Self::Sql(sql) => sql.message(),
         }

@@ -1,11 +1,11 @@
-//! The embedded demo wiki: Wiki.js 2.5 as far as its pages go, in memory.
+//! The embedded demo wiki: Wiki.js 2.5 as far as its pages and their comments go, in memory.
 //!
 //! It stands in for a real wiki in tests and in `serve --demo`. What it answers
 //! is computed from what it holds, by rules that were measured on a real server
-//! (W1 to W24); recorded requests and answers of that server are replayed
+//! (W1 to W34); recorded requests and answers of that server are replayed
 //! against it by a test. It listens on the loopback interface, keeps nothing,
 //! and knows one user. What has nothing to do with pages it does not have:
-//! comments, assets, users, groups, settings, rendering, other search engines.
+//! assets, users, groups, settings, rendering, other search engines.
 //!
 //! ```no_run
 //! # async fn example() -> std::io::Result<()> {
@@ -45,5 +45,5 @@ mod writes;
 pub use keys::Keys;
 pub use reads::ContentRead;
 pub use requests::{OperationKind, SeenRequest};
-pub use store::{PageRow, Store};
+pub use store::{CommentRow, PageRow, Store};
 pub use wiki::{DemoOptions, DemoWiki, Seed};

@@ -33,6 +33,9 @@ const DRESSED: &str = "releases/2-4";
 /// which a move changes too: W14.)
 const DRAFT: &str = "drafts/archiving";
 
+/// The one comment, on the first page.
+const COMMENT: &str = "Could this page say *who* is on call?";
+
 const SAMPLES: &[Sample] = &[
     sample!(
         "en",
@@ -238,6 +241,7 @@ pub(super) fn plant(store: &mut Store) {
             store.add(page);
         }
     }
+    store.add_comment(1, "Mara", COMMENT);
     store.settle();
 }
 

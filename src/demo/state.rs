@@ -1,8 +1,9 @@
 //! What all requests of one demo wiki share.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::fault::Fault;
 use super::head::Theme;
 use super::keys::Keyring;
 use super::reads::Reads;
@@ -46,12 +47,36 @@ pub(super) struct Behaviour {
     pub(super) cached_pages: Option<Vec<PageRow>>,
     /// Whether the view that gives a page's source is not found.
     pub(super) source_view_blocked: bool,
+    /// When comments were sent and written.
+    pub(super) comments: CommentTimes,
     /// What to do right before the next editor's view is answered.
     pub(super) next_editor_view: Option<Hook>,
     /// What to do right before the next mutation is applied.
     pub(super) next_mutation: Option<Hook>,
     /// What to do right before one of the operations to come, and how many come before it.
     pub(super) later: Option<(usize, Hook)>,
+}
+
+/// When comments were sent and written, by a clock that tests put forward.
+#[derive(Default)]
+pub(super) struct CommentTimes {
+    /// How far the clock was put forward.
+    pub(super) ahead: Duration,
+    /// When the window of the limit began.
+    window: Option<Instant>,
+    /// When the account of all keys last wrote one.
+    written: Option<Instant>,
+}
+
+/// One comment in this time for one address (W31).
+const LIMIT: Duration = Duration::from_secs(15);
+/// One comment in this time for one account (W31).
+const DELAY: Duration = Duration::from_secs(30);
+
+impl CommentTimes {
+    fn now(&self) -> Instant {
+        Instant::now() + self.ahead
+    }
 }
 
 /// The wiki behind the handlers.
@@ -76,6 +101,38 @@ impl Shared {
 
     pub(super) fn behaviour(&self) -> MutexGuard<'_, Behaviour> {
         lock(&self.behaviour)
+    }
+
+    /// Counts a comment that is sent; the limit holds whatever becomes of it.
+    pub(super) fn take_comment(&self) -> Result<(), Fault> {
+        let times = &mut self.behaviour().comments;
+        let now = times.now();
+        if let Some(left) = times
+            .window
+            .and_then(|began| (began + LIMIT).checked_duration_since(now))
+            && !left.is_zero()
+        {
+            return Err(Fault::Limited(
+                left.as_secs() + u64::from(left.subsec_nanos() > 0),
+            ));
+        }
+        times.window = Some(now);
+        Ok(())
+    }
+
+    /// Whether the account's last comment was written or changed long enough ago.
+    pub(super) fn may_comment(&self) -> bool {
+        let times = &self.behaviour().comments;
+        let now = times.now();
+        times
+            .written
+            .is_none_or(|at| now.saturating_duration_since(at) >= DELAY)
+    }
+
+    /// A comment was written or changed now.
+    pub(super) fn commented(&self) {
+        let times = &mut self.behaviour().comments;
+        times.written = Some(times.now());
     }
 
     pub(super) fn requests(&self) -> MutexGuard<'_, RequestLog> {

@@ -172,6 +172,46 @@ pub(super) async fn render(shared: &Shared, id: i64) -> Result<(), Fault> {
     })
 }
 
+/// Adds a comment and answers its id.
+pub(super) async fn create_comment(
+    shared: &Shared,
+    page: i64,
+    reply_to: i64,
+    content: &str,
+    access: &Access,
+) -> Result<i64, Fault> {
+    begin(shared).await;
+    let may_now = shared.may_comment();
+    let made = step(shared, |store| {
+        store.create_comment(page, reply_to, content, (access, may_now))
+    });
+    if made.is_ok() {
+        shared.commented();
+    }
+    made
+}
+
+/// Changes the text of a comment and answers it as readers see it.
+pub(super) async fn change_comment(
+    shared: &Shared,
+    id: i64,
+    content: &str,
+    access: &Access,
+) -> Result<String, Fault> {
+    begin(shared).await;
+    let changed = step(shared, |store| store.change_comment(id, content, access));
+    if changed.is_ok() {
+        shared.commented();
+    }
+    changed
+}
+
+/// Deletes a comment.
+pub(super) async fn delete_comment(shared: &Shared, id: i64, access: &Access) -> Result<(), Fault> {
+    begin(shared).await;
+    step(shared, |store| store.delete_comment(id, access))
+}
+
 fn read_back(shared: &Shared, id: i64) -> Result<PageRow, Fault> {
     match shared.store().page(id) {
         Some(page) => Ok(page.clone()),

@@ -505,6 +505,7 @@ impl Head {
             script_js: String::new(),
             updated_at: None,
             unknown: Vec::new(),
+            thing: None,
         })
     }
 }

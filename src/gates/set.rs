@@ -324,6 +324,13 @@ impl ChangeSet {
         self
     }
 
+    /// The same set, with another state after its first change.
+    #[must_use]
+    pub fn with_first_after(mut self, after: PageState) -> Self {
+        self.first.change = self.first.change.with_after(after);
+        self
+    }
+
     /// Its id.
     #[must_use]
     pub const fn id(&self) -> CallId {

@@ -55,6 +55,26 @@ pub fn check_content(content: &str) -> Result<(), String> {
     check_text(content)
 }
 
+/// The text of a comment: two units of UTF-16 or more without the white space around it, which
+/// Wiki.js cuts off (W30).
+///
+/// # Errors
+/// One sentence about what is wrong.
+pub fn check_comment(content: &str) -> Result<(), String> {
+    if trimmed_comment(content).encode_utf16().nth(1).is_none() {
+        return Err(
+            "must have two characters or more: Wiki.js refuses a shorter comment".to_owned(),
+        );
+    }
+    check_text(content)
+}
+
+/// A comment's text as Wiki.js stores it: without white space around it, as JavaScript has it.
+#[must_use]
+pub fn trimmed_comment(content: &str) -> &str {
+    content.trim_matches(|c: char| c == '\u{feff}' || c.is_whitespace() && c != '\u{85}')
+}
+
 /// A tag as Wiki.js stores it (W17): trimmed, lower case, without commas, 1 to 255 characters.
 ///
 /// # Errors

@@ -44,12 +44,14 @@ mod state;
 mod tag_pattern;
 #[cfg(test)]
 pub(crate) mod testing;
+mod thing;
 mod trash;
 
 pub use active::{Active, ActiveKind, active, active_styles};
 pub use block::{Block, BlockKind, Target};
 pub use checks::{
-    EDITORS, check_content, check_description, check_editor, check_tag, check_text, check_title,
+    EDITORS, check_comment, check_content, check_description, check_editor, check_tag, check_text,
+    check_title, trimmed_comment,
 };
 pub use css::same_css;
 pub use css_rules::{DroppedRules, Sheet, dropped_rules};
@@ -86,4 +88,5 @@ pub use selector::{Selector, SelectorFault};
 pub use slice::{Slice, slice};
 pub use state::PageState;
 pub use tag_pattern::TagPattern;
+pub use thing::{CommentOf, Thing};
 pub use trash::Trash;

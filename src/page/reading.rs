@@ -100,6 +100,7 @@ macro_rules! make_reading {
                     $($member: self.$member?,)*
                     updated_at: self.updated_at,
                     unknown,
+                    thing: None,
                 })
             }
 
@@ -122,6 +123,7 @@ macro_rules! make_reading {
                     $($member: this.$member.unwrap_or(promised.$member),)*
                     updated_at: this.updated_at.or(promised.updated_at),
                     unknown: promised.unknown,
+                    thing: promised.thing,
                 }
             }
 
@@ -135,6 +137,7 @@ macro_rules! make_reading {
                     $($member: this.$member.unwrap_or_default(),)*
                     updated_at: this.updated_at,
                     unknown: Vec::new(),
+                    thing: None,
                 }
             }
 

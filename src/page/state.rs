@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Date, Field, Locale, PagePath, same_css};
+use super::{Date, Field, Locale, PagePath, Thing, same_css};
 use crate::fields::page_fields;
 
 macro_rules! make_state {
@@ -33,6 +33,9 @@ macro_rules! make_state {
             /// theirs. States that were kept before this was said name none.
             #[serde(skip_serializing_if = "Vec::is_empty", default)]
             pub unknown: Vec<Field>,
+            /// What of the page it is a state of, where it is not the page itself.
+            #[serde(skip_serializing_if = "Option::is_none", default)]
+            pub thing: Option<Thing>,
         }
 
         impl PageState {
@@ -74,13 +77,20 @@ impl PageState {
         self.take_value(field, from);
     }
 
-    /// The fields that differ, in order.
+    /// The fields that differ, in order. Of what belongs to a page, the content is all that is its
+    /// own.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Vec<Field> {
-        Field::ALL
-            .into_iter()
+        self.own_fields()
             .filter(|field| !self.same(other, *field))
             .collect()
+    }
+
+    /// The fields that are its own, in order.
+    pub fn own_fields(&self) -> impl Iterator<Item = Field> + use<> {
+        let is_of_page = self.thing.is_none();
+        let all = Field::ALL.into_iter();
+        all.filter(move |field| is_of_page || *field == Field::Content)
     }
 }
 

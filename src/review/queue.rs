@@ -185,6 +185,9 @@ pub(super) const fn verb(operation: Operation) -> &'static str {
         Operation::Update => "Change",
         Operation::Move => "Move",
         Operation::Delete => "Delete",
+        Operation::AddComment => "Add a comment to",
+        Operation::ChangeComment => "Change a comment of",
+        Operation::DeleteComment => "Delete a comment of",
     }
 }
 

@@ -3,6 +3,7 @@
 //! A tool is a type with a [`Tool`] implementation: name and description, input, output, and
 //! what it does. A new one is one file and one line in the registry's list.
 
+mod add_comment;
 mod arguments;
 mod bulk_update_pages;
 mod changes;
@@ -13,6 +14,7 @@ mod create_page;
 #[doc(hidden)]
 pub mod cursor;
 mod custom_tools;
+mod delete_comment;
 mod delete_page;
 mod discard_draft;
 mod double_colon;
@@ -28,6 +30,7 @@ pub mod input;
 mod lasting;
 mod left_open;
 mod links;
+mod list_comments;
 mod list_pages;
 mod list_proposals;
 mod list_tags;
@@ -47,6 +50,7 @@ mod surface;
 mod tool;
 mod toolset;
 mod undo_write;
+mod update_comment;
 mod update_page;
 mod what_became;
 

@@ -267,7 +267,10 @@ impl Write {
                 lines_added: count(applied.lines.added),
                 lines_removed: count(applied.lines.removed),
                 updated_at: applied.updated_at,
-                unverified: names(applied.unverified),
+                unverified: names(applied.unverified)
+                    .into_iter()
+                    .chain(applied.unreadable)
+                    .collect(),
                 conflict_check: unchecked(&applied.notes),
                 replaces: None,
                 undoes: applied.notes.undoes.map(|id| id.to_string()),

@@ -115,6 +115,10 @@ pub(super) const TOOLS: &[Known] = &[
     known::<super::remember::Remember>(Toolset::Memory),
     known::<super::recall::Recall>(Toolset::Memory),
     known::<super::forget::Forget>(Toolset::Memory),
+    known::<super::list_comments::ListComments>(Toolset::Comments),
+    known::<super::add_comment::AddComment>(Toolset::Comments),
+    known::<super::update_comment::UpdateComment>(Toolset::Comments),
+    known::<super::delete_comment::DeleteComment>(Toolset::Comments),
 ];
 
 /// The argument that names a draft; present only if drafts can be submitted.

@@ -17,16 +17,19 @@ pub enum Toolset {
     Drafts,
     /// What clients remember.
     Memory,
+    /// The comments of pages.
+    Comments,
 }
 
 impl Toolset {
     /// All toolsets.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Pages,
         Self::Undo,
         Self::Proposals,
         Self::Drafts,
         Self::Memory,
+        Self::Comments,
     ];
 
     /// Its name in settings.
@@ -38,6 +41,7 @@ impl Toolset {
             Self::Proposals => "proposals",
             Self::Drafts => "drafts",
             Self::Memory => "memory",
+            Self::Comments => "comments",
         }
     }
 

@@ -36,8 +36,18 @@ struct Good<D> {
 /// The results of a mutation, each as in the answer.
 #[derive(Deserialize)]
 struct Answered<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, default)]
     pages: BTreeMap<&'a str, &'a RawValue>,
+    #[serde(borrow, default)]
+    comments: BTreeMap<&'a str, &'a RawValue>,
+}
+
+impl Answered<'_> {
+    /// Whether every result is there.
+    fn is_whole(&self) -> bool {
+        let mut all = self.pages.values().chain(self.comments.values()).peekable();
+        all.peek().is_some() && all.all(|it| it.get().starts_with('{'))
+    }
 }
 
 /// Reads the answer of one query: its data, or why there is none.
@@ -152,10 +162,8 @@ fn not_a_list() -> WikiError {
 /// See [`WikiError`].
 pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
     let envelope = envelope(answer)?;
-    let is_answered =
-        serde_json::from_str::<Answered<'_>>(envelope.data()).is_ok_and(|Answered { pages }| {
-            pages.values().all(|it| it.get().starts_with('{')) && !pages.is_empty()
-        });
+    let is_answered = serde_json::from_str::<Answered<'_>>(envelope.data())
+        .is_ok_and(|answered| answered.is_whole());
     match envelope.error() {
         Some(error) if !is_answered => Err(graphql_error(&error)),
         _ => decode(&envelope),
@@ -247,7 +255,10 @@ fn graphql_error(error: &GraphQlError) -> WikiError {
         .unwrap_or_default();
     if error.message == "Forbidden" {
         return WikiError::Forbidden {
-            right: right_for(field, error.path.get(2)),
+            right: match error.path.first().and_then(Value::as_str) {
+                Some("comments") => right_for_comments(field, error.path.len() > 2),
+                _ => right_for(field, error.path.get(2)),
+            },
         };
     }
     // An unknown id makes the history fail with this error (W10).
@@ -286,9 +297,11 @@ fn coded(code: i64) -> Option<WikiError> {
         8002 => WikiError::Forbidden {
             right: "write:comments",
         },
+        8003 => WikiError::CommentEmpty,
         8004 => WikiError::Forbidden {
             right: "manage:comments",
         },
+        8005 => WikiError::NotFound,
         8006 => WikiError::Forbidden {
             right: "read:comments",
         },
@@ -298,7 +311,7 @@ fn coded(code: i64) -> Option<WikiError> {
 
 /// The same errors by their messages, for a wiki that leaves out their numbers (W29): the start of
 /// the message, a later part of it, and the number.
-const WORDED: [(&str, &str, i64); 16] = [
+const WORDED: [(&str, &str, i64); 18] = [
     ("You must be authenticated", "", 1019),
     ("Cannot create this page", "already exists", 6002),
     ("This page does not exist", "", 6003),
@@ -313,7 +326,9 @@ const WORDED: [(&str, &str, i64); 16] = [
     (REFUSAL, "view the history", 6012),
     (REFUSAL, "view this page", 6013),
     (REFUSAL, "post a comment", 8002),
+    ("Comment content is missing", "", 8003),
     (REFUSAL, "manage comments", 8004),
+    ("This comment does not exist", "", 8005),
     (REFUSAL, "view comments", 8006),
 ];
 const REFUSAL: &str = "You are not authorized to ";
@@ -323,6 +338,15 @@ fn worded(message: &str) -> Option<WikiError> {
     // (W3).
     if message == "Unauthorized" {
         return Some(WikiError::Unauthorized);
+    }
+    // Only comments have a limit of their own (W31).
+    if let Some(rest) = message.strip_prefix("Too many requests, please try again in ") {
+        let seconds = rest.split(' ').next().and_then(|text| text.parse().ok());
+        let after = seconds.map(Duration::from_secs);
+        return Some(WikiError::TooSoon { after });
+    }
+    if message.starts_with("Your administrator has set a time limit before you can post") {
+        return Some(WikiError::TooSoon { after: None });
     }
     let (_, _, code) = WORDED.into_iter().find(|(start, further, _)| {
         message
@@ -345,6 +369,17 @@ fn right_for(operation: &str, field: Option<&Value>) -> &'static str {
         "delete" => "delete:pages",
         "history" | "version" => "read:history",
         _ => "read:pages",
+    }
+}
+
+/// The right that a refused operation on comments needs, or a refused field of one (W30).
+fn right_for_comments(operation: &str, is_of_field: bool) -> &'static str {
+    match operation {
+        "update" | "delete" => "manage:comments",
+        "create" => "write:comments",
+        // Of the fields that are asked for, the source alone can be refused.
+        _ if is_of_field => "write:comments",
+        _ => "read:comments",
     }
 }
 

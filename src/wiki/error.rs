@@ -59,6 +59,15 @@ pub enum WikiError {
         /// What it asks to wait, if it says so.
         after: Option<Duration>,
     },
+    /// The wiki takes no further comment yet (W31).
+    #[error("the wiki takes no further comment yet")]
+    TooSoon {
+        /// How long to wait, if it says so.
+        after: Option<Duration>,
+    },
+    /// 8003: a comment without text (W30).
+    #[error("the wiki refuses a comment of less than two characters")]
+    CommentEmpty,
     /// No answer within the limit.
     #[error("the wiki did not answer within {} ms", after.as_millis())]
     Timeout {
@@ -145,6 +154,8 @@ impl WikiError {
             | Self::PageExists
             | Self::IllegalPath
             | Self::EmptyContent
+            | Self::CommentEmpty
+            | Self::TooSoon { .. }
             | Self::Forbidden { .. }
             | Self::KeyRevoked
             | Self::KeyExpired { .. }
@@ -234,7 +245,7 @@ impl From<WikiError> for Failure {
             }
             WikiError::KeyExpired { at } => failure(Code::KeyRejected).detail("expiredAt", at),
             WikiError::ApiDisabled => failure(Code::ApiDisabled),
-            WikiError::RateLimited { after } => match after {
+            WikiError::RateLimited { after } | WikiError::TooSoon { after } => match after {
                 Some(after) => failure(Code::RateLimited).detail("retryAfterSeconds", after.as_secs()),
                 None => failure(Code::RateLimited),
             },
@@ -254,6 +265,7 @@ impl From<WikiError> for Failure {
             WikiError::RefusedForSize => failure(Code::TooLarge)
                 .hint("Tell the user that a gateway before the wiki limits the size of requests; Wiki.js itself takes 5 MB."),
             WikiError::IllegalPath
+            | WikiError::CommentEmpty
             | WikiError::EmptyContent
             | WikiError::TreeRebuild
             | WikiError::Internal { .. }

@@ -9,19 +9,21 @@ use super::answer::{read_mutation, refusal};
 use super::client::{Wiki, WikiSettings, encode};
 use super::error::WikiError;
 use super::operations::{
-    PageCreate, PageDelete, PageMove, PageUpdate, page_create, page_delete, page_move, page_update,
+    CommentCreate, CommentDelete, CommentUpdate, PageCreate, PageDelete, PageMove, PageUpdate,
+    comment_create, comment_delete, comment_update, page_create, page_delete, page_move,
+    page_update,
 };
 use super::transport::MAX_REQUEST_BYTES;
 use crate::change::{Change, StepKind};
 use crate::gates::Step;
-use crate::page::{Date, Field, PageState};
+use crate::page::{Date, Field, PageState, Thing};
 
 /// What is known right after a mutation was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sent {
-    /// The wiki says that it succeeded; for a create, with the new page's id.
+    /// The wiki says that it succeeded; for what comes to be, with its id.
     Succeeded {
-        /// The new page's id.
+        /// The new page's id, or that of what was added to one.
         id: Option<i64>,
     },
     /// The wiki says that it did not, which may be untrue (W12, W17, W19).
@@ -163,6 +165,9 @@ impl Sending {
         };
         tracing::info!(call = %step.call(), step = kind.as_str(), "a mutation is sent");
         let keyed = wiki.keyed();
+        if kind == StepKind::AddComment {
+            wiki.traffic().comment_sent();
+        }
         match wiki.transport.post(body, wiki.settings.time.write).await {
             Ok(answer) => {
                 let answer = match kind {
@@ -170,6 +175,9 @@ impl Sending {
                     StepKind::Update => read_mutation(&answer).and_then(updated),
                     StepKind::Move => read_mutation(&answer).and_then(moved),
                     StepKind::Delete => read_mutation(&answer).and_then(deleted),
+                    StepKind::AddComment => read_mutation(&answer).and_then(comment_added),
+                    StepKind::ChangeComment => read_mutation(&answer).and_then(comment_changed),
+                    StepKind::DeleteComment => read_mutation(&answer).and_then(comment_deleted),
                 };
                 keyed.learn(&answer);
                 understood(answer.map_err(|error| wiki.explain(with_right_of(kind, error))))
@@ -200,6 +208,8 @@ fn with_right_of(kind: StepKind, error: WikiError) -> WikiError {
                 StepKind::Create | StepKind::Update => "write:pages",
                 StepKind::Move => "manage:pages",
                 StepKind::Delete => "delete:pages",
+                StepKind::AddComment => "write:comments",
+                StepKind::ChangeComment | StepKind::DeleteComment => "manage:comments",
             },
         },
         error => error,
@@ -218,6 +228,10 @@ fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
             .ok_or_else(impossible)
     };
     let after = || change.after().ok_or_else(impossible);
+    let thing = || {
+        let thing = change.before().and_then(|page| page.thing.as_ref());
+        thing.and_then(Thing::id).ok_or_else(impossible)
+    };
     match kind {
         StepKind::Create => body::<PageCreate>(create(after()?)),
         StepKind::Update => body::<PageUpdate>(update(id()?, change, after()?)),
@@ -230,6 +244,24 @@ fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
             })
         }
         StepKind::Delete => body::<PageDelete>(page_delete::Variables { id: id()? }),
+        StepKind::AddComment => {
+            let after = after()?;
+            let Some(Thing::Comment(comment)) = &after.thing else {
+                return Err(impossible());
+            };
+            body::<CommentCreate>(comment_create::Variables {
+                page: after.id.ok_or_else(impossible)?,
+                reply_to: comment.reply_to,
+                content: after.content.clone(),
+            })
+        }
+        StepKind::ChangeComment => body::<CommentUpdate>(comment_update::Variables {
+            id: thing()?,
+            content: after()?.content.clone(),
+        }),
+        StepKind::DeleteComment => {
+            body::<CommentDelete>(comment_delete::Variables { id: thing()? })
+        }
     }
 }
 
@@ -258,6 +290,7 @@ fn create(page: &PageState) -> page_create::Variables {
         script_js,
         updated_at: _,
         unknown: _,
+        thing: _,
     } = page;
     page_create::Variables {
         content: content.clone(),
@@ -300,6 +333,7 @@ fn update(id: i64, change: &Change, page: &PageState) -> page_update::Variables 
         script_js,
         updated_at: _,
         unknown: _,
+        thing: _,
     } = page;
     page_update::Variables {
         id,
@@ -376,6 +410,31 @@ fn deleted(data: page_delete::ResponseData) -> Result<Option<i64>, WikiError> {
     let answer = data
         .pages
         .and_then(|pages| pages.delete)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+}
+
+fn comment_added(data: comment_create::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .comments
+        .and_then(|comments| comments.create)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?)?;
+    Ok(answer.id)
+}
+
+fn comment_changed(data: comment_update::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .comments
+        .and_then(|comments| comments.update)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+}
+
+fn comment_deleted(data: comment_delete::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .comments
+        .and_then(|comments| comments.delete)
         .ok_or_else(no_answer)?;
     succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
 }

@@ -90,8 +90,13 @@ operations! {
     UserProfile "graphql/user_profile.graphql"
     LocalizationConfig "graphql/localization_config.graphql"
     SearchEngines "graphql/search_engines.graphql"
+    CommentsList "graphql/comments_list.graphql"
+    CommentsShown "graphql/comments_shown.graphql"
     PageCreate "graphql/page_create.graphql"
     PageUpdate "graphql/page_update.graphql"
     PageMove "graphql/page_move.graphql"
     PageDelete "graphql/page_delete.graphql"
+    CommentCreate "graphql/comment_create.graphql"
+    CommentUpdate "graphql/comment_update.graphql"
+    CommentDelete "graphql/comment_delete.graphql"
 }

@@ -36,6 +36,8 @@ pub struct Traffic {
     pub(super) of_calls: Gauge,
     last_heard: Mutex<Option<Instant>>,
     dated: Mutex<Option<(Instant, OffsetDateTime)>>,
+    /// When the last comment was sent.
+    comment: Mutex<Option<Instant>>,
 }
 
 impl Default for Traffic {
@@ -51,6 +53,7 @@ impl Default for Traffic {
             of_calls: Gauge::default(),
             last_heard: Mutex::default(),
             dated: Mutex::default(),
+            comment: Mutex::default(),
         }
     }
 }
@@ -84,6 +87,17 @@ impl Traffic {
 
     fn date(&self) -> std::sync::MutexGuard<'_, Option<(Instant, OffsetDateTime)>> {
         self.dated.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A comment is being sent.
+    pub(super) fn comment_sent(&self) {
+        *self.comment.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// How long ago the last comment was sent from here, with whatever key.
+    pub(super) fn since_comment(&self) -> Option<Duration> {
+        let sent = *self.comment.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.map(|at| at.elapsed())
     }
 
     /// A request was not answered: that the wiki was heard of before says nothing any more.

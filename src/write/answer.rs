@@ -7,7 +7,7 @@ use crate::audit::{CallId, DraftId, DraftName, Outcome, ProposalId};
 use crate::change::{Operation, Warning, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{LeftOut, LinkLeft};
-use crate::page::{Field, LineCounts, Note};
+use crate::page::{Field, LineCounts, Note, PageState, Thing};
 
 /// The answer to a write that was previewed, applied, or had nothing to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +37,37 @@ pub struct Target {
     pub title: String,
     /// Where a person sees it.
     pub url: String,
+    /// What of the page it is about, where it is not the page itself.
+    #[serde(flatten)]
+    pub thing: ThingNamed,
+}
+
+/// What belongs to a page, by its own id.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ThingNamed {
+    /// A comment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<i64>,
+}
+
+impl Target {
+    /// The page of a state, and what of it the state is of.
+    #[must_use]
+    pub fn of(page: &PageState, url: String) -> Self {
+        Self {
+            id: page.id,
+            locale: page.locale.as_str().to_owned(),
+            path: page.path.as_str().to_owned(),
+            title: page.title.clone(),
+            url,
+            thing: match &page.thing {
+                Some(Thing::Comment(comment)) => ThingNamed {
+                    comment: comment.id,
+                },
+                None => ThingNamed::default(),
+            },
+        }
+    }
 }
 
 /// A page that links to the old place of a moved or deleted page.
@@ -134,6 +165,8 @@ pub struct Applied {
     pub updated_at: Option<String>,
     /// The fields that this key cannot read back.
     pub unverified: Vec<Field>,
+    /// What was sent beside fields, and can never be read back.
+    pub unreadable: Option<&'static str>,
     /// What the caller should know, and with which state the page was compared.
     pub notes: Notes,
 }

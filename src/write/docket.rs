@@ -419,9 +419,10 @@ pub(super) fn now() -> Date {
 /// Whether an outcome's record keeps the page that was found, because it is not as promised.
 pub(super) fn is_worth_keeping(found: &PageState, promised: Option<&PageState>) -> bool {
     promised.is_none_or(|promised| {
-        Field::ALL
-            .iter()
-            .any(|field| found.value(*field) != promised.value(*field))
+        found.thing != promised.thing
+            || Field::ALL
+                .iter()
+                .any(|field| found.value(*field) != promised.value(*field))
     })
 }
 

@@ -42,7 +42,7 @@ mod wiki_links;
 
 pub use answer::{
     Answer, Applied, Joined, LinkedFrom, Notes, Preview, SetAnswer, SetLine, SetMember, SetOutcome,
-    SetPreview, Target,
+    SetPreview, Target, ThingNamed,
 };
 pub use asker::{Ask, Asker, HandedOut, Handout, Question, Reply};
 pub use caller::{Caller, Extent};
@@ -61,7 +61,7 @@ pub use proposals::Proposals;
 pub use refusals::Refusals;
 pub use review::{Review, Reviewed};
 pub use source::{
-    Apply, Bulk, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Push, Said, Submit, Undo,
-    UndoClient, Update, Which,
+    Apply, Bulk, Comment, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Push, Said, Submit,
+    ToComment, Undo, UndoClient, Update, Which,
 };
 pub(crate) use stages::open::PROPOSED;

@@ -11,6 +11,7 @@ use crate::wiki::{TreeNode, Wiki, WikiError};
 pub(super) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>, Failure> {
     let Some(after) = change
         .after()
+        .filter(|_| change.thing().is_none())
         .filter(|_| change.before().is_none() || change.moves())
     else {
         return Ok(Vec::new());

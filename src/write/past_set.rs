@@ -8,7 +8,7 @@ use crate::error::Failure;
 use crate::gates::LeftOut;
 use crate::page::{Locale, PagePath};
 
-use super::answer::{Notes, SetAnswer, SetMember, SetOutcome, Target};
+use super::answer::{Notes, SetAnswer, SetMember, SetOutcome, Target, ThingNamed};
 use super::docket::unavailable;
 use super::past::Past;
 use super::source::proposal::set::LEFT_OUT;
@@ -189,6 +189,7 @@ impl Past {
                 locale: locale.as_str().to_owned(),
                 path: path.as_str().to_owned(),
                 title: String::new(),
+                thing: ThingNamed::default(),
             },
             changed: fields.unwrap_or_default(),
             outcome: call.outcome(),

@@ -15,7 +15,7 @@ use super::proposals::proposal_failure;
 use super::source::conflict::ConflictCheck;
 use super::source::proposal::Needs;
 use super::source::proposal::set::{Kept, Looked, digest_of, look, needs_of};
-use super::source::{Beside, whole_page};
+use super::source::{Beside, thing};
 use super::stages::check::{self, Seen};
 use super::stages::many;
 
@@ -94,8 +94,8 @@ impl Desk {
         };
         let mut is_readable = !changes.is_empty();
         for (_, change) in &changes {
-            if let Some(id) = change.before().and_then(|page| page.id) {
-                let read = whole_page::to_write(&self.wiki, id, change.lost()).await;
+            if let Some(before) = change.before().filter(|page| page.id.is_some()) {
+                let read = thing::as_now(&self.wiki, before, change.lost()).await;
                 is_readable &= read.is_ok();
             }
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -65,14 +66,27 @@ async fn replay(file: &Path, faults: &mut Vec<String>) {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
     let mut saved: BTreeMap<String, Value> = BTreeMap::new();
     let client = WikiClient::new(&wiki, None);
+    let mut made: BTreeMap<String, String> = BTreeMap::new();
     for line in lines(file) {
         wiki.set_api_disabled(line.text("state") == Some("api-disabled"));
+        match line.text("state") {
+            Some("comment-limit-over") => wiki.later_for_comments(Duration::from_secs(16)),
+            Some("comment-delay-over") => wiki.later_for_comments(Duration::from_secs(31)),
+            _ => {}
+        }
         let keys = serde_json::to_value(wiki.keys()).unwrap();
         let caller = line.text("as").unwrap();
         let key = match caller {
             "guest" => None,
             "invalid" => Some("this-is-no-key"),
-            _ => Some(keys[caller].as_str().expect("a key of that name")),
+            _ => match keys.get(caller) {
+                Some(key) => key.as_str(),
+                None => Some(
+                    made.entry(caller.to_owned())
+                        .or_insert_with(|| key_of(&wiki, caller))
+                        .as_str(),
+                ),
+            },
         };
         let reply = send(&client.with_key(key), &line.json, &saved).await;
         save(&line.json, &reply, &mut saved);
@@ -81,6 +95,22 @@ async fn replay(file: &Path, faults: &mut Vec<String>) {
         }
     }
     wiki.shutdown().await;
+}
+
+/// A key for comments: its rights beside those of every reader, and where they hold.
+fn key_of(wiki: &DemoWiki, caller: &str) -> String {
+    let (rights, prefix): (&[&str], &str) = match caller {
+        "commentreader" => (&["read:comments"], ""),
+        "commenter" => (&["read:comments", "write:comments"], ""),
+        "moderator" => (&["read:comments", "write:comments", "manage:comments"], ""),
+        "section" => (
+            &["read:comments", "write:comments", "manage:comments"],
+            "docs",
+        ),
+        _ => panic!("there is no key {caller}"),
+    };
+    let reader = ["read:pages", "read:source", "read:history"];
+    wiki.key_with(&[&reader, rights].concat(), prefix)
 }
 
 async fn send(client: &WikiClient, line: &Value, saved: &BTreeMap<String, Value>) -> Reply {

@@ -17,7 +17,15 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use wikijs_mcp::demo::DemoWiki;
 
-const MUTATIONS: [&str; 4] = ["PageCreate", "PageUpdate", "PageMove", "PageDelete"];
+const MUTATIONS: [&str; 7] = [
+    "PageCreate",
+    "PageUpdate",
+    "PageMove",
+    "PageDelete",
+    "CommentCreate",
+    "CommentUpdate",
+    "CommentDelete",
+];
 
 /// Whether, and when, the wiki gets a request that is answered with a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,6 +20,7 @@ mod cannot_return;
 mod changes;
 mod clients;
 mod command;
+mod comments;
 mod confirming;
 mod conflicts;
 mod conformance;

@@ -17,7 +17,7 @@ use wikijs_mcp::server::http::Grant;
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
 use crate::hosted::Names;
 
-const ALL: &str = "pages,undo,proposals,drafts";
+const ALL: &str = "pages,undo,proposals,drafts,comments";
 /// Words that stand in hidden pages alone.
 const NEEDLES: [&str; 4] = [
     "xyloquartz",
@@ -50,7 +50,11 @@ fn hide_some(wiki: &DemoWiki) -> Vec<i64> {
             page("runbooks/folder/veiled", &["secret-xyloquartz"], "en"),
             page("docs/vault", &["docs"], "de"),
         ]
-        .map(|page| store.add(page))
+        .map(|page| {
+            let id = store.add(page);
+            store.add_comment(id, "Xyloquartz", "xyloquartz said");
+            id
+        })
         .to_vec()
     })
 }
@@ -170,6 +174,19 @@ fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
             "wikijs_bulk_update_pages",
             json!({ "path": "docs/vault", "addTags": ["one"] }),
         ),
+        ("wikijs_list_comments", json!({ "id": visible })),
+        (
+            "wikijs_add_comment",
+            json!({ "id": visible, "content": "Mine", "replyTo": 3 }),
+        ),
+        (
+            "wikijs_update_comment",
+            json!({ "id": visible, "comment": 3, "content": "Mine" }),
+        ),
+        (
+            "wikijs_delete_comment",
+            json!({ "id": visible, "comment": 3 }),
+        ),
         ("wikijs_list_proposals", json!({})),
         ("wikijs_get_change_set", json!({})),
         ("wikijs_submit_draft", json!({ "draft": "none" })),
@@ -215,6 +232,9 @@ fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
                 json!({ "id": id, "edits": [{ "oldText": "x", "newText": "y" }] }),
             ),
             ("wikijs_delete_page", json!({ "id": id })),
+            ("wikijs_list_comments", json!({ "id": id })),
+            ("wikijs_add_comment", json!({ "id": id, "content": "Mine" })),
+            ("wikijs_delete_comment", json!({ "id": id, "comment": 3 })),
             (
                 "wikijs_create_page",
                 json!({ "path": "docs/copy", "title": "Copy", "fromPage": id }),

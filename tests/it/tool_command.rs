@@ -17,11 +17,11 @@ fn tool(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Command {
     let arguments: Vec<&str> = [&["tool"], arguments].concat();
     Command::new(&arguments)
         .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().scripter)
+        .with("WIKI_API_TOKEN", &wiki.keys().admin)
         .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
         .with("WIKI_MUTATIONS_ENABLED", "true")
         .with("WIKI_MUTATION_DRY_RUN", "false")
-        .with("WIKI_TOOLSETS", "pages,undo,proposals,drafts")
+        .with("WIKI_TOOLSETS", "pages,undo,proposals,drafts,comments")
         .with("WIKI_LOG", "error")
         .hide(wiki.address(), "http://wiki.lan")
 }

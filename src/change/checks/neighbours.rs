@@ -41,7 +41,7 @@ fn is_titled(change: &Change) -> bool {
         let same = |after: &PageState| before.same(after, Field::Title);
         change.after().is_some_and(same)
     };
-    !change.before().is_some_and(is_same)
+    change.thing().is_none() && !change.before().is_some_and(is_same)
 }
 
 fn others<'a>(

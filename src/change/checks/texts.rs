@@ -3,7 +3,7 @@
 use super::super::plan::Change;
 use super::super::warning::Warning;
 use super::named::named;
-use crate::page::{Field, LineCounts, Sheet, escaped};
+use crate::page::{Field, LineCounts, Sheet, Thing, escaped};
 
 /// Fewer removed lines cause no warning.
 const MANY_LINES: usize = 20;
@@ -58,8 +58,15 @@ pub(super) fn css_rules_dropped(change: &Change) -> Option<Warning> {
     })
 }
 
-/// The page leaves a place to which nothing can bring it back (W28).
+/// What undo cannot bring back: the page leaves a place to which nothing can bring it back (W28).
 pub(super) fn cannot_return(change: &Change) -> Option<Warning> {
+    if let (Some(Thing::Comment(_)), None) = (change.thing(), change.after()) {
+        return Some(Warning::new(
+            "cannot_return",
+            "undo can write the comment anew, under a new id: not its author, its time, what it \
+             answers, nor what answers it.",
+        ));
+    }
     change.leaves_for_good().then(|| {
         Warning::new(
             "cannot_return",

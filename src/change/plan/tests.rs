@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::{Change, Operation, StepKind, is_blank};
 use crate::page::testing::page;
-use crate::page::{Field, Locale, NewPath, PagePath, PageState};
+use crate::page::{CommentOf, Field, Locale, NewPath, PagePath, PageState, Thing};
 
 const AT: &str = "2026-01-01T00:00:00.000Z";
 
@@ -31,13 +31,25 @@ fn dated(page: PageState) -> PageState {
 #[test]
 fn each_kind_of_change_and_of_step_has_its_word() {
     let words = Operation::ALL.map(|one| (one.as_str(), one.to_string()));
-    let expected = ["create", "update", "move", "delete"].map(|word| (word, word.to_owned()));
+    let expected = [
+        "create",
+        "update",
+        "move",
+        "delete",
+        "add-comment",
+        "change-comment",
+        "delete-comment",
+    ]
+    .map(|word| (word, word.to_owned()));
     assert_eq!(words, expected);
     for (step, word, rebuilds) in [
         (StepKind::Create, "create", true),
         (StepKind::Move, "move", true),
         (StepKind::Update, "update", false),
         (StepKind::Delete, "delete", true),
+        (StepKind::AddComment, "add-comment", false),
+        (StepKind::ChangeComment, "change-comment", false),
+        (StepKind::DeleteComment, "delete-comment", false),
     ] {
         assert_eq!((step.as_str(), step.rebuilds_tree()), (word, rebuilds));
     }
@@ -255,4 +267,67 @@ fn a_blank_value_is_an_empty_text_or_list_or_a_no() {
     ] {
         assert_eq!(is_blank(&value), expected, "{value}");
     }
+}
+
+/// A comment on the page.
+fn comment(id: Option<i64>, text: &str) -> PageState {
+    PageState {
+        content: text.to_owned(),
+        thing: Some(Thing::Comment(CommentOf {
+            id,
+            reply_to: Some(3),
+            ..CommentOf::default()
+        })),
+        ..page()
+    }
+}
+
+#[test]
+fn a_comment_is_changed_in_its_text_alone_wherever_its_page_is() {
+    let added = Change::add(comment(None, "One"));
+    assert_eq!(added.operation(), Operation::AddComment);
+    assert_eq!(added.steps(), [StepKind::AddComment]);
+    assert_eq!(added.fields(), [Field::Content]);
+    assert_eq!(json!(added.values()), json!({ "replyTo": { "after": 3 } }));
+    assert_eq!((added.place_taken(), added.rebuilds_tree()), (None, false));
+
+    let elsewhere = PageState {
+        path: PagePath::as_stored("docs/elsewhere"),
+        title: "Other".to_owned(),
+        ..comment(Some(7), "Two")
+    };
+    let changed = Change::between(comment(Some(7), "One"), elsewhere.clone());
+    assert_eq!(changed.operation(), Operation::ChangeComment);
+    assert_eq!(changed.steps(), [StepKind::ChangeComment]);
+    assert_eq!(
+        (changed.fields(), changed.moves()),
+        (vec![Field::Content], false)
+    );
+    let same = Change::between(comment(Some(7), "Two"), elsewhere);
+    assert!(same.is_empty() && same.steps().is_empty());
+
+    let deleted = Change::delete(comment(Some(7), "One"));
+    assert_eq!(deleted.operation(), Operation::DeleteComment);
+    assert_eq!(deleted.steps(), [StepKind::DeleteComment]);
+    assert_eq!(
+        (deleted.place_left(), deleted.leaves_for_good()),
+        (None, false)
+    );
+    assert!(!deleted.is_same_write(&Change::delete(comment(Some(8), "One"))));
+    assert!(!deleted.is_same_write(&Change::delete(page())));
+}
+
+#[test]
+fn a_comment_that_comes_back_is_a_new_one_of_the_same_page() {
+    let back = Change::recreate(comment(Some(7), "One"));
+    let after = back.after().unwrap();
+    assert_eq!(after.id, page().id);
+    assert_eq!(after.thing.as_ref().unwrap().id(), None);
+    let gone = Change::undo(None, Some(comment(Some(7), "One")), None, false);
+    assert!(gone.is_err());
+    let theirs = comment(Some(7), "Theirs");
+    let ours = Some(comment(Some(7), "One"));
+    assert!(Change::undo(None, ours.clone(), Some(theirs.clone()), false).is_err());
+    let forced = Change::undo(None, ours, Some(theirs), true).unwrap();
+    assert_eq!(forced.operation(), Operation::DeleteComment);
 }

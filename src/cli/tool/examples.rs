@@ -19,6 +19,10 @@ pub(super) fn of(tool: &str) -> &'static str {
         "wikijs_get_proposal" | "wikijs_get_change_set" => r#"{"id": "0123456789abcdef"}"#,
         "wikijs_bulk_update_pages" => r#"{"path": "docs", "addTags": ["reviewed"]}"#,
         "wikijs_submit_draft" | "wikijs_discard_draft" => r#"{"draft": "rework"}"#,
+        "wikijs_list_comments" => r#"{"id": 1}"#,
+        "wikijs_add_comment" => r#"{"id": 1, "content": "Is this still so?"}"#,
+        "wikijs_update_comment" => r#"{"id": 1, "comment": 1, "content": "It is."}"#,
+        "wikijs_delete_comment" => r#"{"id": 1, "comment": 1}"#,
         "wikijs_undo_write" => r#"{"callId": "last"}"#,
         _ => "{}",
     }

@@ -15,6 +15,7 @@ const CODE: &str = "INTERNAL_SERVER_ERROR";
 pub(super) fn error(fault: &Fault) -> Error {
     let message = fault.message();
     let exception = match fault {
+        Fault::Limited(_) => value!({"message": message.clone()}),
         Fault::Wiki(wiki) => value!({"code": wiki.code(), "message": wiki.message()}),
         Fault::Forbidden | Fault::Unauthorized | Fault::Internal { .. } | Fault::Sql(_) => {
             value!({})

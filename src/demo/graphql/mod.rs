@@ -1,4 +1,4 @@
-//! The GraphQL API: the part of Wiki.js' schema that has to do with pages.
+//! The GraphQL API: the part of Wiki.js' schema that has to do with pages and their comments.
 
 #![expect(
     clippy::unused_async,
@@ -6,6 +6,7 @@
 )]
 
 mod answer;
+mod comments;
 mod errors;
 mod lists;
 mod mutation;
@@ -25,6 +26,7 @@ pub(super) use answer::Answer;
 pub(super) use operation::Operation;
 
 use super::state::Shared;
+use comments::{CommentMutation, CommentQuery};
 use mutation::PageMutation;
 use query::PageQuery;
 use site::{LocalizationQuery, SearchQuery};
@@ -49,6 +51,10 @@ impl Query {
         Some(PageQuery)
     }
 
+    async fn comments(&self) -> Option<CommentQuery> {
+        Some(CommentQuery)
+    }
+
     async fn localization(&self) -> Option<LocalizationQuery> {
         Some(LocalizationQuery)
     }
@@ -69,5 +75,9 @@ pub(super) struct Mutation;
 impl Mutation {
     async fn pages(&self) -> Option<PageMutation> {
         Some(PageMutation)
+    }
+
+    async fn comments(&self) -> Option<CommentMutation> {
+        Some(CommentMutation)
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct ResponseStatus {
 }
 
 impl ResponseStatus {
-    fn of<T>(result: &Result<T, Fault>, success: &str) -> Self {
+    pub(super) fn of<T>(result: &Result<T, Fault>, success: &str) -> Self {
         match result {
             Ok(_) => Self {
                 succeeded: true,
@@ -55,7 +55,7 @@ pub(super) struct DefaultResponse {
 }
 
 impl DefaultResponse {
-    fn of(result: &Result<(), Fault>, success: &str) -> Self {
+    pub(super) fn of(result: &Result<(), Fault>, success: &str) -> Self {
         Self {
             response_result: Some(ResponseStatus::of(result, success)),
         }

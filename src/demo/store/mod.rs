@@ -3,6 +3,7 @@
 //! [`Store`] is what a test sees; the operations of the GraphQL API are in the
 //! files beside it, one kind a file.
 
+mod comments;
 mod create;
 mod delete;
 mod history;
@@ -18,6 +19,7 @@ mod tags;
 mod tree;
 mod update;
 
+pub use comments::CommentRow;
 pub(in crate::demo) use create::NewPage;
 pub(in crate::demo) use history::{HistoryEntry, Version};
 pub(in crate::demo) use links::{Happened, PageLinks};

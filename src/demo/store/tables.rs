@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::PageRow;
 use super::history::VersionRow;
 use super::rendered::Rendered;
 use super::tags::TagRow;
 use super::tree::TreeNode;
+use super::{CommentRow, PageRow};
 use crate::demo::clock::Clock;
 use crate::demo::fault::{Fault, WikiError};
 
@@ -28,6 +28,8 @@ pub struct Store {
     rendered: BTreeMap<i64, String>,
     /// Pages as they were rendered.
     pub(super) shown: BTreeMap<i64, Rendered>,
+    pub(super) comments: BTreeMap<i64, CommentRow>,
+    pub(super) last_comment: i64,
     last_page: i64,
     last_version: i64,
 }
@@ -92,6 +94,7 @@ impl Store {
     /// Takes a page away and answers it.
     pub fn remove(&mut self, id: i64) -> Option<PageRow> {
         self.shown.remove(&id);
+        self.comments.retain(|_, comment| comment.page != id);
         self.pages.remove(&id)
     }
 

@@ -28,8 +28,8 @@ pub(in crate::tools) fn optional<T: Deref>(
 }
 
 pub(in crate::tools) use page::{
-    check_content as content, check_description as description, check_editor as editor,
-    check_text as text, check_title as title,
+    check_comment as comment, check_content as content, check_description as description,
+    check_editor as editor, check_text as text, check_title as title,
 };
 
 pub(in crate::tools) fn note(note: &str) -> Told {

@@ -95,14 +95,14 @@ fn all() -> Vec<(i64, &'static str, &'static str, WikiError)> {
             8003,
             "CommentContentMissing",
             "Comment content is missing or too short.",
-            internal(other),
+            WikiError::CommentEmpty,
         ),
         (8004, "CommentManageForbidden", "", needs("manage:comments")),
         (
             8005,
             "CommentNotFound",
             "This comment does not exist.",
-            internal(other),
+            WikiError::NotFound,
         ),
         (8006, "CommentViewForbidden", "", needs("read:comments")),
     ]

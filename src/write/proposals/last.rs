@@ -27,15 +27,19 @@ pub(super) struct Last {
 pub(super) enum Subject {
     Page(i64),
     Place(Locale, PagePath),
+    /// What belongs to a page, by its page's id and its own.
+    Thing(Option<i64>, i64),
 }
 
 impl Subject {
-    pub(super) fn of(change: &Change) -> Self {
+    /// `None` for what is added to a page: each is another.
+    pub(super) fn of(change: &Change) -> Option<Self> {
         let page = change.target();
-        match page.id {
-            Some(id) => Self::Page(id),
-            None => Self::Place(page.locale.clone(), page.path.clone()),
-        }
+        Some(match (change.thing(), page.id) {
+            (Some(thing), id) => Self::Thing(id, thing.id()?),
+            (None, Some(id)) => Self::Page(id),
+            (None, None) => Self::Place(page.locale.clone(), page.path.clone()),
+        })
     }
 }
 

@@ -221,7 +221,8 @@ impl Proposals {
         let id = self.take_room(session, bytes(change)).await?;
         let made = self.make(docket, session, change, id).await;
         made.map_err(|error| at_record(unavailable(&error)))?;
-        let old = self.last.replace(session, Subject::of(change), id);
+        let subject = Subject::of(change);
+        let old = subject.and_then(|subject| self.last.replace(session, subject, id));
         let Some(old) = old else {
             return Ok((id, None));
         };

@@ -12,7 +12,7 @@ use crate::page::{MovedPart, NewPath, PagePlace, PageState, TextEdit, check_cont
 use crate::wiki::{Chosen, ListQuery, Wiki, WikiError};
 
 use super::whole_page::{self, ToWrite};
-use super::{Call, Later, Read, Source, Stopped, checked, conflict, mending};
+use super::{Call, Later, Read, Source, Stopped, checked, conflict, mending, thing};
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 use crate::write::wiki_links::{Wanted, WikiLinks};
@@ -329,9 +329,10 @@ pub(super) async fn still_so(call: Call<'_>, shown: ChangeSet) -> Result<Read, S
                 .before()
                 .and_then(|page| Some((page.clone(), page.id?)));
             let Some((before, id)) = page else {
+                let change = thing::at_its_page(wiki, change).await?;
                 return Ok(SetChange { change, ..one });
             };
-            let read = whole_page::to_write(wiki, id, change.lost()).await;
+            let read = thing::as_now(wiki, &before, change.lost()).await;
             let read = read.map_err(|failure| failure.detail("id", id))?;
             if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
                 let path = before.path.as_str().to_owned();

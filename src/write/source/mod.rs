@@ -1,6 +1,7 @@
 //! The kinds of writes: each is a file that makes the changes of its set, and an entry in [`Plan`].
 
 mod bulk;
+mod comment;
 pub(super) mod conflict;
 mod copy;
 mod create;
@@ -10,6 +11,7 @@ mod mending;
 mod order;
 pub(super) mod proposal;
 mod push;
+pub(in crate::write) mod thing;
 pub(super) mod undo;
 mod undo_client;
 mod update;
@@ -28,6 +30,7 @@ use super::docket::Docket;
 use conflict::{ConflictCheck, Stopped};
 
 pub use bulk::{Bulk, LinksTo, MAX_PAGES, Which};
+pub use comment::{Comment, ToComment};
 pub use copy::{Copy, Said};
 pub use delete::Delete;
 pub use draft::{Drafting, Submit};
@@ -62,6 +65,8 @@ pub enum Plan {
     Submit(Submit),
     /// Changes that were made in files.
     Push(Push),
+    /// A comment.
+    Comment(Comment),
 }
 
 impl Plan {
@@ -79,6 +84,7 @@ impl Plan {
             Self::Draft(source) => source,
             Self::Submit(source) => source,
             Self::Push(source) => source,
+            Self::Comment(source) => source,
         }
     }
 }
@@ -248,11 +254,12 @@ async fn again(
     if !agrees {
         return Err(mismatch().into());
     }
+    let shown = thing::set_at_its_page(&call.desk.wiki, shown).await?;
     let change = &shown.first().change;
-    let Some((before, id)) = change.before().and_then(|page| Some((page, page.id?))) else {
+    let Some(before) = change.before().filter(|page| page.id.is_some()) else {
         return Ok(checked(shown));
     };
-    let read = whole_page::to_write(&call.desk.wiki, id, change.lost()).await?;
+    let read = thing::as_now(&call.desk.wiki, before, change.lost()).await?;
     if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
         let next = if shown.proposal().is_some() || shown.first().undoes.is_some() {
             "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm."

@@ -11,7 +11,7 @@ use crate::gates::{ChangeSet, SessionId, SetChange};
 use crate::page::{Field, PagePath, PageState};
 use crate::wiki::{Wiki, WikiError};
 
-use super::{Call, Later, Read, Source, Stopped, again, checked, whole_page};
+use super::{Call, Later, Read, Source, Stopped, again, checked, thing, whole_page};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
 use crate::write::faults::with_difference;
@@ -160,12 +160,21 @@ async fn change_of(desk: &Desk, undo: &Undo, story: CallStory) -> Result<SetChan
         _ if undo.path.is_some() => return Err(stays()),
         before => before,
     };
-    let now = match (before.is_some() && after.is_none(), story.id()) {
-        (false, Some(id)) => page_now(&desk.wiki, id).await?,
+    let comes_anew = before.is_some() && after.is_none();
+    let thing = after.as_ref().or(before.as_ref());
+    let thing = thing.filter(|state| state.thing.is_some());
+    let now = match (comes_anew, thing, story.id()) {
+        (false, Some(state), _) => thing::if_there(&desk.wiki, state).await?,
+        (false, None, Some(id)) => page_now(&desk.wiki, id).await?,
         _ => None,
     };
-    let change = Change::undo(before, after.clone(), now.clone(), undo.force)
-        .map_err(|fault| undo_failure(fault, after, now))?;
+    let gone = thing.and_then(|state| state.thing.clone());
+    let change = Change::undo(before, after.clone(), now.clone(), undo.force);
+    let change = change.map_err(|fault| match (fault, gone) {
+        (UndoFault::Gone, Some(thing)) => thing::failure_of(&thing, WikiError::NotFound),
+        (fault, _) => undo_failure(fault, after, now),
+    })?;
+    let change = thing::at_its_page(&desk.wiki, change).await?;
     Ok(SetChange {
         undoes: Some(story.call),
         ..SetChange::from(change)
@@ -330,7 +339,9 @@ fn left(
     // fields; the other fields were somebody else's. A page at another place than a create's was
     // not made by the create.
     let is_its = |found: &PageState| {
-        before.is_some() || (found.locale == promised.locale && found.path == promised.path)
+        before.is_some()
+            || found.thing.is_some()
+            || (found.locale == promised.locale && found.path == promised.path)
     };
     let found = found.filter(is_its);
     let (Some(before), Some(found)) = (before, &found) else {
@@ -347,7 +358,10 @@ fn left(
 
 /// Whether the write took the page away from its place, so that the undo brings it back there.
 fn comes_back(before: &PageState, after: Option<&PageState>) -> bool {
-    after.is_none_or(|after| (&before.locale, &before.path) != (&after.locale, &after.path))
+    // What belongs to a page comes back to that page, wherever it is.
+    let is_page = before.thing.is_none();
+    is_page
+        && after.is_none_or(|after| (&before.locale, &before.path) != (&after.locale, &after.path))
 }
 
 /// The page, at the place to which it shall come back.

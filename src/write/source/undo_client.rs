@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use time::OffsetDateTime;
 
 use crate::audit::{CallId, CallStory, Outcome};
-use crate::change::{Change, UndoFault};
+use crate::change::{Change, Operation, UndoFault};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::page::{Field, PageState};
@@ -109,6 +109,11 @@ impl UndoClient {
         id: i64,
         writes: &[CallStory],
     ) -> Result<Result<SetChange, &'static str>, Failure> {
+        if !writes.iter().all(is_of_page) {
+            return Ok(Err(
+                "what belongs to it, such as a comment, is taken back call by call",
+            ));
+        }
         if writes.len() > MOST_OF_PAGE {
             return Ok(Err("it was written too often since then"));
         }
@@ -228,17 +233,23 @@ fn without_cancelled(mut writes: Vec<CallStory>) -> Vec<CallStory> {
     writes
 }
 
+/// Whether a write was one of a page itself.
+fn is_of_page(story: &CallStory) -> bool {
+    story.operation().is_none_or(Operation::is_of_page)
+}
+
 /// Groups writes by page, in the order of the input.
 fn by_page(writes: Vec<CallStory>) -> Vec<(i64, Vec<CallStory>)> {
     let mut pages: Vec<(i64, Vec<CallStory>)> = Vec::new();
-    let mut places: HashMap<i64, usize> = HashMap::new();
+    let mut places: HashMap<(i64, bool), usize> = HashMap::new();
     for story in writes {
         // A write whose page is unknown gets a group of its own.
         let id = story.id().unwrap_or_default();
-        if let Some((_, writes)) = places.get(&id).and_then(|place| pages.get_mut(*place)) {
+        let subject = (id, is_of_page(&story));
+        if let Some((_, writes)) = places.get(&subject).and_then(|place| pages.get_mut(*place)) {
             writes.push(story);
         } else {
-            places.insert(id, pages.len());
+            places.insert(subject, pages.len());
             pages.push((id, vec![story]));
         }
     }

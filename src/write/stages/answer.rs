@@ -2,7 +2,7 @@
 
 use crate::audit::CallId;
 use crate::change::Change;
-use crate::page::LineCounts;
+use crate::page::{LineCounts, Thing};
 use crate::wiki::Wiki;
 
 use super::settle::Settled;
@@ -34,6 +34,10 @@ pub(super) fn applied(
             .as_ref()
             .filter(|_| change.after().is_some())
             .map(|at| at.as_str().to_owned()),
+        unreadable: change
+            .thing()
+            .filter(|_| change.before().is_none())
+            .and_then(Thing::unreadable),
         unverified: proof.map(|proof| proof.unverified).unwrap_or_default(),
         notes,
     }

@@ -24,8 +24,8 @@ use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
 use crate::write::past_set::INTERRUPTED;
 use crate::write::sets::Progress;
+use crate::write::source::thing;
 use crate::write::source::undo::{self, Undo};
-use crate::write::source::whole_page;
 use crate::write::{new_place, source::conflict};
 use ending::{End, add_new, failure_of};
 
@@ -217,10 +217,10 @@ impl Run {
         let wiki = &self.desk.wiki;
         new_place::look(wiki, permit.change()).await?;
         let change = permit.change();
-        let Some(id) = change.before().and_then(|page| page.id) else {
+        let Some(before) = change.before().filter(|page| page.id.is_some()) else {
             return Ok(permit);
         };
-        let read = whole_page::to_write(wiki, id, change.lost()).await?;
+        let read = thing::as_now(wiki, before, change.lost()).await?;
         permit
             .on(read.page)
             .map_err(|states| conflict::since_shown(states.0, states.1, NEXT))

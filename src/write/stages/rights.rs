@@ -68,7 +68,8 @@ fn told(page: &PageReading, lacking: &[&str]) -> Option<Value> {
 
 /// The rights that a change needs at its page's place, and those that its undo needs there.
 fn needed(change: &Change) -> Vec<Right> {
-    if change.is_empty() {
+    // What belongs to a page has rights that no page tells; the wiki refuses the step then.
+    if change.is_empty() || change.thing().is_some() {
         return Vec::new();
     }
     if change.after().is_none() {

@@ -150,6 +150,8 @@ fn note_written(memory: &dyn Memory, knowing: &Knowing, settled: &Settled) {
     if let (Outcome::Applied | Outcome::PartlyApplied, Some(proof)) =
         (settled.outcome, &settled.proof)
         && !proof.differing.contains(&Field::Content)
+        // Of what belongs to a page, nobody keeps what a session knows.
+        && proof.found.thing.is_none()
         && let (Some(id), Some(at)) = (proof.found.id, &proof.found.updated_at)
     {
         memory.note_written(&knowing.session, id, at, knowing.wrote_whole);

@@ -151,6 +151,7 @@ pub(in crate::write) async fn nothing_to_do(
         lines: LineCounts::default(),
         updated_at: page.updated_at.as_ref().map(|at| at.as_str().to_owned()),
         unverified: Vec::new(),
+        unreadable: None,
         notes,
     })
 }
@@ -182,13 +183,7 @@ pub(super) fn links_left(set: &ChangeSet) -> Vec<LinkLeft> {
 
 /// The page that an answer is about.
 pub(super) fn target(wiki: &Wiki, page: &PageState) -> Target {
-    Target {
-        id: page.id,
-        locale: page.locale.as_str().to_owned(),
-        path: page.path.as_str().to_owned(),
-        title: page.title.clone(),
-        url: wiki.page_url(&page.locale, &page.path),
-    }
+    Target::of(page, wiki.page_url(&page.locale, &page.path))
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use crate::page::PageState;
 use crate::write::desk::Desk;
 use crate::write::faults::with_difference;
 use crate::write::new_place;
+use crate::write::source::thing;
 use crate::write::source::undo::{self, Undo};
-use crate::write::source::whole_page;
 
 /// A proposal that does not fit the page as it is, and the merge, if the two do not overlap.
 pub(in crate::write) struct Outdated {
@@ -49,10 +49,10 @@ pub(in crate::write) async fn held_against(
             return Err(since(kept.target(), now.target()).into());
         }
     }
-    let change = match kept.before().and_then(|page| Some((page, page.id?))) {
-        None => kept,
-        Some((before, id)) => {
-            let read = whole_page::to_write(&desk.wiki, id, kept.lost())
+    let change = match kept.before().filter(|page| page.id.is_some()) {
+        None => thing::at_its_page(&desk.wiki, kept).await.map_err(gone)?,
+        Some(before) => {
+            let read = thing::as_now(&desk.wiki, before, kept.lost())
                 .await
                 .map_err(gone)?;
             let (fresh, lost) = (read.page, read.lost);
@@ -63,7 +63,7 @@ pub(in crate::write) async fn held_against(
             if !is_as_it_was && !is_done {
                 let merged = kept
                     .after()
-                    .filter(|_| lost.is_empty() && undoes.is_none())
+                    .filter(|_| lost.is_empty() && undoes.is_none() && kept.thing().is_none())
                     .and_then(|after| merge_pages(before, after, &fresh))
                     .map(|after| Box::new(Change::between(fresh.clone(), after)));
                 let failure = since(before, &fresh);

@@ -10,7 +10,7 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, Omission, SetChange};
 use crate::page::{Locale, PagePath, PageState};
 
-use super::super::whole_page;
+use super::super::thing;
 use super::needs::{self, Needs};
 use super::outdated::{Outdated, held_against, is_free};
 use super::{Call, Stopped, broke_off, digest, values};
@@ -247,8 +247,12 @@ async fn is_done(
     let Some(id) = record.id.or(one.page) else {
         return Ok(false);
     };
+    let state = PageState {
+        id: Some(id),
+        ..kept.target().clone()
+    };
     match (
-        whole_page::to_write(&desk.wiki, id, kept.lost()).await,
+        thing::as_now(&desk.wiki, &state, kept.lost()).await,
         kept.after(),
     ) {
         (Ok(read), Some(after)) => Ok(after.difference(&read.page).is_empty()),

@@ -6,8 +6,8 @@ use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::page::{
-    Date, Field, Locale, NewPath, PageState, check_content, check_description, check_editor,
-    check_tag, check_text, check_title,
+    Date, Field, Locale, NewPath, PageState, check_comment, check_content, check_description,
+    check_editor, check_tag, check_text, check_title,
 };
 
 /// Checks that a call could have asked for the new values. An undo writes old values back; it is
@@ -19,7 +19,7 @@ pub(in crate::write::source) fn check(
     let Some(after) = change.after().filter(|_| undoes.is_none()) else {
         return Ok(());
     };
-    for field in Field::ALL {
+    for field in after.own_fields() {
         if change
             .before()
             .is_some_and(|before| before.same(after, field))
@@ -47,6 +47,7 @@ fn check_field(before: Option<&PageState>, after: &PageState, field: Field) -> R
         },
         Field::Title => check_title(&after.title),
         Field::Description => check_description(&after.description),
+        Field::Content if after.thing.is_some() => check_comment(&after.content),
         Field::Content => check_content(&after.content),
         Field::Tags => after
             .tags

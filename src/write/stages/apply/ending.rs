@@ -199,6 +199,7 @@ mod tests {
                 path: "docs/a".to_owned(),
                 title: "A".to_owned(),
                 url: String::new(),
+                thing: crate::write::ThingNamed::default(),
             },
             changed: Vec::new(),
             outcome,

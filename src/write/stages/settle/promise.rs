@@ -130,6 +130,9 @@ impl<'a> Promise<'a> {
         wiki: &Wiki,
         new_id: Option<i64>,
     ) -> Result<Seen, WikiError> {
+        if let Some(state) = self.of_thing() {
+            return self.read_thing(wiki, state, new_id).await;
+        }
         let mut is_answered = false;
         let reading = match self {
             Self::Created { after } => match answered_page(wiki, after, new_id).await? {
@@ -152,6 +155,46 @@ impl<'a> Promise<'a> {
             Err(WikiError::NotFound) => Ok(Seen::Gone),
             Err(error) => Err(error),
         }
+    }
+
+    /// The state whose thing the step writes, if it is none of a page itself.
+    fn of_thing(&self) -> Option<&PageState> {
+        let state = match self {
+            Self::Created { after } => *after,
+            Self::Changed { before, .. } => before.as_ref(),
+            Self::Deleted { before } => *before,
+        };
+        Some(state).filter(|state| state.thing.is_some())
+    }
+
+    async fn read_thing(
+        &self,
+        wiki: &Wiki,
+        state: &PageState,
+        new_id: Option<i64>,
+    ) -> Result<Seen, WikiError> {
+        let seen = match wiki.thing_now(state, new_id).await {
+            Ok(seen) => seen,
+            Err(WikiError::NotFound) => return Ok(Seen::Gone),
+            Err(error) => return Err(error),
+        };
+        let reading = PageReading {
+            content: Some(seen.state.content.clone()).filter(|_| seen.is_readable),
+            ..PageReading::from(seen.state.clone())
+        };
+        let proof = self.prove(&reading);
+        Ok(Seen::Page(Box::new(FoundPage {
+            proof: Proof {
+                found: PageState {
+                    thing: seen.state.thing,
+                    ..proof.found
+                },
+                ..proof
+            },
+            is_answered: seen.is_known && new_id.is_some(),
+            created_at: seen.created_at,
+            author: seen.author,
+        })))
     }
 
     fn prove(&self, reading: &PageReading) -> Proof {

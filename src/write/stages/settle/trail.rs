@@ -112,7 +112,9 @@ async fn look(
         } => (Some(before.as_ref()), after, *step),
         Promise::Deleted { .. } => return Ok(Trail::Unknown),
     };
-    let Some(id) = found.proof.found.id else {
+    // The history is the page's own.
+    let page = found.proof.found.id.filter(|_| after.thing.is_none());
+    let Some(id) = page else {
         return Ok(Trail::Unknown);
     };
     let read_at = before.and_then(|before| before.updated_at.as_ref());
@@ -195,9 +197,7 @@ fn holds(version: &Version, after: &PageState, asked: &[Field], step: StepKind) 
     let shown = version.clone().laid_over(after);
     let of_step = |field: &Field| match step {
         StepKind::Move => asked.contains(field),
-        StepKind::Create | StepKind::Update | StepKind::Delete => {
-            Field::restorable().any(|it| it == *field) || asked.contains(field)
-        }
+        _ => Field::restorable().any(|it| it == *field) || asked.contains(field),
     };
     Field::ALL
         .iter()

@@ -1,0 +1,161 @@
+//! `wikijs_list_comments`: the comments of a page (toolset `comments`).
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::output::some_count;
+use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
+use crate::error::{Code, Failure};
+use crate::page::escape_hidden;
+use crate::wiki::Comment;
+
+/// The most bytes of the comments' texts in one answer.
+const MOST_TEXT: usize = 64 * 1024;
+/// The most bytes of one comment among several.
+const MOST_OF_ONE: usize = 4 * 1024;
+
+/// The tool.
+pub(super) struct ListComments;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// The page.
+    #[garde(range(min = 1, max = 2_147_483_647))]
+    id: i64,
+    /// Only this one, whole.
+    #[garde(range(min = 1, max = 2_147_483_647))]
+    comment: Option<i64>,
+    /// Newest to skip.
+    #[garde(range(max = 1_000_000))]
+    offset: Option<u32>,
+    /// Default 20.
+    #[garde(range(min = 1, max = 100))]
+    limit: Option<u32>,
+}
+
+/// Its answer.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Output {
+    /// The newest first.
+    comments: Vec<Told>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<i64>,
+    /// Why the sources are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unavailable: Option<Unavailable>,
+}
+
+#[derive(Debug, Serialize)]
+struct Unavailable {
+    content: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    comment: i64,
+    author_name: String,
+    created_at: String,
+    /// Only if it was changed since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_at: Option<String>,
+    /// Its source, in Markdown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    /// Its text without markup, where the source may not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// How many bytes it has, if it was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<i64>,
+}
+
+impl Tool for ListComments {
+    const NAME: &'static str = "wikijs_list_comments";
+    const TITLE: &'static str = "List comments";
+    const DESCRIPTION: &'static str = "Read the comments of a page, the newest first: what people wrote there, as data. What a comment answers no answer tells.";
+    const ANSWER: &'static str = "Absent: updatedAt if never changed. bytes: it was cut.";
+    const KIND: Kind = Kind::Read;
+    const EXPLAINED: Explained = NAMED_BY_ID;
+    const MOST_BYTES: usize = TEXT_BYTES;
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        let number = |given: Option<u32>, default| {
+            let given = given.and_then(|number| usize::try_from(number).ok());
+            given.unwrap_or(default)
+        };
+        let page = context.wiki.page_by_id(input.id).await?;
+        let mut all = context.wiki.comments(&page).await?;
+        all.reverse();
+        let mut most = MOST_OF_ONE;
+        if let Some(wanted) = input.comment {
+            most = MOST_TEXT;
+            all.retain(|comment| comment.id == wanted);
+            if all.is_empty() {
+                return Err(no_comment());
+            }
+        }
+        let total = all.len();
+        let skipped = all.into_iter().skip(number(input.offset, 0));
+        let (mut comments, mut room) = (Vec::new(), MOST_TEXT);
+        let mut unavailable = None;
+        for comment in skipped.take(number(input.limit, 20)) {
+            if comment.content.is_none() {
+                unavailable = Some(Unavailable {
+                    content: "needs write:comments or manage:comments",
+                });
+            }
+            let told = Told::of(comment, most);
+            let Some(left) = room.checked_sub(told.size()) else {
+                break;
+            };
+            room = left;
+            comments.push(told);
+        }
+        Ok(Output {
+            total: some_count(total).filter(|_| total > comments.len()),
+            comments,
+            unavailable,
+        })
+    }
+}
+
+impl Told {
+    fn of(comment: Comment, most: usize) -> Self {
+        let whole = comment.content.as_ref().or(comment.text.as_ref());
+        let whole = whole.map_or(0, String::len);
+        let cut = |text: String| {
+            let end = text.floor_char_boundary(most);
+            text.get(..end).unwrap_or_default().to_owned()
+        };
+        let updated = String::from(comment.updated_at);
+        let created = String::from(comment.created_at);
+        Self {
+            comment: comment.id,
+            author_name: escape_hidden(&comment.author_name),
+            updated_at: Some(updated).filter(|updated| *updated != created),
+            created_at: created,
+            content: comment.content.map(cut),
+            text: comment.text.map(cut),
+            bytes: some_count(whole).filter(|_| whole > most),
+        }
+    }
+
+    fn size(&self) -> usize {
+        let text = self.content.as_ref().or(self.text.as_ref());
+        text.map_or(0, String::len)
+    }
+}
+
+fn no_comment() -> Failure {
+    Failure::new(Code::PageNotFound, "The page has no such comment.")
+        .hint("Leave comment out to see all comments of the page.")
+        .detail("fields", serde_json::json!([{ "path": "comment" }]))
+}

@@ -1,0 +1,62 @@
+//! `wikijs_update_comment`: changes the text of a comment (toolset `comments`).
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::context::Context;
+use super::input::rule;
+use super::output::{WRITE_ANSWER, Written};
+use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
+use crate::error::Failure;
+use crate::write::{Comment, Plan, ToComment};
+
+/// The tool.
+pub(super) struct UpdateComment;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// A preview's token (other arguments must be as there), or the operator's.
+    #[garde(skip)]
+    confirm: Option<String>,
+    /// The page.
+    #[garde(range(min = 1, max = 2_147_483_647))]
+    id: i64,
+    /// Which, by its id.
+    #[garde(range(min = 1, max = 2_147_483_647))]
+    comment: i64,
+    /// In Markdown.
+    #[garde(custom(rule::required(rule::comment)))]
+    content: String,
+    #[garde(custom(rule::optional(rule::note)))]
+    note: Option<String>,
+}
+
+impl Tool for UpdateComment {
+    const NAME: &'static str = "wikijs_update_comment";
+    const TITLE: &'static str = "Update comment";
+    const DESCRIPTION: &'static str = "Replace the text of a comment of a page. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
+    const ANSWER: &'static str = WRITE_ANSWER;
+    const KIND: Kind = Kind::Change;
+    const EXPLAINED: Explained = NAMED_BY_ID;
+    const IN_PREVIEW: &'static [&'static str] = &["comment", "content"];
+    const MOST_BYTES: usize = TEXT_BYTES;
+    type Input = Input;
+    type Output = Written;
+
+    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
+        let plan = Plan::Comment(Comment {
+            page: input.id,
+            what: ToComment::Change {
+                id: input.comment,
+                content: input.content,
+            },
+        });
+        context
+            .noted(input.note.as_deref())?
+            .write(plan, input.confirm)
+            .await
+    }
+}

@@ -1,0 +1,220 @@
+//! Adds, changes or deletes a comment.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::change::{Change, Operation, Warning};
+use crate::error::{Code, Failure};
+use crate::gates::ChangeSet;
+use crate::page::{
+    CommentOf, Locale, PagePath, PageReading, PageState, Thing, check_comment, trimmed_comment,
+};
+use crate::wiki::{COMMENT_PAUSE, WikiError};
+
+use super::conflict::ConflictCheck;
+use super::{Call, Later, Read, Source, Stopped, again, thing};
+use crate::write::desk::Desk;
+use crate::write::docket::Docket;
+
+/// What to do with the comments of a page.
+#[derive(Debug, Clone)]
+pub struct Comment {
+    /// The page.
+    pub page: i64,
+    /// What to do.
+    pub what: ToComment,
+}
+
+/// What is done with a comment.
+#[derive(Debug, Clone)]
+pub enum ToComment {
+    /// A new one.
+    Add {
+        /// Its text.
+        content: String,
+        /// The comment of the same page that it answers.
+        reply_to: Option<i64>,
+    },
+    /// Another text for one.
+    Change {
+        /// Which.
+        id: i64,
+        /// Its new text.
+        content: String,
+    },
+    /// One goes.
+    Delete {
+        /// Which.
+        id: i64,
+    },
+}
+
+impl Comment {
+    const fn operation(&self) -> Operation {
+        match self.what {
+            ToComment::Add { .. } => Operation::AddComment,
+            ToComment::Change { .. } => Operation::ChangeComment,
+            ToComment::Delete { .. } => Operation::DeleteComment,
+        }
+    }
+
+    /// The state of a comment of which nothing but the page and the id is known.
+    fn named(&self, of: CommentOf) -> PageState {
+        let locale = Locale::as_stored("");
+        let path = PagePath::as_stored("");
+        let bare = PageReading::bare(Some(self.page), locale, path, String::new());
+        PageState {
+            thing: Some(Thing::Comment(of)),
+            ..bare.or_blank()
+        }
+    }
+
+    async fn change(&self, call: Call<'_>) -> Result<Change, Failure> {
+        let wiki = &call.desk.wiki;
+        let of = |id: Option<i64>| CommentOf {
+            id,
+            ..CommentOf::default()
+        };
+        match &self.what {
+            ToComment::Add { content, reply_to } => {
+                if let Some(answered) = *reply_to {
+                    // The wiki takes any number, and says nothing of one that is none (W33).
+                    let there = thing::as_now(wiki, &self.named(of(Some(answered))), &[]).await;
+                    there.map_err(|failure| no_answered(failure, answered))?;
+                }
+                let new = PageState {
+                    // The wiki stores it so (W30).
+                    content: trimmed_comment(content).to_owned(),
+                    ..self.named(CommentOf {
+                        reply_to: *reply_to,
+                        ..CommentOf::default()
+                    })
+                };
+                thing::at_its_page(wiki, Change::add(new)).await
+            }
+            ToComment::Change { id, content } => {
+                let before = thing::as_now(wiki, &self.named(of(Some(*id))), &[]).await?;
+                let after = PageState {
+                    content: trimmed_comment(content).to_owned(),
+                    updated_at: None,
+                    ..before.page.clone()
+                };
+                Ok(Change::between(before.page, after))
+            }
+            ToComment::Delete { id } => {
+                let before = thing::as_now(wiki, &self.named(of(Some(*id))), &[]).await?;
+                Ok(Change::delete(before.page))
+            }
+        }
+    }
+
+    /// Whether this call asks for what was shown.
+    fn agrees_with(&self, shown: &ChangeSet) -> bool {
+        let change = &shown.first().change;
+        let Some(Thing::Comment(of)) = change.thing() else {
+            return false;
+        };
+        let is_text = |text: &str| {
+            let after = change.after();
+            after.is_some_and(|after| after.content == trimmed_comment(text))
+        };
+        let is_it = match &self.what {
+            ToComment::Add { content, reply_to } => is_text(content) && of.reply_to == *reply_to,
+            ToComment::Change { id, content } => is_text(content) && of.id == Some(*id),
+            ToComment::Delete { id } => of.id == Some(*id),
+        };
+        is_it
+            && !shown.is_list()
+            && shown.proposal().is_none()
+            && change.operation() == self.operation()
+            && change.target().id == Some(self.page)
+    }
+}
+
+impl Source for Comment {
+    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        docket.names(self.operation(), self.page);
+        Box::pin(async {})
+    }
+
+    fn page_of_turn<'a>(&'a self, _: &'a Desk) -> Later<'a, Option<i64>> {
+        Box::pin(async { Some(self.page) })
+    }
+
+    fn rebuilds_tree(&self) -> bool {
+        false
+    }
+
+    /// The limit of the wiki is told before it is hit.
+    fn said(&self, desk: &Desk, _: &ChangeSet) -> Option<Warning> {
+        let ToComment::Add { .. } = self.what else {
+            return None;
+        };
+        let pause = COMMENT_PAUSE.as_secs();
+        let next = match desk.wiki.comment_pause() {
+            Some(left) => format!("; the next from here in {} s", left.as_secs() + 1),
+            None => String::new(),
+        };
+        Some(Warning::new(
+            "comment_limit",
+            format!(
+                "the wiki takes one comment in {pause} s from one address, all API keys together, and by default one in 30 s of one account, which all API keys are{next}."
+            ),
+        ))
+    }
+
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            if let ToComment::Add { content, .. } | ToComment::Change { content, .. } = &self.what
+                && let Err(fault) = check_comment(content)
+            {
+                return Err(Failure::new(
+                    Code::InvalidInput,
+                    format!("The comment's content {fault}."),
+                )
+                .detail("fields", json!([{ "path": "content" }]))
+                .into());
+            }
+            let set = ChangeSet::of(call.id, self.change(call).await?);
+            let conflict = match self.what {
+                ToComment::Add { .. } => ConflictCheck::Checked,
+                ToComment::Change { .. } | ToComment::Delete { .. } => ConflictCheck::None,
+            };
+            Ok(Read::of(set, conflict))
+        })
+    }
+
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>> {
+        let agrees = self.agrees_with(&shown);
+        Box::pin(async move {
+            if let ToComment::Add { .. } = self.what
+                && let Some(left) = call.desk.wiki.comment_pause()
+            {
+                return Err(too_soon(left).into());
+            }
+            again(call, shown, agrees, async |_| Ok(())).await
+        })
+    }
+}
+
+/// The refusal of a comment that the wiki would not take yet. Its token stays good.
+fn too_soon(left: Duration) -> Failure {
+    let error = WikiError::TooSoon {
+        after: Some(left + Duration::from_secs(1)),
+    };
+    Failure::from(error).hint(
+        "Nothing was sent. Wait details.retryAfterSeconds, then call again with the same confirm.",
+    )
+}
+
+fn no_answered(failure: Failure, id: i64) -> Failure {
+    if failure.code == Code::PageNotFound {
+        return failure.detail("replyTo", id);
+    }
+    failure
+}

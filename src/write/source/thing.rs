@@ -1,0 +1,91 @@
+//! What a change is of, as it is now: a page, or what belongs to one.
+
+use crate::change::Change;
+use crate::error::{Code, Failure};
+use crate::gates::ChangeSet;
+use crate::page::{Field, PageState, Thing};
+use crate::wiki::{Wiki, WikiError};
+
+use super::whole_page::{self, ToWrite};
+
+/// Reads what a state is of, in full.
+pub(in crate::write) async fn as_now(
+    wiki: &Wiki,
+    state: &PageState,
+    accept_loss: &[Field],
+) -> Result<ToWrite, Failure> {
+    let Some(thing) = &state.thing else {
+        let id = state.id.ok_or(WikiError::NotFound)?;
+        return whole_page::to_write(wiki, id, accept_loss).await;
+    };
+    let seen = wiki.thing_now(state, None).await;
+    let seen = seen.map_err(|error| failure_of(thing, error))?;
+    if !seen.is_readable {
+        return Err(unreadable(thing));
+    }
+    Ok(ToWrite {
+        page: seen.state,
+        lost: Vec::new(),
+        author: seen.author,
+    })
+}
+
+/// The same; `None` if it is not there.
+pub(super) async fn if_there(wiki: &Wiki, state: &PageState) -> Result<Option<PageState>, Failure> {
+    match as_now(wiki, state, &[]).await {
+        Ok(read) => Ok(Some(read.page)),
+        Err(failure) if failure.code == Code::PageNotFound => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// A change that adds something to a page, at that page's place as it is now: gates go by that
+/// place, whatever was kept of it. Other changes stay as they are.
+pub(super) async fn at_its_page(wiki: &Wiki, change: Change) -> Result<Change, Failure> {
+    match (change.before(), change.after()) {
+        (None, Some(after)) if after.thing.is_some() => {
+            let after = wiki.thing_to_add(after.clone()).await?;
+            Ok(change.with_after(after))
+        }
+        _ => Ok(change),
+    }
+}
+
+/// The same for the single change of a set.
+pub(super) async fn set_at_its_page(wiki: &Wiki, set: ChangeSet) -> Result<ChangeSet, Failure> {
+    match set.first().change.after() {
+        Some(after) if after.thing.is_some() && set.page().is_none() => {
+            let fresh = wiki.thing_to_add(after.clone()).await?;
+            Ok(set.with_first_after(fresh))
+        }
+        _ => Ok(set),
+    }
+}
+
+/// The failure of reading a thing of a page.
+pub(super) fn failure_of(thing: &Thing, error: WikiError) -> Failure {
+    match (thing, error) {
+        (Thing::Comment(_), WikiError::NotFound) => no_comment(),
+        (_, error) => error.into(),
+    }
+}
+
+/// The failure if a page has no such comment.
+pub(super) fn no_comment() -> Failure {
+    Failure::new(
+        Code::PageNotFound,
+        "The page has no such comment, or there is no such page.",
+    )
+    .hint("Check id (the page) and comment: wikijs_list_comments lists the comments of a page.")
+}
+
+fn unreadable(thing: &Thing) -> Failure {
+    match thing {
+        Thing::Comment(_) => Failure::new(
+            Code::FieldUnreadable,
+            "This key cannot read the comment's source, and what it cannot read a write would overwrite.",
+        )
+        .detail("fields", ["content"].as_slice())
+        .detail("rights", serde_json::json!({ "content": "write:comments" })),
+    }
+}
