@@ -35,13 +35,15 @@ pub enum Ending {
     Pause,
     /// A running server took over other settings.
     Settings,
+    /// A delegate was made, or ended.
+    Delegation,
     /// Old files were removed.
     Purge,
 }
 
 impl Ending {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Applied,
         Self::Unchanged,
         Self::NotApplied,
@@ -55,6 +57,7 @@ impl Ending {
         Self::Rejected,
         Self::Pause,
         Self::Settings,
+        Self::Delegation,
         Self::Purge,
     ];
 
@@ -75,6 +78,7 @@ impl Ending {
             Self::Rejected => "rejected",
             Self::Pause => "pause",
             Self::Settings => "settings",
+            Self::Delegation => "delegation",
             Self::Purge => "purge",
         }
     }
@@ -93,6 +97,7 @@ impl Ending {
             | Self::Rejected
             | Self::Pause
             | Self::Settings
+            | Self::Delegation
             | Self::Purge => false,
         }
     }
@@ -132,6 +137,7 @@ impl CallStory {
             Some(Event::Proposal) => Ending::Proposal,
             Some(Event::Pause) => Ending::Pause,
             Some(Event::Settings) => Ending::Settings,
+            Some(Event::Delegation) => Ending::Delegation,
             Some(Event::Purge) => Ending::Purge,
             Some(Event::Start | Event::Attempt | Event::Outcome | Event::Closed) | None => {
                 Ending::Open

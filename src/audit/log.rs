@@ -216,6 +216,7 @@ impl AuditLog {
             | Event::Proposal
             | Event::Pause
             | Event::Settings
+            | Event::Delegation
             | Event::Purge => {
                 if let (Event::Purge, Some(anchors)) = (entry.event, self.anchors()) {
                     anchors.remove(&entry.removed);

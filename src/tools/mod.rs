@@ -12,9 +12,12 @@ mod context;
 mod create_page;
 #[doc(hidden)]
 pub mod cursor;
+mod delegate;
+mod delegated;
 mod delete_page;
 mod discard_draft;
 mod double_colon;
+mod end_delegation;
 mod faults;
 mod get_change_set;
 mod get_page_by_id;
@@ -47,6 +50,7 @@ mod what_became;
 
 pub use arguments::Arguments;
 pub use context::Context;
+pub use delegated::{fits, is_of_delegation};
 pub use meant::meant;
 pub(crate) use nearest::{did_you_mean, nearest};
 pub use offered::Offered;

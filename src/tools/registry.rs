@@ -55,8 +55,8 @@ pub(super) struct Alone {
 impl Definition {
     /// Whether it can change the wiki.
     #[must_use]
-    pub fn can_write(&self) -> bool {
-        self.kind != Kind::Read
+    pub const fn can_write(&self) -> bool {
+        self.kind.writes()
     }
 }
 
@@ -99,6 +99,8 @@ pub(super) const TOOLS: &[Known] = &[
     known::<super::get_change_set::GetChangeSet>(Toolset::Drafts),
     known::<super::submit_draft::SubmitDraft>(Toolset::Drafts),
     known::<super::discard_draft::DiscardDraft>(Toolset::Drafts),
+    known::<super::delegate::Delegate>(Toolset::Delegate),
+    known::<super::end_delegation::EndDelegation>(Toolset::Delegate),
 ];
 
 /// The argument that names a draft; present only if drafts can be submitted.
@@ -175,14 +177,14 @@ impl Registry {
         let call: Call = Box::new(move |context, arguments| {
             let schema = Arc::clone(&schema);
             Box::pin(async move {
-                if T::KIND != Kind::Read
+                if T::KIND.writes()
                     && let Some(left) = what_became(&context, &arguments).await?
                 {
                     return value_of(left);
                 }
                 let required = schema.get("required").cloned();
                 let token = arguments.members().get("confirm").and_then(Value::as_str);
-                let token = token.filter(|_| T::KIND != Kind::Read).map(str::to_owned);
+                let token = token.filter(|_| T::KIND.writes()).map(str::to_owned);
                 let read = match Completed::of::<T>(&context, required.as_ref(), arguments) {
                     Ok(mut call) => {
                         match parse::<T>(schema, std::mem::take(&mut call.arguments)).await {
@@ -195,7 +197,7 @@ impl Registry {
                 let (input, mut call) = match read {
                     Ok(read) => read,
                     // Failed write calls are recorded too.
-                    Err(failure) if T::KIND != Kind::Read => {
+                    Err(failure) if T::KIND.writes() => {
                         let refused =
                             context
                                 .desk

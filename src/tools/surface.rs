@@ -2,7 +2,6 @@
 
 use super::nearest::{did_you_mean, nearest};
 use super::registry::{Known, TOOLS};
-use super::tool::Kind;
 use super::toolset::Toolset;
 
 /// The tools that a server offers, in the order in which they are listed.
@@ -50,13 +49,13 @@ impl Surface {
 
     /// Leaves out every tool that can change the wiki.
     pub fn keep_reading(&mut self) {
-        self.0.retain(|tool| tool.kind == Kind::Read);
+        self.0.retain(|tool| !tool.kind.writes());
     }
 
     /// Whether a tool that can change the wiki is left.
     #[must_use]
     pub fn writes(&self) -> bool {
-        self.0.iter().any(|tool| tool.kind != Kind::Read)
+        self.0.iter().any(|tool| tool.kind.writes())
     }
 
     /// Whether no tool is left.

@@ -15,11 +15,19 @@ pub enum Toolset {
     Proposals,
     /// Sets of changes.
     Drafts,
+    /// Handing on a part of one's rights.
+    Delegate,
 }
 
 impl Toolset {
     /// All toolsets.
-    pub const ALL: [Self; 4] = [Self::Pages, Self::Undo, Self::Proposals, Self::Drafts];
+    pub const ALL: [Self; 5] = [
+        Self::Pages,
+        Self::Undo,
+        Self::Proposals,
+        Self::Drafts,
+        Self::Delegate,
+    ];
 
     /// Its name in settings.
     #[must_use]
@@ -29,6 +37,7 @@ impl Toolset {
             Self::Undo => "undo",
             Self::Proposals => "proposals",
             Self::Drafts => "drafts",
+            Self::Delegate => "delegate",
         }
     }
 

@@ -7,6 +7,7 @@ use crate::gates::{Narrowing, SessionId};
 use crate::page::Note;
 
 use super::asker::Asker;
+use super::family::Family;
 
 /// Who wants it.
 #[derive(Debug, Clone)]
@@ -23,6 +24,8 @@ pub struct Caller {
     pub asker: Asker,
     /// Its own limits, if it is a named client.
     pub narrowing: Option<Arc<Narrowing>>,
+    /// What it hands on, and what holds for it as a delegate; `None` without a name.
+    pub family: Option<Arc<dyn Family>>,
     /// How much of a change it is shown.
     pub extent: Extent,
     /// Whether a person looked at the change and said yes to it, outside of a client.

@@ -25,6 +25,7 @@ mod conflicts;
 mod conformance;
 mod contract;
 mod copies;
+mod delegation;
 mod demo_wiki;
 mod docs;
 mod doctor;

@@ -207,6 +207,7 @@ pub(super) const fn paint(ending: Ending) -> Paint {
         | Ending::Proposal
         | Ending::Pause
         | Ending::Settings
+        | Ending::Delegation
         | Ending::Purge => Paint::Dim,
     }
 }

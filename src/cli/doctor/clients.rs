@@ -7,7 +7,7 @@ use crate::cli::start;
 use crate::cli::when::{from_now, minute};
 use crate::config::ServeSettings;
 use crate::gates::ends_soon;
-use crate::server::http::{NamedClient, TokensFile};
+use crate::server::http::{Delegate, NamedClient, TokensFile};
 
 const ROTATE: &str = "Run `wikijs-mcp token rotate NAME`, and give out what it prints.";
 
@@ -18,7 +18,8 @@ pub(super) fn found() -> Vec<Finding> {
     let Some(path) = settings.and_then(|settings| settings.tokens_file) else {
         return Vec::new();
     };
-    let clients = match TokensFile::for_operator(path).read() {
+    let file = TokensFile::for_operator(path);
+    let clients = match file.read() {
         Err(error) => {
             return vec![Finding::wrong(
                 error.to_string(),
@@ -33,7 +34,33 @@ pub(super) fn found() -> Vec<Finding> {
         many => format!("the tokens file names {many} clients"),
     })];
     found.extend(clients.iter().filter_map(ending));
+    found.extend(delegates(&file, &clients));
     found
+}
+
+/// What is to be said of the delegates of these clients; nothing if there are none.
+fn delegates(file: &TokensFile, clients: &[NamedClient]) -> Option<Finding> {
+    let all = match file.delegates().read() {
+        Ok(all) => all,
+        Err(error) => {
+            return Some(Finding::wrong(
+                format!("no delegate is let in: {error}"),
+                "Remove the file; clients make their delegates anew.",
+            ));
+        }
+    };
+    let now = OffsetDateTime::now_utc();
+    let is_there = |one: &&Delegate| {
+        let mut makers = clients.iter().map(NamedClient::id);
+        one.lasts(now) && makers.any(|id| Some(id) == one.parent())
+    };
+    match all.iter().filter(is_there).count() {
+        0 => None,
+        1 => Some(Finding::good("1 delegate of these clients may call")),
+        many => Some(Finding::good(format!(
+            "{many} delegates of these clients may call"
+        ))),
+    }
 }
 
 fn ending(client: &NamedClient) -> Option<Finding> {

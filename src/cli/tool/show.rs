@@ -49,6 +49,7 @@ pub(super) fn one(tool: &Definition, is_json: bool) {
 const fn kind(tool: &Definition) -> &'static str {
     match tool.kind {
         Kind::Read => "read",
+        Kind::Aside => "aside",
         Kind::Add | Kind::Change => "write",
     }
 }

@@ -46,6 +46,7 @@ pub(super) const fn tone(ending: Ending) -> &'static str {
         | Ending::Proposal
         | Ending::Pause
         | Ending::Settings
+        | Ending::Delegation
         | Ending::Purge => "calm",
     }
 }

@@ -21,6 +21,7 @@ use super::super::site::Sites;
 use super::connections::Connections;
 use super::guard::Guard;
 use super::health::{self, Readiness};
+use super::kin;
 use super::limits::HttpLimits;
 use super::live::LiveClients;
 use super::refusal::{Refusal, respond};
@@ -208,6 +209,10 @@ impl HttpServer {
             ..
         } = self;
         sites.begin_recovery();
+        if let Some(clients) = &shared.guard.clients {
+            let (clients, sites) = (Arc::clone(clients), Arc::clone(&sites));
+            tokio::spawn(kin::watch(clients, sites, stop.clone()));
+        }
         let calls = Arc::clone(&shared.guard.calls.all);
         let router = router(shared);
         let connections = Connections::new(&limits);
