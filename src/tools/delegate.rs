@@ -24,26 +24,44 @@ const USUAL_WRITES: u32 = 20;
 pub(super) struct Input {
     #[garde(length(chars, min = 1, max = 200))]
     task: String,
-    /// What it may: read; and histories; your tools, to propose; those in tools.
+    /// Reads; histories too; proposes; tools.
     #[garde(skip)]
-    kind: DelegateKind,
-    /// It works only below these.
+    kind: Preset,
+    // It reads and writes at and below these alone.
     #[garde(inner(length(min = 1, max = 10), inner(length(max = 255))))]
     prefixes: Option<Vec<String>>,
-    /// It reads below these, too.
-    #[garde(inner(length(max = 10), inner(length(max = 255))))]
-    read_prefixes: Option<Vec<String>>,
+    // It has these alone.
     #[garde(inner(length(min = 1, max = 50), inner(length(max = 64))))]
     tools: Option<Vec<String>>,
-    /// Changes at most; else 20.
-    #[garde(range(min = 1, max = 1000))]
+    // How many changes it may make or propose.
+    #[garde(range(min = 1))]
     writes: Option<u32>,
-    /// Send its writes as yours are, not leave them to people.
+    /// Else people decide.
     #[garde(skip)]
     sends: Option<bool>,
-    /// Else 60.
     #[garde(range(min = 1, max = 1440))]
     minutes: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Preset {
+    Researcher,
+    Analyst,
+    Writer,
+    Custom,
+}
+
+impl From<Preset> for DelegateKind {
+    fn from(preset: Preset) -> Self {
+        match preset {
+            Preset::Researcher => Self::Researcher,
+            Preset::Analyst => Self::Analyst,
+            Preset::Writer => Self::Writer,
+            Preset::Custom => Self::Custom,
+        }
+    }
 }
 
 /// Its answer.
@@ -63,8 +81,8 @@ pub(super) struct Output {
 impl Tool for Delegate {
     const NAME: &'static str = "wikijs_delegate";
     const TITLE: &'static str = "Delegate";
-    const DESCRIPTION: &'static str = "Make a token for another agent and a task. It never may more than you, counts as you, and cannot delegate. wikijs_end_delegation ends it.";
-    const ANSWER: &'static str = "The token is told this once.";
+    const DESCRIPTION: &'static str = "Make a token for an agent's task at and below prefixes: never more than you may, counted as you. Else 20 writes, 60 minutes.";
+    const ANSWER: &'static str = "Told once.";
     const KIND: Kind = Kind::Aside;
     type Input = Input;
     type Output = Output;
@@ -73,9 +91,8 @@ impl Tool for Delegate {
         let (caller, desk) = (&context.caller, &context.desk);
         let wanted = Wanted {
             task: input.task,
-            kind: input.kind,
+            kind: input.kind.into(),
             prefixes: input.prefixes,
-            read_prefixes: input.read_prefixes.unwrap_or_default(),
             tools: input.tools,
             writes: input.writes.unwrap_or(USUAL_WRITES),
             sets: if input.sends == Some(true) {
@@ -85,7 +102,10 @@ impl Tool for Delegate {
             },
             minutes: input.minutes.unwrap_or(USUAL_MINUTES),
         };
-        let made = caller.maker()?.delegate(caller, desk, wanted).await?;
+        let made = caller
+            .maker()?
+            .delegate(&caller.client, desk, wanted)
+            .await?;
         Ok(Output {
             delegate: made.name,
             id: made.id.to_string(),

@@ -3,18 +3,16 @@
 use std::fmt::Debug;
 
 use futures_util::future::BoxFuture;
-use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-use super::caller::Caller;
 use super::deeds::Deeds;
 use super::desk::Desk;
-use crate::audit::ClientId;
+use crate::audit::{Client, ClientId};
 use crate::error::{Code, Failure};
 
 /// What a delegate is for: a preset of what it may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DelegateKind {
     /// It reads.
@@ -58,8 +56,6 @@ pub struct Wanted {
     pub kind: DelegateKind,
     /// The only prefixes below which it reads and writes.
     pub prefixes: Option<Vec<String>>,
-    /// The prefixes below which it reads besides.
-    pub read_prefixes: Vec<String>,
     /// The only tools that it is offered.
     pub tools: Option<Vec<String>>,
     /// How many changes it may make or propose.
@@ -121,13 +117,13 @@ pub trait Family: Debug + Send + Sync {
     /// `DELEGATION_DENIED`.
     fn take(&self, changes: usize) -> BoxFuture<'_, Result<(), Failure>>;
 
-    /// Makes a delegate; on record.
+    /// Makes a delegate for a call of this client; on record.
     ///
     /// # Errors
     /// `DELEGATION_DENIED`, `INVALID_INPUT`, `AUDIT_UNAVAILABLE`.
     fn delegate<'a>(
         &'a self,
-        caller: &'a Caller,
+        client: &'a Client,
         desk: &'a Desk,
         wanted: Wanted,
     ) -> BoxFuture<'a, Result<Delegated, Failure>>;
@@ -142,36 +138,6 @@ pub trait Family: Debug + Send + Sync {
         desk: &'a Desk,
         delegate: &'a str,
     ) -> BoxFuture<'a, Result<Deeds, Failure>>;
-}
-
-impl Caller {
-    /// Takes so many of a delegate's changes; other callers take none.
-    ///
-    /// # Errors
-    /// `DELEGATION_DENIED`.
-    pub(super) async fn take(&self, changes: usize) -> Result<(), Failure> {
-        match &self.family {
-            Some(family) => family.take(changes).await,
-            None => Ok(()),
-        }
-    }
-
-    /// The family of a caller who may delegate.
-    ///
-    /// # Errors
-    /// `DELEGATION_DENIED`.
-    pub fn maker(&self) -> Result<&dyn Family, Failure> {
-        match &self.family {
-            Some(family) if family.is_delegate() => {
-                Err(denied("A delegate does not delegate.", "is_delegate"))
-            }
-            Some(family) => Ok(&**family),
-            None => Err(denied(
-                "Delegates are made over HTTP, by named clients of a server that takes no keys of its callers.",
-                "not_named",
-            )),
-        }
-    }
 }
 
 /// A refusal, with a word for its reason.

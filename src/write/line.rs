@@ -234,6 +234,7 @@ impl Many<'_> {
                     docket: docket.clone(),
                     checked,
                     held: self.held.take(),
+                    family: self.caller.family.clone(),
                 };
                 apply::in_its_own_task(desk, self.sender, session, permit, job)
                     .await

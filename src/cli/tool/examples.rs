@@ -19,6 +19,10 @@ pub(super) fn of(tool: &str) -> &'static str {
         "wikijs_get_proposal" | "wikijs_get_change_set" => r#"{"id": "0123456789abcdef"}"#,
         "wikijs_bulk_update_pages" => r#"{"path": "docs", "addTags": ["reviewed"]}"#,
         "wikijs_submit_draft" | "wikijs_discard_draft" => r#"{"draft": "rework"}"#,
+        "wikijs_delegate" => {
+            r#"{"task": "check the links of docs", "kind": "researcher", "prefixes": ["docs"]}"#
+        }
+        "wikijs_end_delegation" => r#"{"delegate": "ci/researcher-1a2b3c4d"}"#,
         "wikijs_undo_write" => r#"{"callId": "last"}"#,
         _ => "{}",
     }

@@ -25,13 +25,13 @@ use super::known::{KnownClient, Unwelcome};
 use super::limits::HttpLimits;
 use super::live::LiveClients;
 use super::origin;
-use super::outgoing::{holding, until};
+use super::outgoing::{holding, until, while_so};
 use super::places::{Place, Places};
 use super::rate::Rates;
 use super::refusal::Refusal;
 use super::secret::LINK_PREFIX;
 use super::sessions::{Owner, RequestId, SESSION, Sessions, UnderWay};
-use crate::audit::Role;
+use crate::audit::{ClientId, Role};
 use crate::config::ServeSettings;
 use crate::gates::SessionId;
 use crate::write::Family;
@@ -261,8 +261,10 @@ impl Guard {
                 .streams
                 .take(caller.client.as_deref(), caller.site.name())?;
             let end = caller.client.as_ref().and_then(|client| client.expires);
+            let delegate = delegate_of(&caller);
             let request = announced(request, caller, session, None);
             let response = (self.with_sessions)(request).await;
+            let response = self.while_it_lasts(delegate, response);
             return Ok(until(end, holding(place, response)));
         }
         let place = Arc::new(
@@ -289,6 +291,7 @@ impl Guard {
         let is_first = session.is_none() && method.as_deref() == Some("initialize");
         // A request that listens may last for days: it is a stream, and no call under way.
         let is_stream = method.as_deref() == Some(LISTEN);
+        let delegate = delegate_of(&caller).filter(|_| is_stream);
         let end = caller.client.as_ref().and_then(|client| client.expires);
         let place = if is_stream {
             Arc::new(
@@ -335,8 +338,24 @@ impl Guard {
             let request = announced(request, caller, session, Some(Arc::new(call)));
             (mcp(request).await, place)
         };
+        let response = self.while_it_lasts(delegate, response);
         // The call is under way until its answer has gone out, too.
         Ok(until(end.filter(|_| is_stream), holding(place, response)))
+    }
+
+    /// A stream of a delegate ends with it, whoever ends it.
+    fn while_it_lasts(
+        &self,
+        delegate: Option<ClientId>,
+        response: Response<Body>,
+    ) -> Response<Body> {
+        match (&self.clients, delegate) {
+            (Some(clients), Some(id)) => {
+                let clients = Arc::clone(clients);
+                while_so(move || clients.has_delegate(id), response)
+            }
+            _ => response,
+        }
     }
 
     /// Counts a request against the rate of its caller.
@@ -455,9 +474,10 @@ impl Guard {
                 })?
             }
         };
-        // A delegate of a caller with a key of its own would need that key.
+        // A delegate of a caller with a key of its own would need that key. One that was made before
+        // callers needed keys is held to its bounds.
         let family = match (&self.clients, &client) {
-            (Some(clients), Some(client)) if !settings.has_caller_keys => {
+            (Some(clients), Some(client)) if client.bond.is_some() || !settings.has_caller_keys => {
                 let kin = Kin::new(clients, client, &site, &bearer(headers));
                 Some(Arc::new(kin) as Arc<dyn Family>)
             }
@@ -475,6 +495,12 @@ impl Guard {
             family,
         })
     }
+}
+
+/// The id of a caller that is a delegate.
+fn delegate_of(caller: &Caller) -> Option<ClientId> {
+    let client = caller.client.as_ref()?;
+    client.bond.as_ref().map(|_| client.id)
 }
 
 /// The token that a request carries; empty if there is none.

@@ -23,12 +23,13 @@ use crate::error::{Code, Failure};
 use crate::gates::{Grant, Policy};
 use crate::page::Prefix;
 use crate::tools::{Definition, Registry, fits, is_of_delegation};
-use crate::write::{
-    Caller, Child, Deeds, DelegateKind, Delegated, Desk, Family, Sets, Wanted, denied,
-};
+use crate::write::{Child, Deeds, DelegateKind, Delegated, Desk, Family, Sets, Wanted, denied};
 
 /// How often it is looked whether a delegate has ended.
 const LOOKED_APART: Duration = Duration::from_secs(1);
+
+/// The tool that makes delegates.
+const TOOL: &str = "wikijs_delegate";
 
 /// A named client and its delegates.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ impl Kin {
 
     async fn make(
         &self,
-        caller: &Caller,
+        client: &Client,
         desk: &Desk,
         wanted: Wanted,
     ) -> Result<Delegated, Failure> {
@@ -111,12 +112,12 @@ impl Kin {
         let tools: Vec<String> = tools.into_iter().map(|(name, _)| name).collect();
         let mut entry = entry(&line, "made")?;
         entry.client = Some(Client {
-            name: caller.client.name.clone(),
-            version: caller.client.version.clone(),
-            address: caller.client.address.clone(),
+            name: client.name.clone(),
+            version: client.version.clone(),
+            address: client.address.clone(),
             ..client_of(&line)
         });
-        entry.tool = Some(caller.tool.to_owned());
+        entry.tool = Some(TOOL.to_owned());
         entry.reason = Some(in_words(&line));
         entry.note = Some(line.task().to_owned());
         if let Err(error) = desk.audit().record(entry).await {
@@ -211,11 +212,11 @@ impl Family for Kin {
 
     fn delegate<'a>(
         &'a self,
-        caller: &'a Caller,
+        client: &'a Client,
         desk: &'a Desk,
         wanted: Wanted,
     ) -> BoxFuture<'a, Result<Delegated, Failure>> {
-        self.make(caller, desk, wanted).boxed()
+        self.make(client, desk, wanted).boxed()
     }
 
     fn end<'a>(
@@ -288,15 +289,14 @@ fn check_places(
 ) -> Result<(), Failure> {
     let reads = maker.narrowing().reads.allowed();
     let writes = policy.allowed.as_deref().filter(|_| can_write);
-    let own = wanted.prefixes.iter().flatten();
-    let own = own.map(|text| ("prefixes", text, [reads, writes]));
-    let more = wanted.read_prefixes.iter();
-    let more = more.map(|text| ("readPrefixes", text, [reads, None]));
-    for (name, text, bounds) in own.chain(more) {
-        let prefix = Prefix::parse(text).map_err(|fault| invalid(name, &fault))?;
+    for text in wanted.prefixes.iter().flatten() {
+        let prefix = Prefix::parse(text).map_err(|fault| invalid("prefixes", &fault))?;
         let is_outside = |all: &[Prefix]| all.iter().all(|one| one.and(&prefix).is_none());
-        if bounds.into_iter().flatten().any(is_outside) {
-            return Err(invalid(name, "names a path outside of those that you have"));
+        if [reads, writes].into_iter().flatten().any(is_outside) {
+            return Err(invalid(
+                "prefixes",
+                "names a path outside of those that you have",
+            ));
         }
     }
     Ok(())
@@ -308,13 +308,11 @@ fn grant(maker: &KnownClient, wanted: &Wanted, tools: &[(String, bool)], can_wri
     let end = OffsetDateTime::now_utc() + minutes;
     let end = maker.expires.map_or(end, |makers| makers.min(end));
     let end = end.replace_nanosecond(0).unwrap_or(end);
-    let all = wanted.prefixes.iter().flatten();
-    let reads: Vec<String> = all.chain(&wanted.read_prefixes).cloned().collect();
     Grant {
         read_only: !can_write,
         tools: Some(tools.iter().map(|(name, _)| name.clone()).collect()),
         prefixes: wanted.prefixes.clone().filter(|_| can_write),
-        read_prefixes: (!reads.is_empty()).then_some(reads),
+        read_prefixes: wanted.prefixes.clone(),
         dry_run: can_write && wanted.sets == Sets::LeftOpen,
         expires: end.format(&Rfc3339).ok(),
         ..Grant::default()
@@ -480,6 +478,3 @@ fn invalid(name: &str, fault: &str) -> Failure {
     let field = json!([{ "path": name, "message": fault }]);
     Failure::new(Code::InvalidInput, format!("{name} {fault}.")).detail("fields", field)
 }
-
-#[cfg(test)]
-mod tests;

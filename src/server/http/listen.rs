@@ -309,6 +309,10 @@ async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Re
         .and_then(|_| guard.client(request.headers()))
         .and_then(|client| match client {
             Some(client) if client.role == Role::Metrics => Ok(Some(client)),
+            Some(client) if client.bond.is_some() => Err(Refusal::new(
+                axum::http::StatusCode::FORBIDDEN,
+                "a delegate has tools and nothing else",
+            )),
             Some(client) if !client.rights.narrowing.reads.is_open() => Err(Refusal::new(
                 axum::http::StatusCode::FORBIDDEN,
                 "the metrics count pages that this client may not read",

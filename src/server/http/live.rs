@@ -121,6 +121,13 @@ impl LiveClients {
         Arc::clone(&self.within(Duration::ZERO).family)
     }
 
+    /// Whether a delegate may call at this moment.
+    pub(super) fn has_delegate(&self, id: ClientId) -> bool {
+        let family = self.family();
+        let mut own = family.iter().filter(|member| member.line.id() == id);
+        own.next().is_some_and(|member| member.standing().is_ok())
+    }
+
     /// Whether the tokens file is in force, so that who is not in it was revoked.
     pub(super) fn is_in_force(&self) -> bool {
         self.within(Duration::ZERO).fault.is_none()
