@@ -156,7 +156,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_TOOLSETS",
         List,
         "`pages`",
-        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`, `drafts` (sets of many changes).",
+        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`, `drafts` (sets of many changes), `delegate` (over HTTP).",
     ),
     setting(
         "WIKI_TOOLS",

@@ -16,6 +16,12 @@ impl Surface {
         Self(toolsets.iter().flat_map::<Vec<_>, _>(of_set).collect())
     }
 
+    /// Whether a tool is on it.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|known| known.name == name)
+    }
+
     /// Adds single tools, comma-separated.
     ///
     /// # Errors

@@ -61,7 +61,7 @@ impl Desk {
             });
             read.map(|_| (latest.into_calls(), all))
         });
-        let (calls, all) = match read.await {
+        let (calls, mut all) = match read.await {
             Ok(read) => read.map_err(|error| unavailable(&error))?,
             Err(_) => (Vec::new(), 0),
         };
@@ -70,6 +70,10 @@ impl Desk {
             if self.past.admits(&call).await? {
                 admitted.push(call);
             }
+        }
+        // How much there is of what may not be read is not told either.
+        if !self.wiki.scope().is_open() {
+            all = u64::try_from(admitted.len()).unwrap_or(u64::MAX);
         }
         Ok((sets, admitted, all))
     }

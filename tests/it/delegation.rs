@@ -12,7 +12,8 @@ use wikijs_mcp::server::http::{Delegate, DelegatesFile, Grant, HttpLimits};
 use crate::command::Command;
 use crate::docs::generated;
 use crate::harness::{Setup, id_of, mutations, wiki_of};
-use crate::hosted::{Caller, Hosted, LIMITS, Names, call};
+use crate::hosted::{Caller, Hosted, LIMITS, Names, call, speaking};
+use crate::review::{Browser, reviewer};
 
 const DELEGATE: &str = "wikijs_delegate";
 const END: &str = "wikijs_end_delegation";
@@ -754,4 +755,156 @@ async fn the_walk_of_the_documentation_is_what_the_program_answers() {
         proposals["proposals"][0]["id"], open["proposal"],
         "{proposals}"
     );
+}
+
+#[tokio::test]
+async fn what_a_maker_may_not_read_any_more_is_not_told_of_its_delegate() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let made = server
+        .delegate(&maker, json!({ "task": "t", "kind": "writer" }))
+        .await;
+    for path in ["docs/new", "team/secret"] {
+        let open = server.call(&agent(&made), CREATE, page(path)).await;
+        assert!(open.unwrap().get("proposal").is_some());
+    }
+    let text = fs::read_to_string(names.path()).unwrap();
+    let mut line: Value = serde_json::from_str(text.trim()).unwrap();
+    line["may"]["deniedReadPrefixes"] = json!(["team"]);
+    fs::write(names.path(), format!("{line}\n")).unwrap();
+    let end = json!({ "delegate": made["delegate"] });
+    let did = server.call(&maker, END, end).await.unwrap();
+    assert!(!did.to_string().contains("secret"), "{did}");
+    assert_eq!(did["callsOnRecord"], 1, "{did}");
+    assert_eq!(did["sets"].as_array().unwrap().len(), 1, "{did}");
+}
+
+/// A client that became a person does not decide on what it, or a delegate of it, asked for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_decides_on_a_set_of_their_own_family() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("anna", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let made = server
+        .delegate(&maker, json!({ "task": "t", "kind": "writer" }))
+        .await;
+    let open = server.call(&agent(&made), CREATE, page("docs/new")).await;
+    let set = open.unwrap()["proposal"].as_str().unwrap().to_owned();
+    let line = fs::read_to_string(names.path()).unwrap();
+    let line: Value = serde_json::from_str(line.trim()).unwrap();
+    names.file().remove("anna").unwrap();
+    let url = format!("http://{}", server.address);
+    let tokens = names.path().to_str().unwrap().to_owned();
+    let anna = tokio::task::spawn_blocking(move || {
+        let new = ["token", "new", "anna", "--reviewer", "--url", &url];
+        Command::new(&new)
+            .with("WIKI_SERVE_TOKENS_FILE", &tokens)
+            .run()
+    });
+    let anna = anna.await.unwrap();
+    assert_eq!(anna.code, 0, "{}", anna.told);
+    let text = fs::read_to_string(names.path()).unwrap();
+    let lines = text.lines().map(|text| {
+        let mut own: Value = serde_json::from_str(text).unwrap();
+        if own["name"] == "anna" {
+            own["id"] = line["id"].clone();
+        }
+        format!("{own}\n")
+    });
+    fs::write(names.path(), lines.collect::<String>()).unwrap();
+    let (mut own, path) = Browser::at(anna.stdout.trim());
+    own.sign_in(&path).await;
+    let shown = own.open(&format!("/review/sets/{set}")).await;
+    assert!(shown.text.contains("a delegate of anna"), "{}", shown.text);
+    for decision in ["apply", "reject"] {
+        let refused = own.decide(&set, decision, &[("reason", "no")]).await;
+        assert_eq!(refused.status, 403, "{}", refused.text);
+        assert!(refused.text.contains("somebody else decides"));
+    }
+    let other = reviewer(&server, &names, &["ben", "--reviewer"]).await;
+    let done = other.decide(&set, "apply", &[]).await;
+    assert_eq!(done.status, 303, "{}", done.text);
+    assert!(mutations(&wiki).len() == 1);
+}
+
+#[tokio::test]
+async fn a_stream_of_a_delegate_ends_with_it() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let made = server
+        .delegate(&maker, json!({ "task": "t", "kind": "researcher" }))
+        .await;
+    let session = server.open(&agent(&made)).await;
+    let caller = speaking(&session);
+    let listening = server.send("GET", "/mcp", &caller, "");
+    let end = async {
+        let end = json!({ "delegate": made["delegate"] });
+        server.call(&maker, END, end).await.unwrap();
+    };
+    let (stream, ()) = tokio::time::timeout(Duration::from_secs(20), async {
+        tokio::join!(listening, end)
+    })
+    .await
+    .unwrap();
+    assert!([200, 401].contains(&stream.status), "{stream:?}");
+}
+
+#[tokio::test]
+async fn a_delegate_that_was_made_before_callers_needed_keys_is_held_to_its_bounds() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t", "kind": "writer", "writes": 1 });
+    let made = server.delegate(&maker, wanted).await;
+    let keyed = serving(&wiki, &names)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .host()
+        .await;
+    let delegate = agent(&made).with("x-wiki-api-token", &wiki.keys().editor);
+    assert!(
+        keyed
+            .call(&delegate, CREATE, page("docs/one"))
+            .await
+            .is_ok()
+    );
+    let refused = keyed.call(&delegate, CREATE, page("docs/two")).await;
+    assert_eq!(reason(&refused), "writes");
+    // Metrics and the review page are no delegate's.
+    let metrics = server.send("GET", "/metrics", &agent(&made), "").await;
+    assert_eq!(metrics.status, 403);
+}
+
+#[tokio::test]
+async fn a_family_guesses_the_operators_token_as_one_client() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names)
+        .with("WIKI_CONFIRM", "token")
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open sesame, please")
+        .host()
+        .await;
+    let wanted = json!({ "task": "t", "kind": "writer", "sends": true });
+    let family = [
+        agent(&server.delegate(&maker, wanted.clone()).await),
+        agent(&server.delegate(&maker, wanted).await),
+        maker,
+    ];
+    let mut guess = page("docs/new");
+    guess["confirm"] = json!("open sesame");
+    let mut codes = Vec::new();
+    for caller in family.iter().cycle().take(12) {
+        let refused = server
+            .call(caller, CREATE, guess.clone())
+            .await
+            .unwrap_err();
+        codes.push(refused["code"].as_str().unwrap().to_owned());
+    }
+    let first = codes
+        .iter()
+        .position(|code| code == "RATE_LIMITED")
+        .unwrap();
+    // Five are free, whoever makes them.
+    assert_eq!(first, 5, "{codes:?}");
 }

@@ -21,7 +21,7 @@ fn tool(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Command {
         .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
         .with("WIKI_MUTATIONS_ENABLED", "true")
         .with("WIKI_MUTATION_DRY_RUN", "false")
-        .with("WIKI_TOOLSETS", "pages,undo,proposals,drafts")
+        .with("WIKI_TOOLSETS", "pages,undo,proposals,drafts,delegate")
         .with("WIKI_LOG", "error")
         .hide(wiki.address(), "http://wiki.lan")
 }

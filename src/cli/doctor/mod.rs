@@ -170,7 +170,7 @@ async fn look(
         "audit",
         print::in_progress("audit", audit::found(&audit_dir, &name, anchors.as_ref())).await,
     );
-    report.add("clients", clients::found());
+    report.add("clients", clients::found(surface.has("wikijs_delegate")));
     report.add("clock", [clock::found(reached.as_ref())]);
     Ok(())
 }

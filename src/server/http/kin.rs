@@ -22,6 +22,7 @@ use crate::audit::{CallId, Client, Entry, Event, Role};
 use crate::error::{Code, Failure};
 use crate::gates::{Grant, Policy};
 use crate::page::Prefix;
+use crate::site::SiteName;
 use crate::tools::{Definition, Registry, fits, is_of_delegation};
 use crate::write::{Child, Deeds, DelegateKind, Delegated, Desk, Family, Sets, Wanted, denied};
 
@@ -55,6 +56,15 @@ impl Kin {
             site: Arc::downgrade(site),
             by: digest(token),
         }
+    }
+
+    /// The delegates of this client on this site.
+    fn is_own(&self, line: &Delegate) -> bool {
+        let site = self.site.upgrade();
+        let name = site.as_ref().and_then(|site| site.name());
+        line.parent() == Some(self.client.id)
+            && site.is_some()
+            && line.site.as_deref() == name.map(SiteName::as_str)
     }
 
     fn member(&self, is_meant: impl Fn(&Member) -> bool) -> Option<Arc<Member>> {
@@ -144,9 +154,7 @@ impl Kin {
     }
 
     async fn end_one(&self, desk: &Desk, word: &str) -> Result<Deeds, Failure> {
-        let own = |member: &Member| {
-            member.line.parent() == Some(self.client.id) && member.line.is_called(word)
-        };
+        let own = |member: &Member| self.is_own(&member.line) && member.line.is_called(word);
         let member = self.member(own);
         let member =
             member.ok_or_else(|| invalid("delegate", "names no delegate of this client"))?;
@@ -189,9 +197,9 @@ impl Family for Kin {
 
     fn children(&self) -> Vec<Child> {
         let family = self.clients.family();
-        let own = family.iter().filter(|member| {
-            member.line.parent() == Some(self.client.id) && member.standing().is_ok()
-        });
+        let own = family
+            .iter()
+            .filter(|member| self.is_own(&member.line) && member.standing().is_ok());
         let child = |member: &Arc<Member>| {
             let line = &member.line;
             let (writes_used, writes) = line.writes();
@@ -458,7 +466,10 @@ fn told(error: &DelegatesError) -> Failure {
         .detail("writesLeft", *left),
         DelegatesError::File(why) => {
             tracing::error!(%why, "the file of delegates cannot be used");
-            failed("The file of delegates cannot be used; the server's log says why.")
+            denied(
+                "The file of delegates cannot be used; the server's log says why.",
+                "file",
+            )
         }
     }
 }

@@ -209,10 +209,10 @@ impl HttpServer {
             ..
         } = self;
         sites.begin_recovery();
-        if let Some(clients) = &shared.guard.clients {
+        let watching = shared.guard.clients.as_ref().map(|clients| {
             let (clients, sites) = (Arc::clone(clients), Arc::clone(&sites));
-            tokio::spawn(kin::watch(clients, sites, stop.clone()));
-        }
+            tokio::spawn(kin::watch(clients, sites, stop.clone()))
+        });
         let calls = Arc::clone(&shared.guard.calls.all);
         let router = router(shared);
         let connections = Connections::new(&limits);
@@ -225,6 +225,10 @@ impl HttpServer {
             tracing::warn!("calls under way were cut off; their writes are settled all the same");
         }
         streams.cancel();
+        if let Some(watching) = watching {
+            // What it puts on record comes before the record is closed.
+            drop(watching.await);
+        }
         sites.finish().await;
         connections.end().await;
     }
