@@ -37,13 +37,15 @@ pub enum Ending {
     Settings,
     /// Something that clients remember was added, changed, forgotten or restored.
     Memory,
+    /// A delegate was made, or ended.
+    Delegation,
     /// Old files were removed.
     Purge,
 }
 
 impl Ending {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Applied,
         Self::Unchanged,
         Self::NotApplied,
@@ -58,6 +60,7 @@ impl Ending {
         Self::Pause,
         Self::Settings,
         Self::Memory,
+        Self::Delegation,
         Self::Purge,
     ];
 
@@ -79,6 +82,7 @@ impl Ending {
             Self::Pause => "pause",
             Self::Settings => "settings",
             Self::Memory => "memory",
+            Self::Delegation => "delegation",
             Self::Purge => "purge",
         }
     }
@@ -98,6 +102,7 @@ impl Ending {
             | Self::Pause
             | Self::Settings
             | Self::Memory
+            | Self::Delegation
             | Self::Purge => false,
         }
     }
@@ -138,6 +143,7 @@ impl CallStory {
             Some(Event::Pause) => Ending::Pause,
             Some(Event::Settings) => Ending::Settings,
             Some(Event::Memory) => Ending::Memory,
+            Some(Event::Delegation) => Ending::Delegation,
             Some(Event::Purge) => Ending::Purge,
             Some(Event::Start | Event::Attempt | Event::Outcome | Event::Closed) | None => {
                 Ending::Open

@@ -217,6 +217,7 @@ impl AuditLog {
             | Event::Pause
             | Event::Settings
             | Event::Memory
+            | Event::Delegation
             | Event::Purge => {
                 if let (Event::Purge, Some(anchors)) = (entry.event, self.anchors()) {
                     anchors.remove(&entry.removed);

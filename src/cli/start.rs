@@ -309,6 +309,7 @@ pub(super) fn operator(command: &'static str) -> Caller {
         asker: Asker::Nobody,
         narrowing: None,
         extent: Extent::Bounded,
+        family: None,
         is_decided: false,
         note: None,
     }

@@ -96,7 +96,7 @@ fn names(name: &str, title: &str) -> Result<(&'static str, &'static str), String
 
 fn add_recipe(registry: &mut Registry, surface: &Surface, recipe: &Recipe) -> Result<(), String> {
     let tool = called(recipe)?;
-    let writes = tool.kind != Kind::Read;
+    let writes = tool.kind.writes();
     if writes && surface.1.only_reading || !surface.1.offers(&recipe.name) {
         return Ok(());
     }

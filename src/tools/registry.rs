@@ -68,8 +68,8 @@ pub(super) struct Alone {
 impl Definition {
     /// Whether it can change the wiki.
     #[must_use]
-    pub fn can_write(&self) -> bool {
-        self.kind != Kind::Read
+    pub const fn can_write(&self) -> bool {
+        self.kind.writes()
     }
 }
 
@@ -119,6 +119,8 @@ pub(super) const TOOLS: &[Known] = &[
     known::<super::add_comment::AddComment>(Toolset::Comments),
     known::<super::update_comment::UpdateComment>(Toolset::Comments),
     known::<super::delete_comment::DeleteComment>(Toolset::Comments),
+    known::<super::delegate::Delegate>(Toolset::Delegate),
+    known::<super::end_delegation::EndDelegation>(Toolset::Delegate),
 ];
 
 /// The argument that names a draft; present only if drafts can be submitted.
@@ -224,14 +226,14 @@ impl Registry {
         let call: Call = Box::new(move |context, arguments| {
             let schema = Arc::clone(&schema);
             Box::pin(async move {
-                if T::KIND != Kind::Read
+                if T::KIND.writes()
                     && let Some(left) = what_became(&context, &arguments).await?
                 {
                     return value_of(left);
                 }
                 let required = schema.get("required").cloned();
                 let token = arguments.members().get("confirm").and_then(Value::as_str);
-                let token = token.filter(|_| T::KIND != Kind::Read).map(str::to_owned);
+                let token = token.filter(|_| T::KIND.writes()).map(str::to_owned);
                 let read = match Completed::of::<T>(&context, required.as_ref(), arguments) {
                     Ok(mut call) => {
                         match parse::<T>(schema, std::mem::take(&mut call.arguments)).await {
@@ -244,7 +246,7 @@ impl Registry {
                 let (input, mut call) = match read {
                     Ok(read) => read,
                     // Failed write calls are recorded too.
-                    Err(failure) if T::KIND != Kind::Read => {
+                    Err(failure) if T::KIND.writes() => {
                         let refused =
                             context
                                 .desk

@@ -2,7 +2,6 @@
 
 use super::nearest::{did_you_mean, nearest};
 use super::registry::{Known, TOOLS};
-use super::tool::Kind;
 use super::toolset::Toolset;
 use crate::custom::is_custom_name;
 
@@ -32,6 +31,12 @@ impl Surface {
         let of_set = |set: &Toolset| TOOLS.iter().filter(|tool| tool.toolset == *set).collect();
         let known = toolsets.iter().flat_map::<Vec<_>, _>(of_set).collect();
         Self(known, CustomChoice::default())
+    }
+
+    /// Whether a tool is on it.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|known| known.name == name)
     }
 
     /// Adds single tools, comma-separated.
@@ -112,14 +117,14 @@ impl Surface {
 
     /// Leaves out every tool that can change the wiki.
     pub fn keep_reading(&mut self) {
-        self.0.retain(|tool| tool.kind == Kind::Read);
+        self.0.retain(|tool| !tool.kind.writes());
         self.1.only_reading = true;
     }
 
     /// Whether a tool that can change the wiki is left.
     #[must_use]
     pub fn writes(&self) -> bool {
-        self.0.iter().any(|tool| tool.kind != Kind::Read)
+        self.0.iter().any(|tool| tool.kind.writes())
     }
 
     /// Whether no tool is left.

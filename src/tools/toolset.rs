@@ -19,17 +19,20 @@ pub enum Toolset {
     Memory,
     /// The comments of pages.
     Comments,
+    /// Handing on a part of one's rights.
+    Delegate,
 }
 
 impl Toolset {
     /// All toolsets.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Pages,
         Self::Undo,
         Self::Proposals,
         Self::Drafts,
         Self::Memory,
         Self::Comments,
+        Self::Delegate,
     ];
 
     /// Its name in settings.
@@ -42,6 +45,7 @@ impl Toolset {
             Self::Drafts => "drafts",
             Self::Memory => "memory",
             Self::Comments => "comments",
+            Self::Delegate => "delegate",
         }
     }
 

@@ -27,6 +27,7 @@ mod conformance;
 mod contract;
 mod copies;
 mod custom_tools;
+mod delegation;
 mod demo_wiki;
 mod docs;
 mod doctor;

@@ -208,6 +208,7 @@ pub(super) const fn paint(ending: Ending) -> Paint {
         | Ending::Pause
         | Ending::Settings
         | Ending::Memory
+        | Ending::Delegation
         | Ending::Purge => Paint::Dim,
     }
 }

@@ -186,7 +186,7 @@ async fn look(
         let found = memory::found(&log, settings.memory, &policy).await;
         report.add("memory", found);
     }
-    report.add("clients", clients::found());
+    report.add("clients", clients::found(surface.has("wikijs_delegate")));
     report.add("clock", [clock::found(reached.as_ref())]);
     Ok(())
 }

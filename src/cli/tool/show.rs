@@ -72,6 +72,7 @@ fn from(tool: &Definition) -> String {
 const fn kind(tool: &Definition) -> &'static str {
     match tool.kind {
         Kind::Read => "read",
+        Kind::Aside => "aside",
         Kind::Add | Kind::Change => "write",
     }
 }

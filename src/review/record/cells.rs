@@ -47,6 +47,7 @@ pub(super) const fn tone(ending: Ending) -> &'static str {
         | Ending::Pause
         | Ending::Settings
         | Ending::Memory
+        | Ending::Delegation
         | Ending::Purge => "calm",
     }
 }

@@ -17,6 +17,7 @@ use crate::memory::MOST;
 use crate::page::{PageReading, Prefix};
 use crate::site::SiteName;
 use crate::wiki::{Right, Rights, in_words};
+use crate::write::{Child, Family};
 
 /// How long the wiki may take to report the key's rights.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -79,6 +80,16 @@ struct OwnClient {
     /// What is to be done about that, where it is soon.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
+    /// Who made it, what for, and how many changes it may make still, if it is a delegate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delegate_of: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writes_left: Option<u32>,
+    /// Its delegates that last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    delegates: Vec<Child>,
 }
 
 #[derive(Debug, Serialize)]
@@ -222,7 +233,11 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
             expires_at: key.expires().and_then(|at| at.format(&Rfc3339).ok()),
             rights,
         },
-        client: reader.visit.client.as_ref().map(OwnClient::of),
+        client: reader
+            .visit
+            .client
+            .as_ref()
+            .map(|client| OwnClient::of(client, reader.visit.family.as_deref())),
         writes: View::of(&terms),
         proposals,
         index: Index::of(terms.index),
@@ -313,21 +328,28 @@ impl CustomTools {
 }
 
 impl OwnClient {
-    fn of(client: &Named) -> Self {
-        let left = |end| in_words(end - OffsetDateTime::now_utc());
+    fn of(client: &Named, family: Option<&dyn Family>) -> Self {
+        let maker = client.maker.as_ref();
         let soon = client
             .ends
-            .filter(|end| ends_soon(*end, OffsetDateTime::now_utc()));
+            .filter(|end| maker.is_none() && ends_soon(*end, OffsetDateTime::now_utc()));
         Self {
-            name: client.name.clone(),
+            name: maker.map_or_else(
+                || client.name.clone(),
+                |maker| format!("{}/{}", maker.name, client.name),
+            ),
             expires_at: client.ends.and_then(|at| at.format(&Rfc3339).ok()),
             notice: soon.map(|end| {
                 format!(
                     "This client's token ends in {}. Ask the operator for another: `wikijs-mcp token rotate {}`.",
-                    left(end),
+                    in_words(end - OffsetDateTime::now_utc()),
                     client.name
                 )
             }),
+            delegate_of: maker.map(|maker| maker.name.clone()),
+            task: maker.map(|maker| maker.task.to_string()),
+            writes_left: family.and_then(Family::left),
+            delegates: family.map(Family::children).unwrap_or_default(),
         }
     }
 }
