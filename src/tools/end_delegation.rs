@@ -57,7 +57,8 @@ struct Set {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Call {
-    call_id: String,
+    #[serde(rename = "callId")]
+    id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +109,7 @@ impl From<&Proposal> for Set {
 impl From<&CallStory> for Call {
     fn from(call: &CallStory) -> Self {
         Self {
-            call_id: call.call.to_string(),
+            id: call.call.to_string(),
             tool: call.latest(|record| record.tool.clone()),
             path: call.place().map(|path| path.to_string()),
             ended: call.ending().as_str(),

@@ -1,6 +1,7 @@
 //! Delegation: a client hands on a part of its rights for a task, and never more than it has.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -189,8 +190,8 @@ async fn the_tools_stay_within_their_budget_and_are_there_for_named_clients_alon
     }
     // Without names, over HTTP and over stdio, they are not there.
     let nobody = Setup::of(&wiki, |keys| &keys.editor).with("WIKI_TOOLSETS", ALL);
-    let served = nobody.serve().await;
-    let tools = served.client.list_all_tools().await.unwrap();
+    let alone = nobody.serve().await;
+    let tools = alone.client.list_all_tools().await.unwrap();
     assert!(tools.iter().all(|tool| !tool.name.contains("deleg")));
     let nobody = Setup::of(&wiki, |keys| &keys.editor).with("WIKI_TOOLSETS", ALL);
     let open = nobody.host().await;
@@ -829,6 +830,44 @@ async fn nobody_decides_on_a_set_of_their_own_family() {
 }
 
 #[tokio::test]
+async fn doctor_counts_delegates_and_says_where_nobody_is_offered_the_toolset() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t", "kind": "researcher" });
+    server.delegate(&maker, wanted).await;
+    let doctor = async |more: &[(&str, &str)]| {
+        let mut command = Command::new(&["doctor"])
+            .with("WIKI_BASE_URL", &wiki.address())
+            .with("WIKI_API_TOKEN", &wiki.keys().editor)
+            .with("WIKI_AUDIT_DIR", server.dir.path().to_str().unwrap())
+            .with("WIKI_TOOLSETS", ALL);
+        for (name, value) in more {
+            command = command.with(name, value);
+        }
+        tokio::task::spawn_blocking(|| command.run())
+            .await
+            .unwrap()
+            .told
+    };
+    let tokens = names.path();
+    let file = [("WIKI_SERVE_TOKENS_FILE", tokens.to_str().unwrap())];
+    let told = doctor(&file).await;
+    assert!(
+        told.contains("1 delegate of these clients may call"),
+        "{told}"
+    );
+    let nobody = "the toolset delegate is on, but";
+    assert!(!told.contains(nobody), "{told}");
+    assert!(doctor(&[]).await.contains(nobody));
+    let keyed = [file[0], ("WIKI_SERVE_CALLER_KEYS", "true")];
+    assert!(doctor(&keyed).await.contains(nobody));
+    fs::write(path(&names), "nonsense\n").unwrap();
+    let told = doctor(&file).await;
+    assert!(told.contains("no delegate is let in"), "{told}");
+}
+
+#[tokio::test]
 async fn a_stream_of_a_delegate_ends_with_it() {
     let (wiki, names) = (wiki().await, Names::new());
     let maker = names.add("ci", Grant::default());
@@ -907,4 +946,60 @@ async fn a_family_guesses_the_operators_token_as_one_client() {
         .unwrap();
     // Five are free, whoever makes them.
     assert_eq!(first, 5, "{codes:?}");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_trusted_lets_no_delegate_in_and_ends_none() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    names.add("other", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t", "kind": "researcher" });
+    let made = server.delegate(&maker, wanted.clone()).await;
+    let delegate = agent(&made);
+    let give = |mode| {
+        let allowed = fs::Permissions::from_mode(mode);
+        fs::set_permissions(path(&names), allowed).unwrap();
+    };
+    // Another user of the machine may write it.
+    give(0o620);
+    assert_eq!(server.status(&delegate).await, 401);
+    assert_eq!(server.status(&maker).await, 200);
+    let refused = server.call(&maker, DELEGATE, wanted.clone()).await;
+    assert_eq!(reason(&refused), "file");
+    give(0o600);
+    assert_eq!(server.status(&delegate).await, 200);
+    // One bad line of the tokens file revokes nobody for good.
+    let good = fs::read_to_string(names.path()).unwrap();
+    fs::write(names.path(), "nonsense\n").unwrap();
+    assert_eq!(server.status(&delegate).await, 401);
+    fs::write(names.path(), &good).unwrap();
+    assert_eq!(server.status(&delegate).await, 200);
+    // Nor does a file that is just being written.
+    fs::write(names.path(), "").unwrap();
+    assert_eq!(server.status(&delegate).await, 401);
+    fs::write(names.path(), good).unwrap();
+    assert_eq!(server.status(&delegate).await, 200);
+    // Nothing that lies about has the token.
+    let token = made["token"].as_str().unwrap();
+    let tokens = names.path();
+    let places = [tokens.parent().unwrap(), server.dir.path()];
+    let mut files = 0;
+    for place in places {
+        let mut dirs = vec![place.to_owned()];
+        while let Some(dir) = dirs.pop() {
+            for one in fs::read_dir(dir).unwrap() {
+                let one = one.unwrap().path();
+                if one.is_dir() {
+                    dirs.push(one);
+                    continue;
+                }
+                files += 1;
+                let text = fs::read(&one).unwrap();
+                let text = String::from_utf8_lossy(&text);
+                assert!(!text.contains(token), "{}", one.display());
+            }
+        }
+    }
+    assert!(files > 3, "{files}");
 }

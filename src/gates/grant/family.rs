@@ -55,6 +55,7 @@ fn grant() -> impl Strategy<Value = Grant> {
 
 /// What a grant allows at a place, each word for itself: more is never less than `false`.
 #[derive(Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of the grant")]
 struct Allowed {
     writes: bool,
     sends: bool,

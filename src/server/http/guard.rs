@@ -256,15 +256,14 @@ impl Guard {
                 "there is no such session; initialize again",
             ));
         }
+        let end = caller.client.as_ref().and_then(|client| client.expires);
+        let delegate = delegate_of(&caller);
         if request.method() != Method::POST {
             let place = self
                 .streams
                 .take(caller.client.as_deref(), caller.site.name())?;
-            let end = caller.client.as_ref().and_then(|client| client.expires);
-            let delegate = delegate_of(&caller);
             let request = announced(request, caller, session, None);
-            let response = (self.with_sessions)(request).await;
-            let response = self.while_it_lasts(delegate, response);
+            let response = self.while_it_lasts(delegate, (self.with_sessions)(request).await);
             return Ok(until(end, holding(place, response)));
         }
         let place = Arc::new(
@@ -291,8 +290,7 @@ impl Guard {
         let is_first = session.is_none() && method.as_deref() == Some("initialize");
         // A request that listens may last for days: it is a stream, and no call under way.
         let is_stream = method.as_deref() == Some(LISTEN);
-        let delegate = delegate_of(&caller).filter(|_| is_stream);
-        let end = caller.client.as_ref().and_then(|client| client.expires);
+        let delegate = delegate.filter(|_| is_stream);
         let place = if is_stream {
             Arc::new(
                 self.streams
@@ -338,9 +336,9 @@ impl Guard {
             let request = announced(request, caller, session, Some(Arc::new(call)));
             (mcp(request).await, place)
         };
-        let response = self.while_it_lasts(delegate, response);
         // The call is under way until its answer has gone out, too.
-        Ok(until(end.filter(|_| is_stream), holding(place, response)))
+        let response = holding(place, self.while_it_lasts(delegate, response));
+        Ok(until(end.filter(|_| is_stream), response))
     }
 
     /// A stream of a delegate ends with it, whoever ends it.
@@ -468,7 +466,8 @@ impl Guard {
             None => app,
             Some(client) => {
                 let reads = &client.rights.narrowing.reads;
-                apps.within(app, reads).map_err(|fault| {
+                let counted = &client.counted().identity;
+                apps.within(counted, app, reads).map_err(|fault| {
                     tracing::error!("what answers a client could not be made: {fault}");
                     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call broke off")
                 })?
@@ -479,7 +478,8 @@ impl Guard {
         let family = match (&self.clients, &client) {
             (Some(clients), Some(client)) if client.bond.is_some() || !settings.has_caller_keys => {
                 let kin = Kin::new(clients, client, &site, &bearer(headers));
-                Some(Arc::new(kin) as Arc<dyn Family>)
+                let kin: Arc<dyn Family> = Arc::new(kin);
+                Some(kin)
             }
             _ => None,
         };

@@ -1,5 +1,6 @@
 //! Making and ending delegates: for their maker's calls, and by themselves.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use super::family::{Gone, Member};
 use super::known::KnownClient;
 use super::live::LiveClients;
 use super::secret::{Token, digest};
-use crate::audit::{CallId, Client, Entry, Event, Role};
+use crate::audit::{CallId, Client, ClientId, Entry, Event, Role};
 use crate::error::{Code, Failure};
 use crate::gates::{Grant, Policy};
 use crate::page::Prefix;
@@ -404,17 +405,24 @@ async fn hand_over(_desk: &Desk, _ended: &Delegate) {}
 
 /// Ends delegates whose time is up or whose maker was revoked, until the server stops.
 pub(super) async fn watch(clients: Arc<LiveClients>, sites: Arc<Sites>, stop: CancellationToken) {
+    let mut missed = HashSet::new();
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(LOOKED_APART) => {}
         }
-        look(&clients, &sites).await;
+        missed = look(&clients, &sites, &missed).await;
     }
 }
 
-/// Ends the delegates that are due, and settles those that others ended.
-async fn look(clients: &LiveClients, sites: &Sites) {
+/// Ends the delegates that are due, and settles those that others ended. Returns those whose maker
+/// was missing: one that is missed twice is gone, since a file may be being written just now.
+async fn look(
+    clients: &LiveClients,
+    sites: &Sites,
+    missed: &HashSet<ClientId>,
+) -> HashSet<ClientId> {
+    let mut missing = HashSet::new();
     let family = clients.family();
     for member in family.iter() {
         let line = &member.line;
@@ -423,9 +431,15 @@ async fn look(clients: &LiveClients, sites: &Sites) {
             Err(Gone::For(why)) if !is_settled => why,
             _ => continue,
         };
-        // Whoever is not in a broken file may be there again.
-        if why == End::MakerGone && !clients.is_in_force() {
-            continue;
+        if why == End::MakerGone && line.ended.is_none() {
+            // Whoever is not in a broken file may be there again.
+            if !clients.is_in_force() {
+                continue;
+            }
+            if !missed.contains(&line.id()) {
+                missing.insert(line.id());
+                continue;
+            }
         }
         let (file, id) = (clients.delegates.clone(), line.id());
         let ended = match blocking(move || file.end(id, why)).await {
@@ -439,6 +453,7 @@ async fn look(clients: &LiveClients, sites: &Sites) {
             settle(clients, &site.app().desk, &ended).await;
         }
     }
+    missing
 }
 
 async fn blocking<T: Send + 'static>(

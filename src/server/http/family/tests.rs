@@ -89,8 +89,8 @@ fn a_delegate_is_gone_with_its_time_its_maker_its_makers_token_and_role() {
     other["sha256"] = "0".repeat(64).into();
     let other: NamedClient = serde_json::from_value(other).unwrap();
     assert_eq!(gone(&of(&[known(&other)]), now, at), maker_gone);
-    let link = LinkSecret::new().unwrap();
-    let person = NamedClient::with_link("ci", Role::Reviewer, &link, Grant::default()).unwrap();
+    let secret = LinkSecret::new().unwrap();
+    let person = NamedClient::with_link("ci", Role::Reviewer, &secret, Grant::default()).unwrap();
     let mut person = serde_json::to_value(&person).unwrap();
     person["id"] = line["id"].clone();
     let person: NamedClient = serde_json::from_value(person).unwrap();
@@ -115,7 +115,7 @@ fn a_clock_that_is_set_back_lengthens_no_life() {
     let first = member(&pair.line, &[Arc::clone(&maker)], None);
     let (now, at) = (OffsetDateTime::now_utc(), Instant::now());
     // An hour has passed, and the clock was set back by half of it.
-    let later = at + Duration::from_secs(60 * 61);
+    let later = at + Duration::from_mins(61);
     let time_up = Some(Gone::For(End::TimeUp));
     assert_eq!(gone(&first, now + LAG, later), time_up);
     // The file was read again meanwhile.
