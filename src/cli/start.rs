@@ -168,6 +168,14 @@ fn missing(log: &AuditLog) -> Option<String> {
 /// # Errors
 /// The setting that is bad, with the exit code for it.
 pub(super) fn registry() -> Result<Registry, (Exit, String)> {
+    Ok(tools()?.0)
+}
+
+/// The same, and the names of those queries.
+///
+/// # Errors
+/// The setting that is bad, with the exit code for it.
+pub(super) fn tools() -> Result<(Registry, Vec<String>), (Exit, String)> {
     start_log(Some("warn"))?;
     let wrong = |error: &dyn ToString| (Exit::Usage, error.to_string());
     let layers = layers()?;
@@ -178,7 +186,10 @@ pub(super) fn registry() -> Result<Registry, (Exit, String)> {
     let added = add_customs(&mut registry, &surface, &customs, customs.schema());
     // They were read with the same tools.
     added.map_err(|faults| first(&faults))?;
-    Ok(registry)
+    let is_left = |name: &&str| surface.offers_custom(name) && registry.find(name).is_none();
+    let left = customs.query_names().filter(is_left);
+    let left = left.map(str::to_owned).collect();
+    Ok((registry, left))
 }
 
 /// Starts the log alone, for commands that need no wiki.

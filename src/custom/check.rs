@@ -9,6 +9,7 @@ use graphql_parser::query::{
 };
 
 use super::fault::Place;
+use super::literal::{Literals, NESTED, Variables};
 use super::schema::{Field, Input, Of, Schema, Type};
 use super::sdl::of;
 use super::secrets::{is_secret, touches_pages};
@@ -24,8 +25,6 @@ const MOST_DEPTH: usize = 12;
 const MOST_VARIABLES: usize = 20;
 /// The most faults that are told of one file.
 const MOST_FAULTS: usize = 20;
-/// Every value of a list is a value of a kind of its own; this ends odd ones.
-const MOST_NESTED: usize = 20;
 
 type Text = String;
 
@@ -43,7 +42,7 @@ pub(super) struct Checker<'a, 'b> {
     schema: &'a Schema,
     query: &'a AstQuery<'b, Text>,
     fragments: BTreeMap<&'a str, &'a FragmentDefinition<'b, Text>>,
-    variables: BTreeMap<&'a str, (Of, bool)>,
+    variables: Variables<'a>,
     used: BTreeSet<&'a str>,
     spread: BTreeSet<&'a str>,
     /// The fragments around the place that is looked at.
@@ -146,7 +145,7 @@ impl<'a, 'b> Checker<'a, 'b> {
                 };
                 self.fault(at, fault);
             } else if let Some(default) = &variable.default_value
-                && let Err(fault) = self.literal(default, &of, 0, false)
+                && let Err(fault) = self.literals().check(default, &of)
             {
                 self.fault(at, format!("the default of ${name} {fault}"));
             }
@@ -349,14 +348,21 @@ impl<'a, 'b> Checker<'a, 'b> {
 
     fn value(&mut self, at: Pos, what: &str, value: &'a AstValue<'b, Text>, input: &Input) {
         self.uses(value, 0);
-        if let Err(fault) = self.literal(value, &input.of, 0, input.has_default) {
+        if let Err(fault) = self.literals().check_for(value, input) {
             self.fault(at, format!("{what} {fault}"));
+        }
+    }
+
+    const fn literals(&self) -> Literals<'_> {
+        Literals {
+            schema: self.schema,
+            variables: &self.variables,
         }
     }
 
     /// Notes the variables in a value.
     fn uses(&mut self, value: &'a AstValue<'b, Text>, depth: usize) {
-        if depth > MOST_NESTED {
+        if depth > NESTED {
             return;
         }
         match value {
@@ -365,74 +371,12 @@ impl<'a, 'b> Checker<'a, 'b> {
             }
             AstValue::List(items) => items.iter().for_each(|item| self.uses(item, depth + 1)),
             AstValue::Object(members) => {
-                (members.values()).for_each(|value| self.uses(value, depth + 1));
+                for value in members.values() {
+                    self.uses(value, depth + 1);
+                }
             }
             _ => {}
         }
-    }
-
-    /// Whether a value can be of a type.
-    fn literal(
-        &self,
-        value: &AstValue<'b, Text>,
-        wanted: &Of,
-        depth: usize,
-        has_default: bool,
-    ) -> Result<(), String> {
-        if depth > MOST_NESTED {
-            return Err("is nested too deep".to_owned());
-        }
-        if let AstValue::Variable(name) = value {
-            let Some((of, own_default)) = self.variables.get(name.as_str()) else {
-                return Err(format!("is ${name}, which is no variable of the query"));
-            };
-            let is_sure = *own_default || has_default;
-            return fits(of, wanted, is_sure)
-                .then_some(())
-                .ok_or_else(|| format!("is ${name} of the type {of}, not {wanted}"));
-        }
-        let no = || Err(format!("must be {wanted}"));
-        match (wanted, value) {
-            (Of::Some(_), AstValue::Null) => no(),
-            (Of::Some(inner), value) => self.literal(value, inner, depth + 1, false),
-            (_, AstValue::Null) => Ok(()),
-            (Of::List(inner), AstValue::List(items)) => items
-                .iter()
-                .try_for_each(|item| self.literal(item, inner, depth + 1, false)),
-            // One value stands for a list of it.
-            (Of::List(inner), value) => self.literal(value, inner, depth + 1, false),
-            (Of::Named(name), value) => match (self.schema.types.get(name), value) {
-                (Some(Type::Enum(words)), AstValue::Enum(word)) if words.contains(word) => Ok(()),
-                (Some(Type::Enum(words)), _) => {
-                    let words: Vec<&str> = words.iter().take(20).map(String::as_str).collect();
-                    Err(format!("must be one of {}", words.join(", ")))
-                }
-                (Some(Type::Scalar), value) => {
-                    scalar(name, value).then_some(()).map_or_else(no, Ok)
-                }
-                (Some(Type::Input(fields)), AstValue::Object(members)) => {
-                    self.object(fields, members, depth)
-                }
-                _ => no(),
-            },
-        }
-    }
-
-    fn object(
-        &self,
-        fields: &BTreeMap<String, Input>,
-        members: &BTreeMap<Text, AstValue<'b, Text>>,
-        depth: usize,
-    ) -> Result<(), String> {
-        for (name, value) in members {
-            let input = fields.get(name);
-            let input = input.ok_or_else(|| format!("has no member {name}"))?;
-            self.literal(value, &input.of, depth + 1, input.has_default)
-                .map_err(|fault| format!("has the member {name}, which {fault}"))?;
-        }
-        let missing = (fields.iter())
-            .find(|(name, input)| input.is_required() && !members.contains_key(*name));
-        missing.map_or(Ok(()), |(name, _)| Err(format!("needs the member {name}")))
     }
 
     /// Only `@include` and `@skip` are known to leave an answer as it is or smaller.
@@ -456,36 +400,5 @@ impl<'a, 'b> Checker<'a, 'b> {
             };
             self.value(at, &format!("@{name}(if)"), value, &wanted);
         }
-    }
-}
-
-/// Whether a literal can be of a scalar. Scalars of the wiki's own take what is no object.
-fn scalar(name: &str, value: &AstValue<'_, Text>) -> bool {
-    match (name, value) {
-        ("Int", AstValue::Int(number)) => {
-            number.as_i64().is_some_and(|it| i32::try_from(it).is_ok())
-        }
-        ("Float", AstValue::Int(_) | AstValue::Float(_))
-        | ("String" | "ID", AstValue::String(_))
-        | ("ID", AstValue::Int(_))
-        | ("Boolean", AstValue::Boolean(_)) => true,
-        ("Int" | "Float" | "String" | "ID" | "Boolean", _) => false,
-        (_, value) => !matches!(
-            value,
-            AstValue::Object(_) | AstValue::List(_) | AstValue::Enum(_)
-        ),
-    }
-}
-
-/// Whether a variable's type can stand where another is wanted.
-fn fits(of: &Of, wanted: &Of, has_default: bool) -> bool {
-    match (of, wanted) {
-        (Of::Some(of), Of::Some(wanted)) => fits(of, wanted, false),
-        (of, Of::Some(wanted)) if has_default => fits(of, wanted, false),
-        (_, Of::Some(_)) => false,
-        (Of::Some(of), wanted) => fits(of, wanted, false),
-        (Of::List(of), Of::List(wanted)) => fits(of, wanted, false),
-        (Of::Named(of), Of::Named(wanted)) => of == wanted,
-        _ => false,
     }
 }

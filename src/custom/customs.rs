@@ -30,8 +30,8 @@ impl Customs {
     /// Whether a file of this name is read.
     #[must_use]
     pub fn takes(name: &str) -> bool {
-        let is_hidden = name.starts_with('.');
-        !is_hidden && (name.ends_with(".toml") || name.ends_with(".graphql"))
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+        !name.starts_with('.') && matches!(ending, Some("toml" | "graphql"))
     }
 
     /// Reads files: the tools of the good ones, and all faults of the others. Queries are

@@ -149,6 +149,7 @@ mod tests {
         of_answer(&data.to_string()).map(|schema| schema.types.len())
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "calls read better so")]
     fn of(kind: &str, name: &str, inner: Value) -> Value {
         let name = (!name.is_empty()).then_some(name);
         json!({ "kind": kind, "name": name, "ofType": inner })

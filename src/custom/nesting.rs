@@ -14,12 +14,7 @@ pub(super) fn is_too_deep(text: &str) -> bool {
         let mut after = found.get(1..).unwrap_or_default();
         match next {
             '{' | '[' | '(' => depth += 1,
-            '#' => {
-                after = after
-                    .find('\n')
-                    .and_then(|end| after.get(end..))
-                    .unwrap_or_default()
-            }
+            '#' => after = after.split_once(['\n', '\r']).map_or("", |(_, rest)| rest),
             '"' => after = after_text(after),
             _ => depth = depth.saturating_sub(1),
         }

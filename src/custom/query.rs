@@ -114,9 +114,10 @@ impl Draft {
             );
             faults.push(Fault::at(file, Place { line: 1, column: 1 }, fault));
         }
-        if description.contains(char::is_control) {
-            let fault = "has control characters in its description";
-            faults.push(Fault::at(file, Place { line: 1, column: 1 }, fault));
+        let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
+        if let Some(at) = text.find(is_odd) {
+            let fault = "has a control character";
+            faults.push(Fault::at(file, Place::of(text, at), fault));
         }
         faults.extend(parts(file, text).err().into_iter().flatten());
         if !faults.is_empty() {

@@ -13,7 +13,7 @@ pub(super) type Found = (Range<usize>, String);
 pub(super) struct Table<'a, 'b> {
     /// Its name in texts, with a dot after it; empty for the file.
     pub(super) what: String,
-    table: &'a DeTable<'b>,
+    members: &'a DeTable<'b>,
     at: Range<usize>,
     asked: Vec<&'static str>,
 }
@@ -22,7 +22,7 @@ impl<'a, 'b> Table<'a, 'b> {
     pub(super) fn new(what: impl Into<String>, table: &'a DeTable<'b>, at: Range<usize>) -> Self {
         Self {
             what: what.into(),
-            table,
+            members: table,
             at,
             asked: Vec::new(),
         }
@@ -35,7 +35,7 @@ impl<'a, 'b> Table<'a, 'b> {
 
     /// Its members in the order of the file.
     pub(super) fn members(&self) -> Vec<(&'a str, &'a Spanned<DeValue<'b>>)> {
-        let mut members: Vec<_> = self.table.iter().collect();
+        let mut members: Vec<_> = self.members.iter().collect();
         members.sort_by_key(|(key, _)| key.span().start);
         let plain = members.into_iter();
         plain
@@ -48,7 +48,7 @@ impl<'a, 'b> Table<'a, 'b> {
         if !self.asked.contains(&name) {
             self.asked.push(name);
         }
-        let mut members = self.table.iter();
+        let mut members = self.members.iter();
         members
             .find(|(key, _)| key.get_ref() == name)
             .map(|(_, value)| value)
@@ -88,7 +88,7 @@ impl<'a, 'b> Table<'a, 'b> {
     /// A fault for each member that nobody asked for.
     pub(super) fn finish(self, faults: &mut Vec<Found>) {
         let is_known = |key: &str| self.asked.contains(&key);
-        for key in self.table.keys().filter(|key| !is_known(key.get_ref())) {
+        for key in self.members.keys().filter(|key| !is_known(key.get_ref())) {
             let known = self.asked.join(", ");
             let (what, name) = (&self.what, &**key.get_ref());
             let fault = format!("{what}{name} is not known here; there are {known}");

@@ -6,8 +6,9 @@ use toml::de::{DeTable, DeValue};
 
 use super::argument::{Argument, CONFIRM, Kind};
 use super::fault::{Fault, Place};
+use super::given::{Given, names_path};
 use super::name::is_custom_name;
-use super::read::{Found, Table, json as json_of};
+use super::read::{Found, Table};
 use super::template::{Part, Template};
 
 /// The longest description, in characters.
@@ -16,8 +17,6 @@ const DESCRIPTION: usize = 1_000;
 const TITLE: usize = 80;
 /// The most arguments.
 const ARGUMENTS: usize = 30;
-/// The arguments of our tools that are paths.
-const PATHS: [&str; 5] = ["path", "paths", "moveTo", "linksTo", "relatedTo"];
 
 /// A call of one of our tools with fixed and templated arguments.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,88 +33,6 @@ pub struct Recipe {
     pub tool: String,
     arguments: Vec<Argument>,
     values: Vec<(String, Given)>,
-}
-
-/// A value for an argument of the tool.
-#[derive(Debug, Clone, PartialEq)]
-enum Given {
-    Fixed(Value),
-    /// A text with values in it; with `is_path` they are parts of a path.
-    Text {
-        template: Template,
-        is_path: bool,
-    },
-    /// The value of an argument as it is, and nothing without one.
-    Sole(String),
-    List(Vec<Given>),
-    Object(Vec<(String, Given)>),
-}
-
-impl Given {
-    fn read(value: &DeValue<'_>, is_path: bool) -> Result<Self, String> {
-        match value {
-            DeValue::String(text) => {
-                let template = Template::parse(text)?;
-                Ok(match (template.fixed(), template.sole()) {
-                    (Some(text), _) => Self::Fixed(text.into()),
-                    (None, Some(name)) if !is_path => Self::Sole(name.to_owned()),
-                    _ => Self::Text { template, is_path },
-                })
-            }
-            DeValue::Array(items) => {
-                let items = items.iter();
-                let items: Result<_, _> = items
-                    .map(|item| Self::read(item.get_ref(), is_path))
-                    .collect();
-                items.map(Self::List)
-            }
-            DeValue::Table(table) => {
-                let members = Table::new("", table, 0..0).members().into_iter();
-                let members: Result<_, _> = members
-                    .map(|(name, value)| {
-                        let is_path = PATHS.contains(&name);
-                        Ok((name.to_owned(), Self::read(value.get_ref(), is_path)?))
-                    })
-                    .collect();
-                members.map(Self::Object)
-            }
-            other => json_of(other)
-                .map(Self::Fixed)
-                .ok_or_else(|| "must be a text, a number, a flag, a list or a table".to_owned()),
-        }
-    }
-
-    fn templates(&self, found: &mut Vec<(Template, bool)>) {
-        match self {
-            Self::Fixed(_) => {}
-            Self::Text { template, is_path } => found.push((template.clone(), *is_path)),
-            Self::Sole(name) => {
-                // It was read as one.
-                found.extend(Template::parse(&format!("{{{{{name}}}}}")).map(|it| (it, false)));
-            }
-            Self::List(items) => items.iter().for_each(|item| item.templates(found)),
-            Self::Object(members) => (members.iter()).for_each(|(_, value)| value.templates(found)),
-        }
-    }
-
-    /// The value; `None` if it is left out.
-    fn put(&self, values: &Map<String, Value>, today: Date) -> Option<Value> {
-        Some(match self {
-            Self::Fixed(value) => value.clone(),
-            Self::Text { template, .. } => template.text(values, today).into(),
-            Self::Sole(name) => values.get(name)?.clone(),
-            Self::List(items) => {
-                let items = items.iter().filter_map(|item| item.put(values, today));
-                items.collect()
-            }
-            Self::Object(members) => {
-                let put = |(name, value): &(String, Self)| {
-                    Some((name.clone(), value.put(values, today)?))
-                };
-                Value::Object(members.iter().filter_map(put).collect())
-            }
-        })
-    }
 }
 
 impl Recipe {
@@ -156,7 +73,8 @@ impl Recipe {
         let description = needed(&mut table, "description", faults);
         let tool = needed(&mut table, "tool", faults);
         let title = table.text("title", faults);
-        let span = |value: Option<&toml::Spanned<DeValue<'_>>>| value.map_or(0..0, |it| it.span());
+        let span =
+            |value: Option<&toml::Spanned<DeValue<'_>>>| value.map_or(0..0, toml::Spanned::span);
         if let Some(name) = name.as_ref().filter(|name| !is_custom_name(name)) {
             let fault = format!(
                 "name is {name:?}; it must be custom_ and then small letters, digits and _, up to 64 characters"
@@ -239,9 +157,11 @@ impl Recipe {
             };
             let checked = argument.check(&value).and_then(|()| {
                 let is_part = self.is_in_path(&argument.name);
-                is_part
-                    .then(|| argument.check_in_path(&value))
-                    .unwrap_or(Ok(()))
+                if is_part {
+                    argument.check_in_path(&value)
+                } else {
+                    Ok(())
+                }
             });
             if let Err(fault) = checked {
                 faults.push((argument.name.clone(), fault));
@@ -349,7 +269,7 @@ fn values(
             faults.push((value.span(), fault));
             continue;
         }
-        let given = match Given::read(value.get_ref(), PATHS.contains(&name)) {
+        let given = match Given::read(value.get_ref(), names_path(name)) {
             Ok(given) => given,
             Err(fault) => {
                 faults.push((value.span(), format!("values.{name} {fault}")));

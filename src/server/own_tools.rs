@@ -57,14 +57,12 @@ impl OwnTools {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All tools; queries only if the schema is known.
+    /// All tools that need no wiki; queries only if a file holds the schema.
     ///
     /// # Errors
     /// What is wrong with them.
     pub(super) fn registry(&self) -> Result<Registry, String> {
-        let schema = self.lock().schema.clone();
-        let schema = self.customs.schema().or(schema.as_deref());
-        self.with(schema)
+        self.with(self.customs.schema())
     }
 
     fn with(&self, schema: Option<&Schema>) -> Result<Registry, String> {
@@ -104,22 +102,22 @@ impl OwnTools {
                 is_passing: true,
             })
         });
-        match asked {
-            Ok(schema) => {
+        let before = self.lock().schema.clone();
+        match (asked.map(Arc::new), before) {
+            // What was known before still helps where the wiki does not tell it again.
+            (Ok(schema), _) | (Err(_), Some(schema)) => {
                 let registry = self.with(Some(&schema));
                 let mut known = self.lock();
                 known.waits = None;
                 let registry = registry.map_err(Unasked::Wrong)?;
-                known.schema = Some(Arc::new(schema));
+                known.schema = Some(schema);
                 Ok(Some(registry))
             }
-            // What was known before still helps.
-            Err(no) if no.is_passing && self.lock().schema.is_some() => Ok(None),
-            Err(no) if no.is_passing => {
+            (Err(no), None) if no.is_passing => {
                 self.lock().waits = Some(no.why.clone());
                 Err(Unasked::Waits(no.why))
             }
-            Err(no) => {
+            (Err(no), None) => {
                 self.lock().waits = None;
                 let todo = "put the schema into the directory as schema.graphql";
                 Err(Unasked::Wrong(format!("{}; {todo}", no.why)))

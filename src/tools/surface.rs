@@ -84,7 +84,7 @@ impl Surface {
         let lacks = |tool: &&&'static Known| !other.0.iter().any(|known| known.name == tool.name);
         let own = self.0.iter().find(lacks).map(|tool| tool.name.to_owned());
         let only = self.1.only.iter().flatten();
-        own.or_else(|| only.cloned().find(|name| !other.1.offers(name)))
+        own.or_else(|| only.into_iter().find(|name| !other.1.offers(name)).cloned())
     }
 
     /// Leaves out of the custom tools what another surface leaves out, too.
@@ -96,6 +96,12 @@ impl Surface {
         own.excluded.extend(other.excluded.iter().cloned());
         own.without.extend(&other.without);
         own.only_reading |= other.only_reading;
+    }
+
+    /// Whether a custom tool is offered, if there is one of this name.
+    #[must_use]
+    pub fn offers_custom(&self, name: &str) -> bool {
+        self.1.offers(name)
     }
 
     /// The custom tools that are named, so that a file must say them.

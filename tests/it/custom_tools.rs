@@ -718,7 +718,7 @@ fn answering(body: String) -> String {
     std::thread::spawn(move || {
         for stream in listener.incoming().take(100) {
             let mut stream = stream.unwrap();
-            let mut head = [0; 65536];
+            let mut head = [0; 8192];
             let _ = stream.read(&mut head);
             let length = body.len();
             let head = format!(

@@ -56,7 +56,8 @@ enum Command {
 pub(super) async fn run(arguments: Arguments) -> Outcome {
     match arguments.command {
         Command::List { json } => {
-            show::list(&start::registry()?, json);
+            let (registry, queries) = start::tools()?;
+            show::list(&registry, &queries, json);
             Ok(Exit::Done)
         }
         Command::Show { name, json } => {

@@ -8,13 +8,20 @@ use crate::cli::table::{Cell, Table};
 use crate::tools::{Definition, Kind, Registry};
 
 /// All tools, a line each.
-pub(super) fn list(registry: &Registry, is_json: bool) {
+///
+/// `queries` are those that only the wiki's schema can tell.
+pub(super) fn list(registry: &Registry, queries: &[String], is_json: bool) {
     if is_json {
         let tools: Vec<Value> = registry.definitions().map(as_json).collect();
-        print::line(&json!({ "tools": tools }).to_string());
+        let mut told = json!({ "tools": tools });
+        if let (Value::Object(members), false) = (&mut told, queries.is_empty()) {
+            members.insert("needSchema".to_owned(), json!(queries));
+        }
+        print::line(&told.to_string());
         return;
     }
-    let has_customs = registry.definitions().any(|tool| tool.custom.is_some());
+    let has_customs =
+        !queries.is_empty() || registry.definitions().any(|tool| tool.custom.is_some());
     let mut head = vec!["tool", "kind", "title"];
     if has_customs {
         head.push("from");
@@ -30,6 +37,15 @@ pub(super) fn list(registry: &Registry, is_json: bool) {
             row.push(from(tool).as_str().into());
         }
         table.row(row);
+    }
+    for name in queries {
+        let file = format!("{}.graphql", name.trim_start_matches("custom_"));
+        table.row(vec![
+            Cell::painted(name.as_str(), Paint::Bold),
+            "read".into(),
+            "held against the wiki's schema when served".into(),
+            file.into(),
+        ]);
     }
     table.print();
 }
