@@ -19,9 +19,9 @@ use super::super::handler::Handler;
 use super::super::metrics;
 use super::super::site::Sites;
 use super::connections::Connections;
+use super::delegate_ends::watch;
 use super::guard::Guard;
 use super::health::{self, Readiness};
-use super::kin;
 use super::limits::HttpLimits;
 use super::live::LiveClients;
 use super::refusal::{Refusal, respond};
@@ -211,7 +211,7 @@ impl HttpServer {
         sites.begin_recovery();
         let watching = shared.guard.clients.as_ref().map(|clients| {
             let (clients, sites) = (Arc::clone(clients), Arc::clone(&sites));
-            tokio::spawn(kin::watch(clients, sites, stop.clone()))
+            tokio::spawn(watch(clients, sites, stop.clone()))
         });
         let calls = Arc::clone(&shared.guard.calls.all);
         let router = router(shared);

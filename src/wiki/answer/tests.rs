@@ -15,7 +15,6 @@ const fn internal(kind: &'static str) -> WikiError {
 /// Number, slug and message, as measured on 2.5.314, and what they mean. Those with an empty
 /// message were never seen to be thrown for an API key.
 fn all() -> Vec<(i64, &'static str, &'static str, WikiError)> {
-    let other = "another kind";
     vec![
         (
             1019,
