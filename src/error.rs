@@ -69,6 +69,8 @@ codes! {
     PathDenied = "PATH_DENIED", "Leave this page alone; WIKI_DENIED_MUTATION_PATH_PREFIXES denies it.";
     /// A rule of the operator denies the write; `details.rule` names it, `details.why` says why it stands.
     RuleDenied = "RULE_DENIED", "Nothing was sent. Do not try it another way; tell the user which rule stopped it, and why.";
+    /// What was delegated has ended or is used up, or is more than this client may hand on; `details.reason` says which.
+    DelegationDenied = "DELEGATION_DENIED", "Nothing was sent. Go on without it, or tell the user; details.reason says what stands against it.";
     /// The page's text is not as the edit, patch or section says; nothing was sent.
     EditNotApplicable = "EDIT_NOT_APPLICABLE", "Read the page, then make the edit of the text as it is.";
     /// The page was changed since it was read or shown.

@@ -5,6 +5,7 @@ pub mod change;
 pub mod checks;
 pub mod cli;
 pub mod config;
+pub mod custom;
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod error;
@@ -12,6 +13,7 @@ mod fields;
 pub mod files;
 pub mod gates;
 pub mod index;
+pub mod memory;
 pub mod meter;
 pub mod notice;
 pub mod notify;

@@ -217,6 +217,7 @@ fn site(prefix: &str, audit: &TempDir, key: Option<&String>) -> Result<Local, St
                 ..Client::default()
             },
             actor: None,
+            family: None,
             is_decided: false,
             note: None,
             session: SessionId::new("fidelity"),

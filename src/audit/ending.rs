@@ -35,13 +35,17 @@ pub enum Ending {
     Pause,
     /// A running server took over other settings.
     Settings,
+    /// Something that clients remember was added, changed, forgotten or restored.
+    Memory,
+    /// A delegate was made, or ended.
+    Delegation,
     /// Old files were removed.
     Purge,
 }
 
 impl Ending {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Applied,
         Self::Unchanged,
         Self::NotApplied,
@@ -55,6 +59,8 @@ impl Ending {
         Self::Rejected,
         Self::Pause,
         Self::Settings,
+        Self::Memory,
+        Self::Delegation,
         Self::Purge,
     ];
 
@@ -75,6 +81,8 @@ impl Ending {
             Self::Rejected => "rejected",
             Self::Pause => "pause",
             Self::Settings => "settings",
+            Self::Memory => "memory",
+            Self::Delegation => "delegation",
             Self::Purge => "purge",
         }
     }
@@ -93,6 +101,8 @@ impl Ending {
             | Self::Rejected
             | Self::Pause
             | Self::Settings
+            | Self::Memory
+            | Self::Delegation
             | Self::Purge => false,
         }
     }
@@ -132,6 +142,8 @@ impl CallStory {
             Some(Event::Proposal) => Ending::Proposal,
             Some(Event::Pause) => Ending::Pause,
             Some(Event::Settings) => Ending::Settings,
+            Some(Event::Memory) => Ending::Memory,
+            Some(Event::Delegation) => Ending::Delegation,
             Some(Event::Purge) => Ending::Purge,
             Some(Event::Start | Event::Attempt | Event::Outcome | Event::Closed) | None => {
                 Ending::Open

@@ -28,6 +28,10 @@ pub enum Event {
     Pause,
     /// A running server took over other settings.
     Settings,
+    /// Something that clients remember was added, changed, forgotten or restored.
+    Memory,
+    /// A named client made a delegate, or a delegate ended.
+    Delegation,
     /// Old files are about to be removed.
     Purge,
     /// The run ended cleanly; the last record of its file, written by the log itself.
@@ -48,6 +52,8 @@ impl Event {
             Self::Proposal => "proposal",
             Self::Pause => "pause",
             Self::Settings => "settings",
+            Self::Memory => "memory",
+            Self::Delegation => "delegation",
             Self::Purge => "purge",
             Self::Closed => "closed",
         }
@@ -62,6 +68,8 @@ impl Event {
             | Self::Proposal
             | Self::Pause
             | Self::Settings
+            | Self::Memory
+            | Self::Delegation
             | Self::Purge
             | Self::Closed => true,
             Self::Start | Self::Refusal | Self::Preview => false,
@@ -113,12 +121,15 @@ pub struct Client {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// Whom the client was authenticated as: a name, the key that it brought, or both, as
-    /// `NAME`, `key:DIGEST` or `NAME/key:DIGEST`.
+    /// `NAME`, `key:DIGEST` or `NAME/key:DIGEST`; a delegate as `MAKER/NAME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// The network address that the call came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
+    /// The named client that made this one, if it is a delegate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ClientId>,
 }
 
 impl Client {
@@ -157,18 +168,21 @@ impl Client {
 
     /// Whether what another client did also belongs to this one: both have the same id, whatever
     /// their names and tokens, and the same key where callers bring keys. Clients without an id are
-    /// the same if their authenticated identity is.
+    /// the same if their authenticated identity is. What a delegate did belongs to its maker, too.
     #[must_use]
     pub fn is_same_owner(&self, other: &Self) -> bool {
         match (self.id, other.id) {
-            (Some(own), Some(others)) => own == others && self.own_key() == other.own_key(),
+            (Some(own), Some(others)) => {
+                (own == others || other.parent == Some(own)) && self.own_key() == other.own_key()
+            }
             (None, None) => self.subject == other.subject,
             (Some(_), None) | (None, Some(_)) => false,
         }
     }
 
     /// The digest of the key that it brought, from its subject.
-    fn own_key(&self) -> Option<&str> {
+    #[must_use]
+    pub fn own_key(&self) -> Option<&str> {
         // A client's name never contains a colon.
         let mut parts = self.subject.as_deref()?.split('/');
         parts.find(|part| part.starts_with("key:"))

@@ -69,7 +69,11 @@ fn is_of_set(call: &CallStory, beginning: &str) -> bool {
 
 fn is_tool(call: &CallStory, wanted: &str) -> bool {
     call.latest(|record| record.tool.as_deref())
-        .is_some_and(|tool| tool == wanted || tool.strip_prefix("wikijs_") == Some(wanted))
+        .is_some_and(|tool| {
+            // A recipe stands before the tool that it calls.
+            let is_it = |tool: &str| tool == wanted || tool.strip_prefix("wikijs_") == Some(wanted);
+            is_it(tool) || tool.split('/').any(is_it)
+        })
 }
 
 fn is_below(call: &CallStory, prefix: &Prefix) -> bool {

@@ -105,6 +105,13 @@ typed_name!(DraftId);
 random_name!(DraftId);
 
 hex_name! {
+    /// The id of a memory of a client: 16 hex characters.
+    MemoryId, 8
+}
+typed_name!(MemoryId);
+random_name!(MemoryId);
+
+hex_name! {
     /// The name of one run of the server: 16 hex characters.
     RunId, 8
 }

@@ -216,6 +216,8 @@ impl AuditLog {
             | Event::Proposal
             | Event::Pause
             | Event::Settings
+            | Event::Memory
+            | Event::Delegation
             | Event::Purge => {
                 if let (Event::Purge, Some(anchors)) = (entry.event, self.anchors()) {
                     anchors.remove(&entry.removed);

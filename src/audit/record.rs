@@ -305,6 +305,7 @@ impl Record {
             role: client.role,
             subject: short(&client.subject),
             address: short(&client.address),
+            parent: client.parent,
         };
         let actor = |actor: &Actor| actor.map(|text| cut(text, MAX_SHORT));
         let mut fields = entry.fields.clone();

@@ -56,6 +56,9 @@ const fn at_terminal(code: Code) -> Option<&'static str> {
         Code::RuleDenied => {
             "Nothing was sent. `wikijs-mcp rules explain` says what the rules hold for."
         }
+        Code::DelegationDenied => {
+            "Delegates are made by named clients over HTTP; docs/delegation.md says how."
+        }
         Code::NothingToUndo => {
             "`wikijs-mcp audit list --outcome applied` has the writes that there are."
         }

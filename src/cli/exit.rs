@@ -89,6 +89,7 @@ impl Exit {
             | Code::PathNotAllowed
             | Code::PathDenied
             | Code::RuleDenied
+            | Code::DelegationDenied
             | Code::EditConflict
             | Code::EditNotApplicable
             | Code::PageExists

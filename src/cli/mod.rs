@@ -17,6 +17,7 @@ mod memory;
 mod pager;
 mod pause;
 mod print;
+mod process_memory;
 mod progress;
 mod proposals;
 mod reference;
@@ -85,6 +86,8 @@ enum Command {
     Token(token::Arguments),
     /// Manage the content indexes on the disk, which searches use
     Index(index::Arguments),
+    /// Look at what clients remember, restore and forget it, take it to another machine
+    Memory(memory::Arguments),
     /// Write, check and show the settings
     Config(config::Arguments),
     /// Show, check, add and remove the sites of the settings file
@@ -109,7 +112,7 @@ const LAST_WAIT: Duration = Duration::from_millis(200);
 /// chosen.
 #[must_use]
 pub fn main() -> ExitCode {
-    memory::keep_private();
+    process_memory::keep_private();
     // Building every command with all its flags takes time and memory, so it is done only for help
     // and errors.
     let matches = every_flag()
@@ -199,6 +202,7 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Tool(arguments)) => Box::pin(tool::run(arguments)).await,
         Some(Command::Token(arguments)) => token::run(arguments),
         Some(Command::Index(arguments)) => Box::pin(index::run(&arguments)).await,
+        Some(Command::Memory(arguments)) => Box::pin(memory::run(arguments)).await,
         Some(Command::Config(arguments)) => Box::pin(config::run(&arguments)).await,
         Some(Command::Site(arguments)) => Box::pin(site::run(arguments)).await,
         Some(Command::Completions(arguments)) => Ok(completions::run(&arguments)),

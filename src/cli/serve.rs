@@ -12,7 +12,7 @@ use super::signals::{HangUps, Signals};
 use super::{Outcome, print, start};
 use crate::config::{Layers, ServeSettings, Settings, address_of};
 use crate::server::http::{HttpLimits, HttpServer, refused_start};
-use crate::server::{App, Reload, Site, Sites, serve_stdio};
+use crate::server::{App, Reload, Site, Sites, Unasked, serve_stdio};
 use crate::write::Patience;
 
 /// Arguments of `serve`.
@@ -93,6 +93,13 @@ async fn serve(
         let name = settings.site.clone();
         let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
         start::check_audit_dir(app.desk.audit())?;
+        match app.ask_schema().await {
+            Ok(()) => {}
+            Err(Unasked::Waits(why)) => {
+                tracing::warn!("custom queries are not offered until the wiki answers: {why}");
+            }
+            Err(Unasked::Wrong(why)) => return Err((Exit::Usage, why)),
+        }
         all.push(Site::new(name, app));
     }
     let default = layers

@@ -13,7 +13,7 @@ use crate::gates::SessionId;
 use crate::server::App;
 use crate::server::http::check_start;
 use crate::site::SiteName;
-use crate::tools::Registry;
+use crate::tools::{Registry, add_customs};
 use crate::write::{Asker, Caller, Extent, Patience};
 
 /// The command line's settings; global to the process like its environment.
@@ -162,15 +162,34 @@ fn missing(log: &AuditLog) -> Option<String> {
     Some(print::harmless(&message))
 }
 
-/// Starts the log and returns the tools that the settings offer; needs no wiki.
+/// Starts the log and returns the tools that the settings offer; needs no wiki, and so has no
+/// custom queries that only the wiki's schema can tell.
 ///
 /// # Errors
 /// The setting that is bad, with the exit code for it.
 pub(super) fn registry() -> Result<Registry, (Exit, String)> {
+    Ok(tools()?.0)
+}
+
+/// The same, and the names of those queries.
+///
+/// # Errors
+/// The setting that is bad, with the exit code for it.
+pub(super) fn tools() -> Result<(Registry, Vec<String>), (Exit, String)> {
     start_log(Some("warn"))?;
-    let surface =
-        config::offered(&layers()?.source()).map_err(|error| (Exit::Usage, error.to_string()))?;
-    Registry::of(&surface).map_err(|error| (Exit::Usage, error.to_string()))
+    let wrong = |error: &dyn ToString| (Exit::Usage, error.to_string());
+    let layers = layers()?;
+    let surface = config::offered(&layers.source()).map_err(|error| wrong(&error))?;
+    let customs = config::custom_tools(&layers.source(), &surface);
+    let customs = customs.map_err(|error| wrong(&error))?;
+    let mut registry = Registry::of(&surface).map_err(|error| wrong(&error))?;
+    let added = add_customs(&mut registry, &surface, &customs, customs.schema());
+    // They were read with the same tools.
+    added.map_err(|faults| first(&faults))?;
+    let is_left = |name: &&str| surface.offers_custom(name) && registry.find(name).is_none();
+    let left = customs.query_names().filter(is_left);
+    let left = left.map(str::to_owned).collect();
+    Ok((registry, left))
 }
 
 /// Starts the log alone, for commands that need no wiki.
@@ -301,6 +320,7 @@ pub(super) fn operator(command: &'static str) -> Caller {
         asker: Asker::Nobody,
         narrowing: None,
         extent: Extent::Bounded,
+        family: None,
         is_decided: false,
         note: None,
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
+use super::custom;
 use super::key_source::Stamp;
 use super::layers::{Given, Layers, file_place};
 use super::names::SETTINGS;
@@ -109,6 +110,19 @@ impl Changes {
                 self.note(setting.file_name(), setting.touches());
             }
         }
+        let of = |stamps: &Stamps| {
+            let path = layers.source().filled(custom::NAME).ok().flatten()?;
+            let own = |(name, at, _): &&(&str, PathBuf, _)| {
+                *name == custom::NAME && at.starts_with(&path)
+            };
+            let own = stamps.0.iter().filter(own).cloned();
+            Some(own.collect::<Vec<_>>())
+        };
+        if of(before) != of(now)
+            && let Some(setting) = Setting::named(custom::NAME)
+        {
+            self.note(setting.file_name(), setting.touches());
+        }
     }
 }
 
@@ -183,6 +197,15 @@ impl Layers {
                 }
             }
         }
+        let mut dirs: Vec<PathBuf> = (self.every().iter())
+            .filter_map(|layers| layers.source().filled(custom::NAME).ok().flatten())
+            .map(PathBuf::from)
+            .collect();
+        dirs.sort();
+        dirs.dedup();
+        let customs = dirs.iter().flat_map(|dir| custom::stamps(dir));
+        let customs = customs.map(|(path, stamp)| (custom::NAME, path, stamp));
+        let customs: Vec<_> = customs.collect();
         found.extend(file_place(given).map(|file| ("", file)));
         found.sort();
         found.dedup();
@@ -192,7 +215,7 @@ impl Layers {
                 metadata.map(|found| (found.ctime(), found.ctime_nsec(), found.len(), found.ino()));
             (name, path, stamp)
         });
-        Stamps(stamped.collect())
+        Stamps(stamped.chain(customs).collect())
     }
 }
 

@@ -52,7 +52,7 @@ pub fn parse_base_url(text: &str) -> Result<Url, SettingError> {
 }
 
 /// The name under which the wiki's records are kept: its host, then its port and path unless they
-/// are the usual ones. No two addresses share a name.
+/// are the usual ones. Addresses that differ in their scheme alone share a name: they are one wiki.
 pub(super) fn name_of(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url

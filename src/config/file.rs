@@ -90,6 +90,12 @@ pub enum FileFault {
         /// The site.
         site: String,
     },
+    /// The same, where no one site is meant.
+    #[error("{flag}: each site has its own in the settings file; leave the flag out")]
+    OfEachSite {
+        /// The flag.
+        flag: String,
+    },
     /// A line of the file is wrong.
     #[error("{}:{line}: {fault}", path.display())]
     Line {

@@ -29,7 +29,7 @@ pub(super) fn readable_by_others(setting: &str, file: &Metadata) -> Option<Strin
     })
 }
 
-const fn fault(mode: u32, owner: u32, this_user: u32) -> Option<&'static str> {
+pub(super) const fn fault(mode: u32, owner: u32, this_user: u32) -> Option<&'static str> {
     if mode & 0o022 != 0 {
         Some("may be written by others than its owner; take that away with chmod go-w")
     } else if owner != 0 && owner != this_user {

@@ -131,6 +131,13 @@ fn site_of(given: &Given, file: Option<&File>) -> Result<Option<SiteName>, FileF
             [one] => Some(&one.name),
             _ => file.and_then(|file| file.default_site.as_ref()),
         };
+        if found.is_none()
+            && !is_unnamed
+            && !sites.is_empty()
+            && let Some(flag) = flag_of_site(given)
+        {
+            return Err(FileFault::OfEachSite { flag });
+        }
         return found.map(|name| without_flags(given, name)).transpose();
     };
     if !sites.iter().any(|site| site.name == *name) {
@@ -144,16 +151,20 @@ fn site_of(given: &Given, file: Option<&File>) -> Result<Option<SiteName>, FileF
 
 /// The site, if no flag sets what only its own table may set: such a flag would change nothing.
 fn without_flags(given: &Given, name: &SiteName) -> Result<SiteName, FileFault> {
+    let site = name.to_string();
+    flag_of_site(given).map_or_else(
+        || Ok(name.clone()),
+        |flag| Err(FileFault::OfSite { flag, site }),
+    )
+}
+
+/// A flag that sets what only a site's own table may set.
+fn flag_of_site(given: &Given) -> Option<String> {
     let own = |(name, _): &&(&str, String)| {
         Setting::named(name).is_some_and(|setting| setting.in_site() == InSite::Own)
     };
-    match given.flags.iter().find(own) {
-        None => Ok(name.clone()),
-        Some((flag, _)) => Err(FileFault::OfSite {
-            flag: Origin::Flag.name_of(flag),
-            site: name.to_string(),
-        }),
-    }
+    let (flag, _) = given.flags.iter().find(own)?;
+    Some(Origin::Flag.name_of(flag))
 }
 
 /// The names of all sites, in words.

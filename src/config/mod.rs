@@ -8,6 +8,7 @@ mod address_range;
 mod anchors;
 mod changes;
 mod connection;
+mod custom;
 mod draft;
 mod file;
 mod foreign;
@@ -34,6 +35,7 @@ pub use address_range::AddressRange;
 pub use anchors::signing_key;
 pub use changes::{Changes, Stamps};
 pub use connection::parse_base_url;
+pub use custom::read_customs;
 pub use draft::Draft;
 pub use file::FileFault;
 pub use foreign::{changeable_by_others, changeable_by_others_than_its_owner};
@@ -46,7 +48,8 @@ pub use schema::schema;
 pub use serve::{ServeSettings, address_of};
 pub use setting::{Kind, Setting};
 pub use settings::{
-    AuditSettings, Indent, LogSettings, Settings, allowed_prefixes, log_settings, offered,
+    AuditSettings, Indent, LogSettings, Settings, allowed_prefixes, custom_tools, custom_tools_dir,
+    log_settings, offered,
 };
 pub use shown::Shown;
 pub use site_file::{NewSite, remove_site};

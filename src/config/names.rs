@@ -156,7 +156,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_TOOLSETS",
         List,
         "`pages`",
-        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`, `drafts` (sets of many changes), `comments`.",
+        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`, `drafts` (sets of many changes), `memory` (what clients remember), `delegate` (over HTTP), `comments`.",
     ),
     setting(
         "WIKI_TOOLS",
@@ -175,6 +175,12 @@ pub const SETTINGS: &[Setting] = &[
         Flag,
         "`false`",
         "Whether every tool that can change the wiki is left out, whatever else is set. It does not bind the operator's own `undo` and `proposals apply`; `WIKI_MUTATIONS_ENABLED` does.",
+    ),
+    setting(
+        "WIKI_CUSTOM_TOOLS_DIR",
+        Path,
+        "none",
+        "A directory of tools of your own: recipes (`*.toml`) over ours and queries (`*.graphql`) to the wiki; taken over when they change.",
     ),
     setting(
         "WIKI_JSON_INDENT",
@@ -253,6 +259,12 @@ pub const SETTINGS: &[Setting] = &[
         Path,
         "none",
         "The file of the key that signs these lines, as `wikijs-mcp audit key new` makes it.",
+    ),
+    setting(
+        "WIKI_MEMORY",
+        Choice(&["client", "site", "off"]),
+        "`client`",
+        "Who shares what the toolset `memory` remembers: `client` (each client has its own), `site` (all clients of a site share theirs) or `off` (nothing is remembered, and its tools are left out).",
     ),
     setting(
         "WIKI_PROPOSALS_KEEP_DAYS",

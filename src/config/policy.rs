@@ -9,6 +9,7 @@ use super::parse::{SettingError, Source};
 use super::storage;
 use crate::audit::Pauses;
 use crate::gates::{ConfirmMode, Fallback, Narrowing, Policy, StaticToken};
+use crate::memory::MemoryMode;
 use crate::notify::ReviewAddress;
 use crate::page::{Prefix, ReadRule, ReadScope, Trash};
 use crate::tools::{Surface, Toolset};
@@ -268,6 +269,7 @@ fn surface_of(source: &Source<'_>, server: Option<Surface>) -> Result<Surface, S
             let sets = Toolset::parse_list(&sets);
             Surface::of(&sets.map_err(|fault| SettingError::new(SETS, fault))?)
         }
+        None if tools.is_some() => Surface::default().of_single_tools(),
         None => Surface::default(),
     };
     if let Some(tools) = tools {
@@ -282,6 +284,8 @@ fn surface_of(source: &Source<'_>, server: Option<Surface>) -> Result<Surface, S
                 "has {missing}, which the server does not offer; a site can only offer fewer tools"
             );
             return Err(SettingError::new(named, fault));
+        } else {
+            surface.narrow_customs(&server);
         }
     }
     let excluded = source.filled(EXCLUDE)?;
@@ -292,8 +296,14 @@ fn surface_of(source: &Source<'_>, server: Option<Surface>) -> Result<Surface, S
     if source.flag(READ_ONLY)? {
         surface.keep_reading();
     }
+    let had_any = !surface.is_empty();
+    if storage::memory(source)? == MemoryMode::Off {
+        surface.without(Toolset::Memory);
+    }
     if surface.is_empty() {
-        let name = if excluded.is_some() {
+        let name = if had_any {
+            "WIKI_MEMORY"
+        } else if excluded.is_some() {
             EXCLUDE
         } else {
             READ_ONLY

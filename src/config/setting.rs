@@ -109,7 +109,8 @@ impl Setting {
             | "WIKI_TOOLSETS"
             | "WIKI_TOOLS"
             | "WIKI_EXCLUDE_TOOLS"
-            | "WIKI_READ_ONLY" => InSite::Narrower,
+            | "WIKI_READ_ONLY"
+            | "WIKI_MEMORY" => InSite::Narrower,
             "WIKI_DEFAULT_LOCALE"
             | "WIKI_DEFAULT_EDITOR"
             | "WIKI_PERSON_TIMEOUT_S"
@@ -123,6 +124,7 @@ impl Setting {
             | "WIKI_AUDIT_KEEP_MB"
             | "WIKI_PROPOSALS_KEEP_DAYS"
             | "WIKI_INDEX"
+            | "WIKI_CUSTOM_TOOLS_DIR"
             | "WIKI_INDEX_LOAD" => InSite::Inherited,
             // Settings of listening, logging and records, and any new setting that is not listed
             // above.
@@ -130,9 +132,11 @@ impl Setting {
         }
     }
 
-    /// Whether the environment may set it.
+    /// Whether the environment may set it: not what is set once, with the machine, and what is more
+    /// than a text.
     pub(super) fn is_in_environment(&self) -> bool {
-        self.kind != Kind::Command
+        let is_of_file = matches!(self.name, "WIKI_AUDIT_ANCHORS" | "WIKI_AUDIT_SIGNING_KEY");
+        self.kind != Kind::Command && !is_of_file
     }
 
     /// Its default, if that is a value rather than a description.

@@ -8,10 +8,12 @@ use super::key_source::{self, KeySource};
 use super::layers::Layers;
 use super::parse::{SettingError, Source, choose};
 use super::serve::ServeSettings;
-use super::{anchors, connection, network, policy, storage};
+use super::{anchors, connection, custom, network, policy, storage};
 use crate::audit::{AnchorSettings, Keep};
+use crate::custom::Customs;
 use crate::gates::Policy;
 use crate::index::IndexSettings;
+use crate::memory::MemoryMode;
 use crate::notify::NotifyTarget;
 use crate::page::{Prefix, ReadRule};
 use crate::rules::Rule;
@@ -37,10 +39,14 @@ pub struct Settings {
     pub policy: Policy,
     /// The tools that are offered.
     pub surface: Surface,
+    /// The operator's own tools.
+    pub customs: Customs,
     /// Where the audit log lies.
     pub audit_dir: PathBuf,
     /// How much of the audit log is kept.
     pub keep: Keep,
+    /// Who shares what clients remember.
+    pub memory: MemoryMode,
     /// Where the audit log's heads are anchored.
     pub anchors: Option<AnchorSettings>,
     /// Whom to notify when something waits for people or went wrong.
@@ -164,8 +170,10 @@ impl Settings {
         let retry = faults.sift(connection::retry(source));
         let policy = faults.sift(policy::policy(source));
         let surface = faults.sift(policy::surface(source));
+        let customs = faults.sift(custom::customs(source, surface.as_ref()));
         let audit_dir = faults.sift(storage::audit_dir(source));
         let keep = faults.sift(storage::keep(source));
+        let memory = faults.sift(storage::memory(source));
         let anchors = faults.sift(anchors::anchors(source));
         let index = faults.sift(storage::index(source));
         let indent = faults.sift(source.number("WIKI_JSON_INDENT"));
@@ -210,8 +218,10 @@ impl Settings {
                 key_source: key_source?,
                 policy,
                 surface: surface?,
+                customs: customs?,
                 audit_dir,
                 keep: keep?,
+                memory: memory?,
                 anchors,
                 notify: source.tables().notify,
                 index: index?,
@@ -316,6 +326,24 @@ impl AuditSettings {
 /// The setting that is bad.
 pub fn offered(source: &Source<'_>) -> Result<Surface, SettingError> {
     policy::surface(source).map_err(|fault| source.placed(fault))
+}
+
+/// The operator's own tools, as far as they need no wiki; needs no address or key.
+///
+/// # Errors
+/// The setting that is bad.
+pub fn custom_tools(source: &Source<'_>, surface: &Surface) -> Result<Customs, SettingError> {
+    custom::customs(source, Some(surface)).map_err(|fault| source.placed(fault))
+}
+
+/// The directory of the operator's own tools, if there is one.
+///
+/// # Errors
+/// The setting that is bad.
+pub fn custom_tools_dir(source: &Source<'_>) -> Result<Option<PathBuf>, SettingError> {
+    let dir = source.filled(custom::NAME);
+    let dir = dir.map_err(|fault| source.placed(fault))?;
+    Ok(dir.map(PathBuf::from))
 }
 
 /// The prefixes to which writes are limited, if they are.

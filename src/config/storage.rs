@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::parse::{SettingError, Source};
 use crate::audit::Keep;
 use crate::index::{CALLERS_BYTES, IndexMode, IndexSettings, Load, MOST_PAGES, Pace};
+use crate::memory::MemoryMode;
 
 pub(super) fn audit_dir(source: &Source<'_>) -> Result<PathBuf, SettingError> {
     const NAME: &str = "WIKI_AUDIT_DIR";
@@ -59,6 +60,28 @@ pub(super) fn index(source: &Source<'_>) -> Result<IndexSettings, SettingError> 
         callers_bytes: CALLERS_BYTES,
         pace: Pace::of(Load::percent(source.number("WIKI_INDEX_LOAD")?)),
     })
+}
+
+/// Who shares what is remembered. A site says it for itself, unless it is off for the server.
+pub(super) fn memory(source: &Source<'_>) -> Result<MemoryMode, SettingError> {
+    const NAME: &str = "WIKI_MEMORY";
+    let read = |source: &Source<'_>| {
+        let word = source.choice(NAME)?;
+        Ok(word.and_then(MemoryMode::of).unwrap_or_default())
+    };
+    if source.site.is_none() {
+        return read(source);
+    }
+    let server = source.of_server();
+    let of_server = read(&server).map_err(|fault| server.placed(fault))?;
+    let own = source.filled(NAME)?.is_some();
+    if own && read(source)? != MemoryMode::Off && of_server == MemoryMode::Off {
+        return Err(SettingError::new(
+            NAME,
+            "is off for the server; a site can only be off, too",
+        ));
+    }
+    if own { read(source) } else { Ok(of_server) }
 }
 
 pub(super) fn keep(source: &Source<'_>) -> Result<Keep, SettingError> {

@@ -219,5 +219,18 @@ pub async fn settled(
             (Some(_), None) => {}
         }
     }
-    after_push(wiki, folder, &scope, &ready.pushed, far).await
+    let of_applied = |name: &str| {
+        let place = decode(name);
+        applied.iter().any(|change| match change.page() {
+            Some(id) => names.iter().any(|(own, of)| *own == id && of == name),
+            None => place.is_some() && change.place() == place,
+        })
+    };
+    // The edits of another set, whose pages the wiki may have changed for this one, are still to
+    // be pushed.
+    let pushed = ready.pushed.iter().filter(|(name, _)| of_applied(name));
+    let pushed: Pushed = pushed
+        .map(|(name, texts)| (name.clone(), texts.clone()))
+        .collect();
+    after_push(wiki, folder, &scope, &pushed, far).await
 }

@@ -117,6 +117,52 @@ impl Grant {
         self.expires.as_ref().map(date).transpose()
     }
 
+    /// What a delegate with this grant may do: what its maker may do, too, and no more.
+    ///
+    /// The sites are the maker's; a delegate is bound to the one on which it was made besides.
+    ///
+    /// # Errors
+    /// One sentence about a word that cannot be meant.
+    pub fn within(&self, maker: &Self) -> Result<Self, String> {
+        // Every member is named here, so that a new one is intersected, too.
+        let Self {
+            sites: _,
+            read_only,
+            tools,
+            prefixes,
+            read_prefixes,
+            denied_read_prefixes,
+            denied_read_tags,
+            dry_run,
+            confirm,
+            may_apply_in_dry_run,
+            rate,
+            expires,
+        } = self;
+        let expires = match (self.ends()?, maker.ends()?) {
+            (Some(own), Some(end)) if end < own => &maker.expires,
+            (Some(_), _) => expires,
+            (None, _) => &maker.expires,
+        };
+        Ok(Self {
+            sites: maker.sites.clone(),
+            read_only: *read_only || maker.read_only,
+            tools: common(tools.as_ref(), maker.tools.as_ref()),
+            prefixes: meeting(prefixes.as_deref(), maker.prefixes.as_deref())?,
+            read_prefixes: meeting(read_prefixes.as_deref(), maker.read_prefixes.as_deref())?,
+            denied_read_prefixes: both(
+                denied_read_prefixes.as_ref(),
+                maker.denied_read_prefixes.as_ref(),
+            ),
+            denied_read_tags: both(denied_read_tags.as_ref(), maker.denied_read_tags.as_ref()),
+            dry_run: *dry_run || maker.dry_run,
+            confirm: confirm.or(maker.confirm),
+            may_apply_in_dry_run: *may_apply_in_dry_run && maker.may_apply_in_dry_run,
+            rate: rate.iter().chain(&maker.rate).min().copied(),
+            expires: expires.clone(),
+        })
+    }
+
     /// Whether a client of this role can be granted this.
     ///
     /// # Errors
@@ -182,12 +228,62 @@ impl Grant {
     }
 }
 
+/// The words that are in both lists; a list that is not there has all.
+fn common(one: Option<&Vec<String>>, other: Option<&Vec<String>>) -> Option<Vec<String>> {
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            let both = one.iter().filter(|word| other.contains(word));
+            Some(both.cloned().collect())
+        }
+        (one, other) => one.or(other).cloned(),
+    }
+}
+
+/// The words that are in one of both lists.
+fn both(one: Option<&Vec<String>>, other: Option<&Vec<String>>) -> Option<Vec<String>> {
+    let (Some(one), Some(other)) = (one, other) else {
+        return one.or(other).cloned();
+    };
+    let more = other.iter().filter(|word| !one.contains(word));
+    Some(one.iter().chain(more).cloned().collect())
+}
+
+/// Prefixes below which a place lies if it lies below one of each list; a list that is not there
+/// holds everywhere.
+fn meeting(
+    one: Option<&[String]>,
+    other: Option<&[String]>,
+) -> Result<Option<Vec<String>>, String> {
+    Ok(match (prefixes(one)?, prefixes(other)?) {
+        (None, None) => None,
+        (Some(all), None) | (None, Some(all)) => Some(all.iter().map(Prefix::to_string).collect()),
+        (Some(one), Some(other)) => {
+            let met = one
+                .iter()
+                .flat_map(|one| other.iter().filter_map(|other| one.and(other)));
+            let met: Vec<Prefix> = met.collect();
+            let lies_in =
+                |one: &Prefix, other: &Prefix| one != other && one.and(other).as_ref() == Some(one);
+            let widest = met
+                .iter()
+                .filter(|one| !met.iter().any(|other| lies_in(one, other)));
+            let mut widest: Vec<String> = widest.map(Prefix::to_string).collect();
+            widest.sort_unstable();
+            widest.dedup();
+            Some(widest)
+        }
+    })
+}
+
 fn prefixes(texts: Option<&[String]>) -> Result<Option<Vec<Prefix>>, String> {
     let parsed = texts.map(|texts| texts.iter().map(|text| Prefix::parse(text)).collect());
     parsed
         .transpose()
         .map_err(|fault: String| format!("a prefix {fault}"))
 }
+
+#[cfg(test)]
+mod family;
 
 #[cfg(test)]
 mod tests {

@@ -213,6 +213,13 @@ fn none() -> Failure {
     Failure::new(Code::InvalidInput, "There is no such proposal.")
 }
 
+/// Whether a set is of the reviewer's own client, or of a delegate of it: somebody else decides.
+pub(super) fn is_of_own_family(reviewer: &Reviewer, proposal: &Proposal) -> bool {
+    let own = reviewer.caller.client.id;
+    let whose = &proposal.client;
+    own.is_some() && (whose.id == own || whose.parent == own)
+}
+
 /// Whether a reviewer decides about all places of a set.
 pub(super) fn is_within(reviewer: &Reviewer, proposal: &Proposal) -> bool {
     proposal.changes().all(|one| {

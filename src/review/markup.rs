@@ -145,7 +145,13 @@ pub(super) fn client(client: &Client) -> Markup {
     };
     html! {
         @match &client.subject {
-            Some(subject) => { strong { (text(subject)) } span.quiet { " (" (own) ")" } },
+            Some(subject) => {
+                strong { (text(subject)) } span.quiet { " (" (own) ")" }
+                @if client.parent.is_some() {
+                    @let maker = subject.split('/').next().unwrap_or_default();
+                    span.quiet { ", a delegate of " (text(maker)) }
+                }
+            },
             None => span title="the name that the client gave itself" { (own) },
         }
     }

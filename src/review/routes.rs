@@ -159,6 +159,12 @@ async fn decide(State(reviews): Site, Path(id): Path<String>, request: Request) 
                 "Somebody else decided it before you; what they decided stands below.",
             ));
         }
+        if decision::is_of_own_family(&visitor.reviewer, &review.proposal) {
+            return Ok(shown_again(
+                StatusCode::FORBIDDEN,
+                "It is of your own client, or of a delegate of it: somebody else decides.",
+            ));
+        }
         if form.text("digest") != review.digest {
             return Ok(shown_again(
                 StatusCode::CONFLICT,

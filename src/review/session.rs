@@ -148,8 +148,16 @@ impl Sessions {
     }
 
     fn with<T>(&self, cookie: &[u8; 32], act: impl FnOnce(&mut Session) -> T) -> Option<T> {
+        self.with_at(Instant::now(), cookie, act)
+    }
+
+    fn with_at<T>(
+        &self,
+        now: Instant,
+        cookie: &[u8; 32],
+        act: impl FnOnce(&mut Session) -> T,
+    ) -> Option<T> {
         let mut all = self.lock();
-        let now = Instant::now();
         all.retain(|session| now.duration_since(session.used) < IDLE);
         let at = all.iter().position(|session| session.cookie == *cookie)?;
         let mut session = all.remove(at);
@@ -183,8 +191,24 @@ fn digest(cookie: &str) -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_SESSIONS, Sessions};
+    use std::time::{Duration, Instant};
+
+    use super::{IDLE, MOST_SESSIONS, Sessions, digest};
     use crate::audit::ProposalId;
+
+    #[test]
+    fn a_session_ends_twelve_hours_after_its_last_use() {
+        let sessions = Sessions::default();
+        let cookie = digest(&sessions.open("a").unwrap());
+        let almost = IDLE.checked_sub(Duration::from_mins(1)).unwrap();
+        let used = Instant::now() + almost;
+        assert!(sessions.with_at(used, &cookie, |_| ()).is_some());
+        let used = used + almost;
+        assert!(sessions.with_at(used, &cookie, |_| ()).is_some());
+        let late = used + IDLE;
+        assert!(sessions.with_at(late, &cookie, |_| ()).is_none());
+        assert!(sessions.with_at(used, &cookie, |_| ()).is_none());
+    }
 
     #[test]
     fn a_cookie_opens_its_own_session_until_that_is_closed() {

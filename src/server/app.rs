@@ -13,6 +13,7 @@ use crate::config::{Changes, Indent, Settings};
 use crate::error::{Code, Failure};
 use crate::gates::{ConfirmMode, Narrowing};
 use crate::index::ContentIndex;
+use crate::memory::MemoryMode;
 use crate::notice::{self, Progress};
 use crate::notify::Notifier;
 use crate::page::ReadRule;
@@ -24,6 +25,7 @@ use crate::write::{Caller, Desk, Patience, Writer};
 
 use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
+use super::own_tools::{OwnTools, Unasked};
 
 /// What all connections of one server share: the wiki, the way to write to it, the tools.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub struct App {
     /// How answers are written as text.
     pub(super) indent: Indent,
     registry: Arc<RwLock<Arc<Registry>>>,
+    /// The operator's own tools.
+    pub(super) own_tools: Arc<OwnTools>,
     /// How often the gates changed.
     gates: u64,
     /// Where new keys come from; `None` for a caller's own key.
@@ -57,7 +61,8 @@ impl App {
     /// # Errors
     /// One sentence about what cannot be used.
     pub fn new(settings: Settings, patience: Patience) -> Result<Self, String> {
-        let registry = Registry::of(&settings.surface).map_err(|error| error.to_string())?;
+        let own_tools = OwnTools::new(settings.surface, settings.customs, None);
+        let registry = own_tools.registry()?;
         let run = RunId::new().map_err(|error| error.to_string())?;
         let log_of = match settings.policy.confirm {
             ConfirmMode::Operator => AuditLog::for_operator,
@@ -82,6 +87,7 @@ impl App {
         let index = Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index));
         let (of_wiki, of_index) = (Arc::clone(&wiki), Arc::clone(&index));
         let desk = Desk::new(of_wiki, of_index, audit, policy, patience, keep);
+        desk.remember_by(settings.memory);
         let desk = Arc::new(desk);
         let writer = Writer::new(Arc::clone(&desk), sender);
         Ok(Self {
@@ -94,6 +100,7 @@ impl App {
             metrics: Arc::default(),
             indent: settings.indent,
             registry: Arc::new(RwLock::new(Arc::new(registry))),
+            own_tools: Arc::new(own_tools),
             gates: 0,
             key_watch: Some(Arc::new(KeyWatch::new(settings.key_source))),
         })
@@ -105,7 +112,9 @@ impl App {
     /// # Errors
     /// One sentence about what cannot be used.
     pub(super) fn renewed(&self, settings: Settings, changes: &Changes) -> Result<Renewed, String> {
-        let registry = Registry::of(&settings.surface).map_err(|error| error.to_string())?;
+        let known = Some(&*self.own_tools);
+        let own_tools = OwnTools::new(settings.surface, settings.customs, known);
+        let registry = own_tools.registry()?;
         let key = settings.wiki.key.clone();
         let is_new_key = self.wiki.key().digest() != key.digest();
         let has_new_wiki = changes.of_wiki || is_new_key;
@@ -123,7 +132,7 @@ impl App {
         let gone = is_new_key.then(|| (Arc::clone(&self.index), self.wiki.pinned()));
         let review = settings.policy.review.clone();
         let notifier = Notifier::new(settings.notify, review);
-        let keep = settings.keep;
+        let (keep, memory) = (settings.keep, settings.memory);
         let writer = self
             .writer
             .renewed(&wiki, &index, settings.policy, changes.of_gates);
@@ -141,6 +150,7 @@ impl App {
             metrics: Arc::clone(&self.metrics),
             indent: settings.indent,
             registry: Arc::new(RwLock::new(Arc::new(registry))),
+            own_tools: Arc::new(own_tools),
             gates: self.gates + u64::from(changes.of_gates),
             key_watch: Some(Arc::new(KeyWatch::new(settings.key_source))),
         };
@@ -148,6 +158,7 @@ impl App {
             app,
             notifier,
             keep,
+            memory,
             gone,
         })
     }
@@ -221,6 +232,7 @@ impl App {
             metrics: Arc::clone(&self.metrics),
             indent: self.indent,
             registry: Arc::clone(&self.registry),
+            own_tools: Arc::clone(&self.own_tools),
             gates: self.gates,
             key_watch,
         })
@@ -370,6 +382,17 @@ impl App {
         failure
     }
 
+    /// Asks the wiki for its schema where the operator's own queries need it, and offers them.
+    ///
+    /// # Errors
+    /// Why they are not offered.
+    pub async fn ask_schema(&self) -> Result<(), Unasked> {
+        if let Some(registry) = self.own_tools.ask(&self.wiki).await? {
+            self.offer(registry);
+        }
+        Ok(())
+    }
+
     /// Offers other tools from now on.
     pub fn offer(&self, registry: Registry) {
         *self
@@ -385,6 +408,7 @@ pub(super) struct Renewed {
     app: App,
     notifier: Notifier,
     keep: Keep,
+    memory: MemoryMode,
     /// The index of a key that is not used any more.
     gone: Option<(Arc<ContentIndex>, Wiki)>,
 }
@@ -399,6 +423,7 @@ impl Renewed {
     pub(super) fn into_force(self) -> Arc<App> {
         self.app.desk.audit().notify_by(self.notifier);
         self.app.desk.keep(self.keep);
+        self.app.desk.remember_by(self.memory);
         if let Some((index, old)) = self.gone {
             tokio::spawn(async move { index.forget_key(&old).await });
         }

@@ -27,7 +27,7 @@ use super::resources::Reader;
 use super::site::{Site, Sites};
 use super::subscriptions::{self, Subscriptions};
 use super::terms::Terms;
-use super::visit::Visit;
+use super::visit::{Named, Visit};
 use super::{complete, elicit, methods, progress, prompts, resources, result};
 use crate::audit::CallId;
 use crate::gates::SessionId;
@@ -407,7 +407,7 @@ impl ServerHandler for Handler {
         let called = Called {
             tool,
             can_write: registry.find(tool).is_some_and(Definition::can_write),
-            client: visit.client.as_ref().map(|client| &*client.name),
+            client: visit.client.as_ref().map(Named::counted),
         };
         let timed = visit.app.metrics.call(called, id.during(call));
         timed.instrument(span).await

@@ -14,6 +14,7 @@ mod lines;
 mod logging;
 mod methods;
 pub mod metrics;
+mod own_tools;
 mod progress;
 mod prompts;
 mod reload;
@@ -31,6 +32,7 @@ mod visit;
 
 pub use app::App;
 pub use handler::Handler;
+pub use own_tools::Unasked;
 pub use reload::Reload;
 pub use site::{Site, Sites};
 pub use stdio::{Ended, serve_stdio};

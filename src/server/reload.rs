@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 use super::app::{App, Renewed};
+use super::own_tools::Unasked;
 use super::site::{Site, Sites};
 use crate::audit::{CallId, Entry, Event};
 use crate::config::{Changes, Given, Layers, ServeSettings, Settings, Stamps};
@@ -71,6 +72,10 @@ impl Reload {
             if ask.is_some() || now != self.stamps {
                 self.look(now).await;
             }
+            if let Err(fault) = self.sites.ask_again().await {
+                tracing::error!("the operator's own queries are not offered: {fault}");
+                self.sites.set_fault(Some(fault));
+            }
             if let Some(ask) = ask {
                 // Whoever asked may have left.
                 let _ = ask.send(());
@@ -113,6 +118,9 @@ impl Reload {
         for (new, settings) in read {
             serve.get_or_insert_with(|| settings.serve.clone());
             made.push(self.made(&new, settings, now)?);
+        }
+        for one in &made {
+            one.ask_schema().await?;
         }
         for one in &made {
             one.put_on_record().await?;
@@ -193,6 +201,22 @@ struct Made {
 }
 
 impl Made {
+    /// Asks the wiki for its schema where the operator's own queries need it. Where the wiki does
+    /// not answer, they wait for it.
+    async fn ask_schema(&self) -> Result<(), String> {
+        if self.changes.names.is_empty() {
+            return Ok(());
+        }
+        let asked = match &self.renewed {
+            Some(renewed) => renewed.app().ask_schema().await,
+            None => self.site.app().ask_schema().await,
+        };
+        match asked {
+            Err(Unasked::Wrong(fault)) => Err(fault),
+            Ok(()) | Err(Unasked::Waits(_)) => Ok(()),
+        }
+    }
+
     /// Puts on record which settings change. A server that writes takes over nothing that is not
     /// on record.
     async fn put_on_record(&self) -> Result<(), String> {

@@ -83,7 +83,7 @@ pub(super) fn tool(definition: &Definition) -> Tool {
         .read_only(is_read)
         .destructive(definition.kind == Kind::Change)
         // Repeating a delete or an update has no further effect.
-        .idempotent(definition.kind != Kind::Add)
+        .idempotent(!matches!(definition.kind, Kind::Add | Kind::Aside))
         .open_world(true);
     Tool::new(
         definition.name,

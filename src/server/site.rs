@@ -7,6 +7,7 @@ use rmcp::service::{Peer, RoleServer};
 use tokio::sync::Notify;
 
 use super::app::App;
+use super::own_tools::Unasked;
 use super::visit::Visit;
 use crate::site::SiteName;
 
@@ -145,6 +146,31 @@ impl Site {
     }
 }
 
+impl Site {
+    /// Asks the wiki again for what the operator's own queries wait for, and tells those whose
+    /// tools changed.
+    async fn ask_again(&self) -> Result<(), Unasked> {
+        let app = self.app();
+        if !app.own_tools.is_due() {
+            return Ok(());
+        }
+        let listed = |told: &Told| told.visit.listed();
+        let before: Vec<_> = {
+            let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            told.iter().map(listed).collect()
+        };
+        app.ask_schema().await?;
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        for (place, one) in told.iter().enumerate() {
+            // Whoever came meanwhile is told once too often.
+            if before.get(place) != Some(&listed(one)) {
+                one.ear.tell();
+            }
+        }
+        Ok(())
+    }
+}
+
 /// All wikis of a server.
 #[derive(Debug)]
 pub struct Sites {
@@ -234,6 +260,17 @@ impl Sites {
         for site in self.all().iter() {
             site.app().desk.begin_recovery();
         }
+    }
+
+    /// Asks wikis again for what the operator's own queries wait for; what is wrong with those, if
+    /// it turned out now.
+    pub(super) async fn ask_again(&self) -> Result<(), String> {
+        for site in self.all().iter() {
+            if let Err(Unasked::Wrong(fault)) = site.ask_again().await {
+                return Err(fault);
+            }
+        }
+        Ok(())
     }
 
     /// Waits for writes under way, then closes the logs; all sites at the same time.

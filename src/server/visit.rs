@@ -12,8 +12,8 @@ use super::result;
 use crate::audit::{Client, ClientId, Proposal, Role};
 use crate::error::Failure;
 use crate::gates::{Narrowing, SessionId};
-use crate::tools::{Definition, Offered, may_see};
-use crate::write::{Asker, Caller, Extent};
+use crate::tools::{Definition, Offered, is_of_delegation, may_see};
+use crate::write::{Asker, Caller, Extent, Family};
 
 /// The tools without which a session may not read pages as resources either.
 const READ_PAGES: [&str; 2] = ["wikijs_get_page_by_path", "wikijs_get_page_by_id"];
@@ -33,6 +33,8 @@ pub(super) struct Visit {
     pub(super) address: Option<String>,
     /// The limits of a named client.
     pub(super) rights: Option<Rights>,
+    /// What a named client hands on, and what holds for it as a delegate.
+    pub(super) family: Option<Arc<dyn Family>>,
     /// Held as long as the call is under way, even if its client hung up.
     pub(super) _held: Option<Arc<dyn Held>>,
 }
@@ -45,6 +47,24 @@ pub(super) struct Named {
     pub(super) role: Role,
     /// When it ends, if it does.
     pub(super) ends: Option<OffsetDateTime>,
+    /// Who made it, if it is a delegate.
+    pub(super) maker: Option<Maker>,
+}
+
+/// The maker of a delegate.
+#[derive(Debug, Clone)]
+pub(super) struct Maker {
+    pub(super) id: ClientId,
+    pub(super) name: String,
+    /// What it made the delegate for.
+    pub(super) task: Arc<str>,
+}
+
+impl Named {
+    /// The name under which its calls are counted: its maker's, if it is a delegate.
+    pub(super) fn counted(&self) -> &str {
+        self.maker.as_ref().map_or(&self.name, |maker| &maker.name)
+    }
 }
 
 /// What a call holds.
@@ -69,6 +89,7 @@ impl Visit {
             subject: None,
             address: None,
             rights: None,
+            family: None,
             _held: None,
         }
     }
@@ -91,9 +112,21 @@ impl Visit {
 
     /// Whether a tool is there for this caller.
     pub(super) fn offers(&self, tool: &Definition) -> bool {
-        self.rights.as_ref().is_none_or(|rights| {
-            (!tool.can_write() || !rights.narrowing.is_read_only) && rights.lists(tool.name)
-        })
+        if is_of_delegation(tool) && self.family.as_ref().is_none_or(|one| one.is_delegate()) {
+            return false;
+        }
+        let custom = tool.custom.as_ref();
+        if custom.is_some_and(|custom| custom.is_for_open_reads) && !self.reads_every_page() {
+            return false;
+        }
+        let rights = self.rights.as_ref();
+        rights.is_none_or(|rights| rights.offers(tool))
+    }
+
+    /// Whether nothing bounds what this caller reads.
+    fn reads_every_page(&self) -> bool {
+        let own = self.rights.as_ref();
+        self.app.wiki.scope().is_open() && own.is_none_or(|own| own.narrowing.reads.is_open())
     }
 
     /// The tools that are there for this caller: all that its `tools/list` has.
@@ -145,6 +178,11 @@ impl Visit {
                 role: self.client.as_ref().map(|client| client.role),
                 subject: self.subject.clone(),
                 address: self.address.clone(),
+                parent: self
+                    .client
+                    .as_ref()
+                    .and_then(|client| client.maker.as_ref())
+                    .map(|maker| maker.id),
                 ..client
             },
             actor: None,
@@ -155,6 +193,7 @@ impl Visit {
                 .as_ref()
                 .map(|rights| Arc::clone(&rights.narrowing)),
             extent: Extent::Bounded,
+            family: self.family.clone(),
             is_decided: false,
             note: None,
         }
@@ -169,6 +208,11 @@ impl Visit {
 }
 
 impl Rights {
+    /// Whether a tool is there for whoever has these.
+    pub(super) fn offers(&self, tool: &Definition) -> bool {
+        (!tool.can_write() || !self.narrowing.is_read_only) && self.lists(tool.name)
+    }
+
     fn lists(&self, tool: &str) -> bool {
         let tools = self.tools.as_deref();
         tools.is_none_or(|tools| tools.iter().any(|name| name == tool))

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
 use super::context::Context;
-use super::tool::{Kind, Tool};
+use super::tool::Tool;
 use crate::error::{Code, Failure};
 use crate::gates::Asked;
 
@@ -42,7 +42,7 @@ impl Completed {
             arguments,
             ..Self::default()
         };
-        if T::KIND == Kind::Read {
+        if !T::KIND.writes() {
             return Ok(plain(arguments));
         }
         let given = arguments.members();

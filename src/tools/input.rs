@@ -14,7 +14,10 @@ use serde_json::{Map, Value};
 use super::arguments::Arguments;
 pub(super) use super::faults::invalid_argument;
 use crate::error::Failure;
-pub(super) use places::{Locales, date, draft, new_place, place, places, tag_filters, tags};
+pub(super) use places::{
+    Locales, date, draft, memory_id, new_place, place, places, required_memory_id, tag_filters,
+    tags,
+};
 use shape::{check_ranges, check_shape};
 
 /// Reads arguments by a schema into a typed input, in linear time.

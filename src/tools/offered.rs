@@ -115,8 +115,8 @@ impl Offered {
                 // One of several pages may be refused, as an error.
                 let is_error = members.contains_key("code");
                 members.retain(|name, value| match (name.as_str(), value) {
-                    // A page's own words.
-                    ("properties", _) => true,
+                    // A page's own words, and what a custom query found.
+                    ("properties" | "data", _) => true,
                     ("hint", Value::String(hint)) => {
                         self.replace(hint);
                         if hint.is_empty() && is_error {

@@ -20,8 +20,8 @@ use super::what_became::what_became;
 use super::{input, schema};
 use crate::error::{Code, Failure};
 
-type Answer = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
-type Call = Box<dyn Fn(Context, Arguments) -> Answer + Send + Sync>;
+pub(super) type Answer = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
+pub(super) type Call = Box<dyn Fn(Context, Arguments) -> Answer + Send + Sync>;
 
 /// A tool as a client sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +42,19 @@ pub struct Definition {
     pub output: Map<String, Value>,
     /// Its description if the tool that documents its arguments is not offered.
     pub(super) alone: Option<Alone>,
+    /// Where it comes from, if it is an operator's own.
+    pub custom: Option<OfCustom>,
+}
+
+/// Where a custom tool comes from, and for whom it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfCustom {
+    /// The file that says it.
+    pub file: String,
+    /// The tool of ours that it calls, if it is a recipe.
+    pub calls: Option<&'static str>,
+    /// Whether it is only for callers who may read every page.
+    pub is_for_open_reads: bool,
 }
 
 /// A tool with its own full description.
@@ -55,12 +68,12 @@ pub(super) struct Alone {
 impl Definition {
     /// Whether it can change the wiki.
     #[must_use]
-    pub fn can_write(&self) -> bool {
-        self.kind != Kind::Read
+    pub const fn can_write(&self) -> bool {
+        self.kind.writes()
     }
 }
 
-type Check = Box<dyn Fn(Arguments) -> Result<(), Failure> + Send + Sync>;
+pub(super) type Check = Box<dyn Fn(Arguments) -> Result<(), Failure> + Send + Sync>;
 
 /// A tool that can be offered.
 #[derive(Debug)]
@@ -99,10 +112,15 @@ pub(super) const TOOLS: &[Known] = &[
     known::<super::get_change_set::GetChangeSet>(Toolset::Drafts),
     known::<super::submit_draft::SubmitDraft>(Toolset::Drafts),
     known::<super::discard_draft::DiscardDraft>(Toolset::Drafts),
+    known::<super::remember::Remember>(Toolset::Memory),
+    known::<super::recall::Recall>(Toolset::Memory),
+    known::<super::forget::Forget>(Toolset::Memory),
     known::<super::list_comments::ListComments>(Toolset::Comments),
     known::<super::add_comment::AddComment>(Toolset::Comments),
     known::<super::update_comment::UpdateComment>(Toolset::Comments),
     known::<super::delete_comment::DeleteComment>(Toolset::Comments),
+    known::<super::delegate::Delegate>(Toolset::Delegate),
+    known::<super::end_delegation::EndDelegation>(Toolset::Delegate),
 ];
 
 /// The argument that names a draft; present only if drafts can be submitted.
@@ -144,6 +162,34 @@ impl Registry {
         Ok(registry)
     }
 
+    /// One tool alone, with the arguments that this registry gives it.
+    pub(super) fn of_one(&self, tool: &Known) -> Result<Self, DuplicateTool> {
+        let mut registry = Self {
+            entries: Vec::new(),
+            takes_drafts: self.takes_drafts,
+        };
+        (tool.add)(&mut registry)?;
+        Ok(registry)
+    }
+
+    /// Appends an operator's own tool.
+    pub(super) fn add_custom(
+        &mut self,
+        definition: Definition,
+        check: Check,
+        call: Call,
+    ) -> Result<(), DuplicateTool> {
+        if self.find(definition.name).is_some() {
+            return Err(DuplicateTool(definition.name));
+        }
+        self.entries.push(Entry {
+            definition,
+            check,
+            call,
+        });
+        Ok(())
+    }
+
     /// Appends a tool.
     ///
     /// # Errors
@@ -167,6 +213,7 @@ impl Registry {
             input: schema::shown::<T>(&schema, is_brief),
             output: schema::of_answer(answer),
             alone: None,
+            custom: None,
         };
         let alone = T::DESCRIBED_BY.map(|by| Alone {
             without: by.tool,
@@ -179,14 +226,14 @@ impl Registry {
         let call: Call = Box::new(move |context, arguments| {
             let schema = Arc::clone(&schema);
             Box::pin(async move {
-                if T::KIND != Kind::Read
+                if T::KIND.writes()
                     && let Some(left) = what_became(&context, &arguments).await?
                 {
                     return value_of(left);
                 }
                 let required = schema.get("required").cloned();
                 let token = arguments.members().get("confirm").and_then(Value::as_str);
-                let token = token.filter(|_| T::KIND != Kind::Read).map(str::to_owned);
+                let token = token.filter(|_| T::KIND.writes()).map(str::to_owned);
                 let read = match Completed::of::<T>(&context, required.as_ref(), arguments) {
                     Ok(mut call) => {
                         match parse::<T>(schema, std::mem::take(&mut call.arguments)).await {
@@ -199,7 +246,7 @@ impl Registry {
                 let (input, mut call) = match read {
                     Ok(read) => read,
                     // Failed write calls are recorded too.
-                    Err(failure) if T::KIND != Kind::Read => {
+                    Err(failure) if T::KIND.writes() => {
                         let refused =
                             context
                                 .desk

@@ -2,19 +2,41 @@
 
 use super::nearest::{did_you_mean, nearest};
 use super::registry::{Known, TOOLS};
-use super::tool::Kind;
 use super::toolset::Toolset;
+use crate::custom::is_custom_name;
 
 /// The tools that a server offers, in the order in which they are listed.
 #[derive(Debug, Clone, Default)]
-pub struct Surface(pub(super) Vec<&'static Known>);
+pub struct Surface(pub(super) Vec<&'static Known>, pub(super) CustomChoice);
+
+/// Which custom tools are offered.
+#[derive(Debug, Clone, Default)]
+pub(super) struct CustomChoice {
+    /// The only ones; all, if it is absent.
+    pub(super) only: Option<Vec<String>>,
+    /// Those that are named, so that they must be there.
+    pub(super) named: Vec<String>,
+    /// Those that are left out.
+    pub(super) excluded: Vec<String>,
+    /// Our own tools that are left out by name: no recipe brings them back.
+    pub(super) without: Vec<&'static str>,
+    /// Whether those that write are left out.
+    pub(super) only_reading: bool,
+}
 
 impl Surface {
     /// The tools of some toolsets.
     #[must_use]
     pub fn of(toolsets: &[Toolset]) -> Self {
         let of_set = |set: &Toolset| TOOLS.iter().filter(|tool| tool.toolset == *set).collect();
-        Self(toolsets.iter().flat_map::<Vec<_>, _>(of_set).collect())
+        let known = toolsets.iter().flat_map::<Vec<_>, _>(of_set).collect();
+        Self(known, CustomChoice::default())
+    }
+
+    /// Whether a tool is on it.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|known| known.name == name)
     }
 
     /// Adds single tools, comma-separated.
@@ -22,7 +44,12 @@ impl Surface {
     /// # Errors
     /// A fragment that names the unknown tool.
     pub fn add(&mut self, names: &str) -> Result<(), String> {
-        for tool in parse_list(names)? {
+        let (tools, customs) = parse_list(names)?;
+        self.1.named.extend(customs.iter().cloned());
+        if let Some(only) = &mut self.1.only {
+            only.extend(customs);
+        }
+        for tool in tools {
             if !self.0.iter().any(|known| known.name == tool.name) {
                 self.0.push(tool);
             }
@@ -35,40 +62,98 @@ impl Surface {
     /// # Errors
     /// A fragment that names the unknown tool.
     pub fn exclude(&mut self, names: &str) -> Result<(), String> {
-        let excluded = parse_list(names)?;
+        let (excluded, customs) = parse_list(names)?;
+        self.1.named.extend(customs.iter().cloned());
+        self.1.excluded.extend(customs);
+        self.1.without.extend(excluded.iter().map(|tool| tool.name));
         self.0
             .retain(|tool| excluded.iter().all(|excluded| excluded.name != tool.name));
         Ok(())
     }
 
+    /// Offers of the custom tools only those that are added by name.
+    #[must_use]
+    pub fn of_single_tools(mut self) -> Self {
+        self.1.only.get_or_insert_default();
+        self
+    }
+
     /// The first tool that another surface lacks.
     #[must_use]
-    pub fn beyond(&self, other: &Self) -> Option<&'static str> {
+    pub fn beyond(&self, other: &Self) -> Option<String> {
         let lacks = |tool: &&&'static Known| !other.0.iter().any(|known| known.name == tool.name);
-        self.0.iter().find(lacks).map(|tool| tool.name)
+        let own = self.0.iter().find(lacks).map(|tool| tool.name.to_owned());
+        let only = self.1.only.iter().flatten();
+        own.or_else(|| only.into_iter().find(|name| !other.1.offers(name)).cloned())
+    }
+
+    /// Leaves out of the custom tools what another surface leaves out, too.
+    pub fn narrow_customs(&mut self, other: &Self) {
+        let (own, other) = (&mut self.1, &other.1);
+        if own.only.is_none() {
+            own.only.clone_from(&other.only);
+        }
+        own.excluded.extend(other.excluded.iter().cloned());
+        own.without.extend(&other.without);
+        own.only_reading |= other.only_reading;
+    }
+
+    /// Whether a custom tool is offered, if there is one of this name.
+    #[must_use]
+    pub fn offers_custom(&self, name: &str) -> bool {
+        self.1.offers(name)
+    }
+
+    /// The custom tools that are named, so that a file must say them.
+    #[must_use]
+    pub fn named_customs(&self) -> &[String] {
+        &self.1.named
+    }
+
+    /// Leaves out the tools of a toolset.
+    pub fn without(&mut self, toolset: Toolset) {
+        self.0.retain(|tool| tool.toolset != toolset);
+    }
+
+    /// Whether a tool of a toolset is among them.
+    #[must_use]
+    pub fn has_any_of(&self, toolset: Toolset) -> bool {
+        self.0.iter().any(|tool| tool.toolset == toolset)
     }
 
     /// Leaves out every tool that can change the wiki.
     pub fn keep_reading(&mut self) {
-        self.0.retain(|tool| tool.kind == Kind::Read);
+        self.0.retain(|tool| !tool.kind.writes());
+        self.1.only_reading = true;
     }
 
     /// Whether a tool that can change the wiki is left.
     #[must_use]
     pub fn writes(&self) -> bool {
-        self.0.iter().any(|tool| tool.kind != Kind::Read)
+        self.0.iter().any(|tool| tool.kind.writes())
     }
 
     /// Whether no tool is left.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_empty() && self.1.only.as_ref().is_none_or(Vec::is_empty)
+    }
+}
+
+impl CustomChoice {
+    /// Whether a custom tool is offered.
+    pub(super) fn offers(&self, name: &str) -> bool {
+        let is_in = |names: &[String]| names.iter().any(|other| other == name);
+        !is_in(&self.excluded) && self.only.as_deref().is_none_or(is_in)
     }
 }
 
 const PREFIX: &str = "wikijs_";
 
-fn parse_list(names: &str) -> Result<Vec<&'static Known>, String> {
+/// Our own tools of a list, and the names of custom ones.
+fn parse_list(names: &str) -> Result<(Vec<&'static Known>, Vec<String>), String> {
+    let names = names.split(',').map(str::trim);
+    let (customs, own): (Vec<&str>, Vec<&str>) = names.partition(|name| is_custom_name(name));
     let known = |name: &str| {
         TOOLS.iter().find(|tool| tool.name == name).ok_or_else(|| {
             // The common prefix would make all names look alike.
@@ -82,5 +167,6 @@ fn parse_list(names: &str) -> Result<Vec<&'static Known>, String> {
             format!("has {name:?}, which is no tool{}", did_you_mean(near))
         })
     };
-    names.split(',').map(str::trim).map(known).collect()
+    let own: Result<_, _> = own.into_iter().map(known).collect();
+    Ok((own?, customs.into_iter().map(str::to_owned).collect()))
 }

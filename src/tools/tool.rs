@@ -14,10 +14,23 @@ use crate::error::Failure;
 pub enum Kind {
     /// It changes nothing.
     Read,
+    /// It changes nothing of the wiki, but something of the server.
+    Aside,
     /// It only adds.
     Add,
     /// It can remove something; repeating the same call has no further effect.
     Change,
+}
+
+impl Kind {
+    /// Whether it can change the wiki.
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        match self {
+            Self::Read | Self::Aside => false,
+            Self::Add | Self::Change => true,
+        }
+    }
 }
 
 /// Arguments that a tool does not take although a caller may well try them, each with its message.

@@ -15,18 +15,24 @@ pub enum Toolset {
     Proposals,
     /// Sets of changes.
     Drafts,
+    /// What clients remember.
+    Memory,
     /// The comments of pages.
     Comments,
+    /// Handing on a part of one's rights.
+    Delegate,
 }
 
 impl Toolset {
     /// All toolsets.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Pages,
         Self::Undo,
         Self::Proposals,
         Self::Drafts,
+        Self::Memory,
         Self::Comments,
+        Self::Delegate,
     ];
 
     /// Its name in settings.
@@ -37,7 +43,9 @@ impl Toolset {
             Self::Undo => "undo",
             Self::Proposals => "proposals",
             Self::Drafts => "drafts",
+            Self::Memory => "memory",
             Self::Comments => "comments",
+            Self::Delegate => "delegate",
         }
     }
 

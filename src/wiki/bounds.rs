@@ -5,7 +5,7 @@
 //! that sends requests.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -193,6 +193,23 @@ impl Wiki {
         }
         let seen = self.pages_as_of(a_moment_ago()).await?;
         Ok(Some(seen.iter().filter_map(|page| page.id).collect()))
+    }
+
+    /// Where pages with these ids are, of those that this key sees and that may be read, by a list
+    /// that is some seconds old at most.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn places_of(
+        &self,
+        ids: &HashSet<i64>,
+    ) -> Result<HashMap<i64, (Locale, PagePath)>, WikiError> {
+        let seen = self.pages_as_of(a_moment_ago()).await?;
+        let wanted = |page: &PageReading| {
+            let id = page.id.filter(|id| ids.contains(id))?;
+            Some((id, (page.locale.clone(), page.path.clone())))
+        };
+        Ok(seen.iter().filter_map(wanted).collect())
     }
 
     /// Whether a caller may see a record about a page: its place must be readable, and so must the

@@ -15,6 +15,7 @@ mod changes;
 mod client;
 mod comments;
 mod content;
+mod custom;
 #[doc(hidden)]
 pub mod editor_view;
 mod envelope;
@@ -61,6 +62,7 @@ pub use changes::{Before, ChangedPage, Past};
 pub use client::{Wiki, WikiSettings, page_url};
 pub use comments::{COMMENT_PAUSE, Comment};
 pub use content::{ContentLayer, Contents};
+pub use custom::NoSchema;
 pub use error::WikiError;
 pub(crate) use error::sentence;
 pub use gone::GonePage;

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use crate::audit::{Actor, Client};
+use crate::error::Failure;
 use crate::gates::{Narrowing, SessionId};
 use crate::page::Note;
 
 use super::asker::Asker;
+use super::family::{Family, denied};
 
 /// Who wants it.
 #[derive(Debug, Clone)]
@@ -23,12 +25,44 @@ pub struct Caller {
     pub asker: Asker,
     /// Its own limits, if it is a named client.
     pub narrowing: Option<Arc<Narrowing>>,
+    /// What it hands on, and what holds for it as a delegate; `None` without a name.
+    pub family: Option<Arc<dyn Family>>,
     /// How much of a change it is shown.
     pub extent: Extent,
     /// Whether a person looked at the change and said yes to it, outside of a client.
     pub is_decided: bool,
     /// Why it is wanted, in their own words.
     pub note: Option<Note>,
+}
+
+impl Caller {
+    /// Takes so many of a delegate's changes; other callers take none.
+    ///
+    /// # Errors
+    /// `DELEGATION_DENIED`.
+    pub(super) async fn take(&self, changes: usize) -> Result<(), Failure> {
+        match &self.family {
+            Some(family) => family.take(changes).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The family of a caller who may delegate.
+    ///
+    /// # Errors
+    /// `DELEGATION_DENIED`.
+    pub fn maker(&self) -> Result<&dyn Family, Failure> {
+        match &self.family {
+            Some(family) if family.is_delegate() => {
+                Err(denied("A delegate does not delegate.", "is_delegate"))
+            }
+            Some(family) => Ok(&**family),
+            None => Err(denied(
+                "Delegates are made over HTTP, by named clients of a server that takes no keys of its callers.",
+                "not_named",
+            )),
+        }
+    }
 }
 
 /// How much of a change a caller is shown.

@@ -247,7 +247,11 @@ impl Desk {
         let client = &caller.client;
         DraftOwner {
             counted_with: caller.session.owner().to_owned(),
-            called: client.subject.is_none().then(|| client.name.clone()),
+            // A delegate counts with its maker, and has drafts of its own.
+            called: match client.parent {
+                Some(_) => client.id.map(|id| id.to_string()),
+                None => client.subject.is_none().then(|| client.name.clone()),
+            },
             key: self.past.key(),
         }
     }

@@ -11,6 +11,7 @@ use crate::audit::{
 use crate::change::{Change, Operation, StepKind, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, ConfirmMode, Gate, Refusal, SetChange, paused};
+use crate::memory::MemoryPage;
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath, PageState};
 
 use super::caller::Caller;
@@ -104,6 +105,15 @@ impl Docket {
             self.entry.locale = story.latest(|record| record.locale.clone());
             self.entry.path = story.place();
         }
+    }
+
+    /// The record of something that is remembered, about a page if it is.
+    pub(super) fn memory(&self, page: Option<&MemoryPage>) -> Entry {
+        let mut entry = self.entry(Event::Memory);
+        entry.id = page.map(|page| page.id);
+        entry.locale = page.map(|page| page.locale.clone());
+        entry.path = page.map(|page| page.path.clone());
+        entry
     }
 
     /// The record of changes discarded from a draft: nothing was sent.

@@ -1,12 +1,13 @@
 //! What the writers of one server share, whatever their keys.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
 
 use crate::audit::{AuditLog, Keep};
 use crate::gates::Policy;
+use crate::memory::{Memories, MemoryMode};
 use crate::wiki::Wiki;
 
 use super::left_open::Waiting;
@@ -33,6 +34,9 @@ pub(super) struct House {
     /// The calls that wait for people.
     pub(super) waiting: Waiting,
     purges: Purges,
+    /// What clients remember.
+    memories: Memories,
+    memory_mode: RwLock<MemoryMode>,
 }
 
 /// How long the end of the server waits for a purge.
@@ -61,6 +65,8 @@ impl House {
             room: Arc::new(Room::new(keep)),
             waiting: Waiting::default(),
             purges: Purges::new(Arc::clone(audit), policy, keep),
+            memories: Memories::of(audit),
+            memory_mode: RwLock::new(MemoryMode::Off),
         }
     }
 
@@ -71,6 +77,27 @@ impl House {
     /// The room that proposals take.
     pub(super) fn room(&self) -> Arc<Room> {
         Arc::clone(&self.room)
+    }
+
+    /// What clients remember.
+    pub(super) fn memories(&self) -> Memories {
+        self.memories.clone()
+    }
+
+    /// Who shares what is remembered.
+    pub(super) fn memory_mode(&self) -> MemoryMode {
+        *self
+            .memory_mode
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who shares it from now on.
+    pub(super) fn remember_by(&self, mode: MemoryMode) {
+        *self
+            .memory_mode
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
     /// How much is kept from now on.

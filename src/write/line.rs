@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::audit::{HeldDraft, HeldProposal};
 use crate::change::Warning;
 use crate::error::Failure;
-use crate::gates::{self, ChangeSet, ConfirmMode, Policy, Refusal, SessionId};
+use crate::gates::{self, ChangeSet, ConfirmMode, Gate, Policy, Refusal, SessionId, SetChange};
 use crate::wiki::Sender;
 
 use super::answer::{Answer, Applied, Preview};
@@ -136,12 +136,14 @@ async fn once(
             sender,
             docket,
             session,
+            caller,
             held,
         };
         return all.go(policy, way, checked).await;
     }
     match way {
         Way::Open(allowed) => {
+            take(caller, allowed.set()).await?;
             let preview = open::open(desk, docket, session, allowed.set(), checked).await;
             preview.map(Passed::previewed)
         }
@@ -161,6 +163,7 @@ async fn once(
             preview.map(Passed::previewed)
         }
         Way::Send(cleared, warrant) => {
+            take(caller, cleared.set()).await?;
             let knowing = desk.memory.knowing(session, cleared.set(), wrote_whole);
             let confirmation = warrant.spend(desk, session)?;
             docket.confirmed(&policy.confirm, confirmation.approval());
@@ -179,12 +182,20 @@ async fn once(
     }
 }
 
+/// Takes the changes of a set that were asked for from what a delegate may make.
+async fn take(caller: &Caller, set: &ChangeSet) -> Result<(), Refusal> {
+    let is_asked = |one: &&SetChange| !one.change.is_empty() && set.only_mends(one).is_none();
+    let taken = caller.take(set.iter().filter(is_asked).count()).await;
+    taken.map_err(|failure| Refusal::at(Gate::Rules, failure))
+}
+
 /// A set that was asked for as a list, at the end of the line.
 struct Many<'a> {
     desk: &'a Arc<Desk>,
     sender: &'a Arc<Sender>,
     docket: &'a mut Docket,
     session: &'a SessionId,
+    caller: &'a Caller,
     /// The proposal that is applied.
     held: Option<HeldProposal>,
 }
@@ -205,6 +216,7 @@ impl Many<'_> {
                 Ok(Passed::Answer(Answer::Set(Box::new(unchanged))))
             }
             Way::Open(allowed) => {
+                take(self.caller, allowed.set()).await?;
                 let shown = open::open_set(desk, docket, session, allowed.set(), checked).await?;
                 Ok(Passed::Answer(Answer::SetPreview(Box::new(shown))))
             }
@@ -214,6 +226,7 @@ impl Many<'_> {
             }
             Way::Ask(allowed) | Way::Join(allowed) => Ok(Passed::to_ask(allowed.set(), checked)),
             Way::Send(cleared, warrant) => {
+                take(self.caller, cleared.set()).await?;
                 let confirmation = warrant.spend(desk, session)?;
                 docket.confirmed(&policy.confirm, confirmation.approval());
                 let permit = gates::confirm(cleared, confirmation)?;
@@ -221,6 +234,7 @@ impl Many<'_> {
                     docket: docket.clone(),
                     checked,
                     held: self.held.take(),
+                    family: self.caller.family.clone(),
                 };
                 apply::in_its_own_task(desk, self.sender, session, permit, job)
                     .await

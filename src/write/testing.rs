@@ -148,6 +148,7 @@ pub(super) fn caller(asker: Asker) -> Caller {
         asker,
         narrowing: None,
         extent: Extent::Bounded,
+        family: None,
         is_decided: false,
         note: None,
     }

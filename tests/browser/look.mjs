@@ -34,9 +34,8 @@ export class Looker {
         await this.browser.look(width, height, theme);
         writeFileSync(join(this.folder, 'pictures', `${name}-${width}-${theme}.png`), await this.browser.picture());
         if (theme === 'light') await this.fits(`${name} at ${width}`, width);
-        if (width === 1280) await this.isNamed(`${name}, ${theme}`);
+        await this.isNamed(`${name} at ${width}, ${theme}`);
       }
-      if (width === 390) await this.isNamed(`${name} at 390`);
     }
     await this.browser.look(1280, 900, 'light');
   }

@@ -267,9 +267,7 @@ impl Kept {
     async fn serve(&self, wiki: &DemoWiki, writes: usize, key: Option<&Path>) {
         let mut setup = Setup::of(wiki, |keys| &keys.editor).in_dir(&self.audit);
         if let Some(key) = key {
-            setup = setup
-                .with("WIKI_AUDIT_ANCHORS", self.anchors().to_str().unwrap())
-                .with("WIKI_AUDIT_SIGNING_KEY", key.to_str().unwrap());
+            setup = setup.with_tables(&anchored(&self.anchors(), Some(key)));
         }
         let served = setup.serve().await;
         let id = id_of(wiki, "docs");
@@ -543,6 +541,16 @@ fn until<T>(mut found: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// The settings of anchors, as a file has them.
+fn anchored(anchors: &Path, key: Option<&Path>) -> String {
+    let key = key.map(|key| format!("audit_signing_key = {}\n", json!(key)));
+    format!(
+        "audit_anchors = {}\n{}",
+        json!(anchors),
+        key.unwrap_or_default()
+    )
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_outcome_is_anchored_while_the_server_lives_and_verify_says_up_to_when() {
     let wiki = sample_wiki().await;
@@ -550,8 +558,7 @@ async fn an_outcome_is_anchored_while_the_server_lives_and_verify_says_up_to_whe
     let (file, public) = key(elsewhere.path(), "audit.key");
     let anchors = elsewhere.path().join("anchors.jsonl");
     let served = Setup::of(&wiki, |keys| &keys.editor)
-        .with("WIKI_AUDIT_ANCHORS", anchors.to_str().unwrap())
-        .with("WIKI_AUDIT_SIGNING_KEY", file.to_str().unwrap())
+        .with_tables(&anchored(&anchors, Some(&file)))
         .serve()
         .await;
     let id = id_of(&wiki, "docs");
@@ -649,7 +656,7 @@ async fn readyz_and_doctor_tell_that_heads_are_not_anchored() {
     let elsewhere = TempDir::new().unwrap();
     let nowhere = elsewhere.path().join("missing").join("anchors");
     let setup = Setup::of(&wiki, |keys| &keys.editor);
-    let setup = setup.with("WIKI_AUDIT_ANCHORS", nowhere.to_str().unwrap());
+    let setup = setup.with_tables(&anchored(&nowhere, None));
     let server = setup.host_within(LIMITS()).await;
     let id = id_of(&wiki, "docs");
     let caller = server.open(&Caller::default()).await;
@@ -674,11 +681,10 @@ async fn readyz_and_doctor_tell_that_heads_are_not_anchored() {
         told.starts_with("not anchored since 20") && told.ends_with(why),
         "{told}"
     );
-    let doctor = Command::new(&["doctor"])
+    let doctor = Command::new(&["doctor", "--audit-anchors", nowhere.to_str().unwrap()])
         .with("WIKI_BASE_URL", &wiki.address())
         .with("WIKI_API_TOKEN", &wiki.keys().editor)
-        .with("WIKI_AUDIT_DIR", server.dir.path().to_str().unwrap())
-        .with("WIKI_AUDIT_ANCHORS", nowhere.to_str().unwrap());
+        .with("WIKI_AUDIT_DIR", server.dir.path().to_str().unwrap());
     let doctor = tokio::task::spawn_blocking(|| doctor.run()).await.unwrap();
     assert!(
         doctor.stdout.contains("heads cannot be anchored in"),

@@ -75,6 +75,7 @@ fn the_settings_are_those_that_are_read() {
         include_str!("../../src/config/policy.rs"),
         include_str!("../../src/config/storage.rs"),
         include_str!("../../src/config/anchors.rs"),
+        include_str!("../../src/config/custom.rs"),
         include_str!("../../src/config/serve.rs"),
         include_str!("../../src/config/network.rs"),
         include_str!("../../src/wiki/key.rs"),

@@ -89,6 +89,7 @@ impl Setup {
     /// The same with bounds of its own.
     pub(crate) async fn host_within(self, limits: HttpLimits) -> Hosted {
         let (app, settings, dir) = self.app();
+        app.ask_schema().await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = HttpServer::new(app, settings, limits, listener).unwrap();
         let (address, stop) = (server.address(), CancellationToken::new());

@@ -228,6 +228,7 @@ fn person() -> Caller {
         asker: Asker::Nobody,
         narrowing: None,
         extent: Extent::Whole,
+        family: None,
         is_decided: true,
         note: None,
     }

@@ -236,6 +236,52 @@ async fn a_client_sees_its_sites_alone() {
 }
 
 #[tokio::test]
+async fn a_delegate_sees_the_site_alone_on_which_it_was_made() {
+    let [a, b, _] = three().await;
+    let names = Names::new();
+    let maker = names.add(
+        "ci",
+        Grant {
+            sites: Some(vec!["a".to_owned(), "b".to_owned()]),
+            ..Grant::default()
+        },
+    );
+    let text = format!(
+        "serve_tokens_file = {:?}\ntoolsets = [\"pages\", \"delegate\"]\n{}{}",
+        names.path().to_str().unwrap(),
+        site("a", &a, ""),
+        site("b", &b, "")
+    );
+    let many = Many::start(&text).await;
+    let wanted = json!({ "task": "look around", "kind": "researcher" });
+    let made = many.call("/a", &maker, "wikijs_delegate", wanted).await;
+    let token = made["token"].as_str().unwrap_or_else(|| panic!("{made}"));
+    let delegate = Caller::default().with("authorization", &format!("Bearer {token}"));
+    assert_eq!(many.home("/a", &delegate).await, "first");
+    // It has one site, and need not name it.
+    assert_eq!(many.home("", &delegate).await, "first");
+    let elsewhere = many.post("/b", &delegate, &initialize("2025-11-25")).await;
+    assert_eq!(elsewhere.status, 404);
+    let end = json!({ "delegate": made["delegate"] });
+    let refused = many
+        .call("/b", &maker, "wikijs_end_delegation", end.clone())
+        .await;
+    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    let did = many.call("/a", &maker, "wikijs_end_delegation", end).await;
+    assert_eq!(did["why"], "ended by its maker", "{did}");
+    // A maker that loses the site takes it from its delegates.
+    let wanted = json!({ "task": "look around", "kind": "researcher" });
+    let made = many.call("/b", &maker, "wikijs_delegate", wanted).await;
+    let token = made["token"].as_str().unwrap();
+    let delegate = Caller::default().with("authorization", &format!("Bearer {token}"));
+    let initialized = async || many.post("/b", &delegate, &initialize("2025-11-25")).await;
+    assert_eq!(initialized().await.status, 200);
+    let text = fs::read_to_string(names.path()).unwrap();
+    fs::write(names.path(), text.replace("[\"a\",\"b\"]", "[\"a\"]")).unwrap();
+    assert_eq!(initialized().await.status, 404);
+}
+
+#[tokio::test]
 async fn a_gate_of_the_file_holds_from_then_on_and_its_previews_end() {
     let [a, b, _] = three().await;
     let with = |more: &str| format!("{WRITES}{}{}", site("a", &a, more), site("b", &b, ""));

@@ -122,8 +122,8 @@ fn a_name_that_is_none_and_an_empty_surface_stop_the_start() {
             "WIKI_TOOLS has \"wikijs_list_tag\", which is no tool; did you mean wikijs_list_tags?",
         ),
         (
-            &[("WIKI_EXCLUDE_TOOLS", "wikijs_delete")],
-            "WIKI_EXCLUDE_TOOLS has \"wikijs_delete\", which is no tool; did you mean wikijs_delete_page?",
+            &[("WIKI_EXCLUDE_TOOLS", "wikijs_delete_pages")],
+            "WIKI_EXCLUDE_TOOLS has \"wikijs_delete_pages\", which is no tool; did you mean wikijs_delete_page?",
         ),
         (
             &[("WIKI_TOOLS", "search")],

@@ -34,6 +34,7 @@ fn full_entry() -> Entry {
             role: Some(Role::Agent),
             subject: text("alice"),
             address: text("127.0.0.1"),
+            parent: None,
         }),
         actor: Some(Actor::user("root", Some("alice"))),
         tool: text("wikijs_update_page"),
@@ -187,6 +188,7 @@ fn any_client() -> impl Strategy<Value = Option<Client>> {
         role: None,
         subject,
         address,
+        parent: None,
     }))
 }
 

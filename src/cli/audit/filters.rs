@@ -3,6 +3,7 @@
 use crate::audit::{Ending, Filter, When};
 use crate::change::Operation;
 use crate::cli::words::{self, one_of, operation, operations};
+use crate::custom::is_custom_name;
 use crate::gates::Gate;
 use crate::page::Prefix;
 use crate::tools::{Registry, Surface, Toolset, did_you_mean, nearest};
@@ -110,7 +111,8 @@ fn tool(word: &str) -> Result<String, String> {
         .flatten()
         .chain(COMMANDS)
         .collect();
-    if names.contains(&word) {
+    // What was recorded under a custom tool stays, whether its file does or not.
+    if names.contains(&word) || is_custom_name(word) {
         return Ok(word.to_owned());
     }
     let meant = did_you_mean(nearest(word, names, 0.8));

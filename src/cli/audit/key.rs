@@ -24,7 +24,7 @@ pub(super) struct Arguments {
 enum Command {
     /// Make a key that signs anchors (Ed25519) in a new file, and print its public key
     #[command(
-        after_help = "Name the file in WIKI_AUDIT_SIGNING_KEY, and keep the public key where the log is checked.\n\nExamples:\n  wikijs-mcp audit key new /etc/wikijs-mcp/audit.key"
+        after_help = "Name the file in audit_signing_key, and keep the public key where the log is checked.\n\nExamples:\n  wikijs-mcp audit key new /etc/wikijs-mcp/audit.key"
     )]
     New(One),
     /// Print the public key of a signing key

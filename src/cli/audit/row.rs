@@ -207,6 +207,8 @@ pub(super) const fn paint(ending: Ending) -> Paint {
         | Ending::Proposal
         | Ending::Pause
         | Ending::Settings
+        | Ending::Memory
+        | Ending::Delegation
         | Ending::Purge => Paint::Dim,
     }
 }

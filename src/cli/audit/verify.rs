@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     /// Compare with heads that `audit head` printed and that were kept elsewhere
     #[arg(long, value_name = "FILE")]
     head: Option<PathBuf>,
-    /// Compare with the anchors in this file, as `WIKI_AUDIT_ANCHORS` has them made; of several files
+    /// Compare with the anchors in this file, as `audit_anchors` has them made; of several files
     /// the older ones first
     #[arg(long, value_name = "FILE")]
     anchors: Vec<PathBuf>,

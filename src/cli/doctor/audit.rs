@@ -108,7 +108,7 @@ fn anchored(log: &AuditLog, anchors: &AnchorSettings) -> Finding {
             if let Some(why) = unfit(file) {
                 return Finding::wrong(
                     format!("heads cannot be anchored in {}: {why}", print::path(file)),
-                    "Correct WIKI_AUDIT_ANCHORS, or the rights of its file.",
+                    "Correct audit_anchors, or the rights of its file.",
                 );
             }
             print::path(file)

@@ -7,18 +7,30 @@ use crate::cli::start;
 use crate::cli::when::{from_now, minute};
 use crate::config::ServeSettings;
 use crate::gates::ends_soon;
-use crate::server::http::{NamedClient, TokensFile};
+use crate::server::http::{Delegate, NamedClient, TokensFile};
 
 const ROTATE: &str = "Run `wikijs-mcp token rotate NAME`, and give out what it prints.";
 
-/// Findings about the named clients; none if callers need no name.
-pub(super) fn found() -> Vec<Finding> {
+/// What a toolset that nobody is offered needs.
+const NAMES: &str = "Set WIKI_SERVE_TOKENS_FILE for a server over HTTP, or leave the toolset out.";
+
+/// Findings about the named clients; none if callers need no name and do not delegate.
+pub(super) fn found(delegates: bool) -> Vec<Finding> {
     let settings = start::layers().ok();
     let settings = settings.and_then(|layers| ServeSettings::read(&layers.source()).ok());
-    let Some(path) = settings.and_then(|settings| settings.tokens_file) else {
-        return Vec::new();
+    let has_caller_keys = settings
+        .as_ref()
+        .is_some_and(|settings| settings.has_caller_keys);
+    let nobody = |why: &str| {
+        let seen = format!("the toolset delegate is on, but {why}: its tools are not offered");
+        Finding::warning(seen, NAMES)
     };
-    let clients = match TokensFile::for_operator(path).read() {
+    let Some(path) = settings.and_then(|settings| settings.tokens_file) else {
+        let vain = delegates.then(|| nobody("callers have no names"));
+        return vain.into_iter().collect();
+    };
+    let file = TokensFile::for_operator(path);
+    let clients = match file.read() {
         Err(error) => {
             return vec![Finding::wrong(
                 error.to_string(),
@@ -33,7 +45,36 @@ pub(super) fn found() -> Vec<Finding> {
         many => format!("the tokens file names {many} clients"),
     })];
     found.extend(clients.iter().filter_map(ending));
+    if delegates && has_caller_keys {
+        found.push(nobody("each caller brings a key of its own"));
+    }
+    found.extend(family(&file, &clients));
     found
+}
+
+/// What is to be said of the delegates of these clients; nothing if there are none.
+fn family(file: &TokensFile, clients: &[NamedClient]) -> Option<Finding> {
+    let all = match file.delegates().read() {
+        Ok(all) => all,
+        Err(error) => {
+            return Some(Finding::wrong(
+                format!("no delegate is let in: {error}"),
+                "Remove the file; clients make their delegates anew.",
+            ));
+        }
+    };
+    let now = OffsetDateTime::now_utc();
+    let is_there = |one: &&Delegate| {
+        let mut makers = clients.iter().map(NamedClient::id);
+        one.lasts(now) && makers.any(|id| Some(id) == one.parent())
+    };
+    match all.iter().filter(is_there).count() {
+        0 => None,
+        1 => Some(Finding::good("1 delegate of these clients may call")),
+        many => Some(Finding::good(format!(
+            "{many} delegates of these clients may call"
+        ))),
+    }
 }
 
 fn ending(client: &NamedClient) -> Option<Finding> {

@@ -4,8 +4,10 @@ mod address;
 mod audit;
 mod clients;
 mod clock;
+mod custom;
 mod finding;
 mod key;
+mod memory;
 mod notify;
 mod policy;
 mod report;
@@ -21,9 +23,11 @@ use tokio::time::Instant;
 
 use super::exit::Exit;
 use super::{Outcome, print, start};
+use crate::audit::AuditLog;
 use crate::config::{KeySource, Settings};
 use crate::gates::Policy;
 use crate::site::SiteName;
+use crate::tools::Toolset;
 use crate::wiki::{Reached, Wiki, WikiSettings};
 use finding::{Finding, Verdict};
 use report::Report;
@@ -140,7 +144,9 @@ async fn look(
     let time = Time::until(settings.wiki.retry.total);
     let (policy, surface, audit_dir) = (settings.policy, settings.surface, settings.audit_dir);
     let (anchors, told) = (settings.anchors, settings.notify);
+    let remembers = surface.has_any_of(Toolset::Memory);
     let source = settings.key_source;
+    let customs = settings.customs;
     let mut wiki = settings.wiki;
     // What is seen at the first try is what counts.
     wiki.retry.retries = 0;
@@ -160,6 +166,11 @@ async fn look(
             report.add(check, [Finding::skipped("because of the address")]);
         }
     }
+    if customs.names().next().is_some() {
+        let found = custom::found(&wiki, &surface, &customs, reached.is_some());
+        let found = time.give("custom tools", Box::pin(found)).await;
+        report.add("custom tools", found.unwrap_or_else(|| vec![time.is_up()]));
+    }
     report.add("policy", policy::found(&policy, &surface));
     report.add("policy", policy::paused(policy.pauses.look().as_ref()));
     report.add("rules", rules::found(&policy));
@@ -170,7 +181,12 @@ async fn look(
         "audit",
         print::in_progress("audit", audit::found(&audit_dir, &name, anchors.as_ref())).await,
     );
-    report.add("clients", clients::found());
+    if remembers {
+        let log = AuditLog::new(&audit_dir, &name);
+        let found = memory::found(&log, settings.memory, &policy).await;
+        report.add("memory", found);
+    }
+    report.add("clients", clients::found(surface.has("wikijs_delegate")));
     report.add("clock", [clock::found(reached.as_ref())]);
     Ok(())
 }

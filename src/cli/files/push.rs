@@ -72,25 +72,36 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     };
     let folder = open(&arguments.dir.dir)?;
     let _held = folder.hold().map_err(|error| fault(error, is_json))?;
-    let steps = progress::Steps::new();
-    let ready = Ready::of(&app.wiki, &folder, arguments.delete, shown(&steps)).await;
-    drop(steps);
-    let ready = match ready {
-        Ok(ready) => ready,
-        Err(error) => return Err(fault(explained(&app, error).await, is_json)),
-    };
-    if !ready.faults.is_empty() {
-        let all = ready.faults.iter().map(|fault| print::harmless(fault));
-        let lines: Vec<String> = all.take(100).collect();
-        let message = format!("nothing was pushed:\n  {}", lines.join("\n  "));
-        return Err((Exit::Refused, message));
-    }
+    let ready = collected(&app, &folder, &arguments, "nothing was pushed").await?;
     if !is_json {
         aside(&ready);
     }
-    let exit = push(&app, &folder, &ready, &arguments).await;
+    let exit = push(&app, &folder, ready, &arguments).await;
     app.writer.finish().await;
     exit
+}
+
+/// What is to be pushed now; an error begins with `refused`.
+async fn collected(
+    app: &App,
+    folder: &Folder,
+    arguments: &Arguments,
+    refused: &str,
+) -> Result<Ready, (Exit, String)> {
+    let steps = progress::Steps::new();
+    let ready = Ready::of(&app.wiki, folder, arguments.delete, shown(&steps)).await;
+    drop(steps);
+    let ready = match ready {
+        Ok(ready) => ready,
+        Err(error) => return Err(fault(explained(app, error).await, arguments.json)),
+    };
+    if ready.faults.is_empty() {
+        return Ok(ready);
+    }
+    let all = ready.faults.iter().map(|fault| print::harmless(fault));
+    let lines: Vec<String> = all.take(100).collect();
+    let message = format!("{refused}:\n  {}", lines.join("\n  "));
+    Err((Exit::Refused, message))
 }
 
 /// Says what is not pushed.
@@ -109,22 +120,43 @@ fn aside(ready: &Ready) {
     }
 }
 
-async fn push(app: &App, folder: &Folder, ready: &Ready, arguments: &Arguments) -> Outcome {
+async fn push(app: &App, folder: &Folder, ready: Ready, arguments: &Arguments) -> Outcome {
     let is_json = arguments.json;
-    let sets: Vec<&[DraftChange]> = ready.changes.chunks(MAX_CHANGES).collect();
-    if sets.is_empty() && !is_json {
+    let sets = ready.changes.len().div_ceil(MAX_CHANGES);
+    if sets == 0 && !is_json {
         print::line("nothing to push");
         return Ok(Exit::Done);
     }
-    if sets.len() > 1 && !is_json {
+    if sets > 1 && !is_json {
         let all = ready.changes.len();
         print::line(&format!(
-            "{all} changes are more than the {MAX_CHANGES} of a set: they go as {} sets",
-            sets.len()
+            "{all} changes are more than the {MAX_CHANGES} of a set: they go as {sets} sets"
         ));
     }
-    let (mut applied, mut results, mut exit) = (Vec::new(), Vec::new(), Ok(Exit::Done));
-    for set in sets {
+    let (kept, notes) = (ready.kept.clone(), ready.notes.clone());
+    let mut results = Vec::new();
+    let exit = in_sets(app, folder, ready, sets, arguments, &mut results).await;
+    if is_json {
+        let left = json!({ "results": results, "kept": kept, "notes": notes });
+        print::line(&left.to_string());
+    }
+    exit
+}
+
+/// Pushes one set after another until one is not applied or left open.
+async fn in_sets(
+    app: &App,
+    folder: &Folder,
+    mut ready: Ready,
+    sets: usize,
+    arguments: &Arguments,
+    results: &mut Vec<Value>,
+) -> Outcome {
+    let mut open = 0;
+    for at in 1..=sets {
+        let Some(set) = ready.changes.chunks(MAX_CHANGES).nth(open) else {
+            break;
+        };
         let mut came = one(app, set, arguments).await;
         if let Err(failure) = &came
             && failure.code == Code::RuleDenied
@@ -134,49 +166,62 @@ async fn push(app: &App, folder: &Folder, ready: &Ready, arguments: &Arguments) 
             came = left_open(set, arguments).await?.or(came);
         }
         let (result, ended) = match came {
-            Ok(Came::Applied(done)) => {
-                let (result, ended) = tell_applied(&done, is_json);
-                if ended.is_ok() {
-                    applied.extend_from_slice(set);
-                }
-                (result, ended)
+            Ok(Came::Applied(done)) => tell_applied(&done, arguments.json),
+            Ok(Came::Open(id)) => {
+                open += 1;
+                let (result, ended) = tell_open(&id, arguments);
+                results.push(result);
+                ended?;
+                continue;
             }
-            Ok(Came::Open(id)) => tell_open(&id, arguments),
             Ok(Came::Declined) => (
                 json!("declined"),
                 Err((Exit::Refused, "not pushed".to_owned())),
             ),
             Err(failure) => (
                 json!({ "error": failure }),
-                Err(print::failure(&failure, is_json)),
+                Err(print::failure(&failure, arguments.json)),
             ),
         };
         results.push(result);
-        exit = ended;
-        if exit.is_err() {
+        ended?;
+        let is_settled = settle(app, folder, &ready, set, arguments, results).await;
+        if at == sets {
             break;
         }
+        if !is_settled {
+            return Err((Exit::Unsettled, "not all of it was pushed".to_owned()));
+        }
+        // What was pushed may have mended links in pages that come now.
+        ready = collected(app, folder, arguments, "the rest was not pushed").await?;
     }
-    if !applied.is_empty() {
-        let steps = progress::Steps::new();
-        let settled = settled(&app.wiki, folder, ready, &applied, shown(&steps)).await;
-        drop(steps);
-        match settled {
-            Ok(pulled) if is_json => results.push(json!({ "pulled": told(&pulled) })),
-            Ok(pulled) => tell_pulled(&pulled),
-            Err(error) => {
-                let (_, message) = fault(explained(app, error).await, is_json);
-                print::note(&format!(
-                    "pushed, but the folder is not up to date: {message}; pull"
-                ));
-            }
+    Ok(Exit::Done)
+}
+
+/// Brings the folder up to date after a set; says so if it could not.
+async fn settle(
+    app: &App,
+    folder: &Folder,
+    ready: &Ready,
+    set: &[DraftChange],
+    arguments: &Arguments,
+    results: &mut Vec<Value>,
+) -> bool {
+    let steps = progress::Steps::new();
+    let settled = settled(&app.wiki, folder, ready, set, shown(&steps)).await;
+    drop(steps);
+    match settled {
+        Ok(pulled) if arguments.json => results.push(json!({ "pulled": told(&pulled) })),
+        Ok(pulled) => tell_pulled(&pulled),
+        Err(error) => {
+            let (_, message) = fault(explained(app, error).await, arguments.json);
+            print::note(&format!(
+                "pushed, but the folder is not up to date: {message}; pull"
+            ));
+            return false;
         }
     }
-    if is_json {
-        let left = json!({ "results": results, "kept": ready.kept, "notes": ready.notes });
-        print::line(&left.to_string());
-    }
-    exit
+    true
 }
 
 /// Leaves a set open for people, as `--propose` does.

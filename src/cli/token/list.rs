@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
@@ -14,11 +14,15 @@ use super::super::when::{from_now, minute};
 use super::failed;
 use crate::audit::ClientId;
 use crate::gates::ends_soon;
-use crate::server::http::{ClientConfirm, Grant, NamedClient, TokensFile};
+use crate::server::http::{ClientConfirm, Delegate, Grant, NamedClient, TokensFile};
 
 pub(super) fn list(file: &TokensFile, is_json: bool) -> Outcome {
     let clients = file.read().map_err(failed(file))?;
     let used = Used(file.used());
+    let delegates = file.delegates().read().unwrap_or_else(|error| {
+        print::note(&format!("No delegate is let in: {error}."));
+        Vec::new()
+    });
     if is_json {
         let shown = clients.iter().map(|client| {
             json!({
@@ -33,7 +37,8 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> Outcome {
             })
         });
         let shown: Vec<_> = shown.collect();
-        print::line(&json!({ "clients": shown }).to_string());
+        let family: Vec<_> = delegates.iter().map(|one| used.as_json(one)).collect();
+        print::line(&json!({ "clients": shown, "delegates": family }).to_string());
         return Ok(Exit::Done);
     }
     let head = [
@@ -68,6 +73,17 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> Outcome {
             expires,
             less(&client.may).into(),
         ]);
+        let own = |one: &&Delegate| one.parent() == Some(client.id());
+        for one in delegates.iter().filter(own) {
+            table.row(used.row(one));
+        }
+    }
+    let is_left = |one: &&Delegate| {
+        let parent = one.parent();
+        !clients.iter().any(|client| Some(client.id()) == parent)
+    };
+    for one in delegates.iter().filter(is_left) {
+        table.row(used.row(one));
     }
     table.print();
     for client in &clients {
@@ -90,7 +106,12 @@ impl Used {
     }
 
     fn told(&self, client: &NamedClient) -> String {
-        match (&self.0, self.of(client)) {
+        self.told_of(client.id())
+    }
+
+    fn told_of(&self, id: ClientId) -> String {
+        let used = self.0.as_ref().and_then(|all| all.get(&id).copied());
+        match (&self.0, used) {
             (None, _) => "not known".to_owned(),
             (Some(_), None) => "none yet".to_owned(),
             (Some(_), Some(at)) if OffsetDateTime::now_utc() - at < Duration::MINUTE => {
@@ -98,6 +119,55 @@ impl Used {
             }
             (Some(_), Some(at)) => from_now(at),
         }
+    }
+}
+
+impl Used {
+    /// A delegate, in the list below its maker.
+    fn row(&self, one: &Delegate) -> Vec<Cell> {
+        let end = one.may().ends().ok().flatten();
+        let expires = match (one.end(), end) {
+            (Some((_, why)), _) => Cell::painted(why.as_str().to_owned(), Paint::Dim),
+            (None, Some(end)) if one.lasts(OffsetDateTime::now_utc()) => {
+                format!("{}, {}", from_now(end), minute(end)).into()
+            }
+            (None, _) => Cell::painted("its time was up".to_owned(), Paint::Dim),
+        };
+        let (writes, most) = one.writes();
+        let counted = if one.may().read_only {
+            String::new()
+        } else {
+            format!(", {writes} of {most} changes")
+        };
+        let task = print::harmless(one.task());
+        vec![
+            format!("  {}", one.name()).into(),
+            "delegate".into(),
+            one.id().to_string().into(),
+            one.created().to_owned().into(),
+            self.told_of(one.id()).into(),
+            expires,
+            format!("{}{counted}; for \"{task}\"", less(one.may())).into(),
+        ]
+    }
+
+    fn as_json(&self, one: &Delegate) -> Value {
+        let used = self.0.as_ref().and_then(|all| all.get(&one.id()).copied());
+        let (writes, most) = one.writes();
+        let end = one.end();
+        json!({
+            "name": one.name(),
+            "id": one.id(),
+            "parent": one.parent(),
+            "task": one.task(),
+            "created": one.created(),
+            "lastUse": used.and_then(|at| at.format(&Rfc3339).ok()),
+            "may": one.may(),
+            "writesUsed": writes,
+            "writes": most,
+            "ended": end.map(|(at, _)| at),
+            "why": end.map(|(_, why)| why.as_str()),
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::exit::Exit;
 use super::{Outcome, file_faults, print, start};
 use crate::config::{ServeSettings, allowed_prefixes};
-use crate::server::http::{TokensFile, TokensFileError};
+use crate::server::http::{DelegatesError, TokensFile, TokensFileError};
 
 /// Arguments of `token`.
 #[derive(Debug, clap::Args)]
@@ -37,10 +37,13 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Remove a client; its token counts for nothing from the next second on
-    #[command(after_help = "Examples:\n  wikijs-mcp token revoke ci")]
+    /// Remove a client, with all its delegates, or end one delegate; its token counts for nothing
+    /// from the next second on
+    #[command(
+        after_help = "Examples:\n  wikijs-mcp token revoke ci\n  wikijs-mcp token revoke ci/writer-1a2b3c4d"
+    )]
     Revoke {
-        /// The client
+        /// The client, or the delegate
         name: String,
         /// Answer in JSON
         #[arg(long)]
@@ -74,7 +77,14 @@ pub(super) fn run(arguments: Arguments) -> Outcome {
         Command::Rotate(rotate) => rotate.make(&file, &settings),
         Command::List { json } => list::list(&file, json),
         Command::Revoke { name, json } => {
-            file.remove(&name).map_err(failed(&file))?;
+            if name.contains('/') {
+                // The name of a delegate begins with its maker's.
+                let delegates = file.delegates();
+                let told = |error: DelegatesError| (Exit::Failed, error.to_string());
+                delegates.revoke(&name).map_err(told)?;
+            } else {
+                file.remove(&name).map_err(failed(&file))?;
+            }
             print::line(&if json {
                 json!({ "revoked": name }).to_string()
             } else {

@@ -11,6 +11,7 @@ use super::link::{At, link, tell, told};
 use super::{failed, no_randomness};
 use crate::audit::Role;
 use crate::config::ServeSettings;
+use crate::custom::is_custom_name;
 use crate::page::Prefix;
 use crate::server::http::{ClientConfirm, Grant, LinkSecret, NamedClient, Token, TokensFile};
 use crate::tools::{Registry, Surface, Toolset};
@@ -108,7 +109,8 @@ impl New {
         let registry =
             Registry::of(&Surface::of(&Toolset::ALL)).map_err(|error| error.to_string())?;
         for tool in self.tools.iter().flatten() {
-            if registry.find(tool).is_none() {
+            // Whether a file says a custom tool is known where it is served.
+            if registry.find(tool).is_none() && !is_custom_name(tool) {
                 return Err(format!("--tools: there is no tool {tool:?}"));
             }
         }

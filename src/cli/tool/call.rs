@@ -110,6 +110,7 @@ async fn ask(
     };
     let caller = Caller {
         extent,
+        family: None,
         is_decided: false,
         ..start::operator(tool)
     };

@@ -22,6 +22,10 @@ pub(super) fn of(tool: &str) -> &'static str {
         "wikijs_add_comment" => r#"{"id": 1, "content": "Is this still so?"}"#,
         "wikijs_update_comment" => r#"{"id": 1, "comment": 1, "content": "It is."}"#,
         "wikijs_delete_comment" => r#"{"id": 1, "comment": 1}"#,
+        "wikijs_delegate" => {
+            r#"{"task": "check the links of docs", "kind": "researcher", "prefixes": ["docs"]}"#
+        }
+        "wikijs_end_delegation" => r#"{"delegate": "ci/researcher-1a2b3c4d"}"#,
         "wikijs_undo_write" => r#"{"callId": "last"}"#,
         _ => "{}",
     }

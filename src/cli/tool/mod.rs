@@ -2,6 +2,7 @@
 
 mod answer;
 mod call;
+mod check;
 mod examples;
 mod one_line;
 mod page;
@@ -13,7 +14,8 @@ use std::sync::Arc;
 use super::exit::Exit;
 use super::words::{self, one_of};
 use super::{Outcome, file_faults, print, start};
-use crate::server::App;
+use crate::custom::is_custom_name;
+use crate::server::{App, Unasked};
 use crate::tools::{Definition, Registry, Surface, Toolset, nearest};
 use crate::write::Patience;
 
@@ -29,7 +31,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the tools that the settings offer
+    /// List the tools that the settings offer, and where each comes from
     List {
         /// Answer in JSON, with the schemas
         #[arg(long)]
@@ -47,18 +49,22 @@ enum Command {
     },
     /// Call a tool
     Call(call::Arguments),
+    /// Test the files of your own tools
+    Check(check::Arguments),
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
     match arguments.command {
         Command::List { json } => {
-            show::list(&start::registry()?, json);
+            let (registry, queries) = start::tools()?;
+            show::list(&registry, &queries, json);
             Ok(Exit::Done)
         }
         Command::Show { name, json } => {
             show::one(find(&start::registry()?, &name)?, json);
             Ok(Exit::Done)
         }
+        Command::Check(arguments) => check::run(&arguments).await,
         Command::Call(arguments) => {
             let mut settings = start::settings_to_work_with()?;
             // There is no later search that would find a larger index.
@@ -66,6 +72,11 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             let app =
                 App::new(settings, Patience::of_command()).map_err(|error| (Exit::Usage, error))?;
             start::check_audit_dir(app.desk.audit())?;
+            match app.ask_schema().await {
+                Err(Unasked::Wrong(why)) => return Err((Exit::Usage, why)),
+                // The call itself says that the wiki does not answer.
+                Ok(()) | Err(Unasked::Waits(_)) => {}
+            }
             let app = Arc::new(app);
             let tool = find(&app.registry(), &arguments.name)?.name;
             let exit = call::run(&app, tool, &arguments).await;
@@ -78,7 +89,11 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 /// The tool of a name, with or without the common prefix, or what is wrong with the name.
 fn find<'a>(registry: &'a Registry, name: &str) -> Result<&'a Definition, (Exit, String)> {
     let bare = bare(name);
-    let full = [PREFIX, bare].concat();
+    let full = if is_custom_name(name) {
+        name.to_owned()
+    } else {
+        [PREFIX, bare].concat()
+    };
     registry.find(&full).ok_or_else(|| {
         let told = in_toolset(&full).map_or_else(
             || {
@@ -112,7 +127,10 @@ fn meant(registry: &Registry, name: &str) -> String {
         .filter(|known| strsim::levenshtein(known, name) * 3 <= known.chars().count())
         .map_or_else(
             || "`wikijs-mcp tool list` names those that there are".to_owned(),
-            |near| format!("did you mean {PREFIX}{near}?"),
+            |near| {
+                let prefix = if is_custom_name(near) { "" } else { PREFIX };
+                format!("did you mean {prefix}{near}?")
+            },
         )
 }
 

@@ -8,18 +8,43 @@ use crate::cli::table::{Cell, Table};
 use crate::tools::{Definition, Kind, Registry};
 
 /// All tools, a line each.
-pub(super) fn list(registry: &Registry, is_json: bool) {
+///
+/// `queries` are those that only the wiki's schema can tell.
+pub(super) fn list(registry: &Registry, queries: &[String], is_json: bool) {
     if is_json {
         let tools: Vec<Value> = registry.definitions().map(as_json).collect();
-        print::line(&json!({ "tools": tools }).to_string());
+        let mut told = json!({ "tools": tools });
+        if let (Value::Object(members), false) = (&mut told, queries.is_empty()) {
+            members.insert("needSchema".to_owned(), json!(queries));
+        }
+        print::line(&told.to_string());
         return;
     }
-    let mut table = Table::new(&["tool", "kind", "title"]);
+    let has_customs =
+        !queries.is_empty() || registry.definitions().any(|tool| tool.custom.is_some());
+    let mut head = vec!["tool", "kind", "title"];
+    if has_customs {
+        head.push("from");
+    }
+    let mut table = Table::new(&head);
     for tool in registry.definitions() {
-        table.row(vec![
+        let mut row = vec![
             Cell::painted(tool.name, Paint::Bold),
             kind(tool).into(),
             tool.title.into(),
+        ];
+        if has_customs {
+            row.push(from(tool).as_str().into());
+        }
+        table.row(row);
+    }
+    for name in queries {
+        let file = format!("{}.graphql", name.trim_start_matches("custom_"));
+        table.row(vec![
+            Cell::painted(name.as_str(), Paint::Bold),
+            "read".into(),
+            "held against the wiki's schema when served".into(),
+            file.into(),
         ]);
     }
     table.print();
@@ -34,6 +59,9 @@ pub(super) fn one(tool: &Definition, is_json: bool) {
     let name = print::painted(tool.name, Paint::Bold);
     print::line(&format!("{name} ({})", kind(tool)));
     print::line(&tool.description);
+    if let Some(custom) = &tool.custom {
+        print::line(&format!("from {}", custom.file));
+    }
     print::line("");
     let mut table = Table::new(&["argument", "type", "meaning"]);
     rows(&tool.input, "", &mut table);
@@ -42,27 +70,65 @@ pub(super) fn one(tool: &Definition, is_json: bool) {
     print::line(&format!(
         "wikijs-mcp tool call {} --args '{}'",
         tool.name,
-        examples::of(tool.name)
+        example(tool)
     ));
+}
+
+/// Where a tool comes from.
+fn from(tool: &Definition) -> String {
+    match &tool.custom {
+        None => "wikijs-mcp".to_owned(),
+        Some(custom) => match custom.calls {
+            None => custom.file.clone(),
+            Some(calls) => format!("{}, over {calls}", custom.file),
+        },
+    }
 }
 
 const fn kind(tool: &Definition) -> &'static str {
     match tool.kind {
         Kind::Read => "read",
+        Kind::Aside => "aside",
         Kind::Add | Kind::Change => "write",
     }
 }
 
 fn as_json(tool: &Definition) -> Value {
-    json!({
+    let mut told = json!({
         "name": tool.name,
         "title": tool.title,
         "kind": kind(tool),
         "description": tool.description,
         "inputSchema": tool.input,
         "outputSchema": tool.output,
-        "example": serde_json::from_str::<Value>(examples::of(tool.name)).unwrap_or_default(),
-    })
+        "example": serde_json::from_str::<Value>(&example(tool)).unwrap_or_default(),
+    });
+    if let (Value::Object(members), Some(custom)) = (&mut told, &tool.custom) {
+        members.insert("from".to_owned(), json!(custom.file));
+    }
+    told
+}
+
+/// An example of a tool's arguments; of an operator's own, those that are required.
+fn example(tool: &Definition) -> String {
+    if tool.custom.is_none() {
+        return examples::of(tool.name).to_owned();
+    }
+    let required = tool.input.get("required").and_then(Value::as_array);
+    let names = required.into_iter().flatten().filter_map(Value::as_str);
+    let value = |name: &str| {
+        let property = tool.input.get("properties")?.get(name)?;
+        let first = property.get("enum").and_then(|words| words.get(0));
+        Some(match property.get("type").and_then(Value::as_str) {
+            _ if first.is_some() => first?.clone(),
+            Some("integer" | "number") => property.get("minimum").cloned().unwrap_or(json!(1)),
+            Some("boolean") => json!(true),
+            Some("array") => json!([]),
+            _ => json!("..."),
+        })
+    };
+    let members = names.filter_map(|name| Some((name.to_owned(), value(name)?)));
+    Value::Object(members.collect()).to_string()
 }
 
 /// The members of an object's schema, and of the objects in it.

@@ -139,7 +139,8 @@ fn what_is_no_table_of_a_site_is_refused_with_its_line() {
     ] {
         assert_eq!(file(text).map(|_| ()).unwrap_err(), [fault], "{text}");
     }
-    let many: String = (0..51).map(|at| format!("[sites.s{at}]\n")).collect();
+    let many: Vec<String> = (0..51).map(|at| format!("[sites.s{at}]")).collect();
+    let many = many.join("\n");
     let faults = file(&many).map(|_| ()).unwrap_err();
     assert_eq!(faults, ["/c.toml:1: there are more than 50 sites"]);
 }
@@ -186,6 +187,10 @@ fn a_flag_is_not_lost_at_the_site_that_is_meant() {
             )
         );
     }
+    assert_eq!(
+        layers(&format!("{A}{B}"), &file).unwrap_err(),
+        "--api-token-file: each site has its own in the settings file; leave the flag out"
+    );
     assert!(layers(A, &given("WIKI_DEFAULT_LOCALE")).is_ok());
     // An address on the command line means the wiki without a table.
     let layers = layers(A, &given("WIKI_BASE_URL")).unwrap();

@@ -46,6 +46,8 @@ pub(super) const fn tone(ending: Ending) -> &'static str {
         | Ending::Proposal
         | Ending::Pause
         | Ending::Settings
+        | Ending::Memory
+        | Ending::Delegation
         | Ending::Purge => "calm",
     }
 }

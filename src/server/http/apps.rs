@@ -35,6 +35,8 @@ pub(super) struct Apps {
 /// The app of clients with narrower bounds.
 #[derive(Debug)]
 struct Narrower {
+    /// The client that needed it first.
+    client: String,
     /// The app of the same key without these bounds.
     of: Arc<App>,
     rule: ReadRule,
@@ -88,8 +90,14 @@ impl Apps {
         now
     }
 
-    /// The app of a client that may read only within a rule.
-    pub(super) fn within(&self, of: Arc<App>, rule: &ReadRule) -> Result<Arc<App>, String> {
+    /// The app of a client that may read only within a rule. A client that makes ever more of them,
+    /// by its delegates, pushes its own out.
+    pub(super) fn within(
+        &self,
+        client: &str,
+        of: Arc<App>,
+        rule: &ReadRule,
+    ) -> Result<Arc<App>, String> {
         if rule.is_open() {
             return Ok(of);
         }
@@ -101,12 +109,15 @@ impl Apps {
             Some(place) => known.remove(place),
             None => Narrower {
                 app: Arc::new(of.within(rule)?),
+                client: client.to_owned(),
                 rule: rule.clone(),
                 of,
             },
         };
         if known.len() >= self.most {
-            known.remove(0);
+            let held: Vec<_> = known.iter().map(|other| (&*other.client, 1)).collect();
+            let place = evict_index(&held, (client, 1)).unwrap_or_default();
+            known.remove(place);
         }
         let app = Arc::clone(&found.app);
         known.push(found);

@@ -50,7 +50,7 @@ pub struct NamedClient {
     /// What it is for; lines that were made before there were roles are of agents.
     #[serde(default, skip_serializing_if = "Role::is_default")]
     role: Role,
-    /// The client that it acts for. Reserved: no such line is taken yet.
+    /// The client that made it, if it is a delegate. The tokens file has no such line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parent: Option<ClientId>,
     /// SHA-256 of its token, in hex; `None` for a person who signs in.
@@ -97,6 +97,53 @@ impl NamedClient {
         may: Grant,
     ) -> Result<Self, String> {
         Self::made(name, role, may, |client| client.signing_in_with(link))
+    }
+
+    /// A delegate of a client, whose token this is.
+    ///
+    /// # Errors
+    /// One sentence about what is granted.
+    pub(super) fn delegate(
+        kind: &str,
+        token: &Token,
+        parent: ClientId,
+        may: Grant,
+    ) -> Result<Self, String> {
+        let id = ClientId::new().map_err(|_| "the system gave no random numbers".to_owned())?;
+        let short: String = id.to_string().chars().take(8).collect();
+        let now = OffsetDateTime::now_utc();
+        let now = now.replace_nanosecond(0).unwrap_or(now);
+        let client = Self {
+            id: Some(id),
+            name: format!("{kind}-{short}"),
+            role: Role::Agent,
+            parent: Some(parent),
+            sha256: Some(digest(token.reveal())),
+            old: None,
+            link: None,
+            created: now.format(&Rfc3339).unwrap_or_default(),
+            may,
+        };
+        client.checked_whole(Duration::ZERO)?;
+        Ok(client)
+    }
+
+    /// The same with another grant.
+    pub(super) fn granted(&self, may: Grant) -> Self {
+        Self {
+            may,
+            ..self.clone()
+        }
+    }
+
+    /// The digest of its token, as its line has it.
+    pub(super) fn digest(&self) -> Option<&str> {
+        self.sha256.as_deref()
+    }
+
+    /// The client that made it, if it is a delegate.
+    pub(super) const fn parent(&self) -> Option<ClientId> {
+        self.parent
     }
 
     fn made(
@@ -198,6 +245,15 @@ impl NamedClient {
 
     /// The client as the server takes it; `thinking` is the time that a person has.
     pub(super) fn checked(&self, thinking: Duration) -> Result<KnownClient, String> {
+        // Only the file of delegates says who made whom, and is held to it.
+        if self.parent.is_some() {
+            return Err("it is a delegate, which this file does not have".to_owned());
+        }
+        self.checked_whole(thinking)
+    }
+
+    /// The same for a delegate, too.
+    pub(super) fn checked_whole(&self, thinking: Duration) -> Result<KnownClient, String> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if !(1..=64).contains(&self.name.len()) || !self.name.chars().all(is_plain) {
             return Err(
@@ -223,6 +279,8 @@ impl NamedClient {
             rate: self.may.rate,
             may_apply_in_dry_run: self.may.may_apply_in_dry_run,
             sites: self.may.own_sites()?,
+            may: self.may.clone(),
+            bond: None,
             rights: Rights {
                 narrowing: Arc::new(self.may.narrowing(thinking)?),
                 tools: self.may.tools.clone().map(Into::into),
@@ -231,10 +289,6 @@ impl NamedClient {
     }
 
     fn fits_its_role(&self) -> Result<(), String> {
-        // Whoever acts for another may do no more than that one: until that is held, nobody does.
-        if self.parent.is_some() {
-            return Err("it acts for another client, which this version does not know".to_owned());
-        }
         let has = (
             self.sha256.is_some() || self.old.is_some(),
             self.link.is_some(),

@@ -16,23 +16,25 @@ use tokio_util::sync::CancellationToken;
 use super::super::app::App;
 use super::super::room::Room;
 use super::super::site::{Site, Sites};
-use super::super::visit::{Held, Named, Visit};
+use super::super::visit::{Held, Maker, Named, Visit};
 use super::address::origin_of;
 use super::apps::Apps;
 use super::body::{RoomOf, read, too_large};
+use super::kin::Kin;
 use super::known::{KnownClient, Unwelcome};
 use super::limits::HttpLimits;
 use super::live::LiveClients;
 use super::origin;
-use super::outgoing::{holding, until};
+use super::outgoing::{holding, until, while_so};
 use super::places::{Place, Places};
 use super::rate::Rates;
 use super::refusal::Refusal;
 use super::secret::LINK_PREFIX;
 use super::sessions::{Owner, RequestId, SESSION, Sessions, UnderWay};
-use crate::audit::Role;
+use crate::audit::{ClientId, Role};
 use crate::config::ServeSettings;
 use crate::gates::SessionId;
+use crate::write::Family;
 
 /// The method of a request that lasts as long as it listens for changes.
 const LISTEN: &str = "subscriptions/listen";
@@ -79,6 +81,8 @@ struct Caller {
     owner: String,
     /// The same for the record; `None` if the caller has neither.
     subject: Option<String>,
+    /// What it hands on, and what holds for it as a delegate.
+    family: Option<Arc<dyn Family>>,
 }
 
 /// The parts of a body that the guard needs.
@@ -208,13 +212,7 @@ impl Guard {
             return Ok(None);
         };
         let refused = |message| Err(Refusal::new(StatusCode::UNAUTHORIZED, message));
-        let bearer = |value: &HeaderValue| {
-            let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
-            let is_bearer = scheme.eq_ignore_ascii_case("bearer");
-            is_bearer.then(|| token.trim().to_owned())
-        };
-        let token = headers.get(header::AUTHORIZATION).and_then(bearer);
-        let token = token.unwrap_or_default();
+        let token = bearer(headers);
         if token.starts_with(LINK_PREFIX) {
             return refused(
                 "this is the secret of a sign-in link, which opens the review page in a browser and nothing here",
@@ -224,6 +222,9 @@ impl Guard {
             Ok(client) => Ok(Some(client)),
             Err(Unwelcome::Ended) => refused(
                 "this client's token has ended; its operator makes another with `wikijs-mcp token rotate`",
+            ),
+            Err(Unwelcome::DelegateEnded) => refused(
+                "this delegate has ended, or its maker may not call any more; only its maker makes another",
             ),
             Err(Unwelcome::Unknown) => refused(
                 "a client's token is needed, as Authorization: Bearer wjs_…; this one is missing or unknown",
@@ -255,13 +256,14 @@ impl Guard {
                 "there is no such session; initialize again",
             ));
         }
+        let end = caller.client.as_ref().and_then(|client| client.expires);
+        let delegate = delegate_of(&caller);
         if request.method() != Method::POST {
             let place = self
                 .streams
                 .take(caller.client.as_deref(), caller.site.name())?;
-            let end = caller.client.as_ref().and_then(|client| client.expires);
             let request = announced(request, caller, session, None);
-            let response = (self.with_sessions)(request).await;
+            let response = self.while_it_lasts(delegate, (self.with_sessions)(request).await);
             return Ok(until(end, holding(place, response)));
         }
         let place = Arc::new(
@@ -272,7 +274,10 @@ impl Guard {
         let most = self.limits.body;
         let room = RoomOf {
             room: &self.room,
-            owner: caller.client.as_ref().map(|client| &*client.identity),
+            owner: caller
+                .client
+                .as_ref()
+                .map(|client| &*client.counted().identity),
         };
         let reading = read(body, most, room);
         let (body, cargo) = tokio::time::timeout(self.limits.request, reading)
@@ -285,7 +290,7 @@ impl Guard {
         let is_first = session.is_none() && method.as_deref() == Some("initialize");
         // A request that listens may last for days: it is a stream, and no call under way.
         let is_stream = method.as_deref() == Some(LISTEN);
-        let end = caller.client.as_ref().and_then(|client| client.expires);
+        let delegate = delegate.filter(|_| is_stream);
         let place = if is_stream {
             Arc::new(
                 self.streams
@@ -301,7 +306,10 @@ impl Guard {
         let (response, place) = if is_first {
             let owner = Owner {
                 name: caller.owner.clone(),
-                client: caller.client.as_ref().map(|client| client.identity.clone()),
+                client: caller
+                    .client
+                    .as_ref()
+                    .map(|client| client.counted().identity.clone()),
             };
             let sessions = Arc::clone(&self.sessions);
             let opening = (self.with_sessions)(announced(request, caller, session, None));
@@ -329,7 +337,23 @@ impl Guard {
             (mcp(request).await, place)
         };
         // The call is under way until its answer has gone out, too.
-        Ok(until(end.filter(|_| is_stream), holding(place, response)))
+        let response = holding(place, self.while_it_lasts(delegate, response));
+        Ok(until(end.filter(|_| is_stream), response))
+    }
+
+    /// A stream of a delegate ends with it, whoever ends it.
+    fn while_it_lasts(
+        &self,
+        delegate: Option<ClientId>,
+        response: Response<Body>,
+    ) -> Response<Body> {
+        match (&self.clients, delegate) {
+            (Some(clients), Some(id)) => {
+                let clients = Arc::clone(clients);
+                while_so(move || clients.has_delegate(id), response)
+            }
+            _ => response,
+        }
     }
 
     /// Counts a request against the rate of its caller.
@@ -337,7 +361,7 @@ impl Guard {
         let rate = caller.client.as_ref().and_then(|client| client.rate);
         let rate = rate.unwrap_or(u32::MAX).min(self.settings().rate);
         let of_rate = match &caller.client {
-            Some(client) => client.identity.clone(),
+            Some(client) => client.counted().identity.clone(),
             None => caller.address.to_string(),
         };
         self.rates.take(&of_rate, rate).map_err(|wait| Refusal {
@@ -412,7 +436,7 @@ impl Guard {
         let site = self.site_of(site, client.as_deref())?;
         let (apps, app) = self.apps_of(&site);
         let name = client.as_ref().map_or(UNNAMED, |client| &client.identity);
-        let named = client.as_ref().map(|client| client.name.clone());
+        let named = client.as_ref().map(|client| client.subject());
         let (app, owner, subject) = match (settings.has_caller_keys, headers.get(CALLER_KEY)) {
             (false, None) => (app, name.to_owned(), named),
             (true, Some(key)) => {
@@ -442,11 +466,22 @@ impl Guard {
             None => app,
             Some(client) => {
                 let reads = &client.rights.narrowing.reads;
-                apps.within(app, reads).map_err(|fault| {
+                let counted = &client.counted().identity;
+                apps.within(counted, app, reads).map_err(|fault| {
                     tracing::error!("what answers a client could not be made: {fault}");
                     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call broke off")
                 })?
             }
+        };
+        // A delegate of a caller with a key of its own would need that key. One that was made before
+        // callers needed keys is held to its bounds.
+        let family = match (&self.clients, &client) {
+            (Some(clients), Some(client)) if client.bond.is_some() || !settings.has_caller_keys => {
+                let kin = Kin::new(clients, client, &site, &bearer(headers));
+                let kin: Arc<dyn Family> = Arc::new(kin);
+                Some(kin)
+            }
+            _ => None,
         };
         // A session is one site's alone, and not another's that comes later under its name.
         let owner = format!("{}:{owner}", site.number());
@@ -457,8 +492,26 @@ impl Guard {
             app,
             owner,
             subject,
+            family,
         })
     }
+}
+
+/// The id of a caller that is a delegate.
+fn delegate_of(caller: &Caller) -> Option<ClientId> {
+    let client = caller.client.as_ref()?;
+    client.bond.as_ref().map(|_| client.id)
+}
+
+/// The token that a request carries; empty if there is none.
+fn bearer(headers: &HeaderMap) -> String {
+    let token = |value: &HeaderValue| {
+        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+        let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+        is_bearer.then(|| token.trim().to_owned())
+    };
+    let token = headers.get(header::AUTHORIZATION).and_then(token);
+    token.unwrap_or_default()
 }
 
 /// The request with its caller's visit and without its secrets.
@@ -477,7 +530,7 @@ fn announced(
     };
     // Independent of the key, since each key has its own previews anyway.
     let session = match &caller.client {
-        Some(client) => session.of_client(client.identity.as_str()),
+        Some(client) => session.of_client(client.counted().identity.as_str()),
         None => session.owned_by(UNNAMED),
     };
     let visit = Visit {
@@ -488,9 +541,15 @@ fn announced(
             name: client.name.clone(),
             role: client.role,
             ends: client.expires,
+            maker: client.bond.as_ref().map(|bond| Maker {
+                id: bond.maker.id,
+                name: bond.maker.name.clone(),
+                task: Arc::clone(&bond.task),
+            }),
         }),
         subject: caller.subject,
         address: Some(caller.address.to_string()),
+        family: caller.family,
         rights: caller.client.map(|client| client.rights.clone()),
         _held: held,
     };

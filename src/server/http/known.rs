@@ -8,7 +8,7 @@ use super::super::site::{Site, Sites};
 use super::super::visit::Rights;
 use super::secret::is_same;
 use crate::audit::{ClientId, Role};
-use crate::gates::{Narrowing, ends_soon};
+use crate::gates::{Grant, Narrowing, ends_soon};
 use crate::site::SiteName;
 
 /// A client as the server takes it.
@@ -31,6 +31,21 @@ pub struct KnownClient {
     /// The only sites that it sees; without them, the one that is meant where none is named.
     pub(super) sites: Option<Vec<SiteName>>,
     pub(super) rights: Rights,
+    /// All that it was granted.
+    pub(super) may: Grant,
+    /// What ties it to its maker, if it is a delegate.
+    pub(super) bond: Option<Bond>,
+}
+
+/// What ties a delegate to its maker.
+#[derive(Debug)]
+pub(super) struct Bond {
+    /// Its maker, as it is now.
+    pub(super) maker: Arc<KnownClient>,
+    /// The only site that it sees.
+    pub(super) site: Option<SiteName>,
+    /// What it is to do.
+    pub(super) task: Arc<str>,
 }
 
 /// Why nobody is let in with a token.
@@ -40,6 +55,8 @@ pub(super) enum Unwelcome {
     Unknown,
     /// It was a client's.
     Ended,
+    /// It was a delegate's, or its maker may not call any more.
+    DelegateEnded,
 }
 
 impl KnownClient {
@@ -55,6 +72,19 @@ impl KnownClient {
         &self.name
     }
 
+    /// Whose shares, rate and guesses it uses: its maker's, if it is a delegate.
+    pub(super) fn counted(&self) -> &Self {
+        self.bond.as_ref().map_or(self, |bond| &bond.maker)
+    }
+
+    /// The name under which its calls are on record: that of a delegate begins with its maker's.
+    pub(super) fn subject(&self) -> String {
+        match &self.bond {
+            Some(bond) => format!("{}/{}", bond.maker.name, self.name),
+            None => self.name.clone(),
+        }
+    }
+
     /// What it is for.
     #[must_use]
     pub const fn role(&self) -> Role {
@@ -64,6 +94,9 @@ impl KnownClient {
     /// Whether it sees a site. One that names no sites sees the site that is meant where none is
     /// named: a site that is added later is not opened to the clients of before.
     pub(in crate::server) fn sees(&self, site: &Arc<Site>, all: &Sites) -> bool {
+        if let Some(bond) = &self.bond {
+            return site.name() == bond.site.as_ref() && bond.maker.sees(site, all);
+        }
         match &self.sites {
             Some(own) => site.name().is_some_and(|name| own.contains(name)),
             None => all.of(None).is_some_and(|meant| Arc::ptr_eq(&meant, site)),

@@ -19,6 +19,7 @@ use super::super::handler::Handler;
 use super::super::metrics;
 use super::super::site::Sites;
 use super::connections::Connections;
+use super::delegate_ends::watch;
 use super::guard::Guard;
 use super::health::{self, Readiness};
 use super::limits::HttpLimits;
@@ -208,6 +209,10 @@ impl HttpServer {
             ..
         } = self;
         sites.begin_recovery();
+        let watching = shared.guard.clients.as_ref().map(|clients| {
+            let (clients, sites) = (Arc::clone(clients), Arc::clone(&sites));
+            tokio::spawn(watch(clients, sites, stop.clone()))
+        });
         let calls = Arc::clone(&shared.guard.calls.all);
         let router = router(shared);
         let connections = Connections::new(&limits);
@@ -220,6 +225,10 @@ impl HttpServer {
             tracing::warn!("calls under way were cut off; their writes are settled all the same");
         }
         streams.cancel();
+        if let Some(watching) = watching {
+            // What it puts on record comes before the record is closed.
+            drop(watching.await);
+        }
         sites.finish().await;
         connections.end().await;
     }
@@ -304,6 +313,10 @@ async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Re
         .and_then(|_| guard.client(request.headers()))
         .and_then(|client| match client {
             Some(client) if client.role == Role::Metrics => Ok(Some(client)),
+            Some(client) if client.bond.is_some() => Err(Refusal::new(
+                axum::http::StatusCode::FORBIDDEN,
+                "a delegate has tools and nothing else",
+            )),
             Some(client) if !client.rights.narrowing.reads.is_open() => Err(Refusal::new(
                 axum::http::StatusCode::FORBIDDEN,
                 "the metrics count pages that this client may not read",

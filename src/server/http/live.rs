@@ -1,13 +1,16 @@
 //! The current named clients: the file is checked again while the server runs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
+use super::delegates_file::DelegatesFile;
+use super::family::Member;
 use super::known::{KnownClient, Unwelcome};
 use super::last_use::LastUses;
 use super::secret::{LinkSecret, digest};
@@ -30,6 +33,9 @@ struct State {
     stamp: Stamp,
     looked: Instant,
     fault: Option<TokensFileError>,
+    /// The delegates of these clients, and the state of their file.
+    family: Arc<[Arc<Member>]>,
+    family_stamp: Stamp,
     /// When clients that expire soon were last logged.
     told: Option<Instant>,
 }
@@ -38,6 +44,7 @@ struct State {
 #[derive(Debug)]
 pub struct LiveClients {
     file: TokensFile,
+    pub(super) delegates: DelegatesFile,
     thinking: Duration,
     fresh: Duration,
     state: Mutex<State>,
@@ -54,17 +61,22 @@ impl LiveClients {
         thinking: Duration,
         fresh: Duration,
     ) -> Result<Self, TokensFileError> {
-        let state = State {
-            stamp: stamp(&file),
+        let delegates = file.delegates();
+        let mut state = State {
+            stamp: stamp(file.path()),
+            family: Arc::default(),
+            family_stamp: None,
             clients: known(&file, thinking)?,
             looked: Instant::now(),
             fault: None,
             told: None,
         };
         let uses = file.last_uses();
-        uses.keep(ids(&state.clients));
+        state.read_family(&delegates, thinking);
+        uses.keep(ids(&state));
         Ok(Self {
             file,
+            delegates,
             thinking,
             fresh,
             state: Mutex::new(state),
@@ -91,8 +103,34 @@ impl LiveClients {
         let found = clients
             .iter()
             .find_map(|client| client.takes(&digest).map(|counts| (client, counts)));
-        let (client, counts) = found.ok_or(Unwelcome::Unknown)?;
-        counts.map(|()| self.came(client))
+        if let Some((client, counts)) = found {
+            return counts.map(|()| self.came(client));
+        }
+        // A delegate ends, and loses what its maker loses, at once.
+        let family = self.family();
+        let member = family.iter().find(|member| member.is_of(&digest));
+        match member.map(|member| member.standing()) {
+            Some(Ok(client)) => Ok(self.came(client)),
+            Some(Err(_)) => Err(Unwelcome::DelegateEnded),
+            None => Err(Unwelcome::Unknown),
+        }
+    }
+
+    /// All delegates, those that ended lately included, by the files as they are at this moment.
+    pub(super) fn family(&self) -> Arc<[Arc<Member>]> {
+        Arc::clone(&self.within(Duration::ZERO).family)
+    }
+
+    /// Whether a delegate may call at this moment.
+    pub(super) fn has_delegate(&self, id: ClientId) -> bool {
+        let family = self.family();
+        let mut own = family.iter().filter(|member| member.line.id() == id);
+        own.next().is_some_and(|member| member.standing().is_ok())
+    }
+
+    /// Whether the tokens file is in force, so that who is not in it was revoked.
+    pub(super) fn is_in_force(&self) -> bool {
+        self.within(Duration::ZERO).fault.is_none()
     }
 
     /// A client that came, which is noted.
@@ -190,11 +228,15 @@ impl LiveClients {
             return state;
         }
         state.looked = Instant::now();
-        let stamp = stamp(&self.file);
-        if stamp == state.stamp {
+        let now = stamp(self.file.path());
+        if now == state.stamp {
+            if stamp(self.delegates.path()) != state.family_stamp {
+                state.read_family(&self.delegates, self.thinking);
+                self.uses.keep(ids(&state));
+            }
             return state;
         }
-        state.stamp = stamp;
+        state.stamp = now;
         match known(&self.file, self.thinking) {
             Ok(clients) => {
                 match clients.len() {
@@ -216,13 +258,44 @@ impl LiveClients {
                 state.fault = Some(error);
             }
         }
-        self.uses.keep(ids(&state.clients));
+        state.read_family(&self.delegates, self.thinking);
+        self.uses.keep(ids(&state));
         state
     }
 }
 
-fn ids(clients: &[Arc<KnownClient>]) -> HashSet<ClientId> {
-    clients.iter().map(|client| client.id).collect()
+impl State {
+    /// Reads the delegates of the present clients. Where their file cannot be read, there are none.
+    fn read_family(&mut self, file: &DelegatesFile, thinking: Duration) {
+        self.family_stamp = stamp(file.path());
+        let lines = file.read().unwrap_or_else(|error| {
+            tracing::error!(%error, "no delegate is let in");
+            Vec::new()
+        });
+        let until: HashMap<ClientId, Instant> = self
+            .family
+            .iter()
+            .map(|member| (member.line.id(), member.until))
+            .collect();
+        let members = lines.into_iter().filter_map(|line| {
+            let (id, name) = (line.id(), line.name());
+            let until = until.get(&id).copied();
+            match Member::of(line, &self.clients, thinking, until) {
+                Ok(member) => Some(Arc::new(member)),
+                Err(fault) => {
+                    tracing::error!(delegate = %name, %fault, "a delegate is not let in");
+                    None
+                }
+            }
+        });
+        self.family = members.collect();
+    }
+}
+
+fn ids(state: &State) -> HashSet<ClientId> {
+    let clients = state.clients.iter().map(|client| client.id);
+    let family = state.family.iter().map(|member| member.line.id());
+    clients.chain(family).collect()
 }
 
 fn known(
@@ -240,7 +313,7 @@ fn known(
     checked.collect()
 }
 
-fn stamp(file: &TokensFile) -> Stamp {
-    let found = fs::metadata(file.path()).ok()?;
+fn stamp(file: &Path) -> Stamp {
+    let found = fs::metadata(file).ok()?;
     Some((found.ctime(), found.ctime_nsec(), found.len(), found.ino()))
 }

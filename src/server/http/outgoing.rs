@@ -20,6 +20,25 @@ pub(super) fn holding(
     })
 }
 
+/// A stream that ends when something is not so any more, which is looked at every second.
+pub(super) fn while_so(
+    is_so: impl Fn() -> bool + Send + 'static,
+    response: Response<Body>,
+) -> Response<Body> {
+    let ended = async move {
+        loop {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            if !is_so() {
+                return;
+            }
+        }
+    };
+    response.map(|body| {
+        let parts = body.into_data_stream();
+        Body::from_stream(parts.take_until(Box::pin(ended)))
+    })
+}
+
 /// A stream that ends with its client, as every call does.
 pub(super) fn until(end: Option<OffsetDateTime>, response: Response<Body>) -> Response<Body> {
     let Some(end) = end else {

@@ -92,7 +92,10 @@ impl Places {
     }
 
     fn of_share(&self, client: &KnownClient) -> Result<OwnedSemaphorePermit, Refusal> {
-        let place = self.shares.of(&client.identity).try_acquire_owned();
+        let place = self
+            .shares
+            .of(&client.counted().identity)
+            .try_acquire_owned();
         place.map_err(|_| Refusal::busy(self.taken.share))
     }
 }

@@ -124,6 +124,7 @@ fn caller(client: &KnownClient) -> Caller {
         asker: Asker::Nobody,
         narrowing: None,
         extent: Extent::Bounded,
+        family: None,
         is_decided: false,
         note: None,
     }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use time::OffsetDateTime;
 
 use super::client::{NamedClient, Rotation};
+use super::delegates_file::DelegatesFile;
 use super::last_use::LastUses;
 use super::lines_file::LinesFile;
 use super::secret::LinkSecret;
@@ -41,6 +42,12 @@ impl TokensFile {
     /// The file beside it that says when each client came last.
     pub(super) fn last_uses(&self) -> LastUses {
         LastUses::new(self.0.beside(".used"))
+    }
+
+    /// The file of delegates beside it.
+    #[must_use]
+    pub fn delegates(&self) -> DelegatesFile {
+        DelegatesFile::new(self.0.beside(".delegates"))
     }
 
     /// When each client came last, to the minute; `None` if no server noted that yet.

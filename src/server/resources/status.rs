@@ -8,14 +8,16 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::super::terms::{IndexState, Terms, Writes};
-use super::super::visit::Named;
+use super::super::visit::{Named, Visit};
 use super::{Own, Reader, Text};
 use crate::audit::Proposal;
 use crate::error::{Code, Failure};
 use crate::gates::{ConfirmMode, ends_soon, paused};
+use crate::memory::MOST;
 use crate::page::{PageReading, Prefix};
 use crate::site::SiteName;
 use crate::wiki::{Right, Rights, in_words};
+use crate::write::{Child, Family};
 
 /// How long the wiki may take to report the key's rights.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -49,9 +51,24 @@ struct Status {
     #[serde(skip_serializing_if = "Option::is_none")]
     proposals: Option<Proposals>,
     index: Index,
+    /// What is remembered, if this session may recall it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<OwnMemory>,
+    /// The operator's own tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    custom_tools: Option<CustomTools>,
     /// What could not be found out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unavailable: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct CustomTools {
+    /// Those that this session is offered.
+    offered: Vec<&'static str>,
+    /// Why queries are not offered yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -63,6 +80,16 @@ struct OwnClient {
     /// What is to be done about that, where it is soon.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
+    /// Who made it, what for, and how many changes it may make still, if it is a delegate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delegate_of: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writes_left: Option<u32>,
+    /// Its delegates that last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    delegates: Vec<Child>,
 }
 
 #[derive(Debug, Serialize)]
@@ -123,6 +150,17 @@ struct OpenProposal {
     created_at: String,
 }
 
+/// What this caller remembers.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OwnMemory {
+    /// `client` or `site`.
+    shared_by: &'static str,
+    may_remember: bool,
+    entries: usize,
+    most: usize,
+}
+
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Index {
@@ -165,6 +203,17 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
             None
         }
     };
+    let memory = match own_memory(reader).await {
+        Ok(memory) => memory,
+        Err(failure) => {
+            tracing::warn!(
+                code = failure.code.as_str(),
+                "what is remembered could not be read"
+            );
+            unavailable.push("memory");
+            None
+        }
+    };
     let key = wiki.key();
     let status = Status {
         summary: terms.sentence(),
@@ -184,10 +233,16 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
             expires_at: key.expires().and_then(|at| at.format(&Rfc3339).ok()),
             rights,
         },
-        client: reader.visit.client.as_ref().map(OwnClient::of),
+        client: reader
+            .visit
+            .client
+            .as_ref()
+            .map(|client| OwnClient::of(client, reader.visit.family.as_deref())),
         writes: View::of(&terms),
         proposals,
         index: Index::of(terms.index),
+        memory,
+        custom_tools: CustomTools::of(reader.visit),
         unavailable,
     };
     serde_json::to_string(&status)
@@ -243,22 +298,58 @@ async fn proposals(reader: &Reader<'_>) -> Result<Proposals, Failure> {
     })
 }
 
+/// What this caller remembers, where it may recall anything.
+async fn own_memory(reader: &Reader<'_>) -> Result<Option<OwnMemory>, Failure> {
+    let offered = reader.visit.offered();
+    if !offered.has("wikijs_recall") {
+        return Ok(None);
+    }
+    let terms = reader.visit.app.desk.memory_terms(&reader.caller).await?;
+    Ok(Some(OwnMemory {
+        shared_by: terms.mode.as_str(),
+        may_remember: terms.may_remember && offered.has("wikijs_remember"),
+        entries: terms.entries,
+        most: MOST,
+    }))
+}
+
+impl CustomTools {
+    fn of(visit: &Visit) -> Option<Self> {
+        let own = &visit.app.own_tools;
+        let registry = visit.app.registry();
+        let offered = visit.offered();
+        let customs = registry.definitions().filter(|tool| tool.custom.is_some());
+        let names = customs.map(|tool| tool.name);
+        own.are_there().then(|| Self {
+            offered: names.filter(|name| offered.has(name)).collect(),
+            waiting: own.wait(),
+        })
+    }
+}
+
 impl OwnClient {
-    fn of(client: &Named) -> Self {
-        let left = |end| in_words(end - OffsetDateTime::now_utc());
+    fn of(client: &Named, family: Option<&dyn Family>) -> Self {
+        let maker = client.maker.as_ref();
         let soon = client
             .ends
-            .filter(|end| ends_soon(*end, OffsetDateTime::now_utc()));
+            .filter(|end| maker.is_none() && ends_soon(*end, OffsetDateTime::now_utc()));
         Self {
-            name: client.name.clone(),
+            name: maker.map_or_else(
+                || client.name.clone(),
+                |maker| format!("{}/{}", maker.name, client.name),
+            ),
             expires_at: client.ends.and_then(|at| at.format(&Rfc3339).ok()),
             notice: soon.map(|end| {
                 format!(
                     "This client's token ends in {}. Ask the operator for another: `wikijs-mcp token rotate {}`.",
-                    left(end),
+                    in_words(end - OffsetDateTime::now_utc()),
                     client.name
                 )
             }),
+            delegate_of: maker.map(|maker| maker.name.clone()),
+            task: maker.map(|maker| maker.task.to_string()),
+            writes_left: family.and_then(Family::left),
+            delegates: family.map(Family::children).unwrap_or_default(),
         }
     }
 }

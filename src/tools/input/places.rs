@@ -1,7 +1,7 @@
 //! Reads single arguments as this wiki means them: tags, paths, locales, dates.
 
 use super::invalid_argument;
-use crate::audit::DraftName;
+use crate::audit::{DraftName, MemoryId, NotHex};
 use crate::error::Failure;
 use crate::page::{Date, Locale, NewPath, PagePath, Reference, TagPattern};
 use crate::wiki::Wiki;
@@ -108,6 +108,20 @@ pub(in crate::tools) fn place(
         one_locale(locale, named)?,
         Some(path).filter(|path| !path.as_str().is_empty()),
     ))
+}
+
+/// The id of a memory, if one is named.
+pub(in crate::tools) fn memory_id(
+    name: &str,
+    id: Option<&str>,
+) -> Result<Option<MemoryId>, Failure> {
+    id.map(|id| required_memory_id(name, id)).transpose()
+}
+
+/// The id of a memory.
+pub(in crate::tools) fn required_memory_id(name: &str, id: &str) -> Result<MemoryId, Failure> {
+    id.parse()
+        .map_err(|fault: NotHex| invalid_argument(name, fault.to_string()))
 }
 
 /// Reads a date.

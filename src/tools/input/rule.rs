@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::str::FromStr as _;
 
-use crate::audit::DraftName;
+use crate::audit::{DraftName, MemoryId};
 use crate::page::{self, Date, Locale, NewPath, Reference};
 
 type Told = Result<(), String>;
@@ -34,6 +34,15 @@ pub(in crate::tools) use page::{
 
 pub(in crate::tools) fn note(note: &str) -> Told {
     page::Note::parse(note, page::Whose::Agent).map(|_| ())
+}
+
+/// The text of a memory.
+pub(in crate::tools) use crate::memory::check_content as memory;
+
+/// The id of a memory.
+pub(in crate::tools) fn memory_id(id: &str) -> Told {
+    let read = id.parse::<MemoryId>();
+    read.map(drop).map_err(|fault| fault.to_string())
 }
 
 /// The name of a draft, or its id.

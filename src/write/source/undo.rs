@@ -225,7 +225,7 @@ async fn meant(desk: &Desk, undo: &Undo) -> Result<Meant, Failure> {
             .iter()
             .find_map(|record| record.client.as_ref());
         let owner = undo.owner.as_ref();
-        owner.is_none_or(|owner| client.is_some_and(|client| client.is_same_owner(owner)))
+        owner.is_none_or(|owner| client.is_some_and(|client| owner.is_same_owner(client)))
     };
     if calls.is_empty() || !calls.iter().all(is_own) {
         return Err(failure);

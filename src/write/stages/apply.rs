@@ -22,6 +22,7 @@ use super::turn;
 use crate::write::answer::{Answer, Applied, Notes, SetAnswer, SetMember, SetOutcome};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
+use crate::write::family::Family;
 use crate::write::past_set::INTERRUPTED;
 use crate::write::sets::Progress;
 use crate::write::source::thing;
@@ -38,6 +39,8 @@ pub(in crate::write) struct Job {
     pub(in crate::write) checked: Checked,
     /// The proposal that it applies.
     pub(in crate::write) held: Option<HeldProposal>,
+    /// What holds for its caller as a delegate.
+    pub(in crate::write) family: Option<Arc<dyn Family>>,
 }
 
 /// Sends a set in a task of its own, which continues when the client leaves. Answers as soon as the
@@ -54,6 +57,7 @@ pub(in crate::write) async fn in_its_own_task(
         docket,
         checked,
         held,
+        family,
     }: Job,
 ) -> Result<Result<Answer, Failure>, Refusal> {
     let tasks = &desk.house.tasks;
@@ -72,6 +76,7 @@ pub(in crate::write) async fn in_its_own_task(
         docket,
         progress: Arc::clone(&progress),
         session: session.clone(),
+        family,
     };
     let (keeps, draft) = (set.keeps_on_failure(), set.draft());
     let call = set.id();
@@ -139,6 +144,7 @@ struct Run {
     docket: Docket,
     progress: Progress,
     session: SessionId,
+    family: Option<Arc<dyn Family>>,
 }
 
 /// A change that may have to be taken back.
@@ -200,6 +206,13 @@ impl Run {
             Ok(turn) => turn,
             Err(refusal) => return Err(self.refused(&docket, refusal).await),
         };
+        // The caller may have ended since the change before.
+        if let Some(family) = &self.family
+            && let Err(failure) = family.take(0).await
+        {
+            let refusal = Refusal::at(Gate::Rules, failure);
+            return Err(self.refused(&docket, refusal).await);
+        }
         let permit = match self.looked_at_again(permit).await {
             Ok(permit) => permit,
             Err(failure) => {

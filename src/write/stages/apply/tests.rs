@@ -26,6 +26,7 @@ async fn sent(office: &Office, set: ChangeSet) -> Result<Answer, Failure> {
         docket: docket(&set),
         checked: checked(),
         held: None,
+        family: None,
     };
     let (sender, session) = (Office::sender(), session());
     let answer = in_its_own_task(&office.desk, &sender, &session, permit_of(set), job);
@@ -102,6 +103,7 @@ fn run(office: &Office) -> Run {
         docket,
         progress: Arc::new(Mutex::new(first)),
         session: session(),
+        family: None,
     }
 }
 

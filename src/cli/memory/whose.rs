@@ -1,0 +1,63 @@
+//! Which owner a command means.
+
+use super::super::exit::Exit;
+use super::super::{print, start};
+use crate::config::ServeSettings;
+use crate::memory::{Memory, Owner};
+use crate::server::http::TokensFile;
+
+/// What the key of an owner begins with that no store knows yet.
+const KEYS: [&str; 4] = ["client:", "user:", "http/", "key:"];
+
+/// Whether an owner is meant; without a name everybody is.
+pub(super) fn is_meant(owner: &Owner, name: Option<&str>) -> bool {
+    name.is_none_or(|name| owner.is_called(name))
+}
+
+/// The one owner of this name or key, among those that remember something and the named clients
+/// of a server over HTTP.
+///
+/// # Errors
+/// That there is none, or several.
+pub(super) fn one(all: &[(Owner, Memory)], name: &str) -> Result<Owner, (Exit, String)> {
+    let mut owners: Vec<&Owner> = all.iter().map(|(owner, _)| owner).collect();
+    owners.dedup();
+    let mut found = owners.iter().filter(|owner| owner.is_called(name));
+    match (found.next(), found.next()) {
+        (Some(owner), None) => return Ok((**owner).clone()),
+        (Some(_), Some(_)) => {
+            let fault = format!(
+                "several clients are called {}; name the whole identity, as `wikijs-mcp memory list --json` has it",
+                print::harmless(name)
+            );
+            return Err((Exit::Usage, fault));
+        }
+        (None, _) => {}
+    }
+    if let Some(owner) = named_client(name) {
+        return Ok(owner);
+    }
+    if name == Owner::site().key {
+        return Ok(Owner::site());
+    }
+    if Owner::is_fit(name) && KEYS.iter().any(|key| name.starts_with(key)) {
+        let shown = name.rsplit('/').next().unwrap_or(name);
+        return Ok(Owner::client(name, shown));
+    }
+    let fault = format!(
+        "no client {} is known here; name a named client, one of `wikijs-mcp memory list`, or a whole identity such as user:1000/claude-code",
+        print::harmless(name)
+    );
+    Err((Exit::Usage, fault))
+}
+
+/// The named client of a server over HTTP.
+fn named_client(name: &str) -> Option<Owner> {
+    let layers = start::layers().ok()?;
+    let settings = ServeSettings::read(&layers.source()).ok()?;
+    let clients = TokensFile::for_operator(settings.tokens_file?)
+        .read()
+        .ok()?;
+    let client = clients.iter().find(|client| client.name == name)?;
+    Some(Owner::client(&format!("client:{}", client.id()), name))
+}

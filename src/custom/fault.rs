@@ -1,0 +1,76 @@
+//! What is wrong with a file, and where.
+
+use std::fmt;
+
+/// A place in a file; both count from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The line.
+    pub line: usize,
+    /// The column, in characters.
+    pub column: usize,
+}
+
+impl Place {
+    /// The place of a byte in a text.
+    #[must_use]
+    pub(super) fn of(text: &str, byte: usize) -> Self {
+        let before = text.get(..byte.min(text.len())).unwrap_or(text);
+        let last = before.rsplit('\n').next().unwrap_or_default();
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: last.chars().count() + 1,
+        }
+    }
+}
+
+impl From<graphql_parser::Pos> for Place {
+    fn from(at: graphql_parser::Pos) -> Self {
+        Self {
+            line: at.line,
+            column: at.column,
+        }
+    }
+}
+
+/// What is wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The file's name in its directory.
+    pub file: String,
+    /// Where, if it is at one place.
+    pub at: Option<Place>,
+    /// What is wrong.
+    pub text: String,
+}
+
+impl Fault {
+    /// A fault of a whole file.
+    #[must_use]
+    pub fn of(file: &str, text: impl Into<String>) -> Self {
+        Self {
+            file: file.to_owned(),
+            at: None,
+            text: text.into(),
+        }
+    }
+
+    /// A fault at a place.
+    #[must_use]
+    pub(super) fn at(file: &str, at: Place, text: impl Into<String>) -> Self {
+        Self {
+            at: Some(at),
+            ..Self::of(file, text)
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(Place { line, column }) = self.at {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.text)
+    }
+}

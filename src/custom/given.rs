@@ -1,0 +1,100 @@
+//! What a recipe gives its tool: fixed values, and texts with values in them.
+
+use serde_json::{Map, Value};
+use time::Date;
+use toml::de::DeValue;
+
+use super::read::{Table, json as json_of};
+use super::template::Template;
+
+/// The arguments of our tools that are paths.
+const PATHS: [&str; 5] = ["path", "paths", "moveTo", "linksTo", "relatedTo"];
+
+/// Whether an argument of one of our tools is a path.
+pub(super) fn names_path(argument: &str) -> bool {
+    PATHS.contains(&argument)
+}
+
+/// A value for an argument of the tool.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Given {
+    Fixed(Value),
+    /// A text with values in it; with `is_path` they are parts of a path.
+    Text {
+        template: Template,
+        is_path: bool,
+    },
+    /// The value of an argument as it is, and nothing without one.
+    Sole(String),
+    List(Vec<Given>),
+    Object(Vec<(String, Given)>),
+}
+
+impl Given {
+    /// Reads a value; texts in it are templates.
+    pub(super) fn read(value: &DeValue<'_>, is_path: bool) -> Result<Self, String> {
+        match value {
+            DeValue::String(text) => {
+                let template = Template::parse(text)?;
+                Ok(match (template.fixed(), template.sole()) {
+                    (Some(text), _) => Self::Fixed(text.into()),
+                    (None, Some(name)) if !is_path => Self::Sole(name.to_owned()),
+                    _ => Self::Text { template, is_path },
+                })
+            }
+            DeValue::Array(items) => {
+                let items = items.iter();
+                let items: Result<_, _> = items
+                    .map(|item| Self::read(item.get_ref(), is_path))
+                    .collect();
+                items.map(Self::List)
+            }
+            DeValue::Table(table) => {
+                let members = Table::new("", table, 0..0).members().into_iter();
+                let members: Result<_, _> = members
+                    .map(|(name, value)| {
+                        let is_path = names_path(name);
+                        Ok((name.to_owned(), Self::read(value.get_ref(), is_path)?))
+                    })
+                    .collect();
+                members.map(Self::Object)
+            }
+            other => json_of(other)
+                .map(Self::Fixed)
+                .ok_or_else(|| "must be a text, a number, a flag, a list or a table".to_owned()),
+        }
+    }
+
+    /// Its templates, and whether each is a path.
+    pub(super) fn templates(&self, found: &mut Vec<(Template, bool)>) {
+        match self {
+            Self::Fixed(_) => {}
+            Self::Text { template, is_path } => found.push((template.clone(), *is_path)),
+            Self::Sole(name) => {
+                // It was read as one.
+                found.extend(Template::parse(&format!("{{{{{name}}}}}")).map(|it| (it, false)));
+            }
+            Self::List(items) => items.iter().for_each(|item| item.templates(found)),
+            Self::Object(members) => (members.iter()).for_each(|(_, value)| value.templates(found)),
+        }
+    }
+
+    /// The value; `None` if it is left out.
+    pub(super) fn put(&self, values: &Map<String, Value>, today: Date) -> Option<Value> {
+        Some(match self {
+            Self::Fixed(value) => value.clone(),
+            Self::Text { template, .. } => template.text(values, today).into(),
+            Self::Sole(name) => values.get(name)?.clone(),
+            Self::List(items) => {
+                let items = items.iter().filter_map(|item| item.put(values, today));
+                items.collect()
+            }
+            Self::Object(members) => {
+                let put = |(name, value): &(String, Self)| {
+                    Some((name.clone(), value.put(values, today)?))
+                };
+                Value::Object(members.iter().filter_map(put).collect())
+            }
+        })
+    }
+}

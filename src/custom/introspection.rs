@@ -1,0 +1,228 @@
+//! A schema as the wiki tells it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::schema::{Field, Input, Of, Schema, Type};
+
+/// What asks a wiki for its schema: names and types alone, lists up to three deep.
+pub const QUESTION: &str = "query CustomToolsSchema { __schema { queryType { name } types { kind name fields(includeDeprecated: true) { name args { ...Input } type { ...Of } } inputFields { ...Input } enumValues(includeDeprecated: true) { name } } } } fragment Input on __InputValue { name defaultValue type { ...Of } } fragment Of on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } }";
+
+/// The data of an answer to [`QUESTION`].
+#[derive(Debug, Deserialize)]
+struct Answer {
+    #[serde(rename = "__schema")]
+    schema: Told,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    query_type: Option<Named>,
+    types: Vec<ToldType>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Named {
+    name: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToldType {
+    kind: String,
+    name: Option<String>,
+    #[serde(default)]
+    fields: Option<Vec<ToldField>>,
+    #[serde(default)]
+    input_fields: Option<Vec<ToldInput>>,
+    #[serde(default)]
+    enum_values: Option<Vec<Named>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToldField {
+    name: String,
+    #[serde(default)]
+    args: Vec<ToldInput>,
+    #[serde(rename = "type")]
+    of: ToldOf,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToldInput {
+    name: String,
+    #[serde(default)]
+    default_value: Option<String>,
+    #[serde(rename = "type")]
+    of: ToldOf,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToldOf {
+    kind: String,
+    name: Option<String>,
+    #[serde(default)]
+    of_type: Option<Box<ToldOf>>,
+}
+
+/// The schema of an answer's data.
+///
+/// # Errors
+/// A sentence without a subject.
+pub fn of_answer(data: &str) -> Result<Schema, String> {
+    let answer: Answer =
+        serde_json::from_str(data).map_err(|_| "is none that GraphQL has".to_owned())?;
+    let query = answer.schema.query_type.map(|it| it.name);
+    let mut types = BTreeMap::new();
+    for told in answer.schema.types {
+        let Some(name) = told.name else {
+            return Err("has a type without a name".to_owned());
+        };
+        // Those of introspection itself are never asked for.
+        if name.starts_with("__") {
+            continue;
+        }
+        let found = match told.kind.as_str() {
+            "SCALAR" => Type::Scalar,
+            "ENUM" => {
+                let values = told.enum_values.unwrap_or_default().into_iter();
+                Type::Enum(values.map(|value| value.name).collect())
+            }
+            "INPUT_OBJECT" => Type::Input(inputs(told.input_fields.unwrap_or_default())?),
+            "OBJECT" | "INTERFACE" => Type::Fields(fields(told.fields.unwrap_or_default())?),
+            "UNION" => Type::Union,
+            _ => return Err("has a type of an unknown kind".to_owned()),
+        };
+        if types.insert(name, found).is_some() {
+            return Err("has two types of one name".to_owned());
+        }
+    }
+    Schema::of(query.unwrap_or_default(), types)
+}
+
+fn fields(told: Vec<ToldField>) -> Result<BTreeMap<String, Field>, String> {
+    let field = |field: ToldField| {
+        let of = of(&field.of)?;
+        let arguments = inputs(field.args)?;
+        Ok((field.name, Field { of, arguments }))
+    };
+    // A name of introspection has no place in a type.
+    let own = told.into_iter().filter(|it| !it.name.starts_with("__"));
+    own.map(field).collect()
+}
+
+fn inputs(told: Vec<ToldInput>) -> Result<BTreeMap<String, Input>, String> {
+    let input = |input: ToldInput| {
+        let has_default = input.default_value.is_some();
+        let of = of(&input.of)?;
+        Ok((input.name, Input { of, has_default }))
+    };
+    told.into_iter().map(input).collect()
+}
+
+fn of(told: &ToldOf) -> Result<Of, String> {
+    let inner = || match &told.of_type {
+        Some(inner) => of(inner).map(Box::new),
+        None => Err("has a type that is not told to its end".to_owned()),
+    };
+    match told.kind.as_str() {
+        "NON_NULL" => inner().map(Of::Some),
+        "LIST" => inner().map(Of::List),
+        _ => (told.name.clone())
+            .map(Of::Named)
+            .ok_or_else(|| "has a type without a name".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::of_answer;
+
+    fn told(types: &Value) -> Result<usize, String> {
+        let data = json!({ "__schema": { "queryType": { "name": "Query" }, "types": types } });
+        of_answer(&data.to_string()).map(|schema| schema.types.len())
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "calls read better so")]
+    fn of(kind: &str, name: &str, inner: Value) -> Value {
+        let name = (!name.is_empty()).then_some(name);
+        json!({ "kind": kind, "name": name, "ofType": inner })
+    }
+
+    #[test]
+    fn what_the_wiki_tells_is_a_schema_or_is_refused() {
+        let int = || of("SCALAR", "Int", Value::Null);
+        let query =
+            |field: Value| json!([{ "kind": "OBJECT", "name": "Query", "fields": [field] }]);
+        let good = json!({ "name": "a", "args": [{ "name": "b", "type": of("LIST", "", int()) }], "type": int() });
+        assert_eq!(told(&query(good)), Ok(6));
+        let list = of("LIST", "", Value::Null);
+        let gone = of("OBJECT", "Gone", Value::Null);
+        let bad_name = of("OBJECT", "a b", Value::Null);
+        for (types, fault) in [
+            (json!([]), "has no type where queries begin"),
+            (
+                query(json!({ "name": "a", "type": list })),
+                "has a type that is not told to its end",
+            ),
+            (
+                query(json!({ "name": "a", "type": gone })),
+                "names the type Gone",
+            ),
+            (
+                query(json!({ "name": "a b", "type": int() })),
+                "has a name that is none",
+            ),
+            (
+                query(json!({ "name": "a", "type": bad_name })),
+                "has a name that is none",
+            ),
+            (
+                json!([{ "kind": "ODD", "name": "Query" }]),
+                "has a type of an unknown kind",
+            ),
+            (
+                json!([{ "kind": "SCALAR", "name": null }]),
+                "has a type without a name",
+            ),
+            (
+                json!([{ "kind": "SCALAR", "name": "A" }, { "kind": "SCALAR", "name": "A" }]),
+                "has two types",
+            ),
+            (json!([{ "kind": "SCALAR" }, 1]), "is none that GraphQL has"),
+        ] {
+            let told = told(&types).expect_err(fault);
+            assert!(told.starts_with(fault), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_huge_a_deep_and_a_cyclic_answer_end() {
+        let many: Vec<Value> = (0..4_000)
+            .map(|n| json!({ "kind": "SCALAR", "name": format!("T{n}") }))
+            .collect();
+        assert!(told(&many.into()).expect_err("too many").contains("types"));
+        let fields: Vec<Value> = (0..40_000)
+            .map(|n| json!({ "name": format!("f{n}"), "type": of("OBJECT", "Query", Value::Null) }))
+            .collect();
+        let wide = json!([{ "kind": "OBJECT", "name": "Query", "fields": fields }]);
+        assert!(told(&wide).expect_err("too many").contains("fields"));
+        let mut deep = of("SCALAR", "Int", Value::Null);
+        for _ in 0..20 {
+            deep = of("LIST", "", deep);
+        }
+        let deep = json!([{ "kind": "OBJECT", "name": "Query", "fields": [{ "name": "a", "type": deep }] }]);
+        assert!(told(&deep).is_err());
+        let deeper = "{\"ofType\":".repeat(1 << 18);
+        assert!(of_answer(&deeper).is_err());
+        let cyclic = json!([{ "kind": "OBJECT", "name": "Query", "fields": [
+            { "name": "self", "type": of("OBJECT", "Query", Value::Null) }] }]);
+        assert_eq!(told(&cyclic), Ok(6));
+    }
+}

@@ -1,0 +1,32 @@
+//! Pure: the tools of an operator's own, as files say them.
+//!
+//! A recipe (`*.toml`) is a call of one of our tools with fixed and templated arguments. A query
+//! (`*.graphql`) is one question to the wiki's API, checked against its schema. Nothing here reads
+//! a file or speaks to the wiki.
+
+mod argument;
+mod check;
+mod customs;
+mod fault;
+mod given;
+mod introspection;
+mod literal;
+mod name;
+mod nesting;
+mod path_part;
+mod query;
+mod read;
+mod recipe;
+mod schema;
+mod sdl;
+mod secrets;
+mod template;
+mod variables;
+
+pub use customs::{Customs, SourceFile};
+pub use fault::{Fault, Place};
+pub use introspection::{QUESTION, of_answer};
+pub use name::is_custom_name;
+pub use query::Query;
+pub use recipe::Recipe;
+pub use schema::Schema;

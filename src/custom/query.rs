@@ -1,0 +1,223 @@
+//! A query: one question to the wiki's API, checked against its schema.
+
+use std::panic::catch_unwind;
+
+use graphql_parser::query::{
+    Definition, Document, FragmentDefinition, OperationDefinition, Query as AstQuery, parse_query,
+};
+use serde_json::{Map, Value};
+
+use super::check::{Checked, Checker};
+use super::fault::{Fault, Place};
+use super::name::{PREFIX, is_custom_name};
+use super::nesting::is_too_deep;
+use super::schema::Schema;
+use super::sdl::syntax;
+use super::variables;
+
+/// The longest file, in bytes.
+const MOST_TEXT: usize = 16 * 1024;
+/// The longest description, in characters.
+const DESCRIPTION: usize = 1_000;
+
+/// A question to the wiki's API: exactly one query, checked against its schema. Only this room
+/// makes one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    file: String,
+    name: String,
+    title: String,
+    description: String,
+    text: String,
+    input: Map<String, Value>,
+    touches_pages: bool,
+}
+
+impl Query {
+    /// The file that says it.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Its name as a tool.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its display name.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// When to use it.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// Its text, as it is sent.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The schema of its arguments.
+    #[must_use]
+    pub const fn input(&self) -> &Map<String, Value> {
+        &self.input
+    }
+
+    /// Whether it may show something of pages, comments or assets.
+    #[must_use]
+    pub const fn touches_pages(&self) -> bool {
+        self.touches_pages
+    }
+}
+
+/// The file of a query, read but not held against a schema yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Draft {
+    pub(super) file: String,
+    pub(super) name: String,
+    description: String,
+    text: String,
+}
+
+/// The parts of a document.
+struct Parts<'a> {
+    query: AstQuery<'a, String>,
+    fragments: Vec<FragmentDefinition<'a, String>>,
+}
+
+impl Draft {
+    /// Reads a file, and checks what needs no schema.
+    pub(super) fn parse(file: &str, text: &str) -> Result<Self, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let stem = file.strip_suffix(".graphql").unwrap_or(file);
+        let name = format!("{PREFIX}{stem}");
+        if !is_custom_name(&name) {
+            let fault = "its name becomes the tool's: small letters, digits and _, up to 57 characters, then .graphql";
+            faults.push(Fault::of(file, fault));
+        }
+        if text.len() > MOST_TEXT {
+            faults.push(Fault::of(file, format!("is larger than {MOST_TEXT} bytes")));
+            return Err(faults);
+        }
+        let description = description(text);
+        let length = description.chars().count();
+        if length == 0 || length > DESCRIPTION {
+            let fault = format!(
+                "must begin with lines of comment that say when to use it, up to {DESCRIPTION} characters"
+            );
+            faults.push(Fault::at(file, Place { line: 1, column: 1 }, fault));
+        }
+        let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
+        if let Some(at) = text.find(is_odd) {
+            let fault = "has a control character";
+            faults.push(Fault::at(file, Place::of(text, at), fault));
+        }
+        faults.extend(parts(file, text).err().into_iter().flatten());
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(Self {
+            file: file.to_owned(),
+            name,
+            description,
+            text: text.to_owned(),
+        })
+    }
+
+    /// Holds it against a schema.
+    pub(super) fn check(&self, schema: &Schema) -> Result<Query, Vec<Fault>> {
+        let parts = parts(&self.file, &self.text)?;
+        let mut checker = Checker::new(schema, &parts.query, &parts.fragments);
+        let Checked {
+            faults,
+            touches_pages,
+        } = checker.check();
+        if !faults.is_empty() {
+            let told = faults.into_iter();
+            return Err(told
+                .map(|(at, fault)| Fault::at(&self.file, at, fault))
+                .collect());
+        }
+        let words = self.name.trim_start_matches(PREFIX).replace('_', " ");
+        Ok(Query {
+            file: self.file.clone(),
+            name: self.name.clone(),
+            title: parts.query.name.clone().unwrap_or(words),
+            description: self.description.clone(),
+            text: self.text.clone(),
+            input: variables::input(schema, &parts.query.variable_definitions),
+            touches_pages,
+        })
+    }
+}
+
+/// The comment that a text begins with.
+fn description(text: &str) -> String {
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    let lines = lines.skip_while(|line| line.is_empty());
+    let lines = lines.map_while(|line| line.strip_prefix('#'));
+    let lines: Vec<&str> = lines
+        .map(|line| line.trim_start_matches('#').trim())
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines.join(" ")
+}
+
+/// The one query of a document, and its fragments.
+fn parts<'a>(file: &str, text: &'a str) -> Result<Parts<'a>, Vec<Fault>> {
+    if is_too_deep(text) {
+        return Err(vec![Fault::of(file, "is nested too deep to be a query")]);
+    }
+    // The crate has asserts that an odd text could meet.
+    let parsed = catch_unwind(|| parse_query::<String>(text).map_err(|error| error.to_string()));
+    let document: Document<'a, String> = match parsed {
+        Ok(Ok(document)) => document,
+        Ok(Err(error)) => return Err(vec![syntax(file, &error)]),
+        Err(_) => return Err(vec![Fault::of(file, "cannot be read as GraphQL")]),
+    };
+    let (mut queries, mut fragments, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    let mut refuse = |at: graphql_parser::Pos, what: &str| {
+        let fault = format!("holds a {what}; a custom tool only reads, so it must be one query");
+        faults.push(Fault::at(file, at.into(), fault));
+    };
+    for definition in document.definitions {
+        match definition {
+            Definition::Fragment(fragment) => fragments.push(fragment),
+            Definition::Operation(OperationDefinition::Query(query)) => queries.push(query),
+            Definition::Operation(OperationDefinition::SelectionSet(selection_set)) => {
+                queries.push(AstQuery {
+                    position: selection_set.span.0,
+                    name: None,
+                    variable_definitions: Vec::new(),
+                    directives: Vec::new(),
+                    selection_set,
+                });
+            }
+            Definition::Operation(OperationDefinition::Mutation(it)) => {
+                refuse(it.position, "mutation");
+            }
+            Definition::Operation(OperationDefinition::Subscription(it)) => {
+                refuse(it.position, "subscription");
+            }
+        }
+    }
+    if let Some(second) = queries.get(1) {
+        let fault = "holds a second query; it must be exactly one";
+        faults.push(Fault::at(file, second.position.into(), fault));
+    }
+    match queries.pop() {
+        Some(query) if faults.is_empty() => Ok(Parts { query, fragments }),
+        None if faults.is_empty() => Err(vec![Fault::of(file, "holds no query")]),
+        _ => Err(faults),
+    }
+}
+
+#[cfg(test)]
+mod tests;

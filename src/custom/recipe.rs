@@ -1,0 +1,354 @@
+//! A recipe: a call of one of our tools with fixed and templated arguments.
+
+use serde_json::{Map, Value, json};
+use time::Date;
+use toml::de::{DeTable, DeValue};
+
+use super::argument::{Argument, CONFIRM, Kind};
+use super::fault::{Fault, Place};
+use super::given::{Given, names_path};
+use super::name::is_custom_name;
+use super::read::{Found, Table};
+use super::template::{Part, Template};
+
+/// The longest description, in characters.
+const DESCRIPTION: usize = 1_000;
+/// The longest title, in characters.
+const TITLE: usize = 80;
+/// The most arguments.
+const ARGUMENTS: usize = 30;
+
+/// A call of one of our tools with fixed and templated arguments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recipe {
+    /// The file that says it.
+    pub file: String,
+    /// Its name.
+    pub name: String,
+    /// Its display name.
+    pub title: String,
+    /// When to use it.
+    pub description: String,
+    /// The tool that it calls.
+    pub tool: String,
+    arguments: Vec<Argument>,
+    values: Vec<(String, Given)>,
+}
+
+impl Recipe {
+    /// Reads the file of a recipe.
+    ///
+    /// # Errors
+    /// All its faults.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Vec<Fault>> {
+        let root = DeTable::parse(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            vec![Fault::at(file, Place::of(text, at), error.message())]
+        })?;
+        let mut faults: Vec<Found> = Vec::new();
+        let table = Table::new("", root.get_ref(), 0..0);
+        let read = Self::read(file, table, &mut faults);
+        match read {
+            Some(recipe) if faults.is_empty() => Ok(recipe),
+            _ => Err(faults
+                .into_iter()
+                .map(|(at, fault)| Fault::at(file, Place::of(text, at.start), fault))
+                .collect()),
+        }
+    }
+
+    fn read(file: &str, mut table: Table<'_, '_>, faults: &mut Vec<Found>) -> Option<Self> {
+        let needed = |table: &mut Table<'_, '_>, name: &'static str, faults: &mut Vec<Found>| {
+            let text = table.text(name, faults);
+            let is_there = text.as_ref().is_some_and(|text| !text.trim().is_empty());
+            if !is_there && table.get(name).is_none_or(|value| value.get_ref().is_str()) {
+                faults.push((
+                    table.at(),
+                    format!("{name} is missing: it must be a text in quotes"),
+                ));
+            }
+            text.filter(|_| is_there)
+        };
+        let name = needed(&mut table, "name", faults);
+        let description = needed(&mut table, "description", faults);
+        let tool = needed(&mut table, "tool", faults);
+        let title = table.text("title", faults);
+        let span =
+            |value: Option<&toml::Spanned<DeValue<'_>>>| value.map_or(0..0, toml::Spanned::span);
+        if let Some(name) = name.as_ref().filter(|name| !is_custom_name(name)) {
+            let fault = format!(
+                "name is {name:?}; it must be custom_ and then small letters, digits and _, up to 64 characters"
+            );
+            faults.push((span(table.get("name")), fault));
+        }
+        for (word, text, most) in [
+            ("description", &description, DESCRIPTION),
+            ("title", &title, TITLE),
+        ] {
+            if text
+                .as_ref()
+                .is_some_and(|text| text.chars().count() > most)
+            {
+                let fault = format!("{word} must have at most {most} characters");
+                faults.push((span(table.get(word)), fault));
+            }
+            let is_bad = |c: char| c.is_control() && c != '\n';
+            if text.as_ref().is_some_and(|text| text.contains(is_bad)) {
+                let fault = format!("{word} must have no control characters");
+                faults.push((span(table.get(word)), fault));
+            }
+        }
+        let arguments = arguments(&mut table, faults);
+        let values = values(&mut table, &arguments, faults);
+        table.finish(faults);
+        let name = name?;
+        Some(Self {
+            file: file.to_owned(),
+            title: title.unwrap_or_else(|| title_of(&name)),
+            name,
+            description: description?.trim().to_owned(),
+            tool: tool?,
+            arguments,
+            values: values?,
+        })
+    }
+
+    /// The schema of its arguments; with `confirm` for a tool that writes.
+    #[must_use]
+    pub fn schema(&self, writes: bool) -> Map<String, Value> {
+        let arguments = self.arguments.iter();
+        let mut properties: Map<String, Value> = arguments
+            .map(|argument| (argument.name.clone(), argument.schema()))
+            .collect();
+        if writes {
+            let confirm = json!({ "type": "string", "description": "From the preview, or the operator's token." });
+            properties.insert(CONFIRM.to_owned(), confirm);
+        }
+        let required = self.arguments.iter().filter(|it| it.is_required);
+        let required: Vec<&str> = required.map(|argument| argument.name.as_str()).collect();
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), "object".into());
+        schema.insert("properties".to_owned(), properties.into());
+        if !required.is_empty() {
+            schema.insert("required".to_owned(), required.into());
+        }
+        schema.insert("additionalProperties".to_owned(), false.into());
+        schema
+    }
+
+    /// The arguments for the tool.
+    ///
+    /// # Errors
+    /// Each argument that cannot be put in, and why.
+    pub fn expand(
+        &self,
+        mut given: Map<String, Value>,
+        today: Date,
+    ) -> Result<Map<String, Value>, Vec<(String, String)>> {
+        let confirm = given.shift_remove(CONFIRM);
+        let mut faults = Vec::new();
+        for argument in &self.arguments {
+            let default = || argument.default.clone();
+            let Some(value) = given.get(&argument.name).cloned().or_else(default) else {
+                if argument.is_required {
+                    faults.push((argument.name.clone(), "is required".to_owned()));
+                }
+                continue;
+            };
+            let checked = argument.check(&value).and_then(|()| {
+                let is_part = self.is_in_path(&argument.name);
+                if is_part {
+                    argument.check_in_path(&value)
+                } else {
+                    Ok(())
+                }
+            });
+            if let Err(fault) = checked {
+                faults.push((argument.name.clone(), fault));
+            }
+            given.insert(argument.name.clone(), value);
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let put = |(name, value): &(String, Given)| Some((name.clone(), value.put(&given, today)?));
+        let mut expanded: Map<String, Value> = self.values.iter().filter_map(put).collect();
+        expanded.extend(confirm.map(|token| (CONFIRM.to_owned(), token)));
+        Ok(expanded)
+    }
+
+    /// A call as it could come, to try the recipe with.
+    #[must_use]
+    pub fn sample(&self) -> Map<String, Value> {
+        let required = self.arguments.iter().filter(|it| it.is_required);
+        required
+            .map(|argument| (argument.name.clone(), argument.sample()))
+            .collect()
+    }
+
+    /// The names of the arguments that it gives its tool.
+    pub fn value_names(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Whether what the tool gets in this argument depends on the call.
+    #[must_use]
+    pub fn is_templated(&self, argument: &str) -> bool {
+        let value = self.values.iter().find(|(name, _)| name == argument);
+        value.is_some_and(|(_, value)| {
+            let mut templates = Vec::new();
+            value.templates(&mut templates);
+            !templates.is_empty()
+        })
+    }
+
+    fn is_in_path(&self, argument: &str) -> bool {
+        let mut templates = Vec::new();
+        (self.values.iter()).for_each(|(_, value)| value.templates(&mut templates));
+        templates
+            .iter()
+            .any(|(template, is_path)| *is_path && template.arguments().any(|it| it == argument))
+    }
+}
+
+fn title_of(name: &str) -> String {
+    let words = name
+        .trim_start_matches(super::name::PREFIX)
+        .replace('_', " ");
+    let mut letters = words.chars();
+    let first = letters.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+fn arguments(table: &mut Table<'_, '_>, faults: &mut Vec<Found>) -> Vec<Argument> {
+    let Some(found) = table.get("arguments") else {
+        return Vec::new();
+    };
+    let Some(arguments) = found.get_ref().as_table() else {
+        faults.push((
+            found.span(),
+            "arguments must be tables, each under a line [arguments.NAME]".to_owned(),
+        ));
+        return Vec::new();
+    };
+    let members = Table::new("arguments.", arguments, found.span()).members();
+    if members.len() > ARGUMENTS {
+        let fault = format!("there are more than {ARGUMENTS} arguments");
+        faults.push((found.span(), fault));
+        return Vec::new();
+    }
+    let mut read = Vec::new();
+    for (name, value) in members {
+        match value.get_ref().as_table() {
+            Some(table) => {
+                let table = Table::new(format!("arguments.{name}."), table, value.span());
+                read.push(Argument::read(name, table, faults));
+            }
+            None => faults.push((value.span(), format!("arguments.{name} must be a table"))),
+        }
+    }
+    read
+}
+
+fn values(
+    table: &mut Table<'_, '_>,
+    arguments: &[Argument],
+    faults: &mut Vec<Found>,
+) -> Option<Vec<(String, Given)>> {
+    let found = table.get("values");
+    let Some((found, values)) = found.and_then(|it| Some((it, it.get_ref().as_table()?))) else {
+        let fault = "values is missing: it must be a table, under a line [values]";
+        faults.push((table.at(), fault.to_owned()));
+        return None;
+    };
+    let mut read = Vec::new();
+    let mut used: Vec<String> = Vec::new();
+    for (name, value) in Table::new("values.", values, found.span()).members() {
+        if name == CONFIRM {
+            let fault = format!("values.{name} cannot be set: the caller confirms");
+            faults.push((value.span(), fault));
+            continue;
+        }
+        let given = match Given::read(value.get_ref(), names_path(name)) {
+            Ok(given) => given,
+            Err(fault) => {
+                faults.push((value.span(), format!("values.{name} {fault}")));
+                continue;
+            }
+        };
+        let mut templates = Vec::new();
+        given.templates(&mut templates);
+        for (template, is_path) in &templates {
+            used.extend(template.arguments().map(str::to_owned));
+            let wrong = template_faults(template, *is_path, arguments);
+            let told = wrong.into_iter();
+            faults.extend(told.map(|fault| (value.span(), format!("values.{name} {fault}"))));
+        }
+        read.push((name.to_owned(), given));
+    }
+    for argument in arguments.iter().filter(|it| !used.contains(&it.name)) {
+        let fault = format!("the argument {} is used in no value", argument.name);
+        faults.push((found.span(), fault));
+    }
+    Some(read)
+}
+
+/// What is wrong with a template, by the arguments that there are.
+fn template_faults(template: &Template, is_path: bool, arguments: &[Argument]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for name in template.arguments() {
+        let Some(argument) = arguments.iter().find(|it| it.name == name) else {
+            faults.push(format!("has {{{{{name}}}}}, which is no argument"));
+            continue;
+        };
+        if !is_path {
+            continue;
+        }
+        if !argument.is_required && argument.default.is_none() {
+            faults.push(format!(
+                "has {{{{{name}}}}} in a path, so it needs a default or is required"
+            ));
+        }
+        let words: Vec<Value> = match &argument.kind {
+            Kind::Choice(words) => words.iter().map(|word| word.as_str().into()).collect(),
+            _ => argument.default.clone().into_iter().collect(),
+        };
+        for word in words {
+            if let Err(fault) = argument.check_in_path(&word) {
+                faults.push(format!("has {{{{{name}}}}}, whose value {word} {fault}"));
+            }
+        }
+    }
+    if is_path && !begins_fixed(template, arguments) {
+        // A first segment of the caller's could be a locale.
+        faults.push(
+            "must begin with a folder that callers do not choose, such as `incidents/`".to_owned(),
+        );
+    }
+    faults
+}
+
+/// Whether the first segment is the operator's own text.
+fn begins_fixed(template: &Template, arguments: &[Argument]) -> bool {
+    let mut before = String::new();
+    for part in template.parts() {
+        match part {
+            Part::Text(text) => before.push_str(text.trim_start_matches('/')),
+            Part::Day(word) => before.push_str(word),
+            Part::Argument(name) => {
+                if before.contains('/') {
+                    return true;
+                }
+                let argument = arguments.iter().find(|it| it.name == *name);
+                if !argument.is_some_and(|it| matches!(it.kind, Kind::Choice(_))) {
+                    return false;
+                }
+                before.push_str("choice");
+            }
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! The schema of a wiki's API, as far as queries are checked against it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// The most types of a schema.
+const MOST_TYPES: usize = 3_000;
+/// The most fields, arguments and values of a schema in all.
+const MOST_MEMBERS: usize = 30_000;
+/// The longest name, in bytes.
+const MOST_NAME: usize = 200;
+/// How deep lists and `!` lie in each other.
+const MOST_DEPTH: usize = 8;
+
+/// The schema of a wiki's API.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Schema {
+    /// The type where queries begin.
+    pub(super) query: String,
+    pub(super) types: BTreeMap<String, Type>,
+}
+
+/// A type with a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Type {
+    Scalar,
+    Enum(BTreeSet<String>),
+    /// An input object, by its fields.
+    Input(BTreeMap<String, Input>),
+    /// An object or interface, by its fields.
+    Fields(BTreeMap<String, Field>),
+    /// A union: it has no fields of its own.
+    Union,
+}
+
+/// A field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Field {
+    pub(super) of: Of,
+    pub(super) arguments: BTreeMap<String, Input>,
+}
+
+/// An argument, or a field of an input object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Input {
+    pub(super) of: Of,
+    pub(super) has_default: bool,
+}
+
+impl Input {
+    /// Whether a value must be given.
+    pub(super) fn is_required(&self) -> bool {
+        matches!(self.of, Of::Some(_)) && !self.has_default
+    }
+}
+
+/// The type of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Of {
+    Named(String),
+    List(Box<Of>),
+    /// Not null.
+    Some(Box<Of>),
+}
+
+impl Of {
+    /// The name of the innermost type.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Named(name) => name,
+            Self::List(of) | Self::Some(of) => of.name(),
+        }
+    }
+
+    fn depth(&self) -> usize {
+        match self {
+            Self::Named(_) => 0,
+            Self::List(of) | Self::Some(of) => of.depth() + 1,
+        }
+    }
+}
+
+impl fmt::Display for Of {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(name) => f.write_str(name),
+            Self::List(of) => write!(f, "[{of}]"),
+            Self::Some(of) => write!(f, "{of}!"),
+        }
+    }
+}
+
+/// Types that every schema has, whether it says them or not.
+const SCALARS: [&str; 5] = ["Int", "Float", "String", "Boolean", "ID"];
+
+impl Schema {
+    /// A schema of these types, if it is one and within bounds.
+    ///
+    /// # Errors
+    /// A sentence without a subject.
+    pub(super) fn of(query: String, mut types: BTreeMap<String, Type>) -> Result<Self, String> {
+        for scalar in SCALARS {
+            types.insert(scalar.to_owned(), Type::Scalar);
+        }
+        if types.len() > MOST_TYPES {
+            return Err(format!("has more than {MOST_TYPES} types"));
+        }
+        let schema = Self { query, types };
+        if !matches!(schema.types.get(&schema.query), Some(Type::Fields(_))) {
+            return Err("has no type where queries begin".to_owned());
+        }
+        let mut members = 0;
+        for (name, found) in &schema.types {
+            schema.check_name(name)?;
+            match found {
+                Type::Scalar | Type::Union => {}
+                Type::Enum(values) => {
+                    members += values.len();
+                    values.iter().try_for_each(|name| schema.check_name(name))?;
+                }
+                Type::Input(fields) => {
+                    members += fields.len();
+                    schema.check_inputs(fields)?;
+                }
+                Type::Fields(fields) => {
+                    for (name, field) in fields {
+                        members += 1 + field.arguments.len();
+                        schema.check_name(name)?;
+                        schema.check_of(&field.of)?;
+                        schema.check_inputs(&field.arguments)?;
+                    }
+                }
+            }
+            if members > MOST_MEMBERS {
+                return Err(format!("has more than {MOST_MEMBERS} fields"));
+            }
+        }
+        Ok(schema)
+    }
+
+    fn check_inputs(&self, inputs: &BTreeMap<String, Input>) -> Result<(), String> {
+        inputs.iter().try_for_each(|(name, input)| {
+            self.check_name(name)?;
+            self.check_of(&input.of)
+        })
+    }
+
+    #[expect(clippy::unused_self, reason = "it reads like its siblings")]
+    fn check_name(&self, name: &str) -> Result<(), String> {
+        let is_name = !name.is_empty()
+            && name.len() <= MOST_NAME
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        is_name
+            .then_some(())
+            .ok_or_else(|| "has a name that is none in GraphQL".to_owned())
+    }
+
+    fn check_of(&self, of: &Of) -> Result<(), String> {
+        if of.depth() > MOST_DEPTH {
+            return Err(format!("has lists deeper than {MOST_DEPTH}"));
+        }
+        let name = of.name();
+        self.check_name(name)?;
+        let is_there = self.types.contains_key(name);
+        is_there
+            .then_some(())
+            .ok_or_else(|| format!("names the type {name}, which it does not have"))
+    }
+
+    /// The fields of a type; `None` if it has none.
+    pub(super) fn fields(&self, name: &str) -> Option<&BTreeMap<String, Field>> {
+        match self.types.get(name)? {
+            Type::Fields(fields) => Some(fields),
+            _ => None,
+        }
+    }
+
+    /// Whether values of a type are given without further fields.
+    pub(super) fn is_leaf(&self, name: &str) -> bool {
+        matches!(self.types.get(name), Some(Type::Scalar | Type::Enum(_)))
+    }
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    use super::Schema;
+
+    /// A part of the wiki's own schema, with one of each kind of secret.
+    pub(in crate::custom) const WIKI: &str = include_str!("testing.graphql");
+
+    pub(in crate::custom) fn wiki() -> Schema {
+        super::super::sdl::parse("schema.graphql", WIKI).expect("a schema")
+    }
+}

@@ -1,0 +1,146 @@
+//! Reads a schema as a file says it.
+
+use std::collections::BTreeMap;
+use std::panic::catch_unwind;
+
+use graphql_parser::query as ast;
+use graphql_parser::schema::{
+    Definition, Document, EnumType, Field as AstField, InputValue, TypeDefinition, TypeExtension,
+    parse_schema,
+};
+
+use super::fault::{Fault, Place};
+use super::nesting::is_too_deep;
+use super::schema::{Field, Input, Of, Schema, Type};
+
+type Text = String;
+
+/// Reads a schema.
+///
+/// # Errors
+/// What is wrong with the file.
+pub(super) fn parse(file: &str, text: &str) -> Result<Schema, Fault> {
+    if is_too_deep(text) {
+        return Err(Fault::of(file, "is nested too deep to be GraphQL"));
+    }
+    // The crate has asserts that an odd text could meet.
+    let parsed = catch_unwind(|| parse_schema::<Text>(text).map_err(|error| error.to_string()));
+    let document = match parsed {
+        Ok(Ok(document)) => document,
+        Ok(Err(error)) => return Err(syntax(file, &error)),
+        Err(_) => return Err(Fault::of(file, "cannot be read as GraphQL")),
+    };
+    let (query, types) = types(document);
+    let schema = Schema::of(query, types);
+    schema.map_err(|fault| Fault::of(file, format!("the schema {fault}")))
+}
+
+/// A fault of the syntax, from the crate's own lines: where, what, and what was expected.
+pub(super) fn syntax(file: &str, error: &str) -> Fault {
+    let (_, told) = error.split_once("Parse error at ").unwrap_or(("", error));
+    let mut lines = told.lines();
+    let first = lines.next().unwrap_or_default();
+    let place = first.split_once(':').and_then(|(line, column)| {
+        Some(Place {
+            line: line.trim().parse().ok()?,
+            column: column.trim().parse().ok()?,
+        })
+    });
+    let rest = lines.map(str::trim).filter(|line| !line.is_empty());
+    let rest: Vec<&str> = rest.collect();
+    let said = if place.is_some() {
+        rest.join("; ")
+    } else {
+        told.trim().replace('\n', "; ")
+    };
+    let said: String = said.chars().take(300).collect();
+    let mut fault = Fault::of(file, format!("is no GraphQL: {said}"));
+    fault.at = place;
+    fault
+}
+
+fn types(document: Document<'_, Text>) -> (String, BTreeMap<String, Type>) {
+    let mut query = "Query".to_owned();
+    let mut types = BTreeMap::new();
+    for definition in document.definitions {
+        match definition {
+            Definition::SchemaDefinition(schema) => query = schema.query.unwrap_or(query),
+            Definition::TypeDefinition(found) => {
+                let (name, found) = type_of(found);
+                types.insert(name, found);
+            }
+            Definition::TypeExtension(TypeExtension::Object(more)) => {
+                if let Some(Type::Fields(fields)) = types.get_mut(&more.name) {
+                    fields.extend(more.fields.into_iter().map(field));
+                }
+            }
+            Definition::TypeExtension(_) | Definition::DirectiveDefinition(_) => {}
+        }
+    }
+    (query, types)
+}
+
+fn type_of(definition: TypeDefinition<'_, Text>) -> (String, Type) {
+    match definition {
+        TypeDefinition::Scalar(found) => (found.name, Type::Scalar),
+        TypeDefinition::Object(found) => {
+            let fields = found.fields.into_iter().map(field).collect();
+            (found.name, Type::Fields(fields))
+        }
+        TypeDefinition::Interface(found) => {
+            let fields = found.fields.into_iter().map(field).collect();
+            (found.name, Type::Fields(fields))
+        }
+        TypeDefinition::Union(found) => (found.name, Type::Union),
+        TypeDefinition::Enum(EnumType { name, values, .. }) => {
+            let values = values.into_iter().map(|value| value.name).collect();
+            (name, Type::Enum(values))
+        }
+        TypeDefinition::InputObject(found) => {
+            let fields = found.fields.into_iter().map(input).collect();
+            (found.name, Type::Input(fields))
+        }
+    }
+}
+
+fn field(found: AstField<'_, Text>) -> (String, Field) {
+    let arguments = found.arguments.into_iter().map(input).collect();
+    let of = of(&found.field_type);
+    (found.name, Field { of, arguments })
+}
+
+fn input(found: InputValue<'_, Text>) -> (String, Input) {
+    let of = of(&found.value_type);
+    let has_default = found.default_value.is_some();
+    (found.name, Input { of, has_default })
+}
+
+/// The type of a value.
+pub(super) fn of(found: &ast::Type<'_, Text>) -> Of {
+    match found {
+        ast::Type::NamedType(name) => Of::Named(name.clone()),
+        ast::Type::ListType(inner) => Of::List(Box::new(of(inner))),
+        ast::Type::NonNullType(inner) => Of::Some(Box::new(of(inner))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn a_schema_is_read_or_its_fault_told_with_its_place() {
+        let told = |text: &str| match parse("schema.graphql", text) {
+            Ok(schema) => format!("{} types", schema.types.len()),
+            Err(fault) => fault.to_string(),
+        };
+        assert_eq!(told("type Query { a(b: [Int!]! = []): String }"), "6 types");
+        insta::assert_snapshot!(told("type Query {\n  a: }"), @"schema.graphql:2:6: is no GraphQL: Unexpected `}[Punctuator]`; Expected Name or [");
+        insta::assert_snapshot!(told("type Query { a: Gone }"), @"schema.graphql: the schema names the type Gone, which it does not have");
+        insta::assert_snapshot!(told("type Other { a: Int }"), @"schema.graphql: the schema has no type where queries begin");
+        insta::assert_snapshot!(told("schema { query: Root } type Query { a: Int }"), @"schema.graphql: the schema has no type where queries begin");
+        insta::assert_snapshot!(told(""), @"schema.graphql:1:1: is no GraphQL: Unexpected end of input; Expected schema, extend, scalar, type, interface, union, enum, input or directive");
+        insta::assert_snapshot!(told(&format!("type Query {{ a: {}Int{} }}", "[".repeat(20), "]".repeat(20))), @"schema.graphql: the schema has lists deeper than 8");
+        insta::assert_snapshot!(told(&format!("type Query {{ a: {}Int", "[".repeat(100_000))), @"schema.graphql: is nested too deep to be GraphQL");
+    }
+}

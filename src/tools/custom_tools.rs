@@ -1,0 +1,274 @@
+//! An operator's own tools in the registry: recipes, which call one of ours, and queries.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use garde::Validate;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use time::OffsetDateTime;
+
+use super::arguments::Arguments;
+use super::confirmed::CONFIRM;
+use super::faults::Faults;
+use super::lasting::lasting;
+use super::nearest::{did_you_mean, nearest};
+use super::registry::{Call, Check, Definition, Known, OfCustom, Registry, TOOLS};
+use super::surface::Surface;
+use super::tool::Kind;
+use super::{input, schema};
+use crate::custom::{Customs, Fault, Query, Recipe, Schema, is_custom_name};
+use crate::error::{Code, Failure};
+
+/// The most bytes of a query's answer, as text and as structured content together.
+const QUERY_BYTES: usize = 256 * 1024;
+/// The largest definition, in bytes: all of them are in every client's context.
+const MOST_DEFINITION: usize = 4_000;
+
+/// Arguments that a schema has checked.
+#[derive(Debug, Deserialize, Validate)]
+#[serde(transparent)]
+struct Given(#[garde(skip)] Map<String, Value>);
+
+/// Adds an operator's own tools; queries only if the wiki's schema is known.
+///
+/// # Errors
+/// What is wrong, by file.
+pub fn add_customs(
+    registry: &mut Registry,
+    surface: &Surface,
+    customs: &Customs,
+    schema: Option<&Schema>,
+) -> Result<(), Vec<Fault>> {
+    let mut faults = Vec::new();
+    for recipe in customs.recipes() {
+        if let Err(text) = add_recipe(registry, surface, recipe) {
+            faults.push(Fault::of(&recipe.file, text));
+        }
+    }
+    match schema.map(|schema| customs.queries(schema)) {
+        None => {}
+        Some(Err(found)) => faults.extend(found),
+        Some(Ok(queries)) => {
+            for query in queries {
+                let file = query.file().to_owned();
+                if let Err(text) = add_query(registry, surface, query) {
+                    faults.push(Fault::of(&file, text));
+                }
+            }
+        }
+    }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults)
+    }
+}
+
+/// Checks a definition, and adds the tool if the surface offers it.
+fn add(
+    registry: &mut Registry,
+    surface: &Surface,
+    definition: Definition,
+    check: Check,
+    call: Call,
+) -> Result<(), String> {
+    let size = json!({ "name": definition.name, "title": definition.title,
+        "description": definition.description, "inputSchema": definition.input,
+        "outputSchema": definition.output });
+    let size = size.to_string().len();
+    if size > MOST_DEFINITION {
+        return Err(format!(
+            "its definition takes {size} bytes of every client's context, and may take {MOST_DEFINITION}; make it shorter"
+        ));
+    }
+    if !surface.1.offers(definition.name) {
+        return Ok(());
+    }
+    let added = registry.add_custom(definition, check, call);
+    added.map_err(|error| error.to_string())
+}
+
+fn names(name: &str, title: &str) -> Result<(&'static str, &'static str), String> {
+    let both = lasting(name).and_then(|name| Some((name, lasting(title)?)));
+    both.ok_or_else(|| "no name is left for it; restart the server".to_owned())
+}
+
+fn add_recipe(registry: &mut Registry, surface: &Surface, recipe: &Recipe) -> Result<(), String> {
+    let tool = called(recipe)?;
+    let writes = tool.kind.writes();
+    if writes && surface.1.only_reading || !surface.1.offers(&recipe.name) {
+        return Ok(());
+    }
+    let is_on = surface.0.iter().any(|known| known.name == tool.name);
+    // A recipe that is chosen by name brings its tool along, unless that is left out by name.
+    let is_brought = surface.1.only.is_some() && !surface.1.without.contains(&tool.name);
+    if !is_on && !is_brought {
+        return Err(format!(
+            "calls {}, which is off; see WIKI_TOOLSETS, WIKI_TOOLS and WIKI_EXCLUDE_TOOLS",
+            tool.name
+        ));
+    }
+    let own = registry.of_one(tool).map_err(|error| error.to_string())?;
+    let base = own.find(tool.name).ok_or("calls no tool")?;
+    check_values(recipe, &own, base)?;
+    let (name, title) = names(&recipe.name, &recipe.title)?;
+    let on_record = lasting(&format!("{name}/{}", tool.name));
+    let on_record = on_record.ok_or("no name is left for it; restart the server")?;
+    let input = recipe.schema(writes);
+    let definition = Definition {
+        name,
+        title,
+        description: Cow::Owned(recipe.description.clone()),
+        kind: base.kind,
+        most_bytes: base.most_bytes,
+        input: input.clone(),
+        output: base.output.clone(),
+        alone: None,
+        custom: Some(OfCustom {
+            file: recipe.file.clone(),
+            calls: Some(tool.name),
+            is_for_open_reads: false,
+        }),
+    };
+    let (recipe, own, input) = (Arc::new(recipe.clone()), Arc::new(own), Arc::new(input));
+    let (of_check, input_of_check) = (Arc::clone(&recipe), Arc::clone(&input));
+    let check: Check =
+        Box::new(move |arguments| expanded(&of_check, &input_of_check, arguments).map(drop));
+    let calls = tool.name;
+    let call: Call = Box::new(move |mut context, arguments| {
+        let (recipe, own, input) = (Arc::clone(&recipe), Arc::clone(&own), Arc::clone(&input));
+        Box::pin(async move {
+            context.caller.tool = on_record;
+            let token = arguments.members().get(CONFIRM).and_then(Value::as_str);
+            let token = token.map(str::to_owned);
+            match expanded(&recipe, &input, arguments) {
+                Ok(expanded) => match own.call(calls, context, expanded) {
+                    Some(answer) => answer.await,
+                    None => Err(Failure::new(Code::InternalError, "The tool is not there.")),
+                },
+                // Failed write calls are recorded too.
+                Err(failure) if writes => {
+                    let desk = &context.desk;
+                    let refused = desk.refuse_input(&context.caller, token.as_deref(), failure);
+                    Err(refused.await)
+                }
+                Err(failure) => Err(failure),
+            }
+        })
+    });
+    add(registry, surface, definition, check, call)
+}
+
+/// The tool of ours that a recipe calls.
+fn called(recipe: &Recipe) -> Result<&'static Known, String> {
+    let name = &recipe.tool;
+    if *name == recipe.name {
+        return Err(format!(
+            "calls itself ({name}); a recipe calls one of our own tools"
+        ));
+    }
+    if is_custom_name(name) {
+        return Err(format!(
+            "calls {name}, a custom tool; a recipe calls one of our own tools"
+        ));
+    }
+    TOOLS.iter().find(|tool| tool.name == name).ok_or_else(|| {
+        let near = nearest(name, TOOLS.iter().map(|tool| tool.name), 0.8);
+        format!("calls {name:?}, which is no tool{}", did_you_mean(near))
+    })
+}
+
+/// Tries a recipe: what it says whatever the caller says must be good arguments.
+fn check_values(recipe: &Recipe, own: &Registry, base: &Definition) -> Result<(), String> {
+    let tool = base.name;
+    let known = base.input.get("properties").and_then(Value::as_object);
+    let known: Vec<&String> = known.into_iter().flat_map(Map::keys).collect();
+    let unknown = recipe.value_names().filter_map(|name| {
+        if known.iter().any(|known| *known == name) {
+            return None;
+        }
+        let near = did_you_mean(nearest(name, &known, 0.7));
+        Some(format!("values.{name} is no argument of {tool}{near}"))
+    });
+    let unknown: Vec<String> = unknown.collect();
+    if !unknown.is_empty() {
+        return Err(unknown.join("; "));
+    }
+    let today = OffsetDateTime::now_utc().date();
+    let sample = recipe.expand(recipe.sample(), today);
+    let sample = sample.map_err(|_| "cannot be tried with its own bounds".to_owned())?;
+    let Some(Err(failure)) = own.check(tool, sample) else {
+        return Ok(());
+    };
+    let fields = failure.details.get("fields").and_then(Value::as_array);
+    let faults = fields.into_iter().flatten().filter_map(|fault| {
+        let path = fault.get("path").and_then(Value::as_str)?;
+        let name = path.split(['.', '[']).next().unwrap_or(path);
+        // What a caller says is checked when it is said.
+        if recipe.is_templated(name) {
+            return None;
+        }
+        let message = fault.get("message").and_then(Value::as_str);
+        Some(match message {
+            Some(message) => format!("values.{path} {message}"),
+            None => failure.message.trim_end_matches('.').to_owned(),
+        })
+    });
+    let faults: Vec<String> = faults.collect();
+    match (fields, faults.as_slice()) {
+        (None, _) => Err(format!("does not fit {tool}: {}", failure.message)),
+        (Some(_), []) => Ok(()),
+        (Some(_), faults) => Err(format!("does not fit {tool}: {}", faults.join("; "))),
+    }
+}
+
+/// The call that a recipe becomes.
+fn expanded(
+    recipe: &Recipe,
+    schema: &Map<String, Value>,
+    arguments: Arguments,
+) -> Result<Map<String, Value>, Failure> {
+    let Given(given) = input::parse(schema, &[], arguments)?;
+    let expanded = recipe.expand(given, OffsetDateTime::now_utc().date());
+    expanded.map_err(|found| {
+        let mut faults = Faults::default();
+        for (name, fault) in found {
+            faults.add(&name, || fault);
+        }
+        faults.into_failure()
+    })
+}
+
+fn add_query(registry: &mut Registry, surface: &Surface, query: Query) -> Result<(), String> {
+    let (name, title) = names(query.name(), query.title())?;
+    let definition = Definition {
+        name,
+        title,
+        description: Cow::Owned(query.description().to_owned()),
+        kind: Kind::Read,
+        most_bytes: QUERY_BYTES,
+        input: query.input().clone(),
+        output: schema::of_answer("What the wiki's API answered, in `data`."),
+        alone: None,
+        custom: Some(OfCustom {
+            file: query.file().to_owned(),
+            calls: None,
+            is_for_open_reads: query.touches_pages(),
+        }),
+    };
+    let query = Arc::new(query);
+    let of_check = Arc::clone(&query);
+    let check: Check = Box::new(move |arguments| {
+        input::parse::<Given>(of_check.input(), &[], arguments).map(drop)
+    });
+    let call: Call = Box::new(move |context, arguments| {
+        let query = Arc::clone(&query);
+        Box::pin(async move {
+            let Given(variables) = input::parse(query.input(), &[], arguments)?;
+            let data = context.wiki.ask(&query, &variables).await?;
+            Ok(json!({ "data": data }))
+        })
+    });
+    add(registry, surface, definition, check, call)
+}

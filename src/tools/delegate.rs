@@ -1,0 +1,119 @@
+//! `wikijs_delegate`: makes a client for a task that may do no more than the caller.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use secrecy::ExposeSecret as _;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::tool::{Kind, Tool};
+use crate::error::Failure;
+use crate::write::{DelegateKind, Sets, Wanted};
+
+/// The tool.
+pub(super) struct Delegate;
+
+/// How long a delegate lasts if its maker does not say, in minutes.
+const USUAL_MINUTES: u32 = 60;
+/// How many changes it makes if its maker does not say.
+const USUAL_WRITES: u32 = 20;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    #[garde(length(chars, min = 1, max = 200))]
+    task: String,
+    /// Reads; histories too; proposes; tools.
+    #[garde(skip)]
+    kind: Preset,
+    // It reads and writes at and below these alone.
+    #[garde(inner(length(min = 1, max = 10), inner(length(max = 255))))]
+    prefixes: Option<Vec<String>>,
+    // It has these alone.
+    #[garde(inner(length(min = 1, max = 50), inner(length(max = 64))))]
+    tools: Option<Vec<String>>,
+    // How many changes it may make or propose.
+    #[garde(range(min = 1))]
+    writes: Option<u32>,
+    /// Else people decide.
+    #[garde(skip)]
+    sends: Option<bool>,
+    #[garde(range(min = 1, max = 1440))]
+    minutes: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Preset {
+    Researcher,
+    Analyst,
+    Writer,
+    Custom,
+}
+
+impl From<Preset> for DelegateKind {
+    fn from(preset: Preset) -> Self {
+        match preset {
+            Preset::Researcher => Self::Researcher,
+            Preset::Analyst => Self::Analyst,
+            Preset::Writer => Self::Writer,
+            Preset::Custom => Self::Custom,
+        }
+    }
+}
+
+/// Its answer.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Output {
+    delegate: String,
+    id: String,
+    token: String,
+    expires_at: String,
+    tools: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prefixes: Option<Vec<String>>,
+    hint: &'static str,
+}
+
+impl Tool for Delegate {
+    const NAME: &'static str = "wikijs_delegate";
+    const TITLE: &'static str = "Delegate";
+    const DESCRIPTION: &'static str = "Make a token for an agent's task at and below prefixes: never more than you may, counted as you. Else 20 writes, 60 minutes.";
+    const ANSWER: &'static str = "Told once.";
+    const KIND: Kind = Kind::Aside;
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        let (caller, desk) = (&context.caller, &context.desk);
+        let wanted = Wanted {
+            task: input.task,
+            kind: input.kind.into(),
+            prefixes: input.prefixes,
+            tools: input.tools,
+            writes: input.writes.unwrap_or(USUAL_WRITES),
+            sets: if input.sends == Some(true) {
+                Sets::Sent
+            } else {
+                Sets::LeftOpen
+            },
+            minutes: input.minutes.unwrap_or(USUAL_MINUTES),
+        };
+        let made = caller
+            .maker()?
+            .delegate(&caller.client, desk, wanted)
+            .await?;
+        Ok(Output {
+            delegate: made.name,
+            id: made.id.to_string(),
+            token: made.token.expose_secret().to_owned(),
+            expires_at: made.expires,
+            tools: made.tools,
+            prefixes: made.prefixes,
+            hint: "Give the token to that agent alone, which sends it as Authorization: Bearer; it is kept nowhere and never told again.",
+        })
+    }
+}

@@ -1,0 +1,50 @@
+//! `wikijs_forget`: takes a memory away; an operator can restore it for 30 days.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::input::{self, rule};
+use super::tool::{Kind, Tool};
+use crate::error::Failure;
+
+/// The tool.
+pub(super) struct Forget;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// As wikijs_recall has it.
+    #[garde(custom(rule::required(rule::memory_id)))]
+    id: String,
+}
+
+/// Its answer.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Output {
+    id: String,
+    restorable_until: String,
+}
+
+impl Tool for Forget {
+    const NAME: &'static str = "wikijs_forget";
+    const TITLE: &'static str = "Forget";
+    const DESCRIPTION: &'static str =
+        "Take away something remembered that holds no more; an operator can restore it.";
+    const ANSWER: &'static str = "Until when.";
+    const KIND: Kind = Kind::Change;
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        let id = input::required_memory_id("id", &input.id)?;
+        let until = context.desk.forget(&context.caller, id).await?;
+        Ok(Output {
+            id: id.to_string(),
+            restorable_until: until.date(),
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! `wikijs_remember`: keeps something for later sessions of this client.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::input::{self, rule};
+use super::tool::{Kind, Tool};
+use crate::error::Failure;
+use crate::memory::MemoryType;
+use crate::write::ToRemember;
+
+/// The tool.
+pub(super) struct Remember;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// Up to 2000 characters, no secrets.
+    #[garde(custom(rule::required(rule::memory)))]
+    content: String,
+    /// Default fact.
+    #[serde(rename = "type")]
+    #[garde(skip)]
+    kind: Option<MemoryType>,
+    /// Default 5.
+    #[garde(range(min = 1, max = 10))]
+    importance: Option<u8>,
+    /// Id of the page it is about.
+    #[garde(range(min = 1, max = 2_147_483_647))]
+    page: Option<i64>,
+    /// Changes this one.
+    #[garde(custom(rule::optional(rule::memory_id)))]
+    id: Option<String>,
+    /// The id it takes the place of.
+    #[garde(custom(rule::optional(rule::memory_id)))]
+    supersedes: Option<String>,
+}
+
+/// Its answer.
+#[derive(Debug, Serialize)]
+pub(super) struct Output {
+    id: String,
+    state: &'static str,
+}
+
+impl Tool for Remember {
+    const NAME: &'static str = "wikijs_remember";
+    const TITLE: &'static str = "Remember";
+    const DESCRIPTION: &'static str = "Keep what belongs to your work in this wiki and into no page, for later sessions. What people should know belongs into a page.";
+    const ANSWER: &'static str = "state: remembered, changed or unchanged.";
+    const KIND: Kind = Kind::Change;
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        if input.id.is_some() && input.supersedes.is_some() {
+            return Err(input::invalid_argument(
+                "supersedes",
+                "cannot be combined with id",
+            ));
+        }
+        let what = ToRemember {
+            content: input.content,
+            kind: input.kind,
+            importance: input.importance,
+            page: input.page,
+            id: input::memory_id("id", input.id.as_deref())?,
+            supersedes: input::memory_id("supersedes", input.supersedes.as_deref())?,
+        };
+        let done = context.desk.remember(&context.caller, what).await?;
+        Ok(Output {
+            id: done.id.to_string(),
+            state: done.state,
+        })
+    }
+}

@@ -1,0 +1,514 @@
+//! What a caller remembers, recalls and forgets. An entry about a page follows that page: where the
+//! page may not be read, it is as if the entry were not there.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::json;
+
+use crate::audit::{CallId, MemoryId};
+use crate::error::{Code, Failure};
+use crate::gates::{ConfirmMode, Gate, Refusal, paused};
+use crate::memory::{
+    Deed, Gone, KEPT_DAYS, Memories, Memory, MemoryError, MemoryMode, MemoryPage, MemoryType,
+    Moment, Owner, Ranked, digest, ranked,
+};
+use crate::page::secrets;
+
+use super::caller::Caller;
+use super::desk::Desk;
+use super::docket::{Docket, unavailable};
+
+/// How many memories an error about a full store names.
+const WEAKEST: usize = 5;
+/// How much of each text it shows, in characters.
+const BEGINNING: usize = 60;
+/// The most bytes of texts in one answer; at least one memory is in it.
+const MOST_TEXT: usize = 64 * 1024;
+
+/// What shall be remembered.
+#[derive(Debug, Clone, Default)]
+pub struct ToRemember {
+    /// The text.
+    pub content: String,
+    /// What kind it is; a new one is a fact, a changed one stays what it is.
+    pub kind: Option<MemoryType>,
+    /// How important it is; a new one is 5, a changed one stays as it is.
+    pub importance: Option<u8>,
+    /// The page that it is about.
+    pub page: Option<i64>,
+    /// The memory to change.
+    pub id: Option<MemoryId>,
+    /// The memory that this one takes the place of.
+    pub supersedes: Option<MemoryId>,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Remembered {
+    /// Its id.
+    pub id: MemoryId,
+    /// `remembered`, `changed` or `unchanged`.
+    pub state: &'static str,
+}
+
+/// What shall be recalled.
+#[derive(Debug, Clone, Default)]
+pub struct ToRecall {
+    /// Words that it has.
+    pub query: Option<String>,
+    /// Its kind.
+    pub kind: Option<MemoryType>,
+    /// The page that it is about.
+    pub page: Option<i64>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// What was recalled.
+#[derive(Debug, Clone, Default)]
+pub struct Recalled {
+    /// The memories, the most useful first, each with its page where that is now.
+    pub memories: Vec<Ranked>,
+    /// How many more there are.
+    pub not_shown: usize,
+}
+
+/// What of memories holds for a caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryTerms {
+    /// Who shares them.
+    pub mode: MemoryMode,
+    /// Whether this caller may remember and forget.
+    pub may_remember: bool,
+    /// How many memories the caller has.
+    pub entries: usize,
+}
+
+impl Desk {
+    /// Who shares what is remembered, from now on.
+    pub fn remember_by(&self, mode: MemoryMode) {
+        self.house.remember_by(mode);
+    }
+
+    /// Remembers something, or changes what is remembered.
+    ///
+    /// # Errors
+    /// That this caller may not write; that it is a secret; that there is no such page or memory;
+    /// that there is no room; `AUDIT_UNAVAILABLE`.
+    pub async fn remember(&self, caller: &Caller, what: ToRemember) -> Result<Remembered, Failure> {
+        let docket = self.docket_of(caller)?;
+        let (memories, owner) = self.admitted(caller, &docket).await?;
+        if let Some(names) = self.secrets_in(&what.content) {
+            let refusal = Refusal::at(Gate::Rules, secret_failure(&names));
+            self.record_refusal(&docket, &refusal).await;
+            return Err(refusal.failure);
+        }
+        let page = match what.page {
+            Some(id) => Some(self.page_of(id).await?),
+            None => None,
+        };
+        for (argument, id) in [("id", what.id), ("supersedes", what.supersedes)] {
+            if let Some(id) = id {
+                self.own(&memories, &owner, id, argument).await?;
+            }
+        }
+        let argument = if what.id.is_some() {
+            "id"
+        } else {
+            "supersedes"
+        };
+        let record = docket.memory(page.as_ref());
+        let (of, author) = (owner.clone(), caller.client.shown().to_owned());
+        let new = MemoryId::new().map_err(|error| unavailable(&error))?;
+        let done = memories.change(&self.audit, record, move |rows| {
+            let old = match what.id {
+                Some(id) => Some(rows.own(&of.key, id)?),
+                // A repeated call changes what the first one made.
+                None => {
+                    let about = page.as_ref().map(|page| page.id);
+                    let all = rows.of_owner(&of.key)?;
+                    all.into_iter().find(|one| {
+                        one.gone.is_none()
+                            && one.content == what.content
+                            && one.page.as_ref().map(|page| page.id) == about
+                    })
+                }
+            };
+            let made = made(&what, page, old.as_ref(), (new, &author, rows.now));
+            let id = made.id;
+            let superseded = what.supersedes.filter(|superseded| *superseded != id);
+            let state = match &old {
+                Some(old) if is_same(old, &made) && superseded.is_none() => {
+                    let state = "unchanged";
+                    return Ok((Remembered { id, state }, None));
+                }
+                Some(_) => "changed",
+                None => "remembered",
+            };
+            let sha = digest(&made.content);
+            let mut reason = format!("memory {id}, {}, sha256 {sha}", made.kind.as_str());
+            if let Some(superseded) = superseded {
+                reason.push_str(&format!(", supersedes {superseded}"));
+                let superseded = rows.own(&of.key, superseded)?;
+                rows.put(&of, &gone(superseded, rows.now, Some(id)))?;
+            }
+            // The text before stays for restoring.
+            if let Some(old) = old.filter(|old| old.content != made.content) {
+                let before = Memory { id: new, ..old };
+                rows.put(&of, &gone(before, rows.now, Some(id)))?;
+            }
+            rows.put(&of, &made)?;
+            rows.check_room(&of.key)?;
+            let decision = state;
+            Ok((Remembered { id, state }, Some(Deed { decision, reason })))
+        });
+        match done.await {
+            Ok(done) => Ok(done),
+            Err(MemoryError::Full) => {
+                let weakest = self.weakest(&memories, &owner).await;
+                Err(failure(&MemoryError::Full, argument).detail("weakest", weakest))
+            }
+            Err(error) => Err(failure(&error, argument)),
+        }
+    }
+
+    /// Recalls what fits, and notes that it was used if this caller may remember.
+    ///
+    /// # Errors
+    /// If the store cannot be read; what the wiki says of pages.
+    pub async fn recall(&self, caller: &Caller, what: ToRecall) -> Result<Recalled, Failure> {
+        let Some((memories, owner)) = self.memories_of(caller) else {
+            return Err(off());
+        };
+        let (of, query) = (owner.key.clone(), what.query.clone());
+        let read = memories.look(move |rows| {
+            let fitting = match query {
+                Some(query) => Some(rows.with_words(&of, &query)?),
+                None => None,
+            };
+            Ok((rows.of_owner(&of)?, fitting))
+        });
+        let read = read.await.map_err(|error| failure(&error, "query"))?;
+        let Some((mut all, fitting)) = read else {
+            return Ok(Recalled::default());
+        };
+        // Signs that are no words are found as they stand.
+        let literal = what
+            .query
+            .as_deref()
+            .map(|query| query.trim().to_lowercase());
+        all.retain(|one| {
+            one.gone.is_none()
+                && what.kind.is_none_or(|kind| one.kind == kind)
+                && what
+                    .page
+                    .is_none_or(|id| one.page.as_ref().is_some_and(|page| page.id == id))
+                && literal.as_ref().is_none_or(|literal| {
+                    fitting
+                        .as_ref()
+                        .is_some_and(|fitting| fitting.contains_key(&one.id))
+                        || one.content.to_lowercase().contains(literal.as_str())
+                })
+        });
+        let all = self.visible(all).await?;
+        let mut found = ranked(all, fitting.as_ref(), Moment::now());
+        let of_all = found.len();
+        let mut bytes = 0_usize;
+        found.truncate(what.limit);
+        let mut shown = 0_usize;
+        found.retain(|one| {
+            bytes = bytes.saturating_add(one.memory.content.len());
+            let fits = shown == 0 || bytes <= MOST_TEXT;
+            shown = shown.saturating_add(usize::from(fits));
+            fits
+        });
+        let ids: Vec<MemoryId> = found.iter().map(|one| one.memory.id).collect();
+        if !ids.is_empty() && self.refusal_of(caller).is_none() {
+            let record = self.docket_of(caller)?.memory(None);
+            let used = memories.change(&self.audit, record, move |rows| {
+                rows.use_all(&ids).map(|()| ((), None))
+            });
+            if let Err(error) = used.await {
+                tracing::warn!(%error, "that memories were recalled could not be noted");
+            }
+        }
+        Ok(Recalled {
+            not_shown: of_all.saturating_sub(found.len()),
+            memories: found,
+        })
+    }
+
+    /// Forgets something; until the date that is returned an operator can restore it.
+    ///
+    /// # Errors
+    /// That this caller may not write; that there is no such memory; `AUDIT_UNAVAILABLE`.
+    pub async fn forget(&self, caller: &Caller, id: MemoryId) -> Result<Moment, Failure> {
+        const ARGUMENT: &str = "id";
+        let docket = self.docket_of(caller)?;
+        let (memories, owner) = self.admitted(caller, &docket).await?;
+        let failed = |error: MemoryError| failure(&error, ARGUMENT);
+        let known = self.own(&memories, &owner, id, ARGUMENT).await?;
+        let record = docket.memory(known.page.as_ref());
+        let done = memories.change(&self.audit, record, move |rows| {
+            let memory = rows.own(&owner.key, id)?;
+            let reason = format!("memory {id}, sha256 {}", digest(&memory.content));
+            rows.put(&owner, &gone(memory, rows.now, None))?;
+            rows.check_room(&owner.key)?;
+            let decision = "forgotten";
+            let until = rows.now.plus_days(KEPT_DAYS);
+            Ok((until, Some(Deed { decision, reason })))
+        });
+        done.await.map_err(failed)
+    }
+
+    /// What of memories holds for a caller.
+    ///
+    /// # Errors
+    /// If the store cannot be read; what the wiki says of pages.
+    pub async fn memory_terms(&self, caller: &Caller) -> Result<MemoryTerms, Failure> {
+        let mode = self.house.memory_mode();
+        let may_remember = self.refusal_of(caller).is_none();
+        let mut entries = 0;
+        if let Some((memories, owner)) = self.memories_of(caller) {
+            let read = memories.look(move |rows| rows.of_owner(&owner.key));
+            let read = read.await.map_err(|error| failure(&error, "id"))?;
+            let mut all = read.unwrap_or_default();
+            all.retain(|one| one.gone.is_none());
+            entries = self.visible(all).await?.len();
+        }
+        Ok(MemoryTerms {
+            mode,
+            may_remember: may_remember && mode != MemoryMode::Off,
+            entries,
+        })
+    }
+
+    fn docket_of(&self, caller: &Caller) -> Result<Docket, Failure> {
+        let call = CallId::current_or_new().map_err(|error| unavailable(&error))?;
+        Ok(Docket::open(call, caller, self.past.key()))
+    }
+
+    /// The store and the owner of a caller's memories; none where nothing is remembered.
+    fn memories_of(&self, caller: &Caller) -> Option<(Memories, Owner)> {
+        let owner = match self.house.memory_mode() {
+            MemoryMode::Client => owner_of(caller),
+            MemoryMode::Site => Owner::site(),
+            MemoryMode::Off => return None,
+        };
+        Some((self.house.memories(), owner))
+    }
+
+    /// Why a caller may not remember or forget, if it may not: who may not write may not.
+    fn refusal_of(&self, caller: &Caller) -> Option<Failure> {
+        let policy = self.policy_for(caller);
+        if !policy.is_enabled {
+            let message = "A client that may not write does not remember or forget.";
+            return Some(Failure::new(Code::MutationsDisabled, message));
+        }
+        policy.pauses.look().map(|pause| paused(&pause))
+    }
+
+    async fn admitted(
+        &self,
+        caller: &Caller,
+        docket: &Docket,
+    ) -> Result<(Memories, Owner), Failure> {
+        if let Some(failure) = self.refusal_of(caller) {
+            let refusal = Refusal::at(Gate::Enabled, failure);
+            self.record_refusal(docket, &refusal).await;
+            return Err(refusal.failure);
+        }
+        self.memories_of(caller).ok_or_else(off)
+    }
+
+    /// The kinds of secrets in a text, if there are any.
+    fn secrets_in(&self, text: &str) -> Option<Vec<&'static str>> {
+        let key = self.wiki.key();
+        let mut own = vec![key.expose()];
+        if let ConfirmMode::Token(token) = &self.policy.confirm {
+            own.push(token.expose());
+        }
+        let mut names: Vec<&str> = secrets(text, &own)
+            .iter()
+            .map(|one| one.kind.name)
+            .collect();
+        names.dedup();
+        (!names.is_empty()).then_some(names)
+    }
+
+    /// The page with this id, if it may be read.
+    async fn page_of(&self, id: i64) -> Result<MemoryPage, Failure> {
+        let places = self.wiki.places_of(&HashSet::from([id])).await?;
+        let place = places.into_iter().next();
+        let (id, (locale, path)) = place.ok_or(crate::wiki::WikiError::NotFound)?;
+        Ok(MemoryPage { id, locale, path })
+    }
+
+    /// Those memories that a caller may know of: about no page, or about one that may be read, each
+    /// with the place where that is now.
+    async fn visible(&self, mut all: Vec<Memory>) -> Result<Vec<Memory>, Failure> {
+        let ids = all.iter().filter_map(|one| Some(one.page.as_ref()?.id));
+        let ids: HashSet<i64> = ids.collect();
+        let places = if ids.is_empty() {
+            HashMap::new()
+        } else {
+            self.wiki.places_of(&ids).await?
+        };
+        all.retain_mut(|one| match &mut one.page {
+            None => true,
+            Some(page) => match places.get(&page.id) {
+                Some((locale, path)) => {
+                    (page.locale, page.path) = (locale.clone(), path.clone());
+                    true
+                }
+                None => false,
+            },
+        });
+        Ok(all)
+    }
+
+    /// A caller's memory by its id, if it may know of it.
+    async fn own(
+        &self,
+        memories: &Memories,
+        owner: &Owner,
+        id: MemoryId,
+        argument: &str,
+    ) -> Result<Memory, Failure> {
+        let failed = |error: MemoryError| failure(&error, argument);
+        let key = owner.key.clone();
+        let found = memories.look(move |rows| rows.own(&key, id)).await;
+        let found = found.map_err(failed)?;
+        let found = found.ok_or_else(|| failed(MemoryError::NoSuch))?;
+        let visible = self.visible(vec![found]).await?;
+        let found = visible.into_iter().next();
+        found.ok_or_else(|| failed(MemoryError::NoSuch))
+    }
+
+    /// The memories with the least health, for a caller whose store is full.
+    async fn weakest(&self, memories: &Memories, owner: &Owner) -> serde_json::Value {
+        let key = owner.key.clone();
+        let read = memories.look(move |rows| rows.of_owner(&key)).await;
+        let mut all = read.ok().flatten().unwrap_or_default();
+        all.retain(|one| one.gone.is_none());
+        let all = self.visible(all).await.unwrap_or_default();
+        let ranked = ranked(all, None, Moment::now());
+        let weakest = ranked.iter().rev().take(WEAKEST).map(|one| {
+            let begins: String = one.memory.content.chars().take(BEGINNING).collect();
+            json!({
+                "id": one.memory.id, "type": one.memory.kind.as_str(),
+                "importance": one.memory.importance, "health": one.health, "begins": begins,
+            })
+        });
+        weakest.collect()
+    }
+}
+
+/// Whose memories a caller has: a named client's by its id; else, over HTTP, by the name that it
+/// gives itself, and over stdio by that name and the user of the machine.
+fn owner_of(caller: &Caller) -> Owner {
+    let client = &caller.client;
+    let key = match (client.id, &client.subject) {
+        (Some(id), _) => {
+            let own = client.own_key().map(|key| format!("/{key}"));
+            format!("client:{id}{}", own.unwrap_or_default())
+        }
+        (None, Some(subject)) => subject.clone(),
+        (None, None) if client.address.is_some() => format!("http/{}", client.name),
+        (None, None) => {
+            let user = rustix::process::getuid().as_raw();
+            format!("user:{user}/{}", client.name)
+        }
+    };
+    let name = match client.shown() {
+        "" => "(none)",
+        name => name,
+    };
+    Owner::client(&key, name)
+}
+
+/// The memory as it shall be.
+fn made(
+    what: &ToRemember,
+    page: Option<MemoryPage>,
+    old: Option<&Memory>,
+    (new, author, now): (MemoryId, &str, Moment),
+) -> Memory {
+    let kind = what.kind.or(old.map(|old| old.kind)).unwrap_or_default();
+    let importance = what.importance.or(old.map(|old| old.importance));
+    Memory {
+        id: old.map_or(new, |old| old.id),
+        content: what.content.clone(),
+        kind,
+        importance: importance.unwrap_or(5),
+        page: page.or_else(|| old.and_then(|old| old.page.clone())),
+        author: Owner::client("", author).name,
+        created: old.map_or(now, |old| old.created),
+        changed: old.map_or(now, |old| now.max(old.changed.next())),
+        used: now,
+        uses: old.map_or(0, |old| old.uses),
+        gone: None,
+    }
+}
+
+/// Whether two memories say the same.
+fn is_same(one: &Memory, other: &Memory) -> bool {
+    let page = |memory: &Memory| memory.page.as_ref().map(|page| page.id);
+    one.content == other.content
+        && one.kind == other.kind
+        && page(one) == page(other)
+        && one.importance == other.importance
+}
+
+/// The memory as it lies for restoring.
+fn gone(memory: Memory, now: Moment, by: Option<MemoryId>) -> Memory {
+    let at = now.max(memory.changed.next());
+    Memory {
+        gone: Some(Gone { at, by }),
+        ..memory
+    }
+}
+
+fn off() -> Failure {
+    Failure::new(Code::InvalidInput, "Nothing is remembered on this server.")
+        .hint("Tell the user: WIKI_MEMORY=client or site lets clients remember.")
+}
+
+fn secret_failure(names: &[&str]) -> Failure {
+    let message = format!(
+        "The content looks like a secret and is not remembered: {}.",
+        names.join(", ")
+    );
+    Failure::new(Code::InvalidInput, message)
+        .hint("Remember where it is kept, not the secret itself.")
+        .detail("fields", json!([{ "path": "content" }]))
+        .detail("check", "secret_added")
+}
+
+/// The failure for a caller, about one of its arguments.
+fn failure(error: &MemoryError, argument: &str) -> Failure {
+    let told = crate::wiki::sentence(&error.to_string());
+    let code = match error {
+        MemoryError::Audit(error) => return unavailable(error),
+        MemoryError::NoSuch => {
+            return Failure::new(Code::InvalidInput, told)
+                .hint("wikijs_recall shows the ids of those there are.")
+                .detail("fields", json!([{ "path": argument }]));
+        }
+        MemoryError::Full => {
+            return Failure::new(Code::TooLarge, told).hint(
+                "Forget with wikijs_forget what is needed no more, such as details.weakest, or put several into one with supersedes. What people should know belongs into a page.",
+            );
+        }
+        MemoryError::ForgotTooMuch | MemoryError::TooManyOwners => Code::TooLarge,
+        MemoryError::Busy => Code::Timeout,
+        MemoryError::BadLines(_)
+        | MemoryError::NotOurs(_)
+        | MemoryError::Damaged
+        | MemoryError::Newer
+        | MemoryError::Io(_)
+        | MemoryError::BrokenOff => Code::AuditUnavailable,
+    };
+    let hint = crate::wiki::sentence(error.hint());
+    Failure::new(code, told).hint(format!("Tell the user: {hint}"))
+}
