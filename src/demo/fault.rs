@@ -73,6 +73,7 @@ impl WikiError {
         self.parts().2
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table")]
     fn parts(self) -> (i32, &'static str, &'static str) {
         match self {
             Self::AuthRequired => (

@@ -56,7 +56,7 @@ async fn healthz() -> Response<Body> {
     respond(StatusCode::OK, JSON, json!({"ok": true}).to_string())
 }
 
-async fn not_found() -> Response<Body> {
+fn not_found() -> Response<Body> {
     respond(StatusCode::NOT_FOUND, HTML, html("Not Found"))
 }
 
@@ -77,15 +77,15 @@ async fn other(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Response
     if is_of_asset(&path) {
         return asset(&app, &path, &headers);
     }
-    not_found().await
+    not_found()
 }
 
 fn asset(app: &App, path: &str, headers: &HeaderMap) -> Response<Body> {
+    const TEXT: &str = "text/plain; charset=utf-8";
     let access = match admit(&app.shared, headers) {
         Ok(access) => access,
         Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
     };
-    const TEXT: &str = "text/plain; charset=utf-8";
     if !access.may(&["read:assets"], path) {
         return respond(StatusCode::FORBIDDEN, TEXT, "Forbidden".to_owned());
     }
@@ -214,7 +214,7 @@ async fn view(
         );
     }
     if app.shared.behaviour().reader_view_blocked {
-        return not_found().await;
+        return not_found();
     }
     if !access.may(&["read:pages"], &path) {
         return respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"));
@@ -262,7 +262,7 @@ async fn view_in_editor(
         )
     };
     if is_blocked {
-        return not_found().await;
+        return not_found();
     }
     let access = match admit(&app.shared, &headers) {
         Ok(access) => access,

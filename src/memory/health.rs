@@ -14,10 +14,10 @@ const MOST_USES: i64 = 97;
 /// It falls with the time since the last use and rises with the number of uses. A clock that went
 /// back counts as no time at all, and however far it goes ahead, something is left.
 #[must_use]
-pub fn health(now: Moment, used: Moment, uses: u32) -> u8 {
-    let age = now.hours_since(used);
-    let uses = i64::from(uses).min(MOST_USES);
-    let half = uses.saturating_mul(A_USE).saturating_add(HALF) * 24;
+pub fn health(now: Moment, last: Moment, uses: u32) -> u8 {
+    let age = now.hours_since(last);
+    let counted = i64::from(uses).min(MOST_USES);
+    let half = counted.saturating_mul(A_USE).saturating_add(HALF) * 24;
     let health = half.saturating_mul(100) / half.saturating_add(age);
     u8::try_from(health.clamp(1, 100)).unwrap_or(100)
 }

@@ -91,7 +91,8 @@ fn check(path: &Path, dir: &Path) -> Result<(), MemoryError> {
     }
     let owner = Owner::of(&found);
     let dir = std::fs::metadata(dir)?;
-    if !owner.is_us() && !(private_files::may_hand_over() && owner == Owner::of(&dir)) {
+    let is_handed_over = private_files::may_hand_over() && owner == Owner::of(&dir);
+    if !owner.is_us() && !is_handed_over {
         return Err(MemoryError::NotOurs("belongs to another user"));
     }
     if dir.mode() & 0o022 != 0 {

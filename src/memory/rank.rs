@@ -19,6 +19,7 @@ pub struct Ranked {
 /// Memories, the most useful first: by how well they fit to the words that were asked for, their
 /// importance and their health. Without words all fit alike.
 #[must_use]
+#[expect(clippy::implicit_hasher, reason = "the map is this room's own")]
 pub fn ranked(
     memories: Vec<Memory>,
     fitting: Option<&HashMap<MemoryId, f64>>,

@@ -317,7 +317,7 @@ fn memory(row: &Row<'_>) -> rusqlite::Result<Result<Memory, MemoryError>> {
     let (content, author) = (row.get(1)?, row.get(7)?);
     let importance: i64 = row.get(3)?;
     let uses: i64 = row.get(11)?;
-    let (created, changed, used) = (row.get(8)?, row.get(9)?, row.get(10)?);
+    let (created, changed, last_use) = (row.get(8)?, row.get(9)?, row.get(10)?);
     let read = || {
         Some(Memory {
             id: id.parse().ok()?,
@@ -336,7 +336,7 @@ fn memory(row: &Row<'_>) -> rusqlite::Result<Result<Memory, MemoryError>> {
             author,
             created: Moment(created),
             changed: Moment(changed),
-            used: Moment(used),
+            used: Moment(last_use),
             uses: u32::try_from(uses).ok()?,
             gone: match gone {
                 Some(at) => Some(Gone {

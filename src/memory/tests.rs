@@ -75,7 +75,7 @@ fn a_memory_comes_back_as_it_was_kept() {
         ..memory("\u{1f9e0} 'x\" \n", NOW)
     };
     rows.put(&owner("a"), &whole).unwrap();
-    assert_eq!(all(&db, "a"), [whole.clone()]);
+    assert_eq!(all(&db, "a"), std::slice::from_ref(&whole));
     assert_eq!(rows.find(whole.id).unwrap().unwrap().0, owner("a"));
     // What is gone is nobody's own any more, and no word finds it.
     assert_eq!(rows.own("a", whole.id), Err(MemoryError::NoSuch));

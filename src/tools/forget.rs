@@ -16,7 +16,7 @@ pub(super) struct Forget;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// As wikijs_recall has it.
+    /// As `wikijs_recall` has it.
     #[garde(custom(rule::required(rule::memory_id)))]
     id: String,
 }

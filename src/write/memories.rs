@@ -2,6 +2,7 @@
 //! page may not be read, it is as if the entry were not there.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 
 use serde_json::json;
 
@@ -121,18 +122,17 @@ impl Desk {
         let (of, author) = (owner.clone(), caller.client.shown().to_owned());
         let new = MemoryId::new().map_err(|error| unavailable(&error))?;
         let done = memories.change(&self.audit, record, move |rows| {
-            let old = match what.id {
-                Some(id) => Some(rows.own(&of.key, id)?),
+            let old = if let Some(id) = what.id {
+                Some(rows.own(&of.key, id)?)
+            } else {
                 // A repeated call changes what the first one made.
-                None => {
-                    let about = page.as_ref().map(|page| page.id);
-                    let all = rows.of_owner(&of.key)?;
-                    all.into_iter().find(|one| {
-                        one.gone.is_none()
-                            && one.content == what.content
-                            && one.page.as_ref().map(|page| page.id) == about
-                    })
-                }
+                let about = page.as_ref().map(|page| page.id);
+                let all = rows.of_owner(&of.key)?;
+                all.into_iter().find(|one| {
+                    one.gone.is_none()
+                        && one.content == what.content
+                        && one.page.as_ref().map(|page| page.id) == about
+                })
             };
             let made = made(&what, page, old.as_ref(), (new, &author, rows.now));
             let id = made.id;
@@ -148,7 +148,7 @@ impl Desk {
             let sha = digest(&made.content);
             let mut reason = format!("memory {id}, {}, sha256 {sha}", made.kind.as_str());
             if let Some(superseded) = superseded {
-                reason.push_str(&format!(", supersedes {superseded}"));
+                let _ = write!(reason, ", supersedes {superseded}");
                 let superseded = rows.own(&of.key, superseded)?;
                 rows.put(&of, &gone(superseded, rows.now, Some(id)))?;
             }

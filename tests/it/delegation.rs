@@ -22,6 +22,8 @@ const DELEGATE: &str = "wikijs_delegate";
 const END: &str = "wikijs_end_delegation";
 const READ: &str = "wikijs_get_page_by_path";
 const CREATE: &str = "wikijs_create_page";
+const UNDO: &str = "wikijs_undo_write";
+const BULK: &str = "wikijs_bulk_update_pages";
 const ALL: &str = "pages,undo,proposals,drafts,delegate";
 
 async fn wiki() -> DemoWiki {
@@ -141,7 +143,7 @@ async fn a_researcher_reads_below_its_prefixes_and_does_nothing_else() {
     // The token is kept nowhere.
     let token = made["token"].as_str().unwrap();
     let kept = fs::read_to_string(path(&names)).unwrap();
-    assert!(!kept.contains(token) && !kept.contains(&token[4..]));
+    assert!(!kept.contains(token) && !kept.contains(token.get(4..).unwrap()));
 }
 
 #[tokio::test]
@@ -617,7 +619,6 @@ async fn a_maker_takes_back_what_its_delegate_wrote_and_no_delegate_anothers() {
     let its = confirmed(&delegate, CREATE, page("docs/its"))
         .await
         .unwrap();
-    const UNDO: &str = "wikijs_undo_write";
     let undo = |answer: &Value| json!({ "callId": answer["callId"] });
     for (caller, call) in [(&delegate, &own), (&sibling, &own), (&sibling, &its)] {
         let refused = server.call(caller, UNDO, undo(call)).await.unwrap_err();
@@ -657,7 +658,6 @@ async fn a_maker_that_is_revoked_while_its_delegate_writes_ends_the_write() {
     fs::write(names.path(), clients).unwrap();
     let delegate = agent(&server.delegate(&maker, wanted).await);
     let bulk = json!({ "path": "docs", "addTags": ["seen"], "expectPages": 2 });
-    const BULK: &str = "wikijs_bulk_update_pages";
     let mut confirmed = bulk.clone();
     confirmed["confirm"] = server.call(&delegate, BULK, bulk).await.unwrap()["confirm"].clone();
     let file = names.file();

@@ -227,8 +227,8 @@ async fn a_memory_is_changed_superseded_and_forgotten_and_each_is_on_record_with
     for run in runs(served.dir.path()) {
         assert!(!fs::read_to_string(run).unwrap().contains("xyloquartz"));
     }
-    let list = command(&wiki, &served.dir, &["audit", "list"], "").await;
-    assert!(list.stdout.contains("forgotten"), "{}", list.told);
+    let audited = command(&wiki, &served.dir, &["audit", "list"], "").await;
+    assert!(audited.stdout.contains("forgotten"), "{}", audited.told);
     // All three texts can be restored.
     let gone = listed(&wiki, &served.dir, &["--forgotten"]).await;
     let mut gone: Vec<&str> = gone
@@ -337,16 +337,16 @@ async fn what_is_about_a_page_that_may_not_be_read_is_not_there() {
         .await
         .unwrap();
     assert_eq!(none, json!({ "memories": [] }));
-    let named = |id: &str| {
+    let tries = |id: &str| {
         [
             (FORGET, json!({ "id": id })),
             (REMEMBER, json!({ "content": "x", "id": id })),
             (REMEMBER, json!({ "content": "x", "supersedes": id })),
         ]
     };
-    for (theirs, none) in named(id(&secret))
+    for (theirs, none) in tries(id(&secret))
         .into_iter()
-        .zip(named("0123456789abcdef"))
+        .zip(tries("0123456789abcdef"))
     {
         let theirs = server.call(&narrow, theirs.0, theirs.1).await.unwrap_err();
         let none = server.call(&narrow, none.0, none.1).await.unwrap_err();
@@ -562,9 +562,9 @@ async fn a_full_store_says_what_to_forget_and_that_helps() {
 
 #[tokio::test]
 async fn a_store_that_is_not_ours_or_damaged_is_left_alone_and_said_to_be() {
+    type Spoil<'a> = &'a dyn Fn(&std::path::Path);
     let wiki = sample_wiki().await;
     let outside = TempDir::new().unwrap();
-    type Spoil<'a> = &'a dyn Fn(&std::path::Path);
     let elsewhere = outside.path().join("elsewhere");
     let spoils: [(&str, Spoil<'_>); 5] = [
         ("is a link", &|file| {
@@ -682,7 +682,7 @@ async fn an_operator_restores_forgets_clears_and_all_of_it_is_on_record() {
         assert_eq!(ended.code, 0, "{}", ended.told);
         ended.stdout
     };
-    good(&["restore", &ids[0][..8]]).await;
+    good(&["restore", ids[0].get(..8).unwrap()]).await;
     good(&["forget", &ids[1]]).await;
     let recalled = served.call(RECALL, json!({})).await.unwrap();
     let mut left = texts(&recalled);
@@ -697,7 +697,7 @@ async fn an_operator_restores_forgets_clears_and_all_of_it_is_on_record() {
         (&["restore", ids[0].as_str()][..], 3, "is not forgotten"),
         (&["forget", &ids[1]], 3, "is forgotten already"),
         (&["show", "ffff0000"], 2, "there is no memory"),
-        (&["show", &ids[0][..3]], 2, "too short"),
+        (&["show", ids[0].get(..3).unwrap()], 2, "too short"),
         (&["clear", "--client", "agent"], 2, "pass --yes"),
         (
             &["clear", "--client", "nobody", "--yes"],

@@ -38,6 +38,10 @@ pub(super) struct Forget {
     group = clap::ArgGroup::new("whose").required(true).args(["client", "all"]),
     after_help = "Examples:\n  wikijs-mcp memory clear --client ci\n  wikijs-mcp memory clear --client ci --forgotten --yes\n  wikijs-mcp memory clear --all --for-good --yes"
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command"
+)]
 pub(super) struct Clear {
     /// Those of this client, by its name or identity
     #[arg(long, value_name = "NAME")]
@@ -117,13 +121,12 @@ pub(super) async fn forget(desk: &Desk, arguments: Forget) -> Outcome {
 
 pub(super) async fn clear(desk: &Desk, arguments: Clear) -> Outcome {
     let all = desk.all().await?;
-    let owners: Vec<Owner> = match &arguments.client {
-        Some(name) => vec![whose::one(&all, name)?],
-        None => {
-            let mut owners: Vec<Owner> = all.iter().map(|(owner, _)| owner.clone()).collect();
-            owners.dedup();
-            owners
-        }
+    let owners: Vec<Owner> = if let Some(name) = &arguments.client {
+        vec![whose::one(&all, name)?]
+    } else {
+        let mut owners: Vec<Owner> = all.iter().map(|(owner, _)| owner.clone()).collect();
+        owners.dedup();
+        owners
     };
     let is_for_good = arguments.for_good || arguments.forgotten;
     let is_meant = {

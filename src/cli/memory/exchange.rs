@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::super::{Outcome, print};
 use super::{Desk, Exit, whose};
+use crate::config::why_unread;
 use crate::memory::{BadLine, Deed, Moment, digest, export_line};
 
 /// The most bytes of an import.
@@ -97,8 +98,7 @@ pub(super) async fn import(desk: &Desk, arguments: Import) -> Outcome {
 fn read(file: &PathBuf) -> Result<String, (Exit, String)> {
     let named = print::path(file);
     let failed = |why: String| (Exit::Failed, format!("{named} cannot be read: {why}"));
-    let unread =
-        |error: std::io::Error| failed(crate::config::why_unread(error.kind()).to_string());
+    let unread = |error: std::io::Error| failed(why_unread(error.kind()));
     let mut bytes = Vec::new();
     if file.as_os_str() == "-" {
         let stdin = std::io::stdin().lock();

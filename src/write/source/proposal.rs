@@ -138,7 +138,7 @@ impl Source for Apply {
             self.is_as_shown(desk, &proposal, &kept).await?;
             let set = if proposal.is_list {
                 let how = (self.merge, &*self.leave_out);
-                set::made(call, &proposal, kept, how).await?
+                Box::pin(set::made(call, &proposal, kept, how)).await?
             } else {
                 // One change alone cannot be left out.
                 set::omission(desk, &kept, &self.leave_out).await?;
