@@ -152,10 +152,11 @@ async fn upload(State(app): State<App>, headers: HeaderMap, body: Body) -> Respo
             "You are not authorized to upload files to this folder.",
         );
     }
+    let sent = data.len();
     let data = stored(&name, &mime, data);
     // Nothing can fail here that anybody is told of.
     let _stored = writes::of_assets(&app.shared, |store| {
-        store.upload(folder, &name, &mime, data);
+        store.upload(folder, &name, (&mime, sent), data);
         Ok(())
     })
     .await;

@@ -16,9 +16,13 @@ pub(super) fn of(tool: &str) -> &'static str {
         "wikijs_update_page" => r#"{"id": 1, "addTags": ["start"]}"#,
         "wikijs_delete_page" | "wikijs_list_comments" => r#"{"id": 1}"#,
         "wikijs_list_proposals" => r#"{"state": "open"}"#,
-        "wikijs_get_proposal" | "wikijs_get_change_set" => r#"{"id": "0123456789abcdef"}"#,
+        "wikijs_get_proposal" | "wikijs_get_change_set" | "wikijs_forget" => {
+            r#"{"id": "0123456789abcdef"}"#
+        }
         "wikijs_bulk_update_pages" => r#"{"path": "docs", "addTags": ["reviewed"]}"#,
         "wikijs_submit_draft" | "wikijs_discard_draft" => r#"{"draft": "rework"}"#,
+        "wikijs_remember" => r#"{"content": "Tags of this wiki are in German.", "type": "fact"}"#,
+        "wikijs_recall" => r#"{"query": "tags"}"#,
         "wikijs_add_comment" => r#"{"id": 1, "content": "Is this still so?"}"#,
         "wikijs_update_comment" => r#"{"id": 1, "comment": 1, "content": "It is."}"#,
         "wikijs_delete_comment" => r#"{"id": 1, "comment": 1}"#,

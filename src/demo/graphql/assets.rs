@@ -46,7 +46,7 @@ impl From<AssetRow> for AssetItem {
             id: row.id,
             ext: row.ext().to_owned(),
             kind: kind(&row),
-            file_size: i64::try_from(row.data.len()).unwrap_or(i64::MAX),
+            file_size: i64::try_from(row.sent).unwrap_or(i64::MAX),
             metadata: None,
             created_at: Date::from(&row.created_at),
             updated_at: Date::from(&row.updated_at),

@@ -29,6 +29,8 @@ pub struct AssetRow {
     pub mime: String,
     /// Its bytes.
     pub data: Vec<u8>,
+    /// How many bytes were sent, which is what lists tell, also where fewer were stored.
+    pub sent: usize,
     /// When it was first uploaded.
     pub created_at: String,
     /// When it was last uploaded or renamed.
@@ -115,12 +117,15 @@ impl Store {
         folders.filter(may).cloned().collect()
     }
 
-    /// The assets in a folder that the caller may see.
+    /// The assets in a folder that the caller may see: in the order in which they were last
+    /// written, since the wiki's question names no order.
     pub(in crate::demo) fn assets_in(&self, folder: i64, access: &Access) -> Vec<AssetRow> {
         let assets = self.assets().filter(|one| one.folder == folder);
         let may =
             |one: &&AssetRow| access.may(&["read:assets"], &self.below(folder, &one.filename));
-        assets.filter(may).cloned().collect()
+        let mut found: Vec<AssetRow> = assets.filter(may).cloned().collect();
+        found.sort_by(|one, other| one.updated_at.cmp(&other.updated_at));
+        found
     }
 
     /// The asset at a path.
@@ -154,11 +159,17 @@ impl Store {
 
     /// Stores an upload over what has its name (W39). Where there is no such folder nothing is
     /// stored, and nobody is told (W37).
-    pub(in crate::demo) fn upload(&mut self, folder: i64, sent: &str, mime: &str, data: Vec<u8>) {
+    pub(in crate::demo) fn upload(
+        &mut self,
+        folder: i64,
+        name: &str,
+        (mime, sent): (&str, usize),
+        data: Vec<u8>,
+    ) {
         if folder != 0 && !self.folders.contains_key(&folder) {
             return;
         }
-        let filename = stored_name(sent);
+        let filename = stored_name(name);
         let now = self.clock.now();
         let there = self
             .assets
@@ -166,6 +177,7 @@ impl Store {
             .find(|one| one.folder == folder && one.filename == filename);
         if let Some(asset) = there {
             asset.data = data;
+            asset.sent = sent;
             mime.clone_into(&mut asset.mime);
             asset.updated_at = now;
             return;
@@ -177,6 +189,7 @@ impl Store {
             filename,
             mime: mime.to_owned(),
             data,
+            sent,
             created_at: now.clone(),
             updated_at: now,
         };
