@@ -8,6 +8,7 @@ use super::context::Context;
 use super::tool::{Kind, Tool};
 use crate::audit::{CallStory, Proposal};
 use crate::error::Failure;
+use crate::write::{Handed, Inherited, Legacy};
 
 /// The tool.
 pub(super) struct EndDelegation;
@@ -22,6 +23,31 @@ pub(super) struct Input {
     /// Its name or id.
     #[garde(length(min = 1, max = 160))]
     delegate: String,
+    /// Which you get: important is 7 and more.
+    #[garde(skip)]
+    memories: Option<Wanted>,
+    /// Remove the rest for good.
+    #[garde(skip)]
+    purge: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Wanted {
+    Important,
+    All,
+    None,
+}
+
+impl From<Wanted> for Handed {
+    fn from(wanted: Wanted) -> Self {
+        match wanted {
+            Wanted::Important => Self::Important,
+            Wanted::All => Self::All,
+            Wanted::None => Self::None,
+        }
+    }
 }
 
 /// Its answer.
@@ -39,6 +65,17 @@ pub(super) struct Output {
     /// How many calls of it are on record, and the newest of them.
     calls_on_record: i64,
     calls: Vec<Call>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memories: Option<Memories>,
+}
+
+/// What became of what it remembered.
+#[derive(Debug, Serialize)]
+struct Memories {
+    /// Those that its maker has now.
+    handed: Vec<String>,
+    /// How many the operator can restore for 30 days.
+    restorable: i64,
 }
 
 /// A set that it left open.
@@ -78,7 +115,11 @@ impl Tool for EndDelegation {
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
         let family = context.caller.maker()?;
-        let did = family.end(&context.desk, &input.delegate).await?;
+        let legacy = Legacy {
+            handed: input.memories.map(Handed::from).unwrap_or_default(),
+            purge: input.purge.unwrap_or_default(),
+        };
+        let did = family.end(&context.desk, &input.delegate, legacy).await?;
         Ok(Output {
             delegate: did.name,
             id: did.id.to_string(),
@@ -89,6 +130,16 @@ impl Tool for EndDelegation {
             sets: did.sets.iter().take(MOST_SETS).map(Set::from).collect(),
             calls_on_record: i64::try_from(did.all_calls).unwrap_or(i64::MAX),
             calls: did.calls.iter().map(Call::from).collect(),
+            memories: Memories::of(&did.memories),
+        })
+    }
+}
+
+impl Memories {
+    fn of(inherited: &Inherited) -> Option<Self> {
+        (*inherited != Inherited::default()).then(|| Self {
+            handed: inherited.handed.iter().map(ToString::to_string).collect(),
+            restorable: i64::try_from(inherited.restorable).unwrap_or(i64::MAX),
         })
     }
 }

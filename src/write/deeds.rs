@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::desk::Desk;
 use super::docket::unavailable;
+use super::legacy::Inherited;
 use crate::audit::{CallStory, ClientId, Event, Latest, Proposal};
 use crate::error::Failure;
 
@@ -31,6 +32,8 @@ pub struct Deeds {
     pub calls: Vec<CallStory>,
     /// How many calls of it are on record.
     pub all_calls: u64,
+    /// What became of what it remembered.
+    pub memories: Inherited,
 }
 
 impl Desk {

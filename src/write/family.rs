@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::deeds::Deeds;
 use super::desk::Desk;
+use super::legacy::Legacy;
 use crate::audit::{Client, ClientId};
 use crate::error::{Code, Failure};
 
@@ -129,7 +130,7 @@ pub trait Family: Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<Delegated, Failure>>;
 
     /// Ends a delegate of this client, by its id or name; on record. One that has ended is told of
-    /// again.
+    /// again, and so much of its legacy is settled as is left.
     ///
     /// # Errors
     /// `INVALID_INPUT` if there is none; `AUDIT_UNAVAILABLE`.
@@ -137,6 +138,7 @@ pub trait Family: Debug + Send + Sync {
         &'a self,
         desk: &'a Desk,
         delegate: &'a str,
+        legacy: Legacy,
     ) -> BoxFuture<'a, Result<Deeds, Failure>>;
 }
 

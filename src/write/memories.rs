@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use crate::audit::{CallId, MemoryId};
+use crate::audit::{CallId, ClientId, MemoryId};
 use crate::error::{Code, Failure};
 use crate::gates::{ConfirmMode, Gate, Refusal, paused};
 use crate::memory::{
@@ -346,7 +346,7 @@ impl Desk {
 
     /// Those memories that a caller may know of: about no page, or about one that may be read, each
     /// with the place where that is now.
-    async fn visible(&self, mut all: Vec<Memory>) -> Result<Vec<Memory>, Failure> {
+    pub(super) async fn visible(&self, mut all: Vec<Memory>) -> Result<Vec<Memory>, Failure> {
         let ids = all.iter().filter_map(|one| Some(one.page.as_ref()?.id));
         let ids: HashSet<i64> = ids.collect();
         let places = if ids.is_empty() {
@@ -411,7 +411,7 @@ fn owner_of(caller: &Caller) -> Owner {
     let key = match (client.id, &client.subject) {
         (Some(id), _) => {
             let own = client.own_key().map(|key| format!("/{key}"));
-            format!("client:{id}{}", own.unwrap_or_default())
+            format!("{}{}", owner_of_client(id, "").key, own.unwrap_or_default())
         }
         (None, Some(subject)) => subject.clone(),
         (None, None) if client.address.is_some() => format!("http/{}", client.name),
@@ -425,6 +425,11 @@ fn owner_of(caller: &Caller) -> Owner {
         name => name,
     };
     Owner::client(&key, name)
+}
+
+/// A named client whose calls go with the site's key.
+pub(super) fn owner_of_client(id: ClientId, name: &str) -> Owner {
+    Owner::client(&format!("client:{id}"), name)
 }
 
 /// The memory as it shall be.
@@ -461,7 +466,7 @@ fn is_same(one: &Memory, other: &Memory) -> bool {
 }
 
 /// The memory as it lies for restoring.
-fn gone(memory: Memory, now: Moment, by: Option<MemoryId>) -> Memory {
+pub(super) fn gone(memory: Memory, now: Moment, by: Option<MemoryId>) -> Memory {
     let at = now.max(memory.changed.next());
     Memory {
         gone: Some(Gone { at, by }),
@@ -486,7 +491,7 @@ fn secret_failure(names: &[&str]) -> Failure {
 }
 
 /// The failure for a caller, about one of its arguments.
-fn failure(error: &MemoryError, argument: &str) -> Failure {
+pub(super) fn failure(error: &MemoryError, argument: &str) -> Failure {
     let told = crate::wiki::sentence(&error.to_string());
     let code = match error {
         MemoryError::Audit(error) => return unavailable(error),

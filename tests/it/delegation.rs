@@ -561,6 +561,90 @@ async fn a_delegate_whose_time_is_up_is_refused_and_its_end_goes_on_record_once(
 }
 
 #[tokio::test]
+async fn what_a_delegate_remembered_goes_to_its_maker_or_can_be_restored() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names)
+        .with("WIKI_TOOLSETS", "pages,memory,delegate")
+        .host()
+        .await;
+    let wanted = json!({ "task": "t", "kind": "writer" });
+    let remembering = async |name: &str| {
+        let made = server.delegate(&maker, wanted.clone()).await;
+        for importance in [3, 7, 10] {
+            let content = format!("{name} {importance}");
+            let memory = json!({ "content": content, "importance": importance });
+            let told = server.call(&agent(&made), "wikijs_remember", memory).await;
+            assert_eq!(told.unwrap()["state"], "remembered");
+        }
+        made
+    };
+    let recalled = async || {
+        let told = server.call(&maker, "wikijs_recall", json!({})).await;
+        let told = told.unwrap();
+        let all = told["memories"].as_array().unwrap().iter();
+        let mut all: Vec<String> = all
+            .map(|one| one["content"].as_str().unwrap().to_owned())
+            .collect();
+        all.sort();
+        all
+    };
+    let end = async |made: &Value, more: Value| {
+        let mut end = json!({ "delegate": made["delegate"] });
+        end.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let told = server.call(&maker, END, end).await.unwrap();
+        let told = &told["memories"];
+        let handed = told["handed"].as_array().map_or(0, Vec::len);
+        (handed, told["restorable"].as_i64())
+    };
+
+    let usual = remembering("usual").await;
+    assert_eq!(recalled().await, [""; 0]);
+    assert_eq!(end(&usual, json!({})).await, (2, Some(1)));
+    assert_eq!(recalled().await, ["usual 10", "usual 7"]);
+    // Asked again it tells the same, and what is left can be removed then.
+    assert_eq!(end(&usual, json!({})).await, (2, Some(1)));
+    let purge = json!({ "purge": true });
+    assert_eq!(end(&usual, purge.clone()).await, (2, Some(0)));
+
+    let none = remembering("none").await;
+    let said = json!({ "memories": "none", "purge": true });
+    assert_eq!(end(&none, said).await, (0, None));
+    let all = remembering("all").await;
+    let said = json!({ "memories": "all" });
+    assert_eq!(end(&all, said).await, (3, Some(0)));
+
+    // One whose time is up ends the same way.
+    let late = remembering("late").await;
+    let id = late["id"].as_str().unwrap();
+    rewrite(&names, |line| {
+        if line["client"]["id"] == id {
+            line["client"]["created"] = json!("2020-01-01T00:00:00Z");
+            line["client"]["may"]["expires"] = json!("2020-01-01T01:00:00Z");
+        }
+    });
+    settled(&names, &late).await;
+    let got = recalled().await;
+    assert_eq!(
+        got,
+        [
+            "all 10", "all 3", "all 7", "late 10", "late 7", "usual 10", "usual 7"
+        ]
+    );
+    let handed: Vec<Record> = server
+        .records()
+        .into_iter()
+        .filter(|record| record.decision.as_deref() == Some("handed_over"))
+        .collect();
+    // One for each end, and one for what was removed later.
+    assert_eq!(handed.len(), 5, "{handed:#?}");
+    let told = serde_json::to_string(&handed).unwrap();
+    assert!(!told.contains("usual 7") && told.contains("sha256"));
+}
+
+#[tokio::test]
 async fn a_family_counts_as_one_client() {
     let (wiki, names) = (wiki().await, Names::new());
     let maker = names.add(

@@ -9,7 +9,7 @@ use super::secret::{Token, is_digest};
 use crate::audit::{ClientId, Role};
 use crate::gates::Grant;
 use crate::page::{Note, Whose};
-use crate::write::DelegateKind;
+use crate::write::{DelegateKind, Legacy};
 
 /// The longest life of a delegate.
 pub(super) const LONGEST: Duration = Duration::DAY;
@@ -50,6 +50,9 @@ pub(super) struct Ended {
     pub(super) why: End,
     /// Whether a server put it on record and did what belongs to it.
     pub(super) is_settled: bool,
+    /// What becomes of its memories, as its maker said.
+    #[serde(default, skip_serializing_if = "Legacy::is_usual")]
+    pub(super) legacy: Legacy,
 }
 
 /// A delegate.
@@ -153,6 +156,12 @@ impl Delegate {
     #[must_use]
     pub fn end(&self) -> Option<(&str, End)> {
         self.ended.as_ref().map(|ended| (&*ended.at, ended.why))
+    }
+
+    /// What becomes of its memories.
+    pub(super) fn legacy(&self) -> Legacy {
+        let said = self.ended.as_ref().map(|ended| ended.legacy);
+        said.unwrap_or_default()
     }
 
     /// Whether it is what an id or a name means.

@@ -13,7 +13,7 @@ use super::family::Gone;
 use super::live::LiveClients;
 use crate::audit::{CallId, Client, ClientId, Entry, Event, Role};
 use crate::error::{Code, Failure};
-use crate::write::Desk;
+use crate::write::{Desk, Heirs, Legacy};
 
 /// How often it is looked whether a delegate has ended.
 const LOOKED_APART: Duration = Duration::from_secs(1);
@@ -40,9 +40,14 @@ pub(super) fn entry(line: &Delegate, decision: &str) -> Result<Entry, Failure> {
     })
 }
 
-/// Does once what belongs to the end of a delegate, whoever ended it: it is put on record, and what
-/// it remembered goes to its maker.
-pub(super) async fn settle(clients: &LiveClients, desk: &Desk, ended: &Delegate) {
+/// Does what belongs to the end of a delegate, whoever ended it: what it remembered goes to its
+/// maker, and the end is put on record once.
+pub(super) async fn settle(clients: &LiveClients, desk: &Desk, ended: &Delegate, legacy: Legacy) {
+    // First, so that a server that is killed here leaves it to the next. What it remembered stays
+    // its own where it cannot be handed over.
+    if let Err(failure) = hand_over(desk, ended, legacy).await {
+        tracing::error!(delegate = %ended.name(), %failure, "what a delegate remembered could not be handed over");
+    }
     let (file, id) = (clients.delegates.clone(), ended.id());
     match blocking(move || file.settle(id)).await {
         Ok(true) => {}
@@ -71,13 +76,23 @@ pub(super) async fn settle(clients: &LiveClients, desk: &Desk, ended: &Delegate)
         tracing::error!(delegate = %ended.name(), %error, "the end of a delegate could not be put on record");
     }
     tracing::info!(delegate = %ended.name(), why, "a delegate has ended");
-    hand_over(desk, ended).await;
 }
 
-/// Gives a maker what its delegate remembered. This is the seam for the toolset `memory`: it is
-/// called once, after the last call of the delegate that counted.
-#[expect(clippy::unused_async, reason = "handing over is a matter of files")]
-async fn hand_over(_desk: &Desk, _ended: &Delegate) {}
+/// A delegate and its maker, as those who remember.
+pub(super) fn heirs(line: &Delegate) -> Option<Heirs> {
+    Some(Heirs {
+        delegate: (line.id(), line.name()),
+        maker: (line.parent()?, line.maker().to_owned()),
+    })
+}
+
+async fn hand_over(desk: &Desk, ended: &Delegate, legacy: Legacy) -> Result<(), Failure> {
+    let Some(heirs) = heirs(ended) else {
+        return Ok(());
+    };
+    let record = entry(ended, "ended")?;
+    desk.hand_over(record, &heirs, legacy).await
+}
 
 /// Ends delegates whose time is up or whose maker was revoked, until the server stops.
 pub(super) async fn watch(clients: Arc<LiveClients>, sites: Arc<Sites>, stop: CancellationToken) {
@@ -118,7 +133,7 @@ async fn look(
             }
         }
         let (file, id) = (clients.delegates.clone(), line.id());
-        let ended = match blocking(move || file.end(id, why)).await {
+        let ended = match blocking(move || file.end(id, why, Legacy::default())).await {
             Ok(ended) => ended,
             Err(failure) => {
                 tracing::debug!(delegate = %line.name(), %failure, "a delegate could not be ended");
@@ -126,7 +141,7 @@ async fn look(
             }
         };
         if let Some(site) = sites.of(line.site.as_deref()) {
-            settle(clients, &site.app().desk, &ended).await;
+            settle(clients, &site.app().desk, &ended, ended.legacy()).await;
         }
     }
     missing

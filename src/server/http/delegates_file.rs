@@ -12,6 +12,7 @@ use super::delegate::{Delegate, End, Ended};
 use super::lines_file::LinesFile;
 use super::tokens_fault::TokensFileError;
 use crate::audit::ClientId;
+use crate::write::Legacy;
 
 /// The most delegates of one client at the same time.
 pub(super) const MOST_AT_ONCE: usize = 5;
@@ -124,8 +125,13 @@ impl DelegatesFile {
     ///
     /// # Errors
     /// [`DelegatesError`].
-    pub(super) fn end(&self, id: ClientId, why: End) -> Result<Delegate, DelegatesError> {
-        self.end_one(|one| one.id() == id, why)
+    pub(super) fn end(
+        &self,
+        id: ClientId,
+        why: End,
+        legacy: Legacy,
+    ) -> Result<Delegate, DelegatesError> {
+        self.end_one(|one| one.id() == id, why, legacy)
     }
 
     /// The same by the operator, by its id or name.
@@ -133,7 +139,7 @@ impl DelegatesFile {
     /// # Errors
     /// [`DelegatesError`].
     pub fn revoke(&self, word: &str) -> Result<Delegate, DelegatesError> {
-        self.end_one(|one| one.is_called(word), End::Revoked)
+        self.end_one(|one| one.is_called(word), End::Revoked, Legacy::default())
     }
 
     /// Notes that the end of a delegate is settled: `true` for the first who does.
@@ -155,6 +161,7 @@ impl DelegatesFile {
         &self,
         is_meant: impl Fn(&Delegate) -> bool,
         why: End,
+        legacy: Legacy,
     ) -> Result<Delegate, DelegatesError> {
         let mut then = None;
         self.change(|all| {
@@ -167,6 +174,7 @@ impl DelegatesFile {
                     at: now.format(&Rfc3339).unwrap_or_default(),
                     why,
                     is_settled: false,
+                    legacy,
                 });
             }
             then = Some(one.clone());

@@ -8,7 +8,7 @@ use secrecy::SecretString;
 
 use super::super::site::Site;
 use super::delegate::{Delegate, End};
-use super::delegate_ends::{client_of, entry, settle};
+use super::delegate_ends::{client_of, entry, heirs, settle};
 use super::delegate_faults::{blocking, failed, has_ended, invalid};
 use super::family::{Gone, Member};
 use super::handed_on::{check_places, grant, in_words, tools};
@@ -18,7 +18,9 @@ use super::secret::{Token, digest};
 use crate::audit::Client;
 use crate::error::{Code, Failure};
 use crate::site::SiteName;
-use crate::write::{Child, Deeds, Delegated, Desk, Family, Sets, Wanted, denied};
+use crate::write::{
+    Child, Deeds, Delegated, Desk, Family, Inherited, Legacy, Sets, Wanted, denied,
+};
 
 /// The tool that makes delegates.
 const TOOL: &str = "wikijs_delegate";
@@ -124,7 +126,7 @@ impl Kin {
         if let Err(error) = desk.audit().record(entry).await {
             // Nobody has its token.
             let (file, id) = (self.clients.delegates.clone(), line.id());
-            blocking(move || file.end(id, End::Ended).map(drop)).await?;
+            blocking(move || file.end(id, End::Ended, Legacy::default()).map(drop)).await?;
             return Err(Failure::new(Code::AuditUnavailable, error.to_string()));
         }
         let both = line.may().within(&maker.may);
@@ -144,7 +146,7 @@ impl Kin {
         })
     }
 
-    async fn end_one(&self, desk: &Desk, word: &str) -> Result<Deeds, Failure> {
+    async fn end_one(&self, desk: &Desk, word: &str, legacy: Legacy) -> Result<Deeds, Failure> {
         let own = |member: &Member| self.is_own(&member.line) && member.line.is_called(word);
         let member = self.member(own);
         let member =
@@ -155,8 +157,12 @@ impl Kin {
             Err(Gone::For(why)) => why,
             Ok(_) | Err(Gone::Clock) => End::Ended,
         };
-        let ended = blocking(move || file.end(id, why)).await?;
-        settle(&self.clients, desk, &ended).await;
+        let ended = blocking(move || file.end(id, why, legacy)).await?;
+        settle(&self.clients, desk, &ended, legacy).await;
+        let memories = match heirs(&ended) {
+            Some(heirs) => desk.inherited(&heirs).await?,
+            None => Inherited::default(),
+        };
         let (sets, calls, all_calls) = desk.deeds_of(id).await?;
         let (at, why) = ended.end().unwrap_or(("", End::Ended));
         let (used, writes) = ended.writes();
@@ -170,6 +176,7 @@ impl Kin {
             sets,
             calls,
             all_calls,
+            memories,
         })
     }
 }
@@ -222,7 +229,8 @@ impl Family for Kin {
         &'a self,
         desk: &'a Desk,
         delegate: &'a str,
+        legacy: Legacy,
     ) -> BoxFuture<'a, Result<Deeds, Failure>> {
-        self.end_one(desk, delegate).boxed()
+        self.end_one(desk, delegate, legacy).boxed()
     }
 }

@@ -11,7 +11,7 @@ use crate::gates::Grant;
 use crate::server::http::TokensFile;
 use crate::server::http::delegate::{Delegate, End};
 use crate::server::http::secret::{Token, digest};
-use crate::write::DelegateKind;
+use crate::write::{DelegateKind, Legacy};
 
 fn file(dir: &TempDir) -> DelegatesFile {
     TokensFile::new(dir.path().join("tokens")).delegates()
@@ -67,9 +67,12 @@ fn changes_are_taken_once_across_all_servers_and_none_after_the_end() {
     assert_eq!(file.take(one.id(), 1), Err(DelegatesError::Spent(0)));
     assert_eq!(file.take(one.id(), 0), Ok(()));
     assert_eq!(file.take(one.id(), u32::MAX), Err(DelegatesError::Spent(0)));
-    let ended = file.end(one.id(), End::Ended).unwrap();
+    let ended = file.end(one.id(), End::Ended, Legacy::default()).unwrap();
     // The first end stays.
-    assert_eq!(file.end(one.id(), End::TimeUp).unwrap(), ended);
+    assert_eq!(
+        file.end(one.id(), End::TimeUp, Legacy::default()).unwrap(),
+        ended
+    );
     assert_eq!(file.take(one.id(), 0), Err(DelegatesError::Ended));
     let other = ClientId::derived("other");
     assert_eq!(file.take(other, 1), Err(DelegatesError::Unknown));
@@ -91,12 +94,12 @@ fn each_maker_has_five_at_once_and_of_those_that_ended_five_are_told() {
     file.add(delegate("other")).unwrap();
     // What was not settled is not forgotten.
     for id in &all {
-        file.end(*id, End::Ended).unwrap();
+        file.end(*id, End::Ended, Legacy::default()).unwrap();
     }
     for _ in 0..2 * MOST_ENDED {
         let one = delegate("ci");
         file.add(one.clone()).unwrap();
-        file.end(one.id(), End::Ended).unwrap();
+        file.end(one.id(), End::Ended, Legacy::default()).unwrap();
         file.settle(one.id()).unwrap();
     }
     file.add(delegate("ci")).unwrap();
