@@ -91,6 +91,7 @@ operations! {
     LocalizationConfig "graphql/localization_config.graphql"
     SearchEngines "graphql/search_engines.graphql"
     CommentsList "graphql/comments_list.graphql"
+    CommentsIds "graphql/comments_ids.graphql"
     CommentsShown "graphql/comments_shown.graphql"
     PageCreate "graphql/page_create.graphql"
     PageUpdate "graphql/page_update.graphql"
