@@ -97,34 +97,7 @@ pub(in crate::write) async fn look(
         joined: None,
     };
     let made = places_made(set, &seen.beside);
-    let (asks_list, asks_links) = asks(
-        &policy.rules,
-        set,
-        &wiki.settings().base_url,
-        seen.was_shown,
-    );
-    let listed = Box::pin(async {
-        if asks_list {
-            pages_around(wiki).await
-        } else {
-            None
-        }
-    });
-    let linked = Box::pin(async {
-        if asks_links {
-            linkers::look(desk, set).await
-        } else {
-            Vec::new()
-        }
-    });
-    let commented = Box::pin(async {
-        if seen.was_shown {
-            Vec::new()
-        } else {
-            comments_lost::look(desk, set).await
-        }
-    });
-    let (pages, linked, commented) = tokio::join!(listed, linked, commented);
+    let (pages, linked, commented) = asked(desk, policy, set, seen.was_shown).await;
     let (mut linked, mut commented) = (linked.into_iter(), commented.into_iter());
     let around = Around {
         wiki,
@@ -187,6 +160,44 @@ pub(in crate::write) async fn look(
     })
 }
 
+/// What the wiki is asked about the surroundings of a set: its pages, the links to those of the set,
+/// and the comments that go with them.
+async fn asked(
+    desk: &Desk,
+    policy: &Policy,
+    set: &ChangeSet,
+    was_shown: bool,
+) -> (Option<Listed>, Vec<linkers::Around>, Vec<Option<Warning>>) {
+    let (asks_list, asks_links) = asks(
+        &policy.rules,
+        set,
+        &desk.wiki.settings().base_url,
+        was_shown,
+    );
+    let listed = Box::pin(async {
+        if asks_list {
+            pages_around(&desk.wiki).await
+        } else {
+            None
+        }
+    });
+    let linked = Box::pin(async {
+        if asks_links {
+            linkers::look(desk, set).await
+        } else {
+            Vec::new()
+        }
+    });
+    let commented = Box::pin(async {
+        if was_shown {
+            Vec::new()
+        } else {
+            comments_lost::look(desk, set).await
+        }
+    });
+    tokio::join!(listed, linked, commented)
+}
+
 /// The difference of a change's content; other calls go on while a large one is made.
 pub(super) fn diff_of(change: &Change) -> (String, LineCounts) {
     aside(change.bytes(), || change.content_diff())
@@ -219,9 +230,12 @@ const fn asks_rights(set: &ChangeSet, seen: &Seen) -> bool {
     set.is_list() && !seen.stays_open
 }
 
+/// All pages, and the site by which addresses are told.
+type Listed = (Arc<AllPages>, Option<LinkedSite>);
+
 /// The list of all pages and the link settings, once for a whole set; `None` if this key may not
 /// list pages.
-async fn pages_around(wiki: &Wiki) -> Option<(Arc<AllPages>, Option<LinkedSite>)> {
+async fn pages_around(wiki: &Wiki) -> Option<Listed> {
     let pages = wiki.pages_as_of(Instant::now());
     let (pages, site) = tokio::join!(pages, wiki.linked_site());
     Some((pages.ok()?, site.ok()))
