@@ -68,6 +68,16 @@ impl PageState {
         !self.unknown.contains(&field)
     }
 
+    /// Whether it is of something that the wiki knows by an id: a page, or what belongs to one.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.id.is_some()
+            || self
+                .thing
+                .as_ref()
+                .is_some_and(|thing| thing.id().is_some())
+    }
+
     /// Takes one field over from another state, known or not.
     pub fn take(&mut self, field: Field, from: &Self) {
         self.unknown.retain(|unknown| *unknown != field);

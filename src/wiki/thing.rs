@@ -18,9 +18,20 @@ pub struct SeenThing {
     pub is_known: bool,
     /// Whether its content could be read.
     pub is_readable: bool,
+    /// Whether the wiki may store new content of it in another form.
+    pub is_reworked: bool,
 }
 
 impl Wiki {
+    /// The address at which a person sees what a state is of.
+    #[must_use]
+    pub fn url_of(&self, state: &PageState) -> String {
+        match &state.thing {
+            // A comment is seen at its page.
+            Some(Thing::Comment(_)) | None => self.page_url(&state.locale, &state.path),
+        }
+    }
+
     /// Looks up what a state is of: by its id, or by the id of what was just added, or else as the
     /// newest one that came since the state was made and is the same.
     ///
@@ -54,6 +65,7 @@ impl Wiki {
                     author: Some(comment.author_name.clone()),
                     is_known: known.is_some(),
                     is_readable: comment.content.is_some(),
+                    is_reworked: false,
                 })
             }
         }

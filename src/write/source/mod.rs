@@ -256,7 +256,7 @@ async fn again(
     }
     let shown = thing::set_at_its_page(&call.desk.wiki, shown).await?;
     let change = &shown.first().change;
-    let Some(before) = change.before().filter(|page| page.id.is_some()) else {
+    let Some(before) = change.before().filter(|page| page.is_there()) else {
         return Ok(checked(shown));
     };
     let read = thing::as_now(&call.desk.wiki, before, change.lost()).await?;
