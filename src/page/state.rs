@@ -85,10 +85,12 @@ impl PageState {
             self.unknown.push(field);
         }
         self.take_value(field, from);
+        if let (Field::Content, Some(own), Some(theirs)) = (field, &mut self.thing, &from.thing) {
+            own.take_content(theirs);
+        }
     }
 
-    /// The fields that differ, in order. Of what belongs to a page, the content is all that is its
-    /// own.
+    /// The fields that differ, in order; of a thing, those that are its own.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Vec<Field> {
         self.own_fields()
@@ -98,9 +100,11 @@ impl PageState {
 
     /// The fields that are its own, in order.
     pub fn own_fields(&self) -> impl Iterator<Item = Field> + use<> {
-        let is_of_page = self.thing.is_none();
-        let all = Field::ALL.into_iter();
-        all.filter(move |field| is_of_page || *field == Field::Content)
+        let mut own: Vec<Field> = Field::ALL.into();
+        if let Some(thing) = &self.thing {
+            own.retain(|field| thing.has_own(*field));
+        }
+        own.into_iter()
     }
 }
 
