@@ -53,8 +53,9 @@ pub(super) async fn at_its_page(wiki: &Wiki, change: Change) -> Result<Change, F
 
 /// The same for the single change of a set.
 pub(super) async fn set_at_its_page(wiki: &Wiki, set: ChangeSet) -> Result<ChangeSet, Failure> {
-    match set.first().change.after() {
-        Some(after) if after.thing.is_some() && set.page().is_none() => {
+    let change = &set.first().change;
+    match change.after() {
+        Some(after) if after.thing.is_some() && change.before().is_none() => {
             let fresh = Box::pin(wiki.thing_to_add(after.clone())).await?;
             Ok(set.with_first_after(fresh))
         }
