@@ -150,6 +150,12 @@ impl Store {
         self.asset_at(path).map_or(0, |asset| asset.id)
     }
 
+    /// Removes all folders, as only somebody at the database can.
+    pub fn remove_folders(&mut self) {
+        self.folders.clear();
+        self.assets.retain(|_, asset| asset.folder == 0);
+    }
+
     /// Makes a folder (W36); where, nobody looks at.
     pub(in crate::demo) fn create_folder(&mut self, parent: i64, slug: &str) -> Result<(), Fault> {
         let slug = sanitized(slug).to_lowercase();
