@@ -147,8 +147,12 @@ impl StepKind {
     #[must_use]
     pub const fn rebuilds_tree(self) -> bool {
         match self {
-            Self::Create | Self::Move | Self::Delete => true,
-            Self::UploadAsset | Self::RenameAsset | Self::DeleteAsset => true,
+            Self::Create
+            | Self::Move
+            | Self::Delete
+            | Self::UploadAsset
+            | Self::RenameAsset
+            | Self::DeleteAsset => true,
             Self::Update | Self::AddComment | Self::ChangeComment | Self::DeleteComment => false,
         }
     }

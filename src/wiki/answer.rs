@@ -283,15 +283,13 @@ fn coded(code: i64) -> Option<WikiError> {
         2003 | 2006 => WikiError::Forbidden {
             right: "manage:assets",
         },
-        2004 => WikiError::NotFound,
-        2007 | 2008 => WikiError::IllegalPath,
         2009 => WikiError::Forbidden {
             right: "write:assets",
         },
         6002 | 6006 => WikiError::PageExists,
-        6003 | 8005 => WikiError::NotFound,
+        2004 | 6003 | 8005 => WikiError::NotFound,
         6004 => WikiError::EmptyContent,
-        6005 => WikiError::IllegalPath,
+        2007 | 2008 | 6005 => WikiError::IllegalPath,
         6007 => WikiError::Forbidden {
             right: "manage:pages",
         },

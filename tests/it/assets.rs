@@ -656,3 +656,39 @@ async fn assets_of_a_dry_run_are_proposals_that_show_no_bytes() {
     assert!(!shown.to_string().contains(PNG), "{shown}");
     assert_eq!(assets(&wiki).len(), 5);
 }
+
+#[tokio::test]
+async fn the_pages_that_show_an_asset_are_named_as_far_as_they_may_be_read() {
+    let wiki = wiki_of(&[
+        ("docs/a", "# A\n\n![plan](/docs/plan.png)\n"),
+        ("docs/b", "<img src=\"https://wiki.lan/docs/plan.png\">\n"),
+        (
+            "docs/c",
+            "/other/docs/plan.png and docs/plan.png.bak are others\n",
+        ),
+        ("vault/d", "![plan](/docs/plan.png)\n"),
+    ])
+    .await;
+    wiki.with_store(|store| store.add_asset("docs/plan.png", "image/png", &png()));
+    let key = wiki.key_with(&RIGHTS, "");
+    let bounded = Setup::at(&wiki.address(), &key)
+        .with("WIKI_TOOLSETS", "assets")
+        .with("WIKI_INDEX", "memory")
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "vault")
+        .serve()
+        .await;
+    let get = json!({ "path": "docs/plan.png", "usedBy": true });
+    let told = bounded
+        .checked("wikijs_get_asset", get.clone())
+        .await
+        .unwrap();
+    let mut found = members(&told, "usedBy", "path");
+    found.sort_unstable();
+    assert_eq!(found, ["docs/a", "docs/b"], "{told}");
+    let off = setup(&wiki, &RIGHTS)
+        .with("WIKI_INDEX", "off")
+        .serve()
+        .await;
+    let told = off.checked("wikijs_get_asset", get).await.unwrap();
+    assert!(told["unavailable"]["usedBy"].is_string(), "{told}");
+}
