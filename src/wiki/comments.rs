@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use super::client::Wiki;
 use super::error::WikiError;
-use super::operations::{CommentsList, CommentsShown, comments_list, comments_shown};
-use crate::page::{Date, PageReading, plain_text};
+use super::operations::{
+    CommentsIds, CommentsList, CommentsShown, comments_ids, comments_list, comments_shown,
+};
+use crate::page::{Date, PagePlace, PageReading, plain_text};
 
 /// How often the wiki takes a comment from one address, whatever keys they come with (W31).
 pub const COMMENT_PAUSE: Duration = Duration::from_secs(15);
@@ -84,6 +86,21 @@ impl Wiki {
                 updated_at: comment.updated_at,
             })
             .collect())
+    }
+
+    /// How many comments the page at a place has.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn comment_count(&self, (locale, path): &PagePlace) -> Result<usize, WikiError> {
+        let data = self
+            .query::<CommentsIds>(comments_ids::Variables {
+                locale: locale.to_string(),
+                path: path.to_string(),
+            })
+            .await?;
+        let comments = data.comments.map(|comments| comments.list);
+        Ok(comments.unwrap_or_default().into_iter().flatten().count())
     }
 
     /// How long the wiki takes no further comment from here, as far as we sent one ourselves.

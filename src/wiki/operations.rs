@@ -96,6 +96,7 @@ operations! {
     AssetRename "graphql/asset_rename.graphql"
     AssetDelete "graphql/asset_delete.graphql"
     CommentsList "graphql/comments_list.graphql"
+    CommentsIds "graphql/comments_ids.graphql"
     CommentsShown "graphql/comments_shown.graphql"
     PageCreate "graphql/page_create.graphql"
     PageUpdate "graphql/page_update.graphql"

@@ -35,10 +35,23 @@ pub enum Right {
     WriteStyles,
     /// Their scripts are written.
     WriteScripts,
+    /// Their comments are seen.
+    ReadComments,
+    /// Comments are written, and the key's own changed.
+    WriteComments,
+    /// All comments are changed and deleted.
+    ManageComments,
 }
 
 impl Right {
-    /// All of them.
+    /// All that are about comments (W30 to W32).
+    pub const OF_COMMENTS: [Self; 3] = [
+        Self::ReadComments,
+        Self::WriteComments,
+        Self::ManageComments,
+    ];
+
+    /// All that are about pages.
     pub const ALL: [Self; 8] = [
         Self::ReadPages,
         Self::ReadSource,
@@ -62,6 +75,9 @@ impl Right {
             Self::DeletePages => "delete:pages",
             Self::WriteStyles => "write:styles",
             Self::WriteScripts => "write:scripts",
+            Self::ReadComments => "read:comments",
+            Self::WriteComments => "write:comments",
+            Self::ManageComments => "manage:comments",
         }
     }
 
@@ -76,6 +92,9 @@ impl Right {
             Self::DeletePages => "/pages/delete",
             Self::WriteStyles => "/pages/style",
             Self::WriteScripts => "/pages/script",
+            Self::ReadComments => "/comments/read",
+            Self::WriteComments => "/comments/write",
+            Self::ManageComments => "/comments/manage",
         }
     }
 }
@@ -103,8 +122,9 @@ impl Rights {
         let (_, told) = attributes.split_once(" effective-permissions=\"")?;
         let told = STANDARD.decode(told.split('"').next()?).ok()?;
         let told: Value = serde_json::from_slice(&told).ok()?;
-        let known = Right::ALL.map(|right| Some((right, told.pointer(right.place())?.as_bool()?)));
-        Some(Self::new(known.into_iter().flatten()))
+        let all = Right::ALL.into_iter().chain(Right::OF_COMMENTS);
+        let known = all.filter_map(|right| Some((right, told.pointer(right.place())?.as_bool()?)));
+        Some(Self::new(known))
     }
 }
 

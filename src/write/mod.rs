@@ -8,6 +8,7 @@
 mod answer;
 mod asker;
 mod caller;
+mod comments_lost;
 mod confirmed;
 mod deeds;
 mod deletions;

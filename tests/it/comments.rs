@@ -755,6 +755,32 @@ async fn a_proposed_comment_is_applied_by_a_person_if_it_still_fits() {
 }
 
 #[tokio::test]
+async fn a_deletion_says_how_many_comments_go_with_the_page() {
+    let (wiki, id, _) = commented().await;
+    let rights = [&RIGHTS[..], &["write:pages", "delete:pages"]].concat();
+    let warned = async |rights: &[&str], id: i64| {
+        let served = setup(&wiki, rights).serve().await;
+        let shown = served.call("wikijs_delete_page", json!({ "id": id }));
+        let shown = shown.await.unwrap();
+        let all = shown["warnings"].as_array().cloned().unwrap_or_default();
+        all.iter()
+            .find(|one| one["code"] == "cannot_return")
+            .map(|one| one["message"].as_str().unwrap().to_owned())
+    };
+    let two = "2 comments go with the page, and undo brings none of them back.";
+    assert_eq!(warned(&rights, id).await.as_deref(), Some(two));
+    let without = id_of(&wiki, "docs/b");
+    assert_eq!(warned(&rights, without).await, None);
+    // A key that reads no comments cannot know.
+    let blind: Vec<&str> = rights
+        .iter()
+        .copied()
+        .filter(|right| !right.contains("comments"))
+        .collect();
+    assert_eq!(warned(&blind, id).await, None);
+}
+
+#[tokio::test]
 async fn all_that_a_client_wrote_goes_back_but_for_comments_which_are_named() {
     let (wiki, id, [first, _]) = commented().await;
     let rights = [

@@ -27,7 +27,7 @@ use crate::audit::AuditLog;
 use crate::config::{KeySource, Settings};
 use crate::gates::Policy;
 use crate::site::SiteName;
-use crate::tools::Toolset;
+use crate::tools::{Surface, Toolset};
 use crate::wiki::{Reached, Wiki, WikiSettings};
 use finding::{Finding, Verdict};
 use report::Report;
@@ -160,7 +160,8 @@ async fn look(
     report.add("address", [found.unwrap_or_else(|| time.is_up())]);
     let reached = reached.and_then(Result::ok);
     if let Some(reached) = &reached {
-        Box::pin(ask(&wiki, &source, reached, &policy, page, &time, report)).await;
+        let offered = (&policy, &surface);
+        Box::pin(ask(&wiki, &source, reached, offered, page, &time, report)).await;
     } else {
         for check in ["key", "rights", "locales", "search"] {
             report.add(check, [Finding::skipped("because of the address")]);
@@ -196,7 +197,7 @@ async fn ask(
     wiki: &Wiki,
     source: &KeySource,
     reached: &Reached,
-    policy: &Policy,
+    offered: (&Policy, &Surface),
     page: Option<&str>,
     time: &Time,
     report: &mut Report,
@@ -213,7 +214,7 @@ async fn ask(
         return;
     }
     let found = time
-        .give("rights", Box::pin(rights::found(wiki, policy, page)))
+        .give("rights", Box::pin(rights::found(wiki, offered, page)))
         .await;
     let (found, seen) = found.unwrap_or_else(|| (vec![time.is_up()], None));
     report.add("rights", found);

@@ -9,6 +9,7 @@ use crate::cli::table::{Cell, Table};
 use crate::error::{Code, Failure};
 use crate::gates::Policy;
 use crate::page::PageReading;
+use crate::tools::Surface;
 use crate::wiki::{ListQuery, Right, Rights, Wiki};
 
 /// How many of the pages changed last are searched for a published one: only writers of a draft see
@@ -46,7 +47,7 @@ impl Seen {
 
 pub(super) async fn found(
     wiki: &Wiki,
-    policy: &Policy,
+    (policy, surface): (&Policy, &Surface),
     reference: Option<&str>,
 ) -> (Vec<Finding>, Option<Seen>) {
     let failed = |failure: Failure| {
@@ -80,7 +81,7 @@ pub(super) async fn found(
     let found = findings(&rights, policy, &place);
     let seen = Seen {
         page: place,
-        tools: with(&rights),
+        tools: with(&rights, surface),
     };
     (found, Some(seen))
 }

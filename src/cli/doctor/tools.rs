@@ -1,7 +1,8 @@
-//! What each of the ten tools can do with a key's rights: a pure function of them.
+//! What the tools for pages and comments can do with a key's rights: a pure function of them.
 
 use serde::Serialize;
 
+use crate::tools::Surface;
 use crate::wiki::{Right, Rights};
 
 /// A tool and what it can do.
@@ -87,6 +88,30 @@ const NEEDS: [Need; 10] = [
     ),
 ];
 
+/// Of the toolset `comments`, by W30 to W32.
+const OF_COMMENTS: [Need; 4] = [
+    need(
+        "wikijs_list_comments",
+        &[Right::ReadComments],
+        &[("source", &[Right::WriteComments, Right::ManageComments])],
+    ),
+    need(
+        "wikijs_add_comment",
+        &[Right::ReadComments, Right::WriteComments],
+        &[],
+    ),
+    need(
+        "wikijs_update_comment",
+        &[Right::ReadComments, Right::ManageComments],
+        &[],
+    ),
+    need(
+        "wikijs_delete_comment",
+        &[Right::ReadComments, Right::ManageComments],
+        &[],
+    ),
+];
+
 const fn need(
     tool: &'static str,
     all: &'static [Right],
@@ -95,9 +120,11 @@ const fn need(
     Need { tool, all, parts }
 }
 
-/// What the tools can do with these rights.
-pub(super) fn with(rights: &Rights) -> Vec<ToolRights> {
-    NEEDS.iter().map(|need| one(need, rights)).collect()
+/// What the ten tools can do with these rights, and those for comments that are offered.
+pub(super) fn with(rights: &Rights, surface: &Surface) -> Vec<ToolRights> {
+    let of_comments = OF_COMMENTS.iter().filter(|need| surface.has(need.tool));
+    let all = NEEDS.iter().chain(of_comments);
+    all.map(|need| one(need, rights)).collect()
 }
 
 fn one(need: &Need, rights: &Rights) -> ToolRights {
@@ -141,21 +168,25 @@ fn one(need: &Need, rights: &Rights) -> ToolRights {
 
 #[cfg(test)]
 mod tests {
-    use super::{Can, NEEDS, with};
+    use super::{Can, NEEDS, OF_COMMENTS, with};
     use crate::tools::{Registry, Surface, Toolset};
     use crate::wiki::{Right, Rights};
 
     #[test]
-    fn each_of_the_ten_tools_is_told_in_their_order() {
+    fn each_tool_is_told_in_their_order() {
         let registry = Registry::of(&Surface::of(&[Toolset::Pages])).expect("tools");
         let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
         assert_eq!(NEEDS.map(|need| need.tool).to_vec(), tools);
+        let registry = Registry::of(&Surface::of(&[Toolset::Comments])).expect("tools");
+        let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
+        assert_eq!(OF_COMMENTS.map(|need| need.tool).to_vec(), tools);
     }
 
     #[test]
     fn a_tool_can_do_all_part_or_nothing_or_nobody_knows() {
         let can = |known: &[(Right, bool)]| -> Vec<Can> {
-            let told = with(&Rights::new(known.iter().copied()));
+            let ten = Surface::of(&[Toolset::Pages]);
+            let told = with(&Rights::new(known.iter().copied()), &ten);
             told.iter().map(|tool| tool.can).collect()
         };
         let all = Right::ALL.map(|right| (right, true));
@@ -167,5 +198,14 @@ mod tests {
         );
         let reader = Right::ALL.map(|right| (right, right == Right::ReadPages));
         assert_eq!(can(&reader)[..3], [Can::Part, Can::All, Can::Part]);
+        let commenter = [
+            (Right::ReadComments, true),
+            (Right::WriteComments, true),
+            (Right::ManageComments, false),
+        ];
+        let both = Surface::of(&[Toolset::Pages, Toolset::Comments]);
+        let told = with(&Rights::new(commenter), &both);
+        let can: Vec<Can> = told.iter().skip(10).map(|tool| tool.can).collect();
+        assert_eq!(can, [Can::All, Can::All, Can::Nothing, Can::Nothing]);
     }
 }

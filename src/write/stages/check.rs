@@ -17,10 +17,10 @@ use crate::wiki::{AllPages, Wiki, aside};
 use super::rights;
 use crate::write::answer::Notes;
 use crate::write::desk::Desk;
-use crate::write::linkers;
 use crate::write::new_place;
 use crate::write::source::Beside;
 use crate::write::source::conflict::ConflictCheck;
+use crate::write::{comments_lost, linkers};
 
 /// How long the operator's checks of a set may take together.
 const CHECKING: Duration = Duration::from_mins(1);
@@ -117,8 +117,15 @@ pub(in crate::write) async fn look(
             Vec::new()
         }
     });
-    let (pages, linked) = tokio::join!(listed, linked);
-    let mut linked = linked.into_iter();
+    let commented = Box::pin(async {
+        if seen.was_shown {
+            Vec::new()
+        } else {
+            comments_lost::look(desk, set).await
+        }
+    });
+    let (pages, linked, commented) = tokio::join!(listed, linked, commented);
+    let (mut linked, mut commented) = (linked.into_iter(), commented.into_iter());
     let around = Around {
         wiki,
         policy,
@@ -154,6 +161,7 @@ pub(in crate::write) async fn look(
         freed.extend(change.place_left());
         let around_it = linked.next().unwrap_or_default();
         found.extend(around_it.warnings);
+        found.extend(commented.next().flatten());
         linked_from.extend(around_it.linked_from);
         let fact = around.look(one, own, &mut found).await;
         facts.extend(fact.map(|fact| ChangeFacts {

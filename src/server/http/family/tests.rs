@@ -10,7 +10,7 @@ use crate::gates::Grant;
 use crate::server::http::delegate::{Delegate, End, Ended};
 use crate::server::http::secret::{Token, digest};
 use crate::server::http::{LinkSecret, NamedClient};
-use crate::write::DelegateKind;
+use crate::write::{DelegateKind, Legacy};
 
 const LAG: time::Duration = time::Duration::minutes(30);
 
@@ -103,6 +103,7 @@ fn a_delegate_is_gone_with_its_time_its_maker_its_makers_token_and_role() {
         at: "2026-01-01T00:00:00Z".to_owned(),
         why: End::Revoked,
         is_settled: true,
+        legacy: Legacy::default(),
     });
     let ended = member(&ended, &[maker], None);
     assert_eq!(gone(&ended, now, at), Some(Gone::For(End::Revoked)));
