@@ -31,11 +31,20 @@ pub enum Operation {
     /// A comment goes.
     #[serde(rename = "delete-comment")]
     DeleteComment,
+    /// An asset comes to be, or its bytes change.
+    #[serde(rename = "upload-asset")]
+    UploadAsset,
+    /// Changes the name of an asset.
+    #[serde(rename = "rename-asset")]
+    RenameAsset,
+    /// An asset goes.
+    #[serde(rename = "delete-asset")]
+    DeleteAsset,
 }
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Create,
         Self::Update,
         Self::Move,
@@ -43,6 +52,9 @@ impl Operation {
         Self::AddComment,
         Self::ChangeComment,
         Self::DeleteComment,
+        Self::UploadAsset,
+        Self::RenameAsset,
+        Self::DeleteAsset,
     ];
 
     /// The word.
@@ -56,6 +68,9 @@ impl Operation {
             Self::AddComment => "add-comment",
             Self::ChangeComment => "change-comment",
             Self::DeleteComment => "delete-comment",
+            Self::UploadAsset => "upload-asset",
+            Self::RenameAsset => "rename-asset",
+            Self::DeleteAsset => "delete-asset",
         }
     }
 
@@ -92,6 +107,12 @@ pub enum StepKind {
     ChangeComment,
     /// `comments.delete`
     DeleteComment,
+    /// `POST /u`, after `assets.createFolder` for each folder that is to be made for it
+    UploadAsset,
+    /// `assets.renameAsset`
+    RenameAsset,
+    /// `assets.deleteAsset`
+    DeleteAsset,
 }
 
 impl StepKind {
@@ -106,6 +127,9 @@ impl StepKind {
             Self::AddComment => "add-comment",
             Self::ChangeComment => "change-comment",
             Self::DeleteComment => "delete-comment",
+            Self::UploadAsset => "upload-asset",
+            Self::RenameAsset => "rename-asset",
+            Self::DeleteAsset => "delete-asset",
         }
     }
 
@@ -118,10 +142,19 @@ impl StepKind {
         )
     }
 
-    /// Whether the wiki rebuilds its page tree for it, so that two concurrent ones interfere (W19).
+    /// Whether two concurrent ones interfere: the wiki rebuilds its page tree for it (W19), or
+    /// overwrites what has just come to be at its place (W39).
     #[must_use]
     pub const fn rebuilds_tree(self) -> bool {
-        matches!(self, Self::Create | Self::Move | Self::Delete)
+        match self {
+            Self::Create
+            | Self::Move
+            | Self::Delete
+            | Self::UploadAsset
+            | Self::RenameAsset
+            | Self::DeleteAsset => true,
+            Self::Update | Self::AddComment | Self::ChangeComment | Self::DeleteComment => false,
+        }
     }
 }
 
@@ -323,7 +356,8 @@ impl Change {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let page = |page: &PageState| {
-            page.content.len() + page.script_css.len() + page.script_js.len() + 1_024
+            let thing = page.thing.as_ref().map_or(0, Thing::size);
+            page.content.len() + page.script_css.len() + page.script_js.len() + thing + 1_024
         };
         [self.before(), self.after()]
             .into_iter()
@@ -384,12 +418,19 @@ impl Change {
     /// The word for it.
     #[must_use]
     pub fn operation(&self) -> Operation {
-        if let Some(Thing::Comment(_)) = self.thing() {
-            return match &self.states {
-                States::Create { .. } => Operation::AddComment,
-                States::Update { .. } => Operation::ChangeComment,
-                States::Delete { .. } => Operation::DeleteComment,
-            };
+        match (self.thing(), &self.states) {
+            (None, _) => {}
+            (Some(Thing::Comment(_)), States::Create { .. }) => return Operation::AddComment,
+            (Some(Thing::Comment(_)), States::Update { .. }) => return Operation::ChangeComment,
+            (Some(Thing::Comment(_)), States::Delete { .. }) => return Operation::DeleteComment,
+            (Some(Thing::Asset(_)), States::Create { .. }) => return Operation::UploadAsset,
+            (Some(Thing::Asset(_)), States::Update { .. }) => {
+                return match self.fields().as_slice() {
+                    [Field::Path] => Operation::RenameAsset,
+                    _ => Operation::UploadAsset,
+                };
+            }
+            (Some(Thing::Asset(_)), States::Delete { .. }) => return Operation::DeleteAsset,
         }
         match &self.states {
             States::Create { .. } => Operation::Create,
@@ -413,13 +454,8 @@ impl Change {
     /// new segment; then the title is written back.
     #[must_use]
     pub fn steps(&self) -> Vec<StepKind> {
-        if let Some(Thing::Comment(_)) = self.thing() {
-            return match &self.states {
-                States::Create { .. } => vec![StepKind::AddComment],
-                States::Update { .. } if self.is_empty() => Vec::new(),
-                States::Update { .. } => vec![StepKind::ChangeComment],
-                States::Delete { .. } => vec![StepKind::DeleteComment],
-            };
+        if let Some(thing) = self.thing() {
+            return self.steps_of(thing);
         }
         match &self.states {
             States::Create { .. } => vec![StepKind::Create],
@@ -442,6 +478,24 @@ impl Change {
         }
     }
 
+    fn steps_of(&self, thing: &Thing) -> Vec<StepKind> {
+        match (thing, &self.states) {
+            (_, States::Update { .. }) if self.is_empty() => Vec::new(),
+            (Thing::Comment(_), States::Create { .. }) => vec![StepKind::AddComment],
+            (Thing::Comment(_), States::Update { .. }) => vec![StepKind::ChangeComment],
+            (Thing::Comment(_), States::Delete { .. }) => vec![StepKind::DeleteComment],
+            (Thing::Asset(_), States::Create { .. }) => vec![StepKind::UploadAsset],
+            (Thing::Asset(_), States::Update { .. }) => {
+                let of_field = |field| match field {
+                    Field::Path => StepKind::RenameAsset,
+                    _ => StepKind::UploadAsset,
+                };
+                self.fields().into_iter().map(of_field).collect()
+            }
+            (Thing::Asset(_), States::Delete { .. }) => vec![StepKind::DeleteAsset],
+        }
+    }
+
     /// Whether the wiki rebuilds its page tree for one of the steps (W19).
     #[must_use]
     pub fn rebuilds_tree(&self) -> bool {
@@ -460,6 +514,11 @@ impl Change {
                     after.path.last_segment().clone_into(&mut moved.title);
                 }
                 Some(moved)
+            }
+            (States::Update { before, after }, StepKind::RenameAsset) => {
+                let mut renamed = before.clone();
+                renamed.take(Field::Path, after);
+                Some(renamed)
             }
             _ => self.after().cloned(),
         }
@@ -496,6 +555,11 @@ impl Change {
             _ => None,
         };
         let reply = reply.map(|to| ("replyTo".to_owned(), json!({ "after": to })));
+        let made = match self.after().and_then(|after| after.thing.as_ref()) {
+            Some(Thing::Asset(asset)) if !asset.makes.is_empty() => Some(&asset.makes),
+            _ => None,
+        };
+        let made = made.map(|made| ("folders".to_owned(), json!({ "after": made })));
         self.fields()
             .into_iter()
             .filter(|field| field.shown() != Shown::Text)
@@ -516,6 +580,7 @@ impl Change {
                 (field.name().to_owned(), Value::Object(values))
             })
             .chain(reply)
+            .chain(made)
             .collect()
     }
 }

@@ -62,7 +62,8 @@ pub(super) fn operation(word: &str) -> Result<Operation, String> {
         .into_iter()
         .find(|operation| operation.as_str() == word)
         .ok_or_else(|| {
-            "must be create, update, move, delete, add-comment, change-comment or delete-comment"
+            "must be create, update, move, delete, add-comment, change-comment, delete-comment, \
+             upload-asset, rename-asset or delete-asset"
                 .to_owned()
         })
 }

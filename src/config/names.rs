@@ -156,7 +156,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_TOOLSETS",
         List,
         "`pages`",
-        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`, `drafts`, `memory`, `delegate` (over HTTP), `comments`.",
+        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`, `drafts`, `memory`, `delegate` (over HTTP), `comments`, `assets`.",
     ),
     setting(
         "WIKI_TOOLS",

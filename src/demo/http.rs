@@ -18,7 +18,7 @@ use super::editor_view;
 use super::graphql::{Answer, Operation, WikiSchema, schema};
 use super::keys::Caller;
 use super::reader_view;
-use super::requests::SeenRequest;
+use super::requests::{OperationKind, SeenRequest};
 use super::state::Shared;
 use super::surrogates;
 use super::upload::{Upload, stored};
@@ -152,6 +152,12 @@ async fn upload(State(app): State<App>, headers: HeaderMap, body: Body) -> Respo
             "You are not authorized to upload files to this folder.",
         );
     }
+    app.shared.requests().push(SeenRequest {
+        kind: OperationKind::Mutation,
+        fields: vec!["u".to_owned()],
+        variables: json!({ "folder": folder, "name": name }),
+        headers: readable(&headers),
+    });
     let sent = data.len();
     let data = stored(&name, &mime, data);
     // Nothing can fail here that anybody is told of.

@@ -33,6 +33,8 @@ const DRESSED: &str = "releases/2-4";
 /// which a move changes too: W14.)
 const DRAFT: &str = "drafts/archiving";
 
+/// The one asset: a picture of one point.
+const PLAN: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc`\0\x02\0\0\x05\0\x01z^\xab?\0\0\0\0IEND\xaeB`\x82";
 /// The one comment, on the first page.
 const COMMENT: &str = "Could this page say *who* is on call?";
 
@@ -242,6 +244,7 @@ pub(super) fn plant(store: &mut Store) {
         }
     }
     store.add_comment(1, "Mara", COMMENT);
+    store.add_asset("docs/plan.png", "image/png", PLAN);
     store.settle();
 }
 

@@ -5,6 +5,8 @@
 
 mod active;
 mod alike;
+mod asset;
+mod blob;
 mod block;
 mod checks;
 mod css;
@@ -48,6 +50,11 @@ mod thing;
 mod trash;
 
 pub use active::{Active, ActiveKind, active, active_styles};
+pub use asset::{
+    MAX_ASSET_BYTES, can_be_downloaded, check_asset, check_new_asset_path, extension, mime_of,
+    parse_asset_path,
+};
+pub use blob::Blob;
 pub use block::{Block, BlockKind, Target};
 pub use checks::{
     EDITORS, check_comment, check_content, check_description, check_editor, check_tag, check_text,
@@ -88,5 +95,5 @@ pub use selector::{Selector, SelectorFault};
 pub use slice::{Slice, slice};
 pub use state::PageState;
 pub use tag_pattern::TagPattern;
-pub use thing::{CommentOf, Thing};
+pub use thing::{AssetOf, CommentOf, Thing};
 pub use trash::Trash;

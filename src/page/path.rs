@@ -301,6 +301,12 @@ impl Prefix {
         self.locale.as_ref().is_none_or(|own| own == locale) && path.is_within(&self.path)
     }
 
+    /// Whether it is a place below a folder.
+    #[must_use]
+    pub(crate) fn is_below(&self, folder: &PagePath) -> bool {
+        self.path.is_within(folder)
+    }
+
     /// The prefix as places are compared with it that [`fold_place`] made.
     #[must_use]
     pub(crate) fn folded(&self) -> Self {

@@ -67,6 +67,16 @@ impl ReadRule {
         self.allowed.as_ref().is_none_or(is_allowed) && !self.denies_place(locale, path)
     }
 
+    /// Whether something below a folder may be admitted.
+    fn admits_below(&self, locale: &Locale, folder: &PagePath) -> bool {
+        if folder.as_str().is_empty() {
+            return true;
+        }
+        let meets = |prefix: &Prefix| prefix.holds(locale, folder) || prefix.is_below(folder);
+        let is_allowed = |all: &Vec<Prefix>| all.iter().any(meets);
+        self.allowed.as_ref().is_none_or(is_allowed) && !self.denies_place(locale, folder)
+    }
+
     fn denies_place(&self, locale: &Locale, path: &PagePath) -> bool {
         if self.folded.is_empty() {
             return false;
@@ -127,6 +137,12 @@ impl ReadScope {
     #[must_use]
     pub fn admits_place(&self, locale: &Locale, path: &PagePath) -> bool {
         self.0.iter().all(|rule| rule.admits_place(locale, path))
+    }
+
+    /// Whether something below a folder may be read; an empty path means the root.
+    #[must_use]
+    pub fn admits_below(&self, locale: &Locale, folder: &PagePath) -> bool {
+        self.0.iter().all(|rule| rule.admits_below(locale, folder))
     }
 
     /// Whether a page with these tags may be read, as far as its tags decide.

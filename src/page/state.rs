@@ -68,6 +68,16 @@ impl PageState {
         !self.unknown.contains(&field)
     }
 
+    /// Whether it is of something that the wiki knows by an id: a page, or what belongs to one.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.id.is_some()
+            || self
+                .thing
+                .as_ref()
+                .is_some_and(|thing| thing.id().is_some())
+    }
+
     /// Takes one field over from another state, known or not.
     pub fn take(&mut self, field: Field, from: &Self) {
         self.unknown.retain(|unknown| *unknown != field);
@@ -75,10 +85,12 @@ impl PageState {
             self.unknown.push(field);
         }
         self.take_value(field, from);
+        if let (Field::Content, Some(own), Some(theirs)) = (field, &mut self.thing, &from.thing) {
+            own.take_content(theirs);
+        }
     }
 
-    /// The fields that differ, in order. Of what belongs to a page, the content is all that is its
-    /// own.
+    /// The fields that differ, in order; of a thing, those that are its own.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Vec<Field> {
         self.own_fields()
@@ -88,9 +100,11 @@ impl PageState {
 
     /// The fields that are its own, in order.
     pub fn own_fields(&self) -> impl Iterator<Item = Field> + use<> {
-        let is_of_page = self.thing.is_none();
-        let all = Field::ALL.into_iter();
-        all.filter(move |field| is_of_page || *field == Field::Content)
+        let mut own: Vec<Field> = Field::ALL.into();
+        if let Some(thing) = &self.thing {
+            own.retain(|field| thing.has_own(*field));
+        }
+        own.into_iter()
     }
 }
 

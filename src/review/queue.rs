@@ -188,6 +188,9 @@ pub(super) const fn verb(operation: Operation) -> &'static str {
         Operation::AddComment => "Add a comment to",
         Operation::ChangeComment => "Change a comment of",
         Operation::DeleteComment => "Delete a comment of",
+        Operation::UploadAsset => "Upload",
+        Operation::RenameAsset => "Rename",
+        Operation::DeleteAsset => "Delete the file",
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::fit;
 use crate::config::Indent;
 use crate::error::{Code, Failure};
-use crate::tools::{Definition, Kind};
+use crate::tools::{Definition, IMAGE, Kind};
 
 /// The most bytes of an error.
 const MOST_ERROR_BYTES: usize = 256 * 1024;
@@ -31,6 +31,7 @@ fn text_of(value: &Value, indent: Indent) -> String {
 /// Text of the wiki is data: every answer is labelled as untrusted in its `_meta`. An answer above
 /// the tool's bound is an error; that of a write, which has happened, is cut.
 pub(super) fn answer(tool: &Definition, mut value: Value, indent: Indent) -> CallToolResult {
+    let image = image_of(tool, &mut value);
     let mut text = text_of(&value, indent);
     if fit::is_over(&text, &value, tool.most_bytes) {
         if tool.kind == Kind::Read {
@@ -48,9 +49,20 @@ pub(super) fn answer(tool: &Definition, mut value: Value, indent: Indent) -> Cal
         }
         text = text_of(&value, indent);
     }
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    let mut blocks = vec![ContentBlock::text(text)];
+    blocks.extend(image);
+    let mut result = CallToolResult::success(blocks);
     result.structured_content = Some(value);
     result.with_meta(Some(untrusted()))
+}
+
+/// The image of an answer, which then only says its type.
+fn image_of(tool: &Definition, value: &mut Value) -> Option<ContentBlock> {
+    let image = value.get_mut(IMAGE).filter(|_| tool.shows_image)?;
+    let image = image.as_object_mut()?;
+    let data = image.remove("data")?;
+    let mime = image.get("mimeType")?.as_str()?;
+    Some(ContentBlock::image(data.as_str()?, mime))
 }
 
 fn too_large(most: usize) -> Failure {

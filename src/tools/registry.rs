@@ -36,6 +36,8 @@ pub struct Definition {
     pub kind: Kind,
     /// The most bytes of its answer, as text and as structured content together.
     pub most_bytes: usize,
+    /// Whether its answer may have an [image](IMAGE).
+    pub shows_image: bool,
     /// The schema of its arguments.
     pub input: Map<String, Value>,
     /// The schema of its answer.
@@ -119,9 +121,17 @@ pub(super) const TOOLS: &[Known] = &[
     known::<super::add_comment::AddComment>(Toolset::Comments),
     known::<super::update_comment::UpdateComment>(Toolset::Comments),
     known::<super::delete_comment::DeleteComment>(Toolset::Comments),
+    known::<super::list_assets::ListAssets>(Toolset::Assets),
+    known::<super::get_asset::GetAsset>(Toolset::Assets),
+    known::<super::upload_asset::UploadAsset>(Toolset::Assets),
+    known::<super::rename_asset::RenameAsset>(Toolset::Assets),
+    known::<super::delete_asset::DeleteAsset>(Toolset::Assets),
     known::<super::delegate::Delegate>(Toolset::Delegate),
     known::<super::end_delegation::EndDelegation>(Toolset::Delegate),
 ];
+
+/// The member of an answer that goes out as an image.
+pub const IMAGE: &str = "image";
 
 /// The argument that names a draft; present only if drafts can be submitted.
 const DRAFT: &str = "draft";
@@ -210,6 +220,7 @@ impl Registry {
             description: description.into(),
             kind: T::KIND,
             most_bytes: T::MOST_BYTES,
+            shows_image: T::SHOWS_IMAGE,
             input: schema::shown::<T>(&schema, is_brief),
             output: schema::of_answer(answer),
             alone: None,

@@ -86,6 +86,8 @@ pub trait Tool: Send + Sync + 'static {
     const IN_PREVIEW: &'static [&'static str] = &[];
     /// The most bytes of its answer, as text and as structured content together.
     const MOST_BYTES: usize = USUAL_BYTES;
+    /// Whether its answer may have an image, which goes out as one.
+    const SHOWS_IMAGE: bool = false;
     /// Its arguments.
     type Input: DeserializeOwned + JsonSchema + Validate<Context = ()> + Send + 'static;
     /// Its answer.

@@ -19,19 +19,22 @@ pub enum Toolset {
     Memory,
     /// The comments of pages.
     Comments,
+    /// The files beside the pages.
+    Assets,
     /// Handing on a part of one's rights.
     Delegate,
 }
 
 impl Toolset {
     /// All toolsets.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Pages,
         Self::Undo,
         Self::Proposals,
         Self::Drafts,
         Self::Memory,
         Self::Comments,
+        Self::Assets,
         Self::Delegate,
     ];
 
@@ -45,6 +48,7 @@ impl Toolset {
             Self::Drafts => "drafts",
             Self::Memory => "memory",
             Self::Comments => "comments",
+            Self::Assets => "assets",
             Self::Delegate => "delegate",
         }
     }

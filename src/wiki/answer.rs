@@ -40,12 +40,15 @@ struct Answered<'a> {
     pages: BTreeMap<&'a str, &'a RawValue>,
     #[serde(borrow, default)]
     comments: BTreeMap<&'a str, &'a RawValue>,
+    #[serde(borrow, default)]
+    assets: BTreeMap<&'a str, &'a RawValue>,
 }
 
 impl Answered<'_> {
     /// Whether every result is there.
     fn is_whole(&self) -> bool {
-        let mut all = self.pages.values().chain(self.comments.values()).peekable();
+        let all = self.pages.values().chain(self.comments.values());
+        let mut all = all.chain(self.assets.values()).peekable();
         all.peek().is_some() && all.all(|it| it.get().starts_with('{'))
     }
 }
@@ -257,6 +260,7 @@ fn graphql_error(error: &GraphQlError) -> WikiError {
         return WikiError::Forbidden {
             right: match error.path.first().and_then(Value::as_str) {
                 Some("comments") => right_for_comments(field, error.path.len() > 2),
+                Some("assets") => right_for_assets(field),
                 _ => right_for(field, error.path.get(2)),
             },
         };
@@ -275,10 +279,17 @@ fn graphql_error(error: &GraphQlError) -> WikiError {
 fn coded(code: i64) -> Option<WikiError> {
     Some(match code {
         1019 => WikiError::Guest,
+        2002 | 2005 => WikiError::AssetExists,
+        2003 | 2006 => WikiError::Forbidden {
+            right: "manage:assets",
+        },
+        2009 => WikiError::Forbidden {
+            right: "write:assets",
+        },
         6002 | 6006 => WikiError::PageExists,
-        6003 | 8005 => WikiError::NotFound,
+        2004 | 6003 | 8005 => WikiError::NotFound,
         6004 => WikiError::EmptyContent,
-        6005 => WikiError::IllegalPath,
+        2007 | 2008 | 6005 => WikiError::IllegalPath,
         6007 => WikiError::Forbidden {
             right: "manage:pages",
         },
@@ -310,7 +321,7 @@ fn coded(code: i64) -> Option<WikiError> {
 
 /// The same errors by their messages, for a wiki that leaves out their numbers (W29): the start of
 /// the message, a later part of it, and the number.
-const WORDED: [(&str, &str, i64); 18] = [
+const WORDED: [(&str, &str, i64); 25] = [
     ("You must be authenticated", "", 1019),
     ("Cannot create this page", "already exists", 6002),
     ("This page does not exist", "", 6003),
@@ -329,6 +340,13 @@ const WORDED: [(&str, &str, i64); 18] = [
     (REFUSAL, "manage comments", 8004),
     ("This comment does not exist", "", 8005),
     (REFUSAL, "view comments", 8006),
+    ("An asset folder with the same name", "", 2002),
+    (REFUSAL, "delete this asset", 2003),
+    ("This asset does not exist", "", 2004),
+    ("An asset with the same filename", "", 2005),
+    (REFUSAL, "rename this asset", 2006),
+    ("The new asset filename", "", 2007),
+    ("The file extension cannot be changed", "", 2008),
 ];
 const REFUSAL: &str = "You are not authorized to ";
 
@@ -379,6 +397,15 @@ fn right_for_comments(operation: &str, is_of_field: bool) -> &'static str {
         // Of the fields that are asked for, the source alone can be refused.
         _ if is_of_field => "write:comments",
         _ => "read:comments",
+    }
+}
+
+/// The right that a refused operation on assets needs (W35, W36, W41).
+fn right_for_assets(operation: &str) -> &'static str {
+    match operation {
+        "renameAsset" | "deleteAsset" => "manage:assets",
+        "createFolder" => "write:assets",
+        _ => "read:assets",
     }
 }
 

@@ -380,7 +380,7 @@ pub fn page_url(wiki: &Url, locale: &Locale, path: &PagePath) -> String {
     below(wiki, segments).map_or_else(String::new, String::from)
 }
 
-fn below<'a>(base: &Url, segments: impl Iterator<Item = &'a str>) -> Option<Url> {
+pub(super) fn below<'a>(base: &Url, segments: impl Iterator<Item = &'a str>) -> Option<Url> {
     let mut address = base.clone();
     address
         .path_segments_mut()

@@ -68,6 +68,12 @@ pub enum WikiError {
     /// 8003: a comment without text (W30).
     #[error("the wiki refuses a comment of less than two characters")]
     CommentEmpty,
+    /// 2002 or 2005: the name is taken (W36, W41).
+    #[error("there already is an asset or a folder of that name")]
+    AssetExists,
+    /// No folder is at the path in which an asset shall be.
+    #[error("the wiki has no such folder")]
+    NoFolder,
     /// No answer within the limit.
     #[error("the wiki did not answer within {} ms", after.as_millis())]
     Timeout {
@@ -155,6 +161,8 @@ impl WikiError {
             | Self::IllegalPath
             | Self::EmptyContent
             | Self::CommentEmpty
+            | Self::AssetExists
+            | Self::NoFolder
             | Self::TooSoon { .. }
             | Self::Forbidden { .. }
             | Self::KeyRevoked
@@ -234,6 +242,10 @@ impl From<WikiError> for Failure {
         match error {
             WikiError::NotFound => failure(Code::PageNotFound),
             WikiError::PageExists => failure(Code::PageExists),
+            WikiError::AssetExists => failure(Code::PageExists)
+                .hint("Choose another name, or send replace: true to write over the asset."),
+            WikiError::NoFolder => failure(Code::PageNotFound)
+                .hint("wikijs_list_assets lists the folders; createFolders: true makes the missing ones, which nothing can remove again."),
             WikiError::Forbidden { right } => {
                 failure(Code::PermissionDenied).detail("right", right)
             }

@@ -9,9 +9,9 @@ use super::answer::{read_mutation, refusal};
 use super::client::{Wiki, WikiSettings, encode};
 use super::error::WikiError;
 use super::operations::{
-    CommentCreate, CommentDelete, CommentUpdate, PageCreate, PageDelete, PageMove, PageUpdate,
-    comment_create, comment_delete, comment_update, page_create, page_delete, page_move,
-    page_update,
+    AssetDelete, AssetRename, CommentCreate, CommentDelete, CommentUpdate, PageCreate, PageDelete,
+    PageMove, PageUpdate, asset_delete, asset_rename, comment_create, comment_delete,
+    comment_update, page_create, page_delete, page_move, page_update,
 };
 use super::transport::MAX_REQUEST_BYTES;
 use crate::change::{Change, StepKind};
@@ -41,7 +41,9 @@ impl Wiki {
     /// [`WikiError::RequestTooLarge`].
     pub fn check_size(change: &Change) -> Result<(), WikiError> {
         for kind in change.steps() {
-            if request(kind, change)?.len() > MAX_REQUEST_BYTES {
+            if kind == StepKind::UploadAsset {
+                Self::check_upload(change)?;
+            } else if request(kind, change)?.len() > MAX_REQUEST_BYTES {
                 return Err(WikiError::RequestTooLarge);
             }
         }
@@ -159,12 +161,17 @@ impl Sending {
     pub async fn send(&self, step: Step) -> Sent {
         let wiki = &self.wiki;
         let kind = step.kind();
+        tracing::info!(call = %step.call(), step = kind.as_str(), "a mutation is sent");
+        let keyed = wiki.keyed();
+        if kind == StepKind::UploadAsset {
+            let answer = wiki.upload(step.change()).await;
+            keyed.learn(&answer);
+            return understood(answer.map_err(|error| wiki.explain(error)));
+        }
         let body = match request(kind, step.change()) {
             Ok(body) => body,
             Err(error) => return Sent::NotSent(error),
         };
-        tracing::info!(call = %step.call(), step = kind.as_str(), "a mutation is sent");
-        let keyed = wiki.keyed();
         if kind == StepKind::AddComment {
             wiki.traffic().comment_sent();
         }
@@ -178,6 +185,10 @@ impl Sending {
                     StepKind::AddComment => read_mutation(&answer).and_then(comment_added),
                     StepKind::ChangeComment => read_mutation(&answer).and_then(comment_changed),
                     StepKind::DeleteComment => read_mutation(&answer).and_then(comment_deleted),
+                    StepKind::RenameAsset => read_mutation(&answer).and_then(asset_renamed),
+                    StepKind::DeleteAsset => read_mutation(&answer).and_then(asset_deleted),
+                    // It is no request to the API, and was sent above.
+                    StepKind::UploadAsset => Err(no_answer()),
                 };
                 keyed.learn(&answer);
                 understood(answer.map_err(|error| wiki.explain(with_right_of(kind, error))))
@@ -195,6 +206,11 @@ impl Sending {
 fn understood(answer: Result<Option<i64>, WikiError>) -> Sent {
     match answer {
         Ok(id) => Sent::Succeeded { id },
+        Err(
+            error @ (WikiError::NotConnected
+            | WikiError::Untrusted { .. }
+            | WikiError::RequestTooLarge),
+        ) => Sent::NotSent(error),
         Err(error) if error.leaves_open() => Sent::Open(error),
         Err(error) => Sent::Refused(error),
     }
@@ -210,6 +226,8 @@ fn with_right_of(kind: StepKind, error: WikiError) -> WikiError {
                 StepKind::Delete => "delete:pages",
                 StepKind::AddComment => "write:comments",
                 StepKind::ChangeComment | StepKind::DeleteComment => "manage:comments",
+                StepKind::UploadAsset => "write:assets",
+                StepKind::RenameAsset | StepKind::DeleteAsset => "manage:assets",
             },
         },
         error => error,
@@ -262,6 +280,13 @@ fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
         StepKind::DeleteComment => {
             body::<CommentDelete>(comment_delete::Variables { id: thing()? })
         }
+        StepKind::RenameAsset => body::<AssetRename>(asset_rename::Variables {
+            id: thing()?,
+            filename: after()?.path.last_segment().to_owned(),
+        }),
+        StepKind::DeleteAsset => body::<AssetDelete>(asset_delete::Variables { id: thing()? }),
+        // It is no request to the API.
+        StepKind::UploadAsset => Err(impossible()),
     }
 }
 
@@ -435,6 +460,22 @@ fn comment_deleted(data: comment_delete::ResponseData) -> Result<Option<i64>, Wi
     let answer = data
         .comments
         .and_then(|comments| comments.delete)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+}
+
+fn asset_renamed(data: asset_rename::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .assets
+        .and_then(|assets| assets.rename_asset)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+}
+
+fn asset_deleted(data: asset_delete::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .assets
+        .and_then(|assets| assets.delete_asset)
         .ok_or_else(no_answer)?;
     succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
 }

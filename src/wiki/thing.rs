@@ -1,9 +1,12 @@
 //! What belongs to a page and is no field of it, as it is now.
 
+use super::assets::Asset;
 use super::client::Wiki;
 use super::comments::Comment;
 use super::error::WikiError;
-use crate::page::{CommentOf, Date, PageReading, PageState, Thing};
+use crate::page::{
+    AssetOf, Blob, CommentOf, Date, Locale, PagePath, PageReading, PageState, Thing, extension,
+};
 
 /// A thing of a page, as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,9 +21,21 @@ pub struct SeenThing {
     pub is_known: bool,
     /// Whether its content could be read.
     pub is_readable: bool,
+    /// Whether the wiki may store new content of it in another form.
+    pub is_reworked: bool,
 }
 
 impl Wiki {
+    /// The address at which a person sees what a state is of.
+    #[must_use]
+    pub fn url_of(&self, state: &PageState) -> String {
+        match &state.thing {
+            // A comment is seen at its page.
+            Some(Thing::Asset(_)) => self.asset_url(&state.path),
+            Some(Thing::Comment(_)) | None => self.page_url(&state.locale, &state.path),
+        }
+    }
+
     /// Looks up what a state is of: by its id, or by the id of what was just added, or else as the
     /// newest one that came since the state was made and is the same.
     ///
@@ -31,12 +46,11 @@ impl Wiki {
         state: &PageState,
         added: Option<i64>,
     ) -> Result<SeenThing, WikiError> {
-        let (Some(page), Some(thing)) = (state.id, &state.thing) else {
-            return Err(WikiError::NotFound);
-        };
-        let page = self.page_by_id(page).await?;
-        match thing {
+        match state.thing.as_ref().ok_or(WikiError::NotFound)? {
+            Thing::Asset(of) => self.asset_now(state, of, added).await,
             Thing::Comment(of) => {
+                let page = state.id.ok_or(WikiError::NotFound)?;
+                let page = self.page_by_id(page).await?;
                 let comments = self.comments(&page).await?;
                 let known = of.id.or(added);
                 let is_it = |comment: &&Comment| match known {
@@ -54,9 +68,88 @@ impl Wiki {
                     author: Some(comment.author_name.clone()),
                     is_known: known.is_some(),
                     is_readable: comment.content.is_some(),
+                    is_reworked: false,
                 })
             }
         }
+    }
+
+    /// An asset is found by its id in the list of its folder, wherever it was renamed to, or else by
+    /// its path.
+    async fn asset_now(
+        &self,
+        state: &PageState,
+        of: &AssetOf,
+        added: Option<i64>,
+    ) -> Result<SeenThing, WikiError> {
+        let folder = state.path.folder();
+        let known = of.id.or(added);
+        let found = match (of.folder, known) {
+            (Some(id), _) => {
+                let assets = self.all_assets_in(id, &folder).await?;
+                let is_it = |asset: &Asset| match known {
+                    Some(id) => asset.id == id,
+                    None => asset.path == state.path,
+                };
+                assets.into_iter().rev().find(is_it)
+            }
+            (None, _) => match self.asset(&state.path).await {
+                Ok(asset) => Some(asset).filter(|asset| known.is_none_or(|id| id == asset.id)),
+                Err(WikiError::NotFound) => None,
+                Err(error) => return Err(error),
+            },
+        };
+        let found = found.filter(|asset| self.admits_asset(&asset.path));
+        let asset = found.ok_or(WikiError::NotFound)?;
+        let bytes = self.asset_bytes(&asset.path).await?;
+        let is_readable = bytes.is_some();
+        Ok(SeenThing {
+            state: self.asset_state(&asset, bytes.unwrap_or_default()),
+            created_at: Some(asset.created_at.clone()),
+            author: None,
+            is_known: known.is_some(),
+            is_readable,
+            // Scripts and handlers are taken out of it (W40).
+            is_reworked: extension(&asset.path) == "svg",
+        })
+    }
+
+    fn asset_state(&self, asset: &Asset, bytes: Blob) -> PageState {
+        let of = AssetOf {
+            id: Some(asset.id),
+            folder: Some(asset.folder),
+            makes: Vec::new(),
+            mime: asset.mime.clone(),
+            bytes,
+        };
+        PageState {
+            updated_at: Some(asset.updated_at.clone()),
+            ..asset_state(self.locale_of_assets().clone(), asset.path.clone(), of)
+        }
+    }
+
+    /// An asset that is to come, in its folder as that is now: one that is not there is made only
+    /// if it was asked for.
+    async fn asset_to_add(&self, state: PageState, of: AssetOf) -> Result<PageState, WikiError> {
+        if !self.admits_asset(&state.path) {
+            return Err(WikiError::NotFound);
+        }
+        let (folder, missing) = self.missing_folders(&state.path.folder()).await?;
+        if missing.iter().any(|folder| !of.makes.contains(folder)) {
+            return Err(WikiError::NoFolder);
+        }
+        if let Some(id) = folder {
+            let there = self.all_assets_in(id, &state.path.folder()).await?;
+            if there.iter().any(|asset| asset.path == state.path) {
+                return Err(WikiError::AssetExists);
+            }
+        }
+        let of = AssetOf {
+            folder,
+            makes: missing,
+            ..of
+        };
+        Ok(asset_state(self.locale_of_assets().clone(), state.path, of))
     }
 
     /// What is to be added to a page, at that page's place as it is now.
@@ -64,24 +157,31 @@ impl Wiki {
     /// # Errors
     /// [`WikiError::NotFound`] if the page is gone, or may not be read.
     pub async fn thing_to_add(&self, state: PageState) -> Result<PageState, WikiError> {
-        let (Some(page), Some(thing)) = (state.id, &state.thing) else {
-            return Err(WikiError::NotFound);
-        };
-        let page = self.page_by_id(page).await?;
-        match thing {
+        match state.thing.clone().ok_or(WikiError::NotFound)? {
+            Thing::Asset(of) => self.asset_to_add(state, of).await,
             Thing::Comment(of) => {
+                let page = state.id.ok_or(WikiError::NotFound)?;
+                let page = self.page_by_id(page).await?;
                 let comments = self.comments(&page).await?;
                 let newest = comments.iter().map(|comment| comment.id).max();
-                let of = CommentOf {
-                    newest,
-                    ..of.clone()
-                };
+                let of = CommentOf { newest, ..of };
                 Ok(PageState {
                     content: state.content,
                     ..comment_state(&page, None, &of)
                 })
             }
         }
+    }
+}
+
+/// The state of an asset: its content says what its bytes are.
+#[must_use]
+pub fn asset_state(locale: Locale, path: PagePath, of: AssetOf) -> PageState {
+    let name = path.last_segment().to_owned();
+    PageState {
+        content: of.bytes.described(&of.mime),
+        thing: Some(Thing::Asset(of)),
+        ..PageReading::bare(None, locale, path, name).or_blank()
     }
 }
 

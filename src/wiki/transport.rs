@@ -212,6 +212,20 @@ impl Transport {
             .await
     }
 
+    /// Posts a form to one address of the wiki, once.
+    pub(super) async fn post_form(
+        &self,
+        address: Url,
+        kind: &str,
+        body: Vec<u8>,
+        limit: Duration,
+    ) -> Result<RawAnswer, WikiError> {
+        let authorization = self.keyed().authorization.clone();
+        let request = self.client.post(address).header(CONTENT_TYPE, kind);
+        let request = request.header(AUTHORIZATION, authorization).body(body);
+        self.send(request, limit).await
+    }
+
     async fn send(&self, request: RequestBuilder, limit: Duration) -> Result<RawAnswer, WikiError> {
         let call = CallId::current();
         let _of_call = call.as_ref().map(|_| self.traffic.of_calls.enter());

@@ -48,6 +48,9 @@ pub struct ThingNamed {
     /// A comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<i64>,
+    /// An asset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asset: Option<i64>,
 }
 
 impl Target {
@@ -63,6 +66,11 @@ impl Target {
             thing: match &page.thing {
                 Some(Thing::Comment(comment)) => ThingNamed {
                     comment: comment.id,
+                    ..ThingNamed::default()
+                },
+                Some(Thing::Asset(asset)) => ThingNamed {
+                    asset: asset.id,
+                    ..ThingNamed::default()
                 },
                 None => ThingNamed::default(),
             },

@@ -46,7 +46,12 @@ impl Docket {
 
     /// The call shall create a page at a place.
     pub(super) fn creates(&mut self, locale: &Locale, path: &PagePath) {
-        self.entry.operation = Some(Operation::Create);
+        self.is_at(Operation::Create, locale, path);
+    }
+
+    /// The call is about a place.
+    pub(super) fn is_at(&mut self, operation: Operation, locale: &Locale, path: &PagePath) {
+        self.entry.operation = Some(operation);
         self.entry.locale = Some(locale.clone());
         self.entry.path = Some(path.clone());
     }

@@ -68,7 +68,7 @@ pub use proposals::Proposals;
 pub use refusals::Refusals;
 pub use review::{Review, Reviewed};
 pub use source::{
-    Apply, Bulk, Comment, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Push, Said, Submit,
-    ToComment, Undo, UndoClient, Update, Which,
+    Apply, Asset, Bulk, Comment, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Push, Said,
+    Submit, ToAsset, ToComment, Undo, UndoClient, Update, Which,
 };
 pub(crate) use stages::open::PROPOSED;

@@ -94,7 +94,7 @@ impl Desk {
         };
         let mut is_readable = !changes.is_empty();
         for (_, change) in &changes {
-            if let Some(before) = change.before().filter(|page| page.id.is_some()) {
+            if let Some(before) = change.before().filter(|page| page.is_there()) {
                 let read = thing::as_now(&self.wiki, before, change.lost()).await;
                 is_readable &= read.is_ok();
             }

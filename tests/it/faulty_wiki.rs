@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use wikijs_mcp::demo::DemoWiki;
 
-const MUTATIONS: [&str; 7] = [
+const MUTATIONS: [&str; 10] = [
     "PageCreate",
     "PageUpdate",
     "PageMove",
@@ -25,6 +25,9 @@ const MUTATIONS: [&str; 7] = [
     "CommentCreate",
     "CommentUpdate",
     "CommentDelete",
+    "AssetFolderCreate",
+    "AssetRename",
+    "AssetDelete",
 ];
 
 /// Whether, and when, the wiki gets a request that is answered with a fault.
@@ -319,7 +322,7 @@ async fn serve(state: &Arc<State>, mut stream: TcpStream) -> std::io::Result<()>
     while let Some((bytes, head)) = message(&mut stream).await? {
         let body: Value = serde_json::from_slice(&bytes[head..]).unwrap_or_default();
         let operation = body["operationName"].as_str().unwrap_or_default();
-        let is_mutation = MUTATIONS.contains(&operation);
+        let is_mutation = MUTATIONS.contains(&operation) || bytes.starts_with(b"POST /u ");
         let request = Request { bytes, is_mutation };
         // Whoever waits for late ones also waits until this one is known to be one.
         let arriving = state.tasks.token();

@@ -11,6 +11,7 @@ mod actors;
 mod anchored;
 mod answers;
 mod approvals;
+mod assets;
 mod audit;
 mod audit_review;
 mod bad_input;

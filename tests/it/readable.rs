@@ -17,7 +17,7 @@ use wikijs_mcp::server::http::Grant;
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
 use crate::hosted::Names;
 
-const ALL: &str = "pages,undo,proposals,drafts,comments";
+const ALL: &str = "pages,undo,proposals,drafts,comments,assets";
 /// Words that stand in hidden pages alone.
 const NEEDLES: [&str; 4] = [
     "xyloquartz",
@@ -187,6 +187,17 @@ fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
             "wikijs_delete_comment",
             json!({ "id": visible, "comment": 3 }),
         ),
+        ("wikijs_list_assets", json!({})),
+        ("wikijs_get_asset", json!({ "path": "seen.csv" })),
+        (
+            "wikijs_upload_asset",
+            json!({ "path": "seen.csv", "text": "x" }),
+        ),
+        (
+            "wikijs_rename_asset",
+            json!({ "path": "seen.csv", "name": "other.csv" }),
+        ),
+        ("wikijs_delete_asset", json!({ "path": "seen.csv" })),
         ("wikijs_list_proposals", json!({})),
         ("wikijs_get_change_set", json!({})),
         ("wikijs_submit_draft", json!({ "draft": "none" })),
@@ -670,7 +681,7 @@ async fn a_hidden_page_keeps_its_place_and_says_nothing_else() {
 }
 
 /// What asks the wiki and gives no page away that was not looked at before, or only to the writer.
-const ASKS_FOR_NO_PAGE: [(&str, &str); 13] = [
+const ASKS_FOR_NO_PAGE: [(&str, &str); 14] = [
     ("authors", "adds to pages that were read"),
     ("client", "sends, and understands nothing"),
     (
@@ -683,6 +694,7 @@ const ASKS_FOR_NO_PAGE: [(&str, &str); 13] = [
     ),
     ("many", "sends for content.rs"),
     ("mutate", "the writer's"),
+    ("upload", "the writer's"),
     ("reach", "asks whose wiki it is"),
     ("rendered", "a view of a page that was read"),
     ("rights", "of a page that was read"),

@@ -23,7 +23,7 @@ fn tool(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Command {
         .with("WIKI_MUTATION_DRY_RUN", "false")
         .with(
             "WIKI_TOOLSETS",
-            "pages,undo,proposals,drafts,memory,comments,delegate",
+            "pages,undo,proposals,drafts,memory,comments,assets,delegate",
         )
         .with("WIKI_LOG", "error")
         .hide(wiki.address(), "http://wiki.lan")

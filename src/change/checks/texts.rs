@@ -67,6 +67,28 @@ pub(super) fn cannot_return(change: &Change) -> Option<Warning> {
              answers, nor what answers it.",
         ));
     }
+    if let (Some(Thing::Asset(_)), None) = (change.thing(), change.after()) {
+        return Some(Warning::new(
+            "cannot_return",
+            "undo can upload the bytes anew, under a new id: not the asset's author and times.",
+        ));
+    }
+    if let Some(Thing::Asset(asset)) = change.thing()
+        && !asset.makes.is_empty()
+    {
+        let made: Vec<String> = asset
+            .makes
+            .iter()
+            .map(|one| escaped(one, MOST_CHARS))
+            .collect();
+        let made = made.join(", ");
+        return Some(Warning::new(
+            "cannot_return",
+            format!(
+                "folders are made last before the upload, and nothing can remove them: {made}. They stay when the upload is taken back."
+            ),
+        ));
+    }
     change.leaves_for_good().then(|| {
         Warning::new(
             "cannot_return",

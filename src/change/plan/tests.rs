@@ -39,6 +39,9 @@ fn each_kind_of_change_and_of_step_has_its_word() {
         "add-comment",
         "change-comment",
         "delete-comment",
+        "upload-asset",
+        "rename-asset",
+        "delete-asset",
     ]
     .map(|word| (word, word.to_owned()));
     assert_eq!(words, expected);

@@ -26,6 +26,10 @@ pub(super) fn of(tool: &str) -> &'static str {
         "wikijs_add_comment" => r#"{"id": 1, "content": "Is this still so?"}"#,
         "wikijs_update_comment" => r#"{"id": 1, "comment": 1, "content": "It is."}"#,
         "wikijs_delete_comment" => r#"{"id": 1, "comment": 1}"#,
+        "wikijs_list_assets" => r#"{"folder": "docs"}"#,
+        "wikijs_get_asset" | "wikijs_delete_asset" => r#"{"path": "docs/plan.png"}"#,
+        "wikijs_upload_asset" => r#"{"path": "notes.csv", "text": "day,what\n"}"#,
+        "wikijs_rename_asset" => r#"{"path": "docs/plan.png", "name": "old-plan.png"}"#,
         "wikijs_delegate" => {
             r#"{"task": "check the links of docs", "kind": "researcher", "prefixes": ["docs"]}"#
         }

@@ -135,6 +135,27 @@ impl Store {
             .find(|one| self.below(one.folder, &one.filename) == path)
     }
 
+    /// Stores an asset, with the folders that it needs; returns its id.
+    pub fn add_asset(&mut self, path: &str, mime: &str, data: &[u8]) -> i64 {
+        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let mut parent = 0;
+        for slug in folders.split('/').filter(|slug| !slug.is_empty()) {
+            // One that is there stays.
+            let _there = self.create_folder(parent, slug);
+            let found = self.folders.values();
+            let mut found = found.filter(|one| one.parent == parent && one.slug == slug);
+            parent = found.next().map_or(parent, |one| one.id);
+        }
+        self.upload(parent, name, (mime, data.len()), data.to_vec());
+        self.asset_at(path).map_or(0, |asset| asset.id)
+    }
+
+    /// Removes all folders, as only somebody at the database can.
+    pub fn remove_folders(&mut self) {
+        self.folders.clear();
+        self.assets.retain(|_, asset| asset.folder == 0);
+    }
+
     /// Makes a folder (W36); where, nobody looks at.
     pub(in crate::demo) fn create_folder(&mut self, parent: i64, slug: &str) -> Result<(), Fault> {
         let slug = sanitized(slug).to_lowercase();

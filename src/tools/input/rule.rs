@@ -32,6 +32,11 @@ pub(in crate::tools) use page::{
     check_editor as editor, check_text as text, check_title as title,
 };
 
+/// The path of an asset or of a folder of assets.
+pub(in crate::tools) fn asset(path: &str) -> Told {
+    page::parse_asset_path(path).map(drop)
+}
+
 pub(in crate::tools) fn note(note: &str) -> Told {
     page::Note::parse(note, page::Whose::Agent).map(|_| ())
 }

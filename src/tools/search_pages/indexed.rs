@@ -175,7 +175,7 @@ impl Indexed {
     }
 
     /// Adds another note.
-    pub(super) fn note(mut self, note: Option<String>) -> Self {
+    pub(in crate::tools) fn note(mut self, note: Option<String>) -> Self {
         self.notes.extend(note);
         self
     }

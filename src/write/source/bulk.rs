@@ -325,19 +325,20 @@ pub(super) async fn still_so(call: Call<'_>, shown: ChangeSet) -> Result<Read, S
     let fresh: Vec<SetChange> = stream::iter(changes)
         .map(|one| async move {
             let change = one.change;
-            let page = change
-                .before()
-                .and_then(|page| Some((page.clone(), page.id?)));
-            let Some((before, id)) = page else {
+            let Some(before) = change.before().filter(|page| page.is_there()).cloned() else {
                 let change = thing::at_its_page(wiki, change).await?;
                 return Ok(SetChange { change, ..one });
             };
             let read = thing::as_now(wiki, &before, change.lost()).await;
-            let read = read.map_err(|failure| failure.detail("id", id))?;
+            let named = |failure: Failure| match before.id {
+                Some(id) => failure.detail("id", id),
+                None => failure,
+            };
+            let read = read.map_err(named)?;
             if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
                 let path = before.path.as_str().to_owned();
-                let failure = conflict::since_shown(before, read.page, NEXT);
-                return Err(failure.detail("id", id).detail("path", path));
+                let failure = named(conflict::since_shown(before.clone(), read.page, NEXT));
+                return Err(failure.detail("path", path));
             }
             let change = change.on(read.page);
             Ok(SetChange {

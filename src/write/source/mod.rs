@@ -1,5 +1,6 @@
 //! The kinds of writes: each is a file that makes the changes of its set, and an entry in [`Plan`].
 
+mod asset;
 mod bulk;
 mod comment;
 pub(super) mod conflict;
@@ -29,6 +30,7 @@ use super::desk::Desk;
 use super::docket::Docket;
 use conflict::{ConflictCheck, Stopped};
 
+pub use asset::{Asset, ToAsset};
 pub use bulk::{Bulk, LinksTo, MAX_PAGES, Which};
 pub use comment::{Comment, ToComment};
 pub use copy::{Copy, Said};
@@ -67,6 +69,8 @@ pub enum Plan {
     Push(Push),
     /// A comment.
     Comment(Comment),
+    /// An asset.
+    Asset(Asset),
 }
 
 impl Plan {
@@ -85,6 +89,7 @@ impl Plan {
             Self::Submit(source) => source,
             Self::Push(source) => source,
             Self::Comment(source) => source,
+            Self::Asset(source) => source,
         }
     }
 }
@@ -256,7 +261,7 @@ async fn again(
     }
     let shown = thing::set_at_its_page(&call.desk.wiki, shown).await?;
     let change = &shown.first().change;
-    let Some(before) = change.before().filter(|page| page.id.is_some()) else {
+    let Some(before) = change.before().filter(|page| page.is_there()) else {
         return Ok(checked(shown));
     };
     let read = thing::as_now(&call.desk.wiki, before, change.lost()).await?;

@@ -53,8 +53,9 @@ pub(super) async fn at_its_page(wiki: &Wiki, change: Change) -> Result<Change, F
 
 /// The same for the single change of a set.
 pub(super) async fn set_at_its_page(wiki: &Wiki, set: ChangeSet) -> Result<ChangeSet, Failure> {
-    match set.first().change.after() {
-        Some(after) if after.thing.is_some() && set.page().is_none() => {
+    let change = &set.first().change;
+    match change.after() {
+        Some(after) if after.thing.is_some() && change.before().is_none() => {
             let fresh = Box::pin(wiki.thing_to_add(after.clone())).await?;
             Ok(set.with_first_after(fresh))
         }
@@ -66,6 +67,7 @@ pub(super) async fn set_at_its_page(wiki: &Wiki, set: ChangeSet) -> Result<Chang
 pub(super) fn failure_of(thing: &Thing, error: WikiError) -> Failure {
     match (thing, error) {
         (Thing::Comment(_), WikiError::NotFound) => no_comment(),
+        (Thing::Asset(_), WikiError::NotFound) => no_asset(),
         (_, error) => error.into(),
     }
 }
@@ -79,6 +81,12 @@ pub(super) fn no_comment() -> Failure {
     .hint("Check id (the page) and comment: wikijs_list_comments lists the comments of a page.")
 }
 
+/// The failure if no such asset is there.
+pub(super) fn no_asset() -> Failure {
+    Failure::new(Code::PageNotFound, "There is no such asset.")
+        .hint("Check path: wikijs_list_assets lists folders and assets.")
+}
+
 fn unreadable(thing: &Thing) -> Failure {
     match thing {
         Thing::Comment(_) => Failure::new(
@@ -87,5 +95,11 @@ fn unreadable(thing: &Thing) -> Failure {
         )
         .detail("fields", ["content"].as_slice())
         .detail("rights", serde_json::json!({ "content": "write:comments" })),
+        Thing::Asset(_) => Failure::new(
+            Code::FieldUnreadable,
+            "Nobody can download an asset of such a name, so it could not be brought back; Wiki.js takes the name for a page's.",
+        )
+        .hint("Nothing was sent. Tell the user: only a person can change it, on the wiki's own pages.")
+        .detail("fields", ["content"].as_slice()),
     }
 }

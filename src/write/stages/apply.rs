@@ -230,7 +230,7 @@ impl Run {
         let wiki = &self.desk.wiki;
         new_place::look(wiki, permit.change()).await?;
         let change = permit.change();
-        let Some(before) = change.before().filter(|page| page.id.is_some()) else {
+        let Some(before) = change.before().filter(|page| page.is_there()) else {
             return Ok(permit);
         };
         let read = thing::as_now(wiki, before, change.lost()).await?;

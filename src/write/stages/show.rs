@@ -183,7 +183,7 @@ pub(super) fn links_left(set: &ChangeSet) -> Vec<LinkLeft> {
 
 /// The page that an answer is about.
 pub(super) fn target(wiki: &Wiki, page: &PageState) -> Target {
-    Target::of(page, wiki.page_url(&page.locale, &page.path))
+    Target::of(page, wiki.url_of(page))
 }
 
 #[cfg(test)]

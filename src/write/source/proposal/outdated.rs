@@ -49,7 +49,7 @@ pub(in crate::write) async fn held_against(
             return Err(since(kept.target(), now.target()).into());
         }
     }
-    let change = match kept.before().filter(|page| page.id.is_some()) {
+    let change = match kept.before().filter(|page| page.is_there()) {
         None => thing::at_its_page(&desk.wiki, kept).await.map_err(gone)?,
         Some(before) => {
             let read = thing::as_now(&desk.wiki, before, kept.lost())

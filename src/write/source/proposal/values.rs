@@ -6,8 +6,8 @@ use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::page::{
-    Date, Field, Locale, NewPath, PageState, check_comment, check_content, check_description,
-    check_editor, check_tag, check_text, check_title,
+    Date, Field, Locale, NewPath, PageState, Thing, check_asset, check_comment, check_content,
+    check_description, check_editor, check_new_asset_path, check_tag, check_text, check_title,
 };
 
 /// Checks that a call could have asked for the new values. An undo writes old values back; it is
@@ -37,18 +37,30 @@ pub(in crate::write::source) fn check(
     Ok(())
 }
 
+const fn is_asset(state: &PageState) -> bool {
+    matches!(state.thing, Some(Thing::Asset(_)))
+}
+
 fn check_field(before: Option<&PageState>, after: &PageState, field: Field) -> Result<(), String> {
     let date = |date: &Date| Date::parse(date.as_str()).map(drop);
     match field {
         Field::Locale => Locale::parse(after.locale.as_str()).map(drop),
+        Field::Path if is_asset(after) => check_new_asset_path(&after.path),
         Field::Path => match NewPath::parse(after.path.as_str())? {
             path if *path.as_path() == after.path => Ok(()),
             _ => Err("must have no slashes around it".to_owned()),
         },
         Field::Title => check_title(&after.title),
         Field::Description => check_description(&after.description),
-        Field::Content if after.thing.is_some() => check_comment(&after.content),
-        Field::Content => check_content(&after.content),
+        Field::Content => match &after.thing {
+            Some(Thing::Comment(_)) => check_comment(&after.content),
+            // What is shown of them must be what they are.
+            Some(Thing::Asset(asset)) if asset.bytes.described(&asset.mime) != after.content => {
+                Err("does not say what the bytes are".to_owned())
+            }
+            Some(Thing::Asset(asset)) => check_asset(&after.path, asset.bytes.as_bytes()),
+            None => check_content(&after.content),
+        },
         Field::Tags => after
             .tags
             .iter()

@@ -182,7 +182,12 @@ impl<'a> Promise<'a> {
             content: Some(seen.state.content.clone()).filter(|_| seen.is_readable),
             ..PageReading::from(seen.state.clone())
         };
-        let proof = self.prove(&reading);
+        let mut proof = self.prove(&reading);
+        if seen.is_reworked && self.is_new(&proof) {
+            // What the wiki made of it cannot be foretold.
+            proof.differing.retain(|field| *field != Field::Content);
+            proof.unverified.push(Field::Content);
+        }
         Ok(Seen::Page(Box::new(FoundPage {
             proof: Proof {
                 found: PageState {
@@ -195,6 +200,16 @@ impl<'a> Promise<'a> {
             created_at: seen.created_at,
             author: seen.author,
         })))
+    }
+
+    /// Whether other content than before was found where other content than found was promised.
+    fn is_new(&self, proof: &Proof) -> bool {
+        let is_other = proof.differing.contains(&Field::Content);
+        match self {
+            Self::Created { .. } => is_other,
+            Self::Changed { before, .. } => is_other && !before.same(&proof.found, Field::Content),
+            Self::Deleted { .. } => false,
+        }
     }
 
     fn prove(&self, reading: &PageReading) -> Proof {

@@ -1,0 +1,272 @@
+//! Files beside the pages: their names, their types, and which of them Wiki.js takes as they are.
+
+use super::PagePath;
+
+/// The most bytes of an upload that Wiki.js takes by default (W37).
+pub const MAX_ASSET_BYTES: usize = 5 * 1024 * 1024;
+/// The most characters of a path.
+const MOST_CHARS: usize = 255;
+/// First parts of addresses that the wiki keeps for its own files and views.
+const OWN: [&str; 12] = [
+    "_assets", "favicons", "fonts", "graphql", "healthz", "img", "js", "login", "logout",
+    "register", "svg", "verify",
+];
+/// Ends of names, and the types that go with them.
+const TYPES: [(&str, &str); 22] = [
+    ("png", "image/png"),
+    ("jpg", "image/jpeg"),
+    ("jpeg", "image/jpeg"),
+    ("gif", "image/gif"),
+    ("webp", "image/webp"),
+    ("svg", "image/svg+xml"),
+    ("avif", "image/avif"),
+    ("bmp", "image/bmp"),
+    ("ico", "image/x-icon"),
+    ("pdf", "application/pdf"),
+    ("json", "application/json"),
+    ("xml", "application/xml"),
+    ("csv", "text/csv"),
+    ("log", "text/plain"),
+    ("yml", "text/yaml"),
+    ("yaml", "text/yaml"),
+    ("toml", "text/plain"),
+    ("zip", "application/zip"),
+    ("gz", "application/gzip"),
+    ("mp3", "audio/mpeg"),
+    ("mp4", "video/mp4"),
+    ("webm", "video/webm"),
+];
+
+/// The end of a path's name, behind its last dot, in lower case; empty if it has none.
+#[must_use]
+pub fn extension(path: &PagePath) -> String {
+    let name = path.last_segment();
+    let parts = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
+    parts.map_or_else(String::new, |(_, end)| end.to_lowercase())
+}
+
+/// The type that goes with a name.
+#[must_use]
+pub fn mime_of(path: &PagePath) -> &'static str {
+    let end = extension(path);
+    let known = TYPES.iter().find(|(of, _)| *of == end);
+    known.map_or("application/octet-stream", |(_, mime)| mime)
+}
+
+/// Whether the wiki gives the bytes out: it takes other names for pages (W40).
+#[must_use]
+pub fn can_be_downloaded(path: &PagePath) -> bool {
+    let of_page = [".md", ".html", ".txt"];
+    !extension(path).is_empty() && !of_page.iter().any(|end| path.as_str().ends_with(end))
+}
+
+/// A name as the wiki stores it: one `_` for each run of what it takes out (W38).
+fn stored(name: &str) -> String {
+    let mut stored = String::new();
+    let mut is_run = false;
+    for c in name.to_lowercase().chars() {
+        let is_mark = c.is_whitespace() || ",;#".contains(c);
+        if !is_mark {
+            stored.push(c);
+        } else if !is_run {
+            stored.push('_');
+        }
+        is_run = is_mark;
+    }
+    stored
+}
+
+/// Whether a segment is one that file names and addresses cannot say as it is.
+fn is_unfit(segment: &str) -> bool {
+    let is_odd = |c: char| !c.is_ascii() || c.is_ascii_control() || "\\\"|<>:*?%".contains(c);
+    matches!(segment, "" | "." | "..") || segment.chars().any(is_odd) || segment.trim() != segment
+}
+
+/// The path of a file that somebody named: folders and a name.
+///
+/// # Errors
+/// One sentence about what is wrong.
+pub fn parse_asset_path(text: &str) -> Result<PagePath, String> {
+    let path = PagePath::of(text);
+    if path.climbs() || path.as_str().split('/').any(str::is_empty) {
+        return Err("must be made of whole segments, without \"//\", \".\" or \"..\"".to_owned());
+    }
+    if path.as_str().chars().any(char::is_control) {
+        return Err("must have no control characters".to_owned());
+    }
+    if path.as_str().chars().count() > MOST_CHARS {
+        return Err(format!("must have {MOST_CHARS} characters at most"));
+    }
+    Ok(path)
+}
+
+/// Checks the path at which a file shall come to be: one that the wiki takes as it is, and at which
+/// anybody can read it.
+///
+/// # Errors
+/// One sentence about what is wrong.
+pub fn check_new_asset_path(path: &PagePath) -> Result<(), String> {
+    parse_asset_path(path.as_str())?;
+    let name = path.last_segment();
+    let as_stored = stored(name);
+    if as_stored != name {
+        return Err(format!(
+            "would be changed by the wiki, which stores this name as {as_stored:?}: use that"
+        ));
+    }
+    let mut folders = path.as_str().split('/').rev().skip(1);
+    if folders.any(|folder| folder.to_lowercase() != folder) {
+        return Err("must have its folders in lower case, as the wiki has them".to_owned());
+    }
+    if path.as_str().split('/').any(is_unfit) {
+        return Err(
+            "must be of letters, digits and signs of ASCII that addresses can say".to_owned(),
+        );
+    }
+    if !can_be_downloaded(path) {
+        return Err("must end in an extension other than .md, .html and .txt: the wiki takes other names for pages, and nobody could download the file".to_owned());
+    }
+    let first = path.as_str().split_once('/').map(|(first, _)| first);
+    if first.is_some_and(|first| first.len() == 1 || OWN.contains(&first)) {
+        return Err("must not begin with what the wiki keeps for its own addresses".to_owned());
+    }
+    Ok(())
+}
+
+/// The extensions that go with the first bytes of images.
+fn kinds_of(bytes: &[u8]) -> Option<&'static [&'static str]> {
+    const MARKS: [(&[u8], &[&str]); 6] = [
+        (b"\x89PNG\r\n\x1a\n", &["png"]),
+        (b"\xff\xd8\xff", &["jpg", "jpeg"]),
+        (b"GIF87a", &["gif"]),
+        (b"GIF89a", &["gif"]),
+        (b"%PDF-", &["pdf"]),
+        (b"\x00\x00\x01\x00", &["ico"]),
+    ];
+    let webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
+    if webp {
+        return Some(&["webp"]);
+    }
+    let found = MARKS.iter().find(|(mark, _)| bytes.starts_with(mark));
+    found.map(|(_, kinds)| *kinds)
+}
+
+/// Checks that bytes are what their name says, and whole as far as their form tells.
+///
+/// # Errors
+/// One sentence about what is wrong.
+pub fn check_asset(path: &PagePath, bytes: &[u8]) -> Result<(), String> {
+    const KNOWN: [&str; 7] = ["png", "jpg", "jpeg", "gif", "webp", "pdf", "ico"];
+    if bytes.is_empty() {
+        return Err("must not be empty".to_owned());
+    }
+    if bytes.len() > MAX_ASSET_BYTES {
+        let size = bytes.len();
+        return Err(format!(
+            "has {size} bytes; Wiki.js takes {MAX_ASSET_BYTES} at most"
+        ));
+    }
+    let end = extension(path);
+    match kinds_of(bytes) {
+        Some(kinds) if !kinds.contains(&end.as_str()) => {
+            let kind = kinds.first().copied().unwrap_or_default();
+            return Err(format!(
+                "is of another type than its name says: it is {kind}"
+            ));
+        }
+        None if KNOWN.contains(&end.as_str()) => {
+            return Err(format!(
+                "is of another type than its name says: it is no {end}"
+            ));
+        }
+        _ => {}
+    }
+    let is_whole = match end.as_str() {
+        "png" => bytes.windows(4).any(|four| four == b"IEND"),
+        "jpg" | "jpeg" => bytes.windows(2).any(|two| two == b"\xff\xd9"),
+        "gif" => bytes.contains(&b';'),
+        "webp" => {
+            let size = bytes
+                .get(4..8)
+                .and_then(|four| <[u8; 4]>::try_from(four).ok());
+            let size = size.map_or(0, u32::from_le_bytes);
+            usize::try_from(size).is_ok_and(|size| size.saturating_add(8) <= bytes.len())
+        }
+        "svg" => {
+            let text = std::str::from_utf8(bytes).unwrap_or_default();
+            if !text.contains("<svg") {
+                return Err("is of another type than its name says: it is no svg".to_owned());
+            }
+            text.contains("</svg>") || text.trim_end().ends_with("/>")
+        }
+        _ => true,
+    };
+    if is_whole {
+        Ok(())
+    } else {
+        Err(format!("was cut: the end of a {end} is missing"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PagePath, check_asset, check_new_asset_path, extension, mime_of, stored};
+
+    #[test]
+    fn a_new_path_is_one_that_the_wiki_stores_as_it_is_and_gives_out() {
+        let fault = |path: &str| check_new_asset_path(&PagePath::of(path)).err();
+        for path in ["a.png", "docs/my pics/a-b_c.tar.gz", "docs/img/a.csv"] {
+            assert_eq!(fault(path), None, "{path}");
+        }
+        for (path, said) in [
+            ("../a.png", "whole segments"),
+            ("a//b.png", "whole segments"),
+            ("My Logo.PNG", "my_logo.png"),
+            ("a,,b;#.png", "a_b_.png"),
+            ("Docs/a.png", "lower case"),
+            ("docs/ä.png", "ASCII"),
+            ("docs/a\".png", "ASCII"),
+            ("docs/a.txt", "download"),
+            ("docs/a", "download"),
+            (".png", "download"),
+            ("d/a.png", "own addresses"),
+            ("img/a.png", "own addresses"),
+            ("a\u{7}.png", "control"),
+        ] {
+            let fault = fault(path).unwrap_or_default();
+            assert!(fault.contains(said), "{path}: {fault}");
+        }
+    }
+
+    #[test]
+    fn names_are_stored_in_lower_case_with_one_mark_for_each_run() {
+        assert_eq!(stored("My Logo, v2#final;x.PNG"), "my_logo_v2_final_x.png");
+        assert_eq!(extension(&PagePath::of("a/B.TAR.GZ")), "gz");
+        assert_eq!(mime_of(&PagePath::of("a.jpeg")), "image/jpeg");
+        assert_eq!(mime_of(&PagePath::of("a.odd")), "application/octet-stream");
+    }
+
+    #[test]
+    fn bytes_are_what_their_name_says_and_whole() {
+        let fault = |path: &str, bytes: &[u8]| check_asset(&PagePath::of(path), bytes).err();
+        let png = b"\x89PNG\r\n\x1a\n....IEND....";
+        assert_eq!(fault("a.png", png), None);
+        assert_eq!(fault("a.csv", b"a,b\n"), None);
+        assert_eq!(fault("a.svg", b"<svg><g/></svg>"), None);
+        for (path, bytes, said) in [
+            ("a.jpg", &png[..], "it is png"),
+            ("a.zip", &png[..], "it is png"),
+            ("a.png", b"<html>", "no png"),
+            ("a.png", &png[..12], "cut"),
+            ("a.svg", b"<html>", "no svg"),
+            ("a.svg", b"<svg><g>", "cut"),
+            ("a.webp", b"RIFF\xff\x00\x00\x00WEBP", "cut"),
+            ("a.csv", b"", "empty"),
+        ] {
+            let fault = fault(path, bytes).unwrap_or_default();
+            assert!(fault.contains(said), "{path}: {fault}");
+        }
+        let large = vec![b'a'; 5 * 1024 * 1024 + 1];
+        assert!(fault("a.csv", &large).is_some_and(|fault| fault.contains("5242880 at most")));
+    }
+}

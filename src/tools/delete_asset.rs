@@ -1,0 +1,54 @@
+//! `wikijs_delete_asset`: a file goes (toolset `assets`).
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::context::Context;
+use super::input::rule;
+use super::output::{WRITE_ANSWER, Written};
+use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
+use crate::error::Failure;
+use crate::page::PagePath;
+use crate::write::{Asset, Plan, ToAsset};
+
+/// The tool.
+pub(super) struct DeleteAsset;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// A preview's token (other arguments must be as there), or the operator's.
+    #[garde(skip)]
+    confirm: Option<String>,
+    /// Folder and name, as docs/a.png.
+    #[garde(custom(rule::required(rule::asset)))]
+    path: String,
+    #[garde(custom(rule::optional(rule::note)))]
+    note: Option<String>,
+}
+
+impl Tool for DeleteAsset {
+    const NAME: &'static str = "wikijs_delete_asset";
+    const TITLE: &'static str = "Delete asset";
+    const DESCRIPTION: &'static str = "Delete a file. Undo uploads it anew, under a new id. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
+    const ANSWER: &'static str = WRITE_ANSWER;
+    const KIND: Kind = Kind::Change;
+    const EXPLAINED: Explained = &[NAMED_BY_TITLE];
+    const IN_PREVIEW: &'static [&'static str] = &[];
+    const MOST_BYTES: usize = TEXT_BYTES;
+    type Input = Input;
+    type Output = Written;
+
+    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
+        let plan = Plan::Asset(Asset {
+            path: PagePath::of(&input.path),
+            what: ToAsset::Delete,
+        });
+        context
+            .noted(input.note.as_deref())?
+            .write(plan, input.confirm)
+            .await
+    }
+}

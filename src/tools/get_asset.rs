@@ -1,0 +1,268 @@
+//! `wikijs_get_asset`: one file beside the pages (toolset `assets`).
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::input::invalid_argument;
+use super::input::rule;
+use super::list_assets::NO_DOWNLOAD;
+use super::output::some_count;
+use super::search_pages::{Indexed, SWITCHED_OFF, Sought};
+use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
+use crate::error::{Code, Failure};
+use crate::index::Pattern;
+use crate::page::{Blob, PagePath, PageReading, check_asset, escape_hidden, extension, mime_of};
+use crate::wiki::WikiError;
+
+/// The most bytes of an image that is shown.
+const MOST_IMAGE: usize = 1024 * 1024;
+/// The most bytes of a text.
+const MOST_TEXT: usize = 64 * 1024;
+
+/// The most pages that are named as using it.
+const MOST_USERS: usize = 20;
+
+/// The tool.
+pub(super) struct GetAsset;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// Folder and name, as docs/a.png.
+    #[garde(custom(rule::required(rule::asset)))]
+    path: String,
+    /// Also the pages whose content names it.
+    #[garde(skip)]
+    used_by: Option<bool>,
+}
+
+/// Its answer.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Output {
+    asset: i64,
+    path: String,
+    /// What it was uploaded as.
+    r#type: String,
+    url: String,
+    bytes: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    created_at: String,
+    updated_at: String,
+    /// Its text, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// Whether the text was cut.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_cut: bool,
+    /// What is not told, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unavailable: Option<Unavailable>,
+    /// The pages that name it; at most twenty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used_by: Option<Vec<User>>,
+    /// How many more pages name it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used_by_left: Option<i64>,
+    /// How much of the wiki was searched for them, if not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<Indexed>,
+    /// The image, which goes out as one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<Image>,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Unavailable {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used_by: Option<&'static str>,
+}
+
+/// A page that names an asset.
+#[derive(Debug, Serialize)]
+struct User {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<i64>,
+    locale: String,
+    path: String,
+    title: String,
+}
+
+/// The pages that name an asset.
+#[derive(Default)]
+struct Users {
+    pages: Option<Vec<User>>,
+    left: Option<i64>,
+    index: Option<Indexed>,
+    why: Option<&'static str>,
+}
+
+/// An image for the model.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Image {
+    mime_type: &'static str,
+    data: String,
+}
+
+impl Tool for GetAsset {
+    const NAME: &'static str = "wikijs_get_asset";
+    const TITLE: &'static str = "Get asset";
+    const DESCRIPTION: &'static str = "Read a file of the wiki by its path: an image as an image, text as text, both as data; of anything else what it is.";
+    const ANSWER: &'static str = "unavailable: why neither text nor image is there.";
+    const KIND: Kind = Kind::Read;
+    const EXPLAINED: Explained = &[NAMED_BY_TITLE];
+    const MOST_BYTES: usize = TEXT_BYTES;
+    const SHOWS_IMAGE: bool = true;
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        let path = PagePath::of(&input.path);
+        let asset = context.wiki.asset(&path).await.map_err(of_asset)?;
+        let bytes = context.wiki.asset_bytes(&path).await.map_err(of_asset)?;
+        let seen = Seen::of(&path, bytes.as_ref());
+        let users = match input.used_by {
+            Some(true) => users(&context, &path).await?,
+            Some(false) | None => Users::default(),
+        };
+        let unavailable = Unavailable {
+            content: seen.why,
+            used_by: users.why,
+        };
+        let is_whole = unavailable.content.is_none() && unavailable.used_by.is_none();
+        let size = bytes.as_ref().and_then(|bytes| some_count(bytes.size()));
+        Ok(Output {
+            asset: asset.id,
+            path: escape_hidden(path.as_str()),
+            r#type: escape_hidden(&asset.mime),
+            url: context.wiki.asset_url(&path),
+            bytes: size.unwrap_or(asset.file_size),
+            sha256: bytes.as_ref().map(Blob::sha256),
+            created_at: String::from(asset.created_at),
+            updated_at: String::from(asset.updated_at),
+            text: seen.text,
+            is_cut: seen.is_cut,
+            unavailable: Some(unavailable).filter(|_| !is_whole),
+            used_by: users.pages,
+            used_by_left: users.left,
+            index: users.index,
+            image: seen.image,
+        })
+    }
+}
+
+/// The pages whose content names an asset, of those that the caller may read.
+async fn users(context: &Context, path: &PagePath) -> Result<Users, Failure> {
+    let index = &context.index;
+    if !index.is_on() {
+        return Ok(Users {
+            why: Some(SWITCHED_OFF),
+            ..Users::default()
+        });
+    }
+    let name = regex::escape(path.as_str()).replace(' ', "(?: |%20)");
+    // Behind nothing of a longer path, but for the wiki's address.
+    let pattern = format!(r"(?:^|[^\w.%/-]|https?://[^/\s]+)/?{name}(?:[^\w-]|$)");
+    let pattern = Pattern::regex(&pattern).map_err(|fault| invalid_argument("path", fault))?;
+    let covered = context.indexed().await?;
+    let scope = context.wiki.scope().clone();
+    let is_wanted = move |locale: &_, path: &_| scope.admits_place(locale, path);
+    let admitted = context.wiki.admitted_ids().await?;
+    let _turn = context.turn().await?;
+    let found = index.matching(pattern, is_wanted, (MOST_USERS, 1)).await?;
+    let is_cut = found.looked_at < found.of;
+    let cut = is_cut.then(|| "not all pages were searched in time".to_owned());
+    let may = |page: &PageReading| {
+        let ids = admitted.as_ref();
+        ids.is_none_or(|ids| page.id.is_some_and(|id| ids.contains(&id)))
+    };
+    let pages = found
+        .hits
+        .iter()
+        .map(|hit| &hit.page)
+        .filter(|page| may(page));
+    let user = |page: &PageReading| User {
+        id: page.id,
+        locale: page.locale.as_str().to_owned(),
+        path: escape_hidden(page.path.as_str()),
+        title: escape_hidden(&page.title),
+    };
+    let indexed = Indexed::of(covered, Sought::Lines).lacking_sources(found.without_source);
+    Ok(Users {
+        pages: Some(pages.map(user).collect()),
+        // How many more there are would tell of pages that may not be read.
+        left: some_count(found.left).filter(|_| admitted.is_none()),
+        index: indexed.note(cut).if_lacking(),
+        why: None,
+    })
+}
+
+/// What can be shown of bytes.
+#[derive(Default)]
+struct Seen {
+    text: Option<String>,
+    is_cut: bool,
+    image: Option<Image>,
+    why: Option<&'static str>,
+}
+
+impl Seen {
+    fn of(path: &PagePath, bytes: Option<&Blob>) -> Self {
+        let not = |why| Self {
+            why: Some(why),
+            ..Self::default()
+        };
+        let Some(bytes) = bytes else {
+            return not(NO_DOWNLOAD);
+        };
+        let raw = bytes.as_bytes();
+        if matches!(
+            extension(path).as_str(),
+            "png" | "jpg" | "jpeg" | "gif" | "webp"
+        ) {
+            if check_asset(path, raw).is_err() {
+                return not("it is no whole image of the type that its name says");
+            }
+            if raw.len() > MOST_IMAGE {
+                return not("images of more than 1 MB are not shown");
+            }
+            let image = Image {
+                mime_type: mime_of(path),
+                data: bytes.to_base64(),
+            };
+            return Self {
+                image: Some(image),
+                ..Self::default()
+            };
+        }
+        let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+        match std::str::from_utf8(raw) {
+            Ok(text) if !text.chars().any(is_odd) => {
+                let end = text.floor_char_boundary(MOST_TEXT);
+                Self {
+                    text: Some(text.get(..end).unwrap_or_default().to_owned()),
+                    is_cut: end < text.len(),
+                    ..Self::default()
+                }
+            }
+            _ => not("it is neither an image nor a text"),
+        }
+    }
+}
+
+/// The failure of reading an asset.
+pub(super) fn of_asset(error: WikiError) -> Failure {
+    match error {
+        WikiError::NotFound => Failure::new(Code::PageNotFound, "There is no such asset.")
+            .hint("Check path: wikijs_list_assets lists folders and assets."),
+        error => error.into(),
+    }
+}

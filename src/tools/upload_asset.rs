@@ -1,0 +1,87 @@
+//! `wikijs_upload_asset`: a file goes to a folder (toolset `assets`).
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::context::Context;
+use super::input::{invalid_argument, rule};
+use super::output::{WRITE_ANSWER, Written};
+use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
+use crate::error::{Code, Failure};
+use crate::page::{Blob, PagePath};
+use crate::write::{Asset, Plan, ToAsset};
+
+/// The tool.
+pub(super) struct UploadAsset;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// A preview's token (other arguments must be as there), or the operator's.
+    #[garde(skip)]
+    confirm: Option<String>,
+    /// Folder and name, as docs/a.png.
+    #[garde(custom(rule::required(rule::asset)))]
+    path: String,
+    #[garde(skip)]
+    base64: Option<String>,
+    #[garde(skip)]
+    text: Option<String>,
+    /// Write over what is there.
+    #[garde(skip)]
+    replace: Option<bool>,
+    /// Make missing folders, which nothing can remove.
+    #[garde(skip)]
+    create_folders: Option<bool>,
+    #[garde(custom(rule::optional(rule::note)))]
+    note: Option<String>,
+}
+
+impl Tool for UploadAsset {
+    const NAME: &'static str = "wikijs_upload_asset";
+    const TITLE: &'static str = "Upload asset";
+    const DESCRIPTION: &'static str = "Upload a file (up to 5 MB) as base64 or text; link it in pages as /folder/name. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
+    const ANSWER: &'static str = WRITE_ANSWER;
+    const KIND: Kind = Kind::Change;
+    const EXPLAINED: Explained = &[NAMED_BY_TITLE];
+    const IN_PREVIEW: &'static [&'static str] = &["base64"];
+    const MOST_BYTES: usize = TEXT_BYTES;
+    type Input = Input;
+    type Output = Written;
+
+    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
+        let bytes = bytes(input.base64, input.text)?;
+        let plan = Plan::Asset(Asset {
+            path: PagePath::of(&input.path),
+            what: ToAsset::Upload {
+                bytes,
+                replace: input.replace.unwrap_or_default(),
+                create_folders: input.create_folders.unwrap_or_default(),
+            },
+        });
+        context
+            .noted(input.note.as_deref())?
+            .write(plan, input.confirm)
+            .await
+    }
+}
+
+/// The bytes that a call gives, if it does.
+fn bytes(base64: Option<String>, text: Option<String>) -> Result<Option<Blob>, Failure> {
+    match (base64, text) {
+        (Some(_), Some(_)) => Err(Failure::new(
+            Code::InvalidInput,
+            "Give the file once: as base64, or as text.",
+        )),
+        (Some(base64), None) => {
+            let bytes = Blob::from_base64(&base64);
+            bytes
+                .map(Some)
+                .map_err(|fault| invalid_argument("base64", fault))
+        }
+        (None, Some(text)) => Ok(Some(Blob::from(text.into_bytes()))),
+        (None, None) => Ok(None),
+    }
+}

@@ -1,0 +1,247 @@
+//! Uploads, renames or deletes an asset.
+
+use serde_json::json;
+
+use crate::change::{Change, Operation, Warning};
+use crate::error::{Code, Failure};
+use crate::gates::ChangeSet;
+use crate::page::{
+    AssetOf, Blob, PagePath, PageState, Thing, check_asset, check_new_asset_path, extension,
+    mime_of,
+};
+use crate::wiki::{Wiki, WikiError, asset_state};
+
+use super::conflict::ConflictCheck;
+use super::{Call, Later, Read, Source, Stopped, again, thing};
+use crate::write::desk::Desk;
+use crate::write::docket::Docket;
+
+/// What to do with an asset.
+#[derive(Debug, Clone)]
+pub struct Asset {
+    /// Its path.
+    pub path: PagePath,
+    /// What to do.
+    pub what: ToAsset,
+}
+
+/// What is done with an asset.
+#[derive(Debug, Clone)]
+pub enum ToAsset {
+    /// These bytes go to its path.
+    Upload {
+        /// The bytes; none in a call that only confirms what was shown.
+        bytes: Option<Blob>,
+        /// Whether an asset that is there may be written over.
+        replace: bool,
+        /// Whether folders that are not there may be made.
+        create_folders: bool,
+    },
+    /// Another name in the same folder.
+    Rename {
+        /// The name.
+        name: String,
+    },
+    /// It goes.
+    Delete,
+}
+
+impl Asset {
+    const fn operation(&self) -> Operation {
+        match self.what {
+            ToAsset::Upload { .. } => Operation::UploadAsset,
+            ToAsset::Rename { .. } => Operation::RenameAsset,
+            ToAsset::Delete => Operation::DeleteAsset,
+        }
+    }
+
+    /// The state of an asset of which nothing but the path is known.
+    fn named(&self, wiki: &Wiki) -> PageState {
+        let locale = wiki.locale_of_assets().clone();
+        asset_state(locale, self.path.clone(), AssetOf::default())
+    }
+
+    /// Checks what can be checked before the wiki is asked.
+    fn check(&self) -> Result<(), Failure> {
+        match &self.what {
+            ToAsset::Upload { bytes, .. } => {
+                check_new_asset_path(&self.path).map_err(|fault| invalid("path", &fault))?;
+                let Some(bytes) = bytes else {
+                    return Err(Failure::new(
+                        Code::InvalidInput,
+                        "Give the file: as base64, or as text.",
+                    ));
+                };
+                check_asset(&self.path, bytes.as_bytes()).map_err(|fault| {
+                    if bytes.size() > crate::page::MAX_ASSET_BYTES {
+                        return Failure::new(Code::TooLarge, format!("The file {fault}."));
+                    }
+                    Failure::new(Code::InvalidInput, format!("The file {fault}.")).hint(
+                        "Nothing was sent. Send the whole file, under the extension of its type.",
+                    )
+                })
+            }
+            ToAsset::Rename { name } => {
+                let new = self.renamed(name);
+                check_new_asset_path(&new).map_err(|fault| invalid("name", &fault))?;
+                if name.contains('/') {
+                    return Err(invalid("name", "must be a name in the same folder"));
+                }
+                if extension(&new) != extension(&self.path) {
+                    return Err(invalid("name", "must keep the extension: Wiki.js does"));
+                }
+                Ok(())
+            }
+            ToAsset::Delete => Ok(()),
+        }
+    }
+
+    fn renamed(&self, name: &str) -> PagePath {
+        match self.path.folder().as_str() {
+            "" => PagePath::as_stored(name),
+            folder => PagePath::as_stored(format!("{folder}/{name}")),
+        }
+    }
+
+    async fn change(&self, call: Call<'_>) -> Result<Change, Failure> {
+        let wiki = &call.desk.wiki;
+        let named = self.named(wiki);
+        match &self.what {
+            ToAsset::Upload {
+                bytes,
+                replace,
+                create_folders,
+            } => {
+                let of = AssetOf {
+                    mime: mime_of(&self.path).to_owned(),
+                    bytes: bytes.clone().unwrap_or_default(),
+                    makes: self.folders(*create_folders),
+                    ..AssetOf::default()
+                };
+                let new = asset_state(named.locale.clone(), self.path.clone(), of);
+                match thing::if_there(wiki, &named).await? {
+                    Some(_) if !replace => Err(WikiError::AssetExists.into()),
+                    Some(before) => {
+                        let mut after = before.clone();
+                        after.take(crate::page::Field::Content, &new);
+                        after.updated_at = None;
+                        Ok(Change::between(before, after))
+                    }
+                    None => thing::at_its_page(wiki, Change::add(new)).await,
+                }
+            }
+            ToAsset::Rename { name } => {
+                let before = thing::as_now(wiki, &named, &[]).await?.page;
+                let new = self.renamed(name);
+                if new != self.path && is_taken(wiki, &new).await? {
+                    return Err(Failure::from(WikiError::AssetExists)
+                        .hint("Nothing was sent. Choose another name."));
+                }
+                let after = PageState {
+                    title: new.last_segment().to_owned(),
+                    path: new,
+                    updated_at: None,
+                    ..before.clone()
+                };
+                Ok(Change::between(before, after))
+            }
+            ToAsset::Delete => {
+                let before = thing::as_now(wiki, &named, &[]).await?;
+                Ok(Change::delete(before.page))
+            }
+        }
+    }
+
+    /// Its folders, the outermost first, if they may be made.
+    fn folders(&self, may_be_made: bool) -> Vec<String> {
+        let folder = self.path.folder();
+        let ends = folder.as_str().match_indices('/').map(|(at, _)| at);
+        let ends = ends.chain([folder.as_str().len()]);
+        let folders = ends.filter_map(|end| folder.as_str().get(..end));
+        let folders = folders.filter(|folder| may_be_made && !folder.is_empty());
+        folders.map(str::to_owned).collect()
+    }
+
+    /// Whether this call asks for what was shown.
+    fn agrees_with(&self, shown: &ChangeSet) -> bool {
+        let change = &shown.first().change;
+        let after = change.after();
+        let asset = match after.and_then(|after| after.thing.as_ref()) {
+            Some(Thing::Asset(asset)) => Some(asset),
+            _ => None,
+        };
+        let is_it = match &self.what {
+            ToAsset::Upload {
+                bytes,
+                replace,
+                create_folders,
+            } => {
+                let makes = asset.is_some_and(|asset| !asset.makes.is_empty());
+                let is_same = |asset: &AssetOf| bytes.as_ref().is_none_or(|it| asset.bytes == *it);
+                asset.is_some_and(is_same)
+                    && (*replace || change.before().is_none())
+                    && (*create_folders || !makes)
+            }
+            ToAsset::Rename { name } => {
+                let new = self.renamed(name);
+                after.is_some_and(|after| after.path == new)
+            }
+            ToAsset::Delete => after.is_none(),
+        };
+        is_it
+            && !shown.is_list()
+            && shown.proposal().is_none()
+            && change.operation() == self.operation()
+            && change.target().path == self.path
+    }
+}
+
+impl Source for Asset {
+    fn tell<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        let locale = desk.wiki.locale_of_assets();
+        docket.is_at(self.operation(), locale, &self.path);
+        Box::pin(async {})
+    }
+
+    /// What the wiki may make of a picture is told before.
+    fn said(&self, _: &Desk, set: &ChangeSet) -> Option<Warning> {
+        let after = set.first().change.after()?;
+        let is_upload = matches!(self.what, ToAsset::Upload { .. });
+        (is_upload && extension(&after.path) == "svg").then(|| {
+            Warning::new(
+                "svg_sanitised",
+                "the wiki may take scripts and handlers out of an SVG as it stores it; then unverified names content, and undo goes by what was stored.",
+            )
+        })
+    }
+
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            self.check()?;
+            let set = ChangeSet::of(call.id, self.change(call).await?);
+            Ok(Read::of(set, ConflictCheck::None))
+        })
+    }
+
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>> {
+        let agrees = self.agrees_with(&shown);
+        Box::pin(async move { again(call, shown, agrees, async |_| Ok(())).await })
+    }
+}
+
+async fn is_taken(wiki: &Wiki, path: &PagePath) -> Result<bool, Failure> {
+    match wiki.asset(path).await {
+        Ok(_) => Ok(true),
+        Err(WikiError::NotFound) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn invalid(field: &str, fault: &str) -> Failure {
+    Failure::new(Code::InvalidInput, format!("{field} {fault}."))
+        .detail("fields", json!([{ "path": field, "message": fault }]))
+}
