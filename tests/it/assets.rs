@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{AssetRow, DemoWiki};
+use wikijs_mcp::demo::{AssetRow, DemoWiki, Store};
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, members, mutations, read, said, told, wiki_of};
@@ -434,7 +434,7 @@ async fn bad_files_are_refused_before_anything_is_sent() {
         ("docs/a.png", json!({ "base64": cut }), "INVALID_INPUT"),
         (
             "docs/a.png",
-            json!({ "base64": PNG[..41] }),
+            json!({ "base64": PNG.get(..41).unwrap() }),
             "INVALID_INPUT",
         ),
         ("docs/a.csv", json!({ "text": "" }), "INVALID_INPUT"),
@@ -605,7 +605,7 @@ async fn an_upload_that_stored_nothing_is_not_applied_whatever_the_wiki_says() {
     let served = served(&wiki).await;
     let upload = json!({ "path": "docs/new.csv", "text": "x" });
     let preview = served.call("wikijs_upload_asset", upload).await.unwrap();
-    wiki.before_next_mutation(|store| store.remove_folders());
+    wiki.before_next_mutation(Store::remove_folders);
     let confirm = json!({ "path": "docs/new.csv", "confirm": preview["confirm"] });
     let refused = served.call("wikijs_upload_asset", confirm).await;
     let refused = refused.unwrap_err();
