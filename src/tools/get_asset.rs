@@ -170,7 +170,7 @@ async fn users(context: &Context, path: &PagePath) -> Result<Users, Failure> {
     }
     let name = regex::escape(path.as_str()).replace(' ', "(?: |%20)");
     // Behind nothing of a longer path, but for the wiki's address.
-    let pattern = format!(r"(?:^|[^\w.%/-]|https?://[^/\s]+)/?{name}(?:[^\w-]|$)");
+    let pattern = format!(r"(?:^|[^\w.%/-]|https?://[^/\s]+)/?{name}(?:[^\w.-]|\.(?:\W|$)|$)");
     let pattern = Pattern::regex(&pattern).map_err(|fault| invalid_argument("path", fault))?;
     let covered = context.indexed().await?;
     let scope = context.wiki.scope().clone();

@@ -2,10 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use regex::{Captures, Regex};
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 use wikijs_mcp::demo::{AssetRow, DemoWiki, Store};
 
+use crate::docs::generated;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, members, mutations, read, said, told, wiki_of};
 
@@ -691,4 +693,40 @@ async fn the_pages_that_show_an_asset_are_named_as_far_as_they_may_be_read() {
         .await;
     let told = off.checked("wikijs_get_asset", get).await.unwrap();
     assert!(told["unavailable"]["usedBy"].is_string(), "{told}");
+}
+
+/// A file told step by step: what docs/assets.md shows.
+#[tokio::test]
+async fn the_walk_in_the_docs_is_what_the_program_says() {
+    let wiki = wiki().await;
+    let id_of_call = Regex::new(r"[0-9a-f]{64}|[0-9a-f]{32}|[0-9a-f]{16}").unwrap();
+    let times = Regex::new(r"20\d\d-\d\d-\d\dT[0-9:.]+Z").unwrap();
+    let address = wiki.address();
+    let shown = |marker: &str, answer: &Value| {
+        let told = format!("```json\n{answer:#}\n```\n").replace(&address, "https://wiki.lan");
+        let told = id_of_call.replace_all(&told, |found: &Captures<'_>| {
+            let id = "5d0c91f2a7e34b68e01f7a2b9c3d4e5f";
+            match found[0].len() {
+                64 => found[0].to_owned(),
+                length => id.chars().take(length).collect::<String>(),
+            }
+        });
+        let told = times.replace_all(&told, "2026-11-23T09:00:00.000Z");
+        generated("docs/assets.md", marker, &told, str::to_owned);
+    };
+    let server = served(&wiki).await;
+    let call =
+        async |tool: &'static str, arguments: Value| server.checked(tool, arguments).await.unwrap();
+    let folder = json!({ "folder": "docs" });
+    shown("list", &call("wikijs_list_assets", folder).await);
+    let upload =
+        json!({ "path": "docs/plan.png", "base64": STANDARD.encode(other_png()), "replace": true });
+    let preview = call("wikijs_upload_asset", upload).await;
+    shown("preview", &preview);
+    let confirm = json!({ "path": "docs/plan.png", "confirm": preview["confirm"] });
+    let made = call("wikijs_upload_asset", confirm).await;
+    shown("uploaded", &made);
+    let undo = json!({ "callId": made["callId"] });
+    let undone = server.confirmed("wikijs_undo_write", undo).await.unwrap();
+    shown("undone", &undone);
 }

@@ -53,6 +53,9 @@ fn each_kind_of_change_and_of_step_has_its_word() {
         (StepKind::AddComment, "add-comment", false),
         (StepKind::ChangeComment, "change-comment", false),
         (StepKind::DeleteComment, "delete-comment", false),
+        (StepKind::UploadAsset, "upload-asset", true),
+        (StepKind::RenameAsset, "rename-asset", true),
+        (StepKind::DeleteAsset, "delete-asset", true),
     ] {
         assert_eq!((step.as_str(), step.rebuilds_tree()), (word, rebuilds));
     }

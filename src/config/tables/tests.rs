@@ -106,7 +106,7 @@ fn what_is_misspelt_is_told_with_the_line_and_the_nearest_known_word() {
         ),
         (
             "[[rules]]\nname = \"x\"\nthen = \"deny\"\noperations = [\"remove\"]\n",
-            "4: operations has \"remove\", which is none of create, update, move, delete, add-comment, change-comment, delete-comment; did you mean move?",
+            "4: operations has \"remove\", which is none of create, update, move, delete, add-comment, change-comment, delete-comment, upload-asset, rename-asset, delete-asset; did you mean move?",
         ),
         (
             "[[checks]]\nname = \"words\"\nargv = [\"x\"]\n[[rules]]\nname = \"x\"\nthen = \"deny\"\nwarnings = \"check:word\"\n",
