@@ -11,6 +11,9 @@ const OWN: [&str; 12] = [
     "_assets", "favicons", "fonts", "graphql", "healthz", "img", "js", "login", "logout",
     "register", "svg", "verify",
 ];
+/// How many bytes are looked through for the mark of an image's end, since some programs write
+/// something behind it.
+const MOST_BEHIND: usize = 256;
 /// Ends of names, and the types that go with them.
 const TYPES: [(&str, &str); 22] = [
     ("png", "image/png"),
@@ -181,10 +184,13 @@ pub fn check_asset(path: &PagePath, bytes: &[u8]) -> Result<(), String> {
         }
         _ => {}
     }
+    // A mark of the end can also be within, such as that of a thumbnail.
+    let last = bytes.len().saturating_sub(MOST_BEHIND);
+    let last = bytes.get(last..).unwrap_or_default();
     let is_whole = match end.as_str() {
-        "png" => bytes.windows(4).any(|four| four == b"IEND"),
-        "jpg" | "jpeg" => bytes.windows(2).any(|two| two == b"\xff\xd9"),
-        "gif" => bytes.contains(&b';'),
+        "png" => last.windows(4).any(|four| four == b"IEND"),
+        "jpg" | "jpeg" => last.windows(2).any(|two| two == b"\xff\xd9"),
+        "gif" => bytes.iter().rev().find(|byte| **byte != 0) == Some(&b';'),
         "webp" => {
             let size = bytes
                 .get(4..8)
@@ -252,12 +258,16 @@ mod tests {
         let png = b"\x89PNG\r\n\x1a\n....IEND....";
         assert_eq!(fault("a.png", png), None);
         assert_eq!(fault("a.csv", b"a,b\n"), None);
+        assert_eq!(fault("a.gif", b"GIF89a..;\0"), None);
+        let thumbnail = [&b"\xff\xd8\xff..\xff\xd9"[..], &[b'.'; 300]].concat();
         assert_eq!(fault("a.svg", b"<svg><g/></svg>"), None);
         for (path, bytes, said) in [
             ("a.jpg", &png[..], "it is png"),
             ("a.zip", &png[..], "it is png"),
             ("a.png", b"<html>", "no png"),
             ("a.png", &png[..12], "cut"),
+            ("a.jpg", &thumbnail, "cut"),
+            ("a.gif", b"GIF89a;..", "cut"),
             ("a.svg", b"<html>", "no svg"),
             ("a.svg", b"<svg><g>", "cut"),
             ("a.webp", b"RIFF\xff\x00\x00\x00WEBP", "cut"),
