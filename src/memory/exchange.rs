@@ -179,6 +179,7 @@ impl Import {
             }
         }
         if !bad.is_empty() {
+            bad.sort_by_key(|bad| bad.line);
             return Err(MemoryError::BadLines(bad));
         }
         for owner in owners {
