@@ -116,7 +116,7 @@ async fn an_image_is_shown_as_one_a_text_as_text_and_anything_else_is_named() {
     let wiki = wiki().await;
     wiki.with_store(|store| {
         store.add_asset("false.png", "image/png", b"<html>no</html>");
-        let large = [png(), vec![0; 1024 * 1024]].concat();
+        let large = [png(), vec![0; 1024 * 1024], png()].concat();
         store.add_asset("large.png", "image/png", &large);
         store.add_asset("long.csv", "text/csv", "é".repeat(40_000).as_bytes());
     });
