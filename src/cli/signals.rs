@@ -35,8 +35,9 @@ impl Signals {
                     end_at_once(exit);
                 }
                 seen.store(exit.code(), Ordering::Relaxed);
-                tracing::info!("ending on a signal; writes under way are settled first");
+                // Whoever reads the line knows that nothing new is begun.
                 stop.cancel();
+                tracing::info!("ending on a signal; writes under way are settled first");
             }
         });
         Ok(signals)
