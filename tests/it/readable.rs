@@ -17,7 +17,7 @@ use wikijs_mcp::server::http::Grant;
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
 use crate::hosted::Names;
 
-const ALL: &str = "pages,undo,proposals,drafts,comments,assets";
+const ALL: &str = "pages,undo,proposals,drafts,memory,comments,assets";
 /// Words that stand in hidden pages alone.
 const NEEDLES: [&str; 4] = [
     "xyloquartz",
@@ -203,6 +203,9 @@ fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
         ("wikijs_submit_draft", json!({ "draft": "none" })),
         ("wikijs_discard_draft", json!({ "draft": "none" })),
         ("wikijs_undo_write", json!({ "callId": "last" })),
+        ("wikijs_recall", json!({})),
+        ("wikijs_recall", json!({ "query": "xyloquartz backup" })),
+        ("wikijs_recall", json!({ "type": "fact", "limit": 1 })),
     ];
     for path in [
         "docs/vault",
@@ -246,6 +249,11 @@ fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
             ("wikijs_list_comments", json!({ "id": id })),
             ("wikijs_add_comment", json!({ "id": id, "content": "Mine" })),
             ("wikijs_delete_comment", json!({ "id": id, "comment": 3 })),
+            (
+                "wikijs_remember",
+                json!({ "content": "of xyloquartz", "page": id }),
+            ),
+            ("wikijs_recall", json!({ "page": id })),
             (
                 "wikijs_create_page",
                 json!({ "path": "docs/copy", "title": "Copy", "fromPage": id }),
@@ -389,6 +397,19 @@ async fn two_wikis() -> (DemoWiki, DemoWiki, Vec<i64>, i64) {
     (with, without, hidden, visible)
 }
 
+/// A server that may read everything, with a memory of each hidden page; their ids.
+async fn remembering(wiki: &DemoWiki, hidden: &[i64]) -> (Served, Vec<String>) {
+    let open = Setup::of(wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", ALL);
+    let open = open.serve().await;
+    let mut ids = Vec::new();
+    for page in hidden {
+        let about = json!({ "content": format!("xyloquartz of {page}"), "page": page });
+        let kept = open.call("wikijs_remember", about).await.unwrap();
+        ids.push(kept["id"].as_str().unwrap().to_owned());
+    }
+    (open, ids)
+}
+
 #[tokio::test]
 async fn every_answer_is_that_of_a_wiki_without_the_hidden_pages() {
     let (with, without, hidden, visible) = two_wikis().await;
@@ -399,9 +420,16 @@ async fn every_answer_is_that_of_a_wiki_without_the_hidden_pages() {
         |keys| &keys.readonly,
     ];
     for key in keys {
-        let one = bounded(Setup::indexed(&with, key)).serve().await;
+        let (open, memories) = remembering(&with, &hidden).await;
+        let one = bounded(Setup::indexed(&with, key)).in_dir_of(&open);
+        let one = one.serve().await;
         let other = bounded(Setup::indexed(&without, key)).serve().await;
-        let questions = questions(&hidden, visible);
+        let mut questions = questions(&hidden, visible);
+        for id in memories {
+            questions.push(("wikijs_forget", json!({ "id": id })));
+            let changed = json!({ "content": "other", "id": id });
+            questions.push(("wikijs_remember", changed));
+        }
         let asked: BTreeSet<&str> = questions.iter().map(|(tool, _)| *tool).collect();
         for tool in one.app.registry().definitions() {
             let is_asked = asked.contains(tool.name) || tool.name == "wikijs_get_proposal";
