@@ -1,16 +1,13 @@
 //! Files beside the pages: their names, their types, and which of them Wiki.js takes as they are.
 
 use super::PagePath;
+use super::path::{MAX_PATH_CHARS, RESERVED};
 
 /// The most bytes of an upload that Wiki.js takes by default (W37).
 pub const MAX_ASSET_BYTES: usize = 5 * 1024 * 1024;
-/// The most characters of a path.
-const MOST_CHARS: usize = 255;
-/// First parts of addresses that the wiki keeps for its own files and views.
-const OWN: [&str; 12] = [
-    "_assets", "favicons", "fonts", "graphql", "healthz", "img", "js", "login", "logout",
-    "register", "svg", "verify",
-];
+/// First parts of addresses that the wiki keeps for its own files and views, besides those that it
+/// refuses of pages.
+const OWN: [&str; 3] = ["_assets", "graphql", "healthz"];
 /// How many bytes are looked through for the mark of an image's end, since some programs write
 /// something behind it.
 const MOST_BEHIND: usize = 256;
@@ -82,7 +79,7 @@ fn stored(name: &str) -> String {
 /// Whether a segment is one that file names and addresses cannot say as it is.
 fn is_unfit(segment: &str) -> bool {
     let is_odd = |c: char| !c.is_ascii() || c.is_ascii_control() || "\\\"|<>:*?%".contains(c);
-    matches!(segment, "" | "." | "..") || segment.chars().any(is_odd) || segment.trim() != segment
+    segment.chars().any(is_odd) || segment.trim() != segment
 }
 
 /// The path of a file that somebody named: folders and a name.
@@ -97,8 +94,8 @@ pub fn parse_asset_path(text: &str) -> Result<PagePath, String> {
     if path.as_str().chars().any(char::is_control) {
         return Err("must have no control characters".to_owned());
     }
-    if path.as_str().chars().count() > MOST_CHARS {
-        return Err(format!("must have {MOST_CHARS} characters at most"));
+    if path.as_str().chars().count() > MAX_PATH_CHARS {
+        return Err(format!("must have {MAX_PATH_CHARS} characters at most"));
     }
     Ok(path)
 }
@@ -130,7 +127,8 @@ pub fn check_new_asset_path(path: &PagePath) -> Result<(), String> {
         return Err("must end in an extension other than .md, .html and .txt: the wiki takes other names for pages, and nobody could download the file".to_owned());
     }
     let first = path.as_str().split_once('/').map(|(first, _)| first);
-    if first.is_some_and(|first| first.len() == 1 || OWN.contains(&first)) {
+    let is_own = |first: &str| OWN.contains(&first) || RESERVED.contains(&first);
+    if first.is_some_and(|first| first.len() == 1 || is_own(first)) {
         return Err("must not begin with what the wiki keeps for its own addresses".to_owned());
     }
     Ok(())

@@ -60,6 +60,15 @@ impl PagePath {
         )
     }
 
+    /// The path of something in this folder, whose name is as the wiki has it.
+    #[must_use]
+    pub fn holding(&self, name: &str) -> Self {
+        if self.0.is_empty() {
+            return Self(name.to_owned());
+        }
+        Self(format!("{}/{name}", self.0))
+    }
+
     /// Whether this path is `suffix` itself or ends with it, segment by segment; letter case does
     /// not count.
     #[must_use]

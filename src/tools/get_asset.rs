@@ -11,10 +11,11 @@ use super::list_assets::NO_DOWNLOAD;
 use super::output::some_count;
 use super::search_pages::{Indexed, SWITCHED_OFF, Sought};
 use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
-use crate::error::{Code, Failure};
+use crate::error::Failure;
 use crate::index::Pattern;
 use crate::page::{Blob, PagePath, PageReading, check_asset, escape_hidden, extension, mime_of};
 use crate::wiki::WikiError;
+use crate::write::no_asset;
 
 /// The most bytes of an image that is shown.
 const MOST_IMAGE: usize = 1024 * 1024;
@@ -175,20 +176,11 @@ async fn users(context: &Context, path: &PagePath) -> Result<Users, Failure> {
     let covered = context.indexed().await?;
     let scope = context.wiki.scope().clone();
     let is_wanted = move |locale: &_, path: &_| scope.admits_place(locale, path);
-    let admitted = context.wiki.admitted_ids().await?;
     let _turn = context.turn().await?;
     let found = index.matching(pattern, is_wanted, (MOST_USERS, 1)).await?;
     let is_cut = found.looked_at < found.of;
     let cut = is_cut.then(|| "not all pages were searched in time".to_owned());
-    let may = |page: &PageReading| {
-        let ids = admitted.as_ref();
-        ids.is_none_or(|ids| page.id.is_some_and(|id| ids.contains(&id)))
-    };
-    let pages = found
-        .hits
-        .iter()
-        .map(|hit| &hit.page)
-        .filter(|page| may(page));
+    let pages = found.hits.iter().map(|hit| &hit.page);
     let user = |page: &PageReading| User {
         id: page.id,
         locale: page.locale.as_str().to_owned(),
@@ -198,8 +190,7 @@ async fn users(context: &Context, path: &PagePath) -> Result<Users, Failure> {
     let indexed = Indexed::of(covered, Sought::Lines).lacking_sources(found.without_source);
     Ok(Users {
         pages: Some(pages.map(user).collect()),
-        // How many more there are would tell of pages that may not be read.
-        left: some_count(found.left).filter(|_| admitted.is_none()),
+        left: some_count(found.left),
         index: indexed.note(cut).if_lacking(),
         why: None,
     })
@@ -258,11 +249,9 @@ impl Seen {
     }
 }
 
-/// The failure of reading an asset.
-pub(super) fn of_asset(error: WikiError) -> Failure {
+fn of_asset(error: WikiError) -> Failure {
     match error {
-        WikiError::NotFound => Failure::new(Code::PageNotFound, "There is no such asset.")
-            .hint("Check path: wikijs_list_assets lists folders and assets."),
+        WikiError::NotFound => no_asset(),
         error => error.into(),
     }
 }

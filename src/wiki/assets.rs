@@ -69,7 +69,7 @@ impl Wiki {
             .ok_or(WikiError::NoFolder)?;
         let (folders, assets) =
             futures_util::try_join!(self.folders_in(id), self.all_assets_in(id, path))?;
-        let folders = folders.into_iter().map(|(_, slug)| under(path, &slug));
+        let folders = folders.into_iter().map(|(_, slug)| path.holding(&slug));
         Ok(AssetFolder {
             folders: folders.filter(|path| self.admits_folder(path)).collect(),
             assets: assets
@@ -141,7 +141,7 @@ impl Wiki {
         let (mut id, mut done) = (0, PagePath::of(""));
         let mut missing = Vec::new();
         for segment in segments {
-            done = under(&done, segment);
+            done = done.holding(segment);
             let found = if missing.is_empty() {
                 let folders = self.folders_in(id).await?;
                 folders.into_iter().find(|(_, slug)| slug == segment)
@@ -161,7 +161,7 @@ impl Wiki {
     }
 
     /// The folders in a folder, by their ids.
-    async fn folders_in(&self, parent: i64) -> Result<Vec<(i64, String)>, WikiError> {
+    pub(super) async fn folders_in(&self, parent: i64) -> Result<Vec<(i64, String)>, WikiError> {
         let data = self
             .query::<AssetsFolders>(assets_folders::Variables { parent })
             .await?;
@@ -185,7 +185,7 @@ impl Wiki {
         let asset = |item: assets_list::AssetsListAssetsList| Asset {
             id: item.id,
             folder,
-            path: under(path, &item.filename),
+            path: path.holding(&item.filename),
             mime: item.mime,
             file_size: item.file_size,
             created_at: item.created_at,
@@ -202,14 +202,6 @@ impl Wiki {
     /// Whether something below a folder may be read.
     fn admits_folder(&self, path: &PagePath) -> bool {
         !path.climbs() && self.scope().admits_below(self.locale_of_assets(), path)
-    }
-}
-
-/// The path of something in a folder.
-fn under(folder: &PagePath, name: &str) -> PagePath {
-    match folder.as_str() {
-        "" => PagePath::as_stored(name),
-        folder => PagePath::as_stored(format!("{folder}/{name}")),
     }
 }
 

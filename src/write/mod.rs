@@ -67,6 +67,7 @@ pub use patience::Patience;
 pub use proposals::Proposals;
 pub use refusals::Refusals;
 pub use review::{Review, Reviewed};
+pub(crate) use source::no_asset;
 pub use source::{
     Apply, Asset, Bulk, Comment, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Push, Said,
     Submit, ToAsset, ToComment, Undo, UndoClient, Update, Which,

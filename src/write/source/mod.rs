@@ -38,6 +38,7 @@ pub use delete::Delete;
 pub use draft::{Drafting, Submit};
 pub use proposal::Apply;
 pub use push::Push;
+pub(crate) use thing::no_asset;
 pub use undo::Undo;
 pub use undo_client::UndoClient;
 pub use update::Update;

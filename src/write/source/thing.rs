@@ -82,7 +82,7 @@ pub(super) fn no_comment() -> Failure {
 }
 
 /// The failure if no such asset is there.
-pub(super) fn no_asset() -> Failure {
+pub(crate) fn no_asset() -> Failure {
     Failure::new(Code::PageNotFound, "There is no such asset.")
         .hint("Check path: wikijs_list_assets lists folders and assets.")
 }
