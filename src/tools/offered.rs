@@ -12,6 +12,7 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
 use super::registry::{Definition, TOOLS};
+use super::toolset::Toolset;
 use crate::error::Failure;
 
 /// Replaces a hint that says nothing without a tool that is not offered.
@@ -41,6 +42,13 @@ impl Offered {
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.contains(&name)
+    }
+
+    /// Whether a tool of a toolset is offered.
+    #[must_use]
+    pub fn has_any_of(&self, toolset: Toolset) -> bool {
+        let mut tools = TOOLS.iter().filter(|tool| tool.toolset == toolset);
+        tools.any(|tool| self.has(tool.name))
     }
 
     /// Their names.

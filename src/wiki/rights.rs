@@ -41,6 +41,12 @@ pub enum Right {
     WriteComments,
     /// All comments are changed and deleted.
     ManageComments,
+    /// Files beside the pages are seen.
+    ReadAssets,
+    /// They are uploaded.
+    WriteAssets,
+    /// They are renamed and deleted.
+    ManageAssets,
 }
 
 impl Right {
@@ -50,6 +56,9 @@ impl Right {
         Self::WriteComments,
         Self::ManageComments,
     ];
+
+    /// All that are about assets (W35 to W41).
+    pub const OF_ASSETS: [Self; 3] = [Self::ReadAssets, Self::WriteAssets, Self::ManageAssets];
 
     /// All that are about pages.
     pub const ALL: [Self; 8] = [
@@ -78,12 +87,15 @@ impl Right {
             Self::ReadComments => "read:comments",
             Self::WriteComments => "write:comments",
             Self::ManageComments => "manage:comments",
+            Self::ReadAssets => "read:assets",
+            Self::WriteAssets => "write:assets",
+            Self::ManageAssets => "manage:assets",
         }
     }
 
-    /// Its name in the view's data.
-    const fn place(self) -> &'static str {
-        match self {
+    /// Its name in the view's data, if it is told there.
+    const fn place(self) -> Option<&'static str> {
+        Some(match self {
             Self::ReadPages => "/pages/read",
             Self::ReadSource => "/source/read",
             Self::ReadHistory => "/history/read",
@@ -95,7 +107,8 @@ impl Right {
             Self::ReadComments => "/comments/read",
             Self::WriteComments => "/comments/write",
             Self::ManageComments => "/comments/manage",
-        }
+            Self::ReadAssets | Self::WriteAssets | Self::ManageAssets => return None,
+        })
     }
 }
 
@@ -123,7 +136,7 @@ impl Rights {
         let told = STANDARD.decode(told.split('"').next()?).ok()?;
         let told: Value = serde_json::from_slice(&told).ok()?;
         let all = Right::ALL.into_iter().chain(Right::OF_COMMENTS);
-        let known = all.filter_map(|right| Some((right, told.pointer(right.place())?.as_bool()?)));
+        let known = all.filter_map(|right| Some((right, told.pointer(right.place()?)?.as_bool()?)));
         Some(Self::new(known))
     }
 }
@@ -138,6 +151,18 @@ impl Wiki {
             Err(WikiError::Forbidden { .. }) => self.rights_by_reading(page).await,
             told => told,
         }
+    }
+
+    /// The same, with whether the key sees assets anywhere (W35). Only a write would tell whether it
+    /// may write them.
+    ///
+    /// # Errors
+    /// If the wiki cannot be asked at all; a refusal is no error.
+    pub async fn with_assets(&self, mut rights: Rights) -> Result<Rights, WikiError> {
+        if let Some(may) = allowed(&self.folders_in(0).await)? {
+            rights.0.insert(Right::ReadAssets, may);
+        }
+        Ok(rights)
     }
 
     async fn rights_by_reading(&self, page: &PageReading) -> Result<Rights, WikiError> {

@@ -40,7 +40,7 @@ fn told<C: Service<RoleClient>>(served: &Served<C>) -> String {
     sentence(told.instructions.as_deref().unwrap())
 }
 
-async fn status<C: Service<RoleClient>>(served: &Served<C>) -> Value {
+pub(crate) async fn status<C: Service<RoleClient>>(served: &Served<C>) -> Value {
     let request = ReadResourceRequestParams::new("wikijs://status");
     let read = served.client.read_resource(request).await.unwrap();
     let read = serde_json::to_value(read).unwrap();

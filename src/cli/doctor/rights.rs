@@ -9,8 +9,8 @@ use crate::cli::table::{Cell, Table};
 use crate::error::{Code, Failure};
 use crate::gates::Policy;
 use crate::page::PageReading;
-use crate::tools::Surface;
-use crate::wiki::{ListQuery, Right, Rights, Wiki};
+use crate::tools::{Surface, Toolset};
+use crate::wiki::{ListQuery, Right, Rights, Wiki, WikiError};
 
 /// How many of the pages changed last are searched for a published one: only writers of a draft see
 /// their rights on it.
@@ -73,7 +73,14 @@ pub(super) async fn found(
         }
         Err(failure) => return failed(failure),
     };
-    let rights = match wiki.rights(&page).await {
+    let rights = async {
+        let rights = wiki.rights(&page).await?;
+        if surface.has_any_of(Toolset::Assets) {
+            return wiki.with_assets(rights).await;
+        }
+        Ok::<_, WikiError>(rights)
+    };
+    let rights = match rights.await {
         Ok(rights) => rights,
         Err(error) => return failed(error.into()),
     };

@@ -1,4 +1,4 @@
-//! What the tools for pages and comments can do with a key's rights: a pure function of them.
+//! What the tools for pages, comments and assets can do with a key's rights: a pure function of them.
 
 use serde::Serialize;
 
@@ -112,6 +112,27 @@ const OF_COMMENTS: [Need; 4] = [
     ),
 ];
 
+/// Of the toolset `assets`, by W35 to W41.
+const OF_ASSETS: [Need; 5] = [
+    need("wikijs_list_assets", &[Right::ReadAssets], &[]),
+    need("wikijs_get_asset", &[Right::ReadAssets], &[]),
+    need(
+        "wikijs_upload_asset",
+        &[Right::ReadAssets, Right::WriteAssets],
+        &[],
+    ),
+    need(
+        "wikijs_rename_asset",
+        &[Right::ReadAssets, Right::WriteAssets, Right::ManageAssets],
+        &[],
+    ),
+    need(
+        "wikijs_delete_asset",
+        &[Right::ReadAssets, Right::ManageAssets],
+        &[],
+    ),
+];
+
 const fn need(
     tool: &'static str,
     all: &'static [Right],
@@ -120,10 +141,12 @@ const fn need(
     Need { tool, all, parts }
 }
 
-/// What the ten tools can do with these rights, and those for comments that are offered.
+/// What the ten tools can do with these rights, and those for comments and assets that are offered.
 pub(super) fn with(rights: &Rights, surface: &Surface) -> Vec<ToolRights> {
-    let of_comments = OF_COMMENTS.iter().filter(|need| surface.has(need.tool));
-    let all = NEEDS.iter().chain(of_comments);
+    let others = OF_COMMENTS.iter().chain(&OF_ASSETS);
+    let all = NEEDS
+        .iter()
+        .chain(others.filter(|need| surface.has(need.tool)));
     all.map(|need| one(need, rights)).collect()
 }
 
@@ -168,7 +191,7 @@ fn one(need: &Need, rights: &Rights) -> ToolRights {
 
 #[cfg(test)]
 mod tests {
-    use super::{Can, NEEDS, OF_COMMENTS, with};
+    use super::{Can, NEEDS, OF_ASSETS, OF_COMMENTS, with};
     use crate::tools::{Registry, Surface, Toolset};
     use crate::wiki::{Right, Rights};
 
@@ -180,6 +203,9 @@ mod tests {
         let registry = Registry::of(&Surface::of(&[Toolset::Comments])).expect("tools");
         let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
         assert_eq!(OF_COMMENTS.map(|need| need.tool).to_vec(), tools);
+        let registry = Registry::of(&Surface::of(&[Toolset::Assets])).expect("tools");
+        let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
+        assert_eq!(OF_ASSETS.map(|need| need.tool).to_vec(), tools);
     }
 
     #[test]

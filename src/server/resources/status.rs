@@ -16,6 +16,7 @@ use crate::gates::{ConfirmMode, ends_soon, paused};
 use crate::memory::MOST;
 use crate::page::{PageReading, Prefix};
 use crate::site::SiteName;
+use crate::tools::Toolset;
 use crate::wiki::{Right, Rights, in_words};
 use crate::write::{Child, Family};
 
@@ -264,16 +265,24 @@ async fn rights(reader: &Reader<'_>, terms: &Terms) -> Option<KeyRights> {
         .clone()
         .find(is_allowed)
         .or_else(|| published.next())?;
-    let rights = wiki.rights(page).await.ok()?;
-    Some(KeyRights::of(page, &rights))
+    let mut rights = wiki.rights(page).await.ok()?;
+    let mut all = Right::ALL.to_vec();
+    let offered = reader.visit.offered();
+    if offered.has_any_of(Toolset::Comments) {
+        all.extend(Right::OF_COMMENTS);
+    }
+    if offered.has_any_of(Toolset::Assets) {
+        all.extend(Right::OF_ASSETS);
+        rights = wiki.with_assets(rights).await.ok()?;
+    }
+    Some(KeyRights::of(page, &rights, &all))
 }
 
 impl KeyRights {
-    fn of(page: &PageReading, rights: &Rights) -> Self {
+    fn of(page: &PageReading, rights: &Rights, all: &[Right]) -> Self {
         let those = |wanted: Option<bool>| {
-            let right = move |right: &Right| rights.has(*right) == wanted;
-            let all = Right::ALL.into_iter().filter(right);
-            all.map(Right::name).collect()
+            let those = all.iter().filter(|right| rights.has(**right) == wanted);
+            those.map(|right| right.name()).collect()
         };
         Self {
             at: format!("{}/{}", page.locale, page.path),
