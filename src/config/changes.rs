@@ -81,7 +81,8 @@ impl Setting {
             | "WIKI_PERSON_TIMEOUT_S"
             | "WIKI_ALLOWED_MUTATION_PATH_PREFIXES"
             | "WIKI_DENIED_MUTATION_PATH_PREFIXES"
-            | "WIKI_TRASH_PREFIX" => Touches::Gates,
+            | "WIKI_TRASH_PREFIX"
+            | "WIKI_UPLOAD_DIR" => Touches::Gates,
             "WIKI_INDEX" | "WIKI_INDEX_LOAD" | "WIKI_INDEX_DIR" => Touches::Index,
             _ => Touches::Nothing,
         }

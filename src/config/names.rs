@@ -153,6 +153,12 @@ pub const SETTINGS: &[Setting] = &[
         "Where `wikijs_delete_page` with `trash` moves pages, as `<prefix>/<id>-<path>`; may lie outside the allowed prefixes.",
     ),
     setting(
+        "WIKI_UPLOAD_DIR",
+        Path,
+        "none",
+        "A directory whose files `wikijs_upload_asset` may send by their names (`file`); in a settings file only. Whoever may upload may publish every file in it, but for links and names that begin with a dot.",
+    ),
+    setting(
         "WIKI_TOOLSETS",
         List,
         "`pages`",

@@ -1,5 +1,6 @@
 //! What may be written, how it is confirmed, and which tools are offered.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use secrecy::SecretString;
 
 use super::parse::{SettingError, Source};
 use super::storage;
+use super::unread::why_unread;
 use crate::audit::Pauses;
 use crate::gates::{ConfirmMode, Fallback, Narrowing, Policy, StaticToken};
 use crate::memory::MemoryMode;
@@ -40,6 +42,7 @@ fn narrowed(policy: Policy, site: &Source<'_>) -> Result<Policy, SettingError> {
     own.denied.extend(denied.into_iter().flatten());
     own.confirm = confirm_of_site(policy.confirm, site)?;
     own.trash = trash(site)?;
+    own.uploads = uploads(site)?;
     own.review = policy.review.at(site.site.map(|site| site.name.clone()));
     Ok(own)
 }
@@ -133,6 +136,7 @@ fn of_server(source: &Source<'_>) -> Result<Policy, SettingError> {
             .unwrap_or_default(),
         reads: reads(source)?,
         trash: trash(source)?,
+        uploads: uploads(source)?,
         pauses: Pauses::of(&storage::audit_dir(source)?),
         rules: Arc::new(tables.rules),
         checks: tables.checks.into(),
@@ -182,6 +186,20 @@ fn trash(source: &Source<'_>) -> Result<Option<Trash>, SettingError> {
         .filled(NAME)?
         .map(|prefix| Trash::parse(&prefix).map_err(|fault| SettingError::new(NAME, fault)))
         .transpose()
+}
+
+fn uploads(source: &Source<'_>) -> Result<Option<PathBuf>, SettingError> {
+    const NAME: &str = "WIKI_UPLOAD_DIR";
+    let Some(dir) = source.filled(NAME)?.map(PathBuf::from) else {
+        return Ok(None);
+    };
+    match std::fs::read_dir(&dir) {
+        Ok(_) => Ok(Some(dir)),
+        Err(error) => {
+            let fault = format!("cannot be read: {}", why_unread(error.kind()));
+            Err(SettingError::new(NAME, fault))
+        }
+    }
 }
 
 fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {

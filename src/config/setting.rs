@@ -96,7 +96,8 @@ impl Setting {
             | "WIKI_GRAPHQL_PATH"
             | "WIKI_MUTATION_CONFIRM_TOKEN"
             | "WIKI_CA_FILE"
-            | "WIKI_EXTRA_HEADERS_FILE" => InSite::Own,
+            | "WIKI_EXTRA_HEADERS_FILE"
+            | "WIKI_UPLOAD_DIR" => InSite::Own,
             "WIKI_MUTATIONS_ENABLED"
             | "WIKI_MUTATION_DRY_RUN"
             | "WIKI_CONFIRM"
@@ -135,7 +136,10 @@ impl Setting {
     /// Whether the environment may set it: not what is set once, with the machine, and what is more
     /// than a text.
     pub(super) fn is_in_environment(&self) -> bool {
-        let is_of_file = matches!(self.name, "WIKI_AUDIT_ANCHORS" | "WIKI_AUDIT_SIGNING_KEY");
+        let is_of_file = matches!(
+            self.name,
+            "WIKI_AUDIT_ANCHORS" | "WIKI_AUDIT_SIGNING_KEY" | "WIKI_UPLOAD_DIR"
+        );
         self.kind != Kind::Command && !is_of_file
     }
 

@@ -18,7 +18,7 @@ const IN_THE_WAY: &str = "a link or a file is in the way; links are not followed
 #[derive(Debug, Error)]
 pub enum FilesError {
     /// A file could not be read or written.
-    #[error("{name}: {}", in_words(.error))]
+    #[error("{name}: {}", Self::in_words(.error))]
     Io {
         /// Its name, relative to the folder.
         name: String,
@@ -91,6 +91,25 @@ impl FilesError {
             error,
         }
     }
+
+    /// Why a file could not be read or written.
+    pub(super) fn in_words(error: &io::Error) -> String {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                "the disk is full; make room and run the command again".to_owned()
+            }
+            // The system says it of a file that is written, with its number.
+            io::ErrorKind::FileTooLarge if error.raw_os_error().is_some() => {
+                "the system lets no file become this large; raise its limit and run the command again"
+                    .to_owned()
+            }
+            io::ErrorKind::FileTooLarge => TOO_LARGE.to_owned(),
+            io::ErrorKind::PermissionDenied => "this user may not read or write it".to_owned(),
+            io::ErrorKind::NotADirectory => IN_THE_WAY.to_owned(),
+            _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => IN_THE_WAY.to_owned(),
+            _ => error.to_string(),
+        }
+    }
 }
 
 fn in_lines(faults: &[FilesError]) -> String {
@@ -103,24 +122,6 @@ fn in_lines(faults: &[FilesError]) -> String {
         let _ = write!(lines, "\n  and {more} more");
     }
     lines
-}
-
-fn in_words(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "the disk is full; make room and run the command again".to_owned()
-        }
-        // The system says it of a file that is written, with its number.
-        io::ErrorKind::FileTooLarge if error.raw_os_error().is_some() => {
-            "the system lets no file become this large; raise its limit and run the command again"
-                .to_owned()
-        }
-        io::ErrorKind::FileTooLarge => TOO_LARGE.to_owned(),
-        io::ErrorKind::PermissionDenied => "this user may not read or write it".to_owned(),
-        io::ErrorKind::NotADirectory => IN_THE_WAY.to_owned(),
-        _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => IN_THE_WAY.to_owned(),
-        _ => error.to_string(),
-    }
 }
 
 fn part(path: Option<&str>) -> String {

@@ -109,7 +109,10 @@ impl Folder {
     }
 
     /// Reads a file of at most `most` bytes; `None` if there is no such file.
-    pub(super) fn read(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
+    ///
+    /// # Errors
+    /// It cannot be read, has more bytes, is no plain file, or lies behind a link.
+    pub fn read(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
         let (dir, last) = match self.dir_of(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             found => found?,

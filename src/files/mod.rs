@@ -14,6 +14,7 @@ mod push;
 mod standing;
 mod text;
 mod there;
+mod upload;
 
 pub use differences::differences;
 pub use error::FilesError;
@@ -23,3 +24,4 @@ pub use pull::{Pulled, pull};
 pub use push::{MAX_CHANGES, Ready, settled};
 pub use standing::{Kind, Line, Standing};
 pub use there::{Stage, Unread};
+pub use upload::file_to_upload;

@@ -1,6 +1,7 @@
 //! What the operator allows.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ pub struct Policy {
     pub(crate) reads: ReadScope,
     /// The trash, if there is one: where removed pages go instead of being deleted.
     pub(crate) trash: Option<Trash>,
+    /// The directory whose files may be uploaded by their names, if there is one.
+    pub(crate) uploads: Option<PathBuf>,
     /// Where a pause of all writes is looked for.
     pub(crate) pauses: Pauses,
     /// What the operator adds to the gates.
@@ -66,6 +69,7 @@ impl Default for Policy {
             denied: Vec::new(),
             reads: ReadScope::default(),
             trash: None,
+            uploads: None,
             pauses: Pauses::default(),
             rules: Arc::default(),
             checks: Arc::default(),

@@ -36,7 +36,6 @@ impl Tool for DeleteAsset {
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
     const EXPLAINED: Explained = &[NAMED_BY_TITLE];
-    const IN_PREVIEW: &'static [&'static str] = &[];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Written;

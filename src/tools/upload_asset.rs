@@ -1,5 +1,7 @@
 //! `wikijs_upload_asset`: a file goes to a folder (toolset `assets`).
 
+use std::path::Path;
+
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,6 +11,7 @@ use super::input::{invalid_argument, rule};
 use super::output::{WRITE_ANSWER, Written};
 use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
 use crate::error::{Code, Failure};
+use crate::files::file_to_upload;
 use crate::page::{Blob, PagePath};
 use crate::write::{Asset, Plan, ToAsset};
 
@@ -29,6 +32,9 @@ pub(super) struct Input {
     base64: Option<String>,
     #[garde(skip)]
     text: Option<String>,
+    /// A path in the operator's folder for uploads.
+    #[garde(skip)]
+    file: Option<String>,
     /// Write over what is there.
     #[garde(skip)]
     replace: Option<bool>,
@@ -42,23 +48,22 @@ pub(super) struct Input {
 impl Tool for UploadAsset {
     const NAME: &'static str = "wikijs_upload_asset";
     const TITLE: &'static str = "Upload asset";
-    const DESCRIPTION: &'static str = "Upload a file (up to 5 MB) as base64 or text; link it in pages as /folder/name. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
+    const DESCRIPTION: &'static str = "Upload a file (up to 5 MB) as base64, text or file; link it in pages as /folder/name. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
     const EXPLAINED: Explained = &[NAMED_BY_TITLE];
-    const IN_PREVIEW: &'static [&'static str] = &["base64"];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Written;
 
     async fn run(context: Context, input: Input) -> Result<Written, Failure> {
-        let bytes = bytes(input.base64, input.text)?;
+        let bytes = given(&context, input.base64, input.text, input.file).await?;
         let plan = Plan::Asset(Asset {
             path: PagePath::of(&input.path),
             what: ToAsset::Upload {
                 bytes,
-                replace: input.replace.unwrap_or_default(),
-                create_folders: input.create_folders.unwrap_or_default(),
+                replace: input.replace,
+                create_folders: input.create_folders,
             },
         });
         context
@@ -69,19 +74,42 @@ impl Tool for UploadAsset {
 }
 
 /// The bytes that a call gives, if it does.
-fn bytes(base64: Option<String>, text: Option<String>) -> Result<Option<Blob>, Failure> {
-    match (base64, text) {
-        (Some(_), Some(_)) => Err(Failure::new(
-            Code::InvalidInput,
-            "Give the file once: as base64, or as text.",
-        )),
-        (Some(base64), None) => {
+async fn given(
+    context: &Context,
+    base64: Option<String>,
+    text: Option<String>,
+    file: Option<String>,
+) -> Result<Option<Blob>, Failure> {
+    match (base64, text, file) {
+        (None, None, None) => Ok(None),
+        (Some(base64), None, None) => {
             let bytes = Blob::from_base64(&base64);
             bytes
                 .map(Some)
                 .map_err(|fault| invalid_argument("base64", fault))
         }
-        (None, Some(text)) => Ok(Some(Blob::from(text.into_bytes()))),
-        (None, None) => Ok(None),
+        (None, Some(text), None) => Ok(Some(Blob::from(text.into_bytes()))),
+        (None, None, Some(file)) => from_folder(context, file).await.map(Some),
+        _ => Err(Failure::new(
+            Code::InvalidInput,
+            "Give the file once: as base64, as text, or by its name as file.",
+        )),
     }
+}
+
+/// The bytes of a file in the operator's folder for uploads.
+async fn from_folder(context: &Context, name: String) -> Result<Blob, Failure> {
+    let folder = context.desk.uploads().map(Path::to_owned);
+    let folder = folder.ok_or_else(|| {
+        Failure::new(
+            Code::InvalidInput,
+            "The operator set no folder for uploads, so file names nothing.",
+        )
+        .hint("Nothing was sent. Send the bytes as base64 or text; upload_dir in the operator's settings file names a folder.")
+    })?;
+    // A disk can be slow, and others wait for this thread.
+    let read = tokio::task::spawn_blocking(move || file_to_upload(&folder, &name)).await;
+    let read =
+        read.unwrap_or_else(|_| Err(Failure::new(Code::InternalError, "The file was not read.")));
+    read.map(Blob::from)
 }

@@ -1,7 +1,7 @@
 //! What the stages of a write work with, and what tools and commands may know of writes. Nothing
 //! here can send.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::audit::{AuditLog, CallId, DraftOwner, Keep};
@@ -161,6 +161,12 @@ impl Desk {
     #[must_use]
     pub fn wrong_tokens(&self) -> u64 {
         self.policy.wrong_tokens()
+    }
+
+    /// The operator's folder of files that may be uploaded by their names.
+    #[must_use]
+    pub fn uploads(&self) -> Option<&Path> {
+        self.policy.uploads.as_deref()
     }
 
     /// Whether a write could be sent under this policy.

@@ -11,7 +11,7 @@ use crate::docs::generated;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, members, mutations, read, said, told, wiki_of};
 
-const RIGHTS: [&str; 6] = [
+pub(crate) const RIGHTS: [&str; 6] = [
     "read:pages",
     "read:source",
     "write:pages",
@@ -22,17 +22,17 @@ const RIGHTS: [&str; 6] = [
 const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgAAACAAFUok9mAAAAAElFTkSuQmCC";
 
-fn png() -> Vec<u8> {
+pub(crate) fn png() -> Vec<u8> {
     STANDARD.decode(PNG).unwrap()
 }
 
 /// The same picture, with some bytes behind it.
-fn other_png() -> Vec<u8> {
+pub(crate) fn other_png() -> Vec<u8> {
     [png(), b"more".to_vec()].concat()
 }
 
 /// A wiki with a page and some assets.
-async fn wiki() -> DemoWiki {
+pub(crate) async fn wiki() -> DemoWiki {
     let wiki = wiki_of(&[("docs/a", "# A\n\n![plan](/docs/plan.png)\n")]).await;
     wiki.with_store(|store| {
         store.add_asset("docs/plan.png", "image/png", &png());
@@ -44,7 +44,7 @@ async fn wiki() -> DemoWiki {
     wiki
 }
 
-fn setup(wiki: &DemoWiki, rights: &[&str]) -> Setup {
+pub(crate) fn setup(wiki: &DemoWiki, rights: &[&str]) -> Setup {
     let key = wiki.key_with(rights, "");
     Setup::at(&wiki.address(), &key).with("WIKI_TOOLSETS", "pages,undo,proposals,assets")
 }
@@ -58,7 +58,7 @@ fn assets(wiki: &DemoWiki) -> Vec<AssetRow> {
 }
 
 /// The paths of all assets.
-fn paths(wiki: &DemoWiki) -> Vec<String> {
+pub(crate) fn paths(wiki: &DemoWiki) -> Vec<String> {
     wiki.with_store(|store| {
         let path = |asset: &AssetRow| match store.folder_path(asset.folder) {
             folder if folder.is_empty() => asset.filename.clone(),
@@ -68,7 +68,7 @@ fn paths(wiki: &DemoWiki) -> Vec<String> {
     })
 }
 
-fn bytes_at(wiki: &DemoWiki, path: &str) -> Option<Vec<u8>> {
+pub(crate) fn bytes_at(wiki: &DemoWiki, path: &str) -> Option<Vec<u8>> {
     wiki.with_store(|store| store.asset_at(path).map(|asset| asset.data.clone()))
 }
 

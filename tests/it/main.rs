@@ -12,6 +12,7 @@ mod anchored;
 mod answers;
 mod approvals;
 mod assets;
+mod assets_at_risk;
 mod audit;
 mod audit_review;
 mod bad_input;

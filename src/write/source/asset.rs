@@ -32,10 +32,10 @@ pub enum ToAsset {
     Upload {
         /// The bytes; none in a call that only confirms what was shown.
         bytes: Option<Blob>,
-        /// Whether an asset that is there may be written over.
-        replace: bool,
-        /// Whether folders that are not there may be made.
-        create_folders: bool,
+        /// Whether an asset that is there may be written over; `None` in a call that only confirms.
+        replace: Option<bool>,
+        /// Whether folders that are not there may be made; `None` in a call that only confirms.
+        create_folders: Option<bool>,
     },
     /// Another name in the same folder.
     Rename {
@@ -69,7 +69,7 @@ impl Asset {
                 let Some(bytes) = bytes else {
                     return Err(Failure::new(
                         Code::InvalidInput,
-                        "Give the file: as base64, or as text.",
+                        "Give the file: as base64, as text, or by its name as file.",
                     ));
                 };
                 check_asset(&self.path, bytes.as_bytes()).map_err(|fault| {
@@ -97,10 +97,7 @@ impl Asset {
     }
 
     fn renamed(&self, name: &str) -> PagePath {
-        match self.path.folder().as_str() {
-            "" => PagePath::as_stored(name),
-            folder => PagePath::as_stored(format!("{folder}/{name}")),
-        }
+        self.path.folder().holding(name)
     }
 
     async fn change(&self, call: Call<'_>) -> Result<Change, Failure> {
@@ -115,12 +112,12 @@ impl Asset {
                 let of = AssetOf {
                     mime: mime_of(&self.path).to_owned(),
                     bytes: bytes.clone().unwrap_or_default(),
-                    makes: self.folders(*create_folders),
+                    makes: self.folders(create_folders.unwrap_or_default()),
                     ..AssetOf::default()
                 };
                 let new = asset_state(named.locale.clone(), self.path.clone(), of);
                 match thing::if_there(wiki, &named).await? {
-                    Some(_) if !replace => Err(WikiError::AssetExists.into()),
+                    Some(_) if !replace.unwrap_or_default() => Err(WikiError::AssetExists.into()),
                     Some(before) => {
                         let mut after = before.clone();
                         after.take(crate::page::Field::Content, &new);
@@ -179,8 +176,8 @@ impl Asset {
                 let makes = asset.is_some_and(|asset| !asset.makes.is_empty());
                 let is_same = |asset: &AssetOf| bytes.as_ref().is_none_or(|it| asset.bytes == *it);
                 asset.is_some_and(is_same)
-                    && (*replace || change.before().is_none())
-                    && (*create_folders || !makes)
+                    && (replace.unwrap_or(true) || change.before().is_none())
+                    && (create_folders.unwrap_or(true) || !makes)
             }
             ToAsset::Rename { name } => {
                 let new = self.renamed(name);

@@ -1,0 +1,299 @@
+//! Files beside the pages where something goes wrong or is decided elsewhere: a killed server, a
+//! proposal, the operator's undo, and files that the operator's own folder holds.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use wikijs_mcp::audit::Outcome;
+use wikijs_mcp::demo::DemoWiki;
+
+use crate::assets::{RIGHTS, bytes_at, other_png, paths, png, setup, wiki};
+use crate::command::{Command, Ended};
+use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::harness::{Served, Setup, members, mutations, wiki_of};
+use crate::process::Program;
+use crate::status::status;
+
+/// One call of each tool that writes, of [`wiki`].
+fn writes() -> [(&'static str, Value); 4] {
+    [
+        (
+            "wikijs_upload_asset",
+            json!({ "path": "docs/new.csv", "text": "x" }),
+        ),
+        (
+            "wikijs_upload_asset",
+            json!({ "path": "docs/list.csv", "text": "x", "replace": true }),
+        ),
+        (
+            "wikijs_rename_asset",
+            json!({ "path": "docs/list.csv", "name": "other.csv" }),
+        ),
+        ("wikijs_delete_asset", json!({ "path": "docs/list.csv" })),
+    ]
+}
+
+/// The paths of all assets and their bytes, in order.
+fn all(wiki: &DemoWiki) -> Vec<(String, Option<Vec<u8>>)> {
+    let mut paths = paths(wiki);
+    paths.sort();
+    let bytes = paths.into_iter().map(|path| {
+        let bytes = bytes_at(wiki, &path);
+        (path, bytes)
+    });
+    bytes.collect()
+}
+
+/// A command of the operator's on the records of a server.
+async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
+    let command = Command::new(arguments)
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_API_TOKEN", &wiki.keys().admin)
+        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_LOG", "off");
+    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_server_leaves_assets_that_the_next_one_finds_and_takes_back() {
+    for (tool, mut arguments) in writes() {
+        let wiki = wiki().await;
+        let before = all(&wiki);
+        let faulty = FaultyWiki::before(&wiki).await;
+        let dir = Arc::new(TempDir::new().unwrap());
+        let mut program = Program::serve(
+            &[],
+            &[
+                ("WIKI_BASE_URL", &faulty.address()),
+                ("WIKI_API_TOKEN", &wiki.keys().admin),
+                ("WIKI_MUTATIONS_ENABLED", "true"),
+                ("WIKI_MUTATION_DRY_RUN", "false"),
+                ("WIKI_TOOLSETS", "assets"),
+                ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+            ],
+        );
+        let preview = program.call(tool, &arguments);
+        arguments["confirm"] = preview["confirm"].clone();
+        faulty.on_mutations(Fault::new(Reach::Afterwards, Reply::Silence));
+        program.begin(tool, &arguments);
+        faulty.mutations_arrive(1).await;
+        program.kill();
+        faulty.let_late_ones_through().await;
+        faulty.recovers();
+        assert_ne!(all(&wiki), before, "{tool}");
+        let next = Setup::at(&faulty.address(), &wiki.keys().admin)
+            .with("WIKI_TOOLSETS", "undo,assets")
+            .in_dir(&dir)
+            .serve()
+            .await;
+        next.app.desk.recovered().await;
+        let mut records = next.records();
+        records.retain(|record| record.outcome.is_some());
+        let outcomes: Vec<_> = records.iter().map(|record| record.outcome).collect();
+        assert_eq!(outcomes, [Some(Outcome::Applied)], "{tool}");
+        let undo = json!({ "callId": records[0].call.unwrap().to_string() });
+        next.confirmed("wikijs_undo_write", undo).await.unwrap();
+        assert_eq!(all(&wiki), before, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn a_proposed_asset_is_applied_by_a_person_and_taken_back_by_the_operator() {
+    for (tool, arguments) in writes() {
+        let wiki = wiki().await;
+        let before = all(&wiki);
+        let dry = setup(&wiki, &RIGHTS)
+            .with("WIKI_MUTATION_DRY_RUN", "true")
+            .serve()
+            .await;
+        let proposed = dry.call(tool, arguments).await.unwrap();
+        let id = proposed["proposal"].as_str().unwrap();
+        let applied = operator(&wiki, &dry, &["proposals", "apply", id, "--yes"]).await;
+        assert_eq!(applied.code, 0, "{tool}: {}", applied.told);
+        assert_ne!(all(&wiki), before, "{tool}");
+        let again = operator(&wiki, &dry, &["proposals", "apply", id, "--yes"]).await;
+        assert_ne!(again.code, 0, "{tool}: {}", again.told);
+        let record = dry.records().into_iter().rev();
+        let applied = record.filter(|record| record.outcome == Some(Outcome::Applied));
+        let call = applied.filter_map(|record| record.call).next().unwrap();
+        let undone = operator(&wiki, &dry, &["undo", &call.to_string(), "--yes"]).await;
+        assert_eq!(undone.code, 0, "{tool}: {}", undone.told);
+        assert_eq!(all(&wiki), before, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn a_proposed_asset_that_was_changed_meanwhile_is_not_applied() {
+    let wiki = wiki().await;
+    let dry = setup(&wiki, &RIGHTS)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
+    for (tool, arguments) in writes().into_iter().skip(1) {
+        let proposed = dry.call(tool, arguments).await.unwrap();
+        let id = proposed["proposal"].as_str().unwrap().to_owned();
+        wiki.with_store(|store| {
+            let asset = store.assets().find(|asset| asset.filename == "list.csv");
+            let id = asset.unwrap().id;
+            store.asset_mut(id).unwrap().data = format!("theirs {tool}").into_bytes();
+        });
+        let ended = operator(&wiki, &dry, &["proposals", "apply", &id, "--yes"]).await;
+        assert_ne!(ended.code, 0, "{tool}: {}", ended.told);
+        assert!(mutations(&wiki).is_empty(), "{tool}: {}", ended.told);
+    }
+}
+
+/// A server with a folder for uploads, and that folder.
+async fn with_folder(wiki: &DemoWiki) -> (Served, TempDir) {
+    let outside = TempDir::new().unwrap();
+    let folder = outside.path().join("uploads");
+    fs::create_dir_all(folder.join("pictures")).unwrap();
+    fs::write(outside.path().join("secret.csv"), "xyloquartz\n").unwrap();
+    fs::write(folder.join("pictures/plan.png"), other_png()).unwrap();
+    fs::write(folder.join("false.png"), "<html>").unwrap();
+    symlink(outside.path().join("secret.csv"), folder.join("link.csv")).unwrap();
+    let large = fs::File::create(folder.join("large.csv")).unwrap();
+    large.set_len(50_000_000).unwrap();
+    let settings = format!("upload_dir = {:?}\n", folder.to_str().unwrap());
+    let served = setup(wiki, &RIGHTS).with_tables(&settings).serve().await;
+    (served, outside)
+}
+
+#[tokio::test]
+async fn a_file_of_the_operators_folder_goes_up_by_its_name_as_it_was_shown() {
+    let wiki = wiki().await;
+    let (served, dir) = with_folder(&wiki).await;
+    let upload = |path: &str| json!({ "path": path, "file": "pictures/plan.png" });
+    let shown = async |path: &str| {
+        let preview = served.checked("wikijs_upload_asset", upload(path)).await;
+        preview.unwrap()
+    };
+    let preview = shown("docs/new.png").await;
+    let other = shown("docs/other.png").await;
+    assert!(preview["diff"].as_str().unwrap().contains("+bytes: 70\n"));
+    // What is confirmed is what was shown, whatever the file has become.
+    fs::write(dir.path().join("uploads/pictures/plan.png"), png()).unwrap();
+    for (path, preview, with_file) in [
+        ("docs/new.png", preview, false),
+        ("docs/other.png", other, true),
+    ] {
+        let mut confirm = json!({ "path": path, "confirm": preview["confirm"] });
+        if with_file {
+            confirm["file"] = json!("pictures/plan.png");
+        }
+        let made = served.checked("wikijs_upload_asset", confirm).await;
+        assert_eq!(made.unwrap()["outcome"], "applied");
+        assert_eq!(bytes_at(&wiki, path).unwrap(), other_png());
+    }
+    let preview = shown("docs/third.png").await;
+    let confirm =
+        json!({ "path": "docs/third.png", "file": "false.png", "confirm": preview["confirm"] });
+    let refused = served.call("wikijs_upload_asset", confirm).await;
+    assert_eq!(refused.unwrap_err()["code"], "CONFIRM_MISMATCH");
+}
+
+#[tokio::test]
+async fn nothing_but_plain_files_of_that_folder_is_read() {
+    let wiki = wiki().await;
+    let (served, dir) = with_folder(&wiki).await;
+    let own = dir.path().to_str().unwrap();
+    for (path, file, code) in [
+        ("docs/new.csv", "link.csv", "INVALID_INPUT"),
+        ("docs/new.csv", "../secret.csv", "INVALID_INPUT"),
+        ("docs/new.csv", "pictures/../../secret.csv", "INVALID_INPUT"),
+        ("docs/new.csv", "/etc/passwd", "INVALID_INPUT"),
+        ("docs/new.csv", "pictures", "INVALID_INPUT"),
+        ("docs/new.csv", "none.csv", "INVALID_INPUT"),
+        ("docs/new.csv", "", "INVALID_INPUT"),
+        ("docs/new.csv", "pictures/plan.png", "INVALID_INPUT"),
+        ("docs/new.png", "false.png", "INVALID_INPUT"),
+        ("docs/new.csv", "large.csv", "TOO_LARGE"),
+    ] {
+        let upload = json!({ "path": path, "file": file });
+        let refused = served.call("wikijs_upload_asset", upload).await;
+        let refused = refused.unwrap_err();
+        assert_eq!(refused["code"], code, "{file} {refused}");
+        assert!(refused["hint"].is_string(), "{refused}");
+        let told = refused.to_string();
+        assert!(
+            !told.contains(own) && !told.contains("xyloquartz"),
+            "{told}"
+        );
+    }
+    let twice = json!({ "path": "docs/new.csv", "file": "a.csv", "text": "x" });
+    let twice = served.call("wikijs_upload_asset", twice).await.unwrap_err();
+    assert_eq!(twice["code"], "INVALID_INPUT");
+    // Without the setting, no name means anything.
+    let plain = setup(&wiki, &RIGHTS).serve().await;
+    let upload = json!({ "path": "docs/new.png", "file": "pictures/plan.png" });
+    let refused = plain.call("wikijs_upload_asset", upload).await.unwrap_err();
+    assert!(
+        refused["hint"].as_str().unwrap().contains("upload_dir"),
+        "{refused}"
+    );
+    assert!(mutations(&wiki).is_empty());
+}
+
+#[tokio::test]
+async fn the_first_twenty_pages_that_use_an_asset_are_of_those_that_may_be_read() {
+    let plan = "![plan](/docs/plan.png)\n";
+    let names: Vec<String> = (0..30)
+        .map(|n| format!("vault/p{n}"))
+        .chain((0..22).map(|n| format!("docs/p{n}")))
+        .chain((0..30).map(|n| format!("vault/q{n}")))
+        .collect();
+    let pages: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), plan)).collect();
+    let wiki = wiki_of(&pages).await;
+    wiki.with_store(|store| store.add_asset("docs/plan.png", "image/png", &png()));
+    let key = wiki.key_with(&RIGHTS, "");
+    let bounded = Setup::at(&wiki.address(), &key)
+        .with("WIKI_TOOLSETS", "assets")
+        .with("WIKI_INDEX", "memory")
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "vault")
+        .serve()
+        .await;
+    let get = json!({ "path": "docs/plan.png", "usedBy": true });
+    let told = bounded.checked("wikijs_get_asset", get).await.unwrap();
+    let found = members(&told, "usedBy", "path");
+    assert_eq!(found.len(), 20, "{told}");
+    assert!(found.iter().all(|path| path.starts_with("docs/")), "{told}");
+    assert_eq!(told["usedByLeft"], 2);
+}
+
+#[tokio::test]
+async fn doctor_and_the_status_say_what_the_tools_for_assets_can_do() {
+    let wiki = wiki().await;
+    for (rights, has, list, upload) in [
+        (&RIGHTS[..], true, "all", "unknown"),
+        (&["read:pages"], false, "nothing", "nothing"),
+    ] {
+        let key = wiki.key_with(rights, "");
+        let dir = TempDir::new().unwrap();
+        let command = Command::new(&["doctor", "--json", "--page", "docs/a"])
+            .with("WIKI_BASE_URL", &wiki.address())
+            .with("WIKI_API_TOKEN", &key)
+            .with("WIKI_TOOLSETS", "pages,assets")
+            .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
+        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let tools = told["rights"]["tools"].as_array().unwrap();
+        let can = |name: &str| {
+            let tool = tools.iter().find(|tool| tool["tool"] == name).unwrap();
+            tool["can"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(can("wikijs_list_assets"), list, "{told}");
+        assert_eq!(can("wikijs_upload_asset"), upload, "{told}");
+
+        let served = setup(&wiki, rights).serve().await;
+        let status = status(&served).await;
+        let those = &status["key"]["rights"];
+        let named = |list: &str, right: &str| those[list].to_string().contains(right);
+        assert_eq!(named("has", "read:assets"), has, "{status}");
+        assert_eq!(named("lacks", "read:assets"), !has, "{status}");
+        assert!(named("unknown", "manage:assets"), "{status}");
+    }
+}
