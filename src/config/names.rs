@@ -156,7 +156,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_UPLOAD_DIR",
         Path,
         "none",
-        "A directory whose files `wikijs_upload_asset` may send by their names (`file`); in a settings file only. Whoever may upload may publish every file in it, but for links and names that begin with a dot.",
+        "A directory whose files `wikijs_upload_asset` may send by their names (`file`). Whoever may upload may publish every file in it, but for links and names that begin with a dot.",
     ),
     setting(
         "WIKI_TOOLSETS",
