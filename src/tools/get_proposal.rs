@@ -44,7 +44,7 @@ pub(super) struct Output {
 impl Tool for GetProposal {
     const NAME: &'static str = "wikijs_get_proposal";
     const TITLE: &'static str = "Get proposal";
-    const DESCRIPTION: &'static str = "See what became of a write that ended as a proposal: open, outdated (with what changed on the page since), applied, rejected with the operator's reason, or replaced; and what it changes.";
+    const DESCRIPTION: &'static str = "See what a proposed write changes and what became of it: open, outdated (with what changed since), applied, rejected with a reason, or replaced.";
     const ANSWER: &'static str = "Absent: 0, none.";
     const KIND: Kind = Kind::Read;
     const MOST_BYTES: usize = TEXT_BYTES;

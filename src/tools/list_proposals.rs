@@ -68,7 +68,7 @@ pub(super) struct Output {
 impl Tool for ListProposals {
     const NAME: &'static str = "wikijs_list_proposals";
     const TITLE: &'static str = "List proposals";
-    const DESCRIPTION: &'static str = "See what became of writes that ended as proposals, newest first: open, applied, rejected with the operator's reason, or replaced by a later one. wikijs_get_proposal says whether an open one still fits its page.";
+    const DESCRIPTION: &'static str = "See what became of proposed writes, newest first, and why one was rejected. wikijs_get_proposal says whether an open one still fits its page.";
     const ANSWER: &'static str = "Absent: 0, none.";
     const KIND: Kind = Kind::Read;
     type Input = Input;

@@ -113,7 +113,17 @@ fn plain(schema: &mut Schema) {
             .find(|choice| choice.get("type") != Some(&"null".into()))
     {
         for (name, value) in kept {
-            schema.insert(name, value);
+            // What is said of the argument counts more than what is said of its type.
+            if name != "description" || schema.get(&name).is_none() {
+                schema.insert(name, value);
+            }
         }
+    }
+    // One of several words, each with a description.
+    if let Some(Value::Array(choices)) = schema.remove("oneOf") {
+        let words = choices.iter().filter_map(|choice| choice.get("const"));
+        let words: Vec<Value> = words.cloned().collect();
+        schema.insert("type".to_owned(), "string".into());
+        schema.insert("enum".to_owned(), words.into());
     }
 }

@@ -23,13 +23,13 @@ pub(super) struct Input {
     /// A preview's token (other arguments must be as there), or the operator's.
     #[garde(skip)]
     confirm: Option<String>,
-    /// callId of the write, four or more of its first characters, or "last": this session's last write, else the newest on record.
+    /// Its callId, four or more characters from the start, or "last": this session's, else the newest.
     #[garde(length(chars, min = 4, max = 16))]
     call_id: String,
     /// Take fields back even if they changed since.
     #[garde(skip)]
     force: Option<bool>,
-    /// Where a deleted or moved page comes back, if not at its old path.
+    /// Where a deleted or moved page comes back; by default its old path.
     #[garde(length(chars, max = 255))]
     path: Option<String>,
     #[garde(custom(rule::optional(rule::note)))]
@@ -39,7 +39,7 @@ pub(super) struct Input {
 impl Tool for UndoWrite {
     const NAME: &'static str = "wikijs_undo_write";
     const TITLE: &'static str = "Undo write";
-    const DESCRIPTION: &'static str = "Take back a write by its callId, a deletion too (the page gets a new id). Only what that write changed goes back. Without confirm it may answer with a preview and a confirm token: show the user, then call again with callId and confirm.";
+    const DESCRIPTION: &'static str = "Take back what a write changed, a deletion too (under a new id). Without confirm you may get a preview and a token: show the user, then call again with callId and confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
     const MOST_BYTES: usize = TEXT_BYTES;
