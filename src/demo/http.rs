@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::routing::{any, get, post};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
@@ -47,8 +47,9 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/d/{locale}/{*path}", get(download_source))
         .route("/e/{locale}/{*path}", get(view_in_editor))
         .route("/{locale}/{*path}", get(view))
+        .route("/{locale}", get(at_root).fallback(not_found))
         .route("/u", post(upload))
-        .fallback(other)
+        .fallback(not_found)
         .with_state(App { shared, schema })
 }
 
@@ -56,7 +57,7 @@ async fn healthz() -> Response<Body> {
     respond(StatusCode::OK, JSON, json!({"ok": true}).to_string())
 }
 
-fn not_found() -> Response<Body> {
+async fn not_found() -> Response<Body> {
     respond(StatusCode::NOT_FOUND, HTML, html("Not Found"))
 }
 
@@ -71,21 +72,49 @@ fn is_of_asset(path: &str) -> bool {
     path.contains('.') && !of_page.iter().any(|end| path.ends_with(end))
 }
 
-async fn other(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Response<Body> {
-    let path = uri.path().trim_start_matches('/');
-    let path = path.replace("%20", " ");
-    if is_of_asset(&path) {
-        return asset(&app, &path, &headers);
+/// The path that an address means: without dots in a row, without a first part of one character or,
+/// then, of a locale's form (W42).
+fn meant(address: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = address;
+    while let Some((before, behind)) = rest.split_once("..") {
+        plain.push_str(before);
+        rest = behind.trim_start_matches('.');
     }
-    not_found()
+    plain.push_str(rest);
+    let parts = plain.split('/');
+    let mut parts = parts
+        .filter(|part| !matches!(part.trim(), "" | "."))
+        .peekable();
+    parts.next_if(|first| first.encode_utf16().count() == 1);
+    parts.next_if(|first| {
+        let letters = |of: &str| of.len() == 2 && of.bytes().all(|b| b.is_ascii_alphabetic());
+        match first.split_once('-') {
+            Some((language, region)) => letters(language) && letters(region),
+            None => letters(first),
+        }
+    });
+    parts.collect::<Vec<_>>().join("/")
 }
 
-fn asset(app: &App, path: &str, headers: &HeaderMap) -> Response<Body> {
+async fn at_root(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    if is_of_asset(&name) {
+        return asset(&app, &name, &headers);
+    }
+    not_found().await
+}
+
+fn asset(app: &App, address: &str, headers: &HeaderMap) -> Response<Body> {
     const TEXT: &str = "text/plain; charset=utf-8";
     let access = match admit(&app.shared, headers) {
         Ok(access) => access,
         Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
     };
+    let path = &meant(address);
     if !access.may(&["read:assets"], path) {
         return respond(StatusCode::FORBIDDEN, TEXT, "Forbidden".to_owned());
     }
@@ -221,7 +250,7 @@ async fn view(
         );
     }
     if app.shared.behaviour().reader_view_blocked {
-        return not_found();
+        return not_found().await;
     }
     if !access.may(&["read:pages"], &path) {
         return respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"));
@@ -269,7 +298,7 @@ async fn view_in_editor(
         )
     };
     if is_blocked {
-        return not_found();
+        return not_found().await;
     }
     let access = match admit(&app.shared, &headers) {
         Ok(access) => access,

@@ -2,7 +2,7 @@
 //!
 //! It stands in for a real wiki in tests and in `serve --demo`. What it answers
 //! is computed from what it holds, by rules that were measured on a real server
-//! (W1 to W41); recorded requests and answers of that server are replayed
+//! (W1 to W42); recorded requests and answers of that server are replayed
 //! against it by a test. It listens on the loopback interface, keeps nothing,
 //! and knows one user. What has nothing to do with pages it does not have:
 //! users, groups, settings, rendering, other search engines.

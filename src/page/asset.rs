@@ -1,13 +1,13 @@
 //! Files beside the pages: their names, their types, and which of them Wiki.js takes as they are.
 
 use super::PagePath;
-use super::path::{MAX_PATH_CHARS, RESERVED};
+use super::locale::is_locale_like;
+use super::path::MAX_PATH_CHARS;
 
 /// The most bytes of an upload that Wiki.js takes by default (W37).
 pub const MAX_ASSET_BYTES: usize = 5 * 1024 * 1024;
-/// First parts of addresses that the wiki keeps for its own files and views, besides those that it
-/// refuses of pages.
-const OWN: [&str; 3] = ["_assets", "graphql", "healthz"];
+/// First parts of addresses that are the wiki's own (W42).
+const OWN: [&str; 5] = ["_assets", "_userav", "graphql", "login", "verify"];
 /// How many bytes are looked through for the mark of an image's end, since some programs write
 /// something behind it.
 const MOST_BEHIND: usize = 256;
@@ -53,11 +53,23 @@ pub fn mime_of(path: &PagePath) -> &'static str {
     known.map_or("application/octet-stream", |(_, mime)| mime)
 }
 
-/// Whether the wiki gives the bytes out: it takes other names for pages (W40).
+/// Whether the wiki gives the bytes out: it takes other paths for pages (W40), and no address names
+/// two dots in a row (W42).
 #[must_use]
 pub fn can_be_downloaded(path: &PagePath) -> bool {
+    let path = path.as_str();
     let of_page = [".md", ".html", ".txt"];
-    !extension(path).is_empty() && !of_page.iter().any(|end| path.as_str().ends_with(end))
+    path.contains('.') && !path.contains("..") && !of_page.iter().any(|end| path.ends_with(end))
+}
+
+/// Whether `/<path>` is something else to the wiki, which takes its first part for a locale, for
+/// nothing, or for its own (W42). Behind a locale it is the asset's address all the same.
+#[must_use]
+pub fn needs_locale(path: &PagePath) -> bool {
+    let first = path.as_str().split_once('/').map(|(first, _)| first);
+    first.is_some_and(|first| {
+        first.encode_utf16().count() == 1 || is_locale_like(first) || OWN.contains(&first)
+    })
 }
 
 /// A name as the wiki stores it: one `_` for each run of what it takes out (W38).
@@ -78,8 +90,14 @@ fn stored(name: &str) -> String {
 
 /// Whether a segment is one that file names and addresses cannot say as it is.
 fn is_unfit(segment: &str) -> bool {
-    let is_odd = |c: char| !c.is_ascii() || c.is_ascii_control() || "\\\"|<>:*?%".contains(c);
-    segment.chars().any(is_odd) || segment.trim() != segment
+    let is_odd = |c: char| {
+        let is_sign = c.is_ascii() && !c.is_ascii_control() && !"\\\"|<>:*?%".contains(c);
+        !c.is_alphanumeric() && !is_sign
+    };
+    segment.contains("..")
+        || segment.ends_with('.')
+        || segment.chars().any(is_odd)
+        || segment.trim() != segment
 }
 
 /// The path of a file that somebody named: folders and a name.
@@ -120,16 +138,15 @@ pub fn check_new_asset_path(path: &PagePath) -> Result<(), String> {
     }
     if path.as_str().split('/').any(is_unfit) {
         return Err(
-            "must be of letters, digits and signs of ASCII that addresses can say".to_owned(),
+            "must be of letters, digits and plain signs, without \"..\", so that an address can say it"
+                .to_owned(),
         );
     }
-    if !can_be_downloaded(path) {
+    if extension(path).is_empty() || !can_be_downloaded(path) {
         return Err("must end in an extension other than .md, .html and .txt: the wiki takes other names for pages, and nobody could download the file".to_owned());
     }
-    let first = path.as_str().split_once('/').map(|(first, _)| first);
-    let is_own = |first: &str| OWN.contains(&first) || RESERVED.contains(&first);
-    if first.is_some_and(|first| first.len() == 1 || is_own(first)) {
-        return Err("must not begin with what the wiki keeps for its own addresses".to_owned());
+    if needs_locale(path) {
+        return Err("must not begin with a folder that is a locale's code, a single character or a part of the wiki's own addresses: a page could not show it by its path".to_owned());
     }
     Ok(())
 }
@@ -219,7 +236,13 @@ mod tests {
     #[test]
     fn a_new_path_is_one_that_the_wiki_stores_as_it_is_and_gives_out() {
         let fault = |path: &str| check_new_asset_path(&PagePath::of(path)).err();
-        for path in ["a.png", "docs/my pics/a-b_c.tar.gz", "docs/img/a.csv"] {
+        for path in [
+            "a.png",
+            "docs/my pics/a-b_c.tar.gz",
+            "img/a.csv",
+            "docs/en/plän_日本.csv",
+            "abc/e/a+b(c).csv",
+        ] {
             assert_eq!(fault(path), None, "{path}");
         }
         for (path, said) in [
@@ -228,13 +251,20 @@ mod tests {
             ("My Logo.PNG", "my_logo.png"),
             ("a,,b;#.png", "a_b_.png"),
             ("Docs/a.png", "lower case"),
-            ("docs/ä.png", "ASCII"),
-            ("docs/a\".png", "ASCII"),
+            ("docs/e\u{301}.png", "plain signs"),
+            ("docs/\u{202e}a.png", "plain signs"),
+            ("docs/a%20b.png", "plain signs"),
+            ("docs/a\".png", "plain signs"),
+            ("docs/a..b.png", "plain signs"),
+            ("docs./a.png", "plain signs"),
             ("docs/a.txt", "download"),
             ("docs/a", "download"),
             (".png", "download"),
             ("d/a.png", "own addresses"),
-            ("img/a.png", "own addresses"),
+            ("日/a.png", "own addresses"),
+            ("en/a.png", "own addresses"),
+            ("zh-tw/a.png", "own addresses"),
+            ("login/a.png", "own addresses"),
             ("a\u{7}.png", "control"),
         ] {
             let fault = fault(path).unwrap_or_default();

@@ -52,7 +52,7 @@ mod trash;
 pub use active::{Active, ActiveKind, active, active_styles};
 pub use asset::{
     MAX_ASSET_BYTES, can_be_downloaded, check_asset, check_new_asset_path, extension, mime_of,
-    parse_asset_path,
+    needs_locale, parse_asset_path,
 };
 pub use blob::Blob;
 pub use block::{Block, BlockKind, Target};

@@ -13,7 +13,9 @@ use super::search_pages::{Indexed, SWITCHED_OFF, Sought};
 use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
 use crate::error::Failure;
 use crate::index::Pattern;
-use crate::page::{Blob, PagePath, PageReading, check_asset, escape_hidden, extension, mime_of};
+use crate::page::{
+    Blob, PagePath, PageReading, check_asset, escape_hidden, extension, mime_of, needs_locale,
+};
 use crate::wiki::WikiError;
 use crate::write::no_asset;
 
@@ -169,9 +171,12 @@ async fn users(context: &Context, path: &PagePath) -> Result<Users, Failure> {
             ..Users::default()
         });
     }
-    let name = regex::escape(path.as_str()).replace(' ', "(?: |%20)");
-    // Behind nothing of a longer path, but for the wiki's address.
-    let pattern = format!(r"(?:^|[^\w.%/-]|https?://[^/\s]+)/?{name}(?:[^\w.-]|\.(?:\W|$)|$)");
+    let name = addressed(path);
+    let locale = if needs_locale(path) { "" } else { "?" };
+    // Behind nothing of a longer path, but for the wiki's address and a locale (W42).
+    let pattern = format!(
+        r"(?:^|[^\w.%/-]|https?://[^/\s]+)(?:/(?i:[a-z]{{2}}(?:-[a-z]{{2}})?)){locale}/?{name}(?:[^\w.-]|\.(?:\W|$)|$)"
+    );
     let pattern = Pattern::regex(&pattern).map_err(|fault| invalid_argument("path", fault))?;
     let covered = context.indexed().await?;
     let scope = context.wiki.scope().clone();
@@ -194,6 +199,21 @@ async fn users(context: &Context, path: &PagePath) -> Result<Users, Failure> {
         index: indexed.note(cut).if_lacking(),
         why: None,
     })
+}
+
+/// A pattern of a path as pages write it: each character that addresses cannot say may be encoded.
+fn addressed(path: &PagePath) -> String {
+    let mut pattern = String::new();
+    for c in path.as_str().chars() {
+        if c.is_ascii_alphanumeric() || c == '/' {
+            pattern.push(c);
+            continue;
+        }
+        let c = c.to_string();
+        let encoded: String = c.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        pattern.push_str(&format!("(?:{}|(?i:{encoded}))", regex::escape(&c)));
+    }
+    pattern
 }
 
 /// What can be shown of bytes.

@@ -1,14 +1,16 @@
 //! Files beside the pages, and the folders that they lie in.
 //!
-//! Measured on 2.5.314 (W35 to W41). No answer tells the folder of an asset, so folders are walked
+//! Measured on 2.5.314 (W35 to W42). No answer tells the folder of an asset, so folders are walked
 //! from the root and an asset is looked up in its folder's list. Assets have no locale: read scopes
 //! and gates take them for places of the default one.
+
+use url::Url;
 
 use super::answer::{RawAnswer, read_query};
 use super::client::{Wiki, below};
 use super::error::WikiError;
 use super::operations::{AssetsFolders, AssetsList, assets_folders, assets_list};
-use crate::page::{Blob, Date, Locale, PagePath, can_be_downloaded};
+use crate::page::{Blob, Date, Locale, PagePath, can_be_downloaded, needs_locale};
 
 /// How deep folders are walked at most.
 const MOST_DEEP: usize = 32;
@@ -50,8 +52,14 @@ impl Wiki {
     /// The address of an asset.
     #[must_use]
     pub fn asset_url(&self, path: &PagePath) -> String {
-        let address = below(&self.settings.base_url, path.as_str().split('/'));
+        let address = self.asset_address(path);
         address.map_or_else(String::new, String::from)
+    }
+
+    fn asset_address(&self, path: &PagePath) -> Option<Url> {
+        let locale = needs_locale(path).then(|| self.locale_of_assets().as_str());
+        let segments = locale.into_iter().chain(path.as_str().split('/'));
+        below(&self.settings.base_url, segments)
     }
 
     /// What is in a folder; an empty path means the root.
@@ -108,8 +116,7 @@ impl Wiki {
         if !can_be_downloaded(path) {
             return Ok(None);
         }
-        let address = below(&self.settings.base_url, path.as_str().split('/'));
-        let address = address.ok_or(WikiError::NotFound)?;
+        let address = self.asset_address(path).ok_or(WikiError::NotFound)?;
         let bytes = self.read(
             |left| self.transport.get(address.clone(), left),
             |answer| match answer.status {

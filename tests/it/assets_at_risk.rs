@@ -297,3 +297,77 @@ async fn doctor_and_the_status_say_what_the_tools_for_assets_can_do() {
         assert!(named("unknown", "manage:assets"), "{status}");
     }
 }
+
+/// At the root the wiki takes such a folder for a locale, for nothing or for its own (W42).
+#[tokio::test]
+async fn files_in_folders_that_addresses_say_otherwise_are_read_changed_and_taken_back() {
+    let wiki = wiki().await;
+    let odd = [
+        "en/a.csv",
+        "zh-tw/a.csv",
+        "x/a.csv",
+        "日/a.csv",
+        "login/a.csv",
+    ];
+    wiki.with_store(|store| {
+        store.add_asset("a.csv", "text/csv", b"another\n");
+        for path in odd {
+            store.add_asset(path, "text/csv", path.as_bytes());
+        }
+    });
+    let before = all(&wiki);
+    let served = setup(&wiki, &RIGHTS).serve().await;
+    for path in odd {
+        let get = json!({ "path": path });
+        let told = served.checked("wikijs_get_asset", get).await.unwrap();
+        assert_eq!(told["text"], path, "{told}");
+        let url = told["url"].as_str().unwrap();
+        assert!(url.contains("/en/"), "{url}");
+        let delete = json!({ "path": path });
+        let gone = served.confirmed("wikijs_delete_asset", delete).await;
+        let undo = json!({ "callId": gone.unwrap()["callId"] });
+        let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+        assert_eq!(undone["outcome"], "applied", "{path}");
+    }
+    assert_eq!(all(&wiki), before);
+    // A page could not show what lies there by its path, so nothing new goes there.
+    let sent = mutations(&wiki).len();
+    for path in ["en/b.csv", "x/b.csv", "graphql/b.csv", "docs/b..csv"] {
+        let upload = json!({ "path": path, "text": "x", "createFolders": true });
+        let refused = served.call("wikijs_upload_asset", upload).await;
+        assert_eq!(refused.unwrap_err()["code"], "INVALID_INPUT", "{path}");
+    }
+    assert_eq!(mutations(&wiki).len(), sent);
+    let upload = json!({ "path": "img/plän_日本.csv", "text": "x", "createFolders": true });
+    let made = served.confirmed("wikijs_upload_asset", upload).await;
+    assert_eq!(made.unwrap()["outcome"], "applied");
+}
+
+#[tokio::test]
+async fn a_page_uses_an_asset_however_it_writes_the_address() {
+    let wiki = wiki_of(&[
+        ("docs/a", "![](/my%20docs/pl%C3%A4n%28a%29.csv)\n"),
+        ("docs/b", "![](/my%20docs/plän(a).csv)\n"),
+        ("docs/c", "<img src='/en/my docs/pl%c3%a4n(a).csv'>\n"),
+        ("docs/d", "[x](https://wiki.lan/de/my docs/plän(a).csv?x)\n"),
+        (
+            "docs/e",
+            "/other/my docs/plän(a).csv, /my docs/plän(a).csv.bak\n",
+        ),
+        ("docs/f", "/my docs/plan(a).csv\n"),
+    ])
+    .await;
+    wiki.with_store(|store| store.add_asset("my docs/plän(a).csv", "text/csv", b"x"));
+    let key = wiki.key_with(&RIGHTS, "");
+    let served = Setup::at(&wiki.address(), &key)
+        .with("WIKI_TOOLSETS", "assets")
+        .with("WIKI_INDEX", "memory")
+        .serve()
+        .await;
+    let get = json!({ "path": "my docs/plän(a).csv", "usedBy": true });
+    let told = served.checked("wikijs_get_asset", get).await.unwrap();
+    assert_eq!(told["text"], "x");
+    let mut found = members(&told, "usedBy", "path");
+    found.sort_unstable();
+    assert_eq!(found, ["docs/a", "docs/b", "docs/c", "docs/d"], "{told}");
+}
