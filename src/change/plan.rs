@@ -12,7 +12,7 @@ use crate::page::{
 
 /// What a write does, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Operation {
     /// A page comes to be.
     Create,
@@ -23,22 +23,16 @@ pub enum Operation {
     /// A page goes.
     Delete,
     /// A comment comes to be.
-    #[serde(rename = "add-comment")]
     AddComment,
     /// Changes the text of a comment.
-    #[serde(rename = "change-comment")]
     ChangeComment,
     /// A comment goes.
-    #[serde(rename = "delete-comment")]
     DeleteComment,
     /// An asset comes to be, or its bytes change.
-    #[serde(rename = "upload-asset")]
     UploadAsset,
     /// Changes the name of an asset.
-    #[serde(rename = "rename-asset")]
     RenameAsset,
     /// An asset goes.
-    #[serde(rename = "delete-asset")]
     DeleteAsset,
 }
 
@@ -116,30 +110,32 @@ pub enum StepKind {
 }
 
 impl StepKind {
+    /// What a change that takes this step alone does.
+    const fn operation(self) -> Operation {
+        match self {
+            Self::Create => Operation::Create,
+            Self::Move => Operation::Move,
+            Self::Update => Operation::Update,
+            Self::Delete => Operation::Delete,
+            Self::AddComment => Operation::AddComment,
+            Self::ChangeComment => Operation::ChangeComment,
+            Self::DeleteComment => Operation::DeleteComment,
+            Self::UploadAsset => Operation::UploadAsset,
+            Self::RenameAsset => Operation::RenameAsset,
+            Self::DeleteAsset => Operation::DeleteAsset,
+        }
+    }
+
     /// The word for it on record.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Move => "move",
-            Self::Update => "update",
-            Self::Delete => "delete",
-            Self::AddComment => "add-comment",
-            Self::ChangeComment => "change-comment",
-            Self::DeleteComment => "delete-comment",
-            Self::UploadAsset => "upload-asset",
-            Self::RenameAsset => "rename-asset",
-            Self::DeleteAsset => "delete-asset",
-        }
+        self.operation().as_str()
     }
 
     /// Whether it is one of a page itself, not of what belongs to it.
     #[must_use]
     pub const fn is_of_page(self) -> bool {
-        matches!(
-            self,
-            Self::Create | Self::Move | Self::Update | Self::Delete
-        )
+        self.operation().is_of_page()
     }
 
     /// Whether two concurrent ones interfere: the wiki rebuilds its page tree for it (W19), or
