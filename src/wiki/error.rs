@@ -195,6 +195,14 @@ impl WikiError {
         self.meaning().is_passing
     }
 
+    /// Whether nothing of a request reached the wiki.
+    pub(super) const fn was_not_sent(&self) -> bool {
+        matches!(
+            self,
+            Self::NotConnected | Self::Untrusted { .. } | Self::RequestTooLarge
+        )
+    }
+
     /// Whether this leaves the outcome of a mutation open. Every answer that is not the wiki's own
     /// does: a gateway may have passed the request on before it answered.
     pub(super) fn leaves_open(&self) -> bool {

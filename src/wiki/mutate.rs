@@ -193,11 +193,7 @@ impl Sending {
                 keyed.learn(&answer);
                 understood(answer.map_err(|error| wiki.explain(with_right_of(kind, error))))
             }
-            Err(
-                error @ (WikiError::NotConnected
-                | WikiError::Untrusted { .. }
-                | WikiError::RequestTooLarge),
-            ) => Sent::NotSent(error),
+            Err(error) if error.was_not_sent() => Sent::NotSent(error),
             Err(error) => Sent::Open(error),
         }
     }
@@ -206,11 +202,7 @@ impl Sending {
 fn understood(answer: Result<Option<i64>, WikiError>) -> Sent {
     match answer {
         Ok(id) => Sent::Succeeded { id },
-        Err(
-            error @ (WikiError::NotConnected
-            | WikiError::Untrusted { .. }
-            | WikiError::RequestTooLarge),
-        ) => Sent::NotSent(error),
+        Err(error) if error.was_not_sent() => Sent::NotSent(error),
         Err(error) if error.leaves_open() => Sent::Open(error),
         Err(error) => Sent::Refused(error),
     }
