@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::moment::Moment;
-use crate::audit::{MemoryId, to_hex};
+use crate::audit::MemoryId;
+use crate::hex;
 use crate::page::{Locale, PagePath};
 
 /// The most characters of a memory.
@@ -104,6 +105,16 @@ impl Memory {
         self.gone
             .map_or(self.changed, |gone| gone.at.max(self.changed))
     }
+
+    /// The memory as it lies for restoring, forgotten at this moment or replaced by another one.
+    #[must_use]
+    pub fn gone_at(self, now: Moment, by: Option<MemoryId>) -> Self {
+        let at = now.max(self.changed.next());
+        Self {
+            gone: Some(Gone { at, by }),
+            ..self
+        }
+    }
 }
 
 /// Checks the text of a memory.
@@ -132,7 +143,7 @@ pub fn check_content(text: &str) -> Result<(), String> {
 /// The digest of a text, as it is on record: its SHA-256.
 #[must_use]
 pub fn digest(text: &str) -> String {
-    to_hex(&Sha256::digest(text))
+    hex::encode(&Sha256::digest(text))
 }
 
 #[cfg(test)]

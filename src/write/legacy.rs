@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use super::desk::Desk;
-use super::memories::{failure, gone, owner_of_client};
+use super::memories::{failure, owner_of_client};
 use crate::audit::{ClientId, Entry, MemoryId};
 use crate::error::Failure;
 use crate::memory::{Deed, Memory, MemoryError, Owner, Rows, digest};
@@ -156,7 +156,7 @@ fn settle(
         if legacy.purge {
             rows.remove(memory.id)?;
         } else if memory.gone.is_none() {
-            rows.put(from, &gone(memory, rows.now, None))?;
+            rows.put(from, &memory.gone_at(rows.now, None))?;
         } else {
             continue;
         }

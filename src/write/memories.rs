@@ -10,8 +10,8 @@ use crate::audit::{CallId, ClientId, MemoryId};
 use crate::error::{Code, Failure};
 use crate::gates::{ConfirmMode, Gate, Refusal, paused};
 use crate::memory::{
-    Deed, Gone, KEPT_DAYS, Memories, Memory, MemoryError, MemoryMode, MemoryPage, MemoryType,
-    Moment, Owner, Ranked, digest, ranked,
+    Deed, KEPT_DAYS, Memories, Memory, MemoryError, MemoryMode, MemoryPage, MemoryType, Moment,
+    Owner, Ranked, digest, ranked,
 };
 use crate::page::secrets;
 
@@ -150,12 +150,12 @@ impl Desk {
             if let Some(superseded) = superseded {
                 let _ = write!(reason, ", supersedes {superseded}");
                 let superseded = rows.own(&of.key, superseded)?;
-                rows.put(&of, &gone(superseded, rows.now, Some(id)))?;
+                rows.put(&of, &superseded.gone_at(rows.now, Some(id)))?;
             }
             // The text before stays for restoring.
             if let Some(old) = old.filter(|old| old.content != made.content) {
                 let before = Memory { id: new, ..old };
-                rows.put(&of, &gone(before, rows.now, Some(id)))?;
+                rows.put(&of, &before.gone_at(rows.now, Some(id)))?;
             }
             rows.put(&of, &made)?;
             rows.check_room(&of.key)?;
@@ -252,7 +252,7 @@ impl Desk {
         let done = memories.change(&self.audit, record, move |rows| {
             let memory = rows.own(&owner.key, id)?;
             let reason = format!("memory {id}, sha256 {}", digest(&memory.content));
-            rows.put(&owner, &gone(memory, rows.now, None))?;
+            rows.put(&owner, &memory.gone_at(rows.now, None))?;
             rows.check_room(&owner.key)?;
             let decision = "forgotten";
             let until = rows.now.plus_days(KEPT_DAYS);
@@ -463,15 +463,6 @@ fn is_same(one: &Memory, other: &Memory) -> bool {
         && one.kind == other.kind
         && page(one) == page(other)
         && one.importance == other.importance
-}
-
-/// The memory as it lies for restoring.
-pub(super) fn gone(memory: Memory, now: Moment, by: Option<MemoryId>) -> Memory {
-    let at = now.max(memory.changed.next());
-    Memory {
-        gone: Some(Gone { at, by }),
-        ..memory
-    }
 }
 
 fn off() -> Failure {

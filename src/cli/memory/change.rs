@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::{Outcome, print};
 use super::{Desk, Exit, named, whose};
-use crate::memory::{Deed, Gone, Memory, MemoryError, Owner, digest};
+use crate::memory::{Deed, Memory, MemoryError, Owner, digest};
 
 /// Arguments of `memory restore`.
 #[derive(Debug, clap::Args)]
@@ -106,9 +106,7 @@ pub(super) async fn forget(desk: &Desk, arguments: Forget) -> Outcome {
         let forgotten = desk.change("memory forget", Some(&memory), move |rows| {
             let memory = rows.own(&owner.key, id)?;
             let deed = deed("forgotten", &memory);
-            let at = rows.now.max(memory.changed.next());
-            let gone = Some(Gone { at, by: None });
-            rows.put(&owner, &Memory { gone, ..memory })?;
+            rows.put(&owner, &memory.gone_at(rows.now, None))?;
             rows.check_room(&owner.key)?;
             Ok(((), Some(deed)))
         });
@@ -170,9 +168,7 @@ pub(super) async fn clear(desk: &Desk, arguments: Clear) -> Outcome {
                     rows.remove(memory.id)?;
                     continue;
                 }
-                let at = rows.now.max(memory.changed.next());
-                let gone = Some(Gone { at, by: None });
-                rows.put(owner, &Memory { gone, ..memory })?;
+                rows.put(owner, &memory.gone_at(rows.now, None))?;
             }
             if !is_for_good {
                 rows.check_room(&owner.key)?;
