@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use super::error::FilesError;
 use super::folder::{Folder, OWN};
 use super::name::decode;
-use crate::audit::to_hex;
+use crate::hex;
 use crate::page::{PagePath, PageState};
 
 const VERSION: u32 = 1;
@@ -95,7 +95,7 @@ impl Base {
     }
 
     fn digest(&self) -> Result<String, FilesError> {
-        Ok(to_hex(&Sha256::digest(json(self)?)))
+        Ok(hex::encode(&Sha256::digest(json(self)?)))
     }
 
     pub(super) fn keep(&self, folder: &Folder) -> Result<(), FilesError> {
