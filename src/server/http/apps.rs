@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use secrecy::SecretString;
 
 use super::super::app::App;
-use crate::audit::to_hex;
+use crate::hex;
 use crate::page::ReadRule;
 use crate::share::evict_index;
 use crate::wiki::ApiKey;
@@ -153,6 +153,6 @@ impl Apps {
             digest,
             app: Arc::clone(&app),
         });
-        Some((app, to_hex(&digest)))
+        Some((app, hex::encode(&digest)))
     }
 }

@@ -109,20 +109,13 @@ impl NamedClient {
         parent: ClientId,
         may: Grant,
     ) -> Result<Self, String> {
-        let id = ClientId::new().map_err(|_| "the system gave no random numbers".to_owned())?;
-        let short: String = id.to_string().chars().take(8).collect();
-        let now = OffsetDateTime::now_utc();
-        let now = now.replace_nanosecond(0).unwrap_or(now);
+        let client = Self::fresh(Role::Agent, may)?;
+        let short: String = client.id().to_string().chars().take(8).collect();
         let client = Self {
-            id: Some(id),
             name: format!("{kind}-{short}"),
-            role: Role::Agent,
             parent: Some(parent),
             sha256: Some(digest(token.reveal())),
-            old: None,
-            link: None,
-            created: now.format(&Rfc3339).unwrap_or_default(),
-            may,
+            ..client
         };
         client.checked_whole(Duration::ZERO)?;
         Ok(client)
@@ -152,23 +145,30 @@ impl NamedClient {
         may: Grant,
         with: impl FnOnce(Self) -> Self,
     ) -> Result<Self, String> {
-        let now = OffsetDateTime::now_utc().replace_nanosecond(0).ok();
-        let id = ClientId::new().map_err(|_| "the system gave no random numbers".to_owned())?;
         let client = with(Self {
-            id: Some(id),
             name: name.to_owned(),
+            ..Self::fresh(role, may)?
+        });
+        client.checked(Duration::ZERO)?;
+        Ok(client)
+    }
+
+    /// A client without a name that shows nothing yet, made now.
+    fn fresh(role: Role, may: Grant) -> Result<Self, String> {
+        let id = ClientId::new().map_err(|_| "the system gave no random numbers".to_owned())?;
+        let now = OffsetDateTime::now_utc();
+        let now = now.replace_nanosecond(0).unwrap_or(now);
+        Ok(Self {
+            id: Some(id),
+            name: String::new(),
             role,
             parent: None,
             sha256: None,
             old: None,
             link: None,
-            created: now
-                .and_then(|now| now.format(&Rfc3339).ok())
-                .unwrap_or_default(),
+            created: now.format(&Rfc3339).unwrap_or_default(),
             may,
-        });
-        client.checked(Duration::ZERO)?;
-        Ok(client)
+        })
     }
 
     /// The same with a link that is valid for a day and replaces the previous one.

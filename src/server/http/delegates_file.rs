@@ -9,7 +9,7 @@ use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
 use super::delegate::{Delegate, End, Ended};
-use super::lines_file::LinesFile;
+use super::lines_file::{LinesFile, read_lines};
 use super::tokens_fault::TokensFileError;
 use crate::audit::ClientId;
 use crate::write::Legacy;
@@ -232,24 +232,13 @@ fn forget(all: &mut Vec<Delegate>, now: OffsetDateTime) {
 /// All delegates of a file's text.
 fn delegates(text: &str) -> Result<Vec<Delegate>, TokensFileError> {
     let mut ids = HashSet::new();
-    let lines = text.lines().enumerate();
-    lines
-        .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(number, line)| {
-            let line_fault = |fault| TokensFileError::Line {
-                line: number + 1,
-                fault,
-            };
-            // serde's own message could repeat what is there.
-            let one: Delegate = serde_json::from_str(line)
-                .map_err(|_| line_fault("it is not of the form that a server writes".to_owned()))?;
-            one.check().map_err(line_fault)?;
-            if !ids.insert(one.id()) {
-                return Err(line_fault("its id is there twice".to_owned()));
-            }
-            Ok(one)
-        })
-        .collect()
+    read_lines(text, "a server", |one: &Delegate| {
+        one.check()?;
+        if !ids.insert(one.id()) {
+            return Err("its id is there twice".to_owned());
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]

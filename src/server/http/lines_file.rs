@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
+
 use super::tokens_fault::TokensFileError;
 use crate::config::{changeable_by_others, changeable_by_others_than_its_owner};
 use crate::private_files;
@@ -109,4 +111,28 @@ impl LinesFile {
         path.push(ending);
         PathBuf::from(path)
     }
+}
+
+/// What the lines of a text say; one bad line spoils them all. `writer` is whatever writes such
+/// lines.
+pub(super) fn read_lines<T: DeserializeOwned>(
+    text: &str,
+    writer: &str,
+    mut check: impl FnMut(&T) -> Result<(), String>,
+) -> Result<Vec<T>, TokensFileError> {
+    let lines = text.lines().enumerate();
+    lines
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(number, line)| {
+            let line_fault = |fault| TokensFileError::Line {
+                line: number + 1,
+                fault,
+            };
+            // serde's own message could repeat what is there.
+            let one: T = serde_json::from_str(line)
+                .map_err(|_| line_fault(format!("it is not of the form that {writer} writes")))?;
+            check(&one).map_err(line_fault)?;
+            Ok(one)
+        })
+        .collect()
 }

@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq as _;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::audit::to_hex;
+use crate::hex;
 
 /// The prefix of every token, so that a leaked one can be recognized.
 pub const TOKEN_PREFIX: &str = "wjs_";
@@ -82,7 +82,7 @@ fn random(prefix: &str) -> Result<String, getrandom::Error> {
 
 /// SHA-256 in hex. Digests are compared, which have one length, in constant time.
 pub(super) fn digest(secret: &str) -> String {
-    to_hex(&Sha256::digest(secret.as_bytes()))
+    hex::encode(&Sha256::digest(secret.as_bytes()))
 }
 
 /// Whether two digests are the same, found out in constant time.

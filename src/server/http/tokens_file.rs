@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use super::client::{NamedClient, Rotation};
 use super::delegates_file::DelegatesFile;
 use super::last_use::LastUses;
-use super::lines_file::LinesFile;
+use super::lines_file::{LinesFile, read_lines};
 use super::secret::LinkSecret;
 use super::tokens_fault::TokensFileError;
 use crate::audit::ClientId;
@@ -175,28 +175,16 @@ impl TokensFile {
 /// All clients of a file's text.
 fn clients(text: &str) -> Result<Vec<NamedClient>, TokensFileError> {
     let (mut names, mut ids) = (HashSet::new(), HashSet::new());
-    let lines = text.lines().enumerate();
-    lines
-        .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(number, line)| {
-            let line_fault = |fault| TokensFileError::Line {
-                line: number + 1,
-                fault,
-            };
-            // serde's own message could repeat what is there.
-            let client: NamedClient = serde_json::from_str(line).map_err(|_| {
-                line_fault("it is not of the form that `token new` writes".to_owned())
-            })?;
-            client.checked(Duration::ZERO).map_err(line_fault)?;
-            if !names.insert(client.name.clone()) {
-                return Err(line_fault("its name is there twice".to_owned()));
-            }
-            if !ids.insert(client.id()) {
-                return Err(line_fault("its id is there twice".to_owned()));
-            }
-            Ok(client)
-        })
-        .collect()
+    read_lines(text, "`token new`", |client: &NamedClient| {
+        client.checked(Duration::ZERO)?;
+        if !names.insert(client.name.clone()) {
+            return Err("its name is there twice".to_owned());
+        }
+        if !ids.insert(client.id()) {
+            return Err("its id is there twice".to_owned());
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]
