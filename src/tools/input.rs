@@ -67,6 +67,12 @@ where
     }
 }
 
+/// A number of things, or the usual one.
+pub(super) fn count(given: Option<u32>, usual: usize) -> usize {
+    let given = given.and_then(|number| usize::try_from(number).ok());
+    given.unwrap_or(usual)
+}
+
 /// Accepts `"240"` for 240 where a whole number is wanted, since several models write ids so; 240
 /// for `"240"` where a page is wanted by path or id; and the former notation `{"from": 12, "to":
 /// 40}` for the lines `12-40`.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::Context;
-use super::input::rule;
+use super::input::{count, rule};
 use super::output::some_count;
 use super::tool::{Explained, Kind, Tool};
 use crate::error::Failure;
@@ -79,10 +79,6 @@ impl Tool for ListAssets {
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
-        let number = |given: Option<u32>, default| {
-            let given = given.and_then(|number| usize::try_from(number).ok());
-            given.unwrap_or(default)
-        };
         let folder = PagePath::of(input.folder.as_deref().unwrap_or_default());
         let mut found = context.wiki.asset_folder(&folder).await?;
         found.folders.sort();
@@ -90,8 +86,8 @@ impl Tool for ListAssets {
         let (total, total_folders) = (found.assets.len(), found.folders.len());
         let folders = found.folders.iter().take(MOST_FOLDERS);
         let folders: Vec<String> = folders.map(|path| escape_hidden(path.as_str())).collect();
-        let assets = found.assets.into_iter().skip(number(input.offset, 0));
-        let assets: Vec<Told> = assets.take(number(input.limit, 50)).map(Told::of).collect();
+        let assets = found.assets.into_iter().skip(count(input.offset, 0));
+        let assets: Vec<Told> = assets.take(count(input.limit, 50)).map(Told::of).collect();
         Ok(Output {
             total: some_count(total).filter(|_| total > assets.len()),
             total_folders: some_count(total_folders).filter(|_| total_folders > folders.len()),

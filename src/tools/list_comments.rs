@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::Context;
+use super::input::count;
 use super::output::some_count;
 use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
 use crate::error::{Code, Failure};
@@ -87,10 +88,6 @@ impl Tool for ListComments {
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
-        let number = |given: Option<u32>, default| {
-            let given = given.and_then(|number| usize::try_from(number).ok());
-            given.unwrap_or(default)
-        };
         let page = context.wiki.page_by_id(input.id).await?;
         let mut all = context.wiki.comments(&page).await?;
         all.reverse();
@@ -103,10 +100,10 @@ impl Tool for ListComments {
             }
         }
         let total = all.len();
-        let skipped = all.into_iter().skip(number(input.offset, 0));
+        let skipped = all.into_iter().skip(count(input.offset, 0));
         let (mut comments, mut room) = (Vec::new(), MOST_TEXT);
         let mut unavailable = None;
-        for comment in skipped.take(number(input.limit, 20)) {
+        for comment in skipped.take(count(input.limit, 20)) {
             if comment.content.is_none() {
                 unavailable = Some(Unavailable {
                     content: "needs write:comments or manage:comments",

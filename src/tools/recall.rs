@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::Context;
+use super::input::count;
 use super::output::some_count;
 use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::error::Failure;
@@ -98,13 +99,12 @@ impl Tool for Recall {
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
-        let limit = input.limit.and_then(|limit| usize::try_from(limit).ok());
         let query = input.query.filter(|query| !query.trim().is_empty());
         let what = ToRecall {
             query,
             kind: input.kind,
             page: input.page,
-            limit: limit.unwrap_or(USUAL),
+            limit: count(input.limit, USUAL),
         };
         let recalled = context.desk.recall(&context.caller, what).await?;
         Ok(Output {
