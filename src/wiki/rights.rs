@@ -37,7 +37,7 @@ pub enum Right {
     WriteScripts,
     /// Their comments are seen.
     ReadComments,
-    /// Comments are written, and the key's own changed.
+    /// Comments are written.
     WriteComments,
     /// All comments are changed and deleted.
     ManageComments,

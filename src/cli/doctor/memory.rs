@@ -13,15 +13,19 @@ pub(super) async fn found(log: &AuditLog, mode: MemoryMode, policy: &Policy) -> 
     let memories = Memories::of(log);
     let looked = memories.look(|rows| {
         let mut all = Vec::new();
+        let mut latest = Moment::default();
         for owner in rows.owners()? {
+            let own = rows.of_owner(&owner.key)?.into_iter();
+            let latest_of = own.map(|one| one.used.max(one.changed));
+            latest = latest_of.fold(latest, Moment::max);
             let usage = rows.usage(&owner.key)?;
             all.push((owner, usage));
         }
-        Ok(all)
+        Ok((all, latest > rows.now.plus_days(1)))
     });
     let file = print::path(memories.file());
-    let owners = match looked.await {
-        Ok(owners) => owners.unwrap_or_default(),
+    let (owners, is_ahead) = match looked.await {
+        Ok(found) => found.unwrap_or_default(),
         Err(error) => {
             let seen = format!("{error}: {file}");
             return vec![Finding::wrong(seen, error.hint())];
@@ -58,19 +62,7 @@ pub(super) async fn found(log: &AuditLog, mode: MemoryMode, policy: &Policy) -> 
             ));
         }
     }
-    let ahead = memories
-        .look(|rows| {
-            let mut latest = Moment::default();
-            for owner in rows.owners()? {
-                let all = rows.of_owner(&owner.key)?.into_iter();
-                latest = all
-                    .map(|one| one.used.max(one.changed))
-                    .fold(latest, Moment::max);
-            }
-            Ok(latest > rows.now.plus_days(1))
-        })
-        .await;
-    if matches!(ahead, Ok(Some(true))) {
+    if is_ahead {
         found.push(Finding::warning(
             "something was remembered at a time that is yet to come; the next change puts it right",
             "Check the clock of this machine.",
