@@ -12,6 +12,7 @@ pub mod error;
 mod fields;
 pub mod files;
 pub mod gates;
+mod hex;
 pub mod index;
 pub mod memory;
 pub mod meter;

@@ -1,12 +1,12 @@
 //! Names in lower-case hex: of calls, runs, lines and kept states.
 
-use std::fmt::Write as _;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest as _, Sha256};
 
 use super::AuditError;
+use crate::hex::encode;
 
 /// A text that is not lower-case hex of the right length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -198,15 +198,6 @@ impl KeptState {
     pub(super) fn of_text(text: &[u8]) -> Option<Self> {
         decode(std::str::from_utf8(text).ok()?).map(Self)
     }
-}
-
-/// Bytes in lower-case hex.
-pub(crate) fn encode(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {

@@ -102,7 +102,6 @@ pub use filter::Filter;
 pub use groups::{CallGroup, GroupId, Groups, Room, Seen, Survey};
 pub use heads::FileHead;
 pub use health::Health;
-pub(crate) use hex::encode as to_hex;
 pub use hex::{
     CallId, ClientId, DraftId, KeptState, KeyDigest, LineHash, MemoryId, NotHex, ProposalId, RunId,
 };

@@ -12,7 +12,8 @@ use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 
-use super::{AuditError, hex};
+use super::AuditError;
+use crate::hex;
 
 /// How the line of a signing key begins.
 const SECRET: &str = "wikijs-mcp-audit-key:";

@@ -21,7 +21,8 @@ use tokio_util::sync::CancellationToken;
 use super::exit::Exit;
 use super::signals::Signals;
 use super::{Outcome, print, start};
-use crate::audit::{ProposalId, to_hex};
+use crate::audit::ProposalId;
+use crate::hex;
 use crate::private_files;
 use crate::review::{Bench, Doors, Place, Reviewer, Reviews, router};
 use crate::server::http::serve_routes;
@@ -146,7 +147,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 fn random<const N: usize>() -> Result<String, (Exit, String)> {
     let mut bits = [0_u8; N];
     getrandom::fill(&mut bits).map_err(|error| (Exit::Failed, error.to_string()))?;
-    Ok(to_hex(&bits))
+    Ok(hex::encode(&bits))
 }
 
 /// Opens the link in the user's browser, through a private file that leads on to it; gives the

@@ -8,6 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest as _, Sha256};
 
+use crate::hex;
+
 /// Bytes, shared by their copies; base64 in JSON.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Blob(Arc<[u8]>);
@@ -44,12 +46,7 @@ impl Blob {
     /// Their SHA-256, in hexadecimal digits.
     #[must_use]
     pub fn sha256(&self) -> String {
-        let mut text = String::with_capacity(64);
-        for byte in Sha256::digest(&self.0) {
-            // Writing to a text cannot fail.
-            let _ = fmt::Write::write_fmt(&mut text, format_args!("{byte:02x}"));
-        }
-        text
+        hex::encode(&Sha256::digest(&self.0))
     }
 
     /// What they are, in three lines: all that is shown of them where a change of them is.

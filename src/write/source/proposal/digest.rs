@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
 
 use crate::audit::Proposal;
 use crate::change::Change;
+use crate::hex;
 use crate::page::{Field, PageState};
 
 /// A SHA-256, in hex, over a proposal's id and note and, in order, what each of its changes does:
@@ -34,12 +34,7 @@ pub(in crate::write) fn of<'a>(
             "lost": change.lost().iter().map(|field| field.name()).collect::<Vec<_>>(),
         }));
     }
-    let mut told = String::with_capacity(64);
-    for byte in digest.finalize() {
-        // Nothing can fail here: a text takes what it is given.
-        let _ = write!(told, "{byte:02x}");
-    }
-    told
+    hex::encode(&digest.finalize())
 }
 
 fn values(page: &PageState) -> Map<String, Value> {
