@@ -37,7 +37,7 @@ const DROPPED: [&str; 4] = [
 pub(super) fn refusal(request: &CustomRequest, context: &RequestContext<RoleServer>) -> ErrorData {
     if load(context).is_some() {
         return ErrorData::invalid_request(
-            "the message is larger than is taken: 64 kB, and the arguments of a call up to 6 MB in all",
+            "the message is larger than is taken: 64 kB, and the arguments of a call up to 7 MB in all",
             None,
         );
     }

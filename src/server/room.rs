@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::shares::Shares;
 
 /// The most bytes of a message.
-pub(super) const MOST_BYTES: usize = 6 * 1024 * 1024;
+pub(super) const MOST_BYTES: usize = 7 * 1024 * 1024;
 /// The unit of room, in bytes.
 const UNIT: usize = 1024;
 /// All large messages together: two of the largest.

@@ -124,7 +124,7 @@ impl Arguments {
             None => Ok(()),
             Some(Refused::TooLarge) => Err(Failure::new(
                 Code::TooLarge,
-                "The message is larger than the 6 MB that this server accepts, or has more than 64 kB besides the arguments.",
+                "The message is larger than the 7 MB that this server accepts, or has more than 64 kB besides the arguments.",
             )),
             Some(Refused::NoRoom) => Err(Failure::new(
                 Code::Timeout,

@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_mcp::audit::Outcome;
@@ -99,6 +101,32 @@ async fn a_killed_server_leaves_assets_that_the_next_one_finds_and_takes_back() 
         next.confirmed("wikijs_undo_write", undo).await.unwrap();
         assert_eq!(all(&wiki), before, "{tool}");
     }
+}
+
+/// Base64 is a third longer than what it says.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_largest_file_fits_into_one_message_as_base64() {
+    let wiki = wiki().await;
+    let dir = TempDir::new().unwrap();
+    let mut program = Program::serve(
+        &[],
+        &[
+            ("WIKI_BASE_URL", &wiki.address()),
+            ("WIKI_API_TOKEN", &wiki.keys().admin),
+            ("WIKI_MUTATIONS_ENABLED", "true"),
+            ("WIKI_MUTATION_DRY_RUN", "false"),
+            ("WIKI_TOOLSETS", "assets"),
+            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+        ],
+    );
+    let data = STANDARD.encode(vec![b'a'; 5 * 1024 * 1024]);
+    let upload = json!({ "path": "docs/large.csv", "base64": data });
+    let preview = program.call("wikijs_upload_asset", &upload);
+    let confirm = json!({ "path": "docs/large.csv", "confirm": preview["confirm"] });
+    let made = program.call("wikijs_upload_asset", &confirm);
+    assert_eq!(made["outcome"], "applied", "{made}");
+    let stored = bytes_at(&wiki, "docs/large.csv").unwrap();
+    assert_eq!(stored.len(), 5 * 1024 * 1024);
 }
 
 #[tokio::test]

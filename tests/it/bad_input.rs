@@ -23,7 +23,7 @@ const MOST_ANSWER: usize = 256 << 10;
 /// The most memory that any bad input takes, in bytes.
 const MOST_MEMORY: u64 = 64_000_000;
 /// As much bad input as is looked at.
-const LARGE: usize = 6_000_000;
+const LARGE: usize = 7_000_000;
 const BY_ID: &str = "wikijs_get_page_by_id";
 const TAGS: &str = "wikijs_list_tags";
 

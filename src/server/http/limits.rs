@@ -57,7 +57,7 @@ impl HttpLimits {
 impl Default for HttpLimits {
     fn default() -> Self {
         Self {
-            body: 6 * 1024 * 1024,
+            body: 7 * 1024 * 1024,
             connections: 1024,
             sessions: 512,
             calls: 256,
