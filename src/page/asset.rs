@@ -62,6 +62,12 @@ pub fn can_be_downloaded(path: &PagePath) -> bool {
     path.contains('.') && !path.contains("..") && !of_page.iter().any(|end| path.ends_with(end))
 }
 
+/// Whether a name is one of a web page.
+#[must_use]
+pub fn is_web_page(path: &PagePath) -> bool {
+    matches!(extension(path).as_str(), "htm" | "html" | "shtml")
+}
+
 /// Whether `/<path>` is something else to the wiki, which takes its first part for a locale, for
 /// nothing, or for its own (W42). Behind a locale it is the asset's address all the same.
 #[must_use]

@@ -21,6 +21,8 @@ pub struct RawAnswer {
     pub status: u16,
     /// The header `Retry-After`, if it is a number of seconds.
     pub retry_after: Option<Duration>,
+    /// Whether it says that it is a web page.
+    pub is_html: bool,
     /// The body.
     pub body: Vec<u8>,
 }

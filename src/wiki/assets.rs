@@ -10,7 +10,7 @@ use super::answer::{RawAnswer, read_query};
 use super::client::{Wiki, below};
 use super::error::WikiError;
 use super::operations::{AssetsFolders, AssetsList, assets_folders, assets_list};
-use crate::page::{Blob, Date, Locale, PagePath, can_be_downloaded, needs_locale};
+use crate::page::{Blob, Date, Locale, PagePath, can_be_downloaded, is_web_page, needs_locale};
 
 /// How deep folders are walked at most.
 const MOST_DEEP: usize = 32;
@@ -120,6 +120,10 @@ impl Wiki {
         let bytes = self.read(
             |left| self.transport.get(address.clone(), left),
             |answer| match answer.status {
+                // A login page or a gateway's, in place of what the name's end says (W40).
+                200 if answer.is_html && !is_web_page(path) => Err(WikiError::NotGraphQl {
+                    status: answer.status,
+                }),
                 200 => Ok(Blob::from(answer.body.clone())),
                 404 => Err(WikiError::NotFound),
                 401 | 403 => Err(WikiError::Forbidden {

@@ -295,6 +295,8 @@ async fn read_to_end(mut response: Response) -> Result<RawAnswer, WikiError> {
         .headers()
         .get(RETRY_AFTER)
         .and_then(|value| wait(value.to_str().ok()?.trim()));
+    let kind = response.headers().get(CONTENT_TYPE);
+    let is_html = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(fault)? {
         if body.len() + chunk.len() > MAX_ANSWER_BYTES {
@@ -307,6 +309,7 @@ async fn read_to_end(mut response: Response) -> Result<RawAnswer, WikiError> {
     Ok(RawAnswer {
         status,
         retry_after,
+        is_html,
         body,
     })
 }

@@ -175,6 +175,29 @@ async fn a_proposed_asset_that_was_changed_meanwhile_is_not_applied() {
     }
 }
 
+#[tokio::test]
+async fn a_login_page_in_place_of_a_file_is_neither_shown_nor_kept() {
+    let wiki = wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let key = wiki.key_with(&RIGHTS, "");
+    let served = Setup::at(&faulty.address(), &key)
+        .with("WIKI_TOOLSETS", "assets")
+        .with("WIKI_HTTP_MAX_RETRIES", "0")
+        .serve()
+        .await
+        .acquainted()
+        .await;
+    for tool in ["wikijs_get_asset", "wikijs_delete_asset"] {
+        let page = Reply::say(200, "text/html; charset=utf-8", "<html>Sign in</html>");
+        // Behind the folders at the root and the files in one.
+        faulty.on_request_after(2, Fault::new(Reach::Never, page));
+        let refused = served.call(tool, json!({ "path": "docs/plan.png" })).await;
+        let refused = refused.unwrap_err();
+        assert_eq!(refused["code"], "WIKI_UNAVAILABLE", "{tool} {refused}");
+    }
+    assert!(mutations(&wiki).is_empty());
+}
+
 /// A server with a folder for uploads, and that folder.
 async fn with_folder(wiki: &DemoWiki) -> (Served, TempDir) {
     let outside = TempDir::new().unwrap();

@@ -219,6 +219,7 @@ pub(crate) fn answer(status: u16, retry_after: Option<Duration>, body: Vec<u8>) 
     let answer = RawAnswer {
         status,
         retry_after,
+        is_html: false,
         body,
     };
     let mut errors = Vec::new();

@@ -117,6 +117,7 @@ fn read(message: &str, extensions: &Value) -> WikiError {
     let answer = RawAnswer {
         status: 200,
         retry_after: None,
+        is_html: false,
         body: body.to_string().into_bytes(),
     };
     read_query::<Value>(&answer).expect_err("an error")
