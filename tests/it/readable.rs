@@ -26,6 +26,14 @@ const NEEDLES: [&str; 4] = [
     "zirconbranch",
 ];
 
+/// Files that may not be read in one of them, and are not in the other.
+const HIDDEN_ASSETS: [&str; 4] = [
+    "xyloquartz.csv",
+    "vault/plan.csv",
+    "docs/vault/plan.csv",
+    "docs/vault/below/deep.csv",
+];
+
 /// Pages that may not be read: by an allowed prefix, by a denied one, by tags. They link to pages
 /// that may be, share their tags, stand beside and below them, and were changed last.
 fn hide_some(wiki: &DemoWiki) -> Vec<i64> {
@@ -41,6 +49,9 @@ fn hide_some(wiki: &DemoWiki) -> Vec<i64> {
         ..PageRow::default()
     };
     wiki.with_store(|store| {
+        for path in HIDDEN_ASSETS {
+            store.add_asset(path, "text/csv", b"xyloquartz,backup\n");
+        }
         [
             page("vault/plan", &["docs"], "en"),
             page("docs/vault", &["docs", "zirconbranch/a"], "en"),
@@ -188,16 +199,11 @@ fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
             json!({ "id": visible, "comment": 3 }),
         ),
         ("wikijs_list_assets", json!({})),
-        ("wikijs_get_asset", json!({ "path": "seen.csv" })),
+        ("wikijs_list_assets", json!({ "folder": "docs" })),
         (
-            "wikijs_upload_asset",
-            json!({ "path": "seen.csv", "text": "x" }),
+            "wikijs_get_asset",
+            json!({ "path": "docs/seen.csv", "usedBy": true }),
         ),
-        (
-            "wikijs_rename_asset",
-            json!({ "path": "seen.csv", "name": "other.csv" }),
-        ),
-        ("wikijs_delete_asset", json!({ "path": "seen.csv" })),
         ("wikijs_list_proposals", json!({})),
         ("wikijs_get_change_set", json!({})),
         ("wikijs_submit_draft", json!({ "draft": "none" })),
@@ -207,6 +213,18 @@ fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
         ("wikijs_recall", json!({ "query": "xyloquartz backup" })),
         ("wikijs_recall", json!({ "type": "fact", "limit": 1 })),
     ];
+    for path in HIDDEN_ASSETS {
+        let folder = path.rsplit_once('/').map_or(path, |(folder, _)| folder);
+        all.push(("wikijs_list_assets", json!({ "folder": folder })));
+        for path in [path.to_owned(), path.to_uppercase(), format!("/{path}/")] {
+            all.push(("wikijs_get_asset", json!({ "path": path })));
+            let upload = json!({ "path": path, "text": "x", "replace": true });
+            all.push(("wikijs_upload_asset", upload));
+            let rename = json!({ "path": path, "name": "other.csv" });
+            all.push(("wikijs_rename_asset", rename));
+            all.push(("wikijs_delete_asset", json!({ "path": path })));
+        }
+    }
     for path in [
         "docs/vault",
         "docs/VAULT/below/deep",
@@ -391,6 +409,9 @@ async fn beside_the_tools(served: &Served) -> Vec<(String, Value)> {
 /// The two wikis, the hidden pages of the first, and a page that may be read.
 async fn two_wikis() -> (DemoWiki, DemoWiki, Vec<i64>, i64) {
     let (with, without) = (sample_wiki().await, sample_wiki().await);
+    for wiki in [&with, &without] {
+        wiki.with_store(|store| store.add_asset("docs/seen.csv", "text/csv", b"seen,backup\n"));
+    }
     let hidden = hide_some(&with);
     let visible = id_of(&with, "docs/configuration");
     assert_eq!(visible, id_of(&without, "docs/configuration"));
