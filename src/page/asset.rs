@@ -62,6 +62,15 @@ pub fn can_be_downloaded(path: &PagePath) -> bool {
     path.contains('.') && !path.contains("..") && !of_page.iter().any(|end| path.ends_with(end))
 }
 
+/// Whether a name is one of an image that browsers and models show, and that cannot run anything.
+#[must_use]
+pub fn is_picture(path: &PagePath) -> bool {
+    matches!(
+        extension(path).as_str(),
+        "png" | "jpg" | "jpeg" | "gif" | "webp"
+    )
+}
+
 /// Whether a name is one of a web page.
 #[must_use]
 pub fn is_web_page(path: &PagePath) -> bool {

@@ -26,6 +26,11 @@ pub(super) fn plain(text: String) -> Reply {
     whole(StatusCode::OK, "text/plain; charset=utf-8", text)
 }
 
+/// An image that a change uploads.
+pub(super) fn picture(mime: &'static str, bytes: Vec<u8>) -> Reply {
+    whole(StatusCode::OK, mime, bytes)
+}
+
 /// An answer, whichever way it came about.
 pub(super) async fn answer(work: impl Future<Output = Result<Reply, Reply>>) -> Reply {
     // A handler's future is large where a write is made in it.
@@ -68,8 +73,8 @@ pub(super) fn set(reply: &mut Reply, name: HeaderName, value: &str) {
     }
 }
 
-fn whole(status: StatusCode, kind: &'static str, body: String) -> Reply {
-    let mut reply = Response::new(Body::from(body));
+fn whole(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Reply {
+    let mut reply = Response::new(body.into());
     *reply.status_mut() = status;
     for (name, value) in [
         (header::CONTENT_TYPE, kind),

@@ -17,7 +17,7 @@ use super::place::Place;
 use super::queue::{self, Queue};
 use super::record;
 use super::rendered;
-use super::reply::{Reply, answer, not_modified, page, plain, see_other, set, text};
+use super::reply::{Reply, answer, not_modified, page, picture, plain, see_other, set, text};
 use super::set_page;
 use super::sheet::Sheet;
 use super::sign_in;
@@ -34,6 +34,7 @@ pub fn router(reviews: Arc<Reviews>) -> Router {
         .route("/review/sign-out", axum::routing::post(sign_out))
         .route("/review/sets/{id}", get(show_set).post(decide))
         .route("/review/sets/{id}/new/{number}", get(show_new_text))
+        .route("/review/sets/{id}/picture/{number}", get(show_picture))
         .route("/review/assets/{name}", get(asset))
         .merge(record::routes())
         .with_state(reviews)
@@ -127,6 +128,25 @@ async fn show_new_text(
             StatusCode::OK,
             rendered::page((&id, &one, &address), &shown, &frame),
         ))
+    })
+    .await
+}
+
+/// The image that one change uploads.
+async fn show_picture(
+    State(reviews): Site,
+    Path((id, number)): Path<(String, usize)>,
+    request: Request,
+) -> Reply {
+    let (request, _) = request.into_parts();
+    answer(async {
+        let visitor = reviews.enter(&request)?;
+        let seen = found(&visitor, &id).await?;
+        let desk = &visitor.reviewer.bench.desk;
+        let found = desk.new_picture(&seen.review.proposal, number).await;
+        let found = found.map_err(|failure| broken(&failure.to_string()))?;
+        let (mime, bytes) = found.ok_or_else(no_set)?;
+        Ok(picture(mime, bytes.as_bytes().to_vec()))
     })
     .await
 }

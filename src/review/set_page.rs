@@ -14,8 +14,10 @@ use super::queue::{place, verb, what};
 use super::rows::table;
 use super::sheet::{Change, Sheet, Text};
 use crate::audit::{Proposal, ProposalState};
+use crate::change::Operation;
 use crate::error::Code;
 use crate::notice::Progress;
+use crate::page::is_picture;
 use crate::write::Review;
 
 /// What of a set a browser is shown.
@@ -238,7 +240,7 @@ fn one(shown: &Shown, number: usize, change: &Change, is_list: bool) -> Markup {
                         " " span.quiet { "“" (text(&proposed.title)) "”" }
                     }
                 }
-                @if !change.texts.is_empty() {
+                @if !change.texts.is_empty() && proposed.operation != Operation::UploadAsset {
                     a.wiki href=(format!("/review/sets/{}/new/{number}", shown.sheet.review.proposal.id)) { "as rendered" }
                 }
                 a.wiki href=(change.reviewed.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
@@ -253,6 +255,10 @@ fn one(shown: &Shown, number: usize, change: &Change, is_list: bool) -> Markup {
             (conflict(change))
             @if proposed.undoes.is_some() { p.quiet { "takes back an earlier write" } }
             @if !change.values.is_empty() { (fields::table(&change.values)) }
+            @if proposed.operation == Operation::UploadAsset && is_picture(&proposed.path) {
+                img.picture loading="lazy" alt=(format!("What is uploaded as {}", text(proposed.path.as_str())))
+                    src=(format!("/review/sets/{}/picture/{number}", shown.sheet.review.proposal.id));
+            }
             @for (at, of) in change.texts.iter().enumerate() { (one_text(shown, number, at, of)) }
         }
     }

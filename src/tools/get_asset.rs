@@ -14,7 +14,7 @@ use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
 use crate::error::Failure;
 use crate::index::Pattern;
 use crate::page::{
-    Blob, PagePath, PageReading, check_asset, escape_hidden, extension, mime_of, needs_locale,
+    Blob, PagePath, PageReading, check_asset, escape_hidden, is_picture, mime_of, needs_locale,
 };
 use crate::wiki::WikiError;
 use crate::write::no_asset;
@@ -235,10 +235,7 @@ impl Seen {
             return not(NO_DOWNLOAD);
         };
         let raw = bytes.as_bytes();
-        if matches!(
-            extension(path).as_str(),
-            "png" | "jpg" | "jpeg" | "gif" | "webp"
-        ) {
+        if is_picture(path) {
             if check_asset(path, raw).is_err() {
                 return not("it is no whole image of the type that its name says");
             }

@@ -6,6 +6,7 @@ use crate::audit::{AuditError, CallId, Proposal, ProposalId, ProposalState, Prop
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SetChange};
+use crate::page::{Blob, Thing, check_asset, is_picture, mime_of};
 use crate::rules::Facts;
 
 use super::answer::SetLine;
@@ -189,6 +190,30 @@ impl Desk {
         let change = self.proposals.change_of(&one, proposal.key).await?;
         let after = change.after();
         Ok(after.map(|after| (one, after.editor.clone(), after.content.clone())))
+    }
+
+    /// The image that one change of a proposal uploads, by its number from 0; `None` if it uploads
+    /// none, or none that is whole.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being seen.
+    pub async fn new_picture(
+        &self,
+        proposal: &Proposal,
+        number: usize,
+    ) -> Result<Option<(&'static str, Blob)>, Failure> {
+        let Some(one) = proposal.changes().nth(number) else {
+            return Ok(None);
+        };
+        let change = self.proposals.change_of(&one, proposal.key).await?;
+        let after = change.after();
+        Ok(after.and_then(|after| match &after.thing {
+            Some(Thing::Asset(asset)) if is_picture(&after.path) => {
+                check_asset(&after.path, asset.bytes.as_bytes()).ok()?;
+                Some((mime_of(&after.path), asset.bytes.clone()))
+            }
+            _ => None,
+        }))
     }
 
     /// What the changes do, as they are kept and merged with what was changed since.

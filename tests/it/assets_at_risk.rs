@@ -17,6 +17,7 @@ use crate::command::{Command, Ended};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, members, mutations, wiki_of};
 use crate::process::Program;
+use crate::review::Desk;
 use crate::status::status;
 
 /// One call of each tool that writes, of [`wiki`].
@@ -421,4 +422,38 @@ async fn a_page_uses_an_asset_however_it_writes_the_address() {
     let mut found = members(&told, "usedBy", "path");
     found.sort_unstable();
     assert_eq!(found, ["docs/a", "docs/b", "docs/c", "docs/d"], "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_who_decides_on_an_image_sees_it() {
+    let wiki = wiki().await;
+    let key = wiki.keys().admin.clone();
+    let desk = Desk::with_key(wiki, key).await;
+    let tool = "wikijs_upload_asset";
+    let picture = json!({ "path": "docs/new.png", "base64": STANDARD.encode(png()) });
+    let id = desk.propose(tool, picture).await;
+    let other = desk
+        .propose(tool, json!({ "path": "docs/a.svg", "text": "<svg/>" }))
+        .await;
+    let mut browser = desk.signed_in().await;
+    let shown = browser.open(&format!("/review/sets/{id}")).await;
+    let place = format!("/review/sets/{id}/picture/0");
+    assert!(shown.text.contains(&place), "{}", shown.text);
+    assert!(!shown.text.contains("as rendered"), "{}", shown.text);
+    let image = browser.open(&place).await;
+    assert_eq!(image.status, 200);
+    assert_eq!(image.headers["content-type"], "image/png");
+    assert_eq!(image.headers["x-content-type-options"], "nosniff");
+    // What could run something is not served, and nothing to whoever is not signed in.
+    for path in [
+        format!("/review/sets/{other}/picture/0"),
+        format!("/review/sets/{id}/picture/1"),
+    ] {
+        assert_eq!(browser.open(&path).await.status, 404, "{path}");
+    }
+    let record = browser.open("/review/record?operation=upload-asset").await;
+    assert!(record.text.contains("docs/new.png"), "{}", record.text);
+    browser.cookie.clear();
+    let refused = browser.open(&place).await;
+    assert_ne!(refused.headers["content-type"], "image/png");
 }

@@ -153,13 +153,19 @@ pub(crate) struct Desk {
 impl Desk {
     pub(crate) async fn of(pages: &[(&str, &str)]) -> Self {
         let wiki = wiki_of(pages).await;
-        let agent = Setup::of(&wiki, |keys| &keys.scripter)
+        let key = wiki.keys().scripter.clone();
+        Self::with_key(wiki, key).await
+    }
+
+    /// The same on this wiki, for both with this key.
+    pub(crate) async fn with_key(wiki: DemoWiki, key: String) -> Self {
+        let agent = Setup::at(&wiki.address(), &key)
             .with("WIKI_MUTATION_DRY_RUN", "true")
-            .with("WIKI_TOOLSETS", "pages,drafts,proposals")
+            .with("WIKI_TOOLSETS", "pages,drafts,proposals,assets")
             .serve()
             .await;
         let dir = agent.dir.path().to_str().unwrap().to_owned();
-        let (address, key) = (wiki.address(), wiki.keys().scripter.clone());
+        let address = wiki.address();
         let begun = tokio::task::spawn_blocking(move || {
             let variables = [
                 ("WIKI_BASE_URL", &*address),
@@ -503,7 +509,7 @@ async fn others_in_a_browser(desk: &Desk) -> [String; 3] {
     }
     let agent = Setup::indexed(&desk.wiki, |keys| &keys.admin)
         .with("WIKI_MUTATION_DRY_RUN", "true")
-        .with("WIKI_TOOLSETS", "pages,drafts,proposals")
+        .with("WIKI_TOOLSETS", "pages,drafts,proposals,assets")
         .in_dir_of(&desk.agent)
         .serve()
         .await;

@@ -196,8 +196,7 @@ fn gates() -> Vec<Gate> {
 }
 
 fn operations() -> Vec<Operation> {
-    use Operation::{Create, Delete, Move, Update};
-    vec![Create, Update, Move, Delete]
+    Operation::ALL.to_vec()
 }
 
 fn one_of<T: Word>(value: &str, all: Vec<T>) -> Result<T, String> {
