@@ -12,6 +12,7 @@ use super::output::some_count;
 use super::search_pages::{Indexed, SWITCHED_OFF, Sought};
 use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
 use crate::error::Failure;
+use crate::hex;
 use crate::index::Pattern;
 use crate::page::{
     Blob, PagePath, PageReading, check_asset, escape_hidden, is_picture, mime_of, needs_locale,
@@ -210,8 +211,14 @@ fn addressed(path: &PagePath) -> String {
             continue;
         }
         let c = c.to_string();
-        let encoded: String = c.bytes().map(|byte| format!("%{byte:02x}")).collect();
-        pattern.push_str(&format!("(?:{}|(?i:{encoded}))", regex::escape(&c)));
+        pattern.push_str("(?:");
+        pattern.push_str(&regex::escape(&c));
+        pattern.push_str("|(?i:");
+        for byte in c.bytes() {
+            pattern.push('%');
+            pattern.push_str(&hex::encode(&[byte]));
+        }
+        pattern.push_str("))");
     }
     pattern
 }

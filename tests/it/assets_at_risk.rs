@@ -147,8 +147,8 @@ async fn a_proposed_asset_is_applied_by_a_person_and_taken_back_by_the_operator(
         let again = operator(&wiki, &dry, &["proposals", "apply", id, "--yes"]).await;
         assert_ne!(again.code, 0, "{tool}: {}", again.told);
         let record = dry.records().into_iter().rev();
-        let applied = record.filter(|record| record.outcome == Some(Outcome::Applied));
-        let call = applied.filter_map(|record| record.call).next().unwrap();
+        let mut applied = record.filter(|record| record.outcome == Some(Outcome::Applied));
+        let call = applied.find_map(|record| record.call).unwrap();
         let undone = operator(&wiki, &dry, &["undo", &call.to_string(), "--yes"]).await;
         assert_eq!(undone.code, 0, "{tool}: {}", undone.told);
         assert_eq!(all(&wiki), before, "{tool}");
