@@ -1,6 +1,6 @@
 //! What may be written, how it is confirmed, and which tools are offered.
 
-use std::path::PathBuf;
+use std::path::{PathBuf, absolute};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -193,13 +193,37 @@ fn uploads(source: &Source<'_>) -> Result<Option<PathBuf>, SettingError> {
     let Some(dir) = source.filled(NAME)?.map(PathBuf::from) else {
         return Ok(None);
     };
-    match std::fs::read_dir(&dir) {
-        Ok(_) => Ok(Some(dir)),
-        Err(error) => {
-            let fault = format!("cannot be read: {}", why_unread(error.kind()));
-            Err(SettingError::new(NAME, fault))
+    let wrong = |fault: String| Err(SettingError::new(NAME, fault));
+    let real = match dir.canonicalize() {
+        Ok(real) if real.is_dir() => real,
+        Ok(_) => return wrong("is no directory".to_owned()),
+        Err(error) => return wrong(format!("cannot be read: {}", why_unread(error.kind()))),
+    };
+    for secret in secret_places(source)? {
+        let place = secret.canonicalize().or_else(|_| absolute(&secret));
+        if place.is_ok_and(|place| place.starts_with(&real)) {
+            let secret = secret.display();
+            return wrong(format!(
+                "holds {secret}, which nobody may upload; name a directory that holds nothing else"
+            ));
         }
     }
+    Ok(Some(dir))
+}
+
+/// Where what nobody may upload lies: records, keys, tokens, and the settings themselves.
+fn secret_places(source: &Source<'_>) -> Result<Vec<PathBuf>, SettingError> {
+    let mut places = vec![storage::audit_dir(source)?];
+    for name in [
+        "WIKI_API_TOKEN_FILE",
+        "WIKI_SERVE_TOKENS_FILE",
+        "WIKI_AUDIT_SIGNING_KEY",
+        "WIKI_EXTRA_HEADERS_FILE",
+    ] {
+        places.extend(source.filled(name)?.map(PathBuf::from));
+    }
+    places.extend(source.file_path().map(PathBuf::from));
+    Ok(places)
 }
 
 fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {

@@ -9,7 +9,6 @@ pub fn why_unread(kind: ErrorKind) -> String {
         ErrorKind::NotFound => "it is not there; look at its name".to_owned(),
         ErrorKind::PermissionDenied => "this user may not read it; mend its rights".to_owned(),
         ErrorKind::IsADirectory => "it is a directory; name a file in it".to_owned(),
-        ErrorKind::NotADirectory => "it is no directory; name one".to_owned(),
         ErrorKind::InvalidData => "it is no text in UTF-8".to_owned(),
         other => other.to_string(),
     }

@@ -2,7 +2,8 @@
 //! proposal, the operator's undo, and files that the operator's own folder holds.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -10,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_mcp::audit::Outcome;
+use wikijs_mcp::config::{Given, Layers, Settings};
 use wikijs_mcp::demo::DemoWiki;
 
 use crate::assets::{RIGHTS, bytes_at, other_png, paths, png, setup, wiki};
@@ -288,6 +290,44 @@ async fn nothing_but_plain_files_of_that_folder_is_read() {
         "{refused}"
     );
     assert!(mutations(&wiki).is_empty());
+}
+
+#[test]
+fn a_folder_that_holds_what_nobody_may_upload_is_none() {
+    let dir = TempDir::new().unwrap();
+    let (settings, audit, uploads) = (
+        dir.path().join("config.toml"),
+        dir.path().join("audit"),
+        dir.path().join("uploads"),
+    );
+    fs::create_dir_all(&uploads).unwrap();
+    fs::write(dir.path().join("a.csv"), "x").unwrap();
+    let link = dir.path().join("link");
+    symlink(dir.path(), &link).unwrap();
+    let read = |folder: &Path| {
+        let text = format!(
+            "base_url = \"http://127.0.0.1:9\"\napi_token = \"e30.e30.x\"\naudit_dir = {audit:?}\nupload_dir = {folder:?}\n"
+        );
+        fs::write(&settings, text).unwrap();
+        fs::set_permissions(&settings, fs::Permissions::from_mode(0o600)).unwrap();
+        let given = Given {
+            config: Some(settings.clone()),
+            ..Given::default()
+        };
+        let layers = Layers::load(&given).unwrap();
+        let read = Settings::read(&layers.source()).map_err(|fault| fault.to_string());
+        read.map(drop)
+    };
+    assert_eq!(read(&uploads), Ok(()));
+    for (folder, said) in [
+        (dir.path().to_owned(), "holds"),
+        (link, "holds"),
+        (audit.clone(), "it is not there"),
+        (dir.path().join("a.csv"), "is no directory"),
+    ] {
+        let fault = read(&folder).unwrap_err();
+        assert!(fault.contains(said), "{fault}");
+    }
 }
 
 #[tokio::test]
