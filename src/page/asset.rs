@@ -133,8 +133,8 @@ pub fn parse_asset_path(text: &str) -> Result<PagePath, String> {
     Ok(path)
 }
 
-/// Checks the path at which a file shall come to be: one that the wiki takes as it is, and at which
-/// anybody can read it.
+/// Checks the path that a file shall have: one that the wiki takes as it is, and at which anybody
+/// can read it.
 ///
 /// # Errors
 /// One sentence about what is wrong.
@@ -160,6 +160,15 @@ pub fn check_new_asset_path(path: &PagePath) -> Result<(), String> {
     if extension(path).is_empty() || !can_be_downloaded(path) {
         return Err("must end in an extension other than .md, .html and .txt: the wiki takes other names for pages, and nobody could download the file".to_owned());
     }
+    Ok(())
+}
+
+/// Checks that a page could show a new file by its path. In a folder that is there already, files
+/// are changed all the same.
+///
+/// # Errors
+/// One sentence about what is wrong.
+pub fn check_new_place(path: &PagePath) -> Result<(), String> {
     if needs_locale(path) {
         return Err("must not begin with a folder that is a locale's code, a single character or a part of the wiki's own addresses: a page could not show it by its path".to_owned());
     }
@@ -246,11 +255,17 @@ pub fn check_asset(path: &PagePath, bytes: &[u8]) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PagePath, check_asset, check_new_asset_path, extension, mime_of, stored};
+    use super::{
+        PagePath, check_asset, check_new_asset_path, check_new_place, extension, mime_of, stored,
+    };
 
     #[test]
     fn a_new_path_is_one_that_the_wiki_stores_as_it_is_and_gives_out() {
-        let fault = |path: &str| check_new_asset_path(&PagePath::of(path)).err();
+        let fault = |path: &str| {
+            let path = PagePath::of(path);
+            let checked = check_new_asset_path(&path);
+            checked.and_then(|()| check_new_place(&path)).err()
+        };
         for path in [
             "a.png",
             "docs/my pics/a-b_c.tar.gz",

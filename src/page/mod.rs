@@ -51,8 +51,8 @@ mod trash;
 
 pub use active::{Active, ActiveKind, active, active_styles};
 pub use asset::{
-    MAX_ASSET_BYTES, can_be_downloaded, check_asset, check_new_asset_path, extension, is_picture,
-    is_web_page, mime_of, needs_locale, parse_asset_path,
+    MAX_ASSET_BYTES, can_be_downloaded, check_asset, check_new_asset_path, check_new_place,
+    extension, is_picture, is_web_page, mime_of, needs_locale, parse_asset_path,
 };
 pub use blob::Blob;
 pub use block::{Block, BlockKind, Target};

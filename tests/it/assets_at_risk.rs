@@ -415,11 +415,22 @@ async fn files_in_folders_that_addresses_say_otherwise_are_read_changed_and_take
         assert_eq!(told["text"], path, "{told}");
         let url = told["url"].as_str().unwrap();
         assert!(url.contains("/en/"), "{url}");
-        let delete = json!({ "path": path });
-        let gone = served.confirmed("wikijs_delete_asset", delete).await;
-        let undo = json!({ "callId": gone.unwrap()["callId"] });
-        let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
-        assert_eq!(undone["outcome"], "applied", "{path}");
+        for (tool, arguments) in [
+            (
+                "wikijs_upload_asset",
+                json!({ "path": path, "text": "x", "replace": true }),
+            ),
+            (
+                "wikijs_rename_asset",
+                json!({ "path": path, "name": "b.csv" }),
+            ),
+            ("wikijs_delete_asset", json!({ "path": path })),
+        ] {
+            let made = served.confirmed(tool, arguments).await.unwrap();
+            let undo = json!({ "callId": made["callId"] });
+            let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+            assert_eq!(undone["outcome"], "applied", "{path} {tool}");
+        }
     }
     assert_eq!(all(&wiki), before);
     // A page could not show what lies there by its path, so nothing new goes there.

@@ -6,8 +6,8 @@ use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::ChangeSet;
 use crate::page::{
-    AssetOf, Blob, PagePath, PageState, Thing, check_asset, check_new_asset_path, extension,
-    mime_of,
+    AssetOf, Blob, PagePath, PageState, Thing, check_asset, check_new_asset_path, check_new_place,
+    extension, mime_of,
 };
 use crate::wiki::{Wiki, WikiError, asset_state};
 
@@ -124,7 +124,10 @@ impl Asset {
                         after.updated_at = None;
                         Ok(Change::between(before, after))
                     }
-                    None => thing::at_its_page(wiki, Change::add(new)).await,
+                    None => {
+                        check_new_place(&self.path).map_err(|fault| invalid("path", &fault))?;
+                        thing::at_its_page(wiki, Change::add(new)).await
+                    }
                 }
             }
             ToAsset::Rename { name } => {
