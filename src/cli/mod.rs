@@ -12,6 +12,8 @@ mod files;
 mod flags;
 mod health;
 mod index;
+mod left_to_people;
+mod level;
 mod log;
 mod memory;
 mod pager;

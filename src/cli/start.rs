@@ -9,7 +9,7 @@ use super::exit::Exit;
 use super::{log, print};
 use crate::audit::{AuditLog, Client};
 use crate::config::{self, AuditSettings, Given, Layers, ServeSettings, Settings, log_settings};
-use crate::gates::SessionId;
+use crate::gates::{Policy, SessionId};
 use crate::server::App;
 use crate::server::http::check_start;
 use crate::site::SiteName;
@@ -228,13 +228,23 @@ fn first(faults: &[impl ToString]) -> (Exit, String) {
     (Exit::Usage, told)
 }
 
-/// The app for an operator's command. The operator's yes replaces the confirm and overrides a dry
-/// run; all other settings apply.
+/// The app for an operator's command whose yes is the operator's decision: it replaces the
+/// confirmation of every level but `off`, ends a dry run and passes a pause.
 ///
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn app_for_operator() -> Result<Arc<App>, (Exit, String)> {
-    operators_app(Patience::of_command())
+    app_of(Patience::of_command(), Policy::for_operator)
+}
+
+/// The app for a command that asks nobody: it gets what the level gives.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+pub(super) fn app_unattended(passes_pause: bool) -> Result<Arc<App>, (Exit, String)> {
+    app_of(Patience::of_command(), |policy| {
+        policy.for_unattended(passes_pause)
+    })
 }
 
 /// The same for a page that answers while a set is being sent.
@@ -242,7 +252,7 @@ pub(super) fn app_for_operator() -> Result<Arc<App>, (Exit, String)> {
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn app_for_page() -> Result<Arc<App>, (Exit, String)> {
-    operators_app(Patience::default())
+    app_of(Patience::default(), Policy::for_operator)
 }
 
 /// The same for a command whose changes are left for people to decide.
@@ -250,28 +260,15 @@ pub(super) fn app_for_page() -> Result<Arc<App>, (Exit, String)> {
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn app_to_propose() -> Result<Arc<App>, (Exit, String)> {
-    app_of(settings_to_work_with()?, Patience::of_command(), true)
-}
-
-/// The same within a command that has another app already.
-///
-/// # Errors
-/// The setting that is missing or bad, with the exit code for it.
-pub(super) fn another_app_to_propose() -> Result<Arc<App>, (Exit, String)> {
-    app_of(load()?, Patience::of_command(), true)
-}
-
-fn operators_app(patience: Patience) -> Result<Arc<App>, (Exit, String)> {
-    app_of(settings_to_work_with()?, patience, false)
+    app_of(Patience::of_command(), Policy::to_propose)
 }
 
 fn app_of(
-    mut settings: Settings,
     patience: Patience,
-    is_dry_run: bool,
+    policy: impl FnOnce(Policy) -> Policy,
 ) -> Result<Arc<App>, (Exit, String)> {
-    settings.policy = settings.policy.for_operator();
-    settings.policy.is_dry_run = is_dry_run;
+    let mut settings = settings_to_work_with()?;
+    settings.policy = policy(settings.policy);
     let app = App::new(settings, patience).map_err(|error| (Exit::Usage, error))?;
     check_audit_dir(app.desk.audit())?;
     Ok(Arc::new(app))
@@ -321,7 +318,6 @@ pub(super) fn operator(command: &'static str) -> Caller {
         narrowing: None,
         extent: Extent::Bounded,
         family: None,
-        is_decided: false,
         note: None,
     }
 }

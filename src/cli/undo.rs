@@ -1,13 +1,15 @@
 //! `wikijs-mcp undo`: an operator takes a write back.
 
+use serde_json::json;
+
 use super::exit::Exit;
 use super::proposals::since;
-use super::{Outcome, pager, print, progress, show_change, start};
+use super::{Outcome, left_to_people, pager, print, progress, show_change, start};
 use crate::audit::{CallSelector, When};
 use crate::error::{Code, Failure};
 use crate::page::{NewPath, Note, Whose};
 use crate::server::App;
-use crate::write::{Caller, Plan, Shown, Undo, UndoClient};
+use crate::write::{Caller, Confirmed, Plan, Shown, Undo, UndoClient};
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
@@ -26,7 +28,9 @@ pub(super) struct Arguments {
     /// The time for `--client`: a date, a time, or how long ago (`7d`, `24h`, `30m`)
     #[arg(long, value_name = "WHEN", value_parser = When::parse, requires = "client")]
     since: Option<When>,
-    /// Do not ask
+    /// Do not ask. This is nobody's decision: where the write policy wants a person's, the undo is
+    /// proposed (exit 3). A pause does not stop it. Without it, your yes applies it at every level but
+    /// `off`, and ends a dry run
     #[arg(long)]
     yes: bool,
     /// Take fields back even if they changed since the write
@@ -61,7 +65,12 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
                 .to_owned(),
         )
     })?;
-    let app = start::app_for_operator()?;
+    let app = if arguments.yes {
+        // It takes back what led to a pause.
+        start::app_unattended(true)?
+    } else {
+        start::app_for_operator()?
+    };
     // With `--json` nothing is shown that somebody could approve.
     if !arguments.yes && (arguments.json || !print::can_ask()) {
         if let Some(call) = &call {
@@ -107,16 +116,22 @@ async fn take_back(app: &App, plan: Plan, arguments: &Arguments) -> Outcome {
         note: arguments.note.clone(),
         ..start::operator("undo")
     };
-    let undo = app.writer.confirmed(&operator, plan, says_yes);
+    let undo = app.writer.write_or_propose(&operator, plan, says_yes);
     let undone = progress::of_changes(undo)
         .await
         .map_err(|failure| refused(failure, arguments.json))?;
     match undone {
-        None => Err((Exit::Refused, "not taken back".to_owned())),
-        Some(done) if done.call().is_none() => {
-            Err((Exit::Refused, "there is nothing to take back".to_owned()))
+        Confirmed::Declined => Err((Exit::Refused, "not taken back".to_owned())),
+        Confirmed::Unchanged => Err(nothing()),
+        Confirmed::Done(done) if done.call().is_none() => Err(nothing()),
+        Confirmed::Proposed(id) => {
+            let id = id.to_string();
+            if arguments.json {
+                print::line(&json!({ "open": id }).to_string());
+            }
+            Err(left_to_people::refused(app, &id))
         }
-        Some(done) => {
+        Confirmed::Done(done) => {
             if arguments.json {
                 print::line(&show_change::done_json(&done).to_string());
             } else {
@@ -125,6 +140,10 @@ async fn take_back(app: &App, plan: Plan, arguments: &Arguments) -> Outcome {
             Ok(Exit::Done)
         }
     }
+}
+
+fn nothing() -> (Exit, String) {
+    (Exit::Refused, "there is nothing to take back".to_owned())
 }
 
 /// Shows a person what changed in the page since.

@@ -30,6 +30,7 @@ mod table;
 mod tables;
 mod token_command;
 mod unread;
+mod write_policy;
 
 pub use address_range::AddressRange;
 pub use anchors::signing_key;
@@ -56,3 +57,4 @@ pub use site_file::{NewSite, remove_site};
 pub use table::{first_table, table};
 pub use tables::Tables;
 pub use unread::why_unread;
+pub use write_policy::Resolved;

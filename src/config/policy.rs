@@ -2,21 +2,17 @@
 
 use std::path::{PathBuf, absolute};
 use std::sync::Arc;
-use std::time::Duration;
-
-use secrecy::SecretString;
 
 use super::parse::{SettingError, Source};
 use super::storage;
 use super::unread::why_unread;
+use super::write_policy::{self, Resolved};
 use crate::audit::Pauses;
-use crate::gates::{ConfirmMode, Fallback, Narrowing, Policy, StaticToken};
+use crate::gates::{Narrowing, Policy};
 use crate::memory::MemoryMode;
 use crate::notify::ReviewAddress;
 use crate::page::{Prefix, ReadRule, ReadScope, Trash};
 use crate::tools::{Surface, Toolset};
-
-const FALLBACK: &str = "WIKI_CONFIRM_FALLBACK";
 
 /// What may be written and read: the server's policy, narrowed by the site's own.
 pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
@@ -31,105 +27,44 @@ pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
 /// The policy of a site: none of its gates may be wider than the server's.
 fn narrowed(policy: Policy, site: &Source<'_>) -> Result<Policy, SettingError> {
     let narrowing = Narrowing {
-        is_read_only: !at_most("WIKI_MUTATIONS_ENABLED", policy.is_enabled, site)?,
-        is_dry_run: !at_most_not("WIKI_MUTATION_DRY_RUN", policy.is_dry_run, site)?,
-        person: None,
         prefixes: allowed(site)?,
         reads: read_rule(site)?,
+        ..Narrowing::default()
     };
-    let mut own = policy.narrowed_by(&narrowing);
+    let mut own = levelled(
+        policy.narrowed_by(&narrowing),
+        write_policy::resolved(site)?,
+    );
     let denied = site.prefixes("WIKI_DENIED_MUTATION_PATH_PREFIXES")?;
     own.denied.extend(denied.into_iter().flatten());
-    own.confirm = confirm_of_site(policy.confirm, site)?;
     own.trash = trash(site)?;
     own.uploads = uploads(site)?;
     own.review = policy.review.at(site.site.map(|site| site.name.clone()));
     Ok(own)
 }
 
-/// A site's flag, which may be true only if the server's is. Without a value it is the server's.
-fn at_most(name: &'static str, server: bool, site: &Source<'_>) -> Result<bool, SettingError> {
-    if site.filled(name)?.is_none() {
-        return Ok(server);
+/// The same policy with what its settings about writing come to.
+fn levelled(policy: Policy, resolved: Resolved) -> Policy {
+    let Resolved {
+        writes,
+        set_by,
+        fallback_set_by,
+        read_only,
+        static_token,
+    } = resolved;
+    Policy {
+        writes,
+        set_by,
+        fallback_set_by,
+        read_only,
+        static_token,
+        ..policy
     }
-    match (site.flag(name)?, server) {
-        (true, false) => Err(wider(name, "true", "false")),
-        (own, _) => Ok(own),
-    }
-}
-
-/// Like [`at_most`], for a flag that restricts if it is true: gives whether the site is *not*
-/// restricted.
-fn at_most_not(name: &'static str, server: bool, site: &Source<'_>) -> Result<bool, SettingError> {
-    if site.filled(name)?.is_none() {
-        return Ok(!server);
-    }
-    match (site.flag(name)?, server) {
-        (false, true) => Err(wider(name, "false", "true")),
-        (own, _) => Ok(!own),
-    }
-}
-
-fn wider(name: &'static str, own: &str, server: &str) -> SettingError {
-    let fault = format!(
-        "is {own} where the server's is {server}; a site's gates can only be narrower, so set it for the server, and narrower for the other sites"
-    );
-    SettingError::new(name, fault)
-}
-
-/// How a write of a site is confirmed: as strictly as on the server, or more strictly. The server's
-/// static token is never inherited.
-fn confirm_of_site(server: ConfirmMode, site: &Source<'_>) -> Result<ConfirmMode, SettingError> {
-    const NAME: &str = "WIKI_CONFIRM";
-    const TOKEN: &str = "WIKI_MUTATION_CONFIRM_TOKEN";
-    let says = [NAME, TOKEN, FALLBACK].map(|name| site.filled(name));
-    let says_nothing = says.into_iter().all(|said| matches!(said, Ok(None)));
-    if says_nothing && !matches!(server, ConfirmMode::Token(_)) {
-        return Ok(match server {
-            ConfirmMode::Person { fallback, .. } => ConfirmMode::Person {
-                limit: time_of_people(site)?,
-                fallback,
-            },
-            ConfirmMode::Review { .. } => ConfirmMode::Review {
-                limit: time_of_people(site)?,
-            },
-            server => server,
-        });
-    }
-    if says_nothing {
-        let fault = "is missing; the server's static token is never inherited, so give the site its own, or confirm = \"review\"";
-        return Err(SettingError::new(TOKEN, fault));
-    }
-    let own = confirm(site)?;
-    let strictness = |mode: &ConfirmMode| match mode {
-        ConfirmMode::Preview | ConfirmMode::Operator => 0,
-        ConfirmMode::Token(_) => 1,
-        ConfirmMode::Person { .. } => 2,
-        ConfirmMode::Review { .. } => 3,
-    };
-    let is_laxer = match (&server, &own) {
-        (
-            ConfirmMode::Person {
-                fallback: server, ..
-            },
-            ConfirmMode::Person { fallback: own, .. },
-        ) => own != server && *own != Fallback::None,
-        // The holder of the token and the person who says yes need not be the same.
-        (ConfirmMode::Token(_), ConfirmMode::Person { .. }) => true,
-        (server, own) => strictness(own) < strictness(server),
-    };
-    if is_laxer {
-        return Err(wider(NAME, own.as_str(), server.as_str()));
-    }
-    Ok(own)
 }
 
 fn of_server(source: &Source<'_>) -> Result<Policy, SettingError> {
     let tables = source.tables();
-    Ok(Policy {
-        is_enabled: source.flag("WIKI_MUTATIONS_ENABLED")?,
-        is_dry_run: source.flag("WIKI_MUTATION_DRY_RUN")?,
-        confirm: confirm(source)?,
+    let policy = Policy {
         allowed: allowed(source)?,
         denied: source
             .prefixes("WIKI_DENIED_MUTATION_PATH_PREFIXES")?
@@ -141,7 +76,9 @@ fn of_server(source: &Source<'_>) -> Result<Policy, SettingError> {
         rules: Arc::new(tables.rules),
         checks: tables.checks.into(),
         review: review(source)?,
-    })
+        ..Policy::default()
+    };
+    Ok(levelled(policy, write_policy::resolved(source)?))
 }
 
 fn review(source: &Source<'_>) -> Result<ReviewAddress, SettingError> {
@@ -224,61 +161,6 @@ fn secret_places(source: &Source<'_>) -> Result<Vec<PathBuf>, SettingError> {
     }
     places.extend(source.file_path().map(PathBuf::from));
     Ok(places)
-}
-
-fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
-    const NAME: &str = "WIKI_CONFIRM";
-    const TOKEN: &str = "WIKI_MUTATION_CONFIRM_TOKEN";
-    let person = person(source)?;
-    let token = source
-        .filled(TOKEN)?
-        .map(SecretString::from)
-        .map(StaticToken::new)
-        .transpose()
-        .map_err(|fault| SettingError::new(TOKEN, fault))?;
-    let mode = match (source.choice(NAME)?, token) {
-        (None | Some("token"), Some(token)) => ConfirmMode::Token(token),
-        (Some("token"), None) => {
-            return Err(SettingError::new(
-                TOKEN,
-                "is missing; WIKI_CONFIRM=token needs it",
-            ));
-        }
-        (Some(mode), Some(_)) => {
-            let fault = format!("is set beside WIKI_CONFIRM={mode}; leave one of them out");
-            return Err(SettingError::new(TOKEN, fault));
-        }
-        (Some("person"), None) => return Ok(person),
-        (Some("review"), None) => ConfirmMode::Review {
-            limit: time_of_people(source)?,
-        },
-        (None | Some(_), None) => ConfirmMode::Preview,
-    };
-    match source.filled(FALLBACK)? {
-        None => Ok(mode),
-        Some(_) => Err(SettingError::new(
-            FALLBACK,
-            "is set without WIKI_CONFIRM=person; leave it out",
-        )),
-    }
-}
-
-/// How long to wait for a person.
-fn time_of_people(source: &Source<'_>) -> Result<Duration, SettingError> {
-    let seconds = source.number("WIKI_PERSON_TIMEOUT_S")?;
-    Ok(Duration::from_secs(seconds.into()))
-}
-
-/// How a person confirms.
-fn person(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
-    Ok(ConfirmMode::Person {
-        limit: time_of_people(source)?,
-        fallback: match source.choice(FALLBACK)? {
-            Some("preview") => Fallback::Preview,
-            Some("proposal") => Fallback::Proposal,
-            _ => Fallback::None,
-        },
-    })
 }
 
 const SETS: &str = "WIKI_TOOLSETS";

@@ -2,8 +2,9 @@
 
 use super::layers::Layers;
 use super::names::SETTINGS;
-use super::parse::{Origin, Source};
+use super::parse::{Origin, SettingError, Source};
 use super::setting::{InSite, Kind, Setting};
+use super::write_policy::{self, Resolved};
 
 /// Shown in place of a secret.
 const HIDDEN: &str = "•••";
@@ -22,6 +23,15 @@ pub struct Shown {
 }
 
 impl Layers {
+    /// What the settings about writing come to.
+    ///
+    /// # Errors
+    /// The setting that is bad, or contradicts another one.
+    pub fn write_policy(&self) -> Result<Resolved, SettingError> {
+        let source = self.source();
+        write_policy::resolved(&source).map_err(|fault| source.placed(fault))
+    }
+
     /// Every setting as it is now.
     #[must_use]
     pub fn shown(&self) -> Vec<Shown> {

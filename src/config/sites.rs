@@ -100,9 +100,16 @@ mod tests {
     #[test]
     fn a_site_inherits_gates_and_makes_them_narrower() {
         let site = |more: &str, own: &str| of(&format!("{ON}{more}"), own).unwrap().policy;
-        assert!(site("", "").is_enabled && !site("", "").is_dry_run);
-        assert!(!site("", "mutations_enabled = false").is_enabled);
-        assert!(site("", "mutation_dry_run = true").is_dry_run);
+        let level = |own: &str| {
+            let policy = site("", own);
+            (policy.writes().as_str(), policy.set_by().to_string())
+        };
+        let (off, dry) = ("mutations_enabled = false", "mutation_dry_run = true");
+        assert_eq!(level(""), ("preview", "WIKI_CONFIRM (default)".to_owned()));
+        let line = "sites.a.mutations_enabled (settings file)".to_owned();
+        assert_eq!(level(off), ("off", line));
+        let line = "sites.a.mutation_dry_run (settings file)".to_owned();
+        assert_eq!(level(dry), ("dry_run", line));
         let allowed = |more: &str, own: &str| {
             let allowed = site(more, own).allowed;
             allowed.map(|all| all.iter().map(ToString::to_string).collect::<Vec<_>>())
@@ -129,7 +136,7 @@ mod tests {
     fn a_site_confirms_as_strictly_or_more_strictly() {
         let confirms = |server: &str, own: &str| {
             let settings = of(&format!("{ON}{server}"), own)?;
-            Ok::<_, String>(settings.policy.confirm.as_str())
+            Ok::<_, String>(settings.policy.writes().as_str())
         };
         let words = ["preview", "person", "review"];
         for (place, server) in words.iter().enumerate() {

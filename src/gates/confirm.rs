@@ -1,14 +1,14 @@
 //! The gate *confirm*: the last, which makes the permit.
 
 use super::approvals::Approved;
-use super::dry_run::{Verdict, dry_run};
 use super::paths::Allowed;
 use super::permit::Permit;
 use super::previews::Spent;
 use super::refusal::{Gate, Refusal};
 use super::rules::Cleared;
+use super::write_policy::WritePolicy;
 use crate::audit::CallId;
-use crate::error::{Code, Failure};
+use crate::error::Code;
 
 /// What confirms a write.
 #[derive(Debug)]
@@ -34,43 +34,59 @@ impl Confirmation {
 /// Makes the permit of this very set.
 ///
 /// # Errors
-/// `CONFIRM_REQUIRED` if the static token was not seen, `CONFIRM_MISMATCH` if the preview was of
-/// other changes, `APPROVAL_DENIED` if the approval was of other changes, `MUTATIONS_DISABLED` in a
-/// dry run, which ends before this gate.
+/// `CONFIRM_REQUIRED` if what confirms here is missing, `CONFIRM_MISMATCH` if the preview was of
+/// other changes, `APPROVAL_DENIED` if no person approved these changes, `MUTATIONS_DISABLED` where
+/// no caller can confirm, which ends before this gate.
 pub(crate) fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Result<Permit, Refusal> {
     let Allowed {
         policy,
         set,
         has_token,
     } = cleared.allowed;
-    let refuse = |code, message: &str| Err(Refusal::at(Gate::Confirm, Failure::new(code, message)));
-    if dry_run(policy, true) != Verdict::Send {
-        return refuse(
+    let refuse =
+        |code, message: &str| Err(Refusal::at(Gate::Confirm, policy.refuse(code, message)));
+    match (&policy.writes, confirmation) {
+        (WritePolicy::Off | WritePolicy::DryRun | WritePolicy::Review { .. }, _) => refuse(
             Code::MutationsDisabled,
-            "Writes end as previews on this server.",
-        );
-    }
-    match confirmation {
-        // The static token covers every write: nobody has seen what this write would lose.
-        Confirmation::StaticToken if set.iter().any(|one| !one.change.lost().is_empty()) => refuse(
-            Code::FieldUnreadable,
-            "The static token cannot accept the loss of fields; a preview's token or a person can.",
+            "No caller can confirm a write here.",
         ),
-        Confirmation::StaticToken if has_token => Ok(Permit::of(set)),
-        Confirmation::StaticToken => refuse(
+        // The static token covers every write: nobody has seen what this write would lose.
+        (WritePolicy::Token(_), Confirmation::StaticToken)
+            if set.iter().any(|one| !one.change.lost().is_empty()) =>
+        {
+            refuse(
+                Code::FieldUnreadable,
+                "The static token cannot accept the loss of fields; a preview's token or a person can.",
+            )
+        }
+        (WritePolicy::Token(_), Confirmation::StaticToken) if has_token => Ok(Permit::of(set)),
+        (WritePolicy::Token(_), _) => refuse(
             Code::ConfirmRequired,
             "This write needs the operator's confirm token.",
         ),
-        Confirmation::Preview(spent) if spent.set.is_same_write(&set) => Ok(Permit::of(set)),
-        Confirmation::Preview(_) => refuse(
+        (WritePolicy::Preview, Confirmation::Preview(spent)) if spent.set.is_same_write(&set) => {
+            Ok(Permit::of(set))
+        }
+        (WritePolicy::Preview, Confirmation::Preview(_)) => refuse(
             Code::ConfirmMismatch,
             "The token was given for the preview of another change.",
         ),
-        Confirmation::Person(approved) if approved.set().is_same_write(&set) => Ok(Permit::of(set)),
-        Confirmation::Person(_) => refuse(
+        (WritePolicy::Preview, _) => refuse(
+            Code::ConfirmRequired,
+            "This write needs the token of its preview.",
+        ),
+        (WritePolicy::Person { .. }, Confirmation::Person(approved))
+            if approved.set().is_same_write(&set) =>
+        {
+            Ok(Permit::of(set))
+        }
+        (WritePolicy::Person { .. }, Confirmation::Person(_)) => refuse(
             Code::ApprovalDenied,
             "The person said yes to another change.",
         ),
+        (WritePolicy::Person { .. }, _) => {
+            refuse(Code::ApprovalDenied, "This write needs a person's yes.")
+        }
     }
 }
 
@@ -83,8 +99,8 @@ mod tests {
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::{
-        Approvals, Approver, ChangeSet, ConfirmMode, Decided, Fallback, Policy, Previews, Ruled,
-        Scope, SessionId, SetChange, StaticToken, enabled, paths, rules,
+        Approvals, Approver, ChangeSet, Decided, Fallback, Policy, Previews, Ruled, Scope,
+        SessionId, SetChange, StaticToken, WritePolicy, enabled, paths, rules,
     };
     use crate::page::{Field, PageState, testing};
     use crate::rules::Facts;
@@ -128,21 +144,19 @@ mod tests {
         SessionId::new("s")
     }
 
-    fn policy(confirm: ConfirmMode) -> Policy {
+    fn policy(writes: WritePolicy) -> Policy {
         Policy {
-            is_enabled: true,
-            is_dry_run: false,
-            confirm,
+            writes,
             ..Policy::default()
         }
     }
 
-    fn token() -> ConfirmMode {
-        ConfirmMode::Token(StaticToken::new(TOKEN.into()).unwrap())
+    fn token() -> WritePolicy {
+        WritePolicy::Token(StaticToken::new(TOKEN.into()).unwrap())
     }
 
-    fn person() -> ConfirmMode {
-        ConfirmMode::Person {
+    fn person() -> WritePolicy {
+        WritePolicy::Person {
             limit: Duration::from_secs(1),
             fallback: Fallback::None,
         }
@@ -179,18 +193,16 @@ mod tests {
 
     #[test]
     fn the_token_of_a_preview_confirms_the_previewed_change_and_no_other() {
-        for mode in [ConfirmMode::Preview, ConfirmMode::Operator] {
-            let policy = policy(mode);
-            let shown = retitled("B");
-            assert_eq!(refused(&policy, &shown, previewed(&shown)), None);
-            assert_eq!(refused(&policy, &lossy(), previewed(&lossy())), None);
-            for other in [retitled("C"), lossy(), undoing(call())] {
-                assert_eq!(
-                    refused(&policy, &other, previewed(&shown)),
-                    Some(Code::ConfirmMismatch),
-                    "{other:?}"
-                );
-            }
+        let policy = policy(WritePolicy::Preview);
+        let shown = retitled("B");
+        assert_eq!(refused(&policy, &shown, previewed(&shown)), None);
+        assert_eq!(refused(&policy, &lossy(), previewed(&lossy())), None);
+        for other in [retitled("C"), lossy(), undoing(call())] {
+            assert_eq!(
+                refused(&policy, &other, previewed(&shown)),
+                Some(Code::ConfirmMismatch),
+                "{other:?}"
+            );
         }
     }
 
@@ -217,30 +229,27 @@ mod tests {
             confirmed(&policy(token()), &lossy()),
             Some(Code::FieldUnreadable)
         );
-        // With another way to confirm, no gate checked this token.
-        for mode in [ConfirmMode::Preview, ConfirmMode::Operator, person()] {
-            assert_eq!(
-                confirmed(&policy(mode), &retitled("B")),
-                Some(Code::ConfirmRequired)
-            );
-        }
     }
 
     #[test]
-    fn nothing_confirms_a_write_in_a_dry_run() {
+    fn each_level_takes_its_own_confirmation_and_no_other() {
         let set = retitled("B");
-        for (mode, confirmation) in [
-            (token(), Confirmation::StaticToken),
-            (ConfirmMode::Preview, previewed(&set)),
-            (ConfirmMode::Operator, previewed(&set)),
-            (person(), approved(&set)),
+        let limit = Duration::from_secs(1);
+        let (disabled, required) = (Code::MutationsDisabled, Code::ConfirmRequired);
+        for (writes, refusals) in [
+            (WritePolicy::DryRun, [Some(disabled); 3]),
+            (WritePolicy::Review { limit }, [Some(disabled); 3]),
+            (
+                person(),
+                [Some(Code::ApprovalDenied), Some(Code::ApprovalDenied), None],
+            ),
+            (token(), [None, Some(required), Some(required)]),
+            (WritePolicy::Preview, [Some(required), None, Some(required)]),
         ] {
-            let policy = Policy {
-                is_dry_run: true,
-                ..policy(mode)
-            };
-            let code = refused(&policy, &set, confirmation);
-            assert_eq!(code, Some(Code::MutationsDisabled), "{policy:?}");
+            let policy = policy(writes);
+            let brought = [Confirmation::StaticToken, previewed(&set), approved(&set)];
+            let found = brought.map(|brought| refused(&policy, &set, brought));
+            assert_eq!(found, refusals, "{policy:?}");
         }
     }
 

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::policy::{ConfirmMode, Fallback, Policy};
+use super::authority::Authority;
+use super::policy::Policy;
+use super::set_by::SetBy;
+use super::write_policy::{Fallback, WritePolicy};
 use crate::page::{Prefix, ReadRule};
 
 /// Limits of one client, on top of the server's own. The default limits nothing.
@@ -28,21 +31,14 @@ impl Policy {
     #[must_use]
     pub fn narrowed_by(&self, narrowing: &Narrowing) -> Self {
         let mut policy = self.clone();
-        policy.is_enabled &= !narrowing.is_read_only;
-        policy.is_dry_run |= narrowing.is_dry_run;
         if let Some(limit) = narrowing.person {
-            match &mut policy.confirm {
-                ConfirmMode::Preview => {
-                    policy.confirm = ConfirmMode::Person {
-                        limit,
-                        fallback: Fallback::None,
-                    };
-                }
-                ConfirmMode::Person { fallback, .. } => *fallback = Fallback::None,
-                ConfirmMode::Token(_) | ConfirmMode::Operator => policy.is_dry_run = true,
-                // A person decides anyway.
-                ConfirmMode::Review { .. } => {}
-            }
+            policy = policy.with_person(limit);
+        }
+        if narrowing.is_dry_run {
+            policy = policy.at_least(WritePolicy::DryRun, SetBy::grant("dry-run"));
+        }
+        if narrowing.is_read_only {
+            policy = policy.at_least(WritePolicy::Off, SetBy::grant("read-only"));
         }
         if let Some(own) = &narrowing.prefixes {
             policy.allowed = Some(match &self.allowed {
@@ -57,16 +53,30 @@ impl Policy {
         policy
     }
 
+    /// The same policy for a client to each of whose writes a person says yes.
+    fn with_person(self, limit: Duration) -> Self {
+        let line = SetBy::grant("confirm");
+        let person = |limit| WritePolicy::Person {
+            limit,
+            fallback: Fallback::None,
+        };
+        match self.writes {
+            WritePolicy::Preview => self.at_least(person(limit), line),
+            // The server's time holds; what holds for clients that cannot ask does not.
+            WritePolicy::Person { limit, .. } => self.at_least(person(limit), line),
+            WritePolicy::Token(_) => self.at_least(WritePolicy::DryRun, line),
+            // A person decides anyway, or nothing is written.
+            WritePolicy::Review { .. } | WritePolicy::DryRun | WritePolicy::Off => self,
+        }
+    }
+
     /// The policy for a reviewer: a yes on the review page confirms a write. A dry run stays one for
     /// those who may not apply in it, and a pause stops them all.
     #[must_use]
     pub fn for_reviewer(&self, narrowing: &Narrowing, may_apply_in_dry_run: bool) -> Self {
-        let policy = self.narrowed_by(narrowing);
-        Self {
-            is_dry_run: policy.is_dry_run && !may_apply_in_dry_run,
-            confirm: ConfirmMode::Operator,
-            ..policy
-        }
+        let ends_dry_run = may_apply_in_dry_run;
+        self.narrowed_by(narrowing)
+            .for_authority(Authority::Reviewer { ends_dry_run })
     }
 }
 
@@ -79,7 +89,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::Narrowing;
-    use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
+    use crate::gates::{Fallback, Level, Policy, StaticToken, WritePolicy};
     use crate::page::{Locale, PagePath, Prefix, ReadRule};
 
     fn path() -> impl Strategy<Value = String> {
@@ -94,31 +104,27 @@ mod tests {
         vec(prefix, 0..3)
     }
 
-    fn confirm() -> impl Strategy<Value = ConfirmMode> {
+    fn writes() -> impl Strategy<Value = WritePolicy> {
         let limit = Duration::from_secs(5);
-        let person = move |fallback| ConfirmMode::Person { limit, fallback };
+        let person = move |fallback| WritePolicy::Person { limit, fallback };
         prop_oneof![
-            Just(ConfirmMode::Preview),
-            Just(ConfirmMode::Token(
+            Just(WritePolicy::Off),
+            Just(WritePolicy::DryRun),
+            Just(WritePolicy::Preview),
+            Just(WritePolicy::Token(
                 StaticToken::new("open sesame, please".into()).expect("long")
             )),
             Just(person(Fallback::None)),
             Just(person(Fallback::Preview)),
-            Just(ConfirmMode::Review { limit }),
+            Just(person(Fallback::Proposal)),
+            Just(WritePolicy::Review { limit }),
         ]
     }
 
     fn policy() -> impl Strategy<Value = Policy> {
-        let parts = (
-            any::<bool>(),
-            any::<bool>(),
-            confirm(),
-            option::of(prefixes()),
-        );
-        parts.prop_map(|(is_enabled, is_dry_run, confirm, allowed)| Policy {
-            is_enabled,
-            is_dry_run,
-            confirm,
+        let parts = (writes(), option::of(prefixes()));
+        parts.prop_map(|(writes, allowed)| Policy {
+            writes,
             allowed,
             ..Policy::default()
         })
@@ -144,18 +150,6 @@ mod tests {
         prefixes.is_none_or(|all| all.iter().any(|prefix| prefix.holds(locale, path)))
     }
 
-    /// How strict a way to confirm is; a person is stricter than a preview,
-    /// and stricter still without the client.
-    fn weight(policy: &Policy, can_ask: bool) -> u8 {
-        match policy.for_client(can_ask).confirm {
-            ConfirmMode::Preview => 0,
-            ConfirmMode::Person { .. } => 1,
-            ConfirmMode::Review { .. } => 2,
-            ConfirmMode::Token(_) => 3,
-            ConfirmMode::Operator => 4,
-        }
-    }
-
     proptest! {
         #[test]
         fn a_client_may_never_do_more_than_the_server_nor_than_it_was_given(
@@ -165,8 +159,13 @@ mod tests {
             path in path(),
         ) {
             let narrowed = policy.narrowed_by(&narrowing);
-            prop_assert!(!narrowed.is_enabled || (policy.is_enabled && !narrowing.is_read_only));
-            prop_assert!(narrowed.is_dry_run || !(policy.is_dry_run || narrowing.is_dry_run));
+            prop_assert!(!policy.writes.is_stricter_than(&narrowed.writes));
+            let level = narrowed.writes.level();
+            prop_assert!(!narrowing.is_read_only || level == Level::Off);
+            prop_assert!(!narrowing.is_dry_run || level >= Level::DryRun);
+            prop_assert!(narrowing.person.is_none() || level >= Level::Person);
+            let is_narrowed = narrowed.writes.is_stricter_than(&policy.writes);
+            prop_assert_eq!(is_narrowed, narrowed.set_by != policy.set_by);
             prop_assert_eq!(&narrowed.denied, &policy.denied);
             let (locale, path) = (Locale::as_stored(locale), PagePath::as_stored(path));
             prop_assert_eq!(
@@ -175,24 +174,25 @@ mod tests {
                     && holds(narrowing.prefixes.as_ref(), &locale, &path)
             );
             for can_ask in [true, false] {
-                prop_assert!(weight(&narrowed, can_ask) >= weight(&policy, can_ask));
-                let is_asked = matches!(weight(&narrowed, can_ask), 1 | 2) || narrowed.is_dry_run;
-                prop_assert!(narrowing.person.is_none() || is_asked);
+                let (own, server) = (narrowed.clone(), policy.clone());
+                let (own, server) = (own.for_caller(can_ask), server.for_caller(can_ask));
+                prop_assert!(!server.writes.is_stricter_than(&own.writes));
             }
         }
     }
 
     #[test]
     fn a_reviewer_confirms_by_the_page_and_ends_a_dry_run_only_where_that_was_granted() {
-        for (is_dry_run, may_apply, still_dry) in [
-            (true, false, true),
-            (true, true, false),
-            (false, false, false),
-            (false, true, false),
+        let limit = Duration::from_secs(5);
+        for (writes, may_apply, expected) in [
+            (WritePolicy::Off, true, Level::Off),
+            (WritePolicy::DryRun, false, Level::DryRun),
+            (WritePolicy::DryRun, true, Level::Preview),
+            (WritePolicy::Review { limit }, false, Level::Preview),
+            (WritePolicy::Preview, false, Level::Preview),
         ] {
             let policy = Policy {
-                is_enabled: true,
-                is_dry_run,
+                writes,
                 ..Policy::default()
             };
             let narrowing = Narrowing {
@@ -200,9 +200,8 @@ mod tests {
                 ..Narrowing::default()
             };
             let own = policy.for_reviewer(&narrowing, may_apply);
-            assert_eq!(own.is_dry_run, still_dry, "{is_dry_run} {may_apply}");
-            assert!(matches!(own.confirm, ConfirmMode::Operator));
-            assert!(own.is_enabled);
+            assert_eq!(own.writes.level(), expected, "{policy:?} {may_apply}");
+            assert!(own.authority.decides() && !own.authority.passes_pause());
             assert_eq!(own.allowed, narrowing.prefixes);
         }
     }

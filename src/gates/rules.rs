@@ -16,15 +16,17 @@ pub(crate) struct Demand {
     pub(crate) rule: String,
 }
 
-/// Who decided on a set, if anybody.
+/// Who decided on a set, if anybody; the least decision first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decided {
     /// Nobody saw it.
     Nobody,
     /// A preview of it was shown, and its token was brought.
     Shown,
-    /// A person decided on it.
+    /// The person at the client said yes.
     Person,
+    /// An operator or a reviewer decided.
+    Operator,
 }
 
 impl Decided {
@@ -33,7 +35,8 @@ impl Decided {
         match (self, then) {
             (_, Then::Deny) | (Self::Nobody, _) => false,
             (Self::Shown, then) => matches!(then, Then::Preview),
-            (Self::Person, _) => true,
+            (Self::Person, then) => matches!(then, Then::Preview | Then::Person),
+            (Self::Operator, _) => true,
         }
     }
 }
@@ -98,16 +101,6 @@ pub(crate) fn rules<'p>(
     }
 }
 
-/// The refusal to send a set that a rule leaves to a person and nobody decided.
-pub(crate) fn undecided(demand: &Demand) -> Refusal {
-    let failure = Failure::new(
-        Code::RuleDenied,
-        "A rule of the operator wants a person's decision, and --yes is none.",
-    );
-    let failure = failure.hint("Run the command without --yes and look at the change.");
-    Refusal::at(Gate::Rules, failure.detail("rule", demand.rule.as_str()))
-}
-
 fn denied(rule: &Rule, message: &str) -> Refusal {
     let mut failure = Failure::new(Code::RuleDenied, message).detail("rule", rule.name());
     if !rule.why().is_empty() {
@@ -127,11 +120,11 @@ fn named(rule: &Rule) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Decided, Ruled, rules, undecided};
+    use super::{Decided, Ruled, rules};
     use crate::audit::CallId;
     use crate::change::Change;
     use crate::error::Code;
-    use crate::gates::{ChangeSet, ConfirmMode, Policy, SessionId, enabled, paths};
+    use crate::gates::{ChangeSet, Policy, SessionId, WritePolicy, enabled, paths};
     use crate::page::testing::page;
     use crate::rules::{BUILT_IN, ChangeFacts, Facts, Rule, RuleBook, Then, When};
 
@@ -144,8 +137,7 @@ mod tests {
 
     fn policy(rules: Vec<Rule>) -> Policy {
         Policy {
-            is_enabled: true,
-            confirm: ConfirmMode::Preview,
+            writes: WritePolicy::Preview,
             rules: Arc::new(RuleBook::new(rules, &BUILT_IN).unwrap()),
             ..Policy::default()
         }
@@ -168,7 +160,6 @@ mod tests {
             }
             Ok(Ruled::Demands(allowed, demand)) => {
                 assert!(allowed.set().is_same_write(&set));
-                assert_eq!(undecided(&demand).failure.code, Code::RuleDenied);
                 Some((demand.then, demand.rule))
             }
             Err(refusal) => {
@@ -186,15 +177,19 @@ mod tests {
             (Then::Preview, Decided::Nobody, false),
             (Then::Preview, Decided::Shown, true),
             (Then::Preview, Decided::Person, true),
+            (Then::Preview, Decided::Operator, true),
             (Then::Person, Decided::Nobody, false),
             (Then::Person, Decided::Shown, false),
             (Then::Person, Decided::Person, true),
+            (Then::Person, Decided::Operator, true),
             (Then::Review, Decided::Nobody, false),
             (Then::Review, Decided::Shown, false),
-            (Then::Review, Decided::Person, true),
+            (Then::Review, Decided::Person, false),
+            (Then::Review, Decided::Operator, true),
             (Then::Deny, Decided::Nobody, false),
             (Then::Deny, Decided::Shown, false),
             (Then::Deny, Decided::Person, false),
+            (Then::Deny, Decided::Operator, false),
         ] {
             let demand = (!is_cleared).then(|| (then, "legal (ask Ada)".to_owned()));
             assert_eq!(said(&legal(then), &facts(), decided), demand, "{decided:?}");

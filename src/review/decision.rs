@@ -93,13 +93,11 @@ pub(super) async fn carry_out(
 }
 
 async fn applied(reviewer: &Reviewer, apply: Apply, what: &str) -> Result<Came, Failure> {
-    let mut caller = reviewer.caller.clone();
-    caller.is_decided = true;
     let plan = Plan::Proposal(apply);
     let done = reviewer
         .bench
         .writer
-        .confirmed(&caller, plan, |_| true)
+        .confirmed(&reviewer.caller, plan, |_| true)
         .await?;
     let came = |is_good, news, is_open| Came {
         is_good,

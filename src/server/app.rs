@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::audit::{AuditLog, Keep, Pause, RunId};
 use crate::config::{Changes, Indent, Settings};
 use crate::error::{Code, Failure};
-use crate::gates::{ConfirmMode, Narrowing};
+use crate::gates::Narrowing;
 use crate::index::ContentIndex;
 use crate::memory::MemoryMode;
 use crate::notice::{self, Progress};
@@ -64,12 +64,10 @@ impl App {
         let own_tools = OwnTools::new(settings.surface, settings.customs, None);
         let registry = own_tools.registry()?;
         let run = RunId::new().map_err(|error| error.to_string())?;
-        let log_of = match settings.policy.confirm {
-            ConfirmMode::Operator => AuditLog::for_operator,
-            ConfirmMode::Token(_)
-            | ConfirmMode::Preview
-            | ConfirmMode::Person { .. }
-            | ConfirmMode::Review { .. } => AuditLog::new,
+        let log_of = if settings.policy.authority.passes_pause() {
+            AuditLog::for_operator
+        } else {
+            AuditLog::new
         };
         let audit = Arc::new(log_of(&settings.audit_dir, &settings.wiki.name));
         if let Some(site) = settings.site {
@@ -166,7 +164,7 @@ impl App {
     /// The app of a caller's own key or bounds, after the server's changed: the caller's sessions
     /// go on with what they know.
     pub(super) fn followed_by(&self, fresh: Self) -> Self {
-        let policy = fresh.desk.narrowed_policy(None, true);
+        let policy = fresh.desk.policy().clone();
         let gates_changed = self.gates != fresh.gates;
         let writer = self
             .writer
@@ -212,11 +210,6 @@ impl App {
             writer: Arc::new(writer),
             wiki,
         }
-    }
-
-    /// Whether the dry run lets such a reviewer's changes be sent.
-    pub(super) fn goes_out_for(&self, may_apply_in_dry_run: bool) -> bool {
-        may_apply_in_dry_run || !self.desk.narrowed_policy(None, false).is_dry_run
     }
 
     fn apart(&self, wiki: Arc<Wiki>, key_watch: Option<Arc<KeyWatch>>) -> Result<Self, String> {

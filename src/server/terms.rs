@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::visit::Visit;
 use crate::audit::Pause;
-use crate::gates::{ConfirmMode, Fallback, Policy};
+use crate::gates::{Fallback, Level, Policy, WritePolicy};
 use crate::index::Coverage;
 use crate::page::Prefix;
 use crate::tools::Definition;
@@ -32,20 +32,8 @@ pub(super) struct Terms {
 pub(super) enum Writes {
     /// It is refused, for this reason.
     Refused(&'static str),
-    /// It ends as a preview, which is kept as a proposal; if there is a static token, only with
-    /// that token.
-    Proposed { needs_token: bool },
-    /// It is sent once it is confirmed.
-    Confirmed(By),
-}
-
-/// What confirms a write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
-    Preview,
-    Token,
-    Person,
-    Review,
+    /// It gets what this level gives.
+    Gets(Level),
 }
 
 /// The state of the content index.
@@ -98,28 +86,22 @@ impl Terms {
         let place = self.place();
         match self.writes {
             Writes::Refused(why) => format!("nothing can be written ({why})"),
-            Writes::Proposed { needs_token } => {
-                let token = if needs_token {
-                    " needs the operator's token as confirm and"
-                } else {
-                    ""
-                };
-                format!(
-                    "a write{place}{token} ends as a preview, kept as a proposal that only the operator can apply"
-                )
-            }
-            Writes::Confirmed(By::Preview) => format!(
+            Writes::Gets(Level::Off) => "nothing can be written".to_owned(),
+            Writes::Gets(Level::DryRun) => format!(
+                "a write{place} ends as a preview, kept as a proposal that only the operator can apply"
+            ),
+            Writes::Gets(Level::Preview) => format!(
                 "a write{place} answers with a preview and is sent when called again with its confirm token"
             ),
-            Writes::Confirmed(By::Token) => {
+            Writes::Gets(Level::Token) => {
                 format!("a write{place} needs the operator's token as confirm")
             }
-            Writes::Confirmed(By::Person) => {
+            Writes::Gets(Level::Person) => {
                 format!(
                     "a write{place} is sent when the user says yes, who is asked during the call"
                 )
             }
-            Writes::Confirmed(By::Review) => {
+            Writes::Gets(Level::Review) => {
                 format!(
                     "a write{place} waits until a person decides on it elsewhere; a call that answers waiting is called again with its proposal as confirm"
                 )
@@ -152,7 +134,7 @@ impl Terms {
 
 impl Writes {
     fn of(policy: &Policy, is_paused: bool, has_tools: bool, can_ask: bool) -> Self {
-        if !policy.is_enabled {
+        if matches!(policy.writes(), WritePolicy::Off) {
             return Self::Refused("the operator does not allow it");
         }
         if is_paused {
@@ -164,33 +146,12 @@ impl Writes {
         if policy.allowed.as_ref().is_some_and(Vec::is_empty) {
             return Self::Refused("no path is allowed");
         }
-        if policy.is_dry_run {
-            let needs_token = matches!(policy.confirm, ConfirmMode::Token(_));
-            return Self::Proposed { needs_token };
-        }
-        Self::Confirmed(match policy.confirm {
-            ConfirmMode::Person {
+        match policy.writes() {
+            WritePolicy::Person {
                 fallback: Fallback::None,
                 ..
-            } if !can_ask => {
-                return Self::Refused("the user must say yes, and this client cannot ask");
-            }
-            ConfirmMode::Person { .. } => By::Person,
-            ConfirmMode::Review { .. } => By::Review,
-            ConfirmMode::Token(_) => By::Token,
-            ConfirmMode::Preview | ConfirmMode::Operator => By::Preview,
-        })
-    }
-
-    /// A word for it.
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Refused(_) => "refused",
-            Self::Proposed { .. } => "proposal",
-            Self::Confirmed(By::Preview) => "preview",
-            Self::Confirmed(By::Token) => "token",
-            Self::Confirmed(By::Person) => "person",
-            Self::Confirmed(By::Review) => "review",
+            } if !can_ask => Self::Refused("the user must say yes, and this client cannot ask"),
+            writes => Self::Gets(writes.level()),
         }
     }
 }

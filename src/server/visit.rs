@@ -194,7 +194,6 @@ impl Visit {
                 .map(|rights| Arc::clone(&rights.narrowing)),
             extent: Extent::Bounded,
             family: self.family.clone(),
-            is_decided: false,
             note: None,
         }
     }

@@ -29,8 +29,6 @@ pub struct Caller {
     pub family: Option<Arc<dyn Family>>,
     /// How much of a change it is shown.
     pub extent: Extent,
-    /// Whether a person looked at the change and said yes to it, outside of a client.
-    pub is_decided: bool,
     /// Why it is wanted, in their own words.
     pub note: Option<Note>,
 }

@@ -1,6 +1,6 @@
 //! A write with a person's own yes: previewed, looked at, confirmed.
 
-use crate::audit::CallId;
+use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure};
 
 use super::answer::{Answer, Applied, Preview, SetAnswer, SetOutcome, SetPreview};
@@ -26,6 +26,19 @@ pub enum Done {
     Set(Box<SetAnswer>),
 }
 
+/// What came of a write that was previewed first.
+#[derive(Debug)]
+pub enum Confirmed {
+    /// It was sent, or there was nothing to do.
+    Done(Done),
+    /// The preview was not agreed to.
+    Declined,
+    /// It is left to people, as this proposal.
+    Proposed(ProposalId),
+    /// Nothing would change, so nothing was sent or kept.
+    Unchanged,
+}
+
 impl Writer {
     /// Previews a write and sends it if `says_yes` to the preview; nothing if it does not. A write
     /// that has nothing to do asks nobody.
@@ -38,33 +51,78 @@ impl Writer {
         plan: Plan,
         says_yes: impl FnOnce(&Shown) -> bool,
     ) -> Result<Option<Done>, Failure> {
+        match self.write_or_propose(caller, plan, says_yes).await? {
+            Confirmed::Done(done) => Ok(Some(done)),
+            Confirmed::Declined => Ok(None),
+            Confirmed::Proposed(_) | Confirmed::Unchanged => Err(Failure::new(
+                Code::InternalError,
+                "The write ended as a preview.",
+            )),
+        }
+    }
+
+    /// The same for a caller whose write may be left to people, by the level or by a rule. Then
+    /// nobody is asked.
+    ///
+    /// # Errors
+    /// Whatever stopped it.
+    pub async fn write_or_propose(
+        &self,
+        caller: &Caller,
+        plan: Plan,
+        says_yes: impl FnOnce(&Shown) -> bool,
+    ) -> Result<Confirmed, Failure> {
         let write =
             async |confirm| match Box::pin(self.write(caller.clone(), plan.clone(), confirm)).await
             {
                 Ok(answer) => Ok(answer),
                 Err(failure) => Err(self.desk().wiki.explained(failure).await),
             };
-        let shown = match write(None).await? {
-            Answer::Preview(preview) => Shown::One(preview),
-            Answer::SetPreview(preview) => Shown::Set(preview),
-            Answer::Applied(applied) => return Ok(Some(Done::One(applied))),
-            Answer::Set(set) => return Ok(Some(Done::Set(set))),
+        let shown = match Shown::or_done(write(None).await?) {
+            Ok(shown) => shown,
+            Err(done) => return Ok(Confirmed::Done(done)),
+        };
+        let Some(token) = shown.token() else {
+            return Ok(shown.left());
         };
         if !says_yes(&shown) {
-            return Ok(None);
+            return Ok(Confirmed::Declined);
         }
-        let confirm = match shown {
-            Shown::One(preview) => preview.confirm,
-            Shown::Set(preview) => preview.confirm,
+        Ok(match Shown::or_done(write(Some(token)).await?) {
+            // A rule may leave it to people only now.
+            Ok(shown) => shown.left(),
+            Err(done) => Confirmed::Done(done),
+        })
+    }
+}
+
+impl Shown {
+    /// What an answer shows, or what it says was done.
+    fn or_done(answer: Answer) -> Result<Self, Done> {
+        match answer {
+            Answer::Preview(preview) => Ok(Self::One(preview)),
+            Answer::SetPreview(preview) => Ok(Self::Set(preview)),
+            Answer::Applied(applied) => Err(Done::One(applied)),
+            Answer::Set(set) => Err(Done::Set(set)),
+        }
+    }
+
+    /// The token that confirms it.
+    fn token(&self) -> Option<String> {
+        let confirm = match self {
+            Self::One(preview) => &preview.confirm,
+            Self::Set(preview) => &preview.confirm,
         };
-        match write(confirm.map(|confirm| confirm.token)).await? {
-            Answer::Applied(applied) => Ok(Some(Done::One(applied))),
-            Answer::Set(set) => Ok(Some(Done::Set(set))),
-            Answer::Preview(_) | Answer::SetPreview(_) => Err(Failure::new(
-                Code::InternalError,
-                "The write ended as a preview.",
-            )),
-        }
+        confirm.as_ref().map(|confirm| confirm.token.clone())
+    }
+
+    /// What came of it without a token.
+    fn left(&self) -> Confirmed {
+        let proposal = match self {
+            Self::One(preview) => preview.proposal,
+            Self::Set(preview) => preview.proposal,
+        };
+        proposal.map_or(Confirmed::Unchanged, Confirmed::Proposed)
     }
 }
 

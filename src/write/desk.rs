@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use crate::audit::{AuditLog, CallId, DraftOwner, Keep};
 use crate::error::Failure;
-use crate::gates::{
-    Asked, ConfirmMode, DraftMark, Gate, Narrowing, Policy, Refusal, SessionId, Verdict, dry_run,
-};
+use crate::gates::{Asked, DraftMark, Gate, Narrowing, Policy, Refusal, SessionId, WritePolicy};
 use crate::index::ContentIndex;
 use crate::page::{Locale, PagePath, PageReading};
 use crate::wiki::Wiki;
@@ -172,7 +170,7 @@ impl Desk {
     /// Whether a write could be sent under this policy.
     #[must_use]
     pub const fn may_write(&self) -> bool {
-        self.policy.is_enabled && !self.policy.is_dry_run
+        self.policy.may_write()
     }
 
     /// Begins to settle the open attempts of earlier runs, in the background, if this server may
@@ -190,12 +188,20 @@ impl Desk {
         self.house.recovery.done().await;
     }
 
-    /// The policy for a client with these limits that can or cannot ask a person.
+    /// The policy of the settings, for no caller in particular.
+    #[must_use]
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The policy for a caller with these limits that can or cannot ask a person.
     #[must_use]
     pub fn narrowed_policy(&self, narrowing: Option<&Narrowing>, can_ask: bool) -> Policy {
-        let narrowed = narrowing.map(|narrowing| self.policy.narrowed_by(narrowing));
-        let policy = narrowed.as_ref().unwrap_or(&self.policy);
-        policy.for_client(can_ask).into_owned()
+        let policy = match narrowing {
+            Some(narrowing) => self.policy.narrowed_by(narrowing),
+            None => self.policy.clone(),
+        };
+        policy.for_caller(can_ask)
     }
 
     /// The policy for a caller.
@@ -287,10 +293,7 @@ impl Desk {
     /// # Errors
     /// `CONFIRM_MISMATCH` or `CONFIRM_EXPIRED`, if the token counts for nothing.
     pub fn asked(&self, caller: &Caller, token: &str) -> Result<Option<Asked>, Failure> {
-        let policy = self.policy_for(caller);
-        let is_of_previews = matches!(policy.confirm, ConfirmMode::Preview | ConfirmMode::Operator);
-        let goes_out = policy.is_enabled && dry_run(&policy, true) == Verdict::Send;
-        if !is_of_previews || !goes_out {
+        if !matches!(self.policy_for(caller).writes, WritePolicy::Preview) {
             return Ok(None);
         }
         self.memory.asked(&caller.session, token)

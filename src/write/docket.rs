@@ -10,7 +10,7 @@ use crate::audit::{
 };
 use crate::change::{Change, Operation, StepKind, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, ConfirmMode, Gate, Refusal, SetChange, paused};
+use crate::gates::{ChangeSet, Gate, Policy, Refusal, SetChange, paused};
 use crate::memory::MemoryPage;
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath, PageState};
 
@@ -288,13 +288,11 @@ impl Docket {
     }
 
     /// The call is confirmed, perhaps by a person's approval.
-    pub(super) fn confirmed(&mut self, mode: &ConfirmMode, approval: Option<CallId>) {
-        self.confirmed = match mode {
-            ConfirmMode::Operator => (Gate::Operator, "yes"),
-            ConfirmMode::Token(_)
-            | ConfirmMode::Preview
-            | ConfirmMode::Person { .. }
-            | ConfirmMode::Review { .. } => (Gate::Confirm, mode.as_str()),
+    pub(super) fn confirmed(&mut self, policy: &Policy, approval: Option<CallId>) {
+        self.confirmed = if policy.authority.decides() {
+            (Gate::Operator, "yes")
+        } else {
+            (Gate::Confirm, policy.writes.as_str())
         };
         self.entry.approval = approval.map(|call| call.to_string());
     }

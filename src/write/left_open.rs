@@ -9,7 +9,7 @@ use crate::audit::{
     AuditError, CallId, CallSelector, CallStory, Outcome, Proposal, ProposalId, ProposalState,
 };
 use crate::error::{Code, Failure};
-use crate::gates::{ConfirmMode, SessionId};
+use crate::gates::{SessionId, WritePolicy};
 use crate::notice::{Invitation, Notice};
 use crate::page::Date;
 
@@ -68,7 +68,7 @@ impl Desk {
     /// Whether sets may be left to people here, so that a call may ask what became of one.
     #[must_use]
     pub fn leaves_open(&self) -> bool {
-        !matches!(self.policy.confirm, ConfirmMode::Token(_))
+        !matches!(self.policy.writes, WritePolicy::Token(_))
     }
 
     /// How long this caller's writes wait for the decision of a person; `None` if they answer at

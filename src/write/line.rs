@@ -15,7 +15,10 @@ use std::sync::Arc;
 use crate::audit::{HeldDraft, HeldProposal};
 use crate::change::Warning;
 use crate::error::Failure;
-use crate::gates::{self, ChangeSet, ConfirmMode, Gate, Policy, Refusal, SessionId, SetChange};
+use crate::gates::{
+    self, ChangeSet, Gate, Layer, Policy, Refusal, SessionId, SetBy, SetChange, THINKING,
+    WritePolicy,
+};
 use crate::wiki::Sender;
 
 use super::answer::{Answer, Applied, Preview};
@@ -51,7 +54,7 @@ pub(super) async fn walk(
 ) -> Result<Passed, Refusal> {
     let mut policy = desk.policy_for(caller);
     if is_answer_to_a_rule(&policy, caller) {
-        policy = policy.asking(rule::THINKING);
+        policy = policy.asking(THINKING, a_rule());
     }
     let Some(limit) = policy.thinking() else {
         let brought = confirm.map_or(Brought::Nothing, Brought::Token);
@@ -61,16 +64,16 @@ pub(super) async fn walk(
             return Ok(passed);
         };
         // A rule demands a person's yes in place of the token.
-        let policy = policy.asking(rule::THINKING);
-        let yes = ask::approval(desk, docket, caller, *asked, rule::THINKING).await?;
+        let policy = policy.asking(THINKING, a_rule());
+        let yes = ask::approval((desk, &policy), docket, caller, *asked, THINKING).await?;
         let brought = Brought::Yes(yes);
         return Box::pin(once(desk, sender, &policy, docket, caller, plan, brought)).await;
     };
     let policy = &policy;
-    let brought = ask::brought(desk, policy, docket, caller).await?;
+    let brought = ask::brought(desk, docket, caller).await?;
     let mut passed = Box::pin(once(desk, sender, policy, docket, caller, plan, brought)).await?;
     if let Passed::Asked(asked) = passed {
-        let yes = ask::approval(desk, docket, caller, *asked, limit).await?;
+        let yes = ask::approval((desk, policy), docket, caller, *asked, limit).await?;
         let brought = Brought::Yes(yes);
         passed = Box::pin(once(desk, sender, policy, docket, caller, plan, brought)).await?;
     }
@@ -85,7 +88,12 @@ pub(super) async fn walk(
 
 /// Whether the call brings a person's answer to a question that a rule demanded.
 fn is_answer_to_a_rule(policy: &Policy, caller: &Caller) -> bool {
-    matches!(policy.confirm, ConfirmMode::Preview) && matches!(caller.asker, Asker::Answered { .. })
+    matches!(policy.writes, WritePolicy::Preview) && matches!(caller.asker, Asker::Answered { .. })
+}
+
+/// The line that set the level, where a rule has a person asked.
+fn a_rule() -> SetBy {
+    SetBy::new("then = \"person\"", Layer::Rule)
 }
 
 /// Goes down the line once.
@@ -166,7 +174,7 @@ async fn once(
             take(caller, cleared.set()).await?;
             let knowing = desk.memory.knowing(session, cleared.set(), wrote_whole);
             let confirmation = warrant.spend(desk, session)?;
-            docket.confirmed(&policy.confirm, confirmation.approval());
+            docket.confirmed(policy, confirmation.approval());
             let permit = gates::confirm(cleared, confirmation)?;
             let job = send::Job {
                 docket: docket.clone(),
@@ -228,7 +236,7 @@ impl Many<'_> {
             Way::Send(cleared, warrant) => {
                 take(self.caller, cleared.set()).await?;
                 let confirmation = warrant.spend(desk, session)?;
-                docket.confirmed(&policy.confirm, confirmation.approval());
+                docket.confirmed(policy, confirmation.approval());
                 let permit = gates::confirm(cleared, confirmation)?;
                 let job = apply::Job {
                     docket: docket.clone(),

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::audit::{CallId, ClientId, MemoryId};
 use crate::error::{Code, Failure};
-use crate::gates::{ConfirmMode, Gate, Refusal, paused};
+use crate::gates::{Gate, Refusal, WritePolicy, paused};
 use crate::memory::{
     Deed, KEPT_DAYS, Memories, Memory, MemoryError, MemoryMode, MemoryPage, MemoryType, Moment,
     Owner, Ranked, digest, ranked,
@@ -301,9 +301,9 @@ impl Desk {
     /// Why a caller may not remember or forget, if it may not: who may not write may not.
     fn refusal_of(&self, caller: &Caller) -> Option<Failure> {
         let policy = self.policy_for(caller);
-        if !policy.is_enabled {
+        if matches!(policy.writes, WritePolicy::Off) {
             let message = "A client that may not write does not remember or forget.";
-            return Some(Failure::new(Code::MutationsDisabled, message));
+            return Some(policy.refuse(Code::MutationsDisabled, message));
         }
         policy.pauses.look().map(|pause| paused(&pause))
     }
@@ -325,7 +325,7 @@ impl Desk {
     fn secrets_in(&self, text: &str) -> Option<Vec<&'static str>> {
         let key = self.wiki.key();
         let mut own = vec![key.expose()];
-        if let ConfirmMode::Token(token) = &self.policy.confirm {
+        if let Some(token) = &self.policy.static_token {
             own.push(token.expose());
         }
         let mut names: Vec<&str> = secrets(text, &own)

@@ -50,7 +50,7 @@ pub use answer::{
 };
 pub use asker::{Ask, Asker, HandedOut, Handout, Question, Reply};
 pub use caller::{Caller, Extent};
-pub use confirmed::{Done, Shown};
+pub use confirmed::{Confirmed, Done, Shown};
 pub use deeds::Deeds;
 pub use deletions::Deleted;
 pub use desk::Desk;

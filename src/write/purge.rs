@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio_util::task::TaskTracker;
 
 use crate::audit::{AuditError, AuditLog, GRACE, Keep, Purged};
-use crate::gates::{ConfirmMode, Policy};
+use crate::gates::Policy;
 
 /// The time between two purges of a running server.
 const EVERY: Duration = Duration::from_hours(24);
@@ -56,7 +56,7 @@ impl Purges {
         Self {
             audit,
             keep: RwLock::new(keep),
-            is_on: !matches!(policy.confirm, ConfirmMode::Operator),
+            is_on: policy.authority.purges(),
             last: Mutex::default(),
             tasks: TaskTracker::new(),
         }

@@ -1,9 +1,7 @@
-//! The route of a write, decided once: from the policy, its way to confirm, and what the caller
-//! brought.
+//! Decides the route of a write once: from the level, and what the caller brought.
 
 use crate::gates::{
-    Approved, ConfirmMode, Confirmation, Enabled, Gate, Policy, Refusal, SessionId, Verdict,
-    dry_run, enabled,
+    Approved, Confirmation, Enabled, Gate, Policy, Refusal, SessionId, WritePolicy, enabled,
 };
 
 use super::desk::Desk;
@@ -57,26 +55,16 @@ impl Route {
             Brought::Nothing | Brought::Yes(_) => None,
         };
         let enabled = enabled(policy, session, token)?;
-        let warrant = match (&policy.confirm, brought) {
-            (ConfirmMode::Token(_), _) => Some(Warrant::StaticToken),
-            (ConfirmMode::Preview | ConfirmMode::Operator, Brought::Token(token)) => {
-                Some(Warrant::Preview(token))
+        // What does not confirm at this level is ignored.
+        let route = match (&policy.writes, brought) {
+            (WritePolicy::Off | WritePolicy::DryRun | WritePolicy::Review { .. }, _) => Self::Open,
+            (WritePolicy::Person { .. }, Brought::Yes(approved)) => {
+                Self::Send(Warrant::Person(approved))
             }
-            (ConfirmMode::Person { .. }, Brought::Yes(approved)) => Some(Warrant::Person(approved)),
-            // What does not confirm in this mode is ignored.
-            (
-                ConfirmMode::Preview
-                | ConfirmMode::Operator
-                | ConfirmMode::Person { .. }
-                | ConfirmMode::Review { .. },
-                _,
-            ) => None,
-        };
-        let route = match (dry_run(policy, warrant.is_some()), warrant) {
-            (Verdict::DryRun, _) => Self::Open,
-            (Verdict::Ask, _) => Self::Ask,
-            (Verdict::Send, Some(warrant)) => Self::Send(warrant),
-            (Verdict::Preview | Verdict::Send, _) => Self::Preview,
+            (WritePolicy::Person { .. }, _) => Self::Ask,
+            (WritePolicy::Token(_), _) => Self::Send(Warrant::StaticToken),
+            (WritePolicy::Preview, Brought::Token(token)) => Self::Send(Warrant::Preview(token)),
+            (WritePolicy::Preview, _) => Self::Preview,
         };
         Ok((enabled, route))
     }
@@ -123,8 +111,8 @@ mod tests {
     use crate::audit::{CallId, Client};
     use crate::change::Change;
     use crate::gates::{
-        Approvals, Approved, Approver, Asked, ChangeSet, ConfirmMode, Fallback, Gate, Policy,
-        Scope, SessionId, StaticToken,
+        Approvals, Approved, Approver, Asked, ChangeSet, Fallback, Gate, Level, Policy, Scope,
+        SessionId, StaticToken, WritePolicy,
     };
     use crate::page::testing::page;
     use crate::write::asker::Asker;
@@ -141,26 +129,25 @@ mod tests {
         given.unwrap()
     }
 
-    fn policy(confirm: ConfirmMode) -> Policy {
+    fn policy(writes: WritePolicy) -> Policy {
         Policy {
-            is_enabled: true,
-            is_dry_run: false,
-            confirm,
+            writes,
             ..Policy::default()
         }
     }
 
-    fn modes() -> [ConfirmMode; 5] {
+    fn levels() -> [WritePolicy; 6] {
         let limit = Duration::from_secs(1);
         [
-            ConfirmMode::Token(StaticToken::new(TOKEN.into()).unwrap()),
-            ConfirmMode::Preview,
-            ConfirmMode::Operator,
-            ConfirmMode::Person {
+            WritePolicy::Off,
+            WritePolicy::DryRun,
+            WritePolicy::Review { limit },
+            WritePolicy::Person {
                 limit,
                 fallback: Fallback::None,
             },
-            ConfirmMode::Review { limit },
+            WritePolicy::Token(StaticToken::new(TOKEN.into()).unwrap()),
+            WritePolicy::Preview,
         ]
     }
 
@@ -195,36 +182,25 @@ mod tests {
     }
 
     #[test]
-    fn each_way_to_confirm_takes_what_is_its_own_and_nothing_else() {
-        let routes = modes().map(|mode| words(&policy(mode)));
+    fn each_level_takes_what_is_its_own_and_nothing_else() {
+        assert_eq!(levels().map(|own| own.level()), Level::ALL);
+        let routes = levels().map(|writes| words(&policy(writes)));
         assert_eq!(
             routes,
             [
+                ["off", "off", "off"],
+                ["open", "open", "open"],
+                ["open", "open", "open"],
+                ["ask", "ask", "send by person"],
                 ["refused", "send by static token", "refused"],
                 ["preview", "send by preview", "preview"],
-                ["preview", "send by preview", "preview"],
-                ["ask", "ask", "send by person"],
-                ["open", "open", "open"],
             ]
         );
     }
 
     #[test]
-    fn a_dry_run_leaves_open_whatever_was_brought_and_writes_that_are_off_end_at_once() {
-        for mode in modes() {
-            let needs_token = matches!(mode, ConfirmMode::Token(_));
-            let mut policy = policy(mode);
-            policy.is_dry_run = true;
-            let refused = if needs_token { "refused" } else { "open" };
-            assert_eq!(words(&policy), [refused, "open", refused], "{policy:?}");
-            policy.is_enabled = false;
-            assert_eq!(words(&policy), ["off"; 3], "{policy:?}");
-        }
-    }
-
-    #[test]
     fn only_a_previews_token_whose_call_gave_the_content_in_full_wrote_it_whole() {
-        let office = Office::new(testing::policy(ConfirmMode::Preview));
+        let office = Office::new(testing::policy(WritePolicy::Preview));
         let desk = &office.desk;
         let token = |argument: Option<&str>| {
             let shown = desk.memory.preview(&session(), set(update(1))).unwrap();

@@ -16,8 +16,8 @@ use super::stages::check::Checked;
 use crate::audit::{AuditLog, CallId, Client, Keep};
 use crate::change::Change;
 use crate::gates::{
-    ChangeSet, ConfirmMode, Confirmation, Decided, Fallback, Permit, Policy, Ruled, SessionId,
-    StaticToken, confirm, enabled, paths, rules,
+    ChangeSet, Confirmation, Decided, Fallback, Permit, Policy, Ruled, SessionId, StaticToken,
+    WritePolicy, confirm, enabled, paths, rules,
 };
 use crate::index::{ContentIndex, IndexMode, IndexSettings, Load, Pace};
 use crate::page::testing::page;
@@ -116,19 +116,17 @@ fn wiki_settings() -> WikiSettings {
     }
 }
 
-/// Writes are on, and confirmed in this way.
-pub(super) fn policy(confirm: ConfirmMode) -> Policy {
+/// What a write gets here.
+pub(super) fn policy(writes: WritePolicy) -> Policy {
     Policy {
-        is_enabled: true,
-        is_dry_run: false,
-        confirm,
+        writes,
         ..Policy::default()
     }
 }
 
 /// A person is asked, who may think for a minute.
-pub(super) fn person() -> ConfirmMode {
-    ConfirmMode::Person {
+pub(super) fn person() -> WritePolicy {
+    WritePolicy::Person {
         limit: Duration::from_mins(1),
         fallback: Fallback::None,
     }
@@ -149,7 +147,6 @@ pub(super) fn caller(asker: Asker) -> Caller {
         narrowing: None,
         extent: Extent::Bounded,
         family: None,
-        is_decided: false,
         note: None,
     }
 }
@@ -207,7 +204,7 @@ pub(super) fn permit(change: Change) -> Permit {
 
 /// The permit of a set, by way of all gates.
 pub(super) fn permit_of(set: ChangeSet) -> Permit {
-    let policy = policy(ConfirmMode::Token(StaticToken::new(TOKEN.into()).unwrap()));
+    let policy = policy(WritePolicy::Token(StaticToken::new(TOKEN.into()).unwrap()));
     let enabled = enabled(&policy, &session(), Some(TOKEN)).unwrap();
     let allowed = paths(enabled, set).unwrap();
     match rules(allowed, &Facts::default(), Decided::Nobody).unwrap() {

@@ -229,7 +229,6 @@ fn person() -> Caller {
         narrowing: None,
         extent: Extent::Whole,
         family: None,
-        is_decided: true,
         note: None,
     }
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::cli::exit::Exit;
+use crate::cli::level::Levels;
 use crate::cli::print::{Paint, harmless};
 use crate::cli::table::{Cell, Table};
 use crate::cli::{Outcome, print, start};
@@ -25,12 +26,26 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let layers = start::layers()?;
+    // Settings that contradict each other are shown all the same.
+    let levels = layers.write_policy().map(|found| {
+        let read_only = found.read_only.as_ref();
+        Levels::new(&found.writes, &found.set_by, read_only)
+    });
     if arguments.json {
+        let mut answer = match &levels {
+            Ok(levels) => levels.members(),
+            Err(fault) => Map::from_iter([("fault".to_owned(), fault.to_string().into())]),
+        };
         let shown = layers.shown();
         let settings: Vec<_> = shown.iter().map(as_json).collect();
-        print::line(&json!({ "settings": settings }).to_string());
+        answer.insert("settings".to_owned(), json!(settings));
+        print::line(&Value::from(answer).to_string());
         return Ok(Exit::Done);
     }
+    print::line(&harmless(&match &levels {
+        Ok(levels) => levels.in_words(),
+        Err(fault) => format!("no server would start: {fault}"),
+    }));
     let mut table = Table::new(&["setting", "value", "from"]);
     for shown in layers.shown() {
         let value = shown

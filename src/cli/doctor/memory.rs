@@ -3,7 +3,7 @@
 use super::super::print;
 use super::finding::Finding;
 use crate::audit::AuditLog;
-use crate::gates::Policy;
+use crate::gates::{Policy, WritePolicy};
 use crate::memory::{MOST, MOST_BYTES, Memories, MemoryMode, Moment, Usage};
 
 /// The share of an owner's room, in percent, from which it is told.
@@ -42,7 +42,7 @@ pub(super) async fn found(log: &AuditLog, mode: MemoryMode, policy: &Policy) -> 
         "{whose}; {entries} memories of {} owners, {gone} can be restored",
         owners.len()
     ))];
-    if !policy.is_enabled {
+    if matches!(policy.writes(), WritePolicy::Off) {
         found.push(Finding::warning(
             "writes are off, so clients recall and remember nothing new",
             "Set WIKI_MUTATIONS_ENABLED=true if they shall remember; a dry run is enough.",

@@ -2,14 +2,18 @@
 
 use super::finding::Finding;
 use crate::audit::Pause;
-use crate::gates::{ConfirmMode, Fallback, Policy};
+use crate::cli::level::Levels;
+use crate::gates::{Fallback, Policy, WritePolicy};
 use crate::page::{Locale, PagePath, Prefix, ReadRule};
 use crate::tools::Surface;
 
 pub(super) fn found(policy: &Policy, surface: &Surface) -> Vec<Finding> {
-    let mut found = vec![Finding::good(in_words(policy))];
+    let mut found = vec![
+        Finding::good(levels(policy).in_words()),
+        Finding::good(in_words(policy)),
+    ];
     found.extend(policy.reads.rules().map(|rule| Finding::good(reads(rule))));
-    if !policy.is_enabled {
+    if is_off(policy) {
         return found;
     }
     if !surface.writes() {
@@ -35,11 +39,17 @@ pub(super) fn paused(pause: Option<&Pause>) -> Option<Finding> {
     ))
 }
 
+/// The level of clients' writes, and of the operator's own commands.
+fn levels(policy: &Policy) -> Levels {
+    Levels::new(policy.writes(), policy.set_by(), policy.read_only())
+}
+
+const fn is_off(policy: &Policy) -> bool {
+    matches!(policy.writes(), WritePolicy::Off)
+}
+
 /// A policy in words.
 fn in_words(policy: &Policy) -> String {
-    if !policy.is_enabled {
-        return "writes are off".to_owned();
-    }
     let place = policy
         .allowed
         .as_deref()
@@ -49,28 +59,21 @@ fn in_words(policy: &Policy) -> String {
     } else {
         format!(", but not {}", below(&policy.denied))
     };
-    if policy.is_dry_run {
-        return format!("previews only, of pages {place}{but}");
-    }
-    let how = match &policy.confirm {
-        ConfirmMode::Token(_) => "with the operator's token",
-        ConfirmMode::Preview => "each write with the token of its preview",
-        ConfirmMode::Operator => "after the operator's yes",
-        ConfirmMode::Person {
-            fallback: Fallback::None,
-            ..
-        } => "after a person's approval",
-        ConfirmMode::Person {
-            fallback: Fallback::Preview,
-            ..
-        } => {
-            "after a person's approval, or, where the client cannot ask, with the token of a preview"
-        }
-        ConfirmMode::Person {
-            fallback: Fallback::Proposal,
-            ..
-        } => "after a person's approval, or, where the client cannot ask, as a proposal",
-        ConfirmMode::Review { .. } => "after a person's decision on the review page",
+    let how = match policy.writes() {
+        WritePolicy::Off => return "writes are off".to_owned(),
+        WritePolicy::DryRun => return format!("previews only, of pages {place}{but}"),
+        WritePolicy::Token(_) => "with the operator's token",
+        WritePolicy::Preview => "each write with the token of its preview",
+        WritePolicy::Person { fallback, .. } => match fallback {
+            Fallback::None => "after a person's approval",
+            Fallback::Preview => {
+                "after a person's approval, or, where the client cannot ask, with the token of a preview"
+            }
+            Fallback::Proposal => {
+                "after a person's approval, or, where the client cannot ask, as a proposal"
+            }
+        },
+        WritePolicy::Review { .. } => "after a person's decision on the review page",
     };
     let trash = policy
         .trash
@@ -134,8 +137,8 @@ fn listed(words: &[String]) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{found, in_words, reads};
-    use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
+    use super::{found, in_words, is_off, reads};
+    use crate::gates::{Fallback, Policy, StaticToken, WritePolicy};
     use crate::page::{Prefix, ReadRule};
     use crate::tools::{Surface, Toolset};
 
@@ -146,8 +149,7 @@ mod tests {
 
     fn on() -> Policy {
         Policy {
-            is_enabled: true,
-            is_dry_run: false,
+            writes: WritePolicy::Preview,
             ..Policy::default()
         }
     }
@@ -168,16 +170,16 @@ mod tests {
 
     #[test]
     fn a_policy_is_told_in_words() {
-        let person = |fallback| ConfirmMode::Person {
+        let person = |fallback| WritePolicy::Person {
             limit: Duration::ZERO,
             fallback,
         };
-        let token = |text: &str| ConfirmMode::Token(StaticToken::new(text.into()).expect("long"));
+        let token = |text: &str| WritePolicy::Token(StaticToken::new(text.into()).expect("long"));
         for (policy, words) in [
             (Policy::default(), "writes are off"),
             (
                 Policy {
-                    is_dry_run: true,
+                    writes: WritePolicy::DryRun,
                     ..on()
                 },
                 "previews only, of pages everywhere",
@@ -189,7 +191,7 @@ mod tests {
             (
                 Policy {
                     allowed: Some(prefixes(&["de:docs", "en:docs", "notes"])),
-                    confirm: person(Fallback::None),
+                    writes: person(Fallback::None),
                     ..on()
                 },
                 "may write below docs/ in de and en and below notes/, after a person's approval",
@@ -197,7 +199,7 @@ mod tests {
             (
                 Policy {
                     denied: prefixes(&["docs/secret"]),
-                    confirm: person(Fallback::Preview),
+                    writes: person(Fallback::Preview),
                     ..on()
                 },
                 "may write everywhere, but not below docs/secret/, after a person's approval, or, where the client cannot ask, with the token of a preview",
@@ -205,14 +207,10 @@ mod tests {
             (
                 Policy {
                     allowed: Some(prefixes(&["docs", "de:docs"])),
-                    confirm: token("open sesame, please"),
+                    writes: token("open sesame, please"),
                     ..on()
                 },
                 "may write below docs/ and below docs/ in de, with the operator's token",
-            ),
-            (
-                on().for_operator(),
-                "may write everywhere, after the operator's yes",
             ),
         ] {
             assert_eq!(in_words(&policy), words);
@@ -227,15 +225,15 @@ mod tests {
             ..on()
         };
         let off = Policy {
-            is_enabled: false,
+            writes: WritePolicy::Off,
             ..on()
         };
-        for (policy, findings) in [(open, 2), (narrow, 1), (off, 1)] {
+        for (policy, findings) in [(open, 3), (narrow, 2), (off, 2)] {
             let found = |surface| found(&policy, &surface).len();
             assert_eq!(found(Surface::of(&Toolset::ALL)), findings, "{policy:?}");
             let mut reading = Surface::of(&Toolset::ALL);
             reading.keep_reading();
-            let more = usize::from(policy.is_enabled);
+            let more = usize::from(!is_off(&policy));
             assert_eq!(found(reading), findings + more, "{policy:?}");
         }
     }

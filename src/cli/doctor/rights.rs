@@ -7,7 +7,7 @@ use super::tools::{Can, ToolRights, with};
 use crate::cli::print::{self, Paint};
 use crate::cli::table::{Cell, Table};
 use crate::error::{Code, Failure};
-use crate::gates::Policy;
+use crate::gates::{Level, Policy};
 use crate::page::PageReading;
 use crate::tools::{Surface, Toolset};
 use crate::wiki::{ListQuery, Right, Rights, Wiki, WikiError};
@@ -109,8 +109,9 @@ fn findings(rights: &Rights, policy: &Policy, place: &str) -> Vec<Finding> {
             "Let GET requests for pages pass the gateway before the wiki, or name a published page by --page.",
         ));
     }
-    if policy.is_enabled && rights.has(Right::WritePages) == Some(false) {
-        let what = if policy.is_dry_run {
+    let level = policy.writes().level();
+    if level != Level::Off && rights.has(Right::WritePages) == Some(false) {
+        let what = if level == Level::DryRun {
             "previews of writes"
         } else {
             "writes"

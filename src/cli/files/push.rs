@@ -5,15 +5,15 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::exit::Exit;
-use super::super::{Outcome, pager, print, progress, show_change, start};
+use super::super::{Outcome, left_to_people, pager, print, progress, show_change, start};
 use super::pull::told;
 use super::{Dir, explained, fault, open, shown, some, tell_pulled};
 use crate::audit::DraftChange;
-use crate::error::{Code, Failure};
+use crate::error::Failure;
 use crate::files::{Folder, MAX_CHANGES, Ready, settled};
 use crate::page::{Note, Whose};
 use crate::server::App;
-use crate::write::{Answer, Caller, Done, Plan, Push, SetOutcome, Shown};
+use crate::write::{Caller, Confirmed, Done, Plan, Push, SetOutcome, Shown};
 
 /// Arguments of `files push`.
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,9 @@ pub(super) struct Arguments {
     /// Leave the changes open for people to decide: `wikijs-mcp review`
     #[arg(long, conflicts_with = "yes")]
     propose: bool,
-    /// Do not ask. Counts as nobody's decision: what a rule leaves to people stays open
+    /// Do not ask. This is nobody's decision: where the write policy or a rule wants a person's, the
+    /// changes are proposed (exit 3). Without it, your yes applies them at every level but `off`: it
+    /// ends a dry run and passes a pause
     #[arg(long)]
     yes: bool,
     /// Answer in JSON
@@ -46,14 +48,6 @@ pub(super) struct Arguments {
 
 fn note(text: &str) -> Result<Note, String> {
     Note::parse(text, Whose::Operator)
-}
-
-/// What came of one set.
-enum Came {
-    Applied(Done),
-    /// It is left for people, as this proposal.
-    Open(String),
-    Declined,
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
@@ -67,6 +61,8 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     }
     let app = if arguments.propose {
         start::app_to_propose()?
+    } else if arguments.yes {
+        start::app_unattended(false)?
     } else {
         start::app_for_operator()?
     };
@@ -157,24 +153,18 @@ async fn in_sets(
         let Some(set) = ready.changes.chunks(MAX_CHANGES).nth(open) else {
             break;
         };
-        let mut came = one(app, set, arguments).await;
-        if let Err(failure) = &came
-            && failure.code == Code::RuleDenied
-            && arguments.yes
-        {
-            // A rule wants people to decide: they find it open, unless no decision satisfies it.
-            came = left_open(set, arguments).await?.or(came);
-        }
+        let came = one(app, set, arguments).await;
         let (result, ended) = match came {
-            Ok(Came::Applied(done)) => tell_applied(&done, arguments.json),
-            Ok(Came::Open(id)) => {
+            Ok(Confirmed::Done(done)) => tell_applied(&done, arguments.json),
+            Ok(Confirmed::Proposed(id)) => {
                 open += 1;
-                let (result, ended) = tell_open(&id, arguments);
+                let (result, ended) = tell_open(app, &id.to_string(), arguments);
                 results.push(result);
                 ended?;
                 continue;
             }
-            Ok(Came::Declined) => (
+            Ok(Confirmed::Unchanged) => (json!("unchanged"), Ok(Exit::Done)),
+            Ok(Confirmed::Declined) => (
                 json!("declined"),
                 Err((Exit::Refused, "not pushed".to_owned())),
             ),
@@ -224,69 +214,18 @@ async fn settle(
     true
 }
 
-/// Leaves a set open for people, as `--propose` does.
-async fn left_open(
-    set: &[DraftChange],
-    arguments: &Arguments,
-) -> Result<Result<Came, Failure>, (Exit, String)> {
-    let app = start::another_app_to_propose()?;
-    let came = one(&app, set, arguments).await;
-    app.writer.finish().await;
-    Ok(came)
-}
-
 /// Takes one set down the way of a write.
-async fn one(app: &App, set: &[DraftChange], arguments: &Arguments) -> Result<Came, Failure> {
-    let mut caller = Caller {
+async fn one(app: &App, set: &[DraftChange], arguments: &Arguments) -> Result<Confirmed, Failure> {
+    let caller = Caller {
         note: arguments.message.clone(),
         ..start::operator("files push")
     };
-    // With --yes nobody looks at the change.
-    caller.is_decided = !arguments.yes && !arguments.propose;
-    let plan = || {
-        Plan::Push(Push {
-            changes: Arc::from(set),
-        })
-    };
-    let write = async |confirm| {
-        let write = app.writer.write(caller.clone(), plan(), confirm);
-        match Box::pin(write).await {
-            Ok(answer) => Ok(answer),
-            Err(failure) => Err(app.wiki.explained(failure).await),
-        }
-    };
-    let shown = match write(None).await? {
-        Answer::Preview(preview) => Shown::One(preview),
-        Answer::SetPreview(preview) => Shown::Set(preview),
-        Answer::Applied(done) => return Ok(Came::Applied(Done::One(done))),
-        Answer::Set(done) => return Ok(Came::Applied(Done::Set(done))),
-    };
-    let (confirm, proposal) = match &shown {
-        Shown::One(preview) => (&preview.confirm, preview.proposal),
-        Shown::Set(preview) => (&preview.confirm, preview.proposal),
-    };
-    if let Some(proposal) = proposal {
-        return Ok(Came::Open(proposal.to_string()));
-    }
-    let token = confirm.as_ref().map(|confirm| confirm.token.clone());
-    if !agrees(&shown, arguments) {
-        return Ok(Came::Declined);
-    }
-    match progress::of_changes(write(token)).await? {
-        Answer::Applied(done) => Ok(Came::Applied(Done::One(done))),
-        Answer::Set(done) => Ok(Came::Applied(Done::Set(done))),
-        // A rule may leave it to people only now.
-        Answer::Preview(preview) => Ok(Came::Open(
-            preview
-                .proposal
-                .map_or_else(String::new, |id| id.to_string()),
-        )),
-        Answer::SetPreview(preview) => Ok(Came::Open(
-            preview
-                .proposal
-                .map_or_else(String::new, |id| id.to_string()),
-        )),
-    }
+    let plan = Plan::Push(Push {
+        changes: Arc::from(set),
+    });
+    let says_yes = |shown: &Shown| agrees(shown, arguments);
+    let write = app.writer.write_or_propose(&caller, plan, says_yes);
+    progress::of_changes(write).await
 }
 
 fn agrees(shown: &Shown, arguments: &Arguments) -> bool {
@@ -316,8 +255,8 @@ fn tell_applied(done: &Done, is_json: bool) -> (Value, Outcome) {
     (show_change::done_json(done), ended)
 }
 
-/// A set that is left to people: asked for with `--propose`, or a rule's demand.
-fn tell_open(id: &str, arguments: &Arguments) -> (Value, Outcome) {
+/// A set that is left to people: asked for with `--propose`, by the level, or by a rule.
+fn tell_open(app: &App, id: &str, arguments: &Arguments) -> (Value, Outcome) {
     if !arguments.json {
         print::line(&format!(
             "left for people to decide: {id}; `wikijs-mcp review {id}` shows it"
@@ -326,7 +265,7 @@ fn tell_open(id: &str, arguments: &Arguments) -> (Value, Outcome) {
     let exit = if arguments.propose {
         Ok(Exit::Done)
     } else {
-        Err((Exit::Refused, "a rule leaves this to people".to_owned()))
+        Err(left_to_people::refused(app, id))
     };
     (json!({ "open": id }), exit)
 }

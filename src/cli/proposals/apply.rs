@@ -22,7 +22,8 @@ use crate::write::{Apply, Caller, Done, Plan, Shown, Undo};
 pub(super) struct Arguments {
     #[command(flatten)]
     which: Which,
-    /// Do not ask
+    /// Do not ask. This command is your decision with it, too: it applies at every level but `off`,
+    /// ends a dry run, passes a pause, and satisfies every rule but `deny`
     #[arg(long)]
     yes: bool,
     /// Merge with changes made to the page since, if they do not overlap
@@ -76,9 +77,7 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
     if ids.is_empty() && !arguments.json {
         print::line("no proposals");
     }
-    let mut caller = start::operator("proposals apply");
-    // With --yes nobody looks at the change.
-    caller.is_decided = !arguments.yes;
+    let caller = start::operator("proposals apply");
     let (mut results, mut applied, mut exit) = (Vec::new(), Vec::new(), Exit::Done);
     for id in &ids {
         if arguments.json {

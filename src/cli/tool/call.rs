@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::{answer, read};
 use crate::cli::exit::Exit;
 use crate::cli::words::{self, one_of};
-use crate::cli::{Outcome, pager, print, start};
+use crate::cli::{Outcome, left_to_people, pager, print, start};
 use crate::server::App;
 use crate::write::{Caller, Extent};
 
@@ -27,7 +27,8 @@ pub(super) struct Arguments {
     /// Why, in one line of at most 200 characters: the argument `note` of a write
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
-    /// Confirm a previewed write without asking
+    /// Confirm a previewed write without asking. This is nobody's decision: where the write policy or
+    /// a rule wants a person's, the change is proposed (exit 3)
     #[arg(long)]
     yes: bool,
     /// Answer in JSON, as an agent gets it
@@ -59,7 +60,7 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
         show(&first, arguments.json);
     }
     let Some(token) = token else {
-        return unwritten(&first, arguments.yes);
+        return unwritten(app, &first, arguments.yes);
     };
     if asks {
         if !pager::agrees(&answer::write(&first), "Write it?") {
@@ -72,12 +73,12 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
     given.insert("confirm".to_owned(), token);
     let written = ask(app, tool, &given, arguments.json).await?;
     show(&written, arguments.json);
-    Ok(Exit::Done)
+    unwritten(app, &written, true)
 }
 
 /// The end of a call without a token: a read, a write with nothing to do, or one that became a
 /// proposal, which is not a success if a person had said yes to it.
-fn unwritten(answer: &Value, was_wanted: bool) -> Outcome {
+fn unwritten(app: &App, answer: &Value, was_wanted: bool) -> Outcome {
     if answer.get("dryRun") != Some(&Value::Bool(true)) {
         return Ok(Exit::Done);
     }
@@ -85,10 +86,7 @@ fn unwritten(answer: &Value, was_wanted: bool) -> Outcome {
         print::note("nothing was written: nothing would change");
         return Ok(Exit::Done);
     };
-    let told = format!(
-        "nothing was written: writes end as proposals here (WIKI_MUTATION_DRY_RUN, or \
-         WIKI_CONFIRM_FALLBACK=proposal); `wikijs-mcp proposals apply {id}` writes it"
-    );
+    let told = left_to_people::sentence(app, id);
     if was_wanted {
         return Err((Exit::Refused, told));
     }
@@ -111,7 +109,6 @@ async fn ask(
     let caller = Caller {
         extent,
         family: None,
-        is_decided: false,
         ..start::operator(tool)
     };
     let call = app.call(tool, caller, watch::Sender::default(), given.clone().into());

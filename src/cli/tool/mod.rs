@@ -67,6 +67,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         Command::Check(arguments) => check::run(&arguments).await,
         Command::Call(arguments) => {
             let mut settings = start::settings_to_work_with()?;
+            settings.policy = settings.policy.for_tool_call();
             // There is no later search that would find a larger index.
             settings.index.pace.patience = settings.wiki.retry.total;
             let app =

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Settings;
 use crate::config::{Kind, SETTINGS, Source};
-use crate::gates::{ConfirmMode, Fallback};
+use crate::gates::{Fallback, WritePolicy};
 
 fn read(pairs: &[(&str, &str)]) -> Result<Settings, String> {
     let mut map: HashMap<&str, &str> = [
@@ -28,8 +28,9 @@ fn read(pairs: &[(&str, &str)]) -> Result<Settings, String> {
 #[test]
 fn the_defaults_let_nothing_be_written() {
     let settings = read(&[]).expect("settings");
-    assert!(!settings.policy.is_enabled && settings.policy.is_dry_run);
-    assert!(matches!(settings.policy.confirm, ConfirmMode::Preview));
+    assert_eq!(settings.policy.writes().as_str(), "off");
+    let line = settings.policy.set_by().to_string();
+    assert_eq!(line, "WIKI_MUTATIONS_ENABLED (default)");
     assert_eq!(settings.wiki.name, "wiki.example.com");
     assert_eq!(settings.wiki.time.read, Duration::from_secs(15));
     assert_eq!(
@@ -183,9 +184,14 @@ fn a_way_to_confirm_that_cannot_hold_stops_the_start() {
 #[test]
 fn a_person_has_fifty_seconds_and_nothing_holds_in_their_place() {
     let mode = |pairs: &[_]| {
-        let settings = read(&[&[("WIKI_CONFIRM", "person")], pairs].concat());
-        match settings.expect("settings").policy.confirm {
-            ConfirmMode::Person { limit, fallback } => (limit.as_secs(), fallback),
+        let on = [
+            ("WIKI_MUTATIONS_ENABLED", "true"),
+            ("WIKI_MUTATION_DRY_RUN", "false"),
+            ("WIKI_CONFIRM", "person"),
+        ];
+        let settings = read(&[&on[..], pairs].concat());
+        match settings.expect("settings").policy.writes {
+            WritePolicy::Person { limit, fallback } => (limit.as_secs(), fallback),
             other => panic!("{other:?}"),
         }
     };

@@ -7,7 +7,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::{ClientConfirm, Grant};
-use crate::gates::Policy;
+use crate::gates::{Level, Policy, WritePolicy};
 use crate::page::{Locale, PagePath, ReadScope};
 
 fn path() -> impl Strategy<Value = String> {
@@ -71,8 +71,7 @@ impl Allowed {
     fn by(grant: &Grant, locale: &str, path: &str, tag: &str, tool: &str) -> Self {
         let narrowing = grant.narrowing(Duration::from_secs(9)).expect("a meaning");
         let open = Policy {
-            is_enabled: true,
-            is_dry_run: false,
+            writes: WritePolicy::Preview,
             ..Policy::default()
         };
         let policy = open.narrowed_by(&narrowing);
@@ -80,8 +79,8 @@ impl Allowed {
         let reads = ReadScope::of(&narrowing.reads);
         let allowed = policy.allowed.as_ref();
         Self {
-            writes: policy.is_enabled,
-            sends: !policy.is_dry_run,
+            writes: policy.writes.level() != Level::Off,
+            sends: policy.may_write(),
             sends_unasked: narrowing.person.is_none(),
             writes_there: allowed
                 .is_none_or(|all| all.iter().any(|prefix| prefix.holds(&locale, &path))),

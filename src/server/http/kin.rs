@@ -97,7 +97,7 @@ impl Kin {
         let can_write = tools.iter().any(|(_, can_write)| *can_write);
         let policy = desk.narrowed_policy(Some(maker.narrowing()), true);
         check_places(&policy, &maker, &wanted, can_write)?;
-        if wanted.sets == Sets::Sent && (!can_write || !policy.is_enabled || policy.is_dry_run) {
+        if wanted.sets == Sets::Sent && !(can_write && policy.may_write()) {
             return Err(denied(
                 "You send no writes yourself, so a delegate cannot.",
                 "sends",

@@ -10,7 +10,7 @@ use super::super::site::{Site, Sites};
 use super::known::KnownClient;
 use super::live::LiveClients;
 use crate::audit::{Actor, Client, ClientId, Role};
-use crate::gates::SessionId;
+use crate::gates::{Level, SessionId};
 use crate::review::{Bench, Doors, Reviewer};
 use crate::site::SiteName;
 use crate::write::{Asker, Caller, Extent};
@@ -53,16 +53,18 @@ impl Reviewers {
             |one: &&Arc<Site>| site.is_some() && one.name().map(SiteName::as_str) == site;
         let site = seen().find(is_asked).or_else(|| seen().next())?;
         let app = site.app();
+        let bench = self.bench(client, &app);
+        let is_dry_run = bench.desk.policy().writes().level() == Level::DryRun;
         Some(Reviewer {
             id: client.id().to_string(),
             name: client.name().to_owned(),
             site: site.name().cloned(),
             sites: seen().filter_map(|site| site.name().cloned()).collect(),
             may_decide,
-            may_apply: may_decide && app.goes_out_for(client.may_apply_in_dry_run()),
+            may_apply: may_decide && !is_dry_run,
             sees_all: client.role() == Role::Auditor,
             prefixes: client.narrowing().prefixes.clone(),
-            bench: self.bench(client, &app),
+            bench,
             caller: caller(client),
         })
     }
@@ -125,7 +127,6 @@ fn caller(client: &KnownClient) -> Caller {
         narrowing: None,
         extent: Extent::Bounded,
         family: None,
-        is_decided: false,
         note: None,
     }
 }

@@ -12,7 +12,7 @@ use super::super::visit::{Named, Visit};
 use super::{Own, Reader, Text};
 use crate::audit::Proposal;
 use crate::error::{Code, Failure};
-use crate::gates::{ConfirmMode, ends_soon, paused};
+use crate::gates::{ends_soon, paused};
 use crate::memory::MOST;
 use crate::page::{PageReading, Prefix};
 use crate::site::SiteName;
@@ -117,13 +117,13 @@ struct KeyRights {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct View {
-    /// `refused`, `proposal`, `preview`, `token` or `person`.
-    confirmed_by: &'static str,
+    /// What a write gets: `off`, `dry_run`, `review`, `person`, `token` or `preview`.
+    level: &'static str,
+    /// The line that set it.
+    set_by: String,
+    /// Why every write is refused, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<&'static str>,
-    dry_run: bool,
-    /// Whether the operator's static token is needed.
-    needs_token: bool,
+    refused: Option<&'static str>,
     /// Everywhere, if it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed_prefixes: Option<Vec<String>>,
@@ -379,13 +379,12 @@ impl View {
     fn of(terms: &Terms) -> Self {
         let names = |prefixes: &[Prefix]| prefixes.iter().map(ToString::to_string).collect();
         Self {
-            confirmed_by: terms.writes.as_str(),
-            why: match terms.writes {
+            level: terms.policy.writes().as_str(),
+            set_by: terms.policy.set_by().to_string(),
+            refused: match terms.writes {
                 Writes::Refused(why) => Some(why),
-                Writes::Proposed { .. } | Writes::Confirmed(_) => None,
+                Writes::Gets(_) => None,
             },
-            dry_run: terms.policy.is_dry_run,
-            needs_token: matches!(terms.policy.confirm, ConfirmMode::Token(_)),
             allowed_prefixes: terms.policy.allowed.as_deref().map(names),
             denied_prefixes: names(&terms.policy.denied),
             has_trash: terms.policy.trash.is_some(),

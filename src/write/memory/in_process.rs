@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::audit::CallId;
 use crate::error::Failure;
 use crate::gates::{
-    Approvals, Approved, Approver, Asked, ChangeSet, ConfirmMode, Policy, Previewed, Previews,
-    Scope, SessionId, Spent, TurnOf,
+    Approvals, Approved, Approver, Asked, ChangeSet, Policy, Previewed, Previews, Scope, SessionId,
+    Spent, TurnOf, WritePolicy,
 };
 use crate::page::{Date, PageReading};
 
@@ -38,12 +38,13 @@ impl InProcess {
 
     fn with(policy: &Policy, reads: Arc<Reads>, own_writes: Arc<OwnWrites>) -> Self {
         // A question is kept longer than an answer may take.
-        let questions = match policy.confirm {
-            ConfirmMode::Person { limit, .. } => limit + Duration::from_secs(1),
-            ConfirmMode::Preview => LONGEST_QUESTION,
-            ConfirmMode::Token(_) | ConfirmMode::Operator | ConfirmMode::Review { .. } => {
-                Duration::ZERO
-            }
+        let questions = match policy.writes {
+            WritePolicy::Person { limit, .. } => limit + Duration::from_secs(1),
+            WritePolicy::Preview => LONGEST_QUESTION,
+            WritePolicy::Off
+            | WritePolicy::DryRun
+            | WritePolicy::Review { .. }
+            | WritePolicy::Token(_) => Duration::ZERO,
         };
         Self {
             reads,

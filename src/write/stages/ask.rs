@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 use crate::audit::AuditLog;
 use crate::change::Warning;
 use crate::error::{Code, Failure};
-use crate::gates::{Approved, Approver, ChangeSet, Gate, Policy, Refusal, Scope, Verdict, dry_run};
+use crate::gates::{Approved, Approver, ChangeSet, Gate, Policy, Refusal, Scope};
 use crate::page::LineCounts;
 
 use super::check::Checked;
@@ -49,17 +49,12 @@ impl ToAsk {
 /// The answer was not a yes, or belongs to no question; on record.
 pub(in crate::write) async fn brought(
     desk: &Desk,
-    policy: &Policy,
     docket: &mut Docket,
     caller: &Caller,
 ) -> Result<Brought, Refusal> {
     let Asker::Answered { question, reply } = &caller.asker else {
         return Ok(Brought::Nothing);
     };
-    let is_asked = policy.is_enabled && dry_run(policy, true) == Verdict::Send;
-    if !is_asked {
-        return Ok(Brought::Nothing);
-    }
     let Some(set) = desk.memory.answered(&caller.session, question) else {
         let reply = match reply {
             Reply::TimedOut => Reply::TimedOut,
@@ -78,7 +73,7 @@ pub(in crate::write) async fn brought(
 /// # Errors
 /// The answer was not a yes, or nobody can be asked; on record.
 pub(in crate::write) async fn approval(
-    desk: &Desk,
+    (desk, policy): (&Desk, &Policy),
     docket: &Docket,
     caller: &Caller,
     asked: ToAsk,
@@ -86,12 +81,12 @@ pub(in crate::write) async fn approval(
 ) -> Result<Approved, Refusal> {
     match desk.memory.approval(&approver(caller), &asked.set) {
         Some(approved) => Ok(approved),
-        None => ask(desk, docket, caller, asked, limit).await,
+        None => ask((desk, policy), docket, caller, asked, limit).await,
     }
 }
 
 async fn ask(
-    desk: &Desk,
+    (desk, policy): (&Desk, &Policy),
     docket: &Docket,
     caller: &Caller,
     ToAsk {
@@ -138,7 +133,7 @@ async fn ask(
         // A brought answer was already handled in `brought`.
         Asker::Answered { .. } => Err(refusal(Reply::NotOurs)),
         Asker::Nobody => Err(refused(
-            Failure::new(
+            policy.refuse(
                 Code::ApprovalDenied,
                 "A person must say yes to this write, and this client cannot ask anybody.",
             )

@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::change::{self, Change, Surroundings, Warning};
 use crate::checks;
-use crate::gates::{ChangeSet, ConfirmMode, Gate, Policy, Refusal, SetChange};
+use crate::gates::{ChangeSet, Gate, Policy, Refusal, SetChange};
 use crate::page::{Field, LineCounts, LinkedSite, PagePlace};
 use crate::rules::{ChangeFacts, RuleBook};
 use crate::wiki::{AllPages, Wiki, aside};
@@ -279,7 +279,7 @@ impl Around<'_> {
     fn checked(&self, one: &SetChange, lines: LineCounts) -> change::Checked {
         let key = self.wiki.key();
         let mut own = vec![key.expose()];
-        if let ConfirmMode::Token(token) = &self.policy.confirm {
+        if let Some(token) = &self.policy.static_token {
             own.push(token.expose());
         }
         let around = Surroundings {

@@ -1,13 +1,10 @@
 //! Applies the operator's rules to the route of a set: they can only make it stricter.
 
-use std::time::Duration;
-
 use time::OffsetDateTime;
 
 use crate::change::Warning;
 use crate::gates::{
-    Allowed, ChangeSet, Cleared, ConfirmMode, Decided, Demand, Gate, Policy, Refusal, Ruled, rules,
-    undecided,
+    Allowed, ChangeSet, Cleared, Decided, Gate, Policy, Refusal, Ruled, WritePolicy, rules,
 };
 use crate::rules::{ChangeFacts, Facts, Then};
 
@@ -16,9 +13,6 @@ use crate::write::caller::Caller;
 use crate::write::desk::Desk;
 use crate::write::docket::unavailable;
 use crate::write::route::{Route, Warrant};
-
-/// How long a person may think if a rule demands a yes.
-pub(in crate::write) const THINKING: Duration = Duration::from_secs(50);
 
 /// How a set goes on, by the rules.
 pub(in crate::write) enum Way<'p> {
@@ -60,7 +54,7 @@ pub(in crate::write) async fn held<'p>(
     route: Route,
 ) -> Result<Way<'p>, Refusal> {
     let facts = facts(desk, policy, caller, &checked.facts).await?;
-    match rules(allowed, &facts, decided(policy, caller, &route))? {
+    match rules(allowed, &facts, decided(policy, &route))? {
         Ruled::Cleared(cleared) => Ok(match route {
             Route::Send(warrant) => Way::Send(cleared, warrant),
             Route::Preview => Way::Preview(cleared.into_allowed()),
@@ -79,7 +73,7 @@ pub(in crate::write) async fn held<'p>(
                 checked.notes.warnings.push(Warning::new("rule", message));
                 return Ok(Way::Join(allowed));
             }
-            let way = way(policy, caller, allowed, route, &demand)?;
+            let way = way(policy, caller, allowed, &route, demand.then);
             if matches!(way, Way::Open(_)) && demand.then != Then::Preview {
                 let message = format!("The rule {} leaves this to a person.", demand.rule);
                 checked.notes.warnings.push(Warning::new("rule", message));
@@ -114,13 +108,11 @@ async fn facts(
     })
 }
 
-/// Who decided on this very set. An operator's own command shows the set and then brings its
-/// preview's token; `caller` says whether the operator also decided.
-fn decided(policy: &Policy, caller: &Caller, route: &Route) -> Decided {
-    let is_operators = matches!(policy.confirm, ConfirmMode::Operator);
+/// Who decided on this very set.
+fn decided(policy: &Policy, route: &Route) -> Decided {
     match route {
+        Route::Send(_) if policy.authority.decides() => Decided::Operator,
         Route::Send(Warrant::Person(_)) => Decided::Person,
-        Route::Send(_) if is_operators && caller.is_decided => Decided::Person,
         Route::Send(Warrant::Preview(_)) => Decided::Shown,
         Route::Send(Warrant::StaticToken)
         | Route::Preview
@@ -135,26 +127,21 @@ fn way<'p>(
     policy: &Policy,
     caller: &Caller,
     allowed: Allowed<'p>,
-    route: Route,
-    demand: &Demand,
-) -> Result<Way<'p>, Refusal> {
-    Ok(match (&policy.confirm, route, demand.then) {
-        // The operator who applies it sees it and decides then.
-        (ConfirmMode::Operator, Route::Send(_), _) => return Err(undecided(demand)),
-        // A person is asked anyway.
-        (_, Route::Ask, _) => Way::Ask(allowed),
-        (ConfirmMode::Operator, Route::Preview, _)
-        | (ConfirmMode::Preview | ConfirmMode::Person { .. }, Route::Preview, Then::Preview) => {
-            Way::Preview(allowed)
-        }
-        (ConfirmMode::Preview, Route::Preview | Route::Send(_), Then::Person)
-            if caller.asker.can_ask() =>
-        {
-            Way::Ask(allowed)
-        }
-        // A static token shows nobody anything.
-        _ => Way::Open(allowed),
-    })
+    route: &Route,
+    then: Then,
+) -> Way<'p> {
+    // Whoever decides on it must see it first.
+    if policy.authority.decides() && matches!(route, Route::Preview) {
+        return Way::Preview(allowed);
+    }
+    match policy.writes.under_rule(then, caller.asker.can_ask()) {
+        WritePolicy::Preview => Way::Preview(allowed),
+        WritePolicy::Person { .. } => Way::Ask(allowed),
+        WritePolicy::Off
+        | WritePolicy::DryRun
+        | WritePolicy::Review { .. }
+        | WritePolicy::Token(_) => Way::Open(allowed),
+    }
 }
 
 #[cfg(test)]

@@ -181,7 +181,7 @@ mod tests {
     use crate::audit::Outcome;
     use crate::change::{Proof, StepKind};
     use crate::error::{Code, Failure};
-    use crate::gates::ConfirmMode;
+    use crate::gates::WritePolicy;
     use crate::page::testing::page;
     use crate::page::{DroppedRules, Field, PageState};
     use crate::write::memory::Knowing;
@@ -231,7 +231,7 @@ mod tests {
             session: session(),
             wrote_whole: true,
         };
-        let office = Office::new(policy(ConfirmMode::Preview));
+        let office = Office::new(policy(WritePolicy::Preview));
         let memory = &*office.desk.memory;
         note_written(memory, &knowing, &settled);
         let seen = memory.last_read(&session(), 1);

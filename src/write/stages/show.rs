@@ -4,7 +4,7 @@ use crate::audit::{CallId, HeldProposal, Outcome, ProposalId};
 use crate::change::{Operation, Warning};
 use crate::error::Code;
 use crate::gates::{
-    ChangeSet, Enabled, Gate, LinkLeft, Previewed, Refusal, SessionId, Verdict, dry_run, paths,
+    ChangeSet, Enabled, Gate, LinkLeft, Previewed, Refusal, SessionId, WritePolicy, paths,
 };
 use crate::page::{LineCounts, PageState};
 use crate::wiki::Wiki;
@@ -50,7 +50,7 @@ pub(in crate::write) async fn stopped(
     let Some(merged) = merged else {
         return Refusal::at(gate, failure);
     };
-    let gives_tokens = dry_run(enabled.policy(), false) == Verdict::Preview;
+    let gives_tokens = matches!(enabled.policy().writes, WritePolicy::Preview);
     let merged = ChangeSet::of(docket.call(), *merged).noted(docket.note().cloned());
     let allowed = match paths(enabled, merged) {
         Ok(allowed) => allowed,

@@ -4,7 +4,7 @@ use super::{End, INTERRUPTED, Job, Run, at_first, in_its_own_task};
 use crate::audit::{AuditError, CallId, DraftChange, DraftName, DraftOwner, KeyDigest};
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, ConfirmMode, DraftMark};
+use crate::gates::{ChangeSet, DraftMark, WritePolicy};
 use crate::page::testing::page;
 use crate::write::answer::{Answer, Notes, SetOutcome};
 use crate::write::testing::{Office, checked, docket, permit_of, policy, session, update};
@@ -34,7 +34,7 @@ async fn sent(office: &Office, set: ChangeSet) -> Result<Answer, Failure> {
 }
 
 fn office() -> Office {
-    Office::new(policy(ConfirmMode::Preview))
+    Office::new(policy(WritePolicy::Preview))
 }
 
 #[tokio::test]

@@ -6,13 +6,11 @@ use std::time::Duration;
 use super::{ToAsk, approval, brought};
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::gates::{Approved, ChangeSet, ConfirmMode, Gate, Policy, Refusal, Scope};
+use crate::gates::{Approved, ChangeSet, Gate, Refusal, Scope, WritePolicy};
 use crate::page::testing::page;
 use crate::write::asker::{Ask, Asker, Handout, Question, Reply};
 use crate::write::route::Brought;
-use crate::write::testing::{
-    Office, caller, checked, docket, person, policy, session, set, update,
-};
+use crate::write::testing::{Office, caller, checked, docket, person, policy, set, update};
 
 const LONG: Duration = Duration::from_mins(1);
 
@@ -47,22 +45,19 @@ async fn asked(
     limit: Duration,
 ) -> Result<Approved, Refusal> {
     let to_ask = ToAsk::of(set, checked());
-    approval(&office.desk, &docket(set), &caller(asker), to_ask, limit).await
+    let desk = &*office.desk;
+    let desk = (desk, &desk.policy);
+    approval(desk, &docket(set), &caller(asker), to_ask, limit).await
 }
 
 /// Brings an answer to a question that was handed out.
-async fn answer(
-    office: &Office,
-    policy: &Policy,
-    question: &str,
-    reply: Reply,
-) -> Result<Brought, Refusal> {
+async fn answer(office: &Office, question: &str, reply: Reply) -> Result<Brought, Refusal> {
     let asker = Asker::Answered {
         question: question.to_owned(),
         reply,
     };
     let mut docket = docket(&set(update(1)));
-    brought(&office.desk, policy, &mut docket, &caller(asker)).await
+    brought(&office.desk, &mut docket, &caller(asker)).await
 }
 
 /// The reason of a refusal for want of a yes.
@@ -163,12 +158,11 @@ async fn a_question_that_was_handed_out_is_answered_once_by_its_name() {
     };
     assert_eq!(office.words("decision"), ["asked"]);
     let yes = Reply::Yes(Scope::Once);
-    let policy = &office.desk.policy;
-    let Ok(Brought::Yes(approved)) = answer(&office, policy, &name, yes).await else {
+    let Ok(Brought::Yes(approved)) = answer(&office, &name, yes).await else {
         panic!("a yes");
     };
     assert!(approved.set().is_same_write(&update));
-    let again = answer(&office, policy, &name, yes).await.err().unwrap();
+    let again = answer(&office, &name, yes).await.err().unwrap();
     assert_eq!(reason(again), "not_ours");
     assert_eq!(office.words("decision"), ["asked", "once", "not_ours"]);
 }
@@ -181,42 +175,17 @@ async fn an_answer_to_an_unknown_question_is_no_yes_but_may_be_late() {
         (Reply::No, "not_ours"),
         (Reply::TimedOut, "timed_out"),
     ] {
-        let answered = answer(&office, &office.desk.policy, "unknown", reply).await;
+        let answered = answer(&office, "unknown", reply).await;
         assert_eq!(reason(answered.err().unwrap()), expected, "{reply:?}");
     }
 }
 
 #[tokio::test]
-async fn an_answer_is_left_alone_where_nobody_would_be_asked() {
-    let office = office();
-    let question = office.desk.memory.question(&session(), set(update(1)));
-    let question = question.unwrap();
-    let off = Policy {
-        is_enabled: false,
-        ..policy(person())
-    };
-    let dry = Policy {
-        is_dry_run: true,
-        ..policy(person())
-    };
-    let yes = Reply::Yes(Scope::Once);
-    for policy in [off, dry] {
-        let left = answer(&office, &policy, &question, yes).await;
-        assert!(matches!(left, Ok(Brought::Nothing)), "{policy:?}");
-    }
-    assert_eq!(office.records().len(), 0);
-    // So the question still waits for it.
-    let answered = answer(&office, &policy(person()), &question, yes).await;
-    assert!(matches!(answered, Ok(Brought::Yes(_))));
-}
-
-#[tokio::test]
 async fn a_call_that_brings_no_answer_brings_nothing() {
-    let office = Office::new(policy(ConfirmMode::Preview));
+    let office = Office::new(policy(WritePolicy::Preview));
     for asker in [Asker::Nobody, within(Some(Reply::Yes(Scope::Once)))] {
         let mut docket = docket(&set(update(1)));
-        let policy = &office.desk.policy;
-        let nothing = brought(&office.desk, policy, &mut docket, &caller(asker)).await;
+        let nothing = brought(&office.desk, &mut docket, &caller(asker)).await;
         assert!(matches!(nothing, Ok(Brought::Nothing)));
     }
 }

@@ -7,7 +7,7 @@ use crate::audit::CallId;
 use crate::change::{Change, Operation};
 use crate::checks::CheckCommand;
 use crate::error::Code;
-use crate::gates::{ChangeSet, ConfirmMode, Gate, Mending, Policy, Refusal, SetChange};
+use crate::gates::{ChangeSet, Gate, Mending, Policy, Refusal, SetChange, WritePolicy};
 use crate::page::testing::page;
 use crate::page::{Field, LinkedSite, Locale, PagePath, PagePlace, PageState};
 use crate::rules::{Rule, RuleBook, Then, When};
@@ -63,7 +63,7 @@ fn codes<'a>(warnings: impl IntoIterator<Item = &'a Warning>) -> Vec<&'a str> {
 }
 
 fn preview() -> Policy {
-    policy(ConfirmMode::Preview)
+    policy(WritePolicy::Preview)
 }
 
 /// More than a request to the wiki may have.

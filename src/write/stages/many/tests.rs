@@ -3,14 +3,14 @@ use url::Url;
 use super::{MAX_DIFFS, lines, lines_with_room, preview};
 use crate::audit::CallId;
 use crate::change::{Change, Warning};
-use crate::gates::{ChangeSet, ConfirmMode, Mending};
+use crate::gates::{ChangeSet, Mending, WritePolicy};
 use crate::page::testing::page;
 use crate::page::{LinkedSite, Locale, PageState};
 use crate::write::answer::{MAX_LINES, SetLine};
 use crate::write::testing::{Office, checked, docket, policy, update};
 
 fn office() -> Office {
-    Office::new(policy(ConfirmMode::Preview))
+    Office::new(policy(WritePolicy::Preview))
 }
 
 fn list(changes: Vec<Change>) -> ChangeSet {

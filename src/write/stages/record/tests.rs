@@ -2,14 +2,14 @@ use super::{attempt, failed, outcome};
 use crate::audit::{AuditError, Outcome};
 use crate::change::{Change, Proof, StepKind};
 use crate::error::Code;
-use crate::gates::ConfirmMode;
+use crate::gates::WritePolicy;
 use crate::page::testing::page;
 use crate::page::{DroppedRules, PageState};
 use crate::write::stages::settle::Settled;
 use crate::write::testing::{Office, docket, move_and_update, permit, policy, set, update};
 
 fn office() -> Office {
-    Office::new(policy(ConfirmMode::Preview))
+    Office::new(policy(WritePolicy::Preview))
 }
 
 /// The step was applied, and the page read back like this.

@@ -5,7 +5,7 @@ use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::Code;
 use crate::gates::{
-    Approvals, Approved, Approver, ConfirmMode, Gate, Policy, Refusal, Scope, StaticToken, enabled,
+    Approvals, Approved, Approver, Gate, Policy, Refusal, Scope, StaticToken, WritePolicy, enabled,
     paths,
 };
 use crate::page::LineCounts;
@@ -21,18 +21,18 @@ use crate::write::testing::{
 
 const TOKEN: &str = "open sesame, please";
 
-fn token() -> ConfirmMode {
-    ConfirmMode::Token(StaticToken::new(TOKEN.into()).unwrap())
+fn token() -> WritePolicy {
+    WritePolicy::Token(StaticToken::new(TOKEN.into()).unwrap())
 }
 
 /// A policy with one rule, which is about every change.
-fn with_rule(confirm: ConfirmMode, then: Option<Then>) -> Policy {
+fn with_rule(writes: WritePolicy, then: Option<Then>) -> Policy {
     let rule = then.map(|then| Rule::new("x", When::default(), then, "because").unwrap());
     let off = ["secrets", "large-sets"];
     let rules = RuleBook::new(rule.into_iter().collect(), &off).unwrap();
     Policy {
         rules: Arc::new(rules),
-        ..policy(confirm)
+        ..policy(writes)
     }
 }
 
@@ -69,11 +69,10 @@ async fn way(
     checked: &mut Checked,
 ) -> Result<(&'static str, bool), Refusal> {
     let office = Office::new(policy.clone());
-    let mut caller = caller(match by {
+    let caller = caller(match by {
         By::Beside => Asker::Between(Handout::new().0),
         By::Alone | By::Operator => Asker::Nobody,
     });
-    caller.is_decided = by == By::Operator;
     let enabled = enabled(policy, &session(), Some(TOKEN)).unwrap();
     let allowed = paths(enabled, set(Change::delete(page()))).unwrap();
     let way = held(&office.desk, policy, &caller, allowed, checked, route).await?;
@@ -100,9 +99,9 @@ fn one_change() -> Checked {
 async fn a_rule_makes_the_way_of_a_set_stricter_and_never_milder() {
     use By::{Alone, Beside, Operator};
     use Then::{Person, Preview, Review};
-    let tokens = || ConfirmMode::Preview;
-    let operator = || ConfirmMode::Operator;
-    for (confirm, then, route, by, way_of_it, is_named) in [
+    let tokens = || WritePolicy::Preview;
+    let dry = || WritePolicy::DryRun;
+    for (writes, then, route, by, way_of_it, is_named) in [
         // Without a rule the route stays.
         (tokens(), None, Route::Preview, Alone, "preview", false),
         (tokens(), None, Route::Open, Alone, "open", false),
@@ -127,12 +126,12 @@ async fn a_rule_makes_the_way_of_a_set_stricter_and_never_milder() {
             false,
         ),
         (tokens(), Some(Preview), shown(), Alone, "send", false),
-        (tokens(), Some(Preview), Route::Open, Alone, "open", false),
+        (dry(), Some(Preview), Route::Open, Alone, "open", false),
         (tokens(), Some(Person), Route::Preview, Beside, "ask", false),
         (tokens(), Some(Person), shown(), Beside, "ask", false),
         (tokens(), Some(Person), Route::Preview, Alone, "open", true),
         (tokens(), Some(Person), shown(), Alone, "open", true),
-        (tokens(), Some(Person), Route::Open, Beside, "open", true),
+        (dry(), Some(Person), Route::Open, Beside, "open", true),
         (tokens(), Some(Review), Route::Preview, Beside, "open", true),
         (tokens(), Some(Review), shown(), Beside, "open", true),
         // A static token shows nobody anything.
@@ -152,11 +151,13 @@ async fn a_rule_makes_the_way_of_a_set_stricter_and_never_milder() {
             "open",
             true,
         ),
-        // A person who is asked anyway, or said yes, decides.
-        (person(), Some(Review), Route::Ask, Beside, "ask", false),
+        // The person at the client is asked anyway, and decides unless a reviewer shall.
+        (person(), Some(Preview), Route::Ask, Beside, "ask", false),
+        (person(), Some(Person), Route::Ask, Beside, "ask", false),
+        (person(), Some(Review), Route::Ask, Beside, "open", true),
         (
             person(),
-            Some(Review),
+            Some(Person),
             Route::Send(Warrant::Person(yes())),
             Beside,
             "send",
@@ -164,35 +165,37 @@ async fn a_rule_makes_the_way_of_a_set_stricter_and_never_milder() {
         ),
         (
             person(),
-            Some(Preview),
-            Route::Preview,
-            Alone,
-            "preview",
-            false,
+            Some(Review),
+            Route::Send(Warrant::Person(yes())),
+            Beside,
+            "open",
+            true,
         ),
-        (person(), Some(Person), Route::Preview, Alone, "open", true),
-        // So does the operator, who sees it first.
+        // The operator sees it first, and decides then.
         (
-            operator(),
+            tokens(),
             Some(Review),
             Route::Preview,
-            Alone,
+            Operator,
             "preview",
             false,
         ),
-        (operator(), Some(Review), shown(), Operator, "send", false),
+        (tokens(), Some(Review), shown(), Operator, "send", false),
         // A draft is held against the rules as a whole, when it is submitted.
         (tokens(), Some(Review), Route::Join, Beside, "join", true),
     ] {
-        let policy = with_rule(confirm, then);
-        let told = format!("{:?} {then:?} {by:?} {way_of_it}", policy.confirm);
+        let mut policy = with_rule(writes, then);
+        if by == Operator {
+            policy = policy.for_operator();
+        }
+        let told = format!("{:?} {then:?} {by:?} {way_of_it}", policy.writes);
         let found = way(&policy, route, by, &mut one_change()).await;
         assert_eq!(found.unwrap(), (way_of_it, is_named), "{told}");
     }
 }
 
 #[tokio::test]
-async fn what_a_rule_denies_goes_no_way_and_an_operator_has_to_decide() {
+async fn what_a_rule_denies_goes_no_way() {
     let routes = || {
         [
             Route::Preview,
@@ -203,7 +206,7 @@ async fn what_a_rule_denies_goes_no_way_and_an_operator_has_to_decide() {
         ]
     };
     for route in routes() {
-        let policy = with_rule(ConfirmMode::Preview, Some(Then::Deny));
+        let policy = with_rule(WritePolicy::Preview, Some(Then::Deny));
         let refused = way(&policy, route, By::Beside, &mut one_change()).await;
         let refused = refused.unwrap_err();
         assert_eq!(
@@ -213,21 +216,18 @@ async fn what_a_rule_denies_goes_no_way_and_an_operator_has_to_decide() {
     }
     // The facts of an undo are none: no rule is about it.
     for route in routes() {
-        let policy = with_rule(ConfirmMode::Preview, Some(Then::Deny));
+        let policy = with_rule(WritePolicy::Preview, Some(Then::Deny));
         assert!(
             way(&policy, route, By::Beside, &mut checked())
                 .await
                 .is_ok()
         );
     }
-    let policy = with_rule(ConfirmMode::Operator, Some(Then::Person));
-    let refused = way(&policy, shown(), By::Alone, &mut one_change()).await;
-    assert_eq!(refused.unwrap_err().gate, Gate::Rules);
 }
 
 #[tokio::test]
 async fn the_writes_of_the_last_day_are_counted_if_a_rule_asks() {
-    let office = Office::new(policy(ConfirmMode::Preview));
+    let office = Office::new(policy(WritePolicy::Preview));
     let mut permit = permit(update(1));
     let docket = docket(permit.set());
     let attempt = record::attempt(&office.desk.audit, &docket, &mut permit).await;
@@ -246,7 +246,7 @@ async fn the_writes_of_the_last_day_are_counted_if_a_rule_asks() {
         let rule = Rule::new("x", when, Then::Deny, "because").unwrap();
         let policy = Policy {
             rules: Arc::new(RuleBook::new(vec![rule], &[]).unwrap()),
-            ..policy(ConfirmMode::Preview)
+            ..policy(WritePolicy::Preview)
         };
         let facts = facts(&office.desk, &policy, &caller, &changes).await;
         assert_eq!(facts.unwrap().writes_of_day, expected);

@@ -296,7 +296,7 @@ mod tests {
 
     use super::{FoundPage, Made, Promise, answered_page, is_there, made};
     use crate::change::{Proof, StepKind};
-    use crate::gates::ConfirmMode;
+    use crate::gates::WritePolicy;
     use crate::page::testing::page;
     use crate::page::{Date, DroppedRules, Field, Locale, PagePath, PageReading};
     use crate::write::testing::{Office, move_and_update, policy, update};
@@ -331,7 +331,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_page_that_an_answer_named_is_read_by_its_id() {
-        let office = Office::new(policy(ConfirmMode::Preview));
+        let office = Office::new(policy(WritePolicy::Preview));
         // Nobody answers, so it was asked where this fails.
         for (id, is_asked) in [(None, false), (Some(9), true)] {
             let found = answered_page(&office.desk.wiki, &page(), id).await;

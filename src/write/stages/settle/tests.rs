@@ -10,7 +10,7 @@ use super::trail::{ChangedSince, Trail};
 use super::{Settling, is_stable, seen_since, settle};
 use crate::audit::Outcome;
 use crate::change::{Change, Proof, StepKind};
-use crate::gates::ConfirmMode;
+use crate::gates::WritePolicy;
 use crate::notice::{Notice, told_to};
 use crate::page::testing::page;
 use crate::page::{Date, DroppedRules, Field, PageState};
@@ -36,7 +36,7 @@ const LONG: Patience = Patience {
 };
 
 fn office() -> Office {
-    Office::new(policy(ConfirmMode::Preview))
+    Office::new(policy(WritePolicy::Preview))
 }
 
 fn date(second: &str) -> Date {

@@ -2,7 +2,7 @@ use super::{links_left, nothing_to_do, preview, show, stopped};
 use crate::audit::CallId;
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, ConfirmMode, Gate, LinkLeft, Mending, Policy, Refusal, enabled};
+use crate::gates::{ChangeSet, Gate, LinkLeft, Mending, Policy, Refusal, WritePolicy, enabled};
 use crate::page::testing::page;
 use crate::page::{LinkedSite, Locale, PagePath, PageState, Prefix};
 use crate::write::answer::Notes;
@@ -12,7 +12,7 @@ use crate::write::testing::{
 };
 
 fn office() -> Office {
-    Office::new(policy(ConfirmMode::Preview))
+    Office::new(policy(WritePolicy::Preview))
 }
 
 /// The refusal under a policy for a change that could not be made.
@@ -83,15 +83,11 @@ async fn a_change_that_cannot_be_made_is_refused_at_the_gate_that_its_caller_can
 
 #[tokio::test]
 async fn a_merge_is_shown_and_has_a_token_only_where_tokens_confirm() {
-    let dry = Policy {
-        is_dry_run: true,
-        ..policy(ConfirmMode::Preview)
-    };
     for (policy, has_token) in [
-        (policy(ConfirmMode::Preview), true),
-        (policy(ConfirmMode::Operator), true),
+        (policy(WritePolicy::Preview), true),
+        (policy(WritePolicy::Preview).for_operator(), true),
         (policy(person()), false),
-        (dry, false),
+        (policy(WritePolicy::DryRun), false),
     ] {
         let office = office();
         let merged = Some(update(1));
@@ -114,7 +110,7 @@ async fn a_merge_is_not_shown_where_its_place_may_not_be_written() {
     let office = office();
     let denying = Policy {
         denied: vec![Prefix::parse("docs").unwrap()],
-        ..policy(ConfirmMode::Preview)
+        ..policy(WritePolicy::Preview)
     };
     let merged = Some(update(1));
     let refusal = refusal(&office, &denying, Code::EditConflict, merged).await;

@@ -4,7 +4,7 @@ use super::{of_change, take};
 use crate::audit::{AuditError, ProposalId};
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, ConfirmMode, Gate};
+use crate::gates::{ChangeSet, Gate, WritePolicy};
 use crate::page::testing::page;
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
@@ -62,7 +62,7 @@ impl Source for Wants {
 }
 
 fn office() -> Office {
-    Office::new(policy(ConfirmMode::Preview))
+    Office::new(policy(WritePolicy::Preview))
 }
 
 /// Which of page 1, page 2 and the tree others must wait for.

@@ -9,7 +9,7 @@ use super::{
     look, of_time, overlap, overwritten, overwrote,
 };
 use crate::change::{Change, Proof, StepKind};
-use crate::gates::ConfirmMode;
+use crate::gates::WritePolicy;
 use crate::page::testing::page;
 use crate::page::{Date, DroppedRules, Field, PagePath, PageState};
 use crate::wiki::{History, HistoryEntry, Version};
@@ -82,7 +82,7 @@ fn found(promised: &PageState, page: PageState) -> FoundPage {
 }
 
 fn office() -> Office {
-    Office::new(policy(ConfirmMode::Preview))
+    Office::new(policy(WritePolicy::Preview))
 }
 
 #[test]

@@ -1,0 +1,85 @@
+//! Names who takes a write through the gates, and what they may do beyond the level.
+
+/// Who takes a write through the gates.
+///
+/// Clients and unattended commands get exactly what the level gives. A decision of a person who
+/// sees the change itself goes beyond it: it replaces the confirmation of every level but `off`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Authority {
+    /// A client.
+    #[default]
+    Client,
+    /// A tool that the operator calls from the command line, the way a client does.
+    ToolCall,
+    /// A command that asks nobody (`--yes`): nobody's decision.
+    Unattended {
+        /// Whether a pause lets it go on, since it takes back what led to the pause.
+        passes_pause: bool,
+    },
+    /// The operator's decision: it ends a dry run and passes a pause.
+    Operator,
+    /// A reviewer's decision on the review page of a server.
+    Reviewer {
+        /// Whether it ends a dry run.
+        ends_dry_run: bool,
+    },
+}
+
+impl Authority {
+    /// Whether a person decides on each change, having seen it.
+    #[must_use]
+    pub const fn decides(self) -> bool {
+        match self {
+            Self::Operator | Self::Reviewer { .. } => true,
+            Self::Client | Self::ToolCall | Self::Unattended { .. } => false,
+        }
+    }
+
+    /// Whether a dry run ends with this decision.
+    #[must_use]
+    pub const fn ends_dry_run(self) -> bool {
+        match self {
+            Self::Operator => true,
+            Self::Reviewer { ends_dry_run } => ends_dry_run,
+            Self::Client | Self::ToolCall | Self::Unattended { .. } => false,
+        }
+    }
+
+    /// Whether a pause of all writes does not stop it.
+    #[must_use]
+    pub const fn passes_pause(self) -> bool {
+        match self {
+            Self::Operator => true,
+            Self::Unattended { passes_pause } => passes_pause,
+            Self::Client | Self::ToolCall | Self::Reviewer { .. } => false,
+        }
+    }
+
+    /// Whether `WIKI_READ_ONLY` restricts it: it restricts what clients may do.
+    #[must_use]
+    pub const fn heeds_read_only(self) -> bool {
+        match self {
+            Self::Client | Self::ToolCall => true,
+            Self::Unattended { .. } | Self::Operator | Self::Reviewer { .. } => false,
+        }
+    }
+
+    /// Whether nobody can be asked, so that a write for which a person must be asked is proposed.
+    #[must_use]
+    pub const fn asks_nobody(self) -> bool {
+        match self {
+            Self::ToolCall | Self::Unattended { .. } => true,
+            Self::Client | Self::Operator | Self::Reviewer { .. } => false,
+        }
+    }
+
+    /// Whether old records are purged meanwhile. A command ends soon, and may be undoing the oldest
+    /// write.
+    #[must_use]
+    pub const fn purges(self) -> bool {
+        match self {
+            Self::Client | Self::ToolCall => true,
+            Self::Unattended { .. } | Self::Operator | Self::Reviewer { .. } => false,
+        }
+    }
+}
