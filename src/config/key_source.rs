@@ -20,6 +20,9 @@ const NAME: &str = KeySetting::Token.name();
 const FILE: &str = KeySetting::File.name();
 const COMMAND: &str = KeySetting::Command.name();
 
+/// The settings that give the key; of those in one layer, one alone may be set.
+pub(super) const SETTINGS: [&str; 3] = [NAME, FILE, COMMAND];
+
 /// The largest file of a key, in bytes.
 const MOST: u64 = 64 << 10;
 
@@ -115,12 +118,17 @@ impl KeySource {
     }
 }
 
+/// The settings that give the key: those set in the topmost layer that sets any.
+pub(super) fn settings_of_key(source: &Source<'_>) -> Vec<&'static str> {
+    source.topmost(&SETTINGS)
+}
+
 /// The key and its source; adds warnings about the key's file to `warnings`.
 pub(super) fn key(
     source: &Source<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<(ApiKey, KeySource), SettingError> {
-    let set = source.topmost(&[NAME, FILE, COMMAND]);
+    let set = settings_of_key(source);
     let texts: Vec<_> = set
         .iter()
         .map(|name| Ok((*name, source.filled(name)?)))

@@ -80,12 +80,22 @@ impl Layers {
             ..self.clone()
         };
         let unnamed = of(None);
-        let is_there = !matches!(unnamed.source().filled("WIKI_BASE_URL"), Ok(None));
+        let is_there = !matches!(unnamed.source().filled(BASE_URL), Ok(None));
         let sites = self.file.iter().flat_map(|file| &file.sites);
         let sites = sites.map(|site| of(Some(site.name.clone())));
         let mut every: Vec<Self> = is_there.then_some(unnamed).into_iter().collect();
         every.extend(sites);
         every
+    }
+
+    /// Whether these are the settings above the sites, and no wiki stands there beside them.
+    pub(super) fn has_sites_alone(&self) -> bool {
+        let has_sites = self
+            .file
+            .as_ref()
+            .is_some_and(|file| !file.sites.is_empty());
+        let has_wiki = !matches!(self.source().filled(BASE_URL), Ok(None));
+        self.site.is_none() && has_sites && !has_wiki
     }
 
     /// The site that the address `/mcp` serves without a site's name.

@@ -21,6 +21,9 @@ const fn setting(
     }
 }
 
+/// The default of a setting without which no server starts.
+pub(super) const REQUIRED: &str = "required";
+
 /// The most important settings.
 pub(super) const FIRST: [&str; 10] = [
     "WIKI_BASE_URL",
@@ -40,10 +43,10 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "WIKI_BASE_URL",
         Text,
-        "required",
+        REQUIRED,
         "The address of the wiki, such as `https://wiki.example.com`.",
     ),
-    setting("WIKI_API_TOKEN", Secret, "required", "The wiki's API key."),
+    setting("WIKI_API_TOKEN", Secret, REQUIRED, "The wiki's API key."),
     setting(
         "WIKI_API_TOKEN_FILE",
         Path,

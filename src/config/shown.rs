@@ -1,7 +1,8 @@
 //! Settings for people: every value and where it comes from, without secrets.
 
+use super::key_source;
 use super::layers::Layers;
-use super::names::SETTINGS;
+use super::names::{REQUIRED, SETTINGS};
 use super::parse::{Origin, SettingError, Source};
 use super::setting::{InSite, Kind, Setting};
 use super::write_policy::{self, Resolved};
@@ -16,6 +17,8 @@ pub struct Shown {
     pub setting: &'static Setting,
     /// Its value, checked or not; `None` if it is not set and has no default.
     pub value: Option<String>,
+    /// In words, what holds without a value.
+    pub without: String,
     /// Where the value comes from.
     pub origin: Origin,
     /// The server's value, where the site has its own and both hold together.
@@ -45,11 +48,32 @@ impl Layers {
             Shown {
                 setting,
                 value: value(from, setting),
+                without: self.without(&source, setting),
                 origin: from.origin(setting.name),
                 of_server: is_set_twice.then(|| value(&server, setting)).flatten(),
             }
         };
         SETTINGS.iter().map(shown).collect()
+    }
+
+    /// Says what holds without a value: a required setting is not required where another gives the
+    /// key, or where each wiki is a site of its own.
+    fn without(&self, source: &Source<'_>, setting: &Setting) -> String {
+        if setting.default != REQUIRED {
+            return setting.default.replace('`', "");
+        }
+        let key = key_source::settings_of_key(source);
+        let other = key
+            .first()
+            .filter(|_| key_source::SETTINGS.contains(&setting.name));
+        match other {
+            Some(other) => format!(
+                "none: {} gives the key",
+                source.origin(other).name_of(other)
+            ),
+            None if self.has_sites_alone() => "none: each site has its own".to_owned(),
+            None => REQUIRED.to_owned(),
+        }
     }
 }
 

@@ -97,6 +97,69 @@ fn later_layers_win_and_each_value_says_where_it_comes_from() {
     assert!(before.stdout.contains("--index"), "{}", before.told);
 }
 
+/// The line of a setting in the table of `config show`, its words apart by one space.
+fn line_of(ended: &Ended, name: &str) -> String {
+    let line = ended
+        .stdout
+        .lines()
+        .find(|line| line.starts_with(&format!("{name} ")));
+    let words: Vec<&str> = line.expect(&ended.told).split_whitespace().collect();
+    words.join(" ")
+}
+
+#[test]
+fn a_setting_is_shown_as_required_only_where_nothing_else_stands_for_it() {
+    const TOKEN: &str = "WIKI_API_TOKEN";
+    let home = Home::new();
+    let show = ["config", "show"];
+    let nothing = home.command(&show).run();
+    assert_eq!(line_of(&nothing, TOKEN), "WIKI_API_TOKEN required default");
+    assert_eq!(
+        line_of(&nothing, "WIKI_BASE_URL"),
+        "WIKI_BASE_URL required default"
+    );
+    let key = home.write("key", PLANTED, 0o600);
+    let of_file = home.command(&show).with("WIKI_API_TOKEN_FILE", &key).run();
+    assert_eq!(
+        line_of(&of_file, TOKEN),
+        "WIKI_API_TOKEN none: WIKI_API_TOKEN_FILE gives the key default"
+    );
+    let by_flag = home
+        .command(&["config", "show", "--api-token-file", &key])
+        .run();
+    assert_eq!(
+        line_of(&by_flag, TOKEN),
+        "WIKI_API_TOKEN none: --api-token-file gives the key default"
+    );
+    home.config("token_command = [\"pass\", \"wiki\"]\n");
+    assert_eq!(
+        line_of(&home.command(&show).run(), TOKEN),
+        "WIKI_API_TOKEN none: token_command gives the key default"
+    );
+    // With sites alone, no wiki has to stand above them; a site without a key lacks one.
+    let site = |name: &str| format!("[sites.{name}]\nbase_url = \"https://{name}.example.com\"\n");
+    home.config(&format!(
+        "{}api_token_file = \"key\"\n{}",
+        site("a"),
+        site("b")
+    ));
+    let above = home.command(&show).run();
+    for name in ["WIKI_BASE_URL", TOKEN] {
+        let line = line_of(&above, name);
+        assert_eq!(line, format!("{name} none: each site has its own default"));
+    }
+    let of_site = |site: &str| {
+        line_of(
+            &home.command(&["--site", site, "config", "show"]).run(),
+            TOKEN,
+        )
+    };
+    let given = of_site("a");
+    assert!(given.starts_with("WIKI_API_TOKEN none: "), "{given}");
+    assert!(given.contains("api_token_file gives the key"), "{given}");
+    assert_eq!(of_site("b"), "WIKI_API_TOKEN required default");
+}
+
 #[test]
 fn a_bad_value_is_told_by_the_name_and_place_that_it_was_given() {
     let home = Home::new();

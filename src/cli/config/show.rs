@@ -48,10 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }));
     let mut table = Table::new(&["setting", "value", "from"]);
     for shown in layers.shown() {
-        let value = shown
-            .value
-            .as_ref()
-            .map_or_else(|| shown.setting.default.replace('`', ""), Clone::clone);
+        let value = shown.value.as_ref().unwrap_or(&shown.without).clone();
         let value = match &shown.of_server {
             Some(of_server) => format!("{value} (and the server's: {of_server})"),
             None => value,
