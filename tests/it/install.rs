@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use wikijs_mcp::config::SETTINGS;
 use wikijs_mcp::server::http::Grant;
 
-use crate::command::Command;
+use crate::command::{Command, Ended};
 use crate::harness::{Setup, sample_wiki};
 use crate::hosted::{Names, initialize, speaking};
 use crate::process::Program;
@@ -19,7 +19,7 @@ fn read(path: &str) -> String {
 }
 
 const UNIT: &str = "packaging/wikijs-mcp.service";
-const DROP_IN: &str = "packaging/wikijs-mcp.service.d/named-clients.conf";
+const UNITS_SETTINGS: &str = "packaging/config.toml";
 
 fn is_setting(name: &str) -> bool {
     SETTINGS.iter().any(|setting| setting.name == name)
@@ -101,7 +101,7 @@ fn pages_and_packages_name_no_setting_that_there_is_not() {
         "docs/http.md",
         "Dockerfile",
         UNIT,
-        DROP_IN,
+        UNITS_SETTINGS,
         "server.json",
     ];
     for path in others {
@@ -110,9 +110,9 @@ fn pages_and_packages_name_no_setting_that_there_is_not() {
     for (name, text) in texts {
         let words = text.split(|c: char| !(c.is_ascii_uppercase() || c == '_'));
         for word in words.filter(|word| word.starts_with("WIKI_")) {
-            // What the pages call the variables of clients.
-            let is_clients = word.starts_with("WIKI_MCP_");
-            assert!(is_setting(word) || is_clients, "{name}: {word}");
+            // What names the settings file, and what the pages call the variables of clients.
+            let is_other = word == "WIKI_CONFIG" || word.starts_with("WIKI_MCP_");
+            assert!(is_setting(word) || is_other, "{name}: {word}");
         }
     }
 }
@@ -157,7 +157,11 @@ fn commands(text: &str) -> Vec<String> {
         if line.starts_with("```") {
             is_code = !is_code;
         } else if is_code || (line.starts_with('#') && !line.contains('`')) {
-            commands.extend(line.rsplit_once(NAME).map(|(_, rest)| rest.to_owned()));
+            let named = line.rsplit_once(NAME);
+            // Not where it is the name of a user or group.
+            let named =
+                named.filter(|(before, _)| !before.ends_with(" -g ") && !before.ends_with(" -o "));
+            commands.extend(named.map(|(_, rest)| rest.to_owned()));
         }
         let spans = line.split('`').skip(1).step_by(2);
         commands.extend(
@@ -193,7 +197,13 @@ fn commands_and_flags_that_pages_name_are_the_programs() {
         "writes",
     ];
     let others = others.map(|name| format!("docs/{name}.md"));
-    let more = ["README.md", "SECURITY.md", "Dockerfile", UNIT, DROP_IN];
+    let more = [
+        "README.md",
+        "SECURITY.md",
+        "Dockerfile",
+        UNIT,
+        UNITS_SETTINGS,
+    ];
     for path in others.iter().map(String::as_str).chain(more) {
         texts.push((path.to_owned(), read(path)));
     }
@@ -367,10 +377,10 @@ fn base_images_are_of_one_version_each() {
     assert_eq!(bases, 1);
 }
 
-/// A free port of this machine.
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+/// Runs a command with these settings.
+fn with(arguments: &[&str], settings: &[(&str, &str)]) -> Ended {
+    let set = |command: Command, (name, value): &(&str, &str)| command.with(name, value);
+    settings.iter().fold(Command::new(arguments), set).run()
 }
 
 #[test]
@@ -399,11 +409,10 @@ fn the_image_serves_http_as_documented_and_its_health_check_sees_it() {
         .split("```")
         .next()
         .unwrap();
-    let port = free_port();
     let words: Vec<&str> = run.split_whitespace().collect();
     for pair in words.windows(2).filter(|pair| pair[0] == "-e") {
         let (name, value) = pair[1].split_once('=').unwrap_or((pair[1], "a.b.c"));
-        variables.insert(name.to_owned(), value.replace(":8765", &format!(":{port}")));
+        variables.insert(name.to_owned(), value.to_owned());
     }
     assert!(words.contains(&"127.0.0.1:8765:8765"));
     // The first lines of the file say the same.
@@ -420,22 +429,29 @@ fn the_image_serves_http_as_documented_and_its_health_check_sees_it() {
     let check = check.split("CMD ").nth(1).unwrap().lines().next().unwrap();
     let check: Vec<String> = serde_json::from_str(check).unwrap();
     assert_eq!(check[0], "/usr/local/bin/wikijs-mcp");
+    let address = variables.remove("WIKI_SERVE_ADDRESS").unwrap();
     let pairs: Vec<(&str, &str)> = variables
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .collect();
-    let with = |arguments: &[&str], pairs: &[(&str, &str)]| {
-        let set = |command: Command, (name, value): &(&str, &str)| command.with(name, value);
-        pairs.iter().fold(Command::new(arguments), set).run()
+    // The same with its port, which the system chooses.
+    let at = |port: u16| {
+        let address = address.replace(":8765", &format!(":{port}"));
+        assert!(address.ends_with(&format!(":{port}")), "{address}");
+        address
     };
     let arguments: Vec<&str> = check[1..].iter().map(String::as_str).collect();
-    let ask = || with(&arguments, &pairs);
-    assert_eq!(ask().code, 1);
+    let ask = |address: &str| {
+        let address = ("WIKI_SERVE_ADDRESS", address);
+        with(&arguments, &[&pairs[..], &[address]].concat())
+    };
     // Without a client it does not begin: it listens at every address.
     let named = with(&["token", "new", "ci"], &pairs);
     assert_eq!(named.code, 0, "{}", named.told);
-    let server = Program::listening(&["serve"], &pairs, port);
-    let ended = ask();
+    let any_port = at(0);
+    let serving = [&pairs[..], &[("WIKI_SERVE_ADDRESS", &any_port)]].concat();
+    let (server, port) = Program::listening(&["serve"], &serving);
+    let ended = ask(&at(port));
     assert_eq!(
         (ended.code, &*ended.stdout),
         (0, "{\"alive\":true}\n"),
@@ -443,27 +459,24 @@ fn the_image_serves_http_as_documented_and_its_health_check_sees_it() {
         ended.told
     );
     server.kill();
-    let ended = ask();
+    let ended = ask(&at(port));
     assert_eq!(ended.code, 1, "{}", ended.told);
     assert!(ended.stderr.contains("cannot be asked"), "{}", ended.told);
     // One that serves over stdio has nothing to be asked.
-    let is_kept = |(name, _): &&(&str, &str)| *name != "WIKI_SERVE_ADDRESS";
-    let over_stdio: Vec<(&str, &str)> = pairs.iter().filter(is_kept).copied().collect();
-    assert_eq!(with(&arguments, &over_stdio).code, 0);
+    assert_eq!(with(&arguments, &pairs).code, 0);
 }
 
 #[test]
 fn health_asks_whether_calls_can_be_served_too() {
     let dir = TempDir::new().unwrap();
-    let port = free_port();
-    let address = format!("127.0.0.1:{port}");
     let audit = dir.path().join("audit");
     let variables = [
         ("WIKI_BASE_URL", "http://127.0.0.1:9"),
         ("WIKI_API_TOKEN", "a.b.c"),
         ("WIKI_AUDIT_DIR", audit.to_str().unwrap()),
     ];
-    let server = Program::listening(&["serve", "--http", &address], &variables, port);
+    let (server, port) = Program::listening(&["serve", "--http", "127.0.0.1:0"], &variables);
+    let address = format!("127.0.0.1:{port}");
     let asked = ["health", "--http", &address];
     assert_eq!(Command::new(&asked).run().code, 0);
     let ended = Command::new(&[&asked[..], &["--ready"]].concat()).run();
@@ -477,38 +490,64 @@ fn health_asks_whether_calls_can_be_served_too() {
     server.kill();
 }
 
+/// The unit's lines of a name, without it.
+fn lines_of_unit(unit: &str, name: &str) -> Vec<String> {
+    let lines = unit.lines().filter_map(|line| line.strip_prefix(name));
+    lines.map(str::to_owned).collect()
+}
+
 #[test]
-fn the_drop_in_stops_no_start() {
-    let dir = TempDir::new().unwrap();
-    let state = dir.path().to_str().unwrap();
-    let port = free_port();
-    let mut variables = vec![
-        ("WIKI_BASE_URL", "http://127.0.0.1:9"),
-        ("WIKI_API_TOKEN", "a.b.c"),
-    ];
-    let files = [read(UNIT), read(DROP_IN)]
-        .join("\n")
-        .replace("/var/lib/wikijs-mcp", state);
-    let set = files
+fn the_unit_starts_with_its_settings_file_and_with_every_example_in_it() {
+    let unit = read(UNIT);
+    // All that the unit says of settings is where the file is.
+    assert_eq!(
+        lines_of_unit(&unit, "Environment="),
+        ["WIKI_CONFIG=/etc/wikijs-mcp/config.toml"]
+    );
+    let starts = lines_of_unit(&unit, "ExecStart=");
+    assert_eq!(starts, ["/usr/bin/wikijs-mcp serve"]);
+    let settings = read(UNITS_SETTINGS);
+    let is_example = |line: &str| {
+        let rest = line.strip_prefix('#');
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '['))
+    };
+    let examples = settings.lines().filter(|line| is_example(line)).count();
+    assert!(examples > 10, "{examples}");
+    let uncommented: Vec<&str> = settings
         .lines()
-        .filter_map(|line| line.strip_prefix("Environment=")?.split_once('='));
-    // The key is where systemd puts it.
-    variables.extend(set.filter(|(name, _)| *name != "WIKI_API_TOKEN_FILE"));
-    let address = format!("127.0.0.1:{port}");
-    let start = files
-        .lines()
-        .find_map(|line| line.strip_prefix("ExecStart="))
-        .unwrap();
-    let arguments: Vec<&str> = start.split(' ').skip(1).collect();
-    let arguments: Vec<&str> = arguments
-        .iter()
-        .map(|word| {
-            if word.ends_with(":8765") {
-                &*address
-            } else {
-                word
-            }
-        })
+        .map(|line| if is_example(line) { &line[1..] } else { line })
         .collect();
-    Program::listening(&arguments, &variables, port).kill();
+    for settings in [settings.clone(), uncommented.join("\n")] {
+        let dir = TempDir::new().unwrap();
+        let state = dir.path().to_str().unwrap();
+        let settings = settings
+            .replace("/var/lib/wikijs-mcp", state)
+            .replace("/etc/wikijs-mcp", state)
+            .replace("127.0.0.1:8765", "127.0.0.1:0");
+        fs::write(dir.path().join("key"), "a.b.c").unwrap();
+        let file = dir.path().join("config.toml");
+        fs::write(&file, settings).unwrap();
+        let variables = [("WIKI_CONFIG", file.to_str().unwrap())];
+        let checked = with(&["config", "check"], &variables);
+        assert_eq!(
+            (checked.code, &*checked.stderr),
+            (0, ""),
+            "{}",
+            checked.told
+        );
+        // Named clients are made beside the service, with its settings alone.
+        if settings_name(&file, "serve_tokens_file") {
+            let made = with(&["token", "new", "ci"], &variables);
+            assert_eq!(made.code, 0, "{}", made.told);
+        }
+        let (server, _) = Program::listening(&["serve"], &variables);
+        server.kill();
+    }
+}
+
+/// Whether a settings file sets this.
+fn settings_name(file: &Path, name: &str) -> bool {
+    let text = fs::read_to_string(file).unwrap();
+    text.lines()
+        .any(|line| line.starts_with(&format!("{name} = ")))
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
@@ -99,16 +99,14 @@ impl Program {
         program
     }
 
-    /// A server over HTTP that takes connections.
-    pub(crate) fn listening(arguments: &[&str], variables: &[(&str, &str)], port: u16) -> Self {
+    /// A server over HTTP that takes connections, and the port that it listens at.
+    pub(crate) fn listening(arguments: &[&str], variables: &[(&str, &str)]) -> (Self, u16) {
         let variables = [variables, &[("WIKI_LOG", "info")]].concat();
-        let program = Self::start(arguments, &variables);
-        let begun = |line: &String| line.contains("serving MCP over HTTP");
-        let told: Vec<String> = std::iter::from_fn(|| program.stderr.recv_timeout(PATIENCE).ok())
-            .take_while(|line| !begun(line))
-            .collect();
-        assert!(TcpStream::connect(("127.0.0.1", port)).is_ok(), "{told:?}");
-        program
+        let mut program = Self::start(arguments, &variables);
+        let told = program.logged("serving MCP over HTTP").pop().unwrap();
+        let (_, address) = told.rsplit_once("address=").expect(&told);
+        let address: SocketAddr = address.trim().parse().expect(&told);
+        (program, address.port())
     }
 
     pub(crate) fn shake_hands(&mut self) {
@@ -220,7 +218,8 @@ impl Program {
     pub(crate) fn logged(&mut self, words: &str) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
-            let line = self.stderr.recv_timeout(PATIENCE).unwrap();
+            let line = self.stderr.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|error| panic!("{error}, no {words:?} in {lines:?}"));
             let is_it = line.contains(words);
             lines.push(line);
             if is_it {
