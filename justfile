@@ -6,9 +6,14 @@ ci:
 test:
     cargo test
 
-# The design's budgets, measured in one run and written into docs/figures.md; fails if one is missed.
+# The budgets of both builds, measured in one run and written into docs/figures.md; fails if one is missed.
 bench:
-    cargo bench --bench budgets -- --write
+    cargo build --release --locked
+    cargo bench --bench budgets -- --readme "${CARGO_TARGET_DIR:-target}/release/wikijs-mcp" --write
+
+# The first build by the README's command, and the unit tests behind a changed line, in an empty target directory.
+build-times:
+    cargo bench --bench budgets -- --only build --write
 
 # The binary of before change sets; compares an edit with: cargo bench --bench budgets -- --only writes --former FILE --write
 former:
@@ -25,6 +30,10 @@ soak minutes="10":
 # The protocol's official conformance suite, over HTTP (needs npm).
 conformance:
     tests/conformance/run
+
+# The docs' block for nginx, in a real nginx before a real server (installs nginx as root).
+proxy:
+    tests/proxy/run
 
 # Other people's clients, over stdio and HTTP (needs npm and Python).
 clients:
