@@ -1,4 +1,5 @@
-//! A Model Context Protocol server for Wiki.js 2 that loses nothing on a write and can prove it.
+//! A Model Context Protocol server for Wiki.js 2 in which a write keeps every field it was not asked to change, or
+//! refuses.
 
 pub mod audit;
 pub mod change;

@@ -43,7 +43,7 @@ enum Command {
     Head(head::Arguments),
     /// Make a key that signs anchors, or show its public key
     Key(key::Arguments),
-    /// Check that nothing on record was changed, removed or put elsewhere
+    /// Find what was changed, removed or put elsewhere on record; a whole rewrite only with `--head` or `--anchors`
     Verify(verify::Arguments),
 }
 
