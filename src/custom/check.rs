@@ -28,6 +28,11 @@ const MOST_FAULTS: usize = 20;
 
 type Text = String;
 
+/// The fault of a fragment on a type where mutations or subscriptions begin.
+pub(super) fn writing_fragment(on: &str) -> String {
+    format!("holds a fragment on {on}; a custom tool only reads, so it must be one query")
+}
+
 /// What came of a check.
 pub(super) struct Checked {
     pub(super) faults: Vec<(Place, String)>,
@@ -233,6 +238,14 @@ impl<'a, 'b> Checker<'a, 'b> {
         if schema.fields(on).is_none() && !is_union(on) {
             self.fault(at, format!("there is no type {on} with fields"));
             return;
+        }
+        if schema.writes.contains(on) {
+            self.fault(at, writing_fragment(on));
+            return;
+        }
+        if !schema.overlap(on, parent) {
+            let fault = format!("{parent} is never a {on}, so this fragment can never apply");
+            self.fault(at, fault);
         }
         // Which objects an interface or a union stands for is the wiki's to say.
         self.touches_pages |= touches_pages(false, "", on, parent);

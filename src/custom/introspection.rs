@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::schema::{Field, Input, Of, Schema, Type};
+use super::schema::{Field, Input, Of, Parts, Schema, Type};
 
 /// What asks a wiki for its schema: names and types alone, lists up to three deep.
-pub const QUESTION: &str = "query CustomToolsSchema { __schema { queryType { name } types { kind name fields(includeDeprecated: true) { name args { ...Input } type { ...Of } } inputFields { ...Input } enumValues(includeDeprecated: true) { name } } } } fragment Input on __InputValue { name defaultValue type { ...Of } } fragment Of on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } }";
+pub const QUESTION: &str = "query CustomToolsSchema { __schema { queryType { name } mutationType { name } subscriptionType { name } types { kind name possibleTypes { name } fields(includeDeprecated: true) { name args { ...Input } type { ...Of } } inputFields { ...Input } enumValues(includeDeprecated: true) { name } } } } fragment Input on __InputValue { name defaultValue type { ...Of } } fragment Of on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } }";
 
 /// The data of an answer to [`QUESTION`].
 #[derive(Debug, Deserialize)]
@@ -20,6 +20,10 @@ struct Answer {
 #[serde(rename_all = "camelCase")]
 struct Told {
     query_type: Option<Named>,
+    #[serde(default)]
+    mutation_type: Option<Named>,
+    #[serde(default)]
+    subscription_type: Option<Named>,
     types: Vec<ToldType>,
 }
 
@@ -33,6 +37,8 @@ struct Named {
 struct ToldType {
     kind: String,
     name: Option<String>,
+    #[serde(default)]
+    possible_types: Option<Vec<Named>>,
     #[serde(default)]
     fields: Option<Vec<ToldField>>,
     #[serde(default)]
@@ -76,15 +82,30 @@ struct ToldOf {
 pub fn of_answer(data: &str) -> Result<Schema, String> {
     let answer: Answer =
         serde_json::from_str(data).map_err(|_| "is none that GraphQL has".to_owned())?;
-    let query = answer.schema.query_type.map(|it| it.name);
-    let mut types = BTreeMap::new();
-    for told in answer.schema.types {
+    let Told {
+        query_type,
+        mutation_type,
+        subscription_type,
+        types,
+    } = answer.schema;
+    let writes = mutation_type.into_iter().chain(subscription_type);
+    let mut parts = Parts {
+        query: query_type.map(|it| it.name).unwrap_or_default(),
+        writes: writes.map(|it| it.name).collect(),
+        ..Parts::default()
+    };
+    for told in types {
         let Some(name) = told.name else {
             return Err("has a type without a name".to_owned());
         };
         // Those of introspection itself are never asked for.
         if name.starts_with("__") {
             continue;
+        }
+        if matches!(told.kind.as_str(), "INTERFACE" | "UNION") {
+            let objects = told.possible_types.into_iter().flatten();
+            let objects = objects.map(|object| object.name).collect();
+            parts.objects.insert(name.clone(), objects);
         }
         let found = match told.kind.as_str() {
             "SCALAR" => Type::Scalar,
@@ -97,11 +118,11 @@ pub fn of_answer(data: &str) -> Result<Schema, String> {
             "UNION" => Type::Union,
             _ => return Err("has a type of an unknown kind".to_owned()),
         };
-        if types.insert(name, found).is_some() {
+        if parts.types.insert(name, found).is_some() {
             return Err("has two types of one name".to_owned());
         }
     }
-    Schema::of(query.unwrap_or_default(), types)
+    Schema::of(parts)
 }
 
 fn fields(told: Vec<ToldField>) -> Result<BTreeMap<String, Field>, String> {

@@ -2,12 +2,14 @@
 
 use std::panic::catch_unwind;
 
+use graphql_parser::Pos;
 use graphql_parser::query::{
-    Definition, Document, FragmentDefinition, OperationDefinition, Query as AstQuery, parse_query,
+    Definition, Document, FragmentDefinition, OperationDefinition, Query as AstQuery, Selection,
+    SelectionSet, TypeCondition, parse_query,
 };
 use serde_json::{Map, Value};
 
-use super::check::{Checked, Checker};
+use super::check::{Checked, Checker, writing_fragment};
 use super::fault::{Fault, Place};
 use super::name::{PREFIX, is_custom_name};
 use super::nesting::is_too_deep;
@@ -183,7 +185,7 @@ fn parts<'a>(file: &str, text: &'a str) -> Result<Parts<'a>, Vec<Fault>> {
         Err(_) => return Err(vec![Fault::of(file, "cannot be read as GraphQL")]),
     };
     let (mut queries, mut fragments, mut faults) = (Vec::new(), Vec::new(), Vec::new());
-    let mut refuse = |at: graphql_parser::Pos, what: &str| {
+    let mut refuse = |at: Pos, what: &str| {
         let fault = format!("holds a {what}; a custom tool only reads, so it must be one query");
         faults.push(Fault::at(file, at.into(), fault));
     };
@@ -208,6 +210,20 @@ fn parts<'a>(file: &str, text: &'a str) -> Result<Parts<'a>, Vec<Fault>> {
             }
         }
     }
+    let mut refuse = |at: Pos, on: &str| {
+        faults.push(Fault::at(file, at.into(), writing_fragment(on)));
+    };
+    for fragment in &fragments {
+        refuse_writing(
+            fragment.position,
+            Some(&fragment.type_condition),
+            &mut refuse,
+        );
+    }
+    let sets = queries.iter().map(|query| &query.selection_set);
+    for set in sets.chain(fragments.iter().map(|fragment| &fragment.selection_set)) {
+        refuse_writing_within(set, &mut refuse);
+    }
     if let Some(second) = queries.get(1) {
         let fault = "holds a second query; it must be exactly one";
         faults.push(Fault::at(file, second.position.into(), fault));
@@ -216,6 +232,33 @@ fn parts<'a>(file: &str, text: &'a str) -> Result<Parts<'a>, Vec<Fault>> {
         Some(query) if faults.is_empty() => Ok(Parts { query, fragments }),
         None if faults.is_empty() => Err(vec![Fault::of(file, "holds no query")]),
         _ => Err(faults),
+    }
+}
+
+/// Refuses fragments on the types where mutations and subscriptions begin, whatever the schema.
+fn refuse_writing(
+    at: Pos,
+    on: Option<&TypeCondition<'_, String>>,
+    refuse: &mut impl FnMut(Pos, &str),
+) {
+    if let Some(TypeCondition::On(on)) = on
+        && matches!(on.as_str(), "Mutation" | "Subscription")
+    {
+        refuse(at, on);
+    }
+}
+
+/// The same for inline fragments, however deep.
+fn refuse_writing_within(set: &SelectionSet<'_, String>, refuse: &mut impl FnMut(Pos, &str)) {
+    for item in &set.items {
+        match item {
+            Selection::Field(field) => refuse_writing_within(&field.selection_set, refuse),
+            Selection::InlineFragment(inline) => {
+                refuse_writing(inline.position, inline.type_condition.as_ref(), refuse);
+                refuse_writing_within(&inline.selection_set, refuse);
+            }
+            Selection::FragmentSpread(_) => {}
+        }
     }
 }
 

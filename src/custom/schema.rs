@@ -17,7 +17,20 @@ const MOST_DEPTH: usize = 8;
 pub struct Schema {
     /// The type where queries begin.
     pub(super) query: String,
+    /// The types where mutations and subscriptions begin.
+    pub(super) writes: BTreeSet<String>,
     pub(super) types: BTreeMap<String, Type>,
+    /// The objects that an interface or a union stands for.
+    pub(super) objects: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// The parts of a schema, as they were read.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    pub(super) query: String,
+    pub(super) writes: BTreeSet<String>,
+    pub(super) types: BTreeMap<String, Type>,
+    pub(super) objects: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// A type with a name.
@@ -94,18 +107,34 @@ impl fmt::Display for Of {
 const SCALARS: [&str; 5] = ["Int", "Float", "String", "Boolean", "ID"];
 
 impl Schema {
-    /// A schema of these types, if it is one and within bounds.
+    /// A schema of these parts, if it is one and within bounds.
     ///
     /// # Errors
     /// A sentence without a subject.
-    pub(super) fn of(query: String, mut types: BTreeMap<String, Type>) -> Result<Self, String> {
+    pub(super) fn of(parts: Parts) -> Result<Self, String> {
+        let Parts {
+            query,
+            writes,
+            mut types,
+            objects,
+        } = parts;
         for scalar in SCALARS {
             types.insert(scalar.to_owned(), Type::Scalar);
         }
         if types.len() > MOST_TYPES {
             return Err(format!("has more than {MOST_TYPES} types"));
         }
-        let schema = Self { query, types };
+        if objects.values().map(BTreeSet::len).sum::<usize>() > MOST_MEMBERS {
+            return Err(format!(
+                "has more than {MOST_MEMBERS} types of interfaces and unions"
+            ));
+        }
+        let schema = Self {
+            query,
+            writes,
+            types,
+            objects,
+        };
         if !matches!(schema.types.get(&schema.query), Some(Type::Fields(_))) {
             return Err("has no type where queries begin".to_owned());
         }
@@ -173,6 +202,18 @@ impl Schema {
         match self.types.get(name)? {
             Type::Fields(fields) => Some(fields),
             _ => None,
+        }
+    }
+
+    /// Whether some object can be of both types: a fragment on the one can apply where the other is.
+    pub(super) fn overlap(&self, one: &str, other: &str) -> bool {
+        let stands_for = |of: &str, object: &str| match self.objects.get(of) {
+            Some(objects) => objects.contains(object),
+            None => of == object,
+        };
+        match self.objects.get(one) {
+            Some(objects) => objects.iter().any(|object| stands_for(other, object)),
+            None => stands_for(other, one),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reads a schema as a file says it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::catch_unwind;
 
 use graphql_parser::query as ast;
@@ -11,7 +11,7 @@ use graphql_parser::schema::{
 
 use super::fault::{Fault, Place};
 use super::nesting::is_too_deep;
-use super::schema::{Field, Input, Of, Schema, Type};
+use super::schema::{Field, Input, Of, Parts, Schema, Type};
 
 type Text = String;
 
@@ -30,8 +30,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Schema, Fault> {
         Ok(Err(error)) => return Err(syntax(file, &error)),
         Err(_) => return Err(Fault::of(file, "cannot be read as GraphQL")),
     };
-    let (query, types) = types(document);
-    let schema = Schema::of(query, types);
+    let schema = Schema::of(parts(document));
     schema.map_err(|fault| Fault::of(file, format!("the schema {fault}")))
 }
 
@@ -59,25 +58,66 @@ pub(super) fn syntax(file: &str, error: &str) -> Fault {
     fault
 }
 
-fn types(document: Document<'_, Text>) -> (String, BTreeMap<String, Type>) {
-    let mut query = "Query".to_owned();
-    let mut types = BTreeMap::new();
+fn parts(document: Document<'_, Text>) -> Parts {
+    let mut parts = Parts {
+        query: "Query".to_owned(),
+        writes: ["Mutation", "Subscription"].map(str::to_owned).into(),
+        ..Parts::default()
+    };
+    let mut objects: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut implements = |object: &str, interfaces: Vec<Text>| {
+        for interface in interfaces {
+            let own = objects.entry(interface).or_default();
+            own.insert(object.to_owned());
+        }
+    };
     for definition in document.definitions {
         match definition {
-            Definition::SchemaDefinition(schema) => query = schema.query.unwrap_or(query),
-            Definition::TypeDefinition(found) => {
+            Definition::SchemaDefinition(schema) => {
+                parts.query = schema.query.unwrap_or(parts.query);
+                let writes = schema.mutation.into_iter().chain(schema.subscription);
+                parts.writes.extend(writes);
+            }
+            Definition::TypeDefinition(mut found) => {
+                match &mut found {
+                    TypeDefinition::Object(object) => implements(
+                        &object.name,
+                        std::mem::take(&mut object.implements_interfaces),
+                    ),
+                    TypeDefinition::Interface(interface) => {
+                        parts.objects.entry(interface.name.clone()).or_default();
+                    }
+                    TypeDefinition::Union(union) => {
+                        let own = parts.objects.entry(union.name.clone()).or_default();
+                        own.extend(std::mem::take(&mut union.types));
+                    }
+                    TypeDefinition::Scalar(_)
+                    | TypeDefinition::Enum(_)
+                    | TypeDefinition::InputObject(_) => {}
+                }
                 let (name, found) = type_of(found);
-                types.insert(name, found);
+                parts.types.insert(name, found);
             }
             Definition::TypeExtension(TypeExtension::Object(more)) => {
-                if let Some(Type::Fields(fields)) = types.get_mut(&more.name) {
+                implements(&more.name, more.implements_interfaces);
+                if let Some(Type::Fields(fields)) = parts.types.get_mut(&more.name) {
                     fields.extend(more.fields.into_iter().map(field));
                 }
+            }
+            Definition::TypeExtension(TypeExtension::Union(more)) => {
+                parts
+                    .objects
+                    .entry(more.name)
+                    .or_default()
+                    .extend(more.types);
             }
             Definition::TypeExtension(_) | Definition::DirectiveDefinition(_) => {}
         }
     }
-    (query, types)
+    for (interface, own) in objects {
+        parts.objects.entry(interface).or_default().extend(own);
+    }
+    parts
 }
 
 fn type_of(definition: TypeDefinition<'_, Text>) -> (String, Type) {

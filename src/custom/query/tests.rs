@@ -187,3 +187,82 @@ fn a_file_needs_a_name_and_a_description() {
     "#);
     assert!(Draft::parse("a.graphql", "\n\n# It lists.\n\n# Not this.\n{ a }").is_ok());
 }
+
+#[test]
+fn a_fragment_on_a_type_that_writes_is_refused_with_and_without_a_schema() {
+    for text in [
+        "{ ...A } fragment A on Mutation { users { delete(id: 1) } }",
+        "{ users { list { id } } } fragment A on Mutation { users { delete(id: 1) } }",
+        "{ ... on Mutation { users { delete(id: 1) } } }",
+        "{ users { list { ... on Mutation { users { delete(id: 1) } } } } }",
+        "{ ...A } fragment A on Query { ... on Subscription { a } }",
+    ] {
+        let draft = Draft::parse("q.graphql", &format!("# About it.\n{text}"));
+        let faults = draft.expect_err(text);
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        assert!(
+            faults[0].to_string().contains("holds a fragment on"),
+            "{text}"
+        );
+    }
+    // A schema may name them otherwise.
+    let schema =
+        "schema { query: Root mutation: Change } type Root { a: Int } type Change { b: Int }";
+    let schema = crate::custom::sdl::parse("schema.graphql", schema).expect("a schema");
+    let draft = Draft::parse("q.graphql", "# About it.\n{ ... on Change { b } }");
+    let faults = draft.expect("a query").check(&schema).expect_err("a fault");
+    let told = faults[0].to_string();
+    assert!(told.contains("holds a fragment on Change"), "{told}");
+}
+
+#[test]
+fn a_fragment_that_can_never_apply_is_refused() {
+    const SCHEMA: &str = "interface Named { name: String } type A implements Named { name: String } type B implements Named { name: String b: Int } type C { c: Int } union Any = A | C interface Lonely { x: Int } type Query { a: A any: Any named: Named b: B c: C lonely: Lonely }";
+    let schema = crate::custom::sdl::parse("schema.graphql", SCHEMA).expect("a schema");
+    let told = |text: &str| {
+        let draft = Draft::parse("q.graphql", &format!("# About it.\n{text}"));
+        let checked = draft.and_then(|draft| draft.check(&schema));
+        match checked {
+            Ok(_) => String::new(),
+            Err(faults) => {
+                let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+                told.join("; ")
+            }
+        }
+    };
+    for good in [
+        "{ a { ... on A { name } ... on Named { name } ... on Any { __typename } ... { name } } }",
+        "{ any { ... on A { name } ... on C { c } ... on Named { name } __typename } }",
+        "{ named { name ... on B { b } ... on Any { __typename } ...N } } fragment N on Named { name }",
+        "{ ... on Query { a { name } } }",
+    ] {
+        assert_eq!(told(good), "", "{good}");
+    }
+    for (bad, fault) in [
+        (
+            "{ a { ... on B { b } } }",
+            "A is never a B, so this fragment can never apply",
+        ),
+        ("{ a { ...X } } fragment X on C { c }", "A is never a C"),
+        ("{ any { ... on B { b } } }", "Any is never a B"),
+        ("{ named { ... on C { c } } }", "Named is never a C"),
+        ("{ a { ... on Query { c { c } } } }", "A is never a Query"),
+        ("{ c { ... on Named { name } } }", "C is never a Named"),
+        ("{ lonely { ... on A { name } } }", "Lonely is never a A"),
+        (
+            "{ a { ... on Gone { name } } }",
+            "there is no type Gone with fields",
+        ),
+        (
+            "{ a { ... on Int { name } } }",
+            "there is no type Int with fields",
+        ),
+        ("{ a { ...Gone } }", "there is no fragment Gone"),
+        (
+            "{ ...X } fragment X on Query { a { ...Y } } fragment Y on A { name ...Y }",
+            "the fragment Y holds itself",
+        ),
+    ] {
+        assert!(told(bad).contains(fault), "{bad}: {}", told(bad));
+    }
+}
