@@ -10,9 +10,13 @@ use super::template::Template;
 /// The arguments of our tools that are paths.
 const PATHS: [&str; 5] = ["path", "paths", "moveTo", "linksTo", "relatedTo"];
 
-/// Whether an argument of one of our tools is a path.
-pub(super) fn names_path(argument: &str) -> bool {
-    PATHS.contains(&argument)
+/// Those that may be a path or a name alone.
+const NAMES_OR_PATHS: [&str; 2] = ["file", "folder"];
+
+/// Whether what an argument of one of our tools is given is a path.
+fn is_path(argument: &str, value: &DeValue<'_>) -> bool {
+    let has_folder = || value.as_str().is_some_and(|text| text.contains('/'));
+    PATHS.contains(&argument) || NAMES_OR_PATHS.contains(&argument) && has_folder()
 }
 
 /// A value for an argument of the tool.
@@ -31,8 +35,12 @@ pub(super) enum Given {
 }
 
 impl Given {
-    /// Reads a value; texts in it are templates.
-    pub(super) fn read(value: &DeValue<'_>, is_path: bool) -> Result<Self, String> {
+    /// Reads the value of an argument of one of our tools; texts in it are templates.
+    pub(super) fn of_argument(argument: &str, value: &DeValue<'_>) -> Result<Self, String> {
+        Self::read(value, is_path(argument, value))
+    }
+
+    fn read(value: &DeValue<'_>, is_path: bool) -> Result<Self, String> {
         match value {
             DeValue::String(text) => {
                 let template = Template::parse(text)?;
@@ -53,8 +61,8 @@ impl Given {
                 let members = Table::new("", table, 0..0).members().into_iter();
                 let members: Result<_, _> = members
                     .map(|(name, value)| {
-                        let is_path = names_path(name);
-                        Ok((name.to_owned(), Self::read(value.get_ref(), is_path)?))
+                        let given = Self::of_argument(name, value.get_ref())?;
+                        Ok((name.to_owned(), given))
                     })
                     .collect();
                 members.map(Self::Object)

@@ -6,8 +6,9 @@ use toml::de::{DeTable, DeValue};
 
 use super::argument::{Argument, CONFIRM, Kind};
 use super::fault::{Fault, Place};
-use super::given::{Given, names_path};
+use super::given::Given;
 use super::name::is_custom_name;
+use super::path_part::check_whole;
 use super::read::{Found, Table};
 use super::template::{Part, Template};
 
@@ -171,6 +172,16 @@ impl Recipe {
         if !faults.is_empty() {
             return Err(faults);
         }
+        for (name, value) in &self.values {
+            let mut templates = Vec::new();
+            value.templates(&mut templates);
+            let paths = templates.iter().filter(|(_, is_path)| *is_path);
+            let wrong = paths.filter_map(|(path, _)| check_whole(&path.text(&given, today)).err());
+            faults.extend(wrong.map(|fault| (name.clone(), fault)));
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
         let put = |(name, value): &(String, Given)| Some((name.clone(), value.put(&given, today)?));
         let mut expanded: Map<String, Value> = self.values.iter().filter_map(put).collect();
         expanded.extend(confirm.map(|token| (CONFIRM.to_owned(), token)));
@@ -269,7 +280,7 @@ fn values(
             faults.push((value.span(), fault));
             continue;
         }
-        let given = match Given::read(value.get_ref(), names_path(name)) {
+        let given = match Given::of_argument(name, value.get_ref()) {
             Ok(given) => given,
             Err(fault) => {
                 faults.push((value.span(), format!("values.{name} {fault}")));
@@ -319,13 +330,29 @@ fn template_faults(template: &Template, is_path: bool, arguments: &[Argument]) -
             }
         }
     }
-    if is_path && !begins_fixed(template, arguments) {
+    if !is_path {
+        return faults;
+    }
+    if !begins_fixed(template, arguments) {
         // A first segment of the caller's could be a locale.
         faults.push(
             "must begin with a folder that callers do not choose, such as `incidents/`".to_owned(),
         );
+    } else if faults.is_empty()
+        && let Err(fault) = check_whole(&skeleton(template))
+    {
+        faults.push(fault);
     }
     faults
+}
+
+/// The path with a plain word in each place for a value: what of it is wrong is the operator's own.
+fn skeleton(template: &Template) -> String {
+    let parts = template.parts().iter().map(|part| match part {
+        Part::Text(text) => text,
+        Part::Day(_) | Part::Argument(_) => "word",
+    });
+    parts.collect()
 }
 
 /// Whether the first segment is the operator's own text.

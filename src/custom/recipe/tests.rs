@@ -171,3 +171,95 @@ fn every_fault_has_its_place() {
     r.toml:9:1: the argument d is used in no value
     "#);
 }
+
+/// A recipe whose path is this template.
+fn at(path: &str) -> Result<Recipe, String> {
+    let text = INCIDENT.replace("incidents/{{year}}/{{date}}-{{name}}", path);
+    let with = text.replace("max_length = 60", "max_length = 60\nslash = true");
+    Recipe::parse("r.toml", &with).map_err(|faults| {
+        let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        told.join("\n")
+    })
+}
+
+#[test]
+fn a_template_that_leaves_its_first_folder_is_refused_when_it_is_read() {
+    for bad in [
+        "inc/../{{name}}",
+        "./{{name}}",
+        "inc/{{name}}/../../x",
+        "inc//{{name}}",
+        "//inc/{{name}}",
+        "inc/%2e%2e/{{name}}",
+        "inc/\u{ff0e}\u{ff0e}/{{name}}",
+        "inc\u{2215}..\u{2215}x/{{name}}",
+        "inc/{{name}}.",
+        "inc/.{{name}}./x",
+        "en/{{name}}",
+        "de:/{{name}}",
+        "inc/{{name}}/",
+    ] {
+        let told = at(bad).expect_err(bad);
+        assert!(
+            told.contains("values.path could lead out of its first folder"),
+            "{bad}: {told}"
+        );
+    }
+    for good in [
+        "inc/{{name}}",
+        "/inc/{{year}}/{{name}}",
+        "de:inc/{{name}}",
+        "inc/{{name}}.png",
+    ] {
+        assert!(at(good).is_ok(), "{good}: {:?}", at(good));
+    }
+}
+
+#[test]
+fn a_file_below_a_folder_is_a_path_and_a_name_alone_is_none() {
+    let file = |file: &str| {
+        let text = INCIDENT.replace(
+            "title = \"Incident: {{name}}\"",
+            &format!("file = \"{file}\""),
+        );
+        Recipe::parse("r.toml", &text).expect("a recipe")
+    };
+    let expand = |recipe: &Recipe, name: &str| {
+        let given = map(json!({ "name": name, "text": "x" }));
+        recipe.expand(given, date!(2026 - 03 - 04))
+    };
+    assert!(expand(&file("reports/{{text}}"), "a").is_ok());
+    let climbing = map(json!({ "name": "a", "text": "../secret" }));
+    let told = file("reports/{{text}}").expand(climbing.clone(), date!(2026 - 03 - 04));
+    assert_eq!(told.expect_err("a fault")[0].0, "text");
+    assert!(
+        file("{{text}}")
+            .expand(climbing, date!(2026 - 03 - 04))
+            .is_ok()
+    );
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_call_leaves_the_first_folder(
+        path in "inc/(\\{\\{name\\}\\}|/|\\.|\\.\\.|%2e|[a-z]|\u{ff0e}|\u{2215}|\u{2025}){0,8}",
+        name in "([a-z0-9]|/|\\.\\.|%2f|\u{ff0f}|\u{2024}|-){1,6}",
+    ) {
+        let Ok(recipe) = at(&path) else { return Ok(()) };
+        let given = map(json!({ "name": name, "text": "x" }));
+        if let Ok(call) = recipe.expand(given, date!(2026 - 03 - 04)) {
+            let told = call["path"].as_str().unwrap_or_default();
+            // A path without a value of the caller's is the operator's own.
+            if path.contains("{{name}}") {
+                let segments: Vec<&str> = told.split('/').collect();
+                proptest::prop_assert_eq!(segments[0], "inc");
+                let is_plain = |segment: &&str| {
+                    !segment.is_empty() && !segment.ends_with('.') && !segment.contains("..")
+                };
+                proptest::prop_assert!(segments.iter().all(is_plain), "{}", told);
+                let has_odd = told.contains(['%', '\\', '\u{ff0e}', '\u{2215}', '\u{2025}']);
+                proptest::prop_assert!(!has_odd, "{}", told);
+            }
+        }
+    }
+}
