@@ -1,22 +1,14 @@
 //! Merges two changes of one text that do not overlap.
 
 use std::ops::Range;
-use std::time::{Duration, Instant};
 
-use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
-
-use crate::page::{Field, PageState};
-
-/// How long each difference may be computed. After that a coarser one is used, which may only
-/// report more overlaps.
-/// Tests wait longer: on a busy machine what they prove would not hold.
-const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else { 200 });
+use crate::page::{Changed, Field, Lines, PageState};
 
 /// Lines of the base, and their replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Region<'a> {
     old: Range<usize>,
-    new: Vec<&'a str>,
+    new: &'a str,
 }
 
 impl Region<'_> {
@@ -30,19 +22,20 @@ impl Region<'_> {
 ///
 /// Changes overlap if they affect the same line or neighbouring lines without an unchanged line
 /// between. The same change on both sides counts once. A line's ending is part of it. The result
-/// does not depend on which side is ours.
+/// does not depend on which side is ours. Of texts that are too long to be compared in time, more
+/// changes may seem to overlap than do.
 #[must_use]
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
-    let lines: Vec<&str> = base.split_inclusive('\n').collect();
+    let lines = Lines::of(base);
     let regions = both(regions(&lines, ours), regions(&lines, theirs))?;
     let mut merged = String::with_capacity(ours.len().max(theirs.len()));
     let mut passed = 0;
     for region in regions {
-        merged.extend(lines.get(passed..region.old.start)?.iter().copied());
-        merged.extend(region.new);
+        merged.push_str(lines.text(passed..region.old.start));
+        merged.push_str(region.new);
         passed = region.old.end;
     }
-    merged.extend(lines.get(passed..)?.iter().copied());
+    merged.push_str(lines.text(passed..lines.len()));
     Some(merged)
 }
 
@@ -59,7 +52,7 @@ pub struct Marked {
 /// under these labels.
 #[must_use]
 pub fn merge_marked(base: &str, ours: (&str, &str), theirs: (&str, &str)) -> Marked {
-    let lines: Vec<&str> = base.split_inclusive('\n').collect();
+    let lines = Lines::of(base);
     let sides = [regions(&lines, ours.1), regions(&lines, theirs.1)];
     let mut all: Vec<(usize, Region<'_>)> = Vec::new();
     for (side, regions) in sides.into_iter().enumerate() {
@@ -78,9 +71,7 @@ pub fn merge_marked(base: &str, ours: (&str, &str), theirs: (&str, &str)) -> Mar
         ) else {
             continue;
         };
-        merged
-            .text
-            .extend(lines.get(passed..start).unwrap_or_default().iter().copied());
+        merged.text.push_str(lines.text(passed..start));
         let [own, their] = [0, 1].map(|side| side_of(&lines, start..end, group, side));
         let is_of = |side| group.iter().any(|(own, _)| *own == side);
         match (is_of(0), is_of(1)) {
@@ -101,9 +92,7 @@ pub fn merge_marked(base: &str, ours: (&str, &str), theirs: (&str, &str)) -> Mar
         }
         passed = end;
     }
-    merged
-        .text
-        .extend(lines.get(passed..).unwrap_or_default().iter().copied());
+    merged.text.push_str(lines.text(passed..lines.len()));
     merged
 }
 
@@ -119,7 +108,7 @@ fn together<'a>() -> impl FnMut(&(usize, Region<'a>), &(usize, Region<'a>)) -> b
 
 /// Lines of the base as one side changed them.
 fn side_of(
-    base: &[&str],
+    base: &Lines,
     range: Range<usize>,
     group: &[(usize, Region<'_>)],
     side: usize,
@@ -127,21 +116,11 @@ fn side_of(
     let mut text = String::new();
     let mut passed = range.start;
     for (_, region) in group.iter().filter(|(own, _)| *own == side) {
-        text.extend(
-            base.get(passed..region.old.start)
-                .unwrap_or_default()
-                .iter()
-                .copied(),
-        );
-        text.extend(region.new.iter().copied());
+        text.push_str(base.text(passed..region.old.start));
+        text.push_str(region.new);
         passed = region.old.end;
     }
-    text.extend(
-        base.get(passed..range.end)
-            .unwrap_or_default()
-            .iter()
-            .copied(),
-    );
+    text.push_str(base.text(passed..range.end));
     text
 }
 
@@ -177,26 +156,14 @@ pub fn merge_pages(before: &PageState, after: &PageState, now: &PageState) -> Op
 }
 
 /// The changed regions in the order of the lines; regions of one side never touch.
-fn regions<'a>(base: &[&str], changed: &'a str) -> Vec<Region<'a>> {
-    let lines: Vec<&str> = changed.split_inclusive('\n').collect();
-    let deadline = Some(Instant::now() + PATIENCE);
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, base, &lines, deadline);
-    let mut regions: Vec<Region<'a>> = Vec::new();
-    for op in ops.iter().filter(|op| op.tag() != DiffTag::Equal) {
-        let old = op.old_range();
-        let new = lines.get(op.new_range()).unwrap_or_default();
-        match regions.last_mut() {
-            Some(last) if last.old.end == old.start => {
-                last.old.end = old.end;
-                last.new.extend(new);
-            }
-            _ => regions.push(Region {
-                old,
-                new: new.to_vec(),
-            }),
-        }
-    }
-    regions
+fn regions<'a>(base: &Lines, changed: &'a str) -> Vec<Region<'a>> {
+    let lines = Lines::of(changed);
+    let regions = Changed::of(base, &lines).regions.into_iter();
+    let region = |(old, new)| Region {
+        old,
+        new: lines.text(new),
+    };
+    regions.map(region).collect()
 }
 
 /// The regions of both sides in order; `None` if two different ones touch.

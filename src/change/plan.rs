@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::edits::{ContentFault, Edits, NewPage};
 use crate::page::{
-    Field, LineCounts, Locale, NewPath, PagePath, PageState, Shown, Thing, unified_diff,
+    Field, LineCounts, Locale, NewPath, PagePath, PageState, Shown, Thing, line_counts,
+    unified_diff,
 };
 
 /// What a write does, in one word.
@@ -523,22 +524,32 @@ impl Change {
     /// The difference of the content, and how many lines it adds and removes.
     #[must_use]
     pub fn content_diff(&self) -> (String, LineCounts) {
+        let (before, after) = self.contents();
+        unified_diff(before, after)
+    }
+
+    /// How many lines of the content it adds and removes.
+    #[must_use]
+    pub fn content_lines(&self) -> LineCounts {
+        let (before, after) = self.contents();
+        line_counts(before, after)
+    }
+
+    fn contents(&self) -> (&str, &str) {
         fn content(page: Option<&PageState>) -> &str {
             page.map_or("", |page| &page.content)
         }
-        unified_diff(content(self.before()), content(self.after()))
+        (content(self.before()), content(self.after()))
     }
 
     /// The difference of styles or scripts, and how many lines it adds and removes; `None` for
     /// other fields.
     #[must_use]
     pub fn code_diff(&self, field: Field) -> Option<(String, LineCounts)> {
-        let text = |page: Option<&PageState>| {
-            let value = page.map(|page| page.value(field));
-            let text = value.as_ref().and_then(Value::as_str);
-            text.unwrap_or_default().to_owned()
-        };
-        let diff = || unified_diff(&text(self.before()), &text(self.after()));
+        fn text(page: Option<&PageState>, field: Field) -> &str {
+            page.and_then(|page| page.text(field)).unwrap_or_default()
+        }
+        let diff = || unified_diff(text(self.before(), field), text(self.after(), field));
         field.is_code().then(diff)
     }
 

@@ -1,61 +1,122 @@
-//! How two texts differ, line by line.
+//! Compares two texts line by line, in little memory however long they are.
 
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
+use std::ops::Range;
 
-use similar::{ChangeTag, TextDiff};
+use super::changed::{Changed, LineCounts, Lines};
 
-/// How long the search for a difference may take; after that, a coarser one is used.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// How many unchanged lines are shown around a change.
+const AROUND: usize = 3;
 
-/// How many lines a change adds and removes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LineCounts {
-    /// Lines that are in the new text only.
-    pub added: usize,
-    /// Lines that are in the old text only.
-    pub removed: usize,
-}
+/// The first line of a difference that shows more than differs. It begins as a line of `git diff`
+/// does, so that whatever reads patches passes over it.
+pub(crate) const COARSE: &str = "diff is coarse: the texts are too long to be compared in time, so lines that stay may be shown as removed and added";
 
 /// The unified difference of two texts, three lines around each change, and its counts.
 ///
-/// The difference is empty if the texts are the same.
+/// The difference is empty if the texts are the same. Of texts that are too long to be compared in
+/// time it says that it is coarse.
 #[must_use]
 pub fn unified_diff(before: &str, after: &str) -> (String, LineCounts) {
     if before == after {
         return (String::new(), LineCounts::default());
     }
-    // A line ends in a line feed alone, as everywhere here.
-    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
-    let (old, new) = (lines(before), lines(after));
-    let diff = TextDiff::configure()
-        .deadline(Instant::now() + PATIENCE)
-        .diff_slices(&old, &new);
-    let mut counts = LineCounts::default();
-    for change in diff.iter_all_changes() {
-        match change.tag() {
-            ChangeTag::Insert => counts.added += 1,
-            ChangeTag::Delete => counts.removed += 1,
-            ChangeTag::Equal => {}
-        }
+    let (old, new) = (Lines::of(before), Lines::of(after));
+    let changed = Changed::of(&old, &new);
+    let mut bytes = 0;
+    unify(&old, &new, &changed, &mut |sign, line| {
+        bytes += sign.len() + line.len();
+    });
+    // A long text is not copied again and again while it grows.
+    let mut unified = String::with_capacity(bytes);
+    unify(&old, &new, &changed, &mut |sign, line| {
+        unified.push_str(sign);
+        unified.push_str(line);
+    });
+    (unified, changed.counts())
+}
+
+/// How many lines differ between two texts.
+#[must_use]
+pub fn line_counts(before: &str, after: &str) -> LineCounts {
+    if before == after {
+        return LineCounts::default();
     }
-    let mut unified = String::new();
-    for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
-        // Writing to a string cannot fail.
-        let _ = writeln!(unified, "{}", hunk.header());
-        for change in hunk.iter_changes() {
-            let _ = write!(unified, "{}{}", change.tag(), change.value());
-            if !change.value().ends_with('\n') {
-                unified.push_str("\n\\ No newline at end of file\n");
+    Changed::of(&Lines::of(before), &Lines::of(after)).counts()
+}
+
+/// Says the unified difference, piece by piece.
+fn unify(old: &Lines, new: &Lines, changed: &Changed, say: &mut impl FnMut(&str, &str)) {
+    if changed.is_coarse {
+        say(COARSE, "\n");
+    }
+    let mut regions = changed.regions.as_slice();
+    while !regions.is_empty() {
+        // Regions with few unchanged lines between them are one hunk.
+        let apart = |two: &[(Range<usize>, Range<usize>)]| match two {
+            [(one, _), (next, _)] => next.start - one.end > 2 * AROUND,
+            _ => false,
+        };
+        let end = regions.windows(2).position(apart);
+        let (hunk, rest) = regions.split_at(end.map_or(regions.len(), |end| end + 1));
+        say_hunk(old, new, hunk, say);
+        regions = rest;
+    }
+}
+
+fn say_hunk(
+    old: &Lines,
+    new: &Lines,
+    hunk: &[(Range<usize>, Range<usize>)],
+    say: &mut impl FnMut(&str, &str),
+) {
+    let (Some((first_old, first_new)), Some((last_old, last_new))) = (hunk.first(), hunk.last())
+    else {
+        return;
+    };
+    let before = AROUND.min(first_old.start);
+    let after = AROUND.min(old.len().saturating_sub(last_old.end));
+    let mut header = "@@ -".to_owned();
+    // Writing to a string cannot fail.
+    let _ = write_range(&mut header, first_old.start - before..last_old.end + after);
+    header.push_str(" +");
+    let _ = write_range(&mut header, first_new.start - before..last_new.end + after);
+    say(&header, " @@\n");
+    let mut say_lines = |sign, of: &Lines, lines: Range<usize>| {
+        for line in lines {
+            let text = of.line(line);
+            say(sign, text);
+            if !text.ends_with('\n') {
+                say("", "\n\\ No newline at end of file\n");
             }
         }
+    };
+    let mut passed = first_old.start - before;
+    for (of_old, of_new) in hunk {
+        say_lines(" ", old, passed..of_old.start);
+        say_lines("-", old, of_old.clone());
+        say_lines("+", new, of_new.clone());
+        passed = of_old.end;
     }
-    (unified, counts)
+    say_lines(" ", old, passed..passed + after);
+}
+
+/// A range of lines as a hunk's header has it: an empty one is named by the line before it.
+fn write_range(header: &mut String, lines: Range<usize>) -> std::fmt::Result {
+    match lines.len() {
+        1 => write!(header, "{}", lines.start + 1),
+        0 => write!(header, "{},0", lines.start),
+        many => write!(header, "{},{many}", lines.start + 1),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LineCounts, unified_diff};
+    use proptest::prelude::*;
+    use similar::TextDiff;
+
+    use super::{COARSE, LineCounts, line_counts, unified_diff};
+    use crate::page::apply_patch;
 
     #[test]
     fn a_changed_line_is_one_added_and_one_removed() {
@@ -88,5 +149,61 @@ mod tests {
                 .0
                 .contains("No newline at end of file")
         );
+    }
+
+    /// A long text whose lines differ from each other, but for every third.
+    fn long(lines: usize) -> Vec<String> {
+        let line = |at: usize| match at % 3 {
+            0 => "\n".to_owned(),
+            _ => format!("line {at}\n"),
+        };
+        (0..lines).map(line).collect()
+    }
+
+    #[test]
+    fn few_changes_of_a_long_text_are_shown_exactly() {
+        let old = long(60_000);
+        let mut new = old.clone();
+        for at in (1..60_000).step_by(3_001).rev() {
+            new[at] = "other\n".to_owned();
+            new.insert(at, "inserted\n".to_owned());
+        }
+        new.drain(30_000..30_500);
+        new.truncate(59_000);
+        let (old, new) = (old.concat(), new.concat());
+        let (diff, counts) = unified_diff(&old, &new);
+        assert!(!diff.contains(COARSE));
+        assert_eq!(counts, line_counts(&old, &new));
+        assert!(counts.added < 45 && counts.removed < 1_600, "{counts:?}");
+        assert_eq!(apply_patch(&old, &diff), Ok(new));
+    }
+
+    #[test]
+    fn a_difference_of_long_texts_without_a_common_line_says_that_it_is_coarse() {
+        let text =
+            |word: &str| -> String { (0..60_000).map(|at| format!("{word} {at}\n")).collect() };
+        let (old, new) = (text("old"), text("new"));
+        let (diff, counts) = unified_diff(&old, &new);
+        assert_eq!(diff.lines().next(), Some(COARSE));
+        assert_eq!((counts.added, counts.removed), (60_000, 60_000));
+        assert_eq!(apply_patch(&old, &diff), Ok(new));
+    }
+
+    proptest! {
+        #[test]
+        fn a_difference_is_that_of_the_crate(old in "([ab\n]{0,3}\n){0,40}[ab]?", new in "([ab\n]{0,3}\n){0,40}[ab]?") {
+            let (diff, counts) = unified_diff(&old, &new);
+            prop_assert_eq!(apply_patch(&old, &diff), Ok(new.clone()));
+            prop_assert_eq!(line_counts(&old, &new), counts);
+            let lines = |text: &str| text.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
+            let (old, new) = (lines(&old), lines(&new));
+            let (old, new): (Vec<&str>, Vec<&str>) = (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
+            let theirs = TextDiff::configure().diff_slices(&old, &new);
+            let added = theirs.iter_all_changes().filter(|change| change.tag() == similar::ChangeTag::Insert);
+            prop_assert_eq!(added.count(), counts.added);
+            let hunks = theirs.unified_diff().context_radius(3).iter_hunks().map(|hunk| hunk.header().to_string()).collect::<Vec<_>>();
+            let own = diff.lines().filter(|line| line.starts_with("@@")).map(str::to_owned).collect::<Vec<_>>();
+            prop_assert_eq!(own, hunks);
+        }
     }
 }

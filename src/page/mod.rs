@@ -8,6 +8,7 @@ mod alike;
 mod asset;
 mod blob;
 mod block;
+mod changed;
 mod checks;
 mod css;
 mod css_rules;
@@ -56,6 +57,8 @@ pub use asset::{
 };
 pub use blob::Blob;
 pub use block::{Block, BlockKind, Target};
+pub use changed::LineCounts;
+pub(crate) use changed::{Changed, Lines};
 pub use checks::{
     EDITORS, check_comment, check_content, check_description, check_editor, check_tag, check_text,
     check_title, trimmed_comment,
@@ -69,7 +72,9 @@ pub use hidden::{Found, HiddenText, escape_hidden, escaped};
 pub use html::plain_text;
 pub use hunk::PatchFault;
 pub use index::{Index, word_count};
-pub use lines::{LineCounts, unified_diff};
+#[cfg(test)]
+pub(crate) use lines::COARSE;
+pub use lines::{line_counts, unified_diff};
 pub use link::{LinkKind, PageLink, can_be_linked, links, may_lead_to_page};
 pub use locale::Locale;
 pub use marked::{MarkedLine, marked_lines};

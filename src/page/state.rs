@@ -62,6 +62,17 @@ macro_rules! make_state {
 page_fields!(make_state);
 
 impl PageState {
+    /// The text of a field that may be long; `None` of the others.
+    #[must_use]
+    pub fn text(&self, field: Field) -> Option<&str> {
+        match field {
+            Field::Content => Some(&self.content),
+            Field::ScriptCss => Some(&self.script_css),
+            Field::ScriptJs => Some(&self.script_js),
+            _ => None,
+        }
+    }
+
     /// Whether the value of a field is known.
     #[must_use]
     pub fn knows(&self, field: Field) -> bool {

@@ -226,7 +226,7 @@ impl WrittenPage {
         unavailable.extend(unknown.map(|field| (field.name(), right(field))));
         let fields = compared.change.fields();
         self.changed = Some(fields.into_iter().map(Field::name).collect());
-        let (_, lines) = compared.change.content_diff();
+        let lines = compared.change.content_lines();
         self.lines_added = some_count(lines.added);
         self.lines_removed = some_count(lines.removed);
     }

@@ -275,7 +275,7 @@ impl Docket {
         let call = self.entry.call;
         let one_of_it = ChangeSet::of(call, one.clone()).noted(self.note.clone());
         let mut docket = self.of_member(&one_of_it);
-        docket.entry.lines = one.change.content_diff().1;
+        docket.entry.lines = one.change.content_lines();
         docket
     }
 

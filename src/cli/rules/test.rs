@@ -138,7 +138,7 @@ impl Replay<'_> {
     ) -> Result<(), crate::audit::AuditError> {
         found.writes += 1;
         let change = if let Rebuilt::Change(change) = self.log.rebuilt_if_kept(call)? {
-            let lines = change.content_diff().1;
+            let lines = change.content_lines();
             let around = Surroundings {
                 wiki: self.wiki,
                 pages: None,

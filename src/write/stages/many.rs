@@ -69,13 +69,12 @@ pub(in crate::write) fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>
     changes
         .map(|(one, warnings)| {
             let change = &one.change;
-            let (diff, lines) = change.content_diff();
             let only_mends = set.only_mends(one);
             // For a change that only mends links, their number says enough.
-            let diff = if only_mends.is_some() {
-                String::new()
+            let (diff, lines) = if only_mends.is_some() {
+                (String::new(), change.content_lines())
             } else {
-                diff
+                change.content_diff()
             };
             let is_cut = diff.len() > room;
             let diff = if is_cut { String::new() } else { diff };
