@@ -1,7 +1,10 @@
-//! A difference of texts as rows, of which a page shows one column or two.
+//! Makes rows of a difference of texts, of which a page shows one column or two.
 //!
-//! It is made of the unified difference that previews and the record have: what a person is shown
-//! is what they hold.
+//! They are made of the unified difference that previews and the record have: what a person is shown
+//! is what they hold. Only the rows that a page shows are held.
+
+use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::page::marked_lines;
 
@@ -10,9 +13,14 @@ const MOST_MARKED: usize = 32 * 1024;
 /// The longest piece of a line in one row, in bytes; a longer line has several rows.
 const MOST_OF_ROW: usize = 4 * 1024;
 
+/// What follows a line that ends its text without a line feed.
+const NO_LINE_FEED: &str = "\\ No newline at end of file";
+
 /// One row of a difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Row<'a> {
+    /// A sentence about the difference.
+    Note(&'a str),
     /// Lines that are the same in both texts and are not shown.
     Gap,
     /// A line, or a piece of a long one.
@@ -59,60 +67,107 @@ struct Raw<'a> {
     lacks_line_feed: bool,
 }
 
-/// The rows of a unified difference.
-pub(super) fn rows(unified: &str) -> Vec<Row<'_>> {
-    let mut rows = Rows::default();
-    for line in unified.split_terminator('\n') {
-        let text = line.get(1..).unwrap_or_default();
-        let fate = match line.bytes().next() {
-            Some(b'@') => {
-                rows.hunk(line);
-                continue;
-            }
-            Some(b'\\') => {
-                if let Some(last) = rows.waiting.last_mut() {
-                    last.lacks_line_feed = true;
-                }
-                continue;
-            }
-            Some(b'-') => Fate::Removed,
-            Some(b'+') => Fate::Added,
-            _ => Fate::Kept,
-        };
-        // A run is lines that go, then lines that come in their place.
-        let begins_anew = match rows.waiting.last().map(|last| last.fate) {
-            None | Some(Fate::Removed) => fate == Fate::Kept,
-            Some(Fate::Added) => fate != Fate::Added,
-            Some(Fate::Kept) => true,
-        };
-        if begins_anew {
-            rows.flush();
-        }
-        rows.waiting.push(Raw {
-            fate,
-            text,
-            lacks_line_feed: false,
-        });
-    }
-    rows.flush();
-    rows.done
+/// Some rows of a unified difference, by their numbers from 0.
+pub(super) fn rows(unified: &str, wanted: Range<usize>) -> impl Iterator<Item = Row<'_>> {
+    let (from, most) = (wanted.start, wanted.len());
+    Rows::of(unified, wanted).skip(from).take(most)
 }
 
-/// Rows that are being made.
-#[derive(Default)]
+/// All rows of a unified difference, without marks of words: so many that they are not held.
+pub(super) fn plain_rows(unified: &str) -> impl Iterator<Item = Row<'_>> {
+    Rows::of(unified, 0..0)
+}
+
+/// The rows of a unified difference, made as they are asked for.
 struct Rows<'a> {
-    done: Vec<Row<'a>>,
-    /// The run of lines that has begun.
-    waiting: Vec<Raw<'a>>,
+    rest: std::iter::Peekable<std::str::SplitTerminator<'a, char>>,
+    /// The rows whose words are compared.
+    marked: Range<usize>,
+    /// How many rows were made.
+    made: usize,
+    /// The rows that are made and not asked for yet.
+    next: VecDeque<Row<'a>>,
+    /// The run of lines that has begun: lines that go, then lines that come in their place.
+    run: Vec<Raw<'a>>,
+    bytes_of_run: usize,
+    /// Whether the run is so long that its lines are not held until its end.
+    is_long: bool,
+    last: Option<Fate>,
+    /// Whether a hunk has begun.
+    has_hunk: bool,
     /// The numbers of the next lines.
     old: usize,
     new: usize,
 }
 
 impl<'a> Rows<'a> {
+    fn of(unified: &'a str, marked: Range<usize>) -> Self {
+        Self {
+            rest: unified.split_terminator('\n').peekable(),
+            marked,
+            made: 0,
+            next: VecDeque::new(),
+            run: Vec::new(),
+            bytes_of_run: 0,
+            is_long: false,
+            last: None,
+            has_hunk: false,
+            old: 0,
+            new: 0,
+        }
+    }
+
+    /// Takes the next line of the difference; whether there was one.
+    fn take_line(&mut self) -> bool {
+        let Some(line) = self.rest.next() else {
+            return false;
+        };
+        let text = line.get(1..).unwrap_or_default();
+        let fate = match line.bytes().next() {
+            Some(b'@') => {
+                self.hunk(line);
+                return true;
+            }
+            Some(b'\\') => {
+                self.note(text.trim_start());
+                return true;
+            }
+            _ if !self.has_hunk => {
+                self.note(line);
+                return true;
+            }
+            Some(b'-') => Fate::Removed,
+            Some(b'+') => Fate::Added,
+            _ => Fate::Kept,
+        };
+        let begins_anew = match self.last {
+            None | Some(Fate::Removed) => fate == Fate::Kept,
+            Some(Fate::Added) => fate != Fate::Added,
+            Some(Fate::Kept) => true,
+        };
+        if begins_anew {
+            self.end_run();
+        }
+        self.last = Some(fate);
+        // What says that a text ends without a line feed belongs to the line before.
+        let lacks_line_feed = self.rest.next_if_eq(&NO_LINE_FEED).is_some();
+        self.bytes_of_run += text.len();
+        self.run.push(Raw {
+            fate,
+            text,
+            lacks_line_feed,
+        });
+        if self.bytes_of_run > MOST_MARKED {
+            self.is_long = true;
+            self.flush();
+        }
+        true
+    }
+
     /// A hunk begins: `@@ -3,7 +3,8 @@`.
     fn hunk(&mut self, line: &str) {
-        self.flush();
+        self.end_run();
+        self.last = None;
         let begin = |sign: char| {
             let (_, range) = line.split_once(sign)?;
             let end = range.find(|c: char| !c.is_ascii_digit());
@@ -120,23 +175,40 @@ impl<'a> Rows<'a> {
         };
         let (old, new) = (begin('-').unwrap_or(1), begin('+').unwrap_or(1));
         // One that begins with the first line leaves nothing out before it.
-        if old > 1 || new > 1 || !self.done.is_empty() {
-            self.done.push(Row::Gap);
+        if old > 1 || new > 1 || self.has_hunk {
+            self.push(Row::Gap);
         }
+        self.has_hunk = true;
         (self.old, self.new) = (old, new);
     }
 
+    /// A sentence of ours, which is no line of the texts.
+    fn note(&mut self, note: &'a str) {
+        self.end_run();
+        self.last = None;
+        self.push(Row::Note(note));
+    }
+
+    fn end_run(&mut self) {
+        self.flush();
+        self.bytes_of_run = 0;
+        self.is_long = false;
+    }
+
+    /// Makes rows of the lines that wait.
     fn flush(&mut self) {
-        let run = std::mem::take(&mut self.waiting);
+        let run = std::mem::take(&mut self.run);
         let texts = |fate| -> Vec<&'a str> {
             let of_fate = run.iter().filter(|raw| raw.fate == fate);
             of_fate.map(|raw| raw.text).collect()
         };
-        let (old, new) = (texts(Fate::Removed), texts(Fate::Added));
-        let bytes: usize = run.iter().map(|raw| raw.text.len()).sum();
-        let is_pair = !old.is_empty() && !new.is_empty();
-        let mut marked = if is_pair && bytes <= MOST_MARKED {
-            marked_lines(&old, &new)
+        let pieces = run.iter().map(|raw| raw.text.len() / MOST_OF_ROW + 1);
+        let end = self.made + pieces.sum::<usize>();
+        let is_wanted = self.made < self.marked.end && end > self.marked.start;
+        let is_pair = run.first().is_some_and(|raw| raw.fate == Fate::Removed)
+            && run.last().is_some_and(|raw| raw.fate == Fate::Added);
+        let mut marked = if is_wanted && is_pair && !self.is_long {
+            marked_lines(&texts(Fate::Removed), &texts(Fate::Added))
         } else {
             Vec::new()
         }
@@ -157,7 +229,7 @@ impl<'a> Rows<'a> {
         self.new += usize::from(is_new);
         let mut pieces = pieces(words).into_iter().peekable();
         while let Some(words) = pieces.next() {
-            self.done.push(Row::Line(Line {
+            self.push(Row::Line(Line {
                 fate: raw.fate,
                 old: old.take(),
                 new: new.take(),
@@ -165,6 +237,25 @@ impl<'a> Rows<'a> {
                 lacks_line_feed: raw.lacks_line_feed && pieces.peek().is_none(),
             }));
         }
+    }
+
+    fn push(&mut self, row: Row<'a>) {
+        self.made += 1;
+        self.next.push_back(row);
+    }
+}
+
+impl<'a> Iterator for Rows<'a> {
+    type Item = Row<'a>;
+
+    fn next(&mut self) -> Option<Row<'a>> {
+        while self.next.is_empty() {
+            if !self.take_line() {
+                self.end_run();
+                break;
+            }
+        }
+        self.next.pop_front()
     }
 }
 
@@ -193,7 +284,7 @@ pub(super) fn side_by_side<'a, 'b>(
     rows: &'b [Row<'a>],
 ) -> Vec<(Option<&'b Row<'a>>, Option<&'b Row<'a>>)> {
     let fate = |row: &Row| match row {
-        Row::Gap => Fate::Kept,
+        Row::Gap | Row::Note(_) => Fate::Kept,
         Row::Line(line) => line.fate,
     };
     let mut rest = rows;
@@ -217,126 +308,4 @@ pub(super) fn side_by_side<'a, 'b>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Fate, MOST_OF_ROW, Row, rows, side_by_side};
-    use crate::page::unified_diff;
-
-    /// `old|new sign words`, with marked words in brackets.
-    fn told(unified: &str) -> Vec<String> {
-        let told = |row: &Row| match row {
-            Row::Gap => "…".to_owned(),
-            Row::Line(line) => {
-                let number = |number: Option<usize>| {
-                    number.map_or_else(String::new, |number| number.to_string())
-                };
-                let sign = match line.fate {
-                    Fate::Kept => ' ',
-                    Fate::Removed => '-',
-                    Fate::Added => '+',
-                };
-                let words = line.words.iter().map(|(is_marked, word)| {
-                    if *is_marked {
-                        format!("[{word}]")
-                    } else {
-                        (*word).to_owned()
-                    }
-                });
-                let end = if line.lacks_line_feed { "\\" } else { "" };
-                format!(
-                    "{}|{} {sign}{}{end}",
-                    number(line.old),
-                    number(line.new),
-                    words.collect::<String>()
-                )
-            }
-        };
-        rows(unified).iter().map(told).collect()
-    }
-
-    #[test]
-    fn rows_have_the_numbers_of_both_texts_and_changed_words_are_marked() {
-        let before = "a\nb\nthe old word\nd\ne\nf\ng\nh\ni\nj\nk\nlast";
-        let after = "a\nb\nthe new word\nd\ne\nf\ng\nh\ni\nj\nk\nlast\n";
-        assert_eq!(
-            told(&unified_diff(before, after).0),
-            [
-                "1|1  a",
-                "2|2  b",
-                "3| -the [old] word",
-                "|3 +the [new] word",
-                "4|4  d",
-                "5|5  e",
-                "6|6  f",
-                "…",
-                "9|9  i",
-                "10|10  j",
-                "11|11  k",
-                "12| -last\\",
-                "|12 +last",
-            ]
-        );
-    }
-
-    #[test]
-    fn lines_that_look_like_signs_are_text() {
-        let before = "-- a\n++ b\n@@ -1 +1 @@\n\\ no\n";
-        let (diff, _) = unified_diff(before, "++ b\n@@ -1 +1 @@\n\\ no\n--- c\n");
-        assert_eq!(
-            told(&diff),
-            [
-                "1| --- a",
-                "2|1  ++ b",
-                "3|2  @@ -1 +1 @@",
-                "4|3  \\ no",
-                "|4 +--- c",
-            ]
-        );
-    }
-
-    #[test]
-    fn a_page_that_is_made_and_one_that_goes_have_one_side_only() {
-        assert_eq!(told(&unified_diff("", "a\nb\n").0), ["|1 +a", "|2 +b"]);
-        assert_eq!(told(&unified_diff("a\n", "").0), ["1| -a"]);
-        assert_eq!(told(""), [""; 0]);
-    }
-
-    #[test]
-    fn a_long_line_has_several_rows_and_loses_nothing() {
-        let line = "ä".repeat(MOST_OF_ROW);
-        let (diff, _) = unified_diff("", &line);
-        let rows = rows(&diff);
-        assert_eq!(rows.len(), 2);
-        let text: String = rows
-            .iter()
-            .flat_map(|row| match row {
-                Row::Line(line) => line.words.iter().map(|(_, word)| *word).collect(),
-                Row::Gap => Vec::new(),
-            })
-            .collect();
-        assert_eq!(text, line);
-    }
-
-    #[test]
-    fn side_by_side_a_line_stands_beside_the_one_that_took_its_place() {
-        let (diff, _) = unified_diff("a\nb\nc\n", "a\nB\nB2\nc\n");
-        let rows = rows(&diff);
-        let number = |row: Option<&Row>| match row {
-            Some(Row::Line(line)) => line.old.or(line.new),
-            _ => None,
-        };
-        let pairs = side_by_side(&rows);
-        let pairs: Vec<_> = pairs
-            .into_iter()
-            .map(|(old, new)| (number(old), number(new)))
-            .collect();
-        assert_eq!(
-            pairs,
-            [
-                (Some(1), Some(1)),
-                (Some(2), Some(2)),
-                (None, Some(3)),
-                (Some(3), Some(3)),
-            ]
-        );
-    }
-}
+mod tests;

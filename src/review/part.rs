@@ -32,7 +32,12 @@ pub(super) struct Part {
 }
 
 /// The parts of one text.
-pub(super) fn of_text(change: usize, text: usize, rows: &[Row], only_mends: bool) -> Vec<Part> {
+pub(super) fn of_text<'a>(
+    change: usize,
+    text: usize,
+    rows: impl Iterator<Item = Row<'a>>,
+    only_mends: bool,
+) -> Vec<Part> {
     let empty = |begin| Part {
         change,
         text,
@@ -42,9 +47,9 @@ pub(super) fn of_text(change: usize, text: usize, rows: &[Row], only_mends: bool
         only_mends,
     };
     let (mut parts, mut part) = (Vec::new(), empty(0));
-    for (at, row) in rows.iter().enumerate() {
-        let (bytes, changed) = match row {
-            Row::Gap => (0, 0),
+    for (at, row) in rows.enumerate() {
+        let (bytes, changed) = match &row {
+            Row::Gap | Row::Note(_) => (0, 0),
             Row::Line(line) => {
                 let is_first = line.old.is_some() || line.new.is_some();
                 let is_changed = line.fate != Fate::Kept && is_first;
@@ -104,7 +109,7 @@ pub(super) fn unseen(parts: &[Part], seen: &HashSet<usize>) -> Unseen {
 
 #[cfg(test)]
 mod tests {
-    use super::super::difference::rows;
+    use super::super::difference::plain_rows;
     use super::{BYTES_OF_PAGE, MOST_BYTES, MOST_ROWS, ROWS_OF_PAGE, of_page, of_text, unseen};
     use crate::page::unified_diff;
 
@@ -117,8 +122,7 @@ mod tests {
     fn parts_are_bounded_and_hold_every_row_once() {
         for text in [lines(2_000, "x"), lines(20, &"x".repeat(30_000))] {
             let (diff, counts) = unified_diff("", &text);
-            let rows = rows(&diff);
-            let parts = of_text(0, 0, &rows, false);
+            let parts = of_text(0, 0, plain_rows(&diff), false);
             assert!(parts.len() > 1);
             let mut next = 0;
             for part in &parts {
@@ -126,17 +130,17 @@ mod tests {
                 assert!(part.rows.len() <= MOST_ROWS && part.bytes <= MOST_BYTES);
                 next = part.rows.end;
             }
-            assert_eq!(next, rows.len());
+            assert_eq!(next, plain_rows(&diff).count());
             let changed: usize = parts.iter().map(|part| part.changed).sum();
             assert_eq!(changed, counts.added);
         }
-        assert!(of_text(0, 0, &[], false).is_empty());
+        assert!(of_text(0, 0, plain_rows(""), false).is_empty());
     }
 
     #[test]
     fn a_page_shows_a_bounded_number_of_parts_and_the_next_page_goes_on() {
         let (diff, _) = unified_diff("", &lines(5_000, "x"));
-        let parts = of_text(0, 0, &rows(&diff), false);
+        let parts = of_text(0, 0, plain_rows(&diff), false);
         let (mut from, mut pages) = (0, 0);
         while from < parts.len() {
             let page = of_page(&parts, from);
@@ -154,10 +158,9 @@ mod tests {
     #[test]
     fn what_only_mends_links_is_not_on_the_first_page() {
         let (diff, _) = unified_diff("a\n", "b\n");
-        let rows = rows(&diff);
-        let mut parts = of_text(0, 0, &rows, false);
-        parts.extend(of_text(1, 0, &rows, true));
-        parts.extend(of_text(2, 0, &rows, true));
+        let mut parts = of_text(0, 0, plain_rows(&diff), false);
+        parts.extend(of_text(1, 0, plain_rows(&diff), true));
+        parts.extend(of_text(2, 0, plain_rows(&diff), true));
         assert_eq!(of_page(&parts, 0), 0..1);
         assert_eq!(of_page(&parts, 1), 1..3);
         assert_eq!(unseen(&parts, &[0].into()).lines, 4);

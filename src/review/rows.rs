@@ -27,6 +27,7 @@ pub(super) fn table(rows: &[Row], is_side_by_side: bool) -> Markup {
 fn row_of_one(row: &Row) -> Markup {
     html! {
         @match row {
+            Row::Note(note) => tr.gap { td.no {} td.no {} td { (text(note)) } },
             Row::Gap => tr.gap { td.no {} td.no {} td { "⋯" } },
             Row::Line(line) => tr class=(word(line.fate)) {
                 td.no data-no=[line.old] {}
@@ -42,6 +43,7 @@ fn half(row: Option<&Row>, is_old: bool) -> Markup {
     html! {
         @match row {
             None => { td.no.none {} td.none {} },
+            Some(Row::Note(note)) => { td.no {} td.gap { @if is_old { (text(note)) } } },
             Some(Row::Gap) => { td.no {} td.gap { "⋯" } },
             Some(Row::Line(line)) => {
                 td.no data-no=[if is_old { line.old } else { line.new }] {}

@@ -174,7 +174,8 @@ fn conflict(change: &Change) -> Markup {
                 p { (text(&failure.message)) }
                 @if let Some(diff) = detail(&failure.details, "diff") {
                     h4 { "changed since it was asked for" }
-                    (table(&rows(diff), false))
+                    @let rows: Vec<_> = rows(diff, 0..usize::MAX).collect();
+                    (table(&rows, false))
                 }
                 @if reviewed.merged.is_some() {
                     h4 { "both together, as it would be applied" }
@@ -273,8 +274,8 @@ fn one_text(shown: &Shown, change: usize, at: usize, of: &Text) -> Markup {
             @if of.field != "content" { h4 { (of.field) } }
             @for (number, part) in own {
                 @if shown.parts.contains(&number) {
-                    @let rows = of.rows.get(part.rows.clone()).unwrap_or_default();
-                    (table(rows, shown.is_side_by_side))
+                    @let rows: Vec<_> = rows(of.diff, part.rows.clone()).collect();
+                    (table(&rows, shown.is_side_by_side))
                 } @else {
                     p.folded {
                         a href=(format!("?from={number}#change-{change}")) data-part=(number) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::difference::{Row, rows};
+use super::difference::plain_rows;
 use super::part::{self, Part};
 use crate::audit::ProposedChange;
 use crate::page::Field;
@@ -38,8 +38,8 @@ pub(super) struct Change<'a> {
 pub(super) struct Text<'a> {
     /// The field's name.
     pub field: &'a str,
-    /// Its rows.
-    pub rows: Vec<Row<'a>>,
+    /// Its difference.
+    pub diff: &'a str,
 }
 
 impl<'a> Sheet<'a> {
@@ -56,7 +56,7 @@ impl<'a> Sheet<'a> {
             let only_mends = change.proposed.links_mended.is_some();
             let texts = change.texts.iter().enumerate();
             texts
-                .flat_map(|(text, of)| part::of_text(number, text, &of.rows, only_mends))
+                .flat_map(|(text, of)| part::of_text(number, text, plain_rows(of.diff), only_mends))
                 .collect()
         };
         let mut parts: Vec<Part> = changes.iter().enumerate().flat_map(of_change).collect();
@@ -83,19 +83,16 @@ impl<'a> Change<'a> {
         let made = reviewed.merged.as_deref().unwrap_or(reviewed);
         let mut texts = vec![Text {
             field: Field::Content.name(),
-            rows: rows(&made.diff),
+            diff: &made.diff,
         }];
         let mut values = Vec::new();
         for (field, states) in &made.changes {
             match states.get("diff").and_then(Value::as_str) {
-                Some(diff) => texts.push(Text {
-                    field,
-                    rows: rows(diff),
-                }),
+                Some(diff) => texts.push(Text { field, diff }),
                 None => values.push((&**field, states.get("before"), states.get("after"))),
             }
         }
-        texts.retain(|text| !text.rows.is_empty());
+        texts.retain(|text| !text.diff.is_empty());
         Self {
             proposed,
             reviewed,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::super::difference::rows;
+use super::super::difference::{Row, rows};
 use super::super::markup::{counted, text};
 use super::super::{fields, rows as shown_rows};
 use super::cells;
@@ -217,11 +217,16 @@ fn difference(changed: &Changed) -> Markup {
     html! {
         @if !values.is_empty() { div.text { (fields::table(&values)) } }
         @for (name, diff) in texts {
-            div.text { h4 { (name) } (shown_rows::table(&rows(&diff), false)) }
+            div.text { h4 { (name) } (shown_rows::table(&all_rows(&diff), false)) }
         }
         @if !changed.diff.is_empty() {
-            div.text { h4 { "content" } (shown_rows::table(&rows(&changed.diff), false)) }
+            div.text { h4 { "content" } (shown_rows::table(&all_rows(&changed.diff), false)) }
         }
         @for note in &changed.notes { p.note { (text(note)) } }
     }
+}
+
+/// All rows of a difference, which was cut before.
+fn all_rows(diff: &str) -> Vec<Row<'_>> {
+    rows(diff, 0..usize::MAX).collect()
 }
