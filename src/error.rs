@@ -85,7 +85,7 @@ codes! {
     KeyRejected = "KEY_REJECTED", "Tell the user: an administrator of the wiki must make a new API key and set it as WIKI_API_TOKEN.";
     /// API access is switched off in the wiki.
     ApiDisabled = "API_DISABLED", "Tell the user: an administrator can switch it on under Administration, API Access.";
-    /// The wiki, or what stands before it, asks for fewer requests; or too many confirm tokens were wrong, and none is looked at for `details.retryAfterSeconds`.
+    /// The wiki, or what stands before it, asks for fewer requests; or too many confirm tokens were wrong, and none is looked at for `details.retryAfterSeconds`; or too many large pages are compared at that moment, and nothing was sent.
     RateLimited = "RATE_LIMITED", "Wait, then call again.";
     /// The wiki does not answer, or something else answers in its place.
     WikiUnavailable = "WIKI_UNAVAILABLE", "Call again later; if it lasts, check WIKI_BASE_URL and WIKI_GRAPHQL_PATH.";

@@ -21,6 +21,7 @@ pub mod notice;
 pub mod notify;
 pub mod page;
 mod private_files;
+mod render_budget;
 pub mod review;
 pub mod rules;
 pub mod server;

@@ -107,6 +107,35 @@ impl AuditLog {
         .await
     }
 
+    /// How many bytes a draft of this owner takes once it is loaded, or all of its drafts.
+    ///
+    /// # Errors
+    /// If the directory cannot be read.
+    pub async fn draft_bytes(
+        &self,
+        owner: DraftOwner,
+        name: Option<DraftName>,
+    ) -> Result<usize, AuditError> {
+        let place = self.place();
+        blocking(move || {
+            let paths = match name {
+                Some(name) => find(&place, &owner, &name)?.into_iter().collect(),
+                None => {
+                    let (_, prefix) = owner.prefixes();
+                    let own = files(&place)?.into_iter();
+                    let own = own.filter(|file| file.owner == prefix);
+                    own.map(|file| file.path).collect::<Vec<_>>()
+                }
+            };
+            let sizes = paths
+                .iter()
+                .map(|path| path.metadata().map_or(0, |it| it.len()));
+            let bytes = sizes.fold(0, u64::saturating_add);
+            Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
+        })
+        .await
+    }
+
     /// A draft of this owner, by its name or id.
     ///
     /// # Errors

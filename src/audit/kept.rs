@@ -4,7 +4,7 @@
 //! file, and a changed file is detected.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, BufReader, Read as _, Write as _};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -53,6 +53,21 @@ pub(super) fn keep(place: &Place, state: &PageState) -> Result<KeptState, AuditE
     fs::sync_dir(&place.pages())
         .map_err(|error| AuditError::at(&path, "keep the name of a state", &error))?;
     Ok(name)
+}
+
+/// How many bytes a kept state takes once it is unpacked, by its file; none if there is none. Reading
+/// it back never takes more.
+pub(super) fn size(place: &Place, name: KeptState) -> usize {
+    File::open(place.kept(name)).map_or(0, |mut file| said_size(&mut file).unwrap_or(0))
+}
+
+/// The length of what a file unpacks to: the last four bytes of gzip.
+fn said_size(file: &mut File) -> io::Result<usize> {
+    let mut length = [0; 4];
+    file.seek(SeekFrom::End(-4))?;
+    file.read_exact(&mut length)?;
+    file.rewind()?;
+    Ok(usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX))
 }
 
 /// Whether a kept state is what its name says.
@@ -151,14 +166,19 @@ fn unpack(path: &Path) -> Result<Vec<u8>, AuditError> {
         }
         _ => AuditError::at(path, "read a kept state", error),
     };
-    let file = File::open(path).map_err(|error| damaged_or(&error))?;
-    let limit = u64::try_from(MAX_STATE).unwrap_or(u64::MAX);
-    let mut json = Vec::new();
+    let mut file = File::open(path).map_err(|error| damaged_or(&error))?;
+    // One that is shorter than its own length is no gzip.
+    let said = said_size(&mut file).map_err(|_| AuditError::Damaged)?;
+    if said > MAX_STATE {
+        return Err(AuditError::Damaged);
+    }
+    let mut json = Vec::with_capacity(said);
+    let limit = u64::try_from(said).unwrap_or(u64::MAX);
     GzDecoder::new(BufReader::new(file))
         .take(limit.saturating_add(1))
         .read_to_end(&mut json)
         .map_err(|error| damaged_or(&error))?;
-    if json.len() > MAX_STATE {
+    if json.len() > said {
         return Err(AuditError::Damaged);
     }
     Ok(json)

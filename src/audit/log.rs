@@ -288,6 +288,21 @@ impl AuditLog {
         blocking(move || kept::kept(&shared.place, name)).await
     }
 
+    /// How many bytes kept states take once they are loaded.
+    ///
+    /// # Errors
+    /// [`AuditError::BrokenOff`].
+    pub async fn bytes_of_states(&self, names: Vec<KeptState>) -> Result<usize, AuditError> {
+        let shared = Arc::clone(&self.shared);
+        blocking(move || {
+            let sizes = names
+                .into_iter()
+                .map(|name| kept::size(&shared.place, name));
+            Ok(sizes.fold(0, usize::saturating_add))
+        })
+        .await
+    }
+
     /// Waits for the right to create, move or delete in this wiki, which only one write has at a
     /// time (W19): in this process first come, first served, and across all processes that share
     /// the audit directory.

@@ -38,12 +38,8 @@ impl AuditLog {
     /// # Errors
     /// If the disk cannot be read.
     pub fn rebuilt_if_kept(&self, call: &CallStory) -> Result<Rebuilt, AuditError> {
-        let found = call.last_applied().and_then(|record| record.found);
         let mut states = [None, None];
-        for (state, name) in states
-            .iter_mut()
-            .zip([call.before(), found.or(call.after())])
-        {
+        for (state, name) in states.iter_mut().zip(call.states_around()) {
             let Some(name) = name else { continue };
             match kept::kept(&self.place(), name) {
                 Ok(read) => *state = Some(read),

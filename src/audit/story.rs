@@ -161,6 +161,13 @@ impl CallStory {
         self.records.iter().rev().find_map(|record| record.after)
     }
 
+    /// The kept states that say what it changed.
+    #[must_use]
+    pub fn states_around(&self) -> [Option<KeptState>; 2] {
+        let found = self.last_applied().and_then(|record| record.found);
+        [self.before(), found.or(self.after())]
+    }
+
     /// The outcome of the last step that was applied, in whole or in part.
     #[must_use]
     pub fn last_applied(&self) -> Option<&Record> {

@@ -177,6 +177,7 @@ pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<Seen, Fa
     if review.proposal.is_open() && review.unseen.is_none() {
         match desk.said_of(&review.proposal).await {
             Ok(said) => warnings.extend(said.iter().map(labelled)),
+            Err(failure) if failure.code == Code::RateLimited => return Err(failure),
             // Why it does not fit is said of each change.
             Err(_) if review.hindrance.is_some() => {}
             Err(failure) => warnings.push((

@@ -1,12 +1,22 @@
 //! What a browser is answered, with the headers that keep it from loading or telling anything.
 
-use axum::body::Body;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use hyper::body::{Frame, SizeHint};
 use maud::Markup;
+
+use crate::render_budget::{self, Room};
 
 /// Nothing is loaded from elsewhere, nothing is sent elsewhere, nothing frames the page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// The most bytes of a body that are handed out at once.
+const MOST_OF_PIECE: usize = 64 * 1024;
 
 /// An answer that is under way.
 pub(super) type Reply = Response<Body>;
@@ -31,10 +41,11 @@ pub(super) fn picture(mime: &'static str, bytes: Vec<u8>) -> Reply {
     whole(StatusCode::OK, mime, bytes)
 }
 
-/// An answer, whichever way it came about.
+/// An answer, whichever way it came about; what it compares has room until then.
 pub(super) async fn answer(work: impl Future<Output = Result<Reply, Reply>>) -> Reply {
     // A handler's future is large where a write is made in it.
-    Box::pin(work).await.unwrap_or_else(|reply| reply)
+    let answered = render_budget::within(work).await;
+    answered.unwrap_or_else(|reply| reply)
 }
 
 /// A file that belongs to all pages.
@@ -73,8 +84,40 @@ pub(super) fn set(reply: &mut Reply, name: HeaderName, value: &str) {
     }
 }
 
-fn whole(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Reply {
-    let mut reply = Response::new(body.into());
+/// A body that keeps its room in memory until it is sent.
+struct Sent {
+    rest: Bytes,
+    _room: Room,
+}
+
+impl HttpBody for Sent {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        // In pieces: what is asked for is sent soon.
+        let piece = self.rest.len().min(MOST_OF_PIECE);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(piece)))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(u64::try_from(self.rest.len()).unwrap_or(u64::MAX))
+    }
+}
+
+fn whole(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Reply {
+    let rest = body.into();
+    let body = match render_budget::keep_for_answer(rest.len()) {
+        Some(room) => Body::new(Sent { rest, _room: room }),
+        None => Body::from(rest),
+    };
+    let mut reply = Response::new(body);
     *reply.status_mut() = status;
     for (name, value) in [
         (header::CONTENT_TYPE, kind),

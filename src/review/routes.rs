@@ -21,9 +21,10 @@ use super::reply::{Reply, answer, not_modified, page, picture, plain, see_other,
 use super::set_page;
 use super::sheet::Sheet;
 use super::sign_in;
-use super::visit::{Reviews, Visitor, broken};
+use super::visit::{Reviews, Visitor, broken, failed};
 use crate::audit::ProposalId;
 use crate::error::Code;
+use crate::render_budget;
 use crate::write::Review;
 
 /// All routes of the page, below `/review`.
@@ -114,7 +115,7 @@ async fn show_new_text(
         let seen = found(&visitor, &id).await?;
         let bench = &visitor.reviewer.bench;
         let text = bench.desk.new_text(&seen.review.proposal, number).await;
-        let text = text.map_err(|failure| broken(&failure.to_string()))?;
+        let text = text.map_err(|failure| failed(&failure))?;
         let (one, editor, content) = text.ok_or_else(no_set)?;
         let address = bench.wiki.page_url(&one.locale, &one.path);
         let base = address.clone();
@@ -144,7 +145,7 @@ async fn show_picture(
         let seen = found(&visitor, &id).await?;
         let desk = &visitor.reviewer.bench.desk;
         let found = desk.new_picture(&seen.review.proposal, number).await;
-        let found = found.map_err(|failure| broken(&failure.to_string()))?;
+        let found = found.map_err(|failure| failed(&failure))?;
         let (mime, bytes) = found.ok_or_else(no_set)?;
         Ok(picture(mime, bytes.as_bytes().to_vec()))
     })
@@ -202,9 +203,12 @@ async fn decide(State(reviews): Site, Path(id): Path<String>, request: Request) 
             ));
         }
         let queue = reviews.queue_of(&visitor).await?;
-        let proposal = &review.proposal;
+        let proposal = review.proposal.clone();
+        // What was shown is not needed while the decision is carried out, which may take long.
+        drop(seen);
+        render_budget::give_back();
         let came =
-            decision::carry_out(&visitor.reviewer, proposal, decision, &reviews.under_way).await;
+            decision::carry_out(&visitor.reviewer, &proposal, decision, &reviews.under_way).await;
         let came = match came {
             Ok(came) => came,
             Err(failure) => {
@@ -292,7 +296,7 @@ async fn found(visitor: &Visitor, id: &str) -> Result<Seen, Reply> {
         if failure.code == Code::InvalidInput {
             no_set()
         } else {
-            broken(&failure.to_string())
+            failed(&failure)
         }
     })
 }

@@ -17,13 +17,15 @@ use super::part;
 use super::place::Place;
 use super::queue::Queue;
 use super::record::{Checks, Readers};
-use super::reply::{Reply, page};
+use super::reply::{Reply, page, set};
 use super::session::{Sessions, SignedIn};
 use super::set_page::{self, Shown};
 use super::sheet::Sheet;
 use super::sign_in::{self, COOKIE, WrongLinks};
 use super::under_way::UnderWay;
+use crate::error::{Code, Failure};
 use crate::site::SiteName;
+use crate::wiki::aside;
 
 /// Asked a second time by the page itself, since a browser that comes from elsewhere leaves a strict
 /// cookie at home.
@@ -167,13 +169,26 @@ impl Reviews {
 
     pub(super) async fn queue_of(&self, visitor: &Visitor) -> Result<Queue, Reply> {
         let all = visitor.reviewer.bench.desk.proposals().all().await;
-        let mut all = all.map_err(|failure| broken(&failure.to_string()))?;
+        let mut all = all.map_err(|failure| failed(&failure))?;
         all.retain(|one| decision::is_within(&visitor.reviewer, one));
         Ok(Queue::of(all))
     }
 
     /// A set as a page, from one of its parts on.
     pub(super) fn set(
+        &self,
+        visitor: &Visitor,
+        seen: &Seen,
+        from: usize,
+        said: (Option<&str>, &HashSet<usize>),
+        frame: &Frame,
+    ) -> maud::Markup {
+        aside(seen.review.bytes(), || {
+            self.markup(visitor, seen, from, said, frame)
+        })
+    }
+
+    fn markup(
         &self,
         visitor: &Visitor,
         seen: &Seen,
@@ -232,6 +247,26 @@ fn again(request: &Parts) -> maud::Markup {
         meta http-equiv="refresh" content=(format!("0; url={path}?{AGAIN}=1"));
     };
     markup::page("One moment", &frame, &body)
+}
+
+/// Says why something did not work; of what may be tried again soon, when.
+pub(super) fn failed(failure: &Failure) -> Reply {
+    let wait = failure.details.get("retryAfterSeconds");
+    let Some(seconds) = wait.filter(|_| failure.code == Code::RateLimited) else {
+        return broken(&failure.to_string());
+    };
+    let seconds = seconds.to_string();
+    let mut reply = page(
+        StatusCode::TOO_MANY_REQUESTS,
+        markup::trouble(
+            "Too much at once",
+            &Frame::none(),
+            &failure.message,
+            &format!("Try again in {seconds} seconds."),
+        ),
+    );
+    set(&mut reply, header::RETRY_AFTER, &seconds);
+    reply
 }
 
 /// Says that something did not work, and what.

@@ -10,7 +10,8 @@ use super::output::is_default;
 use crate::change::{Warning, compare, cut, short};
 use crate::error::{Code, Failure};
 use crate::page::{Date, Field, PageReading};
-use crate::wiki::{Since, Version};
+use crate::render_budget;
+use crate::wiki::{Since, Version, aside};
 
 /// How many of the newest versions are searched for a time.
 const MAX_VERSIONS: usize = 1_000;
@@ -137,6 +138,10 @@ pub(super) async fn between(
     id: i64,
     asked: &Compare,
 ) -> Result<Comparison, Failure> {
+    render_budget::within(compared(context, id, asked)).await
+}
+
+async fn compared(context: &Context, id: i64, asked: &Compare) -> Result<Comparison, Failure> {
     let point = |text: &str| Point::parse(text).unwrap_or(Point::Current);
     let (from, to) = (
         point(&asked.from),
@@ -148,7 +153,8 @@ pub(super) async fn between(
     let to = state(context, id, to, &now).await?;
     let compared = compare(&from.1, &to.1);
     let mut warnings = Vec::new();
-    let (diff, lines) = compared.change.content_diff();
+    let bytes = compared.change.bytes();
+    let (diff, lines) = aside(bytes, || compared.change.content_diff());
     let count = |lines: usize| i64::try_from(lines).unwrap_or(i64::MAX);
     Ok(Comparison {
         changes: short(compared.change.values(), &mut warnings),

@@ -13,7 +13,7 @@ use crate::index::{ContentIndex, Coverage};
 use crate::notice::{Notice, Progress};
 use crate::page::{Locale, Note, PageReading, Whose};
 use crate::wiki::{Wiki, WikiError};
-use crate::write::{Answer, Caller, Desk, Drafting, Extent, Notes, Plan, Sight, Writer};
+use crate::write::{Answer, Caller, Desk, Drafting, Notes, Plan, Sight, Writer};
 
 /// What a tool gets besides its arguments: the wiki, the way to write to it, and the caller.
 #[derive(Debug, Clone)]
@@ -107,7 +107,6 @@ impl Context {
         plan: Plan,
         confirm: Option<String>,
     ) -> Result<Written, Failure> {
-        let extent = self.caller.extent;
         let caller = self.caller.clone();
         let mut answer = self.writer.write(caller, plan, confirm).await?;
         if let Some(limit) = self.desk.waiting(&self.caller)
@@ -121,15 +120,7 @@ impl Context {
                     .push(Warning::new("not_waited", failure.message)),
             }
         }
-        Ok(Written::from(match answer {
-            Answer::Preview(preview) if extent == Extent::Bounded => {
-                Answer::Preview(Box::new(preview.bounded()))
-            }
-            Answer::SetPreview(shown) if extent == Extent::Bounded => {
-                Answer::SetPreview(Box::new(shown.bounded()))
-            }
-            answer => answer,
-        }))
+        Ok(Written::from(answer))
     }
 }
 

@@ -12,6 +12,7 @@ use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::audit::{CallId, Draft, MAX_WHY, Proposal, ProposalState};
 use crate::error::Failure;
 use crate::page::escaped;
+use crate::render_budget;
 use crate::write::Answer;
 
 /// The tool.
@@ -130,48 +131,52 @@ impl Tool for GetChangeSet {
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
-        let (desk, caller) = (&context.desk, &context.caller);
-        let Some(id) = input.id else {
-            let drafts = desk.drafts(caller).await?;
-            let drafts = drafts.into_iter().map(DraftShown::from).collect();
-            return Ok(Output::Drafts { drafts });
-        };
-        let from = input.offset.unwrap_or_default();
-        let from = usize::try_from(from).unwrap_or(usize::MAX);
-        if let Ok(call) = id.parse::<CallId>() {
-            if let Some(sent) = desk.change_set(caller, call).await? {
-                let written = Written::from(Answer::Set(Box::new(sent)));
-                return Ok(Output::Sent(Box::new(written)));
-            }
-            if let Some((pages, lines)) = desk.shown_set(caller, call, from).await? {
-                return Ok(Output::Changes(ChangesShown::of(
-                    id,
-                    None,
-                    pages,
-                    (from, lines),
-                )));
-            }
-            let own = |proposal: &Proposal| may_see(caller, proposal);
-            if let Some((proposal, lines)) = desk.proposed_set(call, own, from).await? {
-                let pages = proposal.changes().count();
-                let shown = ChangesShown::of(id, None, pages, (from, lines));
-                return Ok(Output::Changes(shown.left_to_people(proposal)));
-            }
+        render_budget::within(shown(context, input)).await
+    }
+}
+
+async fn shown(context: Context, input: Input) -> Result<Output, Failure> {
+    let (desk, caller) = (&context.desk, &context.caller);
+    let Some(id) = input.id else {
+        let drafts = desk.drafts(caller).await?;
+        let drafts = drafts.into_iter().map(DraftShown::from).collect();
+        return Ok(Output::Drafts { drafts });
+    };
+    let from = input.offset.unwrap_or_default();
+    let from = usize::try_from(from).unwrap_or(usize::MAX);
+    if let Ok(call) = id.parse::<CallId>() {
+        if let Some(sent) = desk.change_set(caller, call).await? {
+            let written = Written::from(Answer::Set(Box::new(sent)));
+            return Ok(Output::Sent(Box::new(written)));
         }
-        let draft = desk.draft(caller, input::draft(&id)?).await;
-        let draft = draft.map_err(|failure| failure.hint(
+        if let Some((pages, lines)) = desk.shown_set(caller, call, from).await? {
+            return Ok(Output::Changes(ChangesShown::of(
+                id,
+                None,
+                pages,
+                (from, lines),
+            )));
+        }
+        let own = |proposal: &Proposal| may_see(caller, proposal);
+        if let Some((proposal, lines)) = desk.proposed_set(call, own, from).await? {
+            let pages = proposal.changes().count();
+            let shown = ChangesShown::of(id, None, pages, (from, lines));
+            return Ok(Output::Changes(shown.left_to_people(proposal)));
+        }
+    }
+    let draft = desk.draft(caller, input::draft(&id)?).await;
+    let draft = draft.map_err(|failure| failure.hint(
             "Call wikijs_get_change_set without id for your drafts; wikijs-mcp audit list shows the operator all that is on record.",
         ))?;
-        let (name, id) = (draft.name.to_string(), draft.id.to_string());
-        let pages = draft.changes.len();
-        let lines = desk.lines_of(draft, from)?;
-        Ok(Output::Changes(ChangesShown::of(
-            id,
-            Some(name),
-            pages,
-            (from, lines),
-        )))
-    }
+    let (name, id) = (draft.name.to_string(), draft.id.to_string());
+    let pages = draft.changes.len();
+    let lines = desk.lines_of(draft, from)?;
+    Ok(Output::Changes(ChangesShown::of(
+        id,
+        Some(name),
+        pages,
+        (from, lines),
+    )))
 }
 
 impl ChangesShown {

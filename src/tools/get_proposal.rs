@@ -12,6 +12,7 @@ use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::audit::ProposalId;
 use crate::change::{Warning, cut, short};
 use crate::error::{Code, Failure};
+use crate::render_budget;
 
 /// The tool.
 pub(super) struct GetProposal;
@@ -52,42 +53,46 @@ impl Tool for GetProposal {
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
-        let none = || input::invalid_argument("id", "names no proposal of this client");
-        let id: ProposalId = input.id.parse().map_err(|_| none())?;
-        let review = match context.desk.review(id).await {
-            Ok(review) if may_see(&context.caller, &review.proposal) => review,
-            Ok(_) => return Err(none()),
-            Err(failure) if failure.code == Code::InvalidInput => return Err(none()),
-            Err(failure) => return Err(failure),
-        };
-        let has_title = review.is_readable || context.desk.past().made(&review.proposal);
-        let mut proposal = View::of(review.proposal, has_title);
-        let mut warnings = Vec::new();
-        if let Some(failure) = &review.unseen {
-            warnings.push(Warning::new("not_shown", failure.message.clone()));
-        }
-        let mut since = None;
-        match review.hindrance {
-            Some(failure) if failure.code == Code::ProposalOutdated => {
-                proposal.state = "outdated";
-                warnings.push(Warning::new("outdated", failure.message.clone()));
-                since = Some(failure.details).filter(|_| review.is_readable);
-            }
-            Some(failure) => warnings.push(Warning::new("not_compared", failure.message.clone())),
-            None => {}
-        }
-        let (mut changes, mut diff) = (None, None);
-        if review.is_readable {
-            changes = Some(short(review.change.changes, &mut warnings));
-            diff = Some(cut(review.change.diff, &mut warnings));
-            proposal.show(review.others, &mut warnings);
-        }
-        Ok(Output {
-            proposal,
-            changes,
-            diff,
-            since,
-            warnings,
-        })
+        render_budget::within(shown(context, input)).await
     }
+}
+
+async fn shown(context: Context, input: Input) -> Result<Output, Failure> {
+    let none = || input::invalid_argument("id", "names no proposal of this client");
+    let id: ProposalId = input.id.parse().map_err(|_| none())?;
+    let review = match context.desk.review(id).await {
+        Ok(review) if may_see(&context.caller, &review.proposal) => review,
+        Ok(_) => return Err(none()),
+        Err(failure) if failure.code == Code::InvalidInput => return Err(none()),
+        Err(failure) => return Err(failure),
+    };
+    let has_title = review.is_readable || context.desk.past().made(&review.proposal);
+    let mut proposal = View::of(review.proposal, has_title);
+    let mut warnings = Vec::new();
+    if let Some(failure) = &review.unseen {
+        warnings.push(Warning::new("not_shown", failure.message.clone()));
+    }
+    let mut since = None;
+    match review.hindrance {
+        Some(failure) if failure.code == Code::ProposalOutdated => {
+            proposal.state = "outdated";
+            warnings.push(Warning::new("outdated", failure.message.clone()));
+            since = Some(failure.details).filter(|_| review.is_readable);
+        }
+        Some(failure) => warnings.push(Warning::new("not_compared", failure.message.clone())),
+        None => {}
+    }
+    let (mut changes, mut diff) = (None, None);
+    if review.is_readable {
+        changes = Some(short(review.change.changes, &mut warnings));
+        diff = Some(cut(review.change.diff, &mut warnings));
+        proposal.show(review.others, &mut warnings);
+    }
+    Ok(Output {
+        proposal,
+        changes,
+        diff,
+        since,
+        warnings,
+    })
 }

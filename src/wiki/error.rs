@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Code, Failure};
+use crate::render_budget::NoRoom;
 
 /// The kind of an error that comes with HTTP status 500 and a cause that we do not know.
 pub(super) const HTTP_500: &str = "HTTP 500";
@@ -122,6 +123,9 @@ pub enum WikiError {
         /// The limit in bytes.
         limit: usize,
     },
+    /// Too many large pages are compared at this moment: the answer was not read to its end.
+    #[error(transparent)]
+    NoRoom(NoRoom),
     /// Two writes met while the tree was rebuilt: the page is written, the rest was skipped (W19).
     #[error("the wiki could not rebuild its page tree")]
     TreeRebuild,
@@ -180,6 +184,8 @@ impl WikiError {
             | Self::Redirected { .. }
             | Self::AnswerTooLarge { .. }
             | Self::Malformed { .. } => (false, true, false),
+            // It is said of reads alone.
+            Self::NoRoom(_) => (false, false, false),
             Self::Internal { kind } => (false, *kind == HTTP_500, false),
             Self::Untrusted { .. } | Self::TreeRebuild => (false, false, false),
         };
@@ -269,6 +275,7 @@ impl From<WikiError> for Failure {
                 Some(after) => failure(Code::RateLimited).detail("retryAfterSeconds", after.as_secs()),
                 None => failure(Code::RateLimited),
             },
+            WikiError::NoRoom(no_room) => no_room.into(),
             WikiError::Timeout { .. } => failure(Code::Timeout),
             WikiError::NotConnected | WikiError::Cut | WikiError::Unavailable { .. } => {
                 failure(Code::WikiUnavailable)

@@ -9,6 +9,7 @@ use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageLinks, page_links};
 use crate::page::{Locale, PagePath};
+use crate::render_budget::uncounted;
 
 /// One page of the graph, as the wiki gives it.
 pub(super) type LinkingRow = page_links::PageLinksPagesLinks;
@@ -65,7 +66,7 @@ impl Wiki {
             .collect();
         let seen = self.admitted_ids().await?;
         let mut rows = Vec::new();
-        for data in self.batch::<PageLinks>(variables).await? {
+        for data in uncounted(self.batch::<PageLinks>(variables)).await? {
             let pages = data?.pages.and_then(|pages| pages.links);
             rows.extend(pages.unwrap_or_default().into_iter().flatten());
         }

@@ -16,6 +16,7 @@ use super::operations::{PageList, PageOrderBy, PageOrderByDirection, page_list};
 use time::OffsetDateTime;
 
 use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
+use crate::render_budget::uncounted;
 
 /// Which pages are wanted, in which order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -253,7 +254,7 @@ impl Wiki {
         query: &ListQuery,
         limit: Option<usize>,
     ) -> Result<Vec<PageReading>, WikiError> {
-        let data = self.query::<PageList>(variables(query, limit)).await?;
+        let data = uncounted(self.query::<PageList>(variables(query, limit))).await?;
         let pages = data.pages.as_ref().map_or(0, |pages| pages.list.len());
         Ok(aside(pages * BYTES_A_PAGE, || listed(data, query)))
     }

@@ -9,6 +9,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response, redirect};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
+use tokio::sync::SemaphorePermit;
 use url::{Host, Url};
 
 use super::answer::RawAnswer;
@@ -17,6 +18,7 @@ use super::keyed::Keyed;
 use super::network::{Network, Proxy};
 use super::traffic::Traffic;
 use crate::audit::CallId;
+use crate::render_budget;
 
 mod look;
 
@@ -240,28 +242,25 @@ impl Transport {
             |call| call.to_string(),
         );
         // If no slot is free in time, nothing was sent.
-        let _place = tokio::time::timeout(limit, self.traffic.places.acquire())
-            .await
-            .map_err(|_| WikiError::NotConnected)?
-            .map_err(|_| WikiError::NotConnected)?;
+        let place = self.place(limit).await.ok_or(WikiError::NotConnected)?;
         // The limit counts from here: waiting for a place is not the wiki's time.
         let (_under_way, began) = (self.traffic.in_flight.enter(), Instant::now());
-        let answer = tokio::time::timeout(limit, async {
-            let response = request
-                .header(REQUEST_ID, &id)
-                .send()
-                .await
-                .map_err(fault)?;
+        let too_late = WikiError::Timeout { after: limit };
+        let answer = async {
+            let sent = request.header(REQUEST_ID, &id).send();
+            let sent = tokio::time::timeout(limit, sent).await;
+            let response = sent.map_err(|_| too_late.clone())?.map_err(fault)?;
             // What answers in the wiki's place may have another clock.
             if let Some(date) = look::date(response.headers())
                 && response.status().is_success()
             {
                 self.traffic.dated(date);
             }
-            read_to_end(response).await
-        })
-        .await
-        .unwrap_or(Err(WikiError::Timeout { after: limit }));
+            let left = limit.saturating_sub(began.elapsed());
+            let read = self.read_to_end(response, Some(place), left).await;
+            read.unwrap_or(Err(too_late))
+        }
+        .await;
         self.traffic.latency.took(began.elapsed());
         match &answer {
             Ok(answer) if answer.status < 500 => self.traffic.heard(),
@@ -281,37 +280,76 @@ impl Transport {
     }
 }
 
+impl Way {
+    /// A place among the requests under way.
+    async fn place(&self, limit: Duration) -> Option<SemaphorePermit<'_>> {
+        let place = tokio::time::timeout(limit, self.traffic.places.acquire());
+        place.await.ok()?.ok()
+    }
+
+    /// Reads an answer; `None` if its end does not come in time. Who compares pages takes room for
+    /// what is large ([`render_budget`]), and neither holds a place nor uses up time while it waits
+    /// for room.
+    async fn read_to_end(
+        &self,
+        mut response: Response,
+        mut place: Option<SemaphorePermit<'_>>,
+        left: Duration,
+    ) -> Option<Result<RawAnswer, WikiError>> {
+        let mut answer = RawAnswer::begun(&response);
+        let mut until = Instant::now() + left;
+        let whole = response.content_length();
+        let whole = whole.and_then(|whole| usize::try_from(whole).ok());
+        let counted = render_budget::counted();
+        let read = loop {
+            let chunk = tokio::time::timeout_at(until.into(), response.chunk());
+            let chunk = match chunk.await.ok()? {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(fault(error)),
+            };
+            if answer.body.len() + chunk.len() > MAX_ANSWER_BYTES {
+                break Err(WikiError::AnswerTooLarge {
+                    limit: MAX_ANSWER_BYTES,
+                });
+            }
+            answer.body.extend_from_slice(&chunk);
+            if render_budget::lacks_room(answer.body.len()) {
+                let asked = Instant::now();
+                drop(place.take());
+                if let Err(no_room) = render_budget::grow(answer.body.len(), whole).await {
+                    break Err(WikiError::NoRoom(no_room));
+                }
+                place = Some(self.place(left).await?);
+                until += asked.elapsed();
+            }
+        };
+        render_budget::grown(counted, answer.body.len());
+        Some(read.map(|()| answer))
+    }
+}
+
+impl RawAnswer {
+    /// An answer of which the head has come.
+    fn begun(response: &Response) -> Self {
+        let headers = response.headers();
+        let retry_after = headers.get(RETRY_AFTER);
+        let kind = headers.get(CONTENT_TYPE);
+        Self {
+            status: response.status().as_u16(),
+            retry_after: retry_after.and_then(|value| wait(value.to_str().ok()?.trim())),
+            is_html: kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html")),
+            body: Vec::new(),
+        }
+    }
+}
+
 impl std::ops::Deref for Transport {
     type Target = Way;
 
     fn deref(&self) -> &Way {
         &self.way
     }
-}
-
-async fn read_to_end(mut response: Response) -> Result<RawAnswer, WikiError> {
-    let status = response.status().as_u16();
-    let retry_after = response
-        .headers()
-        .get(RETRY_AFTER)
-        .and_then(|value| wait(value.to_str().ok()?.trim()));
-    let kind = response.headers().get(CONTENT_TYPE);
-    let is_html = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(fault)? {
-        if body.len() + chunk.len() > MAX_ANSWER_BYTES {
-            return Err(WikiError::AnswerTooLarge {
-                limit: MAX_ANSWER_BYTES,
-            });
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(RawAnswer {
-        status,
-        retry_after,
-        is_html,
-        body,
-    })
 }
 
 /// Reads `Retry-After`: seconds, or a date.

@@ -8,6 +8,7 @@ use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageTree, PageTreeMode, page_tree};
 use crate::page::{Locale, NewPath, PagePath};
+use crate::render_budget::uncounted;
 
 /// The most nodes that one walk gives.
 pub const MAX_NODES: usize = 1_000;
@@ -185,7 +186,8 @@ impl Wiki {
     /// A free path similar to a taken one: `docs/x-2`, `docs/x-3` and so on. `None` if it could not
     /// be determined. One request.
     pub async fn free_path(&self, locale: &Locale, taken: &PagePath) -> Option<PagePath> {
-        let level = self.query::<PageTree>(beside(locale, taken)).await.ok()?;
+        let level = uncounted(self.query::<PageTree>(beside(locale, taken)));
+        let level = level.await.ok()?;
         let there: HashSet<String> = nodes(level)
             .into_iter()
             .map(|node| node.path.as_str().to_lowercase())
@@ -257,7 +259,8 @@ impl Wiki {
         locale: &Locale,
         path: &PagePath,
     ) -> Result<Option<TreeNode>, WikiError> {
-        let level = nodes(self.query::<PageTree>(beside(locale, path)).await?);
+        let level = uncounted(self.query::<PageTree>(beside(locale, path)));
+        let level = nodes(level.await?);
         Ok(level.into_iter().find(|node| node.path == *path))
     }
 

@@ -64,7 +64,7 @@ impl Past {
                     continue;
                 }
             }
-            if !self.admits_deleted(deletion.call).await {
+            if !self.admits_deleted(deletion.call).await? {
                 continue;
             }
             deleted.push(Deleted {
@@ -92,13 +92,13 @@ impl Past {
     }
 
     /// Whether a deleted page could be read, by its tags. If its tags are unknown, it could not.
-    async fn admits_deleted(&self, call: CallId) -> bool {
+    async fn admits_deleted(&self, call: CallId) -> Result<bool, Failure> {
         if !self.wiki.scope().asks_for_tags() {
-            return true;
+            return Ok(true);
         }
         let story = self.audit.story_for(None, &call.into()).await;
         let Some(before) = story.ok().and_then(|story| story.before()) else {
-            return false;
+            return Ok(false);
         };
         self.admits_kept(before).await
     }

@@ -1,11 +1,13 @@
 //! The drafts of a caller: listing, showing and discarding. Adding to a draft and submitting it go
 //! down the line of a write.
 
-use crate::audit::{AuditError, CallId, Draft, DraftChange, DraftName};
+use crate::audit::{AuditError, CallId, Draft, DraftChange, DraftName, DraftOwner};
 use crate::change::Change;
 use crate::error::Failure;
 use crate::gates::{ChangeSet, SetChange};
 use crate::page::PagePlace;
+use crate::render_budget;
+use crate::wiki::aside;
 
 use super::answer::SetLine;
 use super::caller::Caller;
@@ -41,7 +43,9 @@ impl Desk {
     /// # Errors
     /// `AUDIT_UNAVAILABLE`.
     pub async fn drafts(&self, caller: &Caller) -> Result<Vec<Draft>, Failure> {
-        let drafts = self.audit.drafts(self.draft_owner(caller)).await;
+        let owner = self.draft_owner(caller);
+        self.hold_room(&owner, None).await?;
+        let drafts = self.audit.drafts(owner).await;
         let mut admitted = Vec::new();
         for draft in drafts.map_err(|error| unavailable(&error))? {
             if self.admits_draft(&draft).await.is_ok() {
@@ -49,6 +53,20 @@ impl Desk {
             }
         }
         Ok(admitted)
+    }
+
+    /// Takes room for a draft before it is loaded, or for all drafts of an owner.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED`, if there is none for a while; `AUDIT_UNAVAILABLE`.
+    pub(super) async fn hold_room(
+        &self,
+        owner: &DraftOwner,
+        name: Option<&DraftName>,
+    ) -> Result<(), Failure> {
+        let bytes = self.audit.draft_bytes(owner.clone(), name.cloned()).await;
+        render_budget::hold(bytes.map_err(|error| unavailable(&error))?).await?;
+        Ok(())
     }
 
     /// Checks that every page of a draft may still be read; otherwise the failure is that of a
@@ -68,7 +86,9 @@ impl Desk {
     /// # Errors
     /// `INVALID_INPUT`, where there is none; what the wiki says.
     pub async fn draft(&self, caller: &Caller, name: DraftName) -> Result<Draft, Failure> {
-        let draft = self.audit.draft(self.draft_owner(caller), name).await;
+        let owner = self.draft_owner(caller);
+        self.hold_room(&owner, Some(&name)).await?;
+        let draft = self.audit.draft(owner, name).await;
         let draft = draft.map_err(|error| draft_failure(&error))?;
         if draft.changes.is_empty() {
             return Err(draft_failure(&AuditError::NoDraft));
@@ -90,7 +110,8 @@ impl Desk {
         });
         let id = CallId::new().map_err(|error| unavailable(&error))?;
         let set = ChangeSet::list(id, changes.collect());
-        let lines = set.map(|set| many::lines_with_room(&self.wiki, &set));
+        let bytes = set.as_ref().map_or(0, ChangeSet::bytes);
+        let lines = set.map(|set| aside(bytes, || many::lines_with_room(&self.wiki, &set)));
         Ok(lines.unwrap_or_default())
     }
 
@@ -122,7 +143,8 @@ impl Desk {
         let all = changes.len();
         let rest = set.with_changes(changes.into_iter().skip(from).collect());
         let lines = if from < all {
-            many::lines_with_room(&self.wiki, &rest)
+            render_budget::hold(rest.bytes()).await?;
+            aside(rest.bytes(), || many::lines_with_room(&self.wiki, &rest))
         } else {
             Vec::new()
         };

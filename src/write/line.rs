@@ -19,11 +19,12 @@ use crate::gates::{
     self, ChangeSet, Gate, Layer, Policy, Refusal, SessionId, SetBy, SetChange, THINKING,
     WritePolicy,
 };
+use crate::render_budget;
 use crate::wiki::Sender;
 
 use super::answer::{Answer, Applied, Preview};
 use super::asker::Asker;
-use super::caller::Caller;
+use super::caller::{Caller, Extent};
 use super::desk::Desk;
 use super::docket::Docket;
 use super::route::{Brought, Route};
@@ -96,8 +97,29 @@ fn a_rule() -> SetBy {
     SetBy::new("then = \"person\"", Layer::Rule)
 }
 
-/// Goes down the line once.
+/// Goes down the line once, within the room for pages that are compared; what is shown is cut to the
+/// caller's answer before that ends.
 async fn once(
+    desk: &Arc<Desk>,
+    sender: &Arc<Sender>,
+    policy: &Policy,
+    docket: &mut Docket,
+    caller: &Caller,
+    plan: &Plan,
+    brought: Brought,
+) -> Result<Passed, Refusal> {
+    let passed = Box::pin(through(desk, sender, policy, docket, caller, plan, brought));
+    render_budget::within(async {
+        let passed = passed.await?;
+        Ok(match caller.extent {
+            Extent::Bounded => passed.bounded(),
+            Extent::Whole => passed,
+        })
+    })
+    .await
+}
+
+async fn through(
     desk: &Arc<Desk>,
     sender: &Arc<Sender>,
     policy: &Policy,
@@ -176,6 +198,7 @@ async fn once(
             let confirmation = warrant.spend(desk, session)?;
             docket.confirmed(policy, confirmation.approval());
             let permit = gates::confirm(cleared, confirmation)?;
+            render_budget::give_back();
             let job = send::Job {
                 docket: docket.clone(),
                 checked,
@@ -238,6 +261,7 @@ impl Many<'_> {
                 let confirmation = warrant.spend(desk, session)?;
                 docket.confirmed(policy, confirmation.approval());
                 let permit = gates::confirm(cleared, confirmation)?;
+                render_budget::give_back();
                 let job = apply::Job {
                     docket: docket.clone(),
                     checked,
@@ -259,6 +283,18 @@ impl Passed {
 
     fn previewed(preview: Preview) -> Self {
         Self::Answer(Answer::Preview(Box::new(preview)))
+    }
+
+    /// The part of it that fits into an answer.
+    fn bounded(self) -> Self {
+        let Self::Answer(answer) = self else {
+            return self;
+        };
+        Self::Answer(match answer {
+            Answer::Preview(preview) => Answer::Preview(Box::new(preview.bounded())),
+            Answer::SetPreview(preview) => Answer::SetPreview(Box::new(preview.bounded())),
+            answer => answer,
+        })
     }
 
     fn unchanged(applied: Applied) -> Self {

@@ -72,7 +72,7 @@ impl Past {
         let found = story.records.iter().filter_map(|record| record.found);
         let kept = [story.before(), story.after()].into_iter().flatten();
         for kept in kept.chain(found) {
-            if !self.admits_kept(kept).await {
+            if !self.admits_kept(kept).await? {
                 return Ok(false);
             }
         }

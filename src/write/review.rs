@@ -8,6 +8,7 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SetChange};
 use crate::page::{Blob, Thing, check_asset, is_picture, mime_of};
 use crate::rules::Facts;
+use crate::wiki::aside;
 
 use super::answer::SetLine;
 use super::desk::Desk;
@@ -49,6 +50,15 @@ impl Review {
     }
 }
 
+impl Review {
+    /// About how many bytes its differences have.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let all = std::iter::once(&self.change).chain(&self.others);
+        all.map(|change| change.diff.len()).sum()
+    }
+}
+
 /// What one change of a proposal does.
 #[derive(Debug, Default)]
 pub struct Reviewed {
@@ -87,6 +97,7 @@ impl Desk {
         let is_open = proposal.state == ProposalState::Open;
         let (changes, unseen) = match self.changes_of(&proposal).await {
             Ok(changes) => (changes, None),
+            Err(failure) if failure.code == Code::RateLimited => return Err(failure),
             // Its pages are named, but not its content.
             Err(failure) if failure.code != Code::AuditUnavailable => (Vec::new(), Some(failure)),
             // A decided proposal is shown even if its states were purged.
@@ -105,13 +116,16 @@ impl Desk {
         } else {
             Vec::new()
         };
-        let digest = digest_of(&proposal, &changes, &looked);
+        let bytes = changes.iter().map(|(_, change)| change.bytes()).sum();
+        let digest = aside(bytes, || digest_of(&proposal, &changes, &looked));
         let needs = needs_of(self, &changes).await;
         let mut hindrance = hindrance.filter(|_| is_open);
         if hindrance.is_none() {
             hindrance = looked.iter().find_map(|one| one.fault.clone());
         }
-        let mut reviewed = self.reviewed(&changes, looked).into_iter();
+        let reviewed = aside(bytes, || self.reviewed(&changes, looked));
+        drop(changes);
+        let mut reviewed = reviewed.into_iter();
         let first = reviewed.next().unwrap_or_else(|| Reviewed {
             url: self.wiki.page_url(&proposal.locale, &proposal.path),
             ..Reviewed::default()
@@ -265,13 +279,17 @@ impl Desk {
         if !self.past.admits_proposal(&proposal).await? {
             return Ok(None);
         }
-        let changes = self.changes_of(&proposal).await.unwrap_or_default();
+        let changes = match self.changes_of(&proposal).await {
+            Err(failure) if failure.code == Code::RateLimited => return Err(failure),
+            changes => changes.unwrap_or_default(),
+        };
         let changes = changes
             .into_iter()
             .skip(from)
             .map(|(_, change)| change.into());
         let set = ChangeSet::list(call, changes.collect());
-        let lines = set.map(|set| many::lines_with_room(&self.wiki, &set));
+        let bytes = set.as_ref().map_or(0, ChangeSet::bytes);
+        let lines = set.map(|set| aside(bytes, || many::lines_with_room(&self.wiki, &set)));
         Ok(Some((proposal, lines.unwrap_or_default())))
     }
 
@@ -280,6 +298,10 @@ impl Desk {
         &self,
         proposal: &Proposal,
     ) -> Result<Vec<(ProposedChange, Change)>, Failure> {
+        let states = |one: ProposedChange| [one.before, one.after].into_iter().flatten();
+        self.past
+            .hold(proposal.changes().flat_map(states).collect())
+            .await?;
         let mut changes = Vec::new();
         for one in proposal.changes() {
             let change = self.proposals.change_of(&one, proposal.key).await?;

@@ -6,6 +6,7 @@
 use crate::audit::{AuditError, KeptState, KeyDigest, Proposal};
 use crate::error::{Code, Failure};
 use crate::page::{PageReading, PageState};
+use crate::render_budget;
 
 use super::docket::unavailable;
 use super::past::{NOT_ON_RECORD, Past, nothing};
@@ -25,6 +26,7 @@ impl Past {
         names: [Option<KeptState>; N],
         key: Option<KeyDigest>,
     ) -> Result<[Option<PageState>; N], Failure> {
+        self.hold(names.into_iter().flatten().collect()).await?;
         let mut states = [const { None }; N];
         for (state, name) in states.iter_mut().zip(names) {
             let Some(name) = name else { continue };
@@ -56,10 +58,24 @@ impl Past {
         Ok(states)
     }
 
+    /// Takes room for kept states before they are loaded.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED`, if there is none for a while.
+    pub(super) async fn hold(&self, names: Vec<KeptState>) -> Result<(), Failure> {
+        let bytes = self.audit.bytes_of_states(names).await;
+        render_budget::hold(bytes.map_err(|error| unavailable(&error))?).await?;
+        Ok(())
+    }
+
     /// Whether a kept page may be read; `false` if that cannot be found out.
-    pub(super) async fn admits_kept(&self, name: KeptState) -> bool {
+    ///
+    /// # Errors
+    /// `RATE_LIMITED`, if there is no room to look at it.
+    pub(super) async fn admits_kept(&self, name: KeptState) -> Result<bool, Failure> {
+        self.hold(vec![name]).await?;
         let state = self.audit.kept(name).await;
-        state.is_ok_and(|state| self.wiki.scope().admits_state(&state))
+        Ok(state.is_ok_and(|state| self.wiki.scope().admits_state(&state)))
     }
 
     /// Whether this key may see a state that a call with another key kept, by the page as this key

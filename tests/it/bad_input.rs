@@ -212,10 +212,14 @@ fn messages() -> Vec<(&'static str, Told, Vec<u8>)> {
 }
 
 /// The bytes of memory that a process had at most, and from when on that is counted anew.
-struct Memory(u32);
+pub(crate) struct Memory(u32);
 
 impl Memory {
-    fn most(&self) -> u64 {
+    pub(crate) const fn of(process: u32) -> Self {
+        Self(process)
+    }
+
+    pub(crate) fn most(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.0)).unwrap();
         let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kilobytes = most.unwrap().trim().trim_end_matches(" kB");
@@ -223,7 +227,7 @@ impl Memory {
     }
 
     /// What it has now is the most from here on.
-    fn forget(&self) {
+    pub(crate) fn forget(&self) {
         fs::write(format!("/proc/{}/clear_refs", self.0), "5").unwrap();
     }
 }
@@ -274,13 +278,13 @@ async fn no_bad_message_over_stdio_fills_the_memory() {
 }
 
 /// A server over HTTP in a process of its own.
-struct Listening {
+pub(crate) struct Listening {
     child: Child,
     address: SocketAddr,
 }
 
 impl Listening {
-    fn start(variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
             .args(["serve", "--http", "127.0.0.1:0"])
             .env_clear()
@@ -304,8 +308,12 @@ impl Listening {
         Self { child, address }
     }
 
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// The answer to a message, with its head; nothing if the connection broke off.
-    async fn post(&self, caller: &Caller, message: &[u8]) -> String {
+    pub(crate) async fn post(&self, caller: &Caller, message: &[u8]) -> String {
         let mut head = format!(
             "POST /mcp HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {}\r\n",
             message.len()

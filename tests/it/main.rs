@@ -61,6 +61,7 @@ mod linkers;
 mod lists;
 mod logging;
 mod looked_at;
+mod looking;
 mod memory;
 mod mending;
 mod naive;

@@ -10,7 +10,7 @@ use crate::share::evict_index;
 /// The most previews that are kept.
 pub(super) const MAX_PREVIEWS: usize = 100;
 /// The most bytes of pages that they may hold together.
-pub(super) const MAX_BYTES: usize = 64 * 1024 * 1024;
+pub(super) const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 /// The tokens to evict for one more preview of a session; `None` if it is too large to be kept
 /// beside those of others.

@@ -181,7 +181,8 @@ fn large_previews_wait_beside_each_other() {
     let session = SessionId::new("a");
     let tokens = [(); 3].map(|()| {
         previews
-            .offer(&session, heavy(20_000_000))
+            // As much as a change of the largest page that the wiki takes.
+            .offer(&session, heavy(10_000_000))
             .expect("a token")
             .token
     });

@@ -13,6 +13,8 @@ use crate::audit::{
     AuditError, AuditLog, CallGroup, CallId, CallSelector, CallStory, Changed, Figures, Filter,
     Groups, Room,
 };
+use crate::error::{Code, Failure};
+use crate::render_budget::{self, NoRoom};
 
 /// How many rows a page of the list has.
 const ROWS: usize = 50;
@@ -45,8 +47,30 @@ pub(super) struct Listed {
     pub figures: Option<(Figures, Chart)>,
 }
 
-/// What keeps the record from being read, in a sentence.
-pub(super) type Unread = String;
+/// Why the record is not read.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// Others read it, or compare large pages.
+    Busy(Failure),
+    /// Something else, in a sentence.
+    Fault(String),
+}
+
+impl From<Failure> for Unread {
+    fn from(failure: Failure) -> Self {
+        if failure.code == Code::RateLimited {
+            Self::Busy(failure)
+        } else {
+            Self::Fault(failure.to_string())
+        }
+    }
+}
+
+impl From<AuditError> for Unread {
+    fn from(error: AuditError) -> Self {
+        Self::Fault(error.to_string())
+    }
+}
 
 /// The groups of a page of the list.
 pub(super) async fn list(
@@ -55,9 +79,7 @@ pub(super) async fn list(
     filter: &Filter,
     before: Option<CallId>,
 ) -> Result<Listed, Unread> {
-    let sight = Sight::of(reviewer)
-        .await
-        .map_err(|fault| fault.to_string())?;
+    let sight = Sight::of(reviewer).await?;
     let log = reviewer.bench.desk.audit().clone();
     let mut before = match before {
         None => None,
@@ -88,8 +110,7 @@ pub(super) async fn list(
         });
         listed = read.await?;
         for mut group in std::mem::take(&mut listed.groups.groups) {
-            let narrowed = sight.narrow(&mut group).await;
-            if narrowed.map_err(|fault| fault.to_string())? {
+            if sight.narrow(&mut group).await? {
                 kept.push(group);
             }
         }
@@ -106,7 +127,7 @@ pub(super) async fn list(
 
 async fn story_of(log: &AuditLog, call: CallId) -> Result<CallStory, Unread> {
     let story = log.story(&CallSelector::from(call)).await;
-    story.map_err(|fault| fault.to_string())
+    story.map_err(|fault| Unread::Fault(fault.to_string()))
 }
 
 /// What an id stands for, with what it changed: a call's, a set's or a proposal's.
@@ -115,9 +136,7 @@ pub(super) async fn group(
     reviewer: &Reviewer,
     id: &str,
 ) -> Result<Option<CallGroup>, Unread> {
-    let sight = Sight::of(reviewer)
-        .await
-        .map_err(|fault| fault.to_string())?;
+    let sight = Sight::of(reviewer).await?;
     let (log, own, id) = (
         reviewer.bench.desk.audit().clone(),
         sight.clone(),
@@ -129,8 +148,7 @@ pub(super) async fn group(
     let Some(mut group) = read.await? else {
         return Ok(None);
     };
-    let narrowed = sight.narrow(&mut group).await;
-    let is_there = narrowed.map_err(|fault| fault.to_string())?;
+    let is_there = sight.narrow(&mut group).await?;
     Ok(is_there.then_some(group))
 }
 
@@ -143,6 +161,13 @@ pub(super) async fn changed(
     let log = reviewer.bench.desk.audit().clone();
     let calls = group.all().filter(|call| !cells::is_of_many(call));
     let calls: Vec<CallStory> = calls.cloned().collect();
+    // One call after another is rebuilt.
+    let mut most = 0;
+    for call in &calls {
+        let states = call.states_around().into_iter().flatten();
+        most = most.max(log.bytes_of_states(states.collect()).await?);
+    }
+    render_budget::hold(most).await.map_err(Failure::from)?;
     blocking(readers, move || {
         let (mut all, mut left) = (AllChanged::new(), MOST_BYTES);
         for call in &calls {
@@ -162,8 +187,10 @@ async fn blocking<T: Send + 'static>(
     readers: &Readers,
     work: impl FnOnce() -> Result<T, AuditError> + Send + 'static,
 ) -> Result<T, Unread> {
-    let broken = || "the reading broke off".to_owned();
-    let permit = Arc::clone(&readers.0).acquire_owned().await;
+    let broken = || Unread::Fault("the reading broke off".to_owned());
+    let permit = Arc::clone(&readers.0).acquire_owned();
+    let permit = tokio::time::timeout(render_budget::PATIENCE, permit).await;
+    let permit = permit.map_err(|_| Failure::from(NoRoom))?;
     let permit = permit.map_err(|_| broken())?;
     // The work goes on though its reader hangs up, and counts as reading until it ends.
     let read = tokio::task::spawn_blocking(move || {
@@ -172,7 +199,7 @@ async fn blocking<T: Send + 'static>(
         done
     });
     match read.await {
-        Ok(read) => read.map_err(|fault| fault.to_string()),
+        Ok(read) => Ok(read?),
         Err(_) => Err(broken()),
     }
 }

@@ -10,7 +10,8 @@ use axum::routing::get;
 use super::super::form::Form;
 use super::super::markup::{self, Frame};
 use super::super::reply::{Reply, answer, page, plain, see_other};
-use super::super::visit::{Reviews, Visitor, broken};
+use super::super::visit::{Reviews, Visitor, broken, failed};
+use super::look::Unread;
 use super::selection::Selection;
 use super::story::{self, Links};
 use super::{cells, check_page, list_page, look};
@@ -137,13 +138,16 @@ async fn heads_for(visitor: &Visitor) -> Result<Vec<crate::audit::FileHead>, Rep
     let heads = tokio::task::spawn_blocking(move || log.heads()).await;
     match heads {
         Ok(Ok(heads)) => Ok(heads),
-        Ok(Err(error)) => Err(unread(&error.to_string())),
-        Err(_) => Err(unread("the reading broke off")),
+        Ok(Err(error)) => Err(unread(&error.into())),
+        Err(_) => Err(unread(&Unread::Fault("the reading broke off".to_owned()))),
     }
 }
 
-fn unread(fault: &str) -> Reply {
-    broken(&format!("The record could not be read: {fault}."))
+fn unread(why: &Unread) -> Reply {
+    match why {
+        Unread::Busy(failure) => failed(failure),
+        Unread::Fault(fault) => broken(&format!("The record could not be read: {fault}.")),
+    }
 }
 
 fn nothing() -> Reply {

@@ -8,7 +8,7 @@ use reqwest::header::{DATE, HeaderMap, HeaderName, LOCATION};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
-use super::{RawAnswer, Transport, read_to_end};
+use super::{RawAnswer, Transport};
 use crate::wiki::error::WikiError;
 
 /// An answer with the headers that a look is worth.
@@ -47,7 +47,9 @@ impl Transport {
                 }
             })?;
             let (date, location) = (date(response.headers()), text(response.headers(), LOCATION));
-            let answer = read_to_end(response).await.map_err(Unanswered::Broken)?;
+            let too_late = Err(WikiError::Timeout { after: limit });
+            let answer = self.read_to_end(response, None, limit).await;
+            let answer = answer.unwrap_or(too_late).map_err(Unanswered::Broken)?;
             Ok(Seen {
                 answer,
                 date,

@@ -12,7 +12,7 @@ use crate::change::{Change, cut, merge};
 use crate::error::{Code, Failure};
 use crate::gates::Previewed;
 use crate::page::{Date, Field, LineCounts, PageState};
-use crate::wiki::{Since, WikiError};
+use crate::wiki::{Since, WikiError, aside};
 
 use super::Call;
 use super::whole_page::ToWrite;
@@ -154,7 +154,10 @@ fn merged(
     if ours.fields() != only_content || base.difference(now) != only_content {
         return None;
     }
-    let content = merge(&base.content, &ours.after()?.content, &now.content)?;
+    let after = ours.after()?;
+    let content = aside(ours.bytes(), || {
+        merge(&base.content, &after.content, &now.content)
+    })?;
     let after = PageState {
         content,
         updated_at: None,

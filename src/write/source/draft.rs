@@ -137,6 +137,7 @@ pub struct Submit {
 
 impl Submit {
     async fn draft(&self, desk: &Desk) -> Result<Draft, Failure> {
+        desk.hold_room(&self.owner, Some(&self.draft)).await?;
         let draft = desk.audit.draft(self.owner.clone(), self.draft.clone());
         let draft = draft.await.map_err(|error| draft_failure(&error))?;
         if draft.changes.is_empty() {

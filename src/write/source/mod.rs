@@ -25,6 +25,7 @@ use crate::change::{Change, NewPage, Warning, merge_pages};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Policy, SessionId};
 use crate::page::{PagePlace, PageState};
+use crate::wiki::aside;
 
 use super::desk::Desk;
 use super::docket::Docket;
@@ -146,7 +147,8 @@ impl Call<'_> {
                 if before.difference(page).is_empty() {
                     return Ok(Some(after.clone()));
                 }
-                let merged = merge_pages(before, after, page);
+                let bytes = page.content.len();
+                let merged = aside(bytes, || merge_pages(before, after, page));
                 let meanwhile = || Change::between(before.clone(), page.clone());
                 merged.map(Some).ok_or_else(|| draft::changed(&meanwhile()))
             }

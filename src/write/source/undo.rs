@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use crate::audit::{CallId, CallSelector, CallStory, Client, Outcome};
+use crate::audit::{CallId, CallSelector, CallStory, Client, KeptState, Outcome};
 use crate::change::{Change, StepKind, UndoFault, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SessionId, SetChange};
@@ -186,11 +186,16 @@ pub(super) async fn states_around(
     desk: &Desk,
     story: &CallStory,
 ) -> Result<(Option<PageState>, Option<PageState>), Failure> {
-    let found = story.last_applied().and_then(|last| last.found);
-    let names = [story.before(), story.after(), found];
+    let names = names_around(story);
     let [before, promised, found] = desk.past.kept(names, story.key()).await?;
     let after = left(story, before.as_ref(), promised, found);
     Ok((before, after))
+}
+
+/// The kept states of a write: before it, as it promised, as it was found.
+fn names_around(story: &CallStory) -> [Option<KeptState>; 3] {
+    let found = story.last_applied().and_then(|last| last.found);
+    [story.before(), story.after(), found]
 }
 
 /// What an undo takes back.
@@ -276,7 +281,10 @@ async fn of_set(call: Call<'_>, undo: &Undo, set: CallId) -> Result<ChangeSet, F
         return Err(stays());
     }
     let mut changes = Vec::new();
-    for story in left_of_set(call.desk, undo, set).await? {
+    let left = left_of_set(call.desk, undo, set).await?;
+    let states = left.iter().flat_map(names_around);
+    call.desk.past.hold(states.flatten().collect()).await?;
+    for story in left {
         let of_change = story.call;
         let change = change_of(call.desk, undo, story).await;
         changes.push(change.map_err(|failure| failure.detail("call", of_change.to_string()))?);

@@ -118,7 +118,7 @@ pub(in crate::write) async fn look(
     for one in set.iter() {
         let change = &one.change;
         let own = if set.is_list() {
-            diff_of(change).1
+            aside(change.bytes(), || change.content_lines())
         } else {
             lines
         };

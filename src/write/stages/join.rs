@@ -17,6 +17,8 @@ use crate::write::source::draft::draft_failure;
 /// Holds the draft that a change shall join.
 pub(in crate::write) async fn hold(desk: &Desk, drafting: &Drafting) -> Result<HeldDraft, Refusal> {
     let (owner, name) = (drafting.owner.clone(), drafting.draft.clone());
+    let room = desk.hold_room(&owner, Some(&name)).await;
+    room.map_err(|failure| Refusal::at(Gate::Input, failure))?;
     let held = desk.audit.hold_draft(owner, name, true).await;
     let held = held.map_err(|error| Refusal::at(Gate::Input, draft_failure(&error)))?;
     let admitted = desk.admits_draft(held.draft()).await;

@@ -6,6 +6,7 @@ use crate::audit::CallId;
 use crate::change::{Change, cut, merge_pages, short};
 use crate::error::{Code, Failure};
 use crate::page::PageState;
+use crate::wiki::aside;
 
 use crate::write::desk::Desk;
 use crate::write::faults::with_difference;
@@ -64,9 +65,9 @@ pub(in crate::write) async fn held_against(
                 let merged = kept
                     .after()
                     .filter(|_| lost.is_empty() && undoes.is_none() && kept.thing().is_none())
-                    .and_then(|after| merge_pages(before, after, &fresh))
+                    .and_then(|after| aside(kept.bytes(), || merge_pages(before, after, &fresh)))
                     .map(|after| Box::new(Change::between(fresh.clone(), after)));
-                let failure = since(before, &fresh);
+                let failure = aside(kept.bytes(), || since(before, &fresh));
                 return Err(Outdated { failure, merged });
             }
             kept.on(fresh)

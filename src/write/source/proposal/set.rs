@@ -28,6 +28,10 @@ pub(super) async fn kept(
     desk: &Desk,
     proposal: &Proposal,
 ) -> Result<Vec<(ProposedChange, Change)>, Failure> {
+    let states = |one: ProposedChange| [one.before, one.after].into_iter().flatten();
+    desk.past
+        .hold(proposal.changes().flat_map(states).collect())
+        .await?;
     let mut changes = Vec::new();
     for one in proposal.changes() {
         let change = desk.proposals.change_of(&one, proposal.key).await?;

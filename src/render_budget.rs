@@ -1,0 +1,285 @@
+//! Bounds the memory of calls that show differences: how large their texts are is known or found
+//! out first, and a call that does not fit waits a few seconds.
+//!
+//! A call runs [`within`] the budget. As soon as it knows how large its texts are it takes room for
+//! them ([`hold`]), and has it until it ends. An answer of the wiki whose size nobody knows before
+//! takes room while it comes ([`grow`]). Outside of such a call, in commands and in the background,
+//! nothing is counted.
+
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::{Code, Failure};
+
+/// How long a call waits for room.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+/// After how many seconds whoever found no room may try again.
+pub(crate) const RETRY_AFTER: u64 = 5;
+/// Texts of a call that are not counted, in bytes.
+const FREE: usize = 16 * 1024;
+/// How much of an answer of unknown size comes before it takes room for the rest, in bytes.
+const FREE_ANSWER: usize = 32 * 1024;
+/// How much of such an answer comes with little room, in bytes.
+const SMALL_ANSWER: usize = 256 * 1024;
+/// How many bytes of memory a byte of the texts takes, until their difference is shown.
+const TIMES: usize = 5;
+/// The unit of room, in bytes.
+const UNIT: usize = 1024;
+/// The room of large calls, in bytes: one that takes all of it has no other beside it.
+const LARGE: usize = 36 * 1024 * 1024;
+/// The room of small calls, in bytes, so that they need not wait for large ones.
+const SMALL: usize = 8 * 1024 * 1024;
+/// The most room of a small call, in bytes.
+const MOST_OF_SMALL: usize = 2 * 1024 * 1024;
+
+/// No room was found in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("Too many large pages are compared at this moment.")]
+pub struct NoRoom;
+
+impl From<NoRoom> for Failure {
+    fn from(no_room: NoRoom) -> Self {
+        Self::new(Code::RateLimited, no_room.to_string())
+            .hint("Nothing was changed. Wait a few seconds, then call again, one call at a time.")
+            .detail("retryAfterSeconds", RETRY_AFTER)
+    }
+}
+
+/// The room that all calls share.
+#[derive(Debug)]
+struct Budget {
+    large: Arc<Semaphore>,
+    small: Arc<Semaphore>,
+    patience: Duration,
+}
+
+/// The room of this process, whose memory it bounds.
+static OF_PROCESS: LazyLock<Arc<Budget>> = LazyLock::new(|| Arc::new(Budget::new(PATIENCE)));
+
+tokio::task_local! {
+    static CALL: Call;
+}
+
+/// What a call that shows differences has of the room.
+#[derive(Debug)]
+struct Call {
+    budget: Arc<Budget>,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// Its texts, in bytes.
+    texts: usize,
+    /// Answers up to this size are counted with them, in bytes.
+    covered: usize,
+    /// How far the answer that is coming may grow, in bytes.
+    granted: usize,
+    room: Option<Room>,
+}
+
+/// Room that is taken; it is free once this is dropped.
+#[derive(Debug)]
+pub(crate) struct Room {
+    bytes: usize,
+    permit: OwnedSemaphorePermit,
+}
+
+/// Runs a call that shows differences; with its end its room is free. Within another one it shares
+/// that one's room.
+pub(crate) fn within<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    // A call's future is large.
+    let work = Box::pin(work);
+    async move {
+        if CALL.try_with(|_| ()).is_ok() {
+            return work.await;
+        }
+        let call = Call::of(Arc::clone(&OF_PROCESS));
+        CALL.scope(call, work).await
+    }
+}
+
+/// Reads what holds no texts of pages, such as a list of pages, which others bound: it is not counted.
+pub(crate) fn uncounted<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    let call = Call::of(Arc::clone(&OF_PROCESS));
+    call.held().granted = usize::MAX;
+    CALL.scope(call, Box::pin(work))
+}
+
+/// Takes room for texts of this many bytes in all, before they are loaded; answers of the wiki that
+/// hold the same pages are counted with them.
+///
+/// # Errors
+/// [`NoRoom`], if there is none for a while.
+pub(crate) async fn hold(texts: usize) -> Result<(), NoRoom> {
+    let _ = CALL.try_with(|call| {
+        let mut held = call.held();
+        held.covered = held.covered.max(texts);
+    });
+    count(texts).await
+}
+
+/// Counts texts of this many bytes in all.
+async fn count(texts: usize) -> Result<(), NoRoom> {
+    let missing = CALL.try_with(|call| {
+        let mut held = call.held();
+        held.texts = held.texts.max(texts);
+        let bytes = Budget::room_for(held.texts);
+        // What is too little is given back first: who waits holds nothing that others wait for.
+        let is_enough = held.gave_back_for(bytes);
+        (!is_enough).then(|| (Arc::clone(&call.budget), bytes))
+    });
+    let Ok(Some((budget, bytes))) = missing else {
+        return Ok(());
+    };
+    let room = budget.take(bytes).await?;
+    let _ = CALL.try_with(|call| call.held().room = room);
+    Ok(())
+}
+
+/// Whether an answer of the wiki may not grow further than this many bytes without more room.
+pub(crate) fn lacks_room(come: usize) -> bool {
+    let is_counted = CALL.try_with(|call| {
+        let held = call.held();
+        come <= FREE_ANSWER.max(held.covered).max(held.granted)
+    });
+    !is_counted.unwrap_or(true)
+}
+
+/// Takes room for the rest of an answer of the wiki, which is of this size in all or unknown.
+///
+/// # Errors
+/// [`NoRoom`], if there is none for a while.
+pub(crate) async fn grow(come: usize, whole: Option<usize>) -> Result<(), NoRoom> {
+    let granted = match whole {
+        Some(whole) => whole.max(come),
+        None if come <= SMALL_ANSWER => SMALL_ANSWER,
+        None => usize::MAX,
+    };
+    let texts = CALL.try_with(|call| {
+        let mut held = call.held();
+        held.granted = held.granted.max(granted);
+        held.texts.saturating_add(both(granted))
+    });
+    match texts {
+        Ok(texts) => count(texts).await,
+        Err(_) => Ok(()),
+    }
+}
+
+/// Notes how large an answer was for which room was taken while it came; what is too much is given
+/// back.
+pub(crate) fn grown(before: usize, whole: usize) {
+    let _ = CALL.try_with(|call| call.held().shrink_to(before, whole));
+}
+
+/// How many bytes of texts are counted for this call; for [`grown`].
+pub(crate) fn counted() -> usize {
+    CALL.try_with(|call| call.held().texts).unwrap_or_default()
+}
+
+/// Gives back what this call has: from here on it shows nothing.
+pub(crate) fn give_back() {
+    let _ = CALL.try_with(|call| *call.held() = Held::default());
+}
+
+/// What of the call's room an answer of this many bytes needs until it is sent; the rest is free.
+/// `None` if the call has none.
+pub(crate) fn keep_for_answer(bytes: usize) -> Option<Room> {
+    let held = CALL.try_with(|call| std::mem::take(&mut *call.held()));
+    let mut room = held.ok()?.room?;
+    room.shrink_to(bytes.next_multiple_of(UNIT));
+    Some(room)
+}
+
+/// A page before and after a change, of which the wiki tells one.
+const fn both(answer: usize) -> usize {
+    answer.saturating_mul(2)
+}
+
+impl Call {
+    fn of(budget: Arc<Budget>) -> Self {
+        Self {
+            budget,
+            held: Mutex::default(),
+        }
+    }
+
+    fn held(&self) -> std::sync::MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// Whether it has this much room; if it has less, it gives that back.
+    fn gave_back_for(&mut self, bytes: usize) -> bool {
+        let is_enough = self.room.as_ref().map_or(0, |room| room.bytes) >= bytes;
+        if !is_enough {
+            self.room = None;
+        }
+        is_enough
+    }
+
+    /// An answer is no larger than this, of which before it was not known.
+    fn shrink_to(&mut self, before: usize, whole: usize) {
+        if std::mem::take(&mut self.granted) == 0 {
+            return;
+        }
+        self.texts = before.saturating_add(both(whole)).min(self.texts);
+        if let Some(room) = &mut self.room {
+            room.shrink_to(Budget::room_for(self.texts));
+        }
+    }
+}
+
+impl Room {
+    /// Gives back what is more than this. What is little does not move to the room of small calls:
+    /// it would have to wait for it.
+    fn shrink_to(&mut self, bytes: usize) {
+        let more = self.bytes.saturating_sub(bytes) / UNIT;
+        drop(self.permit.split(more));
+        self.bytes -= more * UNIT;
+    }
+}
+
+impl Budget {
+    fn new(patience: Duration) -> Self {
+        Self {
+            large: Arc::new(Semaphore::new(LARGE / UNIT)),
+            small: Arc::new(Semaphore::new(SMALL / UNIT)),
+            patience,
+        }
+    }
+
+    /// The room for texts of this many bytes; at most all of it, so that the largest is shown too.
+    const fn room_for(texts: usize) -> usize {
+        if texts <= FREE {
+            return 0;
+        }
+        if texts >= LARGE / TIMES {
+            return LARGE;
+        }
+        (texts * TIMES).next_multiple_of(UNIT)
+    }
+
+    async fn take(&self, bytes: usize) -> Result<Option<Room>, NoRoom> {
+        if bytes == 0 {
+            return Ok(None);
+        }
+        let of = if bytes <= MOST_OF_SMALL {
+            &self.small
+        } else {
+            &self.large
+        };
+        let units = u32::try_from(bytes / UNIT).map_err(|_| NoRoom)?;
+        let taking = Arc::clone(of).acquire_many_owned(units);
+        let taken = tokio::time::timeout(self.patience, taking).await;
+        let permit = taken.map_err(|_| NoRoom)?.map_err(|_| NoRoom)?;
+        Ok(Some(Room { bytes, permit }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,307 @@
+//! Looking at large sets takes a bounded memory and delays nobody; who finds no room is told so.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use wikijs_mcp::server::http::Grant;
+
+use crate::bad_input::{Listening, Memory};
+use crate::command::Command;
+use crate::harness::{id_of, wiki_of};
+use crate::hosted::{Caller, Names, call};
+use crate::process::Program;
+use crate::review::{Browser, Desk, Page};
+
+/// How many look at once.
+const AT_ONCE: usize = 48;
+/// The most memory that they take together, in bytes.
+const MOST_MEMORY: u64 = 64 << 20;
+/// How long they delay others.
+const MOST_DELAY: Duration = Duration::from_millis(500);
+const GET: &str = "wikijs_get_proposal";
+const UPDATE: &str = "wikijs_update_page";
+
+/// A text of so many lines, each with this word.
+fn text(lines: usize, word: &str) -> String {
+    (0..lines).map(|line| format!("{word} {line}\n")).collect()
+}
+
+/// How long others may wait beside them, by what a call takes alone: on a busy machine, too.
+fn bound(alone: Duration) -> Duration {
+    MOST_DELAY + alone * 20
+}
+
+/// The addresses under which a set is looked at.
+fn places(set: &str) -> impl Iterator<Item = String> {
+    let parts = [
+        "",
+        "?from=3",
+        "?view=two",
+        "/new/0",
+        "?from=99999",
+        "?view=one",
+    ];
+    let places = parts.map(|part| format!("/review/sets/{set}{part}"));
+    places.into_iter().cycle()
+}
+
+fn is_refused(page: &Page) -> bool {
+    if page.status != StatusCode::TOO_MANY_REQUESTS {
+        return false;
+    }
+    assert_eq!(page.headers["retry-after"], "5");
+    assert!(page.text.contains("Too much at once"), "{}", page.text);
+    true
+}
+
+async fn views_at_once(lines: usize) {
+    let large = text(lines, "row");
+    let desk = Desk::of(&[("docs/large", &large), ("docs/small", "old\n")]).await;
+    let content = json!({ "id": id_of(&desk.wiki, "docs/large"), "content": text(lines, "new") });
+    let set = desk.propose(UPDATE, content).await;
+    let small = desk.edit("docs/small", "old", "new").await;
+    let browser = desk.signed_in().await;
+    let small = format!("/review/sets/{small}");
+    let look = async || {
+        let began = Instant::now();
+        let page = browser.open(&small).await;
+        assert_eq!(page.status, StatusCode::OK, "{}", page.text);
+        began.elapsed()
+    };
+    let mut alone = look().await;
+    for _ in 0..5 {
+        alone = alone.max(look().await);
+    }
+    let memory = Memory::of(desk.program.id());
+    memory.forget();
+    let idle = memory.most();
+    let places: Vec<String> = places(&set).take(AT_ONCE).collect();
+    let views = places.iter().map(|place| browser.open(place));
+    let views = futures_util::future::join_all(views);
+    let others = async {
+        let mut longest = Duration::ZERO;
+        loop {
+            longest = longest.max(look().await);
+            tokio::task::yield_now().await;
+            if longest > bound(alone) {
+                return longest;
+            }
+        }
+    };
+    let views = tokio::select! {
+        views = views => views,
+        longest = others => panic!("another client waited {longest:?} beside {alone:?}"),
+    };
+    let grown = memory.most().saturating_sub(idle);
+    let refused = views.iter().filter(|page| is_refused(page)).count();
+    let shown = views.iter().filter(|page| page.status == StatusCode::OK);
+    let shown = shown.count();
+    eprintln!("{lines} lines: {grown} bytes above idle, {shown} shown, {refused} refused");
+    assert_eq!(shown + refused, AT_ONCE);
+    assert!(shown > 0);
+    assert!(grown <= MOST_MEMORY, "{grown} bytes above idle");
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_views_of_a_large_set_take_bounded_memory_and_delay_nobody() {
+    views_at_once(30_000).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes a minute; what it measures is a release build"]
+async fn many_views_of_400_000_lines_take_bounded_memory_and_delay_nobody() {
+    views_at_once(400_000).await;
+}
+
+/// Calls a tool of a program many times at once, and another call beside them: the answers of the
+/// former, and how long the latter took at most.
+fn calls_at_once(
+    program: &mut Program,
+    calls: &[(&'static str, Value)],
+    other: (&'static str, Value),
+) -> (Vec<Value>, Duration) {
+    let ids: Vec<u64> = calls
+        .iter()
+        .map(|(tool, arguments)| program.begin(tool, arguments))
+        .collect();
+    let mut answers: HashMap<u64, Value> = HashMap::new();
+    let mut longest = Duration::ZERO;
+    while !ids.iter().all(|id| answers.contains_key(id)) {
+        let began = Instant::now();
+        let own = program.begin(other.0, &other.1);
+        while !answers.contains_key(&own) {
+            let message: Value = serde_json::from_str(&program.line()).unwrap();
+            let id = message["id"].as_u64();
+            answers.extend(id.map(|id| (id, message["result"].clone())));
+        }
+        assert_ne!(answers[&own]["isError"], true, "{}", answers[&own]);
+        longest = longest.max(began.elapsed());
+    }
+    let mut answer = |id| answers.remove(id).unwrap();
+    (ids.iter().map(&mut answer).collect(), longest)
+}
+
+async fn tools_at_once(lines: usize) {
+    let large = text(lines, "row");
+    let wiki = wiki_of(&[("docs/large", &large), ("docs/small", "old\n")]).await;
+    let dir = TempDir::new().unwrap();
+    let (large, small) = (id_of(&wiki, "docs/large"), id_of(&wiki, "docs/small"));
+    let (address, key) = (wiki.address(), wiki.keys().scripter.clone());
+    let measured = tokio::task::spawn_blocking(move || {
+        let variables = [
+            ("WIKI_BASE_URL", &*address),
+            ("WIKI_API_TOKEN", &key),
+            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+            ("WIKI_MUTATIONS_ENABLED", "true"),
+            ("WIKI_MUTATION_DRY_RUN", "true"),
+            ("WIKI_TOOLSETS", "pages,drafts,proposals"),
+            ("WIKI_INDEX", "off"),
+        ];
+        let mut program = Program::serve(&[], &variables);
+        let content = json!({ "id": large, "content": text(lines, "new") });
+        let shown = program.call(UPDATE, &content);
+        let set = shown["proposal"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{shown}"));
+        let call_id = shown["callId"].as_str().unwrap().to_owned();
+        let edit =
+            |id, old, new| json!({ "id": id, "edits": [{ "oldText": old, "newText": new }] });
+        let own = program.call(UPDATE, &edit(small, "old", "new"));
+        let other = (GET, json!({ "id": own["proposal"] }));
+        let mut alone = Duration::ZERO;
+        for _ in 0..5 {
+            let began = Instant::now();
+            program.call(other.0, &other.1);
+            alone = alone.max(began.elapsed());
+        }
+        let kinds = [
+            (GET, json!({ "id": set })),
+            (UPDATE, edit(large, "row 7\n", "other 7\n")),
+            ("wikijs_get_change_set", json!({ "id": call_id })),
+        ];
+        let calls: Vec<_> = kinds.into_iter().cycle().take(AT_ONCE).collect();
+        let memory = Memory::of(program.id());
+        memory.forget();
+        let idle = memory.most();
+        let (answers, longest) = calls_at_once(&mut program, &calls, other);
+        let grown = memory.most().saturating_sub(idle);
+        program.kill();
+        (answers, longest, alone, grown)
+    });
+    let (answers, longest, alone, grown) = measured.await.unwrap();
+    let mut shown = 0;
+    for answer in &answers {
+        if answer["isError"] == true {
+            let error = &answer["_meta"]["error"];
+            assert_eq!(error["code"], "RATE_LIMITED", "{answer}");
+        } else {
+            shown += 1;
+        }
+    }
+    eprintln!(
+        "{lines} lines: {grown} bytes above idle, {shown} of {AT_ONCE} shown, others {longest:?} beside {alone:?}"
+    );
+    assert!(shown > 0);
+    assert!(grown <= MOST_MEMORY, "{grown} bytes above idle");
+    assert!(longest <= bound(alone), "{longest:?} beside {alone:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_calls_that_compare_a_large_page_take_bounded_memory_and_delay_nobody() {
+    tools_at_once(20_000).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes a minute; what it measures is a release build"]
+async fn many_calls_that_compare_400_000_lines_take_bounded_memory_and_delay_nobody() {
+    tools_at_once(400_000).await;
+}
+
+/// The structured answer or the error of a call over HTTP.
+fn result_of(answer: &str) -> Value {
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    let json = body.find('{').unwrap();
+    let json = body.get(json..).unwrap();
+    let message = serde_json::Deserializer::from_str(json).into_iter::<Value>();
+    let message = message.map(Result::unwrap).next().unwrap();
+    let result = &message["result"];
+    match result.get("structuredContent") {
+        Some(content) => content.clone(),
+        None => result["_meta"]["error"].clone(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
+    // Few lines of many bytes: what is large takes little time.
+    let lines = |word: &str| format!("{}\n", word.repeat(1_000)).repeat(1_000);
+    let old = lines("old ");
+    let wiki = wiki_of(&[("docs/large", &old), ("docs/small", "old\n")]).await;
+    let (dir, names) = (TempDir::new().unwrap(), Names::new());
+    let agent = names.add("agent", Grant::default());
+    let server = Listening::start(&[
+        ("WIKI_BASE_URL", &*wiki.address()),
+        ("WIKI_API_TOKEN", &wiki.keys().scripter),
+        ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+        ("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap()),
+        ("WIKI_MUTATIONS_ENABLED", "true"),
+        ("WIKI_MUTATION_DRY_RUN", "true"),
+        ("WIKI_TOOLSETS", "pages,proposals"),
+        ("WIKI_INDEX", "off"),
+    ]);
+    let tool = async |caller: &Caller, tool: &str, arguments: Value| {
+        let message = call(tool, arguments).to_string();
+        result_of(&server.post(caller, message.as_bytes()).await)
+    };
+    let propose = async |path: &str, content: &str| {
+        let arguments = json!({ "id": id_of(&wiki, path), "content": content });
+        let shown = tool(&agent, UPDATE, arguments).await;
+        let set = shown["proposal"].as_str();
+        set.unwrap_or_else(|| panic!("{shown}")).to_owned()
+    };
+    let (large, small) = (
+        propose("docs/large", &lines("new ")).await,
+        propose("docs/small", "new\n").await,
+    );
+    let url = format!("http://{}", server.address());
+    let made = Command::new(&["token", "new", "anna", "--reviewer", "--url", &url])
+        .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
+    let made = tokio::task::spawn_blocking(|| made.run()).await.unwrap();
+    let (mut browser, path) = Browser::at(made.stdout.trim());
+    let signed_in = browser.sign_in(&path).await;
+    assert_eq!(signed_in.status, StatusCode::SEE_OTHER, "{}", made.told);
+
+    // The first one that looks has all the room, and waits for the wiki.
+    let before = wiki.content_reads().len();
+    wiki.hold_content_reads(before..usize::MAX);
+    let set = format!("/review/sets/{large}");
+    let first = browser.open(&set);
+    let rest = async {
+        wiki.content_reads_came(before + 1).await;
+        wiki.hold_content_reads(before..before + 1);
+        let began = Instant::now();
+        let (page, told) = tokio::join!(
+            browser.open(&set),
+            tool(&agent, GET, json!({ "id": large })),
+        );
+        let took = began.elapsed();
+        assert!(is_refused(&page), "{}: {}", page.status, page.text);
+        assert_eq!(told["code"], "RATE_LIMITED", "{told}");
+        assert_eq!(told["details"]["retryAfterSeconds"], 5, "{told}");
+        assert!(took >= Duration::from_secs(5), "{took:?}");
+        // What is small is shown meanwhile.
+        let page = browser.open(&format!("/review/sets/{small}")).await;
+        assert_eq!(page.status, StatusCode::OK, "{}", page.text);
+        let told = tool(&agent, GET, json!({ "id": small })).await;
+        assert_eq!(told["state"], "open", "{told}");
+        wiki.hold_content_reads(0..0);
+    };
+    let (page, ()) = tokio::join!(first, rest);
+    assert_eq!(page.status, StatusCode::OK, "{}", page.text);
+    let page = browser.open(&set).await;
+    assert_eq!(page.status, StatusCode::OK, "{}", page.text);
+}
