@@ -5,7 +5,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use time::{Duration, OffsetDateTime};
 
-use super::{AuditError, AuditLog, CallId, CallStory, Ending, Filter, ProposalId, Record};
+use super::proposals::{is_making, is_making_of_other};
+use super::{
+    AuditError, AuditLog, CallId, CallStory, Ending, Event, Filter, Omitted, ProposalId, Record,
+};
 
 /// The most groups that are told apart; of more the oldest are only counted.
 const MOST_GROUPS: usize = 100_000;
@@ -56,6 +59,19 @@ pub struct CallGroup {
     pub changes: Vec<CallStory>,
     /// How many changes there are.
     pub of_changes: usize,
+    /// The lines that they add and remove, all of them together.
+    pub lines: (u64, u64),
+}
+
+/// The changes of a proposed set that a person left out, as far as a group's record names them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOutOfGroup {
+    /// The number of changes left out.
+    pub count: usize,
+    /// The number of changes proposed.
+    pub of: usize,
+    /// The records of making those that are named, in order.
+    pub records: Vec<Record>,
 }
 
 impl CallGroup {
@@ -70,6 +86,71 @@ impl CallGroup {
             .find(decides)
             .or_else(|| self.calls.first())
             .or_else(|| self.changes.first())
+    }
+
+    /// The lines that its changes add and remove: those that were sent, else those that were
+    /// proposed, else those of its one call.
+    #[must_use]
+    pub fn lines(&self) -> (u64, u64) {
+        if self.of_changes > 0 {
+            return self.lines;
+        }
+        let head = self.head();
+        let is_shown =
+            |record: &&Record| record.event == Event::Preview && !is_making_of_other(record);
+        let shown = { self.calls.iter().flat_map(|call| &call.records) }.find(is_shown);
+        let shown = shown.filter(|_| head.is_none_or(|head| head.outcome().is_none()));
+        let last = || head.and_then(|call| call.records.last());
+        shown
+            .or_else(last)
+            .map_or((0, 0), |record| add((0, 0), record))
+    }
+
+    /// Finds the changes of the proposed set that a person left out.
+    #[must_use]
+    pub fn left_out(&self) -> Option<LeftOutOfGroup> {
+        let records = self.calls.iter().flat_map(|call| &call.records);
+        let mut reasons = records
+            .filter(|record| {
+                record.decision.as_deref() == Some("applied") || record.outcome.is_some()
+            })
+            .filter_map(|record| record.reason.as_deref());
+        let (omitted, count) = reasons
+            .find_map(|reason| Some((Omitted::read(reason)?, Omitted::count_of(reason)?)))?;
+        let making = self.making();
+        let named = omitted.numbers().iter();
+        let records = named.filter_map(|number| making.get(*number).map(|one| (*one).clone()));
+        Some(LeftOutOfGroup {
+            count,
+            of: omitted.of_all(),
+            records: records.collect(),
+        })
+    }
+
+    /// The records of the making of a proposal's changes, in their order: the first change's is the
+    /// last of them.
+    fn making(&self) -> Vec<&Record> {
+        let records = self.calls.iter().flat_map(|call| &call.records);
+        let mut others = Vec::new();
+        let mut first = None;
+        for record in records {
+            if is_making_of_other(record) {
+                others.push(record);
+            } else if is_making(record) {
+                first = Some(record);
+            }
+        }
+        others.sort_by_key(|record| record.seq);
+        // Of a call with too many records the last ones are missing, and numbers mean nothing.
+        first.map_or_else(Vec::new, |first| {
+            std::iter::once(first).chain(others).collect()
+        })
+    }
+
+    /// Leaves only these of its changes, with their lines.
+    pub fn keep_changes(&mut self, changes: Vec<CallStory>) {
+        self.lines = changes.iter().fold((0, 0), |sum, call| add_call(sum, call));
+        (self.of_changes, self.changes) = (changes.len(), changes);
     }
 
     /// All its calls.
@@ -270,6 +351,17 @@ fn drop_oldest(groups: &mut HashMap<GroupId, Key>) -> usize {
     before - groups.len()
 }
 
+fn add((added, removed): (u64, u64), record: &Record) -> (u64, u64) {
+    (
+        added.saturating_add(record.lines_added),
+        removed.saturating_add(record.lines_removed),
+    )
+}
+
+fn add_call(sum: (u64, u64), call: &CallStory) -> (u64, u64) {
+    call.records.last().map_or(sum, |record| add(sum, record))
+}
+
 fn own_group(call: &CallStory) -> GroupId {
     match (proposal(call), call.set()) {
         (Some(proposal), _) => GroupId::Proposal(proposal),
@@ -403,6 +495,7 @@ impl Gathered {
                 call.records.iter_mut().for_each(forget_words);
             }
             group.of_changes += 1;
+            group.lines = add_call(group.lines, &call);
             if group.changes.len() < self.changes {
                 group.changes.push(call);
             }

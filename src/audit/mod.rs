@@ -99,7 +99,7 @@ pub use entry::{Actor, Client, Entry, Event, Outcome};
 pub use error::AuditError;
 pub use figures::{Counts, Figures};
 pub use filter::Filter;
-pub use groups::{CallGroup, GroupId, Groups, Room, Seen, Survey};
+pub use groups::{CallGroup, GroupId, Groups, LeftOutOfGroup, Room, Seen, Survey};
 pub use heads::FileHead;
 pub use health::Health;
 pub use hex::{

@@ -43,6 +43,19 @@ impl Omitted {
         &self.numbers
     }
 
+    /// The number of changes of the set.
+    #[must_use]
+    pub const fn of_all(&self) -> usize {
+        self.of
+    }
+
+    /// Reads the count from a record's reason, whose numbers may be cut.
+    #[must_use]
+    pub fn count_of(reason: &str) -> Option<usize> {
+        let (count, _) = reason.strip_prefix(BEGINS)?.split_once(" of ")?;
+        count.parse().ok().filter(|count| *count <= MAX_CHANGES)
+    }
+
     /// Whether a record that was made of the others reads like this.
     #[must_use]
     pub fn is_read_of(&self, others: &Self) -> bool {
@@ -128,6 +141,10 @@ mod tests {
         );
         let read = Omitted::read(&told).unwrap();
         assert!(omitted.numbers().starts_with(read.numbers()));
+        assert_eq!(
+            (Omitted::count_of(&told), read.of_all()),
+            (Some(600), 1_200)
+        );
     }
 
     #[test]

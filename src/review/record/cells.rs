@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::super::markup::{counted, text};
 use super::super::queue;
-use crate::audit::{Actor, CallGroup, CallStory, Client, Ending};
+use crate::audit::{Actor, CallGroup, CallStory, Client, Ending, LeftOutOfGroup};
 use crate::page::{Locale, PagePath, Whose, own_words};
 
 /// A row of the list: one call, or calls that belong together.
@@ -75,7 +75,8 @@ fn what(group: &CallGroup, head: &CallStory) -> Markup {
                     " and " (counted(group.of_changes - 1, "more page", "more pages"))
                 }
             } @else if named.is_some() {
-                (operation(head)) " " (place(head)) " and others"
+                (operation(head)) " " (place(head))
+                @if places(group) > 1 { " and " (counted(places(group) - 1, "more page", "more pages")) }
             } @else {
                 "A set of changes"
             }
@@ -83,9 +84,29 @@ fn what(group: &CallGroup, head: &CallStory) -> Markup {
             (operation(head)) " " (place(head))
             @if places(group) > 1 { " and " (counted(places(group) - 1, "more page", "more pages")) }
         }
+        @if let Some(left_out) = group.left_out() {
+            b.left-out { ", " (left_out.count) " of " (left_out.of) " left out" }
+            @if !left_out.records.is_empty() { span.quiet { ": " (places_left_out(&left_out, 3)) } }
+        }
         @if let Some(undone) = head.latest(|record| record.undoes) {
             span.quiet { " takes back " code { (undone) } }
         }
+    }
+}
+
+/// The pages that a person left out, as far as they are named and there is room.
+pub(super) fn places_left_out(left_out: &LeftOutOfGroup, room: usize) -> Markup {
+    let places = left_out.records.iter().filter_map(|record| {
+        let (locale, path) = (record.locale.as_ref()?, record.path.as_ref()?);
+        Some(queue::place(locale, path))
+    });
+    let places: Vec<String> = places.take(room).collect();
+    let more = left_out.count - places.len().min(left_out.count);
+    html! {
+        @for (at, place) in places.iter().enumerate() {
+            @if at > 0 { ", " } bdi.path { (place) }
+        }
+        @if more > 0 { " and " (counted(more, "more page", "more pages")) }
     }
 }
 
@@ -179,22 +200,12 @@ pub(super) fn person(actor: &Actor) -> Markup {
     }
 }
 
-/// The lines that came and went.
+/// The lines that came and went, of all changes together.
 fn lines(group: &CallGroup) -> Markup {
-    let (mut added, mut removed) = (0_u64, 0_u64);
-    let of_set = group.changes.is_empty();
-    let head = group.head().filter(|_| of_set);
-    for call in group.changes.iter().chain(head) {
-        let last = call.records.last();
-        added = added.saturating_add(last.map_or(0, |record| record.lines_added));
-        removed = removed.saturating_add(last.map_or(0, |record| record.lines_removed));
-    }
-    let is_cut = group.of_changes > group.changes.len();
+    let (added, removed) = group.lines();
     html! {
-        @if !is_cut {
-            @if added > 0 { ins title="lines added" { "+" (added) } " " }
-            @if removed > 0 { del title="lines removed" { "−" (removed) } }
-        }
+        @if added > 0 { ins title="lines added" { "+" (added) } " " }
+        @if removed > 0 { del title="lines removed" { "−" (removed) } }
     }
 }
 

@@ -12,6 +12,9 @@ use super::cells;
 use crate::audit::{CallGroup, CallId, CallStory, Changed, Client};
 use crate::page::own_words;
 
+/// The most pages left out that are named.
+const MOST_LEFT_OUT: usize = 100;
+
 /// How pages of the record lead on.
 pub(super) struct Links<'a> {
     /// Whether there are other pages of the record: a report in one file has none.
@@ -49,6 +52,10 @@ pub(super) fn group(group: &CallGroup, changed: &AllChanged, links: &Links) -> M
                     }
                     (call(one, changed.get(&one.call), links))
                 }
+            }
+            @if let Some(left_out) = group.left_out() {
+                h3.changes { "Left out: " (left_out.count) " of " (left_out.of) }
+                p { (cells::places_left_out(&left_out, MOST_LEFT_OUT)) }
             }
             @if group.of_changes > 0 {
                 h3.changes { (counted(group.of_changes, "change", "changes")) }
