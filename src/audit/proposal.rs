@@ -1,11 +1,13 @@
 //! A proposal: a change that was shown and not sent, kept for a person to apply or reject.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use super::record::Stamp;
 use super::{CallId, Client, Entry, Event, KeptState, KeyDigest, ProposalId, Record};
-use crate::change::Operation;
+use crate::change::{Operation, Risk};
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath};
 
 /// The newest version of the proposal format; a reader must not guess at a newer one.
@@ -86,6 +88,9 @@ pub struct Proposal {
     /// Whether it was asked for as a list, even of a single change.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_list: bool,
+    /// The codes of the warnings of checks about all its changes, as it was made.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<String>,
     /// The other changes of a set, in order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub others: Vec<ProposedChange>,
@@ -251,6 +256,27 @@ impl Proposal {
         std::iter::once(first).chain(self.others.iter().cloned())
     }
 
+    /// Its changes that were not left out, in order, each with its number from 0.
+    pub fn changes_kept_in(&self) -> impl Iterator<Item = (usize, ProposedChange)> {
+        let out = self.state.left_out();
+        { self.changes().enumerate() }.filter(|(number, _)| !out.contains(number))
+    }
+
+    /// The changes that a person left out, in order, each with its number from 0.
+    pub fn changes_left_out(&self) -> impl Iterator<Item = (usize, ProposedChange)> {
+        let out = self.state.left_out();
+        { self.changes().enumerate() }.filter(|(number, _)| out.contains(number))
+    }
+
+    /// Its risks, as far as they were known when it was made.
+    #[must_use]
+    pub fn risks(&self) -> BTreeSet<Risk> {
+        let own = std::iter::once((self.operation, &*self.fields));
+        let others = self.others.iter();
+        let others = others.map(|one| (one.operation, &*one.fields));
+        Risk::of(own.chain(others), self.warnings.iter().map(String::as_str))
+    }
+
     /// The kept states that it needs.
     pub(super) fn states(&self) -> impl Iterator<Item = &KeptState> {
         let others = self.others.iter();
@@ -312,6 +338,7 @@ impl Proposal {
             after: self.after,
             undoes: self.undoes,
             note: self.note.clone().map(String::from),
+            warnings: self.warnings.clone(),
             ..Entry::new(self.call, Event::Proposal)
         }
     }
@@ -350,6 +377,7 @@ impl Proposal {
         self.locale = made.locale.clone().unwrap_or(self.locale);
         self.path = made.path.clone().unwrap_or(self.path);
         self.new_path.clone_from(&made.new_path);
+        self.warnings.clone_from(&made.warnings);
         self
     }
 
@@ -386,6 +414,7 @@ fn differing(own: &Entry, made: &Record) -> Vec<&'static str> {
         ("lost", own.reason == made.reason),
         ("undoes", own.undoes == made.undoes),
         ("note", own.note == made.note),
+        ("warnings", own.warnings == made.warnings),
         ("before", own.before == made.before),
         ("after", own.after == made.after),
     ]

@@ -69,6 +69,12 @@ impl Operation {
         }
     }
 
+    /// True if a page, a comment or an asset goes.
+    #[must_use]
+    pub const fn deletes(self) -> bool {
+        matches!(self, Self::Delete | Self::DeleteComment | Self::DeleteAsset)
+    }
+
     /// Whether it is done to a page itself, not to what belongs to it.
     #[must_use]
     pub const fn is_of_page(self) -> bool {

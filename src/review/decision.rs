@@ -3,9 +3,8 @@
 use super::doors::Reviewer;
 use super::under_way::UnderWay;
 use crate::audit::{MAX_WHY, Proposal, ProposalId};
-use crate::change::Warning;
 use crate::error::{Code, Failure};
-use crate::write::{Apply, Done, Plan, Review, SetOutcome};
+use crate::write::{Apply, Done, Plan, Review, ReviewWarning, SetOutcome};
 
 /// What a person decided.
 #[derive(Debug, Clone)]
@@ -173,28 +172,17 @@ pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<Seen, Fa
     if !is_within(reviewer, &review.proposal) {
         return Err(none());
     }
-    let mut warnings = Vec::new();
-    if review.proposal.is_open() && review.unseen.is_none() {
-        match desk.said_of(&review.proposal).await {
-            Ok(said) => warnings.extend(said.iter().map(labelled)),
-            Err(failure) if failure.code == Code::RateLimited => return Err(failure),
-            // Why it does not fit is said of each change.
-            Err(_) if review.hindrance.is_some() => {}
-            Err(failure) => warnings.push((
-                "Warning",
-                format!("It cannot be applied as things are: {failure}"),
-            )),
-        }
-    }
+    let warnings = desk.warnings_of(&review).await?;
+    let warnings = warnings.iter().map(labelled).collect();
     Ok(Seen { review, warnings })
 }
 
 /// A sentence with what it is: a rule of the operator, or a warning.
-fn labelled(said: &Warning) -> (&'static str, String) {
-    if said.code == "rule" {
-        ("Rule", said.message.clone())
+fn labelled(one: &ReviewWarning) -> (&'static str, String) {
+    if one.is_rule() {
+        ("Rule", one.warning.message.clone())
     } else {
-        ("Warning", said.to_string())
+        ("Warning", one.warning.to_string())
     }
 }
 

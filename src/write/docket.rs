@@ -242,6 +242,7 @@ impl Docket {
             after,
             note: self.note.clone(),
             is_list,
+            warnings: self.entry.warnings.clone(),
             others: others.unwrap_or_default(),
             links_left: Vec::new(),
             links_left_not_kept: 0,

@@ -66,7 +66,7 @@ pub use past::Past;
 pub use patience::Patience;
 pub use proposals::Proposals;
 pub use refusals::Refusals;
-pub use review::{Review, Reviewed};
+pub use review::{Review, ReviewWarning, Reviewed};
 pub(crate) use source::no_asset;
 pub use source::{
     Apply, Asset, Bulk, Comment, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Push, Said,

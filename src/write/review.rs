@@ -1,9 +1,11 @@
 //! Shows a proposal.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::audit::{AuditError, CallId, Proposal, ProposalId, ProposalState, ProposedChange};
-use crate::change::{Change, Warning};
+use crate::change::{Change, Risk, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SetChange};
 use crate::page::{Blob, Thing, check_asset, is_picture, mime_of};
@@ -74,6 +76,54 @@ pub struct Reviewed {
     pub merged: Option<Box<Reviewed>>,
 }
 
+/// The code for whatever keeps all of a proposal from being applied.
+const NOT_APPLICABLE: &str = "cannot_be_applied";
+
+/// A warning about an open proposal as things are now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewWarning {
+    /// The warning.
+    pub warning: Warning,
+    /// The changes of a set that it is about, by their numbers from 0; none if it is about all.
+    pub changes: Vec<usize>,
+}
+
+impl ReviewWarning {
+    /// The code of a rule of the operator that holds for the set.
+    pub const RULE: &'static str = "rule";
+
+    fn about_all(warning: Warning) -> Self {
+        Self {
+            warning,
+            changes: Vec::new(),
+        }
+    }
+
+    /// True for a rule of the operator, which is no warning of a check.
+    #[must_use]
+    pub fn is_rule(&self) -> bool {
+        self.warning.code == Self::RULE
+    }
+}
+
+impl Review {
+    /// The risks of the set: those known when it was made, and those of these warnings.
+    #[must_use]
+    pub fn risks(&self, warnings: &[ReviewWarning]) -> BTreeSet<Risk> {
+        let is_check = |one: &&ReviewWarning| !one.is_rule() && one.warning.code != NOT_APPLICABLE;
+        let checks = warnings.iter().filter(is_check);
+        let mut risks = self.proposal.risks();
+        risks.extend(checks.map(|one| Risk::of_warning(&one.warning.code)));
+        risks
+    }
+
+    /// Its changes with what each does, in order.
+    pub fn changes(&self) -> impl Iterator<Item = (ProposedChange, &Reviewed)> {
+        let reviewed = std::iter::once(&self.change).chain(&self.others);
+        self.proposal.changes().zip(reviewed)
+    }
+}
+
 impl Desk {
     /// A proposal with what it changes, and whether it still fits the page.
     ///
@@ -142,11 +192,28 @@ impl Desk {
         })
     }
 
-    /// What is to be said of an open proposal as things are now, each sentence once.
+    /// The warnings about an open proposal as things are now, rules first, each sentence once: for
+    /// everybody who decides. Empty for a decided one.
     ///
     /// # Errors
-    /// Whatever keeps it from being looked at.
-    pub async fn said_of(&self, proposal: &Proposal) -> Result<Vec<Warning>, Failure> {
+    /// `RATE_LIMITED`, if others compare large pages at the moment.
+    pub async fn warnings_of(&self, review: &Review) -> Result<Vec<ReviewWarning>, Failure> {
+        if !review.proposal.is_open() || review.unseen.is_some() {
+            return Ok(Vec::new());
+        }
+        match self.checked_anew(&review.proposal).await {
+            Ok(warnings) => Ok(warnings),
+            Err(failure) if failure.code == Code::RateLimited => Err(failure),
+            // Why it does not fit is said of each change.
+            Err(_) if review.hindrance.is_some() => Ok(Vec::new()),
+            Err(failure) => Ok(vec![ReviewWarning::about_all(Warning::new(
+                NOT_APPLICABLE,
+                format!("as things are, it cannot be applied: {failure}"),
+            ))]),
+        }
+    }
+
+    async fn checked_anew(&self, proposal: &Proposal) -> Result<Vec<ReviewWarning>, Failure> {
         let call = CallId::new().map_err(|error| unavailable(&error))?;
         let changes = self.changes_of(proposal).await?.into_iter();
         let changes = changes.map(|(one, change)| SetChange {
@@ -177,15 +244,25 @@ impl Desk {
                 "" => String::new(),
                 why => format!(": {why}"),
             };
-            Warning::new("rule", format!("{name} asks for {then}{why}"))
+            let warning = Warning::new(ReviewWarning::RULE, format!("{name} asks for {then}{why}"));
+            ReviewWarning::about_all(warning)
         });
-        let mut said: Vec<Warning> = rules.collect();
-        for warning in checked.warnings() {
-            if !said.contains(warning) {
-                said.push(warning.clone());
+        let mut found: Vec<ReviewWarning> = rules.collect();
+        let of_all = checked.notes.warnings.iter().cloned();
+        found.extend(of_all.map(ReviewWarning::about_all));
+        let numbered = set.iter().zip(&checked.each).enumerate();
+        for (number, (one, warnings)) in numbered {
+            for warning in one.change.lost_for_good().iter().chain(warnings) {
+                match found.iter_mut().find(|known| known.warning == *warning) {
+                    Some(known) => known.changes.push(number),
+                    None => found.push(ReviewWarning {
+                        warning: warning.clone(),
+                        changes: vec![number],
+                    }),
+                }
             }
         }
-        Ok(said)
+        Ok(found)
     }
 
     /// The editor and the new text of one change of a proposal, by its number from 0; `None` of a

@@ -17,7 +17,7 @@ use crate::page::LineCounts;
 pub use around::Surroundings;
 
 /// The codes of all checks, as rules name them.
-pub const CODES: [&str; 13] = [
+pub const CODES: [&str; 14] = [
     "dead_link",
     "same_title",
     "path_differs_by_case",
@@ -31,6 +31,7 @@ pub const CODES: [&str; 13] = [
     "secret_added",
     "css_rules_dropped",
     "cannot_return",
+    "unpublished",
 ];
 
 /// What the checks found.
@@ -52,6 +53,7 @@ impl Change {
         warnings.extend(texts::much_removed(self, lines));
         warnings.extend(texts::literal_escapes(self));
         warnings.extend(texts::css_rules_dropped(self));
+        warnings.extend(texts::unpublished(self));
         added::active(self, around.wiki, &mut warnings);
         warnings.extend(self.hidden_text_added());
         let adds_grave_secret = added::secrets(self, around.own, &mut warnings);

@@ -58,6 +58,15 @@ pub(super) fn css_rules_dropped(change: &Change) -> Option<Warning> {
     })
 }
 
+/// The warning that a page is not published any more.
+pub(super) fn unpublished(change: &Change) -> Option<Warning> {
+    let (before, after) = (change.before()?, change.after()?);
+    (before.is_published && !after.is_published).then(|| {
+        let message = "The page is not published any more: readers do not see it.";
+        Warning::new("unpublished", message).at(Field::IsPublished, None)
+    })
+}
+
 /// What undo cannot bring back: the page leaves a place to which nothing can bring it back (W28).
 pub(super) fn cannot_return(change: &Change) -> Option<Warning> {
     if let (Some(Thing::Comment(_)), None) = (change.thing(), change.after()) {

@@ -1,6 +1,8 @@
 //! `wikijs-mcp proposals list`
 
-use serde_json::json;
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
 
 use super::super::print::{self, Paint};
 use super::super::table::{Cell, Table};
@@ -49,6 +51,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             && since.is_none_or(|since| proposal.created.instant() >= Some(since))
     });
     if arguments.json {
+        let proposals: Vec<Value> = proposals.iter().map(as_json).collect();
         print::line(&json!({ "proposals": proposals }).to_string());
     } else if proposals.is_empty() {
         print::line("no proposals");
@@ -62,10 +65,23 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
+/// A proposal for a program, with its risks.
+fn as_json(proposal: &Proposal) -> Value {
+    let mut told = json!(proposal);
+    if let Some(told) = told.as_object_mut() {
+        told.insert("risks".to_owned(), json!(proposal.risks()));
+    }
+    told
+}
+
 fn table(app: &App, proposals: &[Proposal]) -> Table {
     let mut head = vec![
         "id", "state", "write", "page", "lines", "fields", "proposed", "expires", "client",
     ];
+    let has_risks = proposals.iter().any(|one| !one.risks().is_empty());
+    if has_risks {
+        head.push("risks");
+    }
     let has_notes = proposals.iter().any(|one| one.note.is_some());
     if has_notes {
         head.push("why");
@@ -93,6 +109,12 @@ fn table(app: &App, proposals: &[Proposal]) -> Table {
                 .into(),
             super::client(&proposal.client).into(),
         ];
+        if has_risks {
+            row.push(Cell::painted(
+                super::risks(&proposal.risks()),
+                Paint::Yellow,
+            ));
+        }
         if has_notes {
             let note = proposal.note.as_ref().map(ToString::to_string);
             row.push(print::harmless(&note.unwrap_or_default()).into());
@@ -102,13 +124,23 @@ fn table(app: &App, proposals: &[Proposal]) -> Table {
     table
 }
 
-/// The page, and how many more a set has.
+/// The first page, how many more a set has, and how many of them a person left out.
 fn place(proposal: &Proposal) -> String {
-    let place = print::place(proposal.locale.as_str(), proposal.path.as_str());
-    match proposal.others.len() {
-        0 => place,
-        more => format!("{place} and {more} more"),
+    let mut kept = proposal.changes_kept_in().map(|(_, change)| change);
+    let Some(first) = kept.next() else {
+        return String::new();
+    };
+    let mut told = print::place(first.locale.as_str(), first.path.as_str());
+    let more = kept.count();
+    if more > 0 {
+        // Writing to a string cannot fail.
+        let _ = write!(told, " and {more} more");
     }
+    let left_out = proposal.state.left_out().len();
+    if left_out > 0 {
+        let _ = write!(told, ", {left_out} left out");
+    }
+    told
 }
 
 /// When it was made, for people.

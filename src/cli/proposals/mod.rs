@@ -5,6 +5,8 @@ mod list;
 mod reject;
 mod show;
 
+use std::collections::BTreeSet;
+
 use clap::Subcommand;
 use serde_json::Value;
 
@@ -12,6 +14,7 @@ use super::exit::Exit;
 use super::print::{self, Paint};
 use super::{Outcome, show_change};
 use crate::audit::{Client, Proposal, ProposalId, ProposalState};
+use crate::change::Risk;
 use crate::error::{Code, Failure};
 use crate::page::Prefix;
 use crate::server::App;
@@ -162,6 +165,12 @@ fn changes(fields: Option<&Value>, diff: Option<&Value>) {
     print::lines(&show_change::diff(
         diff.and_then(Value::as_str).unwrap_or_default(),
     ));
+}
+
+/// The words for risks.
+fn risks(risks: &BTreeSet<Risk>) -> String {
+    let words: Vec<&str> = risks.iter().map(|risk| risk.as_str()).collect();
+    words.join(", ")
 }
 
 /// Who proposed: the client's own name for itself, and its authenticated name, if it has one.

@@ -10,7 +10,7 @@ use super::{Exit, named};
 use crate::audit::{Ending, Proposal, ProposalState};
 use crate::error::Failure;
 use crate::server::App;
-use crate::write::{Review, Reviewed};
+use crate::write::{Review, ReviewWarning, Reviewed};
 
 /// Arguments of `proposals show`.
 #[derive(Debug, clap::Args)]
@@ -27,14 +27,21 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
     let app = start::app_for_operator()?;
-    let review = review(&app, arguments.id).await;
+    let shown = async {
+        let review = review(&app, arguments.id).await?;
+        let warnings = app.desk.warnings_of(&review).await?;
+        Ok((review, warnings))
+    };
+    let shown = shown.await;
     app.writer.finish().await;
-    let review = review.map_err(|failure| print::failure(&failure, arguments.json))?;
+    let (review, warnings) =
+        shown.map_err(|failure: Failure| print::failure(&failure, arguments.json))?;
     if arguments.json {
-        print::line(&as_json(&review).to_string());
+        print::line(&as_json(&review, &warnings).to_string());
     } else {
         let expires = app.desk.proposals().expires(&review.proposal);
-        tell(&review, expires, ending(&app, &review.proposal.state).await);
+        let ending = ending(&app, &review.proposal.state).await;
+        tell(&review, &warnings, expires, ending);
     }
     Ok(Exit::Done)
 }
@@ -55,12 +62,14 @@ async fn review(app: &App, id: String) -> Result<Review, Failure> {
     }
 }
 
-fn as_json(review: &Review) -> Value {
+fn as_json(review: &Review, warnings: &[ReviewWarning]) -> Value {
     let mut shown = json!({
         "proposal": review.proposal,
         "url": review.change.url,
         "changes": review.change.changes,
         "diff": review.change.diff,
+        "risks": review.risks(warnings),
+        "warnings": warnings.iter().map(|one| warning_json(review, one)).collect::<Vec<_>>(),
     });
     if let (true, Some(shown)) = (review.proposal.is_list, shown.as_object_mut()) {
         let others = review
@@ -80,7 +89,46 @@ fn as_json(review: &Review) -> Value {
     shown
 }
 
-fn tell(review: &Review, expires: Option<OffsetDateTime>, ending: Option<Ending>) {
+/// A warning for a program; of a set, with the numbers of its changes as they are listed, from 1.
+fn warning_json(review: &Review, one: &ReviewWarning) -> Value {
+    let mut told = json!(one.warning);
+    if let (true, Some(told)) = (review.proposal.is_list, told.as_object_mut()) {
+        let numbers = one.changes.iter().map(|number| number + 1);
+        told.insert("changes".to_owned(), numbers.collect());
+    }
+    told
+}
+
+/// The risks and the warnings, before what they are about.
+fn tell_risks(review: &Review, warnings: &[ReviewWarning]) {
+    let risks = super::risks(&review.risks(warnings));
+    if !risks.is_empty() {
+        print::line(&format!(
+            "{} {risks}",
+            print::painted("risks:", Paint::Yellow)
+        ));
+    }
+    let told = warnings.iter().map(|one| {
+        let numbers: Vec<String> = one
+            .changes
+            .iter()
+            .map(|number| (number + 1).to_string())
+            .collect();
+        if review.proposal.is_list && !numbers.is_empty() {
+            format!("{} [change {}]", one.warning, numbers.join(", "))
+        } else {
+            one.warning.to_string()
+        }
+    });
+    print::lines(&show_change::warnings(&told.collect::<Vec<_>>()));
+}
+
+fn tell(
+    review: &Review,
+    warnings: &[ReviewWarning],
+    expires: Option<OffsetDateTime>,
+    ending: Option<Ending>,
+) {
     let proposal = &review.proposal;
     let harmless = print::harmless;
     let named = print::painted("proposal", Paint::Bold);
@@ -145,6 +193,7 @@ fn tell(review: &Review, expires: Option<OffsetDateTime>, ending: Option<Ending>
             Paint::Yellow,
         ));
     }
+    tell_risks(review, warnings);
     let left_out = proposal.state.left_out();
     for (number, (one, change)) in proposal.changes().zip(all(review)).enumerate() {
         if proposal.is_list {

@@ -68,6 +68,19 @@ impl Proposals {
         Ok(told)
     }
 
+    /// One of them.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` if there is none, or if its pages may not be read; what the wiki says.
+    pub async fn one(&self, id: ProposalId) -> Result<Proposal, Failure> {
+        let found = self.past.audit.proposal(id).await;
+        let found = found.map_err(|error| proposal_failure(&error))?;
+        if self.past.admits_proposal(&found).await? {
+            return Ok(found);
+        }
+        Err(proposal_failure(&AuditError::NoProposal))
+    }
+
     /// When an open proposal expires.
     #[must_use]
     pub fn expires(&self, proposal: &Proposal) -> Option<OffsetDateTime> {

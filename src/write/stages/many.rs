@@ -38,6 +38,10 @@ pub(super) fn preview(
     (confirm, proposal): (Option<Previewed>, Option<ProposalId>),
 ) -> SetPreview {
     let mut notes = checked.notes;
+    // Once for all pages that it deletes.
+    if let Some(lost) = set.iter().find_map(|one| one.change.lost_for_good()) {
+        notes.warnings.insert(0, lost);
+    }
     let changes = lines(&desk.wiki, set, &checked.each);
     let hidden = changes.iter().filter(|line| line.is_cut).count();
     if hidden > 0 {

@@ -1,7 +1,6 @@
 //! Shows a set without sending it: as a preview, as nothing to do, or as a merge.
 
 use crate::audit::{CallId, HeldProposal, Outcome, ProposalId};
-use crate::change::{Operation, Warning};
 use crate::error::Code;
 use crate::gates::{
     ChangeSet, Enabled, Gate, LinkLeft, Previewed, Refusal, SessionId, WritePolicy, paths,
@@ -108,10 +107,7 @@ pub(super) fn preview(
         facts: _,
     } = checked;
     let change = &set.first().change;
-    if change.operation() == Operation::Delete {
-        let lost = "the wiki keeps no history, comments or id of a deleted page; the audit log \
-                    keeps the page itself.";
-        let lost = Warning::new("lost_for_good", lost);
+    if let Some(lost) = change.lost_for_good() {
         notes.warnings.insert(0, lost);
     }
     Preview {
