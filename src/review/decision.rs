@@ -1,10 +1,24 @@
 //! A person's decision, made the way of every write. It goes on though the browser hangs up.
 
+use std::collections::HashSet;
+use std::time::Instant;
+
+use serde_json::json;
+use tokio::task::{JoinError, JoinHandle};
+
 use super::doors::Reviewer;
+use super::markup::{News, text};
+use super::session::short_digest;
 use super::under_way::UnderWay;
-use crate::audit::{MAX_WHY, Proposal, ProposalId};
+use crate::audit::{CallId, MAX_WHY, Proposal, ProposalId};
 use crate::error::{Code, Failure};
-use crate::write::{Apply, Done, Plan, Review, ReviewWarning, SetOutcome};
+use crate::write::{
+    Apply, Done, Plan, Review, ReviewWarning, SetAnswer, SetLine, SetMember, SetOutcome, Shown,
+    Target, Undo,
+};
+
+/// The most pages that a sentence names.
+const MOST_NAMED: usize = 5;
 
 /// What a person decided.
 #[derive(Debug, Clone)]
@@ -23,17 +37,13 @@ pub(super) enum Decision {
         /// Why.
         reason: String,
     },
-}
-
-/// What became of a decision, in a sentence.
-#[derive(Debug, Clone)]
-pub(super) struct Came {
-    /// Whether all of it is as it was decided.
-    pub is_good: bool,
-    /// The sentence.
-    pub news: String,
-    /// Whether the set waits on.
-    pub is_open: bool,
+    /// The applied set is taken back.
+    Undo {
+        /// The call that applied it.
+        call: CallId,
+        /// The digest of the shown undo ([`digest_of`]).
+        digest: String,
+    },
 }
 
 /// A set as a person sees it.
@@ -41,24 +51,24 @@ pub(super) struct Came {
 pub(super) struct Seen {
     /// What it does.
     pub review: Review,
-    /// What is to be said of it.
-    pub warnings: Vec<(&'static str, String)>,
+    /// The warnings about it.
+    pub warnings: Vec<ReviewWarning>,
 }
 
-/// Carries a decision out in a task of its own.
-///
-/// # Errors
-/// Whatever stopped it.
-pub(super) async fn carry_out(
+/// The end of a decision: news where its page does not say enough.
+pub(super) type Came = Result<Option<News>, Failure>;
+
+/// Begins to carry a decision out, in a task of its own.
+pub(super) fn begin(
     reviewer: &Reviewer,
     proposal: &Proposal,
     decision: Decision,
     under_way: &UnderWay,
-) -> Result<Came, Failure> {
+) -> JoinHandle<Came> {
     let (reviewer, proposal) = (reviewer.clone(), proposal.clone());
     let under_way = under_way.clone();
-    let work = tokio::spawn(async move {
-        let what = format!("{}/{}", proposal.locale, proposal.path);
+    let id = proposal.id;
+    let work = async move {
         match decision {
             Decision::Apply {
                 digest,
@@ -66,87 +76,174 @@ pub(super) async fn carry_out(
                 merge,
             } => {
                 let apply = Apply {
-                    id: proposal.id,
+                    id,
                     merge,
                     leave_out,
                     expects: Some(digest),
                 };
-                let applied = applied(&reviewer, apply, &what);
-                under_way.count(proposal.id, applied).await
+                applied(&reviewer, apply, &proposal).await
             }
             Decision::Reject { reason } => {
                 let proposals = reviewer.bench.desk.proposals();
-                proposals
-                    .reject(&reviewer.caller, proposal.id, &reason)
-                    .await?;
-                Ok(Came {
-                    is_good: true,
-                    news: format!("Rejected: {what}. The agent can read why."),
-                    is_open: false,
-                })
+                proposals.reject(&reviewer.caller, id, &reason).await?;
+                Ok(None)
             }
+            Decision::Undo { call, digest } => undone(&reviewer, call, &digest).await,
         }
-    });
-    work.await
-        .unwrap_or_else(|_| Err(Failure::new(Code::InternalError, "The decision broke off.")))
+    };
+    tokio::spawn(async move { under_way.count(id, work).await })
 }
 
-async fn applied(reviewer: &Reviewer, apply: Apply, what: &str) -> Result<Came, Failure> {
+/// Gives the end of a decision that was begun.
+pub(super) fn ended(work: Result<Came, JoinError>) -> Came {
+    work.unwrap_or_else(|_| Err(Failure::new(Code::InternalError, "The decision broke off.")))
+}
+
+async fn applied(reviewer: &Reviewer, apply: Apply, proposal: &Proposal) -> Came {
     let plan = Plan::Proposal(apply);
-    let done = reviewer
-        .bench
-        .writer
-        .confirmed(&reviewer.caller, plan, |_| true)
-        .await?;
-    let came = |is_good, news, is_open| Came {
-        is_good,
-        news,
-        is_open,
-    };
-    Ok(match done {
-        None => came(false, format!("Not applied: {what}."), true),
-        Some(Done::One(one)) if one.is_unchanged => {
-            came(true, format!("{what} already is as proposed."), false)
-        }
-        Some(Done::One(one)) => came(
-            true,
-            format!(
-                "Applied: {what}. To take it back: wikijs-mcp undo {}",
-                one.call
-            ),
-            false,
-        ),
-        Some(Done::Set(set)) => {
-            let made = set.members.iter().filter(|one| one.is_there()).count();
-            let of = set.members.len();
-            let undo = format!("To take it back: wikijs-mcp undo {}", set.call);
-            match set.outcome {
-                SetOutcome::Applied => came(true, format!("Applied: {of} changes. {undo}"), false),
-                SetOutcome::Unchanged => {
-                    came(true, "All pages already are as proposed.".to_owned(), false)
-                }
-                SetOutcome::Applying => came(
-                    true,
-                    format!("Being applied: {made} of {of} changes so far. It goes on by itself."),
-                    true,
-                ),
-                SetOutcome::NotApplied => came(
-                    false,
-                    "Not applied: a change failed, and what had been made was taken back."
-                        .to_owned(),
-                    true,
-                ),
-                SetOutcome::PartlyApplied | SetOutcome::Unknown | SetOutcome::Interrupted => came(
-                    false,
-                    format!(
-                        "{made} of {of} changes are made ({}). {undo}",
-                        set.outcome.as_str()
-                    ),
-                    true,
-                ),
-            }
-        }
+    let writer = &reviewer.bench.writer;
+    let done = writer.confirmed(&reviewer.caller, plan, |_| true);
+    let what = format!(
+        "{}/{}",
+        text(proposal.locale.as_str()),
+        text(proposal.path.as_str())
+    );
+    Ok(match done.await? {
+        None => Some(bad(format!("Not applied: {what}."), None)),
+        Some(Done::One(one)) if one.is_unchanged => Some(News {
+            is_good: true,
+            text: format!("{what} already is as proposed."),
+            record: Some(one.call),
+        }),
+        // The page of a set that was applied says so, with all that it changed.
+        Some(Done::One(_)) => None,
+        Some(Done::Set(set)) => news_of(&set),
     })
+}
+
+/// Says of a set what its page does not.
+fn news_of(set: &SetAnswer) -> Option<News> {
+    let made = || set.members.iter().filter(|one| one.is_there());
+    let record = Some(set.call);
+    match set.outcome {
+        SetOutcome::Applied | SetOutcome::Applying => None,
+        SetOutcome::Unchanged => Some(News {
+            is_good: true,
+            text: "All pages already are as proposed.".to_owned(),
+            record,
+        }),
+        SetOutcome::NotApplied => {
+            let failed = set.members.iter().filter(|one| one.failure.is_some());
+            let why = set.members.iter().find_map(|one| one.failure.as_ref());
+            let why = why.map_or_else(String::new, |failure| format!(" ({})", failure.message));
+            let text = format!(
+                "Not applied: {} failed{why}, and what had been made was taken back.",
+                named(failed)
+            );
+            Some(bad(text, record))
+        }
+        SetOutcome::PartlyApplied | SetOutcome::Unknown | SetOutcome::Interrupted => {
+            let (count, of) = (made().count(), set.members.len());
+            let outcome = set.outcome.as_str().replace('_', " ");
+            let text = format!(
+                "{count} of {of} changes are made ({outcome}): {}.",
+                named(made())
+            );
+            Some(bad(text, record))
+        }
+    }
+}
+
+fn bad(text: String, record: Option<CallId>) -> News {
+    News {
+        is_good: false,
+        text,
+        record,
+    }
+}
+
+/// The places of changes, as far as a sentence has room for them.
+fn named<'a>(members: impl Iterator<Item = &'a SetMember>) -> String {
+    let places = members.map(|one| place_of(&one.target));
+    listed(places.collect())
+}
+
+fn place_of(target: &Target) -> String {
+    format!("{}/{}", text(&target.locale), text(&target.path))
+}
+
+fn listed(places: Vec<String>) -> String {
+    let more = places.len().saturating_sub(MOST_NAMED);
+    let first: Vec<String> = places.into_iter().take(MOST_NAMED).collect();
+    match (&*first, more) {
+        ([], _) => "no page".to_owned(),
+        (first, 0) => first.join(", "),
+        (first, more) => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// Takes back the call that applied a set, if that does what a person was shown.
+async fn undone(reviewer: &Reviewer, call: CallId, digest: &str) -> Came {
+    let plan = undo_of(call);
+    let is_as_shown = |shown: &Shown| digest_of(shown) == digest;
+    let writer = &reviewer.bench.writer;
+    let done = writer.confirmed(&reviewer.caller, plan, is_as_shown);
+    let good = |text, record| News {
+        is_good: true,
+        text,
+        record: Some(record),
+    };
+    Ok(match done.await? {
+        None => {
+            return Err(Failure::new(
+                Code::ProposalOutdated,
+                "It would take back something else than what you were shown; nothing was sent.",
+            ));
+        }
+        Some(Done::One(one)) => Some(good(
+            format!("Taken back: {}.", place_of(&one.target)),
+            one.call,
+        )),
+        Some(Done::Set(set)) if set.outcome == SetOutcome::Applied => {
+            let all = named(set.members.iter());
+            Some(good(format!("Taken back: {all}."), set.call))
+        }
+        Some(Done::Set(set)) => news_of(&set),
+    })
+}
+
+/// The plan that takes back what a call applied, as every undo does.
+pub(super) fn undo_of(call: CallId) -> Plan {
+    Plan::Undo(Undo {
+        call: call.into(),
+        owner: None,
+        session: None,
+        force: false,
+        path: None,
+    })
+}
+
+/// The digest of a shown undo, which its form carries.
+pub(super) fn digest_of(shown: &Shown) -> String {
+    let told = match shown {
+        Shown::One(one) => {
+            json!([one.operation.as_str(), one.target, one.changes, one.diff])
+        }
+        Shown::Set(set) => {
+            let line = |line: &SetLine| {
+                json!([
+                    line.operation.as_str(),
+                    line.target,
+                    line.values,
+                    line.diff,
+                    line.lines.added,
+                    line.lines.removed
+                ])
+            };
+            set.changes.iter().map(line).collect()
+        }
+    };
+    short_digest(&told.to_string())
 }
 
 /// The reason of a rejection: one line that says something.
@@ -162,28 +259,24 @@ pub(super) fn reason(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// The set as it is now, if this reviewer decides about all of its places.
+/// The set as it is now, if this reviewer decides about all of its places: those on record, and
+/// those where its pages are now.
 ///
 /// # Errors
 /// That there is none, or what keeps it from being read.
 pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<Seen, Failure> {
     let desk = &reviewer.bench.desk;
     let review = desk.review(id).await?;
-    if !is_within(reviewer, &review.proposal) {
+    if !is_within(reviewer, &review.proposal, &HashSet::new()) {
         return Err(none());
     }
     let warnings = desk.warnings_of(&review).await?;
-    let warnings = warnings.iter().map(labelled).collect();
-    Ok(Seen { review, warnings })
-}
-
-/// A sentence with what it is: a rule of the operator, or a warning.
-fn labelled(one: &ReviewWarning) -> (&'static str, String) {
-    if one.is_rule() {
-        ("Rule", one.warning.message.clone())
-    } else {
-        ("Warning", one.warning.to_string())
+    // A page may have moved while it was read.
+    let outside = reviewer.ids_outside(Some(Instant::now())).await?;
+    if !is_within(reviewer, &review.proposal, &outside) {
+        return Err(none());
     }
+    Ok(Seen { review, warnings })
 }
 
 /// The word for the state of a set, if this reviewer decides about all of its places.
@@ -191,9 +284,13 @@ fn labelled(one: &ReviewWarning) -> (&'static str, String) {
 /// # Errors
 /// That there is none.
 pub(super) async fn state(reviewer: &Reviewer, id: ProposalId) -> Result<&'static str, Failure> {
-    let proposal = reviewer.bench.desk.audit().proposal(id).await;
-    let proposal = proposal.ok().filter(|one| is_within(reviewer, one));
-    proposal.map(|one| one.state.as_str()).ok_or_else(none)
+    let proposal = reviewer.bench.desk.proposals().one(id).await?;
+    let outside = reviewer.ids_outside(Some(Instant::now())).await?;
+    if is_within(reviewer, &proposal, &outside) {
+        Ok(proposal.state.as_str())
+    } else {
+        Err(none())
+    }
 }
 
 fn none() -> Failure {
@@ -207,19 +304,22 @@ pub(super) fn is_of_own_family(reviewer: &Reviewer, proposal: &Proposal) -> bool
     own.is_some() && (whose.id == own || whose.parent == own)
 }
 
-/// Whether a reviewer decides about all places of a set.
-pub(super) fn is_within(reviewer: &Reviewer, proposal: &Proposal) -> bool {
+/// Tells whether a reviewer decides about all places of a set, and none of its pages is outside
+/// ([`Reviewer::ids_outside`]).
+pub(super) fn is_within(reviewer: &Reviewer, proposal: &Proposal, outside: &HashSet<i64>) -> bool {
     proposal.changes().all(|one| {
         let new = one.new_path.iter();
-        std::iter::once(&one.path)
-            .chain(new)
-            .all(|path| reviewer.decides_about(&one.locale, path))
+        let is_there = one.page.is_none_or(|page| !outside.contains(&page));
+        is_there
+            && std::iter::once(&one.path)
+                .chain(new)
+                .all(|path| reviewer.decides_about(&one.locale, path))
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::reason;
+    use super::{listed, reason};
 
     #[test]
     fn a_reason_is_one_line_that_says_something() {
@@ -230,5 +330,16 @@ mod tests {
         assert!(reason(" \n ").is_err());
         assert!(reason(&"x".repeat(500)).is_ok());
         assert!(reason(&"x".repeat(501)).is_err());
+    }
+
+    #[test]
+    fn a_sentence_names_five_pages_and_counts_the_others() {
+        let places = |count: usize| (0..count).map(|at| format!("en/p{at}")).collect();
+        assert_eq!(listed(places(0)), "no page");
+        assert_eq!(listed(places(2)), "en/p0, en/p1");
+        assert_eq!(
+            listed(places(7)),
+            "en/p0, en/p1, en/p2, en/p3, en/p4 and 2 more"
+        );
     }
 }

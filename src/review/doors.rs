@@ -1,10 +1,13 @@
 //! Who may come in, and with what they work.
 
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 
+use crate::error::Failure;
 use crate::page::{Locale, PagePath, Prefix};
 use crate::site::SiteName;
 use crate::wiki::Wiki;
@@ -61,6 +64,22 @@ pub struct Bench {
 }
 
 impl Reviewer {
+    /// The ids of the pages that are now at places about which they do not decide, wherever the
+    /// record has them; see [`Wiki::ids_outside`] for the time.
+    ///
+    /// # Errors
+    /// The wiki's error.
+    pub(super) async fn ids_outside(
+        &self,
+        as_of: Option<Instant>,
+    ) -> Result<HashSet<i64>, Failure> {
+        if self.prefixes.is_none() {
+            return Ok(HashSet::new());
+        }
+        let own = |locale: &Locale, path: &PagePath| self.decides_about(locale, path);
+        Ok(self.bench.wiki.ids_outside(as_of, own).await?)
+    }
+
     /// Whether they decide about a place.
     pub(super) fn decides_about(&self, locale: &Locale, path: &PagePath) -> bool {
         let holds = |prefix: &Prefix| prefix.holds(locale, path);

@@ -3,17 +3,30 @@
 use maud::{DOCTYPE, Markup, html};
 use time::OffsetDateTime;
 
-use crate::audit::Client;
+use crate::audit::{CallId, Client};
 use crate::page::{Date, escape_hidden};
 use crate::site::SiteName;
+
+/// Says what came of a decision, in a sentence that names its pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct News {
+    /// True if all of it is as it was decided.
+    pub is_good: bool,
+    /// The sentence.
+    pub text: String,
+    /// The call that has it on record.
+    pub record: Option<CallId>,
+}
 
 /// What stands around a page.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     /// The name of whoever is signed in, and the token of their forms.
     pub signed_in: Option<(String, String)>,
-    /// What became of the last decision, and whether that is good.
-    pub news: Option<(bool, String)>,
+    /// The name of the wiki that it is about.
+    pub wiki: Option<String>,
+    /// The news of the last decision.
+    pub news: Option<News>,
     /// After how many seconds the page is loaded again.
     pub again_in: Option<u32>,
     /// Whether the page is one of the record.
@@ -58,6 +71,7 @@ pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
                 a.skip href="#main" { "Skip to the content" }
                 header.top {
                     a.home href="/review" { "Review" }
+                    @if let Some(wiki) = &frame.wiki { span.wiki-name { bdi { (text(wiki)) } } }
                     @if let Some((name, token)) = &frame.signed_in {
                         nav aria-label="Pages" {
                             a href="/review" aria-current=[(!frame.is_record).then_some("page")] { "Queue" }
@@ -72,8 +86,13 @@ pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
                         }
                     }
                 }
-                @if let Some((is_good, news)) = &frame.news {
-                    p.news.good[*is_good].bad[!*is_good] role="status" { (news) }
+                @if let Some(News { is_good, text: told, record }) = &frame.news {
+                    p.news.good[*is_good].bad[!*is_good] role="status" {
+                        (text(told))
+                        @if let Some(call) = record {
+                            " " a href=(record_of(*call)) { "Its record" }
+                        }
+                    }
                 }
                 (body)
             }
@@ -96,6 +115,11 @@ fn sites(frame: &Frame, own: &SiteName) -> Markup {
             }
         }
     }
+}
+
+/// The address at which the record shows a call.
+pub(super) fn record_of(call: CallId) -> String {
+    format!("/review/record/calls/{call}")
 }
 
 /// A page that says what is wrong and what to do.

@@ -5,12 +5,15 @@
 //! way of every write. All but live news and shortcuts works without JavaScript.
 
 mod assets;
+mod deciding;
 mod decision;
+mod deletion;
 mod difference;
 mod doors;
 mod fields;
 mod form;
 mod markup;
+mod narrowing;
 mod part;
 mod place;
 mod queue;
@@ -22,8 +25,11 @@ mod rows;
 mod session;
 mod set_page;
 mod sheet;
+mod shown;
 mod sign_in;
+mod standing;
 mod under_way;
+mod undoing;
 mod visit;
 
 pub use doors::{Bench, Doors, Reviewer};

@@ -1,10 +1,13 @@
 //! The queue: what waits for a decision, oldest first, and what was decided lately.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 
 use super::markup::{self, Frame, client, counted, text, when};
+use super::narrowing::{Narrowing, label};
 use crate::audit::{Proposal, ProposalState};
-use crate::change::Operation;
+use crate::change::{Operation, Risk};
 
 /// How many of what was decided lately are named.
 const LATELY: usize = 10;
@@ -30,19 +33,10 @@ impl Queue {
         Self { waiting, decided }
     }
 
-    /// Leaves only those that say all of these words somewhere: in a path, a title, a note, or the
-    /// name of whoever asked.
-    pub(super) fn narrow(&mut self, words: &str) {
-        let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
-        if words.is_empty() {
-            return;
-        }
-        let says = |one: &Proposal| {
-            let told = words_of(one);
-            words.iter().all(|word| told.contains(word))
-        };
-        self.waiting.retain(says);
-        self.decided.retain(says);
+    /// Leaves only those that are looked for.
+    pub(super) fn narrow(&mut self, narrowing: &Narrowing) {
+        self.waiting.retain(|one| narrowing.takes(one));
+        self.decided.retain(|one| narrowing.takes(one));
     }
 
     /// What tells one state of the queue from another.
@@ -53,44 +47,21 @@ impl Queue {
     }
 
     /// The one that waits behind another, or the first.
-    pub(super) fn next_after(&self, id: &str) -> Option<&Proposal> {
-        let at = self.waiting.iter().position(|one| one.id.to_string() == id);
-        let behind = at.and_then(|at| self.waiting.get(at + 1));
-        behind.or_else(|| self.waiting.iter().find(|one| one.id.to_string() != id))
+    pub(super) fn next_after(&self, one: &Proposal) -> Option<&Proposal> {
+        let key = |one: &Proposal| (one.created.instant(), one.id);
+        let others = || self.waiting.iter().filter(|other| other.id != one.id);
+        let behind = others().find(|other| key(other) > key(one));
+        behind.or_else(|| others().next())
     }
 }
 
-/// All that can be searched of a set, in lower case.
-fn words_of(one: &Proposal) -> String {
-    let mut told = format!("{} {}", one.id, one.client.names().join(" "));
-    if let Some(note) = &one.note {
-        told.push(' ');
-        told.push_str(note.as_str());
-    }
-    for change in one.changes() {
-        let new = change
-            .new_path
-            .as_ref()
-            .map_or("", crate::page::PagePath::as_str);
-        let place = format!(" {}/{} {new} ", change.locale, change.path);
-        told.push_str(&place);
-        told.push_str(&change.title);
-    }
-    told.to_lowercase()
-}
-
-/// The page.
-pub(super) fn page(queue: &Queue, words: &str, frame: &Frame) -> Markup {
+/// The page, with the form that narrows it.
+pub(super) fn page(queue: &Queue, form: &Markup, narrowing: &Narrowing, frame: &Frame) -> Markup {
     let body = html! {
         main #main {
             h1 { "Waiting for a decision" }
-            form.search method="get" action="/review" role="search" {
-                input type="text" name="words" value=(words) aria-label="Search" placeholder="Search: page, title, note, client"
-                    maxlength="200" autocomplete="off" spellcheck="false";
-                button type="submit" { "Search" }
-                @if !words.trim().is_empty() { a href="/review" { "Show all" } }
-            }
-            (list(queue, words))
+            (form)
+            (list(queue, narrowing))
             p.keys.quiet aria-hidden="true" {
                 kbd { "j" } " and " kbd { "k" } " move, " kbd { "Enter" } " opens"
             }
@@ -101,16 +72,16 @@ pub(super) fn page(queue: &Queue, words: &str, frame: &Frame) -> Markup {
 }
 
 /// The part of the page that changes by itself.
-pub(super) fn list(queue: &Queue, words: &str) -> Markup {
+pub(super) fn list(queue: &Queue, narrowing: &Narrowing) -> Markup {
     html! {
-        div #queue data-tag=(queue.tag()) {
+        div #queue data-tag=(queue.tag()) data-waiting=(queue.waiting.len()) {
             @if queue.waiting.is_empty() {
                 p.empty {
-                    @if words.trim().is_empty() {
-                        "Nothing waits. What agents leave to people appears here by itself."
-                    } @else { "Nothing that waits says this." }
+                    @if narrowing.is_narrow() { "Nothing that waits is so." }
+                    @else { "Nothing waits. What agents leave to people appears here by itself." }
                 }
             } @else {
+                p.count { (count(&queue.waiting)) }
                 ol.queue {
                     @for one in queue.waiting.iter().take(MOST_WAITING) { (waiting(one)) }
                 }
@@ -128,12 +99,35 @@ pub(super) fn list(queue: &Queue, words: &str) -> Markup {
     }
 }
 
+/// Counts the sets that wait, and those with each risk.
+fn count(all: &[Proposal]) -> Markup {
+    let of = |risk: Risk| all.iter().filter(|one| one.risks().contains(&risk)).count();
+    let risks = Risk::ALL.map(|risk| (risk, of(risk)));
+    html! {
+        b { (counted(all.len(), "set waits", "sets wait")) }
+        @for (risk, count) in risks.iter().filter(|(_, count)| *count > 0) {
+            " · " (label(*risk)) " " (count)
+        }
+    }
+}
+
+/// A mark for each risk.
+pub(super) fn marks(risks: &BTreeSet<Risk>) -> Markup {
+    html! {
+        @for risk in risks {
+            span class=(format!("mark {}", risk.as_str())) { (label(*risk)) } " "
+        }
+    }
+}
+
 fn waiting(one: &Proposal) -> Markup {
     html! {
         li {
             a.row href=(format!("/review/sets/{}", one.id)) {
                 span.what { (what(one)) }
                 span.size { (size(one)) }
+                @let risks = one.risks();
+                @if !risks.is_empty() { span.risks { (marks(&risks)) } }
                 span.by {
                     @if let Some(note) = &one.note {
                         q.note title="the words of whoever asked" { (text(note.as_str())) }
@@ -152,6 +146,12 @@ fn decided(one: &Proposal) -> Markup {
             span class=(format!("state {}", one.state.as_str())) { (one.state.as_str()) }
             " "
             a href=(format!("/review/sets/{}", one.id)) { (what(one)) }
+            @let left_out: Vec<_> = one.changes_left_out().collect();
+            @if let [(_, first), others @ ..] = &*left_out {
+                b.left-out { ", left out: " span.path { (place(&first.locale, &first.path)) }
+                    @if !others.is_empty() { " and " (counted(others.len(), "more page", "more pages")) }
+                }
+            }
             @if let Some(at) = one.state.decided() { span.quiet { " " (when(at)) } }
             @if let ProposalState::Rejected { reason, .. } = &one.state {
                 span.quiet { ": " (text(reason)) }
@@ -160,16 +160,21 @@ fn decided(one: &Proposal) -> Markup {
     }
 }
 
-/// What a set does, in words.
+/// Describes a set in words; a decided one without the changes left out.
 pub(super) fn what(one: &Proposal) -> Markup {
-    let asked = one.changes().filter(|change| change.links_mended.is_none());
-    let more = asked.count().saturating_sub(1);
+    let mut asked = { one.changes_kept_in() }
+        .map(|(_, change)| change)
+        .filter(|change| change.links_mended.is_none());
+    let first = asked.next().or_else(|| one.changes().next());
+    let more = asked.count();
     html! {
-        b { (verb(one.operation)) }
-        " "
-        span.path { (place(&one.locale, &one.path)) }
-        @if let Some(new) = &one.new_path { " → " span.path { (text(new.as_str())) } }
-        @if more > 0 { " and " (counted(more, "more page", "more pages")) }
+        @if let Some(first) = first {
+            b { (verb(first.operation)) }
+            " "
+            span.path { (place(&first.locale, &first.path)) }
+            @if let Some(new) = &first.new_path { " → " span.path { (text(new.as_str())) } }
+            @if more > 0 { " and " (counted(more, "more page", "more pages")) }
+        }
     }
 }
 
@@ -197,7 +202,7 @@ pub(super) const fn verb(operation: Operation) -> &'static str {
 /// How much of a set there is to look at.
 fn size(one: &Proposal) -> Markup {
     let (mut added, mut removed) = (0_usize, 0_usize);
-    for change in one.changes() {
+    for (_, change) in one.changes_kept_in() {
         added = added.saturating_add(change.lines_added);
         removed = removed.saturating_add(change.lines_removed);
     }

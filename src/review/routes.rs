@@ -9,23 +9,21 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::routing::get;
 
 use super::assets;
-use super::decision::{self, Came, Decision, Seen};
+use super::deciding::{self, DECIDED};
+use super::decision;
 use super::form::Form;
 use super::markup::{self, Frame};
-use super::part;
+use super::narrowing::Narrowing;
 use super::place::Place;
-use super::queue::{self, Queue};
+use super::queue;
 use super::record;
 use super::rendered;
 use super::reply::{Reply, answer, not_modified, page, picture, plain, see_other, set, text};
-use super::set_page;
-use super::sheet::Sheet;
+use super::shown::{self, Given};
 use super::sign_in;
-use super::visit::{Reviews, Visitor, broken, failed};
+use super::undoing;
+use super::visit::{Reviews, broken, failed, no_set};
 use crate::audit::ProposalId;
-use crate::error::Code;
-use crate::render_budget;
-use crate::write::Review;
 
 /// All routes of the page, below `/review`.
 pub fn router(reviews: Arc<Reviews>) -> Router {
@@ -33,7 +31,11 @@ pub fn router(reviews: Arc<Reviews>) -> Router {
         .route("/review", get(show_queue))
         .route("/review/sign-in", get(ask_sign_in).post(sign_in))
         .route("/review/sign-out", axum::routing::post(sign_out))
-        .route("/review/sets/{id}", get(show_set).post(decide))
+        .route("/review/sets/{id}", get(show_set).post(deciding::decide))
+        .route(
+            "/review/sets/{id}/undo",
+            get(undoing::ask).post(undoing::undo),
+        )
         .route("/review/sets/{id}/new/{number}", get(show_new_text))
         .route("/review/sets/{id}/picture/{number}", get(show_picture))
         .route("/review/assets/{name}", get(asset))
@@ -49,12 +51,14 @@ async fn show_queue(State(reviews): Site, request: Request) -> Reply {
         let visitor = reviews.enter(&request)?;
         let query = Form::of_query(request.uri.query());
         let mut queue = reviews.queue_of(&visitor).await?;
-        queue.narrow(query.text("words"));
+        let narrowing = Narrowing::of(&query);
+        let form = narrowing.form(&queue.waiting);
+        queue.narrow(&narrowing);
         if query.text("part") != "list" {
             let frame = reviews.frame(&visitor);
             return Ok(page(
                 StatusCode::OK,
-                queue::page(&queue, query.text("words"), &frame),
+                queue::page(&queue, &form, &narrowing, &frame),
             ));
         }
         // What the page asks for by itself, every few seconds.
@@ -63,7 +67,7 @@ async fn show_queue(State(reviews): Site, request: Request) -> Reply {
         if known.is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
             return Ok(not_modified(&tag));
         }
-        let mut reply = page(StatusCode::OK, queue::list(&queue, query.text("words")));
+        let mut reply = page(StatusCode::OK, queue::list(&queue, &narrowing));
         set(&mut reply, header::ETAG, &tag);
         Ok(reply)
     })
@@ -90,14 +94,25 @@ async fn show_set(State(reviews): Site, Path(id): Path<String>, request: Request
                 None => text(state),
             });
         }
-        let seen = found(&visitor, &id).await?;
+        let seen = reviews.found(&visitor, &id).await?;
         let mut frame = reviews.frame(&visitor);
-        if set_page::is_being_decided(&seen.review) {
+        let is_under_way = reviews.under_way.is(seen.review.proposal.id);
+        if is_under_way || shown::is_being_decided(&seen.review) {
             frame.again_in = Some(1);
         }
         let from = query.number("from").unwrap_or_default();
         let left_out: HashSet<usize> = query.numbers("leave_out").into_iter().collect();
-        let markup = reviews.set(&visitor, &seen, from, (None, &left_out), &frame);
+        let mut after = undoing::after(&reviews, &visitor, &seen).await?;
+        if let Some(after) = &mut after {
+            after.has_focus = !query.text(DECIDED).is_empty();
+        }
+        let given = Given {
+            left_out: &left_out,
+            wrong: None,
+            reason: None,
+            after: after.as_ref(),
+        };
+        let markup = reviews.set(&visitor, &seen, from, given, &frame);
         Ok(page(StatusCode::OK, markup))
     })
     .await
@@ -112,7 +127,7 @@ async fn show_new_text(
     let (request, _) = request.into_parts();
     answer(async {
         let visitor = reviews.enter(&request)?;
-        let seen = found(&visitor, &id).await?;
+        let seen = reviews.found(&visitor, &id).await?;
         let bench = &visitor.reviewer.bench;
         let text = bench.desk.new_text(&seen.review.proposal, number).await;
         let text = text.map_err(|failure| failed(&failure))?;
@@ -142,7 +157,7 @@ async fn show_picture(
     let (request, _) = request.into_parts();
     answer(async {
         let visitor = reviews.enter(&request)?;
-        let seen = found(&visitor, &id).await?;
+        let seen = reviews.found(&visitor, &id).await?;
         let desk = &visitor.reviewer.bench.desk;
         let found = desk.new_picture(&seen.review.proposal, number).await;
         let found = found.map_err(|failure| failed(&failure))?;
@@ -150,167 +165,6 @@ async fn show_picture(
         Ok(picture(mime, bytes.as_bytes().to_vec()))
     })
     .await
-}
-
-async fn decide(State(reviews): Site, Path(id): Path<String>, request: Request) -> Reply {
-    answer(async {
-        let (visitor, form) = reviews.enter_by_form(request).await?;
-        let seen = found(&visitor, &id).await?;
-        let review = &seen.review;
-        let left_out: HashSet<usize> = form.numbers("leave_out").into_iter().collect();
-        if !visitor.reviewer.may_decide {
-            return Ok(page(
-                StatusCode::FORBIDDEN,
-                markup::trouble(
-                    "You do not decide here",
-                    &Frame::none(),
-                    "An auditor looks and decides nothing.",
-                    "",
-                ),
-            ));
-        }
-        let shown_again = |status, wrong: &str| {
-            let frame = reviews.frame(&visitor);
-            let said = (Some(wrong), &left_out);
-            page(status, reviews.set(&visitor, &seen, 0, said, &frame))
-        };
-        if !review.proposal.is_open() {
-            return Ok(shown_again(
-                StatusCode::CONFLICT,
-                "Somebody else decided it before you; what they decided stands below.",
-            ));
-        }
-        if decision::is_of_own_family(&visitor.reviewer, &review.proposal) {
-            return Ok(shown_again(
-                StatusCode::FORBIDDEN,
-                "It is of your own client, or of a delegate of it: somebody else decides.",
-            ));
-        }
-        if form.text("digest") != review.digest {
-            return Ok(shown_again(
-                StatusCode::CONFLICT,
-                "It is not what you were shown any more. Look at it again.",
-            ));
-        }
-        let decision = match of_form(&reviews, &visitor, review, &form, &left_out) {
-            Ok(decision) => decision,
-            Err(wrong) => return Ok(shown_again(StatusCode::UNPROCESSABLE_ENTITY, &wrong)),
-        };
-        if matches!(decision, Decision::Apply { .. }) && !visitor.reviewer.may_apply {
-            return Ok(shown_again(
-                StatusCode::FORBIDDEN,
-                "The server is in a dry run: you can reject this, and not apply it.",
-            ));
-        }
-        let queue = reviews.queue_of(&visitor).await?;
-        let proposal = review.proposal.clone();
-        // What was shown is not needed while the decision is carried out, which may take long.
-        drop(seen);
-        render_budget::give_back();
-        let came =
-            decision::carry_out(&visitor.reviewer, &proposal, decision, &reviews.under_way).await;
-        let came = match came {
-            Ok(came) => came,
-            Err(failure) => {
-                let failure = failure.to_string();
-                let seen = found(&visitor, &id).await?;
-                let frame = reviews.frame(&visitor);
-                let said = (Some(failure.as_str()), &left_out);
-                let markup = reviews.set(&visitor, &seen, 0, said, &frame);
-                return Ok(page(StatusCode::CONFLICT, markup));
-            }
-        };
-        Ok(go_on(&reviews, &visitor, &queue, &id, came))
-    })
-    .await
-}
-
-/// What a form decides; a sentence where it decides nothing.
-fn of_form(
-    reviews: &Reviews,
-    visitor: &Visitor,
-    review: &Review,
-    form: &Form,
-    left_out: &HashSet<usize>,
-) -> Result<Decision, String> {
-    if form.text("decision") == "reject" {
-        let reason = decision::reason(form.text("reason"))?;
-        return Ok(Decision::Reject { reason });
-    }
-    if form.text("decision") != "apply" {
-        return Err("Choose Apply or Reject.".to_owned());
-    }
-    let sheet = Sheet::of(review);
-    let seen = reviews
-        .sessions
-        .seen(&visitor.session, review.proposal.id, &review.digest);
-    let unseen = part::unseen(&sheet.parts, &seen);
-    let is_counted = form.number("unseen") == Some(unseen.lines);
-    if unseen.first.is_some() && unseen.lines > 0 && !is_counted {
-        return Err(format!(
-            "{} changed lines were not shown yet: look at them, or type their number.",
-            unseen.lines
-        ));
-    }
-    let mut wanted: Vec<usize> = left_out.iter().copied().collect();
-    wanted.sort_unstable();
-    let all = review.left_out_with(&wanted);
-    let more: Vec<String> = all
-        .iter()
-        .filter(|number| !left_out.contains(number))
-        .map(|number| (number + 1).to_string())
-        .collect();
-    if !more.is_empty() {
-        return Err(format!(
-            "What is left out takes more with it, which depends on it: {}. Leave that out, too.",
-            more.join(", ")
-        ));
-    }
-    Ok(Decision::Apply {
-        digest: review.digest.clone(),
-        leave_out: all,
-        merge: form.text("merge") == "yes",
-    })
-}
-
-/// After a decision the next set is shown.
-fn go_on(reviews: &Reviews, visitor: &Visitor, queue: &Queue, id: &str, came: Came) -> Reply {
-    reviews
-        .sessions
-        .tell(&visitor.session, (came.is_good, came.news));
-    let next = if came.is_open {
-        format!("/review/sets/{id}")
-    } else {
-        queue.next_after(id).map_or_else(
-            || "/review".to_owned(),
-            |next| format!("/review/sets/{}", next.id),
-        )
-    };
-    see_other(&next)
-}
-
-async fn found(visitor: &Visitor, id: &str) -> Result<Seen, Reply> {
-    let id = id.parse::<ProposalId>().map_err(|_| no_set())?;
-    let seen = Box::pin(decision::look(&visitor.reviewer, id)).await;
-    seen.map_err(|failure| {
-        if failure.code == Code::InvalidInput {
-            no_set()
-        } else {
-            failed(&failure)
-        }
-    })
-}
-
-fn no_set() -> Reply {
-    page(
-        StatusCode::NOT_FOUND,
-        markup::trouble(
-            "There is no such set",
-            &Frame::none(),
-            "It is not there, it was purged, or it is about pages that you do not decide about.",
-            "",
-        ),
-    )
 }
 
 async fn ask_sign_in(State(reviews): Site, request: Request) -> Reply {

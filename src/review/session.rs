@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::hmac;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use super::markup::News;
 use crate::audit::ProposalId;
 
 /// How long a session lasts that nothing comes from.
@@ -27,10 +29,12 @@ struct Session {
     cookie: [u8; 32],
     reviewer: String,
     form_token: String,
+    /// The key of tokens for single decisions; no page holds it.
+    secret: String,
     is_side_by_side: bool,
     site: Option<String>,
     seen: HashSet<SeenPart>,
-    news: Option<(bool, String)>,
+    news: Option<News>,
     used: Instant,
 }
 
@@ -46,12 +50,32 @@ pub(super) struct SignedIn {
     /// The site that it looks at.
     pub site: Option<String>,
     cookie: [u8; 32],
+    secret: String,
 }
 
 impl SignedIn {
     /// Whether a form carries this session's token.
     pub(super) fn is_own_form(&self, token: &str) -> bool {
         bool::from(self.form_token.as_bytes().ct_eq(token.as_bytes()))
+    }
+
+    /// The token of a form that makes one decision, bound to the session and to these words. Only
+    /// the page with that form holds it.
+    pub(super) fn token_for(&self, words: &[&str]) -> String {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, self.secret.as_bytes());
+        let mut token = hmac::Context::with_key(&key);
+        for word in words {
+            // Lengths tell where one word ends and the next begins.
+            token.update(&word.len().to_be_bytes());
+            token.update(word.as_bytes());
+        }
+        URL_SAFE_NO_PAD.encode(token.sign())
+    }
+
+    /// Tells whether a form carries the token for these words.
+    pub(super) fn is_token_for(&self, words: &[&str], token: &str) -> bool {
+        let own = self.token_for(words);
+        bool::from(own.as_bytes().ct_eq(token.as_bytes()))
     }
 }
 
@@ -65,7 +89,7 @@ impl Sessions {
     /// # Errors
     /// If the system gives no random numbers.
     pub(super) fn open(&self, reviewer: &str) -> Result<String, getrandom::Error> {
-        let (cookie, form_token) = (random()?, random()?);
+        let (cookie, form_token, secret) = (random()?, random()?, random()?);
         let mut all = self.lock();
         if all.len() >= MOST_SESSIONS {
             // The one at the front was used longest ago.
@@ -75,6 +99,7 @@ impl Sessions {
             cookie: digest(&cookie),
             reviewer: reviewer.to_owned(),
             form_token,
+            secret,
             is_side_by_side: false,
             site: None,
             seen: HashSet::new(),
@@ -92,6 +117,7 @@ impl Sessions {
             is_side_by_side: session.is_side_by_side,
             site: session.site.clone(),
             cookie: session.cookie,
+            secret: session.secret.clone(),
         })
     }
 
@@ -132,13 +158,13 @@ impl Sessions {
         });
     }
 
-    /// Keeps what became of a decision, and whether that is good, for the next page.
-    pub(super) fn tell(&self, of: &SignedIn, news: (bool, String)) {
+    /// Keeps what became of a decision for the next page.
+    pub(super) fn tell(&self, of: &SignedIn, news: News) {
         self.with(&of.cookie, |session| session.news = Some(news));
     }
 
     /// What became of the last decision, once.
-    pub(super) fn take_news(&self, of: &SignedIn) -> Option<(bool, String)> {
+    pub(super) fn take_news(&self, of: &SignedIn) -> Option<News> {
         self.with(&of.cookie, |session| session.news.take())?
     }
 
@@ -224,6 +250,20 @@ mod tests {
         assert!(sessions.of(&one).is_none());
         assert!(sessions.of(&other).is_some());
         assert!(sessions.of("made up").is_none());
+    }
+
+    #[test]
+    fn a_token_for_one_decision_is_of_its_session_and_its_words() {
+        let sessions = Sessions::default();
+        let (one, other) = (sessions.open("a").unwrap(), sessions.open("a").unwrap());
+        let (one, other) = (sessions.of(&one).unwrap(), sessions.of(&other).unwrap());
+        let token = one.token_for(&["delete", "ab", "c"]);
+        assert!(one.is_token_for(&["delete", "ab", "c"], &token));
+        assert!(!one.is_token_for(&["delete", "a", "bc"], &token));
+        assert!(!one.is_token_for(&["undo", "ab", "c"], &token));
+        assert!(!one.is_token_for(&["delete", "ab", "c"], ""));
+        assert!(!other.is_token_for(&["delete", "ab", "c"], &token));
+        assert_ne!(token, one.form_token);
     }
 
     #[test]

@@ -1,57 +1,19 @@
-//! One set: what it does, what is to be said of it, and the form that decides.
+//! Renders the page of a set: its changes, its warnings, and the forms that decide.
 
-use std::collections::HashSet;
-use std::ops::Range;
+use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use serde_json::{Map, Value};
 
-use super::difference::rows;
 use super::fields;
 use super::markup::{self, Frame, client, counted, text, when};
-use super::part::Unseen;
-use super::queue::{place, verb, what};
+use super::queue::{marks, place, verb, what};
 use super::rows::table;
-use super::sheet::{Change, Sheet, Text};
-use crate::audit::{Proposal, ProposalState};
-use crate::change::Operation;
-use crate::error::Code;
-use crate::notice::Progress;
+use super::sheet::{Change, Text};
+use super::shown::Shown;
+use super::standing::{conflict, hindrance, state};
+use crate::audit::Proposal;
+use crate::change::{Operation, Risk};
 use crate::page::is_picture;
-use crate::write::Review;
-
-/// What of a set a browser is shown.
-pub(super) struct Shown<'a> {
-    /// The set.
-    pub sheet: &'a Sheet<'a>,
-    /// What is to be said of it.
-    pub warnings: &'a [(&'static str, String)],
-    /// Which parts of its differences.
-    pub parts: Range<usize>,
-    /// What will not have been shown after this page.
-    pub unseen: Unseen,
-    /// Whether differences are in two columns.
-    pub is_side_by_side: bool,
-    /// The token of the session's forms.
-    pub form_token: &'a str,
-    /// Whether the person decides; else they only look.
-    pub may_decide: bool,
-    /// Whether the person applies; else, in a dry run, they only reject.
-    pub may_apply: bool,
-    /// The changes that the person leaves out.
-    pub left_out: &'a HashSet<usize>,
-    /// What was wrong with the last decision.
-    pub wrong: Option<&'a str>,
-    /// How many of its changes are made, while it is being applied.
-    pub far: Option<Progress>,
-}
-
-impl Shown<'_> {
-    fn can_decide(&self) -> bool {
-        let review = self.sheet.review;
-        self.may_decide && review.proposal.is_open() && !is_being_decided(review)
-    }
-}
 
 /// The page.
 pub(super) fn page(shown: &Shown, frame: &Frame) -> Markup {
@@ -60,12 +22,14 @@ pub(super) fn page(shown: &Shown, frame: &Frame) -> Markup {
     let body = html! {
         main #main.set data-set=(proposal.id) {
             (head(shown))
-            @if let Some(wrong) = shown.wrong { p.news.bad role="alert" { (wrong) } }
-            (hindrance(sheet, shown.far))
+            @if let Some(wrong) = shown.given.wrong { p.news.bad role="alert" #wrong { (text(wrong)) } }
+            (hindrance(shown))
             @if shown.can_decide() {
-                form #decide method="post" action=(format!("/review/sets/{}{}", proposal.id, frame.at_site())) {
-                    input type="hidden" name="form_token" value=(shown.form_token);
-                    input type="hidden" name="digest" value=(sheet.review.digest);
+                @let address = format!("/review/sets/{}{}", proposal.id, frame.at_site());
+                // A form of its own: Enter in the reason rejects, with scripts and without.
+                form #rejecting method="post" action=(address) data-once="" { (hidden(shown)) }
+                form #decide method="post" action=(address) data-once="" {
+                    (hidden(shown))
                     (changes(shown))
                     (links_left(proposal))
                     (decide(shown))
@@ -82,6 +46,19 @@ pub(super) fn page(shown: &Shown, frame: &Frame) -> Markup {
         place(&proposal.locale, &proposal.path)
     );
     markup::page(&title, frame, &body)
+}
+
+/// The hidden members of both forms.
+fn hidden(shown: &Shown) -> Markup {
+    html! {
+        input type="hidden" name="form_token" value=(shown.form_token);
+        input type="hidden" name="digest" value=(shown.sheet.review.digest);
+    }
+}
+
+/// The risks of a set.
+fn risks(risks: &BTreeSet<Risk>) -> Markup {
+    html! { @if !risks.is_empty() { p.risks { (marks(risks)) } } }
 }
 
 fn head(shown: &Shown) -> Markup {
@@ -104,93 +81,21 @@ fn head(shown: &Shown) -> Markup {
                 footer { "the words of " (client(&proposal.client)) ", which nobody checked" }
             }
         }
-        (state(&proposal.state))
+        (risks(&sheet.review.risks(shown.warnings)))
+        (state(shown))
         @if let Some(unseen) = &sheet.review.unseen {
             p.news.bad { "What it changes is not shown: " (text(&unseen.to_string())) }
         }
-        @for (label, warning) in shown.warnings {
-            p.warning { b { (label) ": " } (text(warning)) }
-        }
-    }
-}
-
-fn state(state: &ProposalState) -> Markup {
-    html! {
-        @match state {
-            ProposalState::Open => {}
-            ProposalState::Applied { decided, applied_by, .. } => p.news.good {
-                "Applied " (when(decided)) ". To take it back: "
-                code { "wikijs-mcp undo " (applied_by) }
-            },
-            ProposalState::Rejected { decided, reason } => p.news.bad {
-                "Rejected " (when(decided)) ": " (text(reason))
-            },
-            ProposalState::Replaced { decided, replaced_by } => p.news.bad {
-                "Replaced " (when(decided)) " by "
-                a href=(format!("/review/sets/{replaced_by}")) { (replaced_by) }
-            },
-        }
-    }
-}
-
-/// Why nothing of it can be decided now.
-fn hindrance(sheet: &Sheet, far: Option<Progress>) -> Markup {
-    let of_change = sheet
-        .changes
-        .iter()
-        .any(|change| change.reviewed.hindrance.is_some());
-    html! {
-        @if is_being_decided(sheet.review) {
-            div.news role="status" {
-                @match far {
-                    Some(Progress { done, of }) => {
-                        label for="applying" { b { "Being applied: " (done) " of " (of) " changes are made." } }
-                        " " progress #applying value=(done) max=(of) {}
-                        " "
-                    },
-                    None => { b { "It is being decided now." } " " },
-                }
-                "This page looks again by itself."
-            }
-        } @else if let (Some(failure), false) = (&sheet.review.hindrance, of_change) {
-            p.news.bad role="alert" { (text(&failure.to_string())) }
-        }
-    }
-}
-
-/// Whether somebody decides on it at this moment, or what they decided is being carried out.
-pub(super) fn is_being_decided(review: &Review) -> bool {
-    let held = review.hindrance.as_ref();
-    review.proposal.is_open() && held.is_some_and(|failure| failure.code == Code::Timeout)
-}
-
-/// Why a change cannot be made as things are, and what changed since; what the two give together
-/// stands where its difference stands.
-fn conflict(change: &Change) -> Markup {
-    let reviewed = change.reviewed;
-    html! {
-        @if let Some(failure) = &reviewed.hindrance {
-            div.conflict role="alert" {
-                p { (text(&failure.message)) }
-                @if let Some(diff) = detail(&failure.details, "diff") {
-                    h4 { "changed since it was asked for" }
-                    @let rows: Vec<_> = rows(diff, 0..usize::MAX).collect();
-                    (table(&rows, false))
-                }
-                @if reviewed.merged.is_some() {
-                    h4 { "both together, as it would be applied" }
-                } @else {
-                    p { "The two touch each other: reject it, or leave this change out." }
-                    @if !change.texts.is_empty() { h4 { "as it was asked for" } }
+        @for one in shown.warnings {
+            p.warning {
+                @if one.is_rule() { b { "Rule: " } (text(&one.warning.message)) }
+                @else { b { "Warning: " } (text(&one.warning.to_string())) }
+                @if sheet.changes.len() > 1 && !one.changes.is_empty() {
+                    " On " (shown.links(one.changes.iter().copied())) "."
                 }
             }
         }
     }
-}
-
-fn detail<'a>(details: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
-    let text = details.get(name)?.as_str()?;
-    (!text.is_empty()).then_some(text)
 }
 
 fn changes(shown: &Shown) -> Markup {
@@ -226,8 +131,15 @@ fn changes(shown: &Shown) -> Markup {
 fn one(shown: &Shown, number: usize, change: &Change, is_list: bool) -> Markup {
     let proposed = &change.proposed;
     let id = format!("change-{number}");
+    let is_left_out = shown
+        .sheet
+        .review
+        .proposal
+        .state
+        .left_out()
+        .contains(&number);
     html! {
-        section.change #(id) aria-labelledby=(format!("{id}-title")) {
+        section.change.omitted[is_left_out] #(id) aria-labelledby=(format!("{id}-title")) {
             div.bar {
                 h3 id=(format!("{id}-title")) {
                     @if is_list { span.number { (number + 1) ". " } }
@@ -240,6 +152,7 @@ fn one(shown: &Shown, number: usize, change: &Change, is_list: bool) -> Markup {
                     @if proposed.links_mended.is_none() {
                         " " span.quiet { "“" (text(&proposed.title)) "”" }
                     }
+                    @if is_left_out { " " span.mark { "left out" } }
                 }
                 @if !change.texts.is_empty() && proposed.operation != Operation::UploadAsset {
                     a.wiki href=(format!("/review/sets/{}/new/{number}", shown.sheet.review.proposal.id)) { "as rendered" }
@@ -248,7 +161,7 @@ fn one(shown: &Shown, number: usize, change: &Change, is_list: bool) -> Markup {
                 @if is_list && shown.can_decide() {
                     label.out {
                         input type="checkbox" name="leave_out" value=(number)
-                            checked[shown.left_out.contains(&number)];
+                            checked[shown.given.left_out.contains(&number)];
                         " leave out"
                     }
                 }
@@ -338,6 +251,10 @@ fn decide(shown: &Shown) -> Markup {
     let fits = sheet.changes.len() > 1 || hindered().all(|change| change.merged.is_some());
     let is_held = sheet.review.hindrance.is_some() && hindered().next().is_none();
     let can_apply = shown.may_apply && sheet.review.unseen.is_none() && fits && !is_held;
+    let deletes = sheet
+        .changes
+        .iter()
+        .any(|change| change.proposed.operation.deletes());
     html! {
         div.decide role="group" aria-label="Your decision" {
             @if !shown.may_apply {
@@ -359,19 +276,26 @@ fn decide(shown: &Shown) -> Markup {
             }
             @if can_apply {
                 @if is_merged { input type="hidden" name="merge" value="yes"; }
-                button #apply.primary type="submit" name="decision" value="apply" {
+                // No key of its own and never the focus: it is pressed on purpose. What deletes is
+                // asked for once more.
+                button #apply.primary[!deletes].danger[deletes] type="submit" name="decision" value="apply" {
                     @if is_merged { "Apply merged" } @else { "Apply" }
+                    @if deletes { "…" }
                 }
             }
             label.why {
                 span.label { "Reason" }
-                input type="text" name="reason" maxlength="500" autocomplete="off"
-                    placeholder="why not: the agent reads it";
+                input type="text" name="reason" form="rejecting" maxlength="500" autocomplete="off"
+                    required pattern=".*\\S.*" title="Say why: the agent reads it"
+                    placeholder="why not: the agent reads it"
+                    value=[shown.given.reason] autofocus[shown.given.reason.is_some()]
+                    aria-invalid=[shown.given.reason.map(|_| "true")]
+                    aria-describedby=[shown.given.reason.map(|_| "wrong")];
             }
-            button #reject type="submit" name="decision" value="reject" { "Reject" }
+            button #reject type="submit" form="rejecting" name="decision" value="reject" { "Reject" }
             p.keys.quiet aria-hidden="true" {
-                @if can_apply { kbd { "a" } " then " kbd { "Enter" } " applies, " }
-                kbd { "r" } " goes to the reason"
+                @if can_apply { kbd { "Ctrl" } "+" kbd { "Enter" } " applies, " }
+                kbd { "r" } " goes to the reason, " kbd { "Enter" } " there rejects"
             }
         }
     }

@@ -25,6 +25,11 @@ impl UnderWay {
         notice::counted_by(counter, work).await
     }
 
+    /// Tells whether a decision on a set is being carried out from this page.
+    pub(super) fn is(&self, id: ProposalId) -> bool {
+        self.lock().contains_key(&id)
+    }
+
     /// How many changes of a set are made, and of how many; nothing before the first is made.
     pub(super) fn of(&self, id: ProposalId) -> Option<Progress> {
         let far = *self.lock().get(&id)?.borrow();

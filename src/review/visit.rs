@@ -1,6 +1,6 @@
 //! Whoever asks for a page: signed in or not, and what they are shown of a set.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,10 +19,12 @@ use super::queue::Queue;
 use super::record::{Checks, Readers};
 use super::reply::{Reply, page, set};
 use super::session::{Sessions, SignedIn};
-use super::set_page::{self, Shown};
+use super::set_page;
 use super::sheet::Sheet;
+use super::shown::{Given, Shown};
 use super::sign_in::{self, COOKIE, WrongLinks};
 use super::under_way::UnderWay;
+use crate::audit::ProposalId;
 use crate::error::{Code, Failure};
 use crate::site::SiteName;
 use crate::wiki::aside;
@@ -152,12 +154,26 @@ impl Reviews {
                 visitor.reviewer.name.clone(),
                 visitor.session.form_token.clone(),
             )),
+            wiki: Some(visitor.reviewer.bench.desk.audit().wiki().to_owned()),
             news: self.sessions.take_news(&visitor.session),
             again_in: None,
             is_record: false,
             site: visitor.reviewer.site.clone(),
             sites: visitor.reviewer.sites.clone(),
         }
+    }
+
+    /// A set that a visitor may see.
+    pub(super) async fn found(&self, visitor: &Visitor, id: &str) -> Result<Seen, Reply> {
+        let id = id.parse::<ProposalId>().map_err(|_| no_set())?;
+        let seen = Box::pin(decision::look(&visitor.reviewer, id)).await;
+        seen.map_err(|failure| {
+            if failure.code == Code::InvalidInput {
+                no_set()
+            } else {
+                failed(&failure)
+            }
+        })
     }
 
     /// The last check of the record that a visitor reads.
@@ -170,7 +186,9 @@ impl Reviews {
     pub(super) async fn queue_of(&self, visitor: &Visitor) -> Result<Queue, Reply> {
         let all = visitor.reviewer.bench.desk.proposals().all().await;
         let mut all = all.map_err(|failure| failed(&failure))?;
-        all.retain(|one| decision::is_within(&visitor.reviewer, one));
+        let outside = visitor.reviewer.ids_outside(None).await;
+        let outside = outside.map_err(|failure| failed(&failure))?;
+        all.retain(|one| decision::is_within(&visitor.reviewer, one, &outside));
         Ok(Queue::of(all))
     }
 
@@ -180,11 +198,11 @@ impl Reviews {
         visitor: &Visitor,
         seen: &Seen,
         from: usize,
-        said: (Option<&str>, &HashSet<usize>),
+        given: Given<'_>,
         frame: &Frame,
     ) -> maud::Markup {
         aside(seen.review.bytes(), || {
-            self.markup(visitor, seen, from, said, frame)
+            self.markup(visitor, seen, from, given, frame)
         })
     }
 
@@ -193,7 +211,7 @@ impl Reviews {
         visitor: &Visitor,
         seen: &Seen,
         from: usize,
-        said: (Option<&str>, &HashSet<usize>),
+        given: Given<'_>,
         frame: &Frame,
     ) -> maud::Markup {
         let review = &seen.review;
@@ -203,7 +221,6 @@ impl Reviews {
         let shown = parts.clone().map(|part| (id, review.digest.clone(), part));
         self.sessions.saw(&visitor.session, shown);
         let shown_parts = self.sessions.seen(&visitor.session, id, &review.digest);
-        let (wrong, left_out) = said;
         let shown = Shown {
             unseen: part::unseen(&sheet.parts, &shown_parts),
             warnings: &seen.warnings,
@@ -213,8 +230,8 @@ impl Reviews {
             form_token: &visitor.session.form_token,
             may_decide: visitor.reviewer.may_decide,
             may_apply: visitor.reviewer.may_apply,
-            left_out,
-            wrong,
+            given,
+            is_under_way: self.under_way.is(id),
             far: self.under_way.of(id),
         };
         set_page::page(&shown, frame)
@@ -267,6 +284,19 @@ pub(super) fn failed(failure: &Failure) -> Reply {
     );
     set(&mut reply, header::RETRY_AFTER, &seconds);
     reply
+}
+
+/// Says that there is no such set, to whoever may not see it as well.
+pub(super) fn no_set() -> Reply {
+    page(
+        StatusCode::NOT_FOUND,
+        markup::trouble(
+            "There is no such set",
+            &Frame::none(),
+            "It is not there, it was purged, or it is about pages that you do not decide about.",
+            "",
+        ),
+    )
 }
 
 /// Says that something did not work, and what.

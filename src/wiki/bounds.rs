@@ -212,6 +212,23 @@ impl Wiki {
         Ok(seen.iter().filter_map(wanted).collect())
     }
 
+    /// The ids of the pages that now lie elsewhere than at some places, whoever may read them: what
+    /// is on record of such a page is hidden from whoever is held to these places. By a list as of
+    /// this time; without one, some seconds old at most.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn ids_outside(
+        &self,
+        as_of: Option<Instant>,
+        holds: impl Fn(&Locale, &PagePath) -> bool,
+    ) -> Result<HashSet<i64>, WikiError> {
+        let as_of = as_of.unwrap_or_else(a_moment_ago);
+        let all = self.unbounded().pages_as_of(as_of).await?;
+        let outside = all.iter().filter(|page| !holds(&page.locale, &page.path));
+        Ok(outside.filter_map(|page| page.id).collect())
+    }
+
     /// Whether a caller may see a record about a page: its place must be readable, and so must the
     /// page, if it still exists.
     ///

@@ -80,10 +80,21 @@ export class Browser {
     await this.ask('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: theme }] });
   }
 
-  async press(key) {
+  // Presses a key as a person does: what it types goes where the focus is.
+  async press(key, { control = false, held = false } = {}) {
+    const text = key === 'Enter' ? '\r' : [...key].length === 1 && !control ? key : undefined;
+    const code = { Enter: 13, Tab: 9, ' ': 32 }[key] ?? key.toUpperCase().charCodeAt(0);
     for (const type of ['keyDown', 'keyUp']) {
-      await this.ask('Input.dispatchKeyEvent', { type, key, code: key, text: key === 'Enter' ? '\r' : undefined, windowsVirtualKeyCode: key === 'Enter' ? 13 : 9 });
+      await this.ask('Input.dispatchKeyEvent', {
+        type, key, code: key === ' ' ? 'Space' : key, text, windowsVirtualKeyCode: code,
+        modifiers: control ? 2 : 0, autoRepeat: held && type === 'keyDown',
+      });
     }
+  }
+
+  // Types words, key by key, wherever the focus goes meanwhile.
+  async type(words) {
+    for (const key of words) await this.press(key);
   }
 
   async picture() {

@@ -1,11 +1,11 @@
 // Uses the page of `wikijs-mcp review` in a headless Chromium as a person does.
 //
-//   node tests/browser/review.mjs CHROMIUM LINK LARGE_SET SETS_BY_KEYS FOLDER [CONFLICT MERGED MOVE MOST_TO_PAINT]
+//   node tests/browser/review.mjs CHROMIUM LINK LARGE_SET SETS_BY_KEYS FOLDER [CONFLICT MERGED MOVE DELETION MOST_TO_PAINT]
 import assert from 'node:assert/strict';
 import { Browser } from './browser.mjs';
 import { Looker } from './look.mjs';
 
-const [program, link, large, byKeys, folder, conflict, merged, move, most] = process.argv.slice(2);
+const [program, link, large, byKeys, folder, conflict, merged, move, deletion, most] = process.argv.slice(2);
 const { origin } = new URL(link);
 const browser = await Browser.start(program);
 const looker = new Looker(browser, folder);
@@ -18,7 +18,7 @@ const gone = async (act) => {
   await act();
   await loaded;
 };
-const press = (key) => browser.press(key);
+const press = (key, how) => browser.press(key, how);
 
 const stories = {
   async 'nobody is signed in'() {
@@ -80,20 +80,84 @@ const stories = {
     await see(`document.querySelector('input[name=leave_out]').click()`);
     await looker.at('left-out');
   },
+  async 'rejecting without a reason and typing on decides nothing'() {
+    if (!deletion) return;
+    const path = `/review/sets/${deletion}`;
+    const focus = () => see(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
+      done(document.activeElement.name || document.activeElement.id || document.activeElement.tagName))))`);
+    await open(path);
+    assert.equal(await focus(), 'BODY');
+    // The browser itself keeps an empty reason back, with the focus in it.
+    await see(`document.getElementById('reject').click()`);
+    assert.equal(await focus(), 'reason');
+    await looker.at('reason-missing');
+    // The server does the same for browsers that do not.
+    await gone(() => see(`document.querySelector('input[name=reason]').required = false,
+      document.querySelector('input[name=reason]').removeAttribute('pattern'),
+      document.getElementById('reject').click()`));
+    assert.equal(await focus(), 'reason');
+    await looker.at('reason-missing-again');
+    await browser.type('We still need the install page and all a is for');
+    assert.equal(await see('location.pathname'), path);
+    assert.equal(await see(`document.querySelector('input[name=reason]').value`), 'We still need the install page and all a is for');
+    // Neither does a chord apply while somebody writes.
+    await see(`document.querySelector('input[name=reason]').value = ''`);
+    await press('Enter', { control: true });
+    assert.equal(await focus(), 'reason');
+    // The same words with the focus nowhere.
+    await open(path);
+    for (const key of 'We still eed the istall page ad a a a ') await press(key);
+    assert.equal(await see('location.pathname'), path);
+    await press('Enter');
+    await press(' ');
+    assert.equal(await see('location.pathname'), path);
+    assert.match(await said(), /Reject/);
+    // A key that is held down, or a chord, leads to the question at most: there a link has the focus.
+    await press('Escape');
+    await see('document.activeElement.blur()');
+    await press('Enter', { control: true, held: true });
+    assert.equal(await see(`document.getElementById('apply') !== null`), true);
+    await gone(() => press('Enter', { control: true }));
+    assert.match(await said(), /Back: delete nothing/);
+    assert.equal(await see('document.activeElement.tagName'), 'A');
+    await looker.at('deletion');
+    await gone(() => press('Enter'));
+    assert.equal(await see('location.pathname'), path);
+    assert.equal(await see(`document.getElementById('apply') !== null`), true);
+    await looker.at('deletes');
+    // Whoever deletes on purpose reads what went, and takes it back.
+    await gone(() => press('Enter', { control: true }));
+    await gone(() => see(`document.getElementById('delete').click()`));
+    assert.match(await said(), /Applied just now: en\/both\/gone/);
+    assert.equal(await see('document.activeElement.tagName'), 'A');
+    await looker.at('deleted');
+    await open(`${path}/undo`);
+    assert.equal(await see('document.activeElement.tagName'), 'A');
+    await looker.at('undo');
+    await gone(() => see(`document.getElementById('undo').click()`));
+    assert.match(await said(), /Taken back: en\/both\/gone/);
+    await looker.at('undone');
+  },
+  async 'the queue is narrowed by risk'() {
+    await open('/review?risk=tags');
+    await looker.at('queue-narrow');
+    await open('/review?risk=eaten');
+    await looker.at('queue-wrong');
+  },
   async 'twenty sets are decided by keys'() {
     let keys = 0;
     await open(`/review/sets/${byKeys.split(',')[0]}`);
     for (const id of byKeys.split(',')) {
       assert.equal(await see('location.pathname'), `/review/sets/${id}`);
-      await gone(async () => {
-        await press('a');
-        await press('Enter');
-      });
+      await gone(() => press('Enter', { control: true }));
+      assert.match(await see(`document.querySelector('.news').textContent`), /Applied/);
+      // The link to the next one has the focus.
+      assert.equal(await see('document.activeElement.tagName'), 'A');
+      if (keys === 0) await looker.at('decided-next');
+      await gone(() => press('Enter'));
       keys += 2;
     }
     assert.ok(keys <= 60, `${keys} keystrokes`);
-    assert.match(await see(`document.querySelector('.news').textContent`), /Applied/);
-    await looker.at('decided-next');
   },
   async 'what was decided elsewhere is told before a person decides'() {
     await open(`/review/sets/${large}`);

@@ -18,6 +18,7 @@ mod audit_review;
 mod bad_input;
 mod beside;
 mod bulk;
+mod by_accident;
 mod cannot_return;
 mod changes;
 mod clients;

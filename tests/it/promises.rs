@@ -4,7 +4,8 @@ use serde_json::json;
 use wikijs_mcp::demo::PageRow;
 use wikijs_mcp::page::Field;
 
-use crate::harness::{Setup, id_of, mutations, new_page, sample_wiki, told};
+use crate::harness::{Setup, id_of, mutations, new_page, sample_wiki, told, wiki_of};
+use crate::review::Desk;
 
 #[tokio::test]
 async fn promise_1_the_default_surface_is_exactly_ten_tools() {
@@ -347,6 +348,35 @@ fn only_its_room_touches_what_is_its_own() {
         files_that_contain("audit.kept("),
         ["src/write/recover.rs", "src/write/shown.rs"]
     );
+}
+
+/// Whoever rejects without a reason and then types words decides nothing, a deletion is asked for
+/// once more, and what came of it is named.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn promise_13_nothing_is_decided_by_accident() {
+    let wiki = wiki_of(&[("docs/install", "How to install.\n")]).await;
+    let key = wiki.keys().admin.clone();
+    let desk = Desk::with_key(wiki, key).await;
+    let page = json!({ "id": id_of(&desk.wiki, "docs/install") });
+    let set = desk.propose("wikijs_delete_page", page).await;
+    let browser = desk.signed_in().await;
+    let again = browser.decide(&set, "reject", &[("reason", "")]).await;
+    let focused: Vec<&str> = { again.text.split('<') }
+        .filter_map(|rest| rest.split_once('>').map(|(tag, _)| tag))
+        .filter(|tag| tag.contains(" autofocus"))
+        .collect();
+    assert_eq!(focused.len(), 1, "{focused:?}");
+    assert!(focused[0].contains("name=\"reason\""), "{focused:?}");
+    let asked = browser.decide(&set, "apply", &[]).await;
+    assert!(asked.text.contains("en/docs/install"), "{}", asked.text);
+    assert_eq!(mutations(&desk.wiki).len(), 0);
+    let token = asked.hidden("deletes");
+    let done = browser.decide(&set, "apply", &[("deletes", &token)]).await;
+    let came = browser.open(&done.leads_to()).await.text;
+    let (_, applied) = came.split_once("Applied ").unwrap();
+    assert!(applied.contains("en/docs/install"), "{came}");
+    assert!(applied.contains("Undo"), "{came}");
+    desk.program.kill();
 }
 
 /// The answers stand in a table of ARCHITECTURE.md, each with the function and its file.

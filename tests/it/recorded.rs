@@ -283,7 +283,7 @@ async fn what_lies_outside_a_reviewers_bounds_is_as_if_it_were_not_there() {
     let carla = reviewer(&house.hosted, &house.names, &["carla", "--auditor"]).await;
     let list = carla.open("/review/record").await.text;
     assert!(
-        list.contains("secret/b") && list.contains("and others"),
+        list.contains("secret/b") && list.contains("and 1 more page"),
         "{list}"
     );
     for call in &hidden {

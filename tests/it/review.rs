@@ -130,7 +130,21 @@ impl Browser {
             more,
         ]
         .concat();
-        self.send(&format!("/review/sets/{id}"), &form).await
+        let sent = self.send(&format!("/review/sets/{id}"), &form).await;
+        if sent.status == StatusCode::SEE_OTHER {
+            self.settled(&sent.leads_to()).await;
+        }
+        sent
+    }
+
+    /// A page when nothing that it is about is under way any more.
+    pub(crate) async fn settled(&self, path: &str) -> Page {
+        loop {
+            let page = self.open(path).await;
+            if !page.text.contains("http-equiv=\"refresh\"") {
+                return page;
+            }
+        }
     }
 }
 
@@ -236,11 +250,13 @@ async fn a_person_signs_in_once_looks_and_applies() {
     );
     let done = browser.decide(&id, "apply", &[]).await;
     assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
-    assert_eq!(done.leads_to(), "/review");
+    assert_eq!(done.leads_to(), format!("/review/sets/{id}?decided=1"));
     assert_eq!(desk.content("docs/a"), "The new word.\n");
-    let after = browser.open("/review").await;
-    assert!(after.text.contains("Applied: en/docs/a"), "{}", after.text);
-    assert!(after.text.contains("Nothing waits"), "{}", after.text);
+    let after = browser.open(&done.leads_to()).await;
+    assert!(after.text.contains("Applied "), "{}", after.text);
+    assert!(after.text.contains("To the queue"), "{}", after.text);
+    let queue = browser.open("/review").await;
+    assert!(queue.text.contains("Nothing waits"), "{}", queue.text);
     let records = desk.agent.records();
     let outcome = records.iter().rev().find(|one| one.event == Event::Outcome);
     let tool = outcome.and_then(|one| one.tool.clone());
@@ -342,8 +358,10 @@ async fn a_rejection_needs_a_reason_which_the_agent_reads() {
     assert!(without.text.contains("Say why"), "{}", without.text);
     let why = [("reason", "belongs into docs/b")];
     let done = browser.decide(&first, "reject", &why).await;
-    // The next one that waits is shown.
-    assert_eq!(done.leads_to(), format!("/review/sets/{second}"));
+    // It leads on to the next one that waits.
+    let decided = browser.open(&done.leads_to()).await;
+    let next = format!("href=\"/review/sets/{second}\" autofocus>Next: ");
+    assert!(decided.text.contains(&next), "{}", decided.text);
     let told = desk
         .agent
         .call("wikijs_list_proposals", json!({ "state": "rejected" }))
@@ -451,9 +469,12 @@ async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
     );
     let text = "The old word.\n\nOne.\n\nTwo.\n\nThree.\n\nThe end.\n";
     pages.extend([("both/touching", text), ("both/apart", text)]);
+    pages.push(("both/gone", "How to install.\n"));
     pages.extend([("guide/a", "[b](/guide/b)\n"), ("guide/b", "B\n")]);
     pages.push(("home", "[a](/guide/a)\n"));
-    let desk = Desk::of(&pages).await;
+    let wiki = wiki_of(&pages).await;
+    let key = wiki.keys().admin.clone();
+    let desk = Desk::with_key(wiki, key).await;
     let mut sets = Vec::new();
     for path in &small {
         sets.push(desk.edit(path, "old word", "new words").await);
@@ -494,8 +515,8 @@ async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
 }
 
 /// A set whose page was changed where it changes it, one whose page was changed elsewhere, and a
-/// section that moves.
-async fn others_in_a_browser(desk: &Desk) -> [String; 3] {
+/// section that moves, and a page that is deleted.
+async fn others_in_a_browser(desk: &Desk) -> [String; 4] {
     let touching = desk.edit("both/touching", "old", "new").await;
     let apart = desk.edit("both/apart", "old", "new").await;
     for (path, old, new) in [
@@ -519,7 +540,10 @@ async fn others_in_a_browser(desk: &Desk) -> [String; 3] {
         .await
         .unwrap();
     let moved = shown["proposal"].as_str().unwrap().to_owned();
-    [touching, apart, moved]
+    let gone = json!({ "id": id_of(&desk.wiki, "both/gone"), "note": "Nobody installs it so." });
+    let gone = agent.call("wikijs_delete_page", gone).await.unwrap();
+    let gone = gone["proposal"].as_str().unwrap().to_owned();
+    [touching, apart, moved, gone]
 }
 
 /// Signs a reviewer in at a server over HTTP.

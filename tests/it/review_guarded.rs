@@ -341,7 +341,7 @@ async fn a_browser_that_hangs_up_stops_nothing_and_the_next_visit_says_how_far_i
             );
             far.push(told);
         }
-        page.text.contains("To take it back: ")
+        page.text.contains("Applied ")
     };
     until(applied).await;
     assert!(far.iter().any(|far| far.ends_with(" of 6")), "{far:?}");

@@ -171,7 +171,8 @@ async fn the_walk_of_a_review_is_what_the_program_says() {
         let decided = browser
             .decide(&set, "apply", &[("leave_out", number)])
             .await;
-        assert_eq!(decided.leads_to(), "/review", "{}", decided.text);
+        let decided_page = format!("/review/sets/{set}?decided=1");
+        assert_eq!(decided.leads_to(), decided_page, "{}", decided.text);
     };
     let (answer, ()) = tokio::join!(call, deciding);
     let answer = answer.unwrap();

@@ -3,6 +3,9 @@
 
 const every = 3000;
 
+// What has the focus has it at once, and not only with the next frame.
+document.querySelector("[autofocus]")?.focus();
+
 /** Asks for the list again and shows it if it is another one; keeps the focus where it was. */
 async function lookAtQueue() {
   const queue = document.getElementById("queue");
@@ -19,15 +22,17 @@ async function lookAtQueue() {
   const shown = new DOMParser().parseFromString(text, "text/html").getElementById("queue");
   if (!shown) return;
   queue.replaceWith(shown);
-  const waiting = shown.querySelectorAll(".queue li").length;
-  document.title = document.title.replace(/^\d+ waiting/, `${waiting} waiting`);
+  document.title = document.title.replace(/^\d+ waiting/, `${shown.dataset.waiting} waiting`);
   if (focused) shown.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
 }
+
+/** Whether a decision was sent from this page. */
+const isSent = () => document.querySelector("form[data-sent]") !== null;
 
 /** Says that a set was decided elsewhere, before its reader decides. */
 async function lookAtSet() {
   const form = document.getElementById("decide");
-  if (!form || form.dataset.sent || document.hidden || document.querySelector(".elsewhere")) return;
+  if (!form || isSent() || document.hidden || document.querySelector(".elsewhere")) return;
   const id = form.closest("[data-set]").dataset.set;
   const answer = await fetch(`/review/sets/${id}?part=state`);
   if (answer.status === 401) location.reload();
@@ -54,17 +59,27 @@ function move(by) {
   next.focus();
 }
 
+/** Applies by Ctrl+Enter: never while somebody writes, never by a key that is held down. */
+function apply(event) {
+  const reason = document.querySelector('input[name="reason"]');
+  if (reason?.value.trim()) reason.focus();
+  else if (!event.repeat) document.getElementById("apply")?.click();
+}
+
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.matches("input, textarea, select")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  const apply = document.getElementById("apply");
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.altKey && document.getElementById("apply")) {
+    event.preventDefault();
+    apply(event);
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const act = {
     j: () => move(1),
     k: () => move(-1),
-    a: () => apply?.focus(),
     r: () => document.querySelector('input[name="reason"]')?.focus(),
     n: () => document.querySelector(".more a, .folded a")?.click(),
     q: () => document.querySelector(".top .home").click(),
@@ -84,16 +99,10 @@ document.addEventListener("click", (event) => {
   link.href = asked.href;
 });
 
-// Enter in the reason rejects: a form's first button would apply.
-document.querySelector('input[name="reason"]')?.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter") return;
-  event.preventDefault();
-  document.getElementById("reject").click();
-});
-
 /** Says how many changes of a set are made, while the answer to its decision is awaited. */
 async function tellHowFar(form) {
-  const id = form.closest("[data-set]").dataset.set;
+  const id = form.closest("[data-set]")?.dataset.set;
+  if (!id) return;
   const answer = await fetch(`/review/sets/${id}?part=state`);
   const far = /^being applied, (\d+) of (\d+)/.exec(answer.ok ? await answer.text() : "");
   if (!far) return;
@@ -102,20 +111,27 @@ async function tellHowFar(form) {
     told = document.createElement("p");
     told.id = "far";
     told.setAttribute("role", "status");
-    form.querySelector(".decide").prepend(told);
+    document.querySelector(".decide")?.prepend(told);
   }
   told.textContent = `Being applied: ${far[1]} of ${far[2]} changes are made.`;
 }
 
-// A decision is sent once.
-document.getElementById("decide")?.addEventListener("submit", (event) => {
+// A decision is sent once, until its page is left and come back to.
+let telling = 0;
+document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.dataset.sent) {
+  if (!form.matches("form[data-once]")) return;
+  if (isSent()) {
     event.preventDefault();
     return;
   }
   form.dataset.sent = "yes";
-  setInterval(() => tellHowFar(form).catch(() => {}), 500);
+  telling = setInterval(() => tellHowFar(form).catch(() => {}), 500);
+});
+addEventListener("pageshow", (event) => {
+  if (!event.persisted) return;
+  clearInterval(telling);
+  document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent);
 });
 
 setInterval(() => {

@@ -43,6 +43,7 @@ pub(super) fn page(check: &Check, heads: &[FileHead], form_token: &str, frame: &
     let again_in = is_running.then_some(1);
     let frame = Frame {
         signed_in: frame.signed_in.clone(),
+        wiki: frame.wiki.clone(),
         news: frame.news.clone(),
         again_in,
         is_record: true,

@@ -1,6 +1,8 @@
-//! What of the record somebody may see.
+//! Filters the record by what somebody may see: by the places on record, and by where pages are now.
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
 
 use super::super::decision;
 use super::super::doors::Reviewer;
@@ -13,6 +15,8 @@ pub(super) struct Sight {
     reviewer: Reviewer,
     /// The proposals that they may see, by their ids.
     proposals: HashSet<String>,
+    /// The pages that are now where they see nothing, wherever they were before.
+    outside: Arc<HashSet<i64>>,
 }
 
 impl Sight {
@@ -22,14 +26,16 @@ impl Sight {
     /// What keeps the proposals from being read.
     pub(super) async fn of(reviewer: &Reviewer) -> Result<Self, Failure> {
         let mut proposals = HashSet::new();
+        let outside = reviewer.ids_outside(Some(Instant::now())).await?;
         if !reviewer.sees_all {
             let all = reviewer.bench.desk.proposals().all().await?.into_iter();
-            let own = all.filter(|one| decision::is_within(reviewer, one));
+            let own = all.filter(|one| decision::is_within(reviewer, one, &outside));
             proposals.extend(own.map(|one| one.id.to_string()));
         }
         Ok(Self {
             reviewer: reviewer.clone(),
             proposals,
+            outside: Arc::new(outside),
         })
     }
 
@@ -68,6 +74,9 @@ impl Sight {
         let (Some(locale), Some(path)) = (&record.locale, &record.path) else {
             return record.path.is_none() && record.new_path.is_none();
         };
+        if record.id.is_some_and(|id| self.outside.contains(&id)) {
+            return false;
+        }
         let scope = self.reviewer.bench.wiki.scope();
         let paths = std::iter::once(path).chain(&record.new_path);
         { paths }.all(|path| {
@@ -91,7 +100,7 @@ impl Sight {
             }
         }
         let lost = group.of_changes > changes.len();
-        (group.of_changes, group.changes) = (changes.len(), changes);
+        group.keep_changes(changes);
         let mut calls = Vec::new();
         for call in std::mem::take(&mut group.calls) {
             if !(lost && call.is_set()) && past.admits(&call).await? {

@@ -1,0 +1,261 @@
+//! Takes a person's decision on a set from its page.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+
+use super::decision::{self, Came, Decision, Seen};
+use super::deletion;
+use super::form::Form;
+use super::markup::{self, Frame, News};
+use super::part;
+use super::reply::{Reply, answer, page, see_other};
+use super::session::SignedIn;
+use super::sheet::Sheet;
+use super::shown::Given;
+use super::visit::{Reviews, Visitor};
+use crate::audit::{Proposal, ProposalId};
+use crate::render_budget;
+
+/// For how long a browser waits for what becomes of a set of many changes, before it is shown how
+/// far that is.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The member of an address to which a decision led.
+pub(super) const DECIDED: &str = "decided";
+
+/// `POST /review/sets/{id}`
+pub(super) async fn decide(
+    State(reviews): State<Arc<Reviews>>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Reply {
+    answer(async {
+        let (visitor, form) = reviews.enter_by_form(request).await?;
+        let seen = reviews.found(&visitor, &id).await?;
+        let left_out: HashSet<usize> = form.numbers("leave_out").into_iter().collect();
+        let decision = match wanted(&reviews, &visitor, &seen, &form, &left_out) {
+            Ok(decision) => decision,
+            Err(stop) => return Ok(stop.reply(&reviews, &visitor, &seen, &form, &left_out)),
+        };
+        carry_out(&reviews, &visitor, seen, decision, &left_out).await
+    })
+    .await
+}
+
+/// Why a form decides nothing.
+enum Stop {
+    /// The person may not decide.
+    Looks,
+    /// A sentence over the set, which is shown again.
+    Says(StatusCode, String),
+    /// The same of a reason: the focus stays in it.
+    Reason(&'static str),
+    /// It deletes something, which is asked for once more.
+    Deletes,
+}
+
+impl Stop {
+    fn reply(
+        self,
+        reviews: &Reviews,
+        visitor: &Visitor,
+        seen: &Seen,
+        form: &Form,
+        left_out: &HashSet<usize>,
+    ) -> Reply {
+        let frame = reviews.frame(visitor);
+        let (status, wrong, reason) = match &self {
+            Self::Looks => {
+                let says = "An auditor looks and decides nothing.";
+                let trouble = markup::trouble("You do not decide here", &Frame::none(), says, "");
+                return page(StatusCode::FORBIDDEN, trouble);
+            }
+            Self::Deletes => {
+                let markup = deletion::page(&visitor.session, seen, left_out, form, &frame);
+                return page(StatusCode::OK, markup);
+            }
+            Self::Says(status, wrong) => (*status, wrong.as_str(), None),
+            Self::Reason(wrong) => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                *wrong,
+                Some(form.text("reason")),
+            ),
+        };
+        let given = Given {
+            left_out,
+            wrong: Some(wrong),
+            reason,
+            after: None,
+        };
+        page(status, reviews.set(visitor, seen, 0, given, &frame))
+    }
+}
+
+/// The decision that a form makes.
+fn wanted(
+    reviews: &Reviews,
+    visitor: &Visitor,
+    seen: &Seen,
+    form: &Form,
+    left_out: &HashSet<usize>,
+) -> Result<Decision, Stop> {
+    let review = &seen.review;
+    let says = |status, what: &str| Err(Stop::Says(status, what.to_owned()));
+    if !visitor.reviewer.may_decide {
+        return Err(Stop::Looks);
+    }
+    if !review.proposal.is_open() {
+        let what = "Somebody else decided it before you; what they decided stands below.";
+        return says(StatusCode::CONFLICT, what);
+    }
+    if decision::is_of_own_family(&visitor.reviewer, &review.proposal) {
+        let what = "It is of your own client, or of a delegate of it: somebody else decides.";
+        return says(StatusCode::FORBIDDEN, what);
+    }
+    if form.text("digest") != review.digest {
+        let what = "It is not what you were shown any more. Look at it again.";
+        return says(StatusCode::CONFLICT, what);
+    }
+    match form.text("decision") {
+        "reject" => {
+            let reason = decision::reason(form.text("reason")).map_err(Stop::Reason)?;
+            Ok(Decision::Reject { reason })
+        }
+        "apply" if !visitor.reviewer.may_apply => says(
+            StatusCode::FORBIDDEN,
+            "The server is in a dry run: you can reject this, and not apply it.",
+        ),
+        "apply" => applying(reviews, &visitor.session, seen, form, left_out),
+        _ => says(StatusCode::UNPROCESSABLE_ENTITY, "Choose Apply or Reject."),
+    }
+}
+
+/// The decision to apply, once all of it was shown and what goes was confirmed.
+fn applying(
+    reviews: &Reviews,
+    session: &SignedIn,
+    seen: &Seen,
+    form: &Form,
+    left_out: &HashSet<usize>,
+) -> Result<Decision, Stop> {
+    let review = &seen.review;
+    let wrong = |what| Err(Stop::Says(StatusCode::UNPROCESSABLE_ENTITY, what));
+    let sheet = Sheet::of(review);
+    let sessions = &reviews.sessions;
+    let shown = sessions.seen(session, review.proposal.id, &review.digest);
+    let unseen = part::unseen(&sheet.parts, &shown);
+    let is_counted = form.number("unseen") == Some(unseen.lines);
+    if unseen.first.is_some() && unseen.lines > 0 && !is_counted {
+        return wrong(format!(
+            "{} changed lines were not shown yet: look at them, or type their number.",
+            unseen.lines
+        ));
+    }
+    let mut wanted: Vec<usize> = left_out.iter().copied().collect();
+    wanted.sort_unstable();
+    let all = review.left_out_with(&wanted);
+    let more: Vec<String> = all
+        .iter()
+        .filter(|number| !left_out.contains(number))
+        .map(|number| (number + 1).to_string())
+        .collect();
+    if !more.is_empty() {
+        return wrong(format!(
+            "What is left out takes more with it, which depends on it: {}. Leave that out, too.",
+            more.join(", ")
+        ));
+    }
+    let deletes = !deletion::deletions(seen, left_out).is_empty();
+    if deletes && !deletion::is_confirmed(session, seen, left_out, form) {
+        return Err(Stop::Deletes);
+    }
+    Ok(Decision::Apply {
+        digest: review.digest.clone(),
+        leave_out: all,
+        merge: form.text("merge") == "yes",
+    })
+}
+
+/// Carries a decision out, and leads to the page of its set, which says what came of it. After a
+/// while it leads there before the end: that page then says how far it is.
+async fn carry_out(
+    reviews: &Arc<Reviews>,
+    visitor: &Visitor,
+    seen: Seen,
+    decision: Decision,
+    left_out: &HashSet<usize>,
+) -> Result<Reply, Reply> {
+    let proposal = let_go(seen);
+    match wait(reviews, visitor, &proposal, decision).await {
+        None | Some(Ok(())) => Ok(see_other(&decided(proposal.id))),
+        Some(Err(failure)) => {
+            let seen = reviews.found(visitor, &proposal.id.to_string()).await?;
+            let given = Given {
+                left_out,
+                wrong: Some(&failure),
+                reason: None,
+                after: None,
+            };
+            let frame = reviews.frame(visitor);
+            let markup = reviews.set(visitor, &seen, 0, given, &frame);
+            Ok(page(StatusCode::CONFLICT, markup))
+        }
+    }
+}
+
+/// The page of a set that was decided.
+pub(super) fn decided(id: ProposalId) -> String {
+    format!("/review/sets/{id}?{DECIDED}=1")
+}
+
+/// Frees what was shown, which is not needed while a decision is carried out: that may take long.
+pub(super) fn let_go(seen: Seen) -> Proposal {
+    let proposal = seen.review.proposal.clone();
+    drop(seen);
+    render_budget::give_back();
+    proposal
+}
+
+/// Carries a decision out; gives why it failed, or nothing if it is still under way: its news then
+/// come with a later page.
+pub(super) async fn wait(
+    reviews: &Arc<Reviews>,
+    visitor: &Visitor,
+    proposal: &Proposal,
+    decision: Decision,
+) -> Option<Result<(), String>> {
+    let mut work = decision::begin(&visitor.reviewer, proposal, decision, &reviews.under_way);
+    let came = if proposal.others.is_empty() {
+        decision::ended(work.await)
+    } else if let Ok(ended) = tokio::time::timeout(PATIENCE, &mut work).await {
+        decision::ended(ended)
+    } else {
+        let (reviews, session) = (Arc::clone(reviews), visitor.session.clone());
+        tokio::spawn(async move { tell(&reviews, &session, decision::ended(work.await)) });
+        return None;
+    };
+    Some(match came {
+        Err(failure) => Err(failure.to_string()),
+        came => {
+            tell(reviews, &visitor.session, came);
+            Ok(())
+        }
+    })
+}
+
+/// Keeps what came of a decision for the next page.
+fn tell(reviews: &Reviews, session: &SignedIn, came: Came) {
+    let news = came.unwrap_or_else(|failure| {
+        Some(News {
+            is_good: false,
+            text: failure.to_string(),
+            record: None,
+        })
+    });
+    if let Some(news) = news {
+        reviews.sessions.tell(session, news);
+    }
+}

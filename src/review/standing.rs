@@ -1,0 +1,150 @@
+//! Renders how a set stands: what was decided, what keeps it from being decided, and its conflicts.
+
+use maud::{Markup, html};
+use serde_json::{Map, Value};
+
+use super::difference::rows;
+use super::markup::{record_of, text, when};
+use super::queue::what;
+use super::rows::table;
+use super::sheet::Change;
+use super::shown::{After, Shown};
+use crate::audit::{CallId, ProposalState};
+use crate::notice::Progress;
+use crate::page::Date;
+
+/// The most pages that are named as conflicts above the changes.
+const MOST_CONFLICTS: usize = 50;
+
+/// Renders the decision, and the way on from it.
+pub(super) fn state(shown: &Shown) -> Markup {
+    let proposal = &shown.sheet.review.proposal;
+    html! {
+        @match &proposal.state {
+            ProposalState::Open => {}
+            ProposalState::Applied { decided, applied_by, .. } => div.news.good role="status" {
+                (applied(shown, decided, *applied_by))
+            },
+            ProposalState::Rejected { decided, reason } => p.news.bad role="status" {
+                "Rejected " (when(decided)) ": " (text(reason))
+            },
+            ProposalState::Replaced { decided, replaced_by } => p.news.bad {
+                "Replaced " (when(decided)) " by "
+                a href=(format!("/review/sets/{replaced_by}")) { (replaced_by) }
+            },
+        }
+        @if let Some(After { has_focus, next, .. }) = shown.given.after {
+            p.next {
+                @match next {
+                    Some(next) => a.button href=(format!("/review/sets/{}", next.id)) autofocus[*has_focus] {
+                        "Next: " (what(next))
+                    },
+                    None => a.button href="/review" autofocus[*has_focus] { "To the queue" },
+                }
+            }
+        }
+    }
+}
+
+/// Names the pages that were changed and left out, and links to the record and to the undo.
+fn applied(shown: &Shown, decided: &Date, applied_by: CallId) -> Markup {
+    let proposal = &shown.sheet.review.proposal;
+    let numbers = |(number, _): (usize, _)| number;
+    let has_left_out = !proposal.state.left_out().is_empty();
+    let after = shown.given.after;
+    html! {
+        p {
+            b { "Applied " (when(decided)) ": " }
+            (shown.links(proposal.changes_kept_in().map(numbers))) "."
+        }
+        @if has_left_out {
+            p { b { "Left out: " } (shown.links(proposal.changes_left_out().map(numbers))) "." }
+        }
+        @if shown.is_under_way {
+            p { b { "It is being taken back" @if let Some(far) = shown.far { ": " (far.done) " of " (far.of) " changes" } "." } }
+        }
+        p.then {
+            a href=(record_of(applied_by)) { "Its record" }
+            @if let Some(by) = after.and_then(|after| after.undone_by) {
+                " · Taken back: " a href=(record_of(by)) { "the record of that" }
+            } @else if after.is_some_and(|after| after.may_undo) && !shown.is_under_way {
+                " · " a href=(format!("/review/sets/{}/undo", proposal.id)) { "Undo" }
+            }
+        }
+    }
+}
+
+/// Why nothing of it can be decided now, or which of its pages stand against it.
+pub(super) fn hindrance(shown: &Shown) -> Markup {
+    let sheet = shown.sheet;
+    if !sheet.review.proposal.is_open() {
+        return html! {};
+    }
+    let numbered = sheet.changes.iter().enumerate();
+    let of_change: Vec<(usize, &Change)> = numbered
+        .filter(|(_, change)| change.reviewed.hindrance.is_some())
+        .collect();
+    html! {
+        @if shown.is_being_decided() {
+            div.news role="status" {
+                @match shown.far {
+                    Some(Progress { done, of }) => {
+                        label for="applying" { b { "Being applied: " (done) " of " (of) " changes are made." } }
+                        " " progress #applying value=(done) max=(of) {}
+                        " "
+                    },
+                    None => { b { "It is being decided now." } " " },
+                }
+                "This page looks again by itself."
+            }
+        } @else if !of_change.is_empty() {
+            div.news.bad.conflicts role="alert" {
+                p {
+                    @let count = of_change.len();
+                    b { @if count == 1 { "One change does not fit" } @else { (count) " changes do not fit" } }
+                    " its page as it is now:"
+                }
+                ul {
+                    @for (number, change) in of_change.iter().take(MOST_CONFLICTS) {
+                        li {
+                            (shown.link(*number)) " "
+                            a.wiki href=(change.reviewed.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
+                            @if change.reviewed.merged.is_some() { span.quiet { ": both go together" } }
+                        }
+                    }
+                    @if of_change.len() > MOST_CONFLICTS { li { "and " (of_change.len() - MOST_CONFLICTS) " more" } }
+                }
+            }
+        } @else if let Some(failure) = &sheet.review.hindrance {
+            p.news.bad role="alert" { (text(&failure.to_string())) }
+        }
+    }
+}
+
+/// Why a change cannot be made as things are, and what changed since; what the two give together
+/// stands where its difference stands.
+pub(super) fn conflict(change: &Change) -> Markup {
+    let reviewed = change.reviewed;
+    html! {
+        @if let Some(failure) = &reviewed.hindrance {
+            div.conflict role="alert" {
+                p { (text(&failure.message)) }
+                @if let Some(diff) = detail(&failure.details, "diff") {
+                    h4 { "changed since it was asked for" }
+                    (table(&rows(diff, 0..usize::MAX).collect::<Vec<_>>(), false))
+                }
+                @if reviewed.merged.is_some() {
+                    h4 { "both together, as it would be applied" }
+                } @else {
+                    p { "The two touch each other: reject it, or leave this change out." }
+                    @if !change.texts.is_empty() { h4 { "as it was asked for" } }
+                }
+            }
+        }
+    }
+}
+
+fn detail<'a>(details: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    let text = details.get(name)?.as_str()?;
+    (!text.is_empty()).then_some(text)
+}

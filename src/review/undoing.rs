@@ -1,0 +1,267 @@
+//! Takes back what a decided set applied, as every undo does: shown on a page of its own first.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use maud::{Markup, html};
+use serde_json::{Map, Value};
+
+use super::deciding::{decided, let_go, wait};
+use super::decision::{self, Decision, Seen};
+use super::difference::rows;
+use super::fields;
+use super::markup::{self, Frame, counted, text};
+use super::queue::verb;
+use super::reply::{Reply, answer, page, see_other};
+use super::rows::table;
+use super::shown::After;
+use super::visit::{Reviews, Visitor, no_set};
+use crate::audit::{CallId, Outcome, ProposalId, ProposalState};
+use crate::change::{Operation, Warning};
+use crate::write::{Shown, Target};
+
+/// The member of the form that carries the token.
+const TOKEN: &str = "undoes";
+/// The member that carries what was shown.
+const SHOWN: &str = "shown";
+
+/// Finds the way on from a decided set; `None` for one that waits.
+///
+/// # Errors
+/// That the queue or the record cannot be read.
+pub(super) async fn after(
+    reviews: &Reviews,
+    visitor: &Visitor,
+    seen: &Seen,
+) -> Result<Option<After>, Reply> {
+    let proposal = &seen.review.proposal;
+    let mut after = After::default();
+    match &proposal.state {
+        ProposalState::Open => return Ok(None),
+        ProposalState::Applied { applied_by, .. } => {
+            let past = visitor.reviewer.bench.desk.past();
+            // It may be purged: then nothing can take it back.
+            if let Ok(story) = past.story(&(*applied_by).into(), None).await {
+                after.undone_by = story.undone_by;
+                let is_applied = story.outcome() == Some(Outcome::Applied);
+                after.may_undo = is_applied && visitor.reviewer.may_apply;
+            }
+        }
+        ProposalState::Rejected { .. } | ProposalState::Replaced { .. } => {}
+    }
+    if visitor.reviewer.may_decide {
+        let queue = reviews.queue_of(visitor).await?;
+        after.next = queue.next_after(proposal).cloned();
+    }
+    Ok(Some(after))
+}
+
+/// `GET /review/sets/{id}/undo`: shows what would be taken back, and asks.
+pub(super) async fn ask(
+    State(reviews): State<Arc<Reviews>>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Reply {
+    let (request, _) = request.into_parts();
+    answer(async {
+        let visitor = reviews.enter(&request)?;
+        let seen = reviews.found(&visitor, &id).await?;
+        shown(&reviews, &visitor, &seen, StatusCode::OK, None).await
+    })
+    .await
+}
+
+/// `POST /review/sets/{id}/undo`
+pub(super) async fn undo(
+    State(reviews): State<Arc<Reviews>>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Reply {
+    answer(async {
+        let (visitor, form) = reviews.enter_by_form(request).await?;
+        let seen = reviews.found(&visitor, &id).await?;
+        let call = applied_by(&visitor, &seen)?;
+        let digest = form.text(SHOWN).to_owned();
+        let words = words(seen.review.proposal.id, call, &digest);
+        let words = words.each_ref().map(String::as_str);
+        if !visitor.session.is_token_for(&words, form.text(TOKEN)) {
+            let wrong = "Look at what would be taken back, then decide.";
+            let again = shown(&reviews, &visitor, &seen, StatusCode::CONFLICT, Some(wrong));
+            return again.await;
+        }
+        let decision = Decision::Undo { call, digest };
+        let proposal = let_go(seen);
+        match wait(&reviews, &visitor, &proposal, decision).await {
+            None | Some(Ok(())) => Ok(see_other(&decided(proposal.id))),
+            Some(Err(failure)) => {
+                let seen = reviews.found(&visitor, &id).await?;
+                let status = StatusCode::CONFLICT;
+                shown(&reviews, &visitor, &seen, status, Some(&failure)).await
+            }
+        }
+    })
+    .await
+}
+
+/// The call that applied a set, if this visitor may take it back.
+fn applied_by(visitor: &Visitor, seen: &Seen) -> Result<CallId, Reply> {
+    match seen.review.proposal.state {
+        ProposalState::Applied { applied_by, .. } if visitor.reviewer.may_apply => Ok(applied_by),
+        _ => Err(no_set()),
+    }
+}
+
+/// All that the token of the form is bound to.
+fn words(id: ProposalId, call: CallId, digest: &str) -> [String; 4] {
+    [
+        "undo".to_owned(),
+        id.to_string(),
+        call.to_string(),
+        digest.to_owned(),
+    ]
+}
+
+/// The page that shows what would be taken back.
+async fn shown(
+    reviews: &Reviews,
+    visitor: &Visitor,
+    seen: &Seen,
+    status: StatusCode,
+    wrong: Option<&str>,
+) -> Result<Reply, Reply> {
+    let call = applied_by(visitor, seen)?;
+    let reviewer = &visitor.reviewer;
+    let mut shown = None;
+    let looks = |preview: &Shown| {
+        shown = Some((decision::digest_of(preview), changes(preview)));
+        false
+    };
+    let plan = decision::undo_of(call);
+    let looked = reviewer
+        .bench
+        .writer
+        .confirmed(&reviewer.caller, plan, looks);
+    let looked = Box::pin(looked).await;
+    let id = seen.review.proposal.id;
+    let frame = reviews.frame(visitor);
+    Ok(match (looked, shown) {
+        (Ok(_), Some((digest, changes))) => {
+            let words = words(id, call, &digest);
+            let token = visitor
+                .session
+                .token_for(&words.each_ref().map(String::as_str));
+            let form_token = &visitor.session.form_token;
+            let hidden = [
+                ("form_token", &**form_token),
+                (SHOWN, &digest),
+                (TOKEN, &token),
+            ];
+            page(status, asking(id, &changes, &hidden, wrong, &frame))
+        }
+        (Ok(_), None) => {
+            let then = "The pages are as they were before it.";
+            page(
+                status,
+                markup::trouble("There is nothing to undo", &frame, then, ""),
+            )
+        }
+        (Err(failure), _) => {
+            let what = text(&failure.to_string());
+            page(
+                StatusCode::CONFLICT,
+                markup::trouble("It cannot be undone", &frame, &what, ""),
+            )
+        }
+    })
+}
+
+/// One change that an undo makes.
+struct Change {
+    operation: Operation,
+    target: Target,
+    values: Map<String, Value>,
+    diff: String,
+    warnings: Vec<Warning>,
+}
+
+fn changes(shown: &Shown) -> (Vec<Change>, Vec<Warning>) {
+    match shown {
+        Shown::One(one) => {
+            let change = Change {
+                operation: one.operation,
+                target: one.target.clone(),
+                values: one.changes.clone(),
+                diff: one.diff.clone(),
+                warnings: Vec::new(),
+            };
+            (vec![change], one.notes.warnings.clone())
+        }
+        Shown::Set(set) => {
+            let changes = set.changes.iter().map(|line| Change {
+                operation: line.operation,
+                target: line.target.clone(),
+                values: line.values.clone(),
+                diff: line.diff.clone(),
+                warnings: line.warnings.clone(),
+            });
+            (changes.collect(), set.notes.warnings.clone())
+        }
+    }
+}
+
+fn asking(
+    id: ProposalId,
+    (changes, warnings): &(Vec<Change>, Vec<Warning>),
+    hidden: &[(&str, &str)],
+    wrong: Option<&str>,
+    frame: &Frame,
+) -> Markup {
+    let set = format!("/review/sets/{id}{}", frame.at_site());
+    let action = format!("/review/sets/{id}/undo{}", frame.at_site());
+    let deletes = changes.iter().any(|one| one.operation.deletes());
+    let body = html! {
+        main #main.set {
+            h1 { "Take back " (counted(changes.len(), "change", "changes")) "?" }
+            @if let Some(wrong) = wrong { p.news.bad role="alert" { (text(wrong)) } }
+            @for warning in warnings { p.warning { (text(&warning.to_string())) } }
+            @for one in changes { (change(one)) }
+            form.asking method="post" action=(action) data-once="" {
+                @for (name, value) in hidden { input type="hidden" name=(name) value=(value); }
+                a.button href=(set) autofocus { "Back: leave it as it is" }
+                " "
+                button #undo.danger[deletes] type="submit" { "Take back" }
+            }
+        }
+    };
+    markup::page("Undo", frame, &body)
+}
+
+fn change(one: &Change) -> Markup {
+    let values: Vec<_> = one
+        .values
+        .iter()
+        .filter(|(_, states)| states.get("diff").is_none())
+        .map(|(name, states)| (name.as_str(), states.get("before"), states.get("after")))
+        .collect();
+    let texts = one.values.iter();
+    let texts =
+        texts.filter_map(|(name, states)| Some((name.as_str(), states.get("diff")?.as_str()?)));
+    let content = Some(("content", one.diff.as_str())).filter(|(_, diff)| !diff.is_empty());
+    html! {
+        section.change {
+            div.bar {
+                h3 {
+                    (verb(one.operation)) " "
+                    span.path { (text(&one.target.locale)) "/" (text(&one.target.path)) }
+                }
+                a.wiki href=(one.target.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
+            }
+            @for warning in &one.warnings { p.warning { (text(&warning.to_string())) } }
+            @if !values.is_empty() { (fields::table(&values)) }
+            @for (name, diff) in texts.chain(content) {
+                div.text { h4 { (name) } (table(&rows(diff), false)) }
+            }
+        }
+    }
+}
