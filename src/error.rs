@@ -57,7 +57,7 @@ codes! {
     WritesPaused = "WRITES_PAUSED", "Nothing was sent. Tell the user, and do not try again before they say so: `wikijs-mcp resume` lets writes go on.";
     /// The write needs the operator's static token.
     ConfirmRequired = "CONFIRM_REQUIRED", "Ask the user for the confirm token and pass it as confirm.";
-    /// The confirm token is not the right one, or the call is not the one that was previewed; `details.differing` names its arguments that differ.
+    /// The confirm token is not the right one, or the call is not the one that was previewed or left to people; `details.differing` names its arguments that differ.
     ConfirmMismatch = "CONFIRM_MISMATCH", "Pass the right token; for a changed call, ask for a new preview by leaving confirm out.";
     /// The preview's token is unknown, older than ten minutes or used up.
     ConfirmExpired = "CONFIRM_EXPIRED", "Call again with all arguments, without confirm, for a new preview and its token.";

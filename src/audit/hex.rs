@@ -1,8 +1,10 @@
 //! Names in lower-case hex: of calls, runs, lines and kept states.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::AuditError;
@@ -96,6 +98,74 @@ hex_name! {
 }
 typed_name!(ProposalId);
 random_name!(ProposalId);
+
+hex_name! {
+    /// The approval that a write spent, by the id of the call that showed the write or asked a person,
+    /// or of the proposal that a person decided on: 16 hex characters.
+    ApprovalId, 8
+}
+typed_name!(ApprovalId);
+
+impl ApprovalId {
+    /// Whether it is this call.
+    #[must_use]
+    pub fn is_call(self, call: CallId) -> bool {
+        self.0 == call.0
+    }
+
+    /// The call of this id.
+    #[must_use]
+    pub const fn call(self) -> CallId {
+        CallId(self.0)
+    }
+}
+
+impl From<CallId> for ApprovalId {
+    fn from(call: CallId) -> Self {
+        Self(call.0)
+    }
+}
+
+impl From<ProposalId> for ApprovalId {
+    fn from(proposal: ProposalId) -> Self {
+        Self(proposal.0)
+    }
+}
+
+hex_name! {
+    /// The digest of an argument of a call, to compare another call with it: the first half of its
+    /// SHA-256, 32 hex characters.
+    ArgumentDigest, 16
+}
+
+impl ArgumentDigest {
+    /// The digest of this argument; the order of the members of an object does not count.
+    #[must_use]
+    pub fn of(value: &Value) -> Self {
+        let digest: [u8; 32] = Sha256::digest(in_order(value).to_string()).into();
+        let mut half = [0; 16];
+        half.iter_mut()
+            .zip(digest)
+            .for_each(|(to, from)| *to = from);
+        Self(half)
+    }
+}
+
+/// The value with the members of its objects in the order of their names.
+fn in_order(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(in_order).collect(),
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| (name, in_order(value)));
+            let sorted: BTreeMap<&String, Value> = members.collect();
+            sorted
+                .into_iter()
+                .map(|(name, value)| (name.clone(), value))
+                .collect()
+        }
+        other => other.clone(),
+    }
+}
 
 hex_name! {
     /// The id of a draft: 16 hex characters.

@@ -103,7 +103,8 @@ pub use groups::{CallGroup, GroupId, Groups, LeftOutOfGroup, Room, Seen, Survey}
 pub use heads::FileHead;
 pub use health::Health;
 pub use hex::{
-    CallId, ClientId, DraftId, KeptState, KeyDigest, LineHash, MemoryId, NotHex, ProposalId, RunId,
+    ApprovalId, ArgumentDigest, CallId, ClientId, DraftId, KeptState, KeyDigest, LineHash,
+    MemoryId, NotHex, ProposalId, RunId,
 };
 pub use locks::{FileLock, PageLock, TreeLock};
 pub use log::{AuditLog, OnRecord};

@@ -1,12 +1,14 @@
 //! A proposal: a change that was shown and not sent, kept for a person to apply or reject.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use super::record::Stamp;
-use super::{CallId, Client, Entry, Event, KeptState, KeyDigest, ProposalId, Record};
+use super::{
+    ArgumentDigest, CallId, Client, Entry, Event, KeptState, KeyDigest, ProposalId, Record,
+};
 use crate::change::{Operation, Risk};
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath};
 
@@ -22,7 +24,7 @@ pub const MAX_WHY: usize = 500;
 /// The contents of a proposal's file; the members are in this order.
 ///
 /// It holds one change or a set: its own members are the first change, `others` the rest. The page
-/// before and after is in the kept states. All but titles, links left, session and times is also in
+/// before and after is in the kept states. All but titles, links left, digests of arguments, session and times is also in
 /// the records of its making, so changing only the file changes nothing that is applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -40,6 +42,10 @@ pub struct Proposal {
     pub call: CallId,
     /// The tool that was called.
     pub tool: String,
+    /// The digest of each argument of that call, but for `confirm` and `note`; empty if no tool was
+    /// called with arguments.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub arguments: BTreeMap<String, ArgumentDigest>,
     /// Who proposed it.
     pub client: Client,
     /// The key of the wiki that it was made with.

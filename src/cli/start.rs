@@ -318,6 +318,7 @@ pub(super) fn operator(command: &'static str) -> Caller {
         narrowing: None,
         extent: Extent::Bounded,
         family: None,
+        asked: None,
         note: None,
     }
 }

@@ -194,6 +194,7 @@ impl Visit {
                 .map(|rights| Arc::clone(&rights.narrowing)),
             extent: Extent::Bounded,
             family: self.family.clone(),
+            asked: None,
             note: None,
         }
     }

@@ -21,6 +21,8 @@ pub(super) struct Completed {
     pub(super) arguments: Arguments,
     /// The arguments to keep with a preview's token.
     asked: Option<Asked>,
+    /// The call that the confirmed preview was given for.
+    pub(super) shown: Option<Asked>,
     /// Names of the arguments that differ from the preview.
     differing: Vec<String>,
     /// Why the token is invalid, if the call is incomplete without it.
@@ -93,6 +95,7 @@ impl Completed {
         };
         Ok(Self {
             arguments: arguments.with_members(members),
+            shown: Some(asked),
             differing,
             ..Self::default()
         })

@@ -19,6 +19,7 @@ use super::tool::Kind;
 use super::{input, schema};
 use crate::custom::{Customs, Fault, Query, Recipe, Schema, is_custom_name};
 use crate::error::{Code, Failure};
+use crate::gates::Asked;
 
 /// The most bytes of a query's answer, as text and as structured content together.
 const QUERY_BYTES: usize = 256 * 1024;
@@ -141,6 +142,9 @@ fn add_recipe(registry: &mut Registry, surface: &Surface, recipe: &Recipe) -> Re
         let (recipe, own, input) = (Arc::clone(&recipe), Arc::clone(&own), Arc::clone(&input));
         Box::pin(async move {
             context.caller.tool = on_record;
+            // What the caller said counts, not what a recipe makes of it, which may name the day.
+            let asked = Asked::new(on_record, arguments.members().clone());
+            context.caller.asked = Some(asked);
             let token = arguments.members().get(CONFIRM).and_then(Value::as_str);
             let token = token.map(str::to_owned);
             match expanded(&recipe, &input, arguments) {

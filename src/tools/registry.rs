@@ -19,6 +19,7 @@ use super::toolset::Toolset;
 use super::what_became::what_became;
 use super::{input, schema};
 use crate::error::{Code, Failure};
+use crate::gates::Asked;
 
 pub(super) type Answer = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
 pub(super) type Call = Box<dyn Fn(Context, Arguments) -> Answer + Send + Sync>;
@@ -234,9 +235,14 @@ impl Registry {
             alone,
             ..described(T::DESCRIPTION, T::ANSWER, T::DESCRIBED_BY.is_some())
         };
-        let call: Call = Box::new(move |context, arguments| {
+        let call: Call = Box::new(move |mut context, arguments| {
             let schema = Arc::clone(&schema);
             Box::pin(async move {
+                let is_recipe = context.caller.asked.is_some();
+                if T::KIND.writes() && !is_recipe {
+                    let asked = Asked::new(T::NAME, arguments.members().clone());
+                    context.caller.asked = Some(asked);
+                }
                 if T::KIND.writes()
                     && let Some(left) = what_became(&context, &arguments).await?
                 {
@@ -247,6 +253,10 @@ impl Registry {
                 let token = token.filter(|_| T::KIND.writes()).map(str::to_owned);
                 let read = match Completed::of::<T>(&context, required.as_ref(), arguments) {
                     Ok(mut call) => {
+                        // A rule may leave to people only now what a preview showed.
+                        if let Some(shown) = call.shown.take().filter(|_| !is_recipe) {
+                            context.caller.asked = Some(shown);
+                        }
                         match parse::<T>(schema, std::mem::take(&mut call.arguments)).await {
                             Ok(input) => Ok((input, call)),
                             Err(failure) => Err(call.unread(failure)),

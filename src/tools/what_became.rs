@@ -1,4 +1,4 @@
-//! Calls that ask what became of a write that was left to people.
+//! Answers calls that ask what became of a write that was left to people.
 
 use serde_json::Value;
 
@@ -8,15 +8,21 @@ use super::context::Context;
 use super::input;
 use super::output::Written;
 use super::proposal_view::may_see;
-use crate::audit::ProposalId;
+use crate::audit::{CallId, Proposal, ProposalId};
 use crate::error::{Code, Failure};
+use crate::gates::Asked;
+use crate::page::PagePath;
 use crate::write::Notes;
+
+/// The fewest characters of a call's id that can stand for it.
+const MIN_PREFIX: usize = 4;
 
 /// The answer to a call whose `confirm` is the id of a set that was left to people; `None` if it
 /// means something else.
 ///
 /// # Errors
-/// The set is not this caller's, where nothing else could be meant.
+/// The set is not this caller's, where nothing else could be meant; `CONFIRM_MISMATCH` if another
+/// call made it, whatever became of it.
 pub(super) async fn what_became(
     context: &Context,
     arguments: &Arguments,
@@ -28,12 +34,16 @@ pub(super) async fn what_became(
         return Ok(None);
     };
     let limit = desk.waiting(&context.caller);
-    let is_own = match desk.became_of(&context.caller, id, None).await {
-        Ok(left) => may_see(&context.caller, &left.proposal),
-        Err(failure) if failure.code == Code::InvalidInput => false,
+    let proposal = match desk.left_open(id).await {
+        Ok(proposal) => Some(proposal),
+        Err(failure) if failure.code == Code::InvalidInput => None,
         Err(failure) => return Err(failure),
     };
-    if is_own {
+    if let Some(proposal) = proposal.filter(|one| may_see(&context.caller, one)) {
+        if let Some(failure) = mismatch(context.caller.asked.as_ref(), &proposal) {
+            let refused = desk.refuse_input(&context.caller, None, failure);
+            return Err(refused.await);
+        }
         let left = desk.became_of(&context.caller, id, limit).await?;
         return Ok(Some(Written::left_open(left, Notes::default())));
     }
@@ -43,5 +53,61 @@ pub(super) async fn what_became(
             "names no set of this client; it may have expired",
         )),
         None => Ok(None),
+    }
+}
+
+/// What a call asks for that is not what the set was made for.
+fn mismatch(asked: Option<&Asked>, proposal: &Proposal) -> Option<Failure> {
+    let asked = asked?;
+    if asked.tool != proposal.tool {
+        let message = "This set was made by a call of another tool.";
+        let failure = Failure::new(Code::ConfirmMismatch, message)
+            .hint("To hear what became of the set, call details.tool; for another write, leave confirm out.")
+            .detail("differing", ["tool"])
+            .detail("tool", proposal.tool.clone());
+        return Some(failure);
+    }
+    let given = asked.digests();
+    let differs = |(name, digest): &(&String, &_)| {
+        let value = asked.arguments.get(*name);
+        proposal.arguments.get(*name) != Some(*digest)
+            && !value.is_some_and(|value| names_the_same(name, value, proposal))
+    };
+    let differing: Vec<String> = given
+        .iter()
+        .filter(differs)
+        .map(|(name, _)| name.clone())
+        .collect();
+    let message = "This call asks for something else than the call that this set was made for.";
+    (!differing.is_empty()).then(|| {
+        Failure::new(Code::ConfirmMismatch, message)
+            .hint("To hear what became of the set, leave out details.differing; for another write, leave confirm out.")
+            .detail("differing", differing)
+    })
+}
+
+/// Whether an argument names the page, or the call to take back, that the set is about, in whatever
+/// form.
+fn names_the_same(name: &str, value: &Value, proposal: &Proposal) -> bool {
+    let text = value.as_str();
+    match name {
+        "id" => {
+            let id = value.as_i64().or_else(|| text?.parse().ok());
+            id.is_some() && id == proposal.page
+        }
+        "path" => text.is_some_and(|text| {
+            let path = PagePath::of(text);
+            let new_path = proposal.new_path.as_ref();
+            path == *new_path.unwrap_or(&proposal.path)
+        }),
+        "locale" => text == Some(proposal.locale.as_str()),
+        "callId" => {
+            let undone = proposal.undoes.as_ref().map(CallId::to_string);
+            let is_it = |text: &str| {
+                text.len() >= MIN_PREFIX && undone.is_some_and(|undone| undone.starts_with(text))
+            };
+            text.is_some_and(is_it)
+        }
+        _ => false,
     }
 }

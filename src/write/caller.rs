@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::audit::{Actor, Client};
 use crate::error::Failure;
-use crate::gates::{Narrowing, SessionId};
+use crate::gates::{Asked, Narrowing, SessionId};
 use crate::page::Note;
 
 use super::asker::Asker;
@@ -29,6 +29,8 @@ pub struct Caller {
     pub family: Option<Arc<dyn Family>>,
     /// How much of a change it is shown.
     pub extent: Extent,
+    /// The call of the tool, as it was given; `None` without a tool.
+    pub asked: Option<Asked>,
     /// Why it is wanted, in their own words.
     pub note: Option<Note>,
 }

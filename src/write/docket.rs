@@ -10,7 +10,7 @@ use crate::audit::{
 };
 use crate::change::{Change, Operation, StepKind, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, Gate, Policy, Refusal, SetChange, paused};
+use crate::gates::{Asked, ChangeSet, Gate, Policy, Refusal, SetChange, paused};
 use crate::memory::MemoryPage;
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath, PageState};
 
@@ -23,6 +23,8 @@ pub(super) struct Docket {
     entry: Entry,
     /// Why it is wanted: the note that was shown with the change, if it was shown.
     note: Option<Note>,
+    /// The call of the tool, as it was given.
+    asked: Option<Asked>,
     confirmed: (Gate, &'static str),
     /// What a person left out of a proposed set.
     omitted: Option<Omitted>,
@@ -39,6 +41,7 @@ impl Docket {
             began: Instant::now(),
             entry,
             note: caller.note.clone(),
+            asked: caller.asked.clone(),
             confirmed: (Gate::Confirm, ""),
             omitted: None,
         }
@@ -223,6 +226,7 @@ impl Docket {
             created: now(),
             call: self.entry.call,
             tool: self.entry.tool.clone().unwrap_or_default(),
+            arguments: self.asked.as_ref().map(Asked::digests).unwrap_or_default(),
             client: self.entry.client.clone().unwrap_or_default(),
             key: self.entry.key,
             session,

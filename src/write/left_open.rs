@@ -125,7 +125,10 @@ impl Desk {
     }
 
     /// The set as its file has it, if its pages may be read.
-    async fn left_open(&self, id: ProposalId) -> Result<Proposal, Failure> {
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` if there is no such set any more; `AUDIT_UNAVAILABLE`.
+    pub async fn left_open(&self, id: ProposalId) -> Result<Proposal, Failure> {
         let found = self.audit.proposal(id).await;
         let found = found.map_err(|error| proposal_failure(&error))?;
         if self.past.admits_proposal(&found).await? {

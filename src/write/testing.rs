@@ -147,6 +147,7 @@ pub(super) fn caller(asker: Asker) -> Caller {
         narrowing: None,
         extent: Extent::Bounded,
         family: None,
+        asked: None,
         note: None,
     }
 }

@@ -229,6 +229,7 @@ fn person() -> Caller {
         narrowing: None,
         extent: Extent::Whole,
         family: None,
+        asked: None,
         note: None,
     }
 }

@@ -1,8 +1,14 @@
 //! The call for which a preview was given; it completes the call that confirms.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+
+use crate::audit::ArgumentDigest;
+
+/// The arguments that are no part of what is asked for.
+const NOT_ASKED: [&str; 2] = ["confirm", "note"];
 
 /// The call for which a preview was given: the tool and its arguments.
 #[derive(Debug, Clone)]
@@ -27,6 +33,16 @@ impl Asked {
     #[must_use]
     pub fn says_whole_content(&self) -> bool {
         self.arguments.contains_key("content")
+    }
+
+    /// The digest of each argument, but for those that confirm and that say why.
+    #[must_use]
+    pub fn digests(&self) -> BTreeMap<String, ArgumentDigest> {
+        let counts = |(name, _): &(&String, &Value)| !NOT_ASKED.contains(&name.as_str());
+        let counted = self.arguments.iter().filter(counts);
+        counted
+            .map(|(name, value)| (name.clone(), ArgumentDigest::of(value)))
+            .collect()
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -66,6 +82,22 @@ mod tests {
     fn a_call_gives_the_whole_content_only_by_that_argument() {
         assert!(asked(&json!({ "content": "x" })).says_whole_content());
         assert!(!asked(&json!({ "edits": [], "title": "content" })).says_whole_content());
+    }
+
+    #[test]
+    fn equal_arguments_have_equal_digests_and_the_confirmation_and_the_note_have_none() {
+        let digests = |arguments| asked(&arguments).digests();
+        let first = digests(json!({ "id": 7, "edits": [{ "a": 1, "b": [2] }], "confirm": "x" }));
+        let again = digests(json!({ "note": "y", "edits": [{ "b": [2], "a": 1 }], "id": 7 }));
+        assert_eq!(first, again);
+        assert_eq!(first.keys().collect::<Vec<_>>(), ["edits", "id"]);
+        for other in [
+            json!({ "id": 8 }),
+            json!({ "id": "7" }),
+            json!({ "id": [7] }),
+        ] {
+            assert_ne!(digests(other)["id"], first["id"]);
+        }
     }
 
     #[test]

@@ -127,6 +127,7 @@ fn caller(client: &KnownClient) -> Caller {
         narrowing: None,
         extent: Extent::Bounded,
         family: None,
+        asked: None,
         note: None,
     }
 }
