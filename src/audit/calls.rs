@@ -242,6 +242,7 @@ impl<F: FnMut(CallStory)> Gathering<F> {
                 records: live.records.into_iter().map(|(_, record)| record).collect(),
                 is_cut: live.is_cut,
                 undone_by: self.undone.by.get(&call).copied(),
+                spent_by: Vec::new(),
                 has_unreadable: self.undone.has_unreadable,
             });
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CallId, ClientId, FileHead, KeptState, KeyDigest, Role};
+use super::{ApprovalId, CallId, ClientId, FileHead, KeptState, KeyDigest, Role};
 use crate::change::Operation;
 use crate::page::{Field, LineCounts, Locale, PagePath};
 
@@ -302,8 +302,10 @@ pub struct Entry {
     pub undoes: Option<CallId>,
     /// The other calls that it takes back.
     pub also_undoes: Vec<CallId>,
-    /// The approval for this.
-    pub approval: Option<String>,
+    /// The approval that a write spent; of a person's answer, the call that asked, if another did.
+    pub confirms: Option<ApprovalId>,
+    /// How far that approval stands, if it was given for more than this write: `page` or `kind`.
+    pub standing: Option<String>,
     /// The proposal that this belongs to.
     pub proposal: Option<String>,
     /// Who made that proposal, if somebody else decides on it.
@@ -352,7 +354,8 @@ impl Entry {
             step: None,
             undoes: None,
             also_undoes: Vec::new(),
-            approval: None,
+            confirms: None,
+            standing: None,
             proposal: None,
             proposer: None,
             set: None,

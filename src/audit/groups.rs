@@ -3,21 +3,19 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 
+use super::confirmed::fill_spent;
 use super::proposals::{is_making, is_making_of_other};
 use super::{
-    AuditError, AuditLog, CallId, CallStory, Ending, Event, Filter, Omitted, ProposalId, Record,
+    ApprovalId, AuditError, AuditLog, CallId, CallStory, Ending, Event, Filter, Omitted, ProposalId,
+    Record,
 };
 
 /// The most groups that are told apart; of more the oldest are only counted.
 const MOST_GROUPS: usize = 100_000;
 /// The most calls of a group beside its changes.
 const MOST_CALLS: usize = 50;
-/// For how long a shown set may be confirmed.
-const CONFIRMABLE: Duration = Duration::minutes(15);
-/// The most previews of sets that wait for the write that they show.
-const MOST_PREVIEWS: usize = 1_000;
 
 /// What tells a group from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -195,17 +193,7 @@ pub struct Survey {
     hidden: HashSet<CallId>,
     /// The same for sets that may be seen only as their changes.
     doubtful: HashMap<GroupId, Key>,
-    /// The last shown set of a client and a tool, which a write of the same may confirm.
-    previews: HashMap<(String, String), Shown>,
     dropped: usize,
-}
-
-/// A set that was shown to be confirmed.
-#[derive(Debug)]
-struct Shown {
-    group: GroupId,
-    at: Option<OffsetDateTime>,
-    told: (Vec<crate::page::Field>, Option<String>),
 }
 
 impl Survey {
@@ -225,9 +213,7 @@ impl Survey {
             self.same
                 .insert(GroupId::Set(set), GroupId::Proposal(proposal));
         }
-        if call.is_set() {
-            self.tell_set(call, group);
-        }
+        self.tell_set(call, group);
         if is_taken {
             let groups = match seen {
                 Seen::AsItsChanges => &mut self.doubtful,
@@ -241,32 +227,18 @@ impl Survey {
         }
     }
 
-    /// A set that is shown and one that is written are one group, if the same client asked for
-    /// both with the same tool, fields and note, within the time in which it can be confirmed.
+    /// A set that was shown, or about which a person was asked, and the set that spent this
+    /// approval are one group.
     fn tell_set(&mut self, call: &CallStory, group: GroupId) {
-        let tool = call.latest(|record| record.tool.clone());
-        let (Some(who), Some(tool)) = (call.who(), tool) else {
+        let GroupId::Set(written) = group else {
             return;
         };
-        let asked_by = (who.to_owned(), tool);
-        let fields = call.records.iter().map(|record| &record.fields);
-        let fields = fields.max_by_key(|fields| fields.len());
-        let note = call.latest(|record| record.note.clone());
-        let told = (fields.cloned().unwrap_or_default(), note);
-        if call.ending() == Ending::Preview {
-            if self.previews.len() >= MOST_PREVIEWS {
-                self.previews.clear();
-            }
-            let at = call.began();
-            self.previews.insert(asked_by, Shown { group, at, told });
-        } else if call.outcome().is_some()
-            && let Some(shown) = self.previews.remove(&asked_by)
-            && shown.told == told
-            && call.began() >= shown.at
-            && call.began() <= shown.at.and_then(|at| at.checked_add(CONFIRMABLE))
-        {
-            self.same.insert(shown.group, group);
-        }
+        let spent = call.records.iter().filter_map(|record| record.confirms);
+        let shown = spent
+            .map(ApprovalId::call)
+            .filter(|shown| *shown != written);
+        self.same
+            .extend(shown.map(|shown| (GroupId::Set(shown), group)));
     }
 
     /// The group of a call.
@@ -449,7 +421,11 @@ impl AuditLog {
             let seen = admits(&call);
             gathered.take(&survey, call, seen);
         })?;
-        Ok(gathered.in_order().pop())
+        let mut found = gathered.in_order().pop();
+        if let Some(found) = &mut found {
+            fill_spent(self, &mut found.calls)?;
+        }
+        Ok(found)
     }
 }
 
@@ -552,6 +528,7 @@ mod tests {
             }),
             tool: Some("wikijs_bulk_update_pages".to_owned()),
             set: set.map(call),
+            confirms: set.filter(|set| *set == 2).map(|_| call(1).into()),
             locale: path.map(|_| Locale::as_stored("en")),
             path: path.map(PagePath::as_stored),
             outcome: (event == Event::Outcome).then_some(Outcome::Applied),
@@ -641,18 +618,42 @@ mod tests {
     }
 
     #[test]
-    fn a_preview_of_something_else_is_a_group_of_its_own() {
+    fn a_set_is_of_one_group_with_the_preview_that_it_names_however_alike_others_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |second: i64| datetime!(2030-01-02 09:00 UTC) + Duration::seconds(second);
+        let mut run = Script::begin(dir.path(), at(0), Vec::new());
+        // The same client shows the same twice, and confirms the first.
+        for number in [1, 7] {
+            run.entry(at(1), &entry(number, Event::Preview, Some(number), None));
+        }
+        run.entry(at(2), &entry(3, Event::Outcome, Some(2), Some("docs/a")));
+        run.entry(at(3), &entry(2, Event::Outcome, Some(2), None));
+        run.close(at(8));
+        let log = AuditLog::new(dir.path(), "docs");
+        let sees = |call: &super::CallStory| match call.place() {
+            None => Seen::AsItsChanges,
+            Some(_) => Seen::Yes,
+        };
+        let found = log.groups((&Filter::default(), None), &sees, ROOM, |_| {});
+        let groups = found.unwrap().groups;
+        assert_eq!(
+            groups.len(),
+            1,
+            "nobody may see a preview that nothing confirmed"
+        );
+        let calls: Vec<_> = groups[0].calls.iter().map(|call| call.call).collect();
+        assert_eq!(calls, [call(2), call(1)]);
+        // Even without the end of the set, its changes name the preview.
         let mut survey = Survey::default();
-        assert_eq!(
-            survey.resolved(GroupId::Call(call(1))),
-            GroupId::Call(call(1))
-        );
-        survey
-            .same
-            .insert(GroupId::Set(call(1)), GroupId::Set(call(2)));
-        assert_eq!(
-            survey.resolved(GroupId::Set(call(1))),
-            GroupId::Set(call(2))
-        );
+        log.calls(|one| {
+            if one.call != call(2) {
+                survey.tell(&one, Seen::Yes, true);
+            }
+        })
+        .unwrap();
+        let of_preview = survey.resolved(GroupId::Set(call(1)));
+        assert_eq!(of_preview, GroupId::Set(call(2)));
+        let of_other = survey.resolved(GroupId::Set(call(7)));
+        assert_eq!(of_other, GroupId::Set(call(7)));
     }
 }

@@ -9,7 +9,8 @@ use super::blocking::blocking;
 use super::place::Place;
 use super::reader::{RunFile, runs, scan};
 use super::{
-    AuditError, AuditLog, CallId, Client, Entry, Event, KeptState, Outcome, Record, RunId,
+    ApprovalId, AuditError, AuditLog, CallId, Client, Entry, Event, KeptState, Outcome, Record,
+    RunId,
 };
 use crate::change::Operation;
 use crate::page::{Date, Field, LineCounts, Locale, PagePath};
@@ -53,6 +54,10 @@ pub struct OpenAttempt {
     pub also_undoes: Vec<CallId>,
     /// The proposal that it was to apply.
     pub proposal: Option<String>,
+    /// The approval that it spent.
+    pub confirms: Option<ApprovalId>,
+    /// How far that approval stands, if it was given for more than this write.
+    pub standing: Option<String>,
     /// Why it was wanted.
     pub note: Option<String>,
     /// The set of several changes that it is one of.
@@ -84,6 +89,8 @@ impl OpenAttempt {
             undoes: record.undoes,
             also_undoes: record.also_undoes,
             proposal: record.proposal,
+            confirms: record.confirms,
+            standing: record.standing,
             note: record.note,
             set: record.set,
         }
@@ -117,6 +124,8 @@ impl OpenAttempt {
             undoes: self.undoes,
             also_undoes: self.also_undoes.clone(),
             proposal: self.proposal.clone(),
+            confirms: self.confirms,
+            standing: self.standing.clone(),
             note: self.note.clone(),
             set: self.set,
             outcome: Some(outcome),
@@ -143,6 +152,7 @@ impl OpenSet {
             tool: self.last.tool.clone(),
             operation: Some(Operation::Update),
             proposal: self.last.proposal.clone(),
+            confirms: self.last.confirms,
             note: self.last.note.clone(),
             set: Some(self.set),
             outcome: Some(outcome),

@@ -13,8 +13,8 @@ use time::macros::format_description;
 
 use super::chain::VERSION;
 use super::{
-    Actor, CallId, Client, Entry, Event, FileHead, KeptState, KeyDigest, LineHash, Outcome, RunId,
-    chain,
+    Actor, ApprovalId, CallId, Client, Entry, Event, FileHead, KeptState, KeyDigest, LineHash,
+    Outcome, RunId, chain,
 };
 use crate::change::Operation;
 use crate::page::{Field, Locale, PagePath};
@@ -118,9 +118,12 @@ pub struct Record {
     /// The other calls that it takes back, if it takes back several writes of one page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_undoes: Vec<CallId>,
-    /// The approval for this.
+    /// The approval that a write spent; of a person's answer, the call that asked, if another did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval: Option<String>,
+    pub confirms: Option<ApprovalId>,
+    /// How far that approval stands, if it was given for more than this write: `page` or `kind`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<String>,
     /// The proposal that this belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<String>,
@@ -280,7 +283,8 @@ impl Record {
             step: None,
             undoes: None,
             also_undoes: Vec::new(),
-            approval: None,
+            confirms: None,
+            standing: None,
             proposal: None,
             proposer: None,
             set: None,
@@ -339,7 +343,8 @@ impl Record {
             step: short(&entry.step),
             undoes: entry.undoes,
             also_undoes: entry.also_undoes.clone(),
-            approval: short(&entry.approval),
+            confirms: entry.confirms,
+            standing: short(&entry.standing),
             proposal: short(&entry.proposal),
             proposer: entry.proposer.as_ref().map(client),
             set: entry.set,

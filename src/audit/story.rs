@@ -14,6 +14,7 @@ use std::str::FromStr;
 use time::OffsetDateTime;
 
 use super::blocking::blocking;
+use super::confirmed::{Confirmed, Spent};
 use super::place::Place;
 use super::reader::{RunFile, runs, scan};
 use super::steps::Steps;
@@ -143,6 +144,9 @@ pub struct CallStory {
     pub is_cut: bool,
     /// The applied call that took this one back, and was not taken back itself.
     pub undone_by: Option<CallId>,
+    /// The calls that spent its approval, in order of time: of a preview one, of a yes to a page or a
+    /// kind of write several; of a set the set alone. Known only where the call was looked for by itself.
+    pub spent_by: Vec<CallId>,
     /// Whether some unreadable lines in any run may be of this call or of an undo; `audit verify`
     /// says more about them.
     pub has_unreadable: bool,
@@ -260,6 +264,15 @@ impl CallStory {
         attempts.find_map(Record::instant)
     }
 
+    /// What approved the write, if something had to: by the record of its first attempt, of a set by
+    /// that of its end.
+    #[must_use]
+    pub fn confirmation(&self) -> Option<Confirmed<'_>> {
+        let is_sent = |record: &&Record| matches!(record.event, Event::Attempt | Event::Outcome);
+        let mut sent = self.records.iter().filter(is_sent);
+        sent.find_map(Confirmed::read)
+    }
+
     /// The key of the wiki that the call came with.
     #[must_use]
     pub fn key(&self) -> Option<KeyDigest> {
@@ -362,8 +375,10 @@ fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory
     let mut found: Vec<(Moment, Record)> = Vec::new();
     let mut has_unreadable = undone.has_unreadable;
     let mut is_cut = false;
+    let mut spent = Spent::default();
     let mut clock = Clock::default();
     scan(runs, &[&format!("\"{call}\"")], |told| match told.record {
+        Ok(record) if spent.read(call, &record) => {}
         Ok(record) if record.call == Some(call) && found.len() < MAX_RECORDS => {
             found.push((clock.read(told.index, told.line, &record), record));
         }
@@ -379,6 +394,7 @@ fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory
         records: found.into_iter().map(|(_, record)| record).collect(),
         is_cut,
         undone_by: undone.by.get(&call).copied(),
+        spent_by: spent.0,
         has_unreadable,
     })
 }

@@ -6,8 +6,9 @@
 //! or rewritten unseen. What is missing must be named by a purge. Runs that are written meanwhile do no harm.
 //!
 //! Memory holds a word for each run, each kept page that a record names and each file that a purge
-//! names, and the records of each proposal, but no other record.
+//! names, a number for each approval of one run, and the records of each proposal, but no other record.
 
+mod confirmations;
 mod numbers;
 mod proposals;
 mod words;
@@ -16,6 +17,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader};
 
+use self::confirmations::Confirmations;
 use super::chain::{self, Broken, Link, Verified};
 use super::clock::{Clock, MOST_CLOCKS};
 use super::numbers::{counted, number_of};
@@ -96,6 +98,7 @@ impl AuditLog {
             place,
             seen,
             named: HashSet::new(),
+            confirmations: Confirmations::default(),
             checked: Checked {
                 anchored: against.anchors.as_ref().map(|_| Anchored::default()),
                 ..Checked::default()
@@ -112,6 +115,7 @@ impl AuditLog {
         checking.numbers(&runs, counted)?;
         checking.pages(runs.len())?;
         checking.proposals()?;
+        checking.confirmations()?;
         checking.checked.purged = u64::try_from(checking.seen.purged.len()).unwrap_or(u64::MAX);
         Ok(checking.checked)
     }
@@ -176,6 +180,7 @@ struct Checking<P> {
     place: Place,
     seen: Seen,
     named: HashSet<KeptState>,
+    confirmations: Confirmations,
     checked: Checked,
     progress: P,
 }
@@ -198,6 +203,8 @@ impl<P: FnMut(usize, usize)> Checking<P> {
             let (mut line, mut clock) = (0_u64, Clock::default());
             let mut rewritten = None;
             let mut is_misnamed = false;
+            let confirmations = &mut self.confirmations;
+            confirmations.begin_run();
             let chain = chain::follow(file, |link| {
                 if length == 0 {
                     is_misnamed = !bears_name(&link, run.name());
@@ -210,6 +217,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                     since.get_or_insert_with(|| link.time.to_owned());
                 }
                 named.extend(names(&link));
+                confirmations.read(run.name(), line, &link);
                 for (hash, witness) in awaited.remove(&link.end).unwrap_or_default() {
                     if hash.is_some_and(|hash| hash != link.hash) {
                         rewritten.get_or_insert((link.end, witness));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::chain::Broken;
-use super::{AnchorWrong, KeptState, ProposalId};
+use super::{AnchorWrong, ApprovalId, CallId, KeptState, ProposalId};
 
 /// One thing that is wrong with a log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -103,6 +103,30 @@ pub enum Wrong {
         /// Its name.
         state: KeptState,
     },
+    /// A write names no approval, though something had to approve it.
+    #[error("{run}, line {line}: the write of call {call} names no approval that it spent")]
+    Unconfirmed {
+        /// The run's file.
+        run: String,
+        /// The line of its attempt, from 1.
+        line: u64,
+        /// Its call.
+        call: CallId,
+    },
+    /// A write names an approval that nobody gave.
+    #[error(
+        "{run}, line {line}: the write of call {call} names {approval} as its approval, and no record gives this approval"
+    )]
+    UnknownApproval {
+        /// The run's file.
+        run: String,
+        /// The line of its attempt, from 1.
+        line: u64,
+        /// Its call.
+        call: CallId,
+        /// What it names.
+        approval: ApprovalId,
+    },
     /// The proposal file is invalid.
     #[error("the proposal {id} cannot be read: its file is damaged, or a newer version wrote it")]
     BadProposal {
@@ -150,6 +174,8 @@ impl Wrong {
             Self::Misnamed { .. } => "misnamed",
             Self::ChangedPage { .. } => "changed_page",
             Self::MissingPage { .. } => "missing_page",
+            Self::Unconfirmed { .. } => "unconfirmed",
+            Self::UnknownApproval { .. } => "unknown_approval",
             Self::BadProposal { .. } => "bad_proposal",
             Self::ChangedProposal { .. } => "changed_proposal",
             Self::UnrecordedProposal { .. } => "unrecorded_proposal",
@@ -166,6 +192,8 @@ impl Wrong {
             | Self::Shorter { run, .. }
             | Self::Rewritten { run, .. }
             | Self::SameNumber { run, .. }
+            | Self::Unconfirmed { run, .. }
+            | Self::UnknownApproval { run, .. }
             | Self::Misnamed { run } => run.clone(),
             Self::MissingNumbers { .. } | Self::NoRuns { .. } => "runs".to_owned(),
             Self::NoCount => "runs.count".to_owned(),

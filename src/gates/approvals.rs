@@ -126,6 +126,7 @@ impl Approver {
 pub(crate) struct Approved {
     set: ChangeSet,
     approval: CallId,
+    standing: Option<Scope>,
 }
 
 impl Approved {
@@ -137,6 +138,11 @@ impl Approved {
     /// The call in which the person said yes.
     pub(crate) const fn approval(&self) -> CallId {
         self.approval
+    }
+
+    /// How far an earlier yes stands that covers this write; `None` for a yes to this very write.
+    pub(crate) const fn standing(&self) -> Option<Scope> {
+        self.standing
     }
 }
 
@@ -216,7 +222,11 @@ impl Approvals {
                 writes_left: MAX_WRITES - 1,
             });
         }
-        Some(Approved { set, approval })
+        Some(Approved {
+            set,
+            approval,
+            standing: None,
+        })
     }
 
     fn take_at(&self, now: Instant, approver: &Approver, set: &ChangeSet) -> Option<Approved> {
@@ -229,6 +239,10 @@ impl Approvals {
         Some(Approved {
             set: set.clone(),
             approval: found.approval,
+            standing: Some(match found.page {
+                Some(_) => Scope::Page,
+                None => Scope::Kind,
+            }),
         })
     }
 

@@ -1,6 +1,6 @@
 //! The gate *confirm*: the last, which makes the permit.
 
-use super::approvals::Approved;
+use super::approvals::{Approved, Scope};
 use super::paths::Allowed;
 use super::permit::Permit;
 use super::previews::Spent;
@@ -22,10 +22,20 @@ pub(crate) enum Confirmation {
 }
 
 impl Confirmation {
-    /// The call in which a person said yes.
+    /// The call whose approval it is: the preview, or the call in which a person said yes. The
+    /// static token approves nothing in particular.
     pub(crate) const fn approval(&self) -> Option<CallId> {
         match self {
+            Self::Preview(spent) => Some(spent.set.id()),
             Self::Person(approved) => Some(approved.approval()),
+            Self::StaticToken => None,
+        }
+    }
+
+    /// How far a person's earlier yes stands that covers this write.
+    pub(crate) const fn standing(&self) -> Option<Scope> {
+        match self {
+            Self::Person(approved) => approved.standing(),
             Self::StaticToken | Self::Preview(_) => None,
         }
     }
@@ -254,13 +264,24 @@ mod tests {
     }
 
     #[test]
-    fn an_approval_alone_is_named_on_record() {
+    fn what_confirms_a_write_names_the_preview_or_the_yes_that_it_spends() {
         let set = retitled("B");
-        assert_eq!(Confirmation::StaticToken.approval(), None);
-        assert_eq!(previewed(&set).approval(), None);
-        let approver = Approver::new(&session(), &Client::default());
-        let under = call();
-        let given = Approvals::default().give(approver, set, Scope::Once, under);
-        assert_eq!(Confirmation::Person(given.unwrap()).approval(), Some(under));
+        let named = |by: &Confirmation| (by.approval(), by.standing());
+        assert_eq!(named(&Confirmation::StaticToken), (None, None));
+        assert_eq!(named(&previewed(&set)), (Some(set.id()), None));
+        let approver = || Approver::new(&session(), &Client::default());
+        for (scope, stands) in [
+            (Scope::Once, None),
+            (Scope::Page, Some(Scope::Page)),
+            (Scope::Kind, Some(Scope::Kind)),
+        ] {
+            let (approvals, under) = (Approvals::default(), call());
+            let given = approvals.give(approver(), set.clone(), scope, under);
+            let given = Confirmation::Person(given.unwrap());
+            assert_eq!(named(&given), (Some(under), None), "{scope:?}");
+            let later = approvals.take(&approver(), &retitled("C"));
+            let later = later.map(|later| named(&Confirmation::Person(later)));
+            assert_eq!(later, stands.map(|_| (Some(under), stands)), "{scope:?}");
+        }
     }
 }

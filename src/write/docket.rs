@@ -5,12 +5,12 @@ use std::time::Instant;
 use time::OffsetDateTime;
 
 use crate::audit::{
-    AuditError, AuditLog, CallId, CallStory, DraftName, Entry, Event, KeyDigest, OTHER, Omitted,
-    Outcome, Proposal, ProposalId, ProposalState, ProposedChange,
+    ApprovalId, AuditError, AuditLog, CallId, CallStory, DraftName, Entry, Event, KeyDigest, OTHER,
+    Omitted, Outcome, Proposal, ProposalId, ProposalState, ProposedChange,
 };
 use crate::change::{Change, Operation, StepKind, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{Asked, ChangeSet, Gate, Policy, Refusal, SetChange, paused};
+use crate::gates::{Asked, ChangeSet, Confirmation, Gate, Policy, Refusal, SetChange, paused};
 use crate::memory::MemoryPage;
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath, PageState};
 
@@ -292,14 +292,23 @@ impl Docket {
         entry
     }
 
-    /// The call is confirmed, perhaps by a person's approval.
-    pub(super) fn confirmed(&mut self, policy: &Policy, approval: Option<CallId>) {
+    /// The call is confirmed by an approval that it spends; a proposal by the decision on it.
+    pub(super) fn confirmed(
+        &mut self,
+        policy: &Policy,
+        by: &Confirmation,
+        proposal: Option<ProposalId>,
+    ) {
         self.confirmed = if policy.authority.decides() {
             (Gate::Operator, "yes")
         } else {
             (Gate::Confirm, policy.writes.as_str())
         };
-        self.entry.approval = approval.map(|call| call.to_string());
+        self.entry.confirms = match proposal {
+            Some(proposal) => Some(proposal.into()),
+            None => by.approval().map(ApprovalId::from),
+        };
+        self.entry.standing = by.standing().map(|scope| scope.as_str().to_owned());
     }
 
     /// The lines of the content's difference are counted.
@@ -364,13 +373,13 @@ impl Docket {
         entry
     }
 
-    /// The record of a person's answer, or of a question without one. A yes is an approval that
-    /// writes can name.
-    pub(super) fn approval(&self, decision: &str, is_yes: bool) -> Entry {
+    /// The record of a person's answer, or of a question without one; with the call that asked.
+    pub(super) fn approval(&self, decision: &str, asked: Option<CallId>) -> Entry {
         let mut entry = self.entry(Event::Approval);
         entry.gate = Some(Gate::Confirm.as_str().to_owned());
         entry.decision = Some(decision.to_owned());
-        entry.approval = is_yes.then(|| entry.call.to_string());
+        let asked = asked.filter(|asked| *asked != entry.call);
+        entry.confirms = asked.map(ApprovalId::from);
         entry
     }
 

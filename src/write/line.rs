@@ -196,7 +196,7 @@ async fn through(
             take(caller, cleared.set()).await?;
             let knowing = desk.memory.knowing(session, cleared.set(), wrote_whole);
             let confirmation = warrant.spend(desk, session)?;
-            docket.confirmed(policy, confirmation.approval());
+            docket.confirmed(policy, &confirmation, cleared.set().proposal());
             let permit = gates::confirm(cleared, confirmation)?;
             render_budget::give_back();
             let job = send::Job {
@@ -259,7 +259,7 @@ impl Many<'_> {
             Way::Send(cleared, warrant) => {
                 take(self.caller, cleared.set()).await?;
                 let confirmation = warrant.spend(desk, session)?;
-                docket.confirmed(policy, confirmation.approval());
+                docket.confirmed(policy, &confirmation, cleared.set().proposal());
                 let permit = gates::confirm(cleared, confirmation)?;
                 render_budget::give_back();
                 let job = apply::Job {

@@ -26,7 +26,7 @@ fn approvals(records: &[Record]) -> Vec<String> {
             "approval" => said.push(record.decision.clone().unwrap()),
             "attempt" => {
                 assert_eq!(record.decision.as_deref(), Some("person"));
-                said.push(format!("sent under {}", record.approval.clone().unwrap()));
+                said.push(format!("sent under {}", record.confirms.unwrap()));
             }
             _ => {}
         }
@@ -259,7 +259,7 @@ async fn whatever_is_not_a_yes_is_a_no() {
                 panic!("{records:?}");
             };
             assert_eq!(approval.decision.as_deref(), Some(reason));
-            assert_eq!(approval.approval, None);
+            assert_eq!(approval.standing, None);
             assert_eq!(refusal.code.as_deref(), Some("APPROVAL_DENIED"));
             assert_eq!(
                 refusal
@@ -550,7 +550,10 @@ async fn a_client_that_cannot_ask_may_be_left_to_previews() {
     let records = served.records();
     let attempt = records.iter().find(|record| record.step.is_some()).unwrap();
     assert_eq!(attempt.decision.as_deref(), Some("preview"));
-    assert_eq!(attempt.approval, None);
+    let mut calls = records.iter().filter_map(|record| record.call);
+    let preview = calls.next().unwrap();
+    assert_eq!(attempt.confirms, Some(preview.into()));
+    assert_eq!(attempt.standing, None);
 }
 
 #[tokio::test]

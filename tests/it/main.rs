@@ -25,6 +25,7 @@ mod clients;
 mod command;
 mod comments;
 mod confirming;
+mod confirms;
 mod conflicts;
 mod conformance;
 mod contract;

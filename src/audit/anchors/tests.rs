@@ -9,7 +9,11 @@ use super::{AnchorSettings, AnchorsTo, append};
 
 async fn write(log: &AuditLog) {
     let call = CallId::new().unwrap();
-    drop(log.attempt(Entry::new(call, Event::Attempt)).await.unwrap());
+    let attempt = Entry {
+        decision: Some("token".to_owned()),
+        ..Entry::new(call, Event::Attempt)
+    };
+    drop(log.attempt(attempt).await.unwrap());
     let outcome = Entry {
         outcome: Some(Outcome::Applied),
         ..Entry::new(call, Event::Outcome)

@@ -39,6 +39,7 @@ fn run(dir: &Path, day: i64, states: &[KeptState]) -> PathBuf {
             days_ago(day),
             &Entry {
                 before: Some(*state),
+                decision: Some("token".to_owned()),
                 ..Entry::new(CallId::new().unwrap(), Event::Attempt)
             },
         );
@@ -524,6 +525,7 @@ async fn a_log_whose_clock_was_set_back_loses_nothing() {
         tool: Some("wikijs_update_page".to_owned()),
         step: Some("update".to_owned()),
         before: Some(state),
+        decision: Some("token".to_owned()),
         ..Entry::new(call, event)
     };
     // Set back within a run, and still so in the next one.

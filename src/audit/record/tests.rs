@@ -60,7 +60,8 @@ fn full_entry() -> Entry {
         step: text("update"),
         undoes: Some("00000000000000cc".parse().unwrap()),
         also_undoes: Vec::new(),
-        approval: text("once"),
+        confirms: Some("00000000000000ab".parse().unwrap()),
+        standing: text("page"),
         proposal: text("00000000000000dd"),
         proposer: Some(Client {
             name: "agent".to_owned(),
@@ -223,7 +224,7 @@ fn any_entry() -> impl Strategy<Value = Entry> {
                 fields,
                 code: next(),
                 step: next(),
-                approval: next(),
+                standing: next(),
                 proposal: next(),
                 ms,
                 ..full_entry()

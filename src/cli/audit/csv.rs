@@ -20,7 +20,7 @@ const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 /// A column: its name, what it means, and its cell in a row.
 type Column = (&'static str, &'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 29] = [
+const COLUMNS: [Column; 31] = [
     ("time", "When the call began: RFC 3339, UTC.", |row| {
         row.time.to_owned()
     }),
@@ -115,6 +115,16 @@ const COLUMNS: [Column; 29] = [
         "proposal",
         "The proposal that it made or decided on.",
         |row| text(row.proposal),
+    ),
+    (
+        "confirms",
+        "The approval that it spent: the call of a preview or of a person's yes, or a proposal.",
+        |row| text(row.confirms),
+    ),
+    (
+        "standing",
+        "How far that yes stands, where it was given for more writes: `page` or `kind`.",
+        |row| text(row.standing),
     ),
     (
         "note",

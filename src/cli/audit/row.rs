@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::audit::{Actor, CallId, CallStory, Client, Ending};
+use crate::audit::{Actor, ApprovalId, CallId, CallStory, Client, Ending};
 use crate::change::Operation;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Cell;
@@ -51,6 +51,15 @@ pub(super) struct Row<'a> {
     pub(super) set: Option<CallId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) undone_by: Option<CallId>,
+    /// The approval that it spent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) confirms: Option<ApprovalId>,
+    /// How far that approval stands, if it was given for more than this write: `page` or `kind`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) standing: Option<&'a str>,
+    /// The calls that spent its approval.
+    #[serde(skip_serializing_if = "<[CallId]>::is_empty")]
+    pub(super) spent_by: &'a [CallId],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proposal: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,6 +96,9 @@ impl<'a> Row<'a> {
             also_undoes: call.also_undoes(),
             set: call.set(),
             undone_by: call.undone_by,
+            confirms: call.latest(|record| record.confirms),
+            standing: call.latest(|record| record.standing.as_deref()),
+            spent_by: &call.spent_by,
             proposal: call.latest(|record| record.proposal.as_deref()),
             proposer: call.proposer(),
             note: call.latest(|record| record.note.as_deref()),

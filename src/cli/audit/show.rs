@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::row::{self, Row};
 use super::{not_found, selector, unread};
 use crate::audit::{
-    Actor, AuditError, AuditLog, CallId, CallSelector, CallStory, Changed, Client, Ending, RunFile,
-    StoryError,
+    Actor, AuditError, AuditLog, CallId, CallSelector, CallStory, Changed, Client, Confirmed,
+    Ending, RunFile, StoryError,
 };
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
@@ -159,6 +159,11 @@ fn show(call: &CallStory, changed: &Changed, is_held: bool) {
         ("actor", text(row.actor.map(Actor::as_str))),
         ("tool", text(row.tool)),
         ("write", what),
+        (
+            "confirmed",
+            call.confirmation().map(|by| confirmed(call, by)),
+        ),
+        ("spent by", spent_by(call)),
         ("undoes", undoes(&row)),
         ("set", row.set.map(|set| set.to_string())),
         ("proposal", text(row.proposal)),
@@ -181,6 +186,36 @@ fn show(call: &CallStory, changed: &Changed, is_held: bool) {
     for note in &changed.notes {
         print::line(&format!("  {}", print::painted(note, Paint::Yellow)));
     }
+}
+
+/// What approved the write.
+fn confirmed(call: &CallStory, by: Confirmed<'_>) -> String {
+    match by {
+        Confirmed::StaticToken => "with the operator's static token".to_owned(),
+        Confirmed::Preview(preview) => format!("with the preview of call {preview}"),
+        Confirmed::Yes(yes) if yes == call.call => "by a person's yes in this call".to_owned(),
+        Confirmed::Yes(yes) => format!("by a person's yes in call {yes}"),
+        Confirmed::Standing(yes, scope) => {
+            let scope = match scope {
+                "page" => "this kind of write to this page",
+                "kind" => "this kind of write to any page",
+                other => {
+                    return format!(
+                        "by a person's yes in call {yes} ({})",
+                        print::harmless(other)
+                    );
+                }
+            };
+            format!("by a person's standing yes to {scope}, given in call {yes}")
+        }
+        Confirmed::Proposal(proposal) => format!("by the decision on the proposal {proposal}"),
+    }
+}
+
+/// The calls that spent its approval.
+fn spent_by(call: &CallStory) -> Option<String> {
+    let calls: Vec<String> = call.spent_by.iter().map(CallId::to_string).collect();
+    (!calls.is_empty()).then(|| format!("call {}", calls.join(", ")))
 }
 
 /// The calls that it takes back.

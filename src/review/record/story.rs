@@ -9,7 +9,7 @@ use super::super::difference::{Row, rows};
 use super::super::markup::{counted, text};
 use super::super::{fields, rows as shown_rows};
 use super::cells;
-use crate::audit::{CallGroup, CallId, CallStory, Changed, Client};
+use crate::audit::{CallGroup, CallId, CallStory, Changed, Client, Confirmed};
 use crate::page::own_words;
 
 /// The most pages left out that are named.
@@ -151,6 +151,13 @@ fn facts(call: &CallStory, links: &Links) -> Markup {
             @for (name, value) in &all {
                 @if let Some(value) = value { dt { (name) } dd { bdi { (text(value)) } } }
             }
+            @if let Some(by) = call.confirmation() {
+                dt { "Confirmed" } dd { (confirmed(call, by, links)) }
+            }
+            @if !call.spent_by.is_empty() {
+                dt { "Spent by" }
+                dd { @for by in call.spent_by.iter().take(20) { (links.call(*by)) " " } }
+            }
             @if !undoes.is_empty() {
                 dt { "Takes back" }
                 dd { @for undone in undoes.iter().take(20) { (links.call(*undone)) " " } }
@@ -166,6 +173,33 @@ fn facts(call: &CallStory, links: &Links) -> Markup {
             }
             @if let Some(set) = call.set().filter(|_| !call.is_set()) {
                 dt { "Of the set" } dd { (links.call(set)) }
+            }
+        }
+    }
+}
+
+/// What approved the write, with a link to it.
+fn confirmed(call: &CallStory, by: Confirmed<'_>, links: &Links) -> Markup {
+    html! {
+        @match by {
+            Confirmed::StaticToken => "with the operator's static token",
+            Confirmed::Preview(preview) => { "with the preview of " (links.call(preview)) }
+            Confirmed::Yes(yes) if yes == call.call => "by a person's yes in this call",
+            Confirmed::Yes(yes) => { "by a person's yes in " (links.call(yes)) }
+            Confirmed::Standing(yes, scope) => {
+                "by a person's standing yes to "
+                @match scope {
+                    "page" => "this kind of write to this page",
+                    "kind" => "this kind of write to any page",
+                    other => (text(other)),
+                }
+                ", given in " (links.call(yes))
+            }
+            Confirmed::Proposal(proposal) => {
+                "by the decision on the proposal "
+                @if links.is_served {
+                    a href=(format!("/review/sets/{proposal}")) { code { (proposal) } }
+                } @else { code { (proposal) } }
             }
         }
     }

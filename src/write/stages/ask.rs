@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
-use crate::audit::AuditLog;
+use crate::audit::{AuditLog, CallId};
 use crate::change::Warning;
 use crate::error::{Code, Failure};
 use crate::gates::{Approved, Approver, ChangeSet, Gate, Policy, Refusal, Scope};
@@ -60,7 +60,7 @@ pub(in crate::write) async fn brought(
             Reply::TimedOut => Reply::TimedOut,
             _ => Reply::NotOurs,
         };
-        return Err(denied(desk, docket, reply).await);
+        return Err(denied(desk, docket, reply, None).await);
     };
     docket.about(&set);
     answered(desk, docket, caller, set, *reply)
@@ -124,7 +124,7 @@ async fn ask(
         Asker::Between(handout) => {
             let at_record = |failure| Refusal::at(Gate::Record, failure);
             desk.audit
-                .record(docket.approval("asked", false))
+                .record(docket.approval("asked", None))
                 .await
                 .map_err(|error| at_record(unavailable(&error)))?;
             let name = desk.memory.question(&caller.session, set).map_err(at_record)?;
@@ -153,12 +153,14 @@ async fn answered(
 ) -> Result<Approved, Refusal> {
     let scope = match reply {
         Reply::Yes(scope) if Scope::offered(&caller.session, &set).contains(&scope) => scope,
-        Reply::Yes(_) => return Err(denied(desk, docket, Reply::Failed).await),
-        reply => return Err(denied(desk, docket, reply).await),
+        Reply::Yes(_) => {
+            return Err(denied(desk, docket, Reply::Failed, Some(set.id())).await);
+        }
+        reply => return Err(denied(desk, docket, reply, Some(set.id())).await),
     };
     // An approval that could not be recorded counts neither now nor for later writes.
     desk.audit
-        .record(docket.approval(reply.as_str(), true))
+        .record(docket.approval(reply.as_str(), Some(set.id())))
         .await
         .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
     desk.memory
@@ -167,9 +169,9 @@ async fn answered(
 }
 
 /// The refusal for an answer that was not a yes; on record.
-async fn denied(desk: &Desk, docket: &Docket, reply: Reply) -> Refusal {
+async fn denied(desk: &Desk, docket: &Docket, reply: Reply, asked: Option<CallId>) -> Refusal {
     desk.audit
-        .record(docket.approval(reply.as_str(), false))
+        .record(docket.approval(reply.as_str(), asked))
         .await
         .map_or_else(
             |error| Refusal::at(Gate::Record, unavailable(&error)),
@@ -190,7 +192,7 @@ impl Drop for Unanswered<'_> {
         let (Some(docket), Ok(runtime)) = (self.docket, Handle::try_current()) else {
             return;
         };
-        let entry = docket.approval("cancelled", false);
+        let entry = docket.approval("cancelled", None);
         let audit = Arc::clone(self.audit);
         let record = async move {
             if let Err(error) = audit.record(entry).await {

@@ -1,0 +1,163 @@
+//! Checks that each write names the approval that it spent, and that this approval is on record.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::chain::Link;
+use super::super::proposals::is_making;
+use super::super::{ApprovalId, AuditError, CallId, Event, Record, Wrong};
+use super::{Checking, runs, scan};
+
+/// The decision of an attempt that the operator's static token confirmed: it approves every write.
+const STATIC_TOKEN: &str = "token";
+/// What a person answers to say yes.
+const YES: [&str; 3] = ["once", "page", "kind"];
+/// The decision of a preview that can be confirmed.
+const TO_BE_CONFIRMED: &str = "to_be_confirmed";
+
+/// The approvals of a run, and the attempts that name others.
+#[derive(Debug, Default)]
+pub(super) struct Confirmations {
+    /// The calls of this run that showed a preview to be confirmed, or in which a person said yes.
+    given: HashSet<(CallId, Kind)>,
+    /// The first attempt of those that name an approval of another run.
+    elsewhere: HashMap<ApprovalId, Named>,
+    wrong: Vec<Wrong>,
+}
+
+/// What gives an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Preview,
+    Yes,
+    Proposal,
+}
+
+/// An attempt and the approval that it names.
+#[derive(Debug)]
+struct Named {
+    run: String,
+    line: u64,
+    call: CallId,
+    kind: Kind,
+}
+
+impl Confirmations {
+    /// The file of the next run is read.
+    pub(super) fn begin_run(&mut self) {
+        self.given.clear();
+    }
+
+    /// Reads a line of a run, which holds.
+    pub(super) fn read(&mut self, run: &str, line: u64, link: &Link<'_>) {
+        const WORDS: [&str; 3] = [
+            "\"event\":\"attempt\"",
+            "\"event\":\"approval\"",
+            "\"to_be_confirmed\"",
+        ];
+        let text = std::str::from_utf8(link.line).unwrap_or_default();
+        if !WORDS.iter().any(|word| text.contains(word)) {
+            return;
+        }
+        let Ok(record) = Record::parse(link.line) else {
+            return;
+        };
+        if let Some(given) = given(&record) {
+            self.given.insert(given);
+        }
+        if record.event != Event::Attempt || record.decision.as_deref() == Some(STATIC_TOKEN) {
+            return;
+        }
+        let Some(call) = record.call else { return };
+        let run = run.to_owned();
+        let Some(id) = record.confirms else {
+            self.wrong.push(Wrong::Unconfirmed { run, line, call });
+            return;
+        };
+        let kind = kind_of(&record, id);
+        if !self.given.contains(&(id.call(), kind)) {
+            let named = Named {
+                run,
+                line,
+                call,
+                kind,
+            };
+            self.elsewhere.entry(id).or_insert(named);
+        }
+    }
+
+    /// What is wrong, now that all runs are known in which an approval may be found.
+    fn resolved(mut self, is_purged: bool) -> Vec<Wrong> {
+        if !is_purged {
+            let unknown = self.elsewhere.into_iter();
+            self.wrong.extend(unknown.map(|(approval, named)| {
+                let Named {
+                    run, line, call, ..
+                } = named;
+                Wrong::UnknownApproval {
+                    run,
+                    line,
+                    call,
+                    approval,
+                }
+            }));
+        }
+        self.wrong.sort_by_key(|wrong| wrong.file());
+        self.wrong
+    }
+}
+
+/// The kind of approval that an attempt needs.
+fn kind_of(attempt: &Record, id: ApprovalId) -> Kind {
+    let proposal = attempt.proposal.as_deref();
+    if proposal.is_some_and(|proposal| proposal == id.to_string()) {
+        Kind::Proposal
+    } else if attempt.decision.as_deref() == Some("person") {
+        Kind::Yes
+    } else {
+        Kind::Preview
+    }
+}
+
+/// The approval that a record gives.
+fn given(record: &Record) -> Option<(CallId, Kind)> {
+    let decision = record.decision.as_deref()?;
+    let kind = match record.event {
+        Event::Preview if decision == TO_BE_CONFIRMED => Kind::Preview,
+        Event::Approval if YES.contains(&decision) => Kind::Yes,
+        _ => return None,
+    };
+    Some((record.call?, kind))
+}
+
+impl<P> Checking<P> {
+    /// Looks in all runs for the approvals that attempts of other runs name.
+    pub(super) fn confirmations(&mut self) -> Result<(), AuditError> {
+        let mut all = std::mem::take(&mut self.confirmations);
+        if !all.elsewhere.is_empty() {
+            let words = ["\"made\"", "\"event\":\"approval\"", "\"to_be_confirmed\""];
+            scan(&runs(&self.place)?, &words, |told| {
+                let Ok(record) = told.record else { return };
+                let made = record.proposal.as_deref().filter(|_| is_making(&record));
+                let found = match made.and_then(|id| id.parse().ok()) {
+                    Some(id) => Some((id, Kind::Proposal)),
+                    None => given(&record).map(|(call, kind)| (call.into(), kind)),
+                };
+                if let Some((id, kind)) = found
+                    && all
+                        .elsewhere
+                        .get(&id)
+                        .is_some_and(|named| named.kind == kind)
+                {
+                    all.elsewhere.remove(&id);
+                }
+            })?;
+        }
+        // Only runs are named with hashes; the approval may have been in one of those purged.
+        let is_purged = self.seen.purged.values().any(|head| head.hash.is_some());
+        self.checked.wrong.extend(all.resolved(is_purged));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
