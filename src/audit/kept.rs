@@ -4,12 +4,12 @@
 //! file, and a changed file is detected.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use flate2::Compression;
-use flate2::read::GzDecoder;
+use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 
 use super::place::Place;
@@ -174,14 +174,23 @@ fn unpack(path: &Path) -> Result<Vec<u8>, AuditError> {
     }
     let mut json = Vec::with_capacity(said);
     let limit = u64::try_from(said).unwrap_or(u64::MAX);
-    GzDecoder::new(BufReader::new(file))
+    let mut packed = GzDecoder::new(BufReader::new(file));
+    packed
+        .by_ref()
         .take(limit.saturating_add(1))
         .read_to_end(&mut json)
         .map_err(|error| damaged_or(&error))?;
     if json.len() > said {
         return Err(AuditError::Damaged);
     }
-    Ok(json)
+    // The name proves what is packed; nothing of ours stands behind it.
+    let mut rest = packed.into_inner();
+    let rest = rest.fill_buf().map_err(|error| damaged_or(&error))?;
+    if rest.is_empty() {
+        Ok(json)
+    } else {
+        Err(AuditError::Damaged)
+    }
 }
 
 #[cfg(test)]

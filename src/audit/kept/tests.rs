@@ -125,3 +125,28 @@ fn a_state_that_cannot_be_written_leaves_nothing_behind() {
     assert!(matches!(keep(&place, &page("One")), Err(AuditError::Io(_))));
     assert_eq!(names(&place.pages()), [format!("{name}.json.gz")]);
 }
+
+#[test]
+fn a_state_with_anything_behind_its_end_is_damaged_and_is_kept_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = Place::new(dir.path(), "docs");
+    let name = keep(&place, &page("A")).unwrap();
+    let path = place.kept(name);
+    let whole = std::fs::read(&path).unwrap();
+    let mut second = Vec::new();
+    let mut packer = GzEncoder::new(&mut second, Compression::fast());
+    packer.write_all(b"{}").unwrap();
+    packer.finish().unwrap();
+    for behind in [&b"x"[..], &[0; 512], &second] {
+        std::fs::write(&path, [&whole, behind].concat()).unwrap();
+        assert_eq!(super::check(&place, name), Err(AuditError::Damaged));
+        assert_eq!(kept(&place, name), Err(AuditError::Damaged));
+        assert_eq!(keep(&place, &page("A")), Ok(name));
+        assert_eq!(std::fs::read(&path).unwrap(), whole);
+    }
+    // The same behind the JSON within the file.
+    let mut json = serde_json::to_vec(&page("A")).unwrap();
+    json.push(b' ');
+    write_gz(&path, &json);
+    assert_eq!(super::check(&place, name), Err(AuditError::Damaged));
+}
