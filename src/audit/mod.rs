@@ -93,7 +93,7 @@ pub use calls::Latest;
 pub use changed::Changed;
 pub use clock::ClockBack;
 pub use confirmed::Confirmed;
-pub use deletions::Deletion;
+pub use deletions::{Deletion, PageOnRecord};
 pub use draft::{Draft, DraftChange, DraftName, DraftOwner};
 pub use drafts::HeldDraft;
 pub use ending::Ending;

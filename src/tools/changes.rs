@@ -19,9 +19,11 @@ const MOST_PAGES: usize = 20;
 /// The most deletions.
 const MOST_DELETED: usize = 50;
 
-/// The note on deletions, which the wiki does not record (W18).
-const DELETIONS: &str =
-    "deleted: only what this server deleted, or saw before; the wiki keeps no record of deletions.";
+/// Which deletions cannot be known: the wiki records none (W18).
+const UNKNOWN_DELETIONS: &str = "of pages that this server neither listed before they went nor has on record; the wiki keeps no record of deletions";
+/// The note on pages that went at an unknown time.
+const GONE_SOMETIME: &str =
+    "deleted without at: gone by now, and there at lastSeen; it may have gone before since.";
 
 /// What could not be read, each with the right it needs or another reason.
 type Unread = BTreeMap<&'static str, &'static str>;
@@ -54,6 +56,7 @@ pub(super) struct Changes {
     /// What is not known of every page, and why.
     #[serde(skip_serializing_if = "Unread::is_empty")]
     unavailable: Unread,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<&'static str>,
 }
 
@@ -97,6 +100,9 @@ struct Gone {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
+    /// When the record told of it last, where it is not known when it went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_seen: Option<String>,
     /// The call that deleted it, which can be undone; absent if the page was merely found missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     call_id: Option<String>,
@@ -138,7 +144,11 @@ pub(super) async fn since(
         .into_iter()
         .filter_map(|page| WrittenPage::of(page, time, &mut unavailable))
         .collect();
-    let mut notes = vec![DELETIONS];
+    unavailable.insert("deleted", UNKNOWN_DELETIONS);
+    let mut notes = Vec::new();
+    if deleted.iter().any(|page| page.at.is_none()) {
+        notes.push(GONE_SOMETIME);
+    }
     if pages.iter().any(|page| page.changed.is_some()) {
         notes.push(
             "changed: no version keeps tags, styles or scripts, so their changes are not listed.",
@@ -246,7 +256,11 @@ impl Gone {
             id: page.id,
             locale: page.locale.as_str().to_owned(),
             path: page.path.as_str().to_owned(),
-            at: Date::from_instant(page.at).map(String::from),
+            at: page.at.and_then(Date::from_instant).map(String::from),
+            last_seen: page
+                .last_seen
+                .and_then(Date::from_instant)
+                .map(String::from),
             call_id: page.call.map(|call| call.to_string()),
         }
     }

@@ -24,24 +24,31 @@ pub struct Deleted {
     pub locale: Locale,
     /// Its path.
     pub path: PagePath,
-    /// When it was deleted, or missed.
-    pub at: OffsetDateTime,
+    /// When it was deleted, or missed; `None` if only the record knows the page, and it is gone.
+    pub at: Option<OffsetDateTime>,
+    /// When the record told of it last, where it is not known when it went.
+    pub last_seen: Option<OffsetDateTime>,
     /// The call that deleted it; `None` if it was only missing from the wiki's list.
     pub call: Option<CallId>,
 }
 
 impl Past {
-    /// The pages deleted through this server at a time or later, and those that disappeared from
-    /// this key's lists; newest first, and how many more there may be. Pages that the key may not
-    /// read are left out.
+    /// The pages deleted through this server at a time or later, those that disappeared from this
+    /// key's lists since, and those that the record knows and the wiki has no more, which may have
+    /// gone before; newest first, and how many more there may be. Pages that the key may not read
+    /// are left out.
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE`, or what the wiki says.
     pub async fn deletions(
         &self,
         since: OffsetDateTime,
-        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool + Copy,
     ) -> Result<(Vec<Deleted>, usize), Failure> {
+        // A list of now shows what the one before had.
+        let unbounded = self.wiki.unbounded();
+        let there = unbounded.pages_now().await?;
+        let there: HashSet<i64> = there.iter().filter_map(|page| page.id).collect();
         let on_record = self.audit.deleted_since(since).await;
         let on_record = on_record.map_err(|error| unavailable(&error))?;
         let mut deleted = Vec::new();
@@ -71,7 +78,8 @@ impl Past {
                 id: deletion.id,
                 locale: deletion.locale,
                 path: deletion.path,
-                at: deletion.time,
+                at: Some(deletion.time),
+                last_seen: None,
                 call: Some(deletion.call),
             });
         }
@@ -84,11 +92,53 @@ impl Past {
             id: page.id,
             locale: page.locale,
             path: page.path,
-            at: page.missed,
+            at: Some(page.missed),
+            last_seen: None,
             call: None,
         }));
-        deleted.sort_by_key(|page| std::cmp::Reverse(page.at));
+        self.add_known(&mut deleted, &mut asked, there, is_wanted)
+            .await?;
+        deleted.sort_by_key(|page| std::cmp::Reverse((page.at, page.last_seen)));
         Ok((deleted, asked.saturating_sub(MOST_ASKED)))
+    }
+
+    /// Adds the pages that the record knows and that are gone, nobody knows when.
+    async fn add_known(
+        &self,
+        deleted: &mut Vec<Deleted>,
+        asked: &mut usize,
+        there: HashSet<i64>,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
+    ) -> Result<(), Failure> {
+        let known = self.audit.pages_not_among(there).await;
+        let known = known.map_err(|error| unavailable(&error))?;
+        // What a list had and the next one had not is told with its time, however long ago.
+        let mut told: HashSet<i64> = deleted.iter().map(|page| page.id).collect();
+        told.extend(self.wiki.gone_pages().iter().map(|page| page.id));
+        for page in known {
+            let (locale, path) = (&page.locale, &page.path);
+            let may_be_told = self.wiki.scope().admits_place(locale, path);
+            if told.contains(&page.id) || !may_be_told || !is_wanted(locale, path) {
+                continue;
+            }
+            // The page may be there, and this key may no more read it: also if it could once.
+            *asked = asked.saturating_add(1);
+            if *asked > MOST_ASKED
+                || !self.wiki.may_read(locale, path).await?
+                || !self.admits_deleted(page.call).await
+            {
+                continue;
+            }
+            deleted.push(Deleted {
+                id: page.id,
+                locale: page.locale,
+                path: page.path,
+                at: None,
+                last_seen: Some(page.time),
+                call: None,
+            });
+        }
+        Ok(())
     }
 
     /// Whether a deleted page could be read, by its tags. If its tags are unknown, it could not.
