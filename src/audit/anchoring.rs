@@ -81,7 +81,7 @@ async fn go_on(anchors: Arc<Anchors>, log: WeakLog) {
         };
         let result = log.anchor(LONGEST).await;
         // The end of a run anchors for itself.
-        let is_over = log.check().is_err();
+        let is_over = log.is_over();
         drop(log);
         apart = match result {
             Ok(()) => APART,

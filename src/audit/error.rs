@@ -82,7 +82,7 @@ pub enum AuditError {
 impl AuditError {
     /// What an operator can do about it.
     #[must_use]
-    pub const fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> &'static str {
         match self {
             Self::Io(_) => "check that WIKI_AUDIT_DIR exists, is writable and has space",
             Self::Foreign(_) => {
@@ -90,6 +90,9 @@ impl AuditError {
             }
             Self::Exposed => "take that away with chmod -R go-w",
             Self::Closed(_) => "`wikijs-mcp doctor` names them and says how to hand them over",
+            Self::Failed(_) if self.is_no_room() => {
+                "make room in WIKI_AUDIT_DIR; the record goes on by itself with the next write"
+            }
             Self::Replaced | Self::Failed(_) => {
                 "check space and rights of WIKI_AUDIT_DIR, then restart the server"
             }
@@ -114,6 +117,14 @@ impl AuditError {
                 "restore the file from a backup of WIKI_AUDIT_DIR, or run audit verify"
             }
         }
+    }
+
+    /// Whether there was no room for a record, so that the log can go on once there is.
+    #[must_use]
+    pub fn is_no_room(&self) -> bool {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        let is_full = |kind| matches!(kind, StorageFull | QuotaExceeded | FileTooLarge);
+        matches!(self, Self::Io(kind) | Self::Failed(kind) if is_full(*kind))
     }
 
     /// Turns a disk error into one for outside, and logs the path in the program's own log.

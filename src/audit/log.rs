@@ -1,13 +1,14 @@
 //! The log as other rooms use it.
 
-use std::io::Write as _;
+use std::collections::HashSet;
+use std::io::{self, Write as _};
 use std::mem;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
-use tokio::sync::Mutex;
+use tokio::sync::Mutex as Turns;
 
 use super::anchors::Anchors;
 use super::blocking::blocking;
@@ -16,11 +17,18 @@ use super::locks::{PageLocks, lock_file, lock_page, lock_tree};
 use super::notices::Notices;
 use super::place::Place;
 use super::run::OwnRun;
+use super::unsettled::{Left, Unsettled};
 use super::{
     AuditError, CallId, Entry, Event, FileLock, KeptState, PageLock, Pauses, TreeLock, kept,
 };
 use crate::page::PageState;
 use crate::site::SiteName;
+
+/// How much room there must be before a run is begun after one for which there was none: for its
+/// first record without the heads of others, and some more.
+const ROOM: usize = 64 * 1024;
+/// How much more for each run that is there.
+const ROOM_OF_HEAD: usize = 256;
 
 /// The log of one wiki, with its kept states.
 ///
@@ -40,11 +48,13 @@ struct Shared {
     pauses: Pauses,
     /// Gives turns to write, first come, first served; the guard moves into the writing task,
     /// independent of the caller.
-    state: Arc<Mutex<State>>,
-    /// Why the log cannot be used any more, for [`AuditLog::check`], which never waits.
-    over: OnceLock<AuditError>,
+    state: Arc<Turns<State>>,
+    /// Why the log cannot be used, for [`AuditLog::check`], which never waits.
+    over: RwLock<Option<AuditError>>,
+    /// What runs left behind that there was no room to go on with.
+    left: Mutex<Left>,
     kept_bytes: AtomicU64,
-    tree: Arc<Mutex<()>>,
+    tree: Arc<Turns<()>>,
     pages: Arc<PageLocks>,
     anchors: OnceLock<Arc<Anchors>>,
     notices: RwLock<Option<Arc<Notices>>>,
@@ -67,7 +77,7 @@ enum State {
     Fresh,
     Running(OwnRun),
     /// A write failed. The file stays locked, since only this run can know the outcome of a write
-    /// to the wiki that is still under way.
+    /// to the wiki that is still under way. If there was no room, the next record tries a new run.
     Failed(AuditError, Option<OwnRun>),
     Ended,
 }
@@ -116,8 +126,9 @@ impl AuditLog {
                 site: OnceLock::new(),
                 place: Place::new(dir, wiki_name),
                 pauses,
-                state: Arc::new(Mutex::new(State::Fresh)),
-                over: OnceLock::new(),
+                state: Arc::new(Turns::new(State::Fresh)),
+                over: RwLock::default(),
+                left: Mutex::default(),
                 kept_bytes: AtomicU64::new(0),
                 tree: Arc::default(),
                 pages: Arc::default(),
@@ -155,9 +166,54 @@ impl AuditLog {
     /// record can be written.
     ///
     /// # Errors
-    /// Why it takes none until a restart.
+    /// Why it takes none.
     pub fn check(&self) -> Result<(), AuditError> {
-        self.shared.over.get().cloned().map_or(Ok(()), Err)
+        self.shared.why_over().map_or(Ok(()), Err)
+    }
+
+    /// Whether it takes no record until a restart. If there was only no room, it may go on.
+    pub(super) fn is_over(&self) -> bool {
+        self.shared.why_over().is_some_and(|why| !why.is_no_room())
+    }
+
+    /// Begins a new run if there was no room to go on with the one before and there is now.
+    ///
+    /// # Errors
+    /// Why the log takes no records.
+    pub async fn go_on(&self) -> Result<(), AuditError> {
+        if self.check().is_ok() {
+            return Ok(());
+        }
+        self.in_turn(|shared, state| match state {
+            State::Failed(why, run) => match shared.follow(why, run) {
+                Ok(run) => (State::Running(run), Ok(())),
+                Err((state, why)) => (state, Err(why)),
+            },
+            State::Ended => (State::Ended, Err(AuditError::Ended)),
+            state => (state, Ok(())),
+        })
+        .await
+    }
+
+    /// Whether outcomes of this process could not be put on record.
+    #[must_use]
+    pub fn has_unsettled(&self) -> bool {
+        !self.shared.left().unsettled.is_empty()
+    }
+
+    /// The attempts of this process whose outcome is not on record, and the runs that they are in.
+    pub(super) fn unsettled(&self) -> Unsettled {
+        let left = self.shared.left();
+        Unsettled {
+            runs: left.runs.iter().map(|run| run.name().to_owned()).collect(),
+            steps: left.unsettled.clone(),
+        }
+    }
+
+    /// Forgets what is settled by now: all but these calls and sets.
+    pub(super) fn keep_unsettled(&self, open: &HashSet<CallId>) {
+        let mut left = self.shared.left();
+        left.unsettled.retain(|(call, _), _| open.contains(call));
     }
 
     /// Checks that a record could be written now and that every file a server needs can be opened,
@@ -166,19 +222,11 @@ impl AuditLog {
     /// # Errors
     /// Why not.
     pub async fn probe(&self) -> Result<(), AuditError> {
-        self.check()?;
+        self.go_on().await?;
         self.check_open().await?;
         let place = self.place();
         blocking(move || {
-            let path = place.probe();
-            let tried = fs::make_dir(&place.wiki)
-                .and_then(|()| fs::open_lock_file(&path)?.write_all(&[b' '; 4096]))
-                .and_then(|()| match std::fs::remove_file(&path) {
-                    // Another server or another probe removed it first.
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-                    removed => removed,
-                });
-            tried.map_err(|error| AuditError::at(&path, "write", &error))
+            probe(&place, 4096).map_err(|error| AuditError::at(&place.probe(), "write", &error))
         })
         .await
     }
@@ -377,7 +425,7 @@ impl AuditLog {
         })
         .await;
         if let Err(why @ AuditError::BrokenOff) = &done {
-            let _ = self.shared.over.set(why.clone());
+            self.shared.set_over(Some(why.clone()));
         }
         done
     }
@@ -390,7 +438,7 @@ impl Shared {
             // Without a file nothing is lost, so a later record may try again.
             State::Fresh => match OwnRun::make(&self.place, &self.wiki, self.site.get().cloned()) {
                 Err(error) => return (State::Fresh, Err(error)),
-                Ok(mut run) => match run.start(&self.place) {
+                Ok(mut run) => match run.start(&self.place, None) {
                     Err(error) => return (self.fail(&error, Some(run)), Err(error)),
                     Ok(heads) => {
                         if let Some(anchors) = self.anchors.get() {
@@ -400,15 +448,84 @@ impl Shared {
                     }
                 },
             },
-            State::Failed(why, run) => return (State::Failed(why.clone(), run), Err(why)),
+            State::Failed(why, run) => match self.follow(why, run) {
+                Ok(run) => run,
+                Err((state, why)) => {
+                    self.left().lost(entry);
+                    return (state, Err(why));
+                }
+            },
             State::Ended => return (State::Ended, Err(AuditError::Ended)),
         };
         match run.record(entry) {
-            Ok(()) => (State::Running(run), Ok(())),
+            Ok(()) => {
+                self.left().recorded(entry);
+                (State::Running(run), Ok(()))
+            }
             // Detected before anything was written.
             Err(AuditError::TooLarge) => (State::Running(run), Err(AuditError::TooLarge)),
-            Err(error) => (self.fail(&error, Some(run)), Err(error)),
+            Err(error) => {
+                self.left().lost(entry);
+                (self.fail(&error, Some(run)), Err(error))
+            }
         }
+    }
+
+    /// The run that follows one that there was no room to go on with, if there is room now. The new
+    /// run's first record names the other one with its last hash.
+    fn follow(
+        &self,
+        why: AuditError,
+        failed: Option<OwnRun>,
+    ) -> Result<OwnRun, (State, AuditError)> {
+        let failed = match failed {
+            Some(failed) if why.is_no_room() => failed,
+            failed => return Err((State::Failed(why.clone(), failed), why)),
+        };
+        match self.begin_after(&failed) {
+            Ok(run) => {
+                tracing::warn!(
+                    failed = failed.name(),
+                    run = run.name(),
+                    "audit: there is room again; a new run goes on with the record"
+                );
+                self.left().runs.push(failed);
+                self.set_over(None);
+                Ok(run)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "audit: there is still no room for the record");
+                Err((State::Failed(why.clone(), Some(failed)), why))
+            }
+        }
+    }
+
+    fn begin_after(&self, failed: &OwnRun) -> Result<OwnRun, AuditError> {
+        // A run that there is no room for would leave its file behind, so room is looked for first.
+        let runs = std::fs::read_dir(self.place.runs()).map_or(0, Iterator::count);
+        let needed = ROOM.saturating_add(runs.saturating_mul(ROOM_OF_HEAD));
+        probe(&self.place, needed)
+            .map_err(|error| AuditError::at(&self.place.probe(), "write", &error))?;
+        let mut run = OwnRun::make(&self.place, &self.wiki, self.site.get().cloned())?;
+        let heads = run.start(&self.place, Some(failed.head()))?;
+        if let Some(anchors) = self.anchors.get() {
+            anchors.begin(run.run(), heads);
+        }
+        Ok(run)
+    }
+
+    fn left(&self) -> std::sync::MutexGuard<'_, Left> {
+        // Entries are put in whole, so a panic elsewhere leaves them intact.
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn why_over(&self) -> Option<AuditError> {
+        let over = self.over.read().unwrap_or_else(PoisonError::into_inner);
+        over.clone()
+    }
+
+    fn set_over(&self, why: Option<AuditError>) {
+        *self.over.write().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
     fn fail(&self, error: &AuditError, run: Option<OwnRun>) -> State {
@@ -416,15 +533,30 @@ impl Shared {
             AuditError::Io(kind) => AuditError::Failed(*kind),
             other => other.clone(),
         };
-        // Only the first reason counts.
-        let _ = self.over.set(why.clone());
+        self.set_over(Some(why.clone()));
         State::Failed(why, run)
     }
 
     fn end(&self) -> State {
-        let _ = self.over.set(AuditError::Ended);
+        self.set_over(Some(AuditError::Ended));
         State::Ended
     }
+}
+
+/// Makes and removes a file of this size beside the log.
+fn probe(place: &Place, size: usize) -> io::Result<()> {
+    let path = place.probe();
+    fs::make_dir(&place.wiki)?;
+    let written = fs::open_lock_file(&path).and_then(|mut file| {
+        file.write_all(&vec![b' '; size])
+            .and_then(|()| file.sync_data())
+    });
+    let removed = match std::fs::remove_file(&path) {
+        // Another server or another probe removed it first.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    };
+    written.and(removed)
 }
 
 #[cfg(test)]

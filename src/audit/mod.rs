@@ -82,6 +82,7 @@ mod tally;
 #[cfg(test)]
 mod testing;
 mod undone;
+mod unsettled;
 mod verify;
 mod when;
 mod whole_file;

@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use super::blocking::blocking;
 use super::place::Place;
 use super::reader::{RunFile, runs, scan};
+use super::unsettled::Unsettled;
 use super::{
     ApprovalId, AuditError, AuditLog, CallId, Client, Entry, Event, KeptState, Outcome, Record,
     RunId,
@@ -62,6 +63,8 @@ pub struct OpenAttempt {
     pub note: Option<String>,
     /// The set of several changes that it is one of.
     pub set: Option<CallId>,
+    /// Whether it may have been sent: not if its own record could not be written.
+    pub may_be_sent: bool,
 }
 
 impl OpenAttempt {
@@ -93,6 +96,7 @@ impl OpenAttempt {
             standing: record.standing,
             note: record.note,
             set: record.set,
+            may_be_sent: true,
         }
     }
 
@@ -184,8 +188,8 @@ impl AuditLog {
     /// # Errors
     /// If the runs cannot be read.
     pub async fn left_open(&self, days: Option<u32>) -> Result<LeftOpen, AuditError> {
-        let place = self.place();
-        blocking(move || left_open(&place, days)).await
+        let (place, own) = (self.place(), self.unsettled());
+        blocking(move || left_open(&place, days, &own)).await
     }
 
     /// The open attempts, oldest first: of runs that no living process holds, without an outcome of
@@ -201,16 +205,29 @@ impl AuditLog {
         let place = self.place();
         blocking(move || open_attempts(&place, days)).await
     }
+
+    /// Forgets what of this process is settled by now.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn forget_settled(&self) -> Result<(), AuditError> {
+        let open = self.left_open(None).await?;
+        let attempts = open.attempts.iter().map(|attempt| attempt.call);
+        let sets = open.sets.iter().map(|open| open.set);
+        self.keep_unsettled(&attempts.chain(sets).collect());
+        Ok(())
+    }
 }
 
 pub(super) fn open_attempts(
     place: &Place,
     days: Option<u32>,
 ) -> Result<Vec<OpenAttempt>, AuditError> {
-    Ok(left_open(place, days)?.attempts)
+    Ok(left_open(place, days, &Unsettled::default())?.attempts)
 }
 
-fn left_open(place: &Place, days: Option<u32>) -> Result<LeftOpen, AuditError> {
+/// What ended runs left open, and what this process could not put on record.
+fn left_open(place: &Place, days: Option<u32>, own: &Unsettled) -> Result<LeftOpen, AuditError> {
     let since = days.and_then(|days| {
         let age = Duration::from_secs(u64::from(days).saturating_mul(24 * 60 * 60));
         SystemTime::now().checked_sub(age)
@@ -223,13 +240,17 @@ fn left_open(place: &Place, days: Option<u32>) -> Result<LeftOpen, AuditError> {
     // Within a run an outcome follows its attempt; a step may be attempted again after it.
     let mut open: HashMap<(CallId, Option<String>), (String, OpenAttempt)> = HashMap::new();
     let mut sets: HashMap<CallId, OpenSet> = HashMap::new();
-    for run in runs.iter().filter(|run| !run.is_locked()) {
+    let is_own = |run: &RunFile| own.runs.contains(run.name());
+    for run in runs.iter().filter(|run| !run.is_locked() || is_own(run)) {
         scan([run], &["\"attempt\"", "\"outcome\""], |told| {
             let Ok(record) = told.record else { return };
             let Some(call) = record.call else { return };
             let key = (call, record.step.clone());
             if record.event == Event::Attempt {
-                let attempt = OpenAttempt::of(call, record);
+                let mut attempt = OpenAttempt::of(call, record);
+                if let Some(may_be_sent) = own.steps.get(&key) {
+                    attempt.may_be_sent = *may_be_sent;
+                }
                 if let Some(set) = attempt.set.filter(|set| *set != call) {
                     let last = attempt.clone();
                     sets.insert(set, OpenSet { set, last });
@@ -258,6 +279,12 @@ fn left_open(place: &Place, days: Option<u32>) -> Result<LeftOpen, AuditError> {
             }
         })?;
     }
+    // Of this process's own runs the others are still under way.
+    open.retain(|key, (run, _)| !own.runs.contains(run) || own.steps.contains_key(key));
+    sets.retain(|set, open| {
+        let file = format!("-{}.jsonl", open.last.run);
+        !own.runs.iter().any(|name| name.ends_with(&file)) || own.has_set(*set)
+    });
     let mut open: Vec<OpenAttempt> = open.into_values().map(|(_, attempt)| attempt).collect();
     open.sort_by(|a, b| (&a.time, a.call, &a.step).cmp(&(&b.time, b.call, &b.step)));
     let mut sets: Vec<OpenSet> = sets.into_values().collect();

@@ -139,6 +139,10 @@ pub struct Record {
     /// The codes of the checks' warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// Only in a `start`: the run of this server that there was no room to go on with, up to its last
+    /// whole line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<FileHead>,
     /// Only in a `start`: every other run that was found, by file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Vec<FileHead>>,
@@ -290,6 +294,7 @@ impl Record {
             set: None,
             note: None,
             warnings: Vec::new(),
+            follows: None,
             runs: None,
             removed: None,
             ms: 0,

@@ -79,14 +79,20 @@ impl OwnRun {
         })
     }
 
-    /// Writes the first record: which runs were there before; gives them.
-    pub(super) fn start(&mut self, place: &Place) -> Result<Vec<FileHead>, AuditError> {
+    /// Writes the first record: which runs were there before, and which of them this one follows; gives
+    /// them.
+    pub(super) fn start(
+        &mut self,
+        place: &Place,
+        follows: Option<FileHead>,
+    ) -> Result<Vec<FileHead>, AuditError> {
         let runs = place.runs();
         let heads = heads::of_runs(&runs, &self.name)
             .map_err(|error| AuditError::at(&runs, "list the runs", &error))?;
         let number = Some(self.number);
         self.append(Event::Start, |stamp| Record {
             number,
+            follows,
             runs: Some(heads.clone()),
             ..Record::bare(Event::Start, stamp)
         })?;
@@ -95,6 +101,20 @@ impl OwnRun {
 
     pub(super) const fn run(&self) -> RunId {
         self.run
+    }
+
+    /// The name of its file.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its head, up to the last line that was written whole.
+    pub(super) fn head(&self) -> FileHead {
+        FileHead {
+            file: self.name.clone(),
+            length: self.length,
+            hash: (self.records > 0).then_some(self.last),
+        }
     }
 
     /// Writes the record of an entry.

@@ -50,6 +50,9 @@ pub struct CheckedRun {
     pub chain: Result<Verified, Broken>,
     /// Whether a living process holds it and may continue it. For an empty file this is unknown.
     pub is_locked: bool,
+    /// The run of the same server that goes on from its last whole record, since there was no room
+    /// for more.
+    pub followed_by: Option<String>,
 }
 
 /// A log that was checked.
@@ -134,6 +137,8 @@ struct Seen {
     /// Up to which length each run is anchored: by an anchor itself, or by the first record of a
     /// run that is.
     anchored: HashMap<String, u64>,
+    /// By each run that there was no room to go on with, the run that follows it.
+    followed: HashMap<String, String>,
 }
 
 impl Seen {
@@ -162,6 +167,11 @@ impl Seen {
             let Ok(record) = told.record else { return };
             let witness = Witness::Run(told.run.name().to_owned());
             let is_anchored = direct.contains(told.run.name());
+            if let Some(head) = record.follows {
+                let by = told.run.name().to_owned();
+                self.followed.insert(head.file.clone(), by);
+                self.saw(head, &witness);
+            }
             for head in record.runs.into_iter().flatten() {
                 if is_anchored {
                     let length = self.anchored.entry(head.file.clone()).or_default();
@@ -259,6 +269,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                 file: run_name(),
                 chain,
                 is_locked: run.is_locked() && run.length > 0,
+                followed_by: self.seen.followed.get(run.name()).cloned(),
             });
         }
         Ok(())

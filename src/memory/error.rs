@@ -57,7 +57,7 @@ pub enum MemoryError {
 impl MemoryError {
     /// What an operator can do about it.
     #[must_use]
-    pub const fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> &'static str {
         match self {
             Self::NoSuch => "`wikijs-mcp memory list --all` has all that there are",
             Self::Full => "`wikijs-mcp memory forget` takes some away",

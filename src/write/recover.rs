@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
 
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 
 use crate::audit::{AuditError, AuditLog, Keep, KeptState, OpenAttempt, OpenSet, Outcome};
 use crate::change::{Change, Proof};
@@ -25,6 +25,8 @@ use super::stages::settle::trail::{Trail, follow};
 
 /// The most attempts that one start takes up, the newest first.
 const MOST: usize = 64;
+/// How long after a try that left attempts of this run open they are tried again.
+const AGAIN: Duration = Duration::from_secs(30);
 /// How many are settled concurrently.
 const AT_ONCE: usize = 4;
 
@@ -49,7 +51,8 @@ enum StaysOpen {
     Unreadable,
 }
 
-/// Settles the open attempts of earlier runs once, with the server's own key.
+/// Settles the open attempts of earlier runs once, with the server's own key; and those of this one that
+/// there was no room to put on record, once there is.
 #[derive(Debug)]
 pub(super) struct Recovery {
     wiki: Arc<Wiki>,
@@ -57,6 +60,8 @@ pub(super) struct Recovery {
     patience: Patience,
     keep: Keep,
     once: OnceCell<()>,
+    /// When it was last tried to settle attempts of this run in vain.
+    tried: Mutex<Option<Instant>>,
 }
 
 impl Recovery {
@@ -72,26 +77,42 @@ impl Recovery {
             patience,
             keep,
             once: OnceCell::new(),
+            tried: Mutex::default(),
         }
     }
 
-    /// Waits until the open attempts of earlier runs are settled as far as possible. Runs once;
-    /// takes at most 1.5 times as long as settling one write.
+    /// Waits until the open attempts of earlier runs are settled as far as possible. Runs once, and
+    /// again if there was no room to put outcomes on record; takes at most 1.5 times as long as
+    /// settling one write.
     pub(super) async fn done(&self) {
+        self.once.get_or_init(|| self.in_time()).await;
+        if !self.audit.has_unsettled() {
+            return;
+        }
+        // Who comes second waits until the first is done.
+        let mut tried = self.tried.lock().await;
+        let is_due = tried.is_none_or(|tried| tried.elapsed() >= AGAIN);
+        if !is_due || !self.audit.has_unsettled() || self.audit.go_on().await.is_err() {
+            return;
+        }
+        self.in_time().await;
+        if let Err(error) = self.audit.forget_settled().await {
+            tracing::warn!(%error, "what is settled of this run could not be looked for");
+        }
+        *tried = self.audit.has_unsettled().then(Instant::now);
+    }
+
+    async fn in_time(&self) {
         let longest = self.patience.settling * 3 / 2;
-        self.once
-            .get_or_init(|| async {
-                match tokio::time::timeout(longest, self.recover()).await {
-                    Ok(Ok(()) | Err(AuditError::Ended)) => {}
-                    Ok(Err(error)) => {
-                        tracing::warn!(%error, "attempts of earlier runs could not be looked for");
-                    }
-                    Err(_) => {
-                        tracing::warn!("attempts of earlier runs could not be settled in time");
-                    }
-                }
-            })
-            .await;
+        match tokio::time::timeout(longest, self.recover()).await {
+            Ok(Ok(()) | Err(AuditError::Ended)) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "attempts that are open could not be looked for");
+            }
+            Err(_) => {
+                tracing::warn!("attempts that are open could not be settled in time");
+            }
+        }
     }
 
     async fn recover(&self) -> Result<(), AuditError> {
@@ -122,9 +143,14 @@ impl Recovery {
         let outcome = sent.outcome();
         let mut entry = open.outcome(outcome);
         entry.decision = Some(past_set::INTERRUPTED.to_owned());
+        let why = if self.audit.has_unsettled() {
+            "There was no room for records"
+        } else {
+            "Its server ended"
+        };
+        let applied = sent.applied();
         entry.reason = Some(format!(
-            "Its server ended while it was sent; {} of its changes are applied.",
-            sent.applied()
+            "{why} while it was sent; {applied} of its changes are applied."
         ));
         self.audit.record(entry).await?;
         let outcome = outcome.as_str();
@@ -155,6 +181,13 @@ impl Recovery {
         &self,
         attempt: &OpenAttempt,
     ) -> Result<(Outcome, Option<i64>), StaysOpen> {
+        if !attempt.may_be_sent {
+            let mut entry = attempt.outcome(Outcome::NotApplied);
+            let why = "There was no room for the record of the attempt, so nothing was sent.";
+            entry.reason = Some(why.to_owned());
+            self.audit.record(entry).await?;
+            return Ok((Outcome::NotApplied, attempt.id));
+        }
         let verdict = match self.change_of(attempt).await? {
             Some(change) => self.find_out(&change, attempt).await?,
             None => Verdict::UNKNOWN,

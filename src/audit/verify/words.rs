@@ -42,8 +42,17 @@ impl Checked {
 impl CheckedRun {
     /// What cannot be known of a run's end.
     #[must_use]
-    pub fn open_end(&self) -> Option<&'static str> {
+    pub fn open_end(&self) -> Option<String> {
         let chain = self.chain.as_ref().ok()?;
+        if let Some(next) = &self.followed_by {
+            let half = match chain.end {
+                End::HalfWritten => "ends in a half-written record: ",
+                End::Closed | End::Open => "",
+            };
+            return Some(format!(
+                "{half}there was no room for more; {next} goes on from its last whole record"
+            ));
+        }
         let says = match chain.end {
             End::Closed => return None,
             // Nothing is in it that could tell.
@@ -58,6 +67,6 @@ impl CheckedRun {
                 "ends in a half-written record: a power cut or a full disk broke it off"
             }
         };
-        Some(says)
+        Some(says.to_owned())
     }
 }
