@@ -32,12 +32,11 @@ impl Refusal {
         }
     }
 
-    /// The answer: a protocol error without a request id.
+    /// The answer: a protocol error without an id, since no request of the protocol was read.
     pub(super) fn into_response(self) -> Response<Body> {
         let error = json!({
             "jsonrpc": "2.0",
             "error": { "code": -32000, "message": self.message },
-            "id": null,
         });
         let mut response = respond(self.status, "application/json", error.to_string());
         let mut set = |name: HeaderName, value: String| {
