@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command as Process, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::server::http::{ClientConfirm, Grant, HttpLimits};
+use wikijs_mcp::server::http::{ClientConfirm, Grant, HttpLimits, Rotation, Shown, Token};
 
 use crate::command::Command;
 use crate::harness::{Setup, id_of, mutations, sample_wiki};
@@ -45,6 +46,53 @@ async fn a_client_that_was_taken_out_is_out_though_another_line_is_broken() {
     std::fs::write(names.path(), format!("{kept}nonsense\n")).unwrap();
     assert_eq!(status(&goes).await, 401);
     assert_ne!(status(&stays).await, 401);
+}
+
+#[tokio::test]
+async fn a_client_is_known_at_its_first_request() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    names.add("first", Grant::default());
+    let setup = Setup::of(&wiki, |keys| &keys.editor).naming(&names);
+    // With the limits of a server that runs: it looks at the file once a second by itself.
+    let server = setup.host_within(HttpLimits::default()).await;
+    let status = async |caller: &Caller| server.post(caller, &call(TREE, json!({}))).await.status;
+    let unknown =
+        Caller::default().with("authorization", &format!("Bearer wjs_{}", "x".repeat(43)));
+    let mut statuses = Vec::new();
+    for number in 0..15 {
+        // Whoever is nobody has just had the file looked at.
+        assert_eq!(status(&unknown).await, 401);
+        let client = names.add(&format!("client-{number}"), Grant::default());
+        statuses.push(status(&client).await);
+    }
+    assert_eq!(statuses, [200; 15]);
+    // So is one whose token was replaced.
+    let token = Token::new().unwrap();
+    let rotation = Rotation {
+        to: Shown::Token(&token),
+        keep: Duration::ZERO,
+        expires: None,
+    };
+    names.file().rotate("first", &rotation).unwrap();
+    let rotated = format!("Bearer {}", token.reveal());
+    assert_eq!(
+        status(&Caller::default().with("authorization", &rotated)).await,
+        200
+    );
+}
+
+#[tokio::test]
+async fn a_refused_request_is_answered_without_an_id() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let server = with_names(&wiki, &names).await;
+    let elsewhere = Caller::default().with("origin", "https://evil.example");
+    for (caller, expected) in [(Caller::default(), 401), (elsewhere, 403)] {
+        let answer = server.post(&caller, &call(TREE, json!({}))).await;
+        assert_eq!(answer.status, expected);
+        let body: Value = serde_json::from_str(&answer.body).unwrap();
+        let members: Vec<_> = body.as_object().unwrap().keys().collect();
+        assert_eq!(members, ["jsonrpc", "error"]);
+    }
 }
 
 #[tokio::test]

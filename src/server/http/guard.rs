@@ -207,7 +207,10 @@ impl Guard {
     }
 
     /// The named client whose token the request carries; `None` if no names are needed.
-    pub(super) fn client(&self, headers: &HeaderMap) -> Result<Option<Arc<KnownClient>>, Refusal> {
+    pub(super) async fn client(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<Option<Arc<KnownClient>>, Refusal> {
         let Some(clients) = &self.clients else {
             return Ok(None);
         };
@@ -218,7 +221,7 @@ impl Guard {
                 "this is the secret of a sign-in link, which opens the review page in a browser and nothing here",
             );
         }
-        match clients.of(&token) {
+        match clients.of(&token).await {
             Ok(client) => Ok(Some(client)),
             Err(Unwelcome::Ended) => refused(
                 "this client's token has ended; its operator makes another with `wikijs-mcp token rotate`",
@@ -243,7 +246,7 @@ impl Guard {
         if length.is_some_and(|length| length > self.limits.body) {
             return Err(too_large());
         }
-        let caller = self.caller(peer, site, request.headers())?;
+        let caller = self.caller(peer, site, request.headers()).await?;
         self.take_rate(&caller)?;
         let session = request.headers().get(SESSION);
         let session = session.map(|id| id.to_str().unwrap_or_default().to_owned());
@@ -416,14 +419,14 @@ impl Guard {
         (of_site, app)
     }
 
-    fn caller(
+    async fn caller(
         &self,
         peer: SocketAddr,
         site: Option<&str>,
         headers: &HeaderMap,
     ) -> Result<Caller, Refusal> {
         let settings = self.settings();
-        let client = self.client(headers)?;
+        let client = self.client(headers).await?;
         if client
             .as_ref()
             .is_some_and(|client| client.role != Role::Agent)

@@ -308,21 +308,22 @@ async fn readyz(State(shared): State<Arc<Shared>>, request: Request) -> Response
 
 async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
     let guard = &shared.guard;
-    let admitted = guard
-        .check_source(&request)
-        .and_then(|_| guard.client(request.headers()))
-        .and_then(|client| match client {
-            Some(client) if client.role == Role::Metrics => Ok(Some(client)),
-            Some(client) if client.bond.is_some() => Err(Refusal::new(
-                axum::http::StatusCode::FORBIDDEN,
-                "a delegate has tools and nothing else",
-            )),
-            Some(client) if !client.rights.narrowing.reads.is_open() => Err(Refusal::new(
-                axum::http::StatusCode::FORBIDDEN,
-                "the metrics count pages that this client may not read",
-            )),
-            client => Ok(client),
-        });
+    let client = match guard.check_source(&request) {
+        Ok(_) => guard.client(request.headers()).await,
+        Err(refusal) => Err(refusal),
+    };
+    let admitted = client.and_then(|client| match client {
+        Some(client) if client.role == Role::Metrics => Ok(Some(client)),
+        Some(client) if client.bond.is_some() => Err(Refusal::new(
+            axum::http::StatusCode::FORBIDDEN,
+            "a delegate has tools and nothing else",
+        )),
+        Some(client) if !client.rights.narrowing.reads.is_open() => Err(Refusal::new(
+            axum::http::StatusCode::FORBIDDEN,
+            "the metrics count pages that this client may not read",
+        )),
+        client => Ok(client),
+    });
     match admitted {
         Ok(client) => {
             let mut sites = guard.sites.all().to_vec();

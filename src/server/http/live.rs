@@ -13,12 +13,14 @@ use super::delegates_file::DelegatesFile;
 use super::family::Member;
 use super::known::{KnownClient, Unwelcome};
 use super::last_use::LastUses;
-use super::secret::{LinkSecret, digest};
+use super::secret::{LinkSecret, Token, digest};
 use super::tokens_fault::TokensFileError;
 use super::tokens_file::TokensFile;
 use crate::audit::ClientId;
 use crate::wiki::in_words;
 
+/// The least time between two looks at the file for tokens that are nobody's.
+const UNKNOWN_APART: Duration = Duration::from_millis(100);
 /// How often clients that expire soon are logged.
 const TOLD_APART: Duration = Duration::from_hours(24);
 /// How many of them are named there.
@@ -51,6 +53,8 @@ pub struct LiveClients {
     uses: LastUses,
 }
 
+    /// When the file was last looked at for a token that is nobody's.
+    looked_for_unknown: Mutex<Option<Instant>>,
 impl LiveClients {
     /// Reads the file.
     ///
@@ -84,6 +88,7 @@ impl LiveClients {
         })
     }
 
+            looked_for_unknown: Mutex::default(),
     /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.now().clients.len()
@@ -96,23 +101,66 @@ impl LiveClients {
         now.fault.clone().or_else(nobody)
     }
 
-    /// The client of a token.
-    pub(super) fn of(&self, token: &str) -> Result<Arc<KnownClient>, Unwelcome> {
-        let clients = Arc::clone(&self.now().clients);
+    /// The client of a token. For one that is nobody's, the file is looked at once more first, so
+    /// that a client is known from the moment that it is made.
+    pub(super) async fn of(&self, token: &str) -> Result<Arc<KnownClient>, Unwelcome> {
         let digest = digest(token);
         let found = clients
             .iter()
-            .find_map(|client| client.takes(&digest).map(|counts| (client, counts)));
+            .find_map(|client| client.takes(digest).map(|counts| (client, counts)));
         if let Some((client, counts)) = found {
-            return counts.map(|()| self.came(client));
+            return Some(counts.map(|()| self.came(client)));
+        }
+        if !family.iter().any(|member| member.is_of(digest)) {
+            return None;
         }
         // A delegate ends, and loses what its maker loses, at once.
         let family = self.family();
-        let member = family.iter().find(|member| member.is_of(&digest));
-        match member.map(|member| member.standing()) {
+        let member = family.iter().find(|member| member.is_of(digest));
+        Some(match member.map(|member| member.standing()) {
             Some(Ok(client)) => Ok(self.came(client)),
-            Some(Err(_)) => Err(Unwelcome::DelegateEnded),
-            None => Err(Unwelcome::Unknown),
+            Some(Err(_)) | None => Err(Unwelcome::DelegateEnded),
+        })
+    }
+
+    /// Looks at the file, which may have the client of a token that is nobody's yet. All who come
+    /// meanwhile wait for one look: ten a second are the most.
+    async fn look_for_unknown(&self) {
+        let came = Instant::now();
+        loop {
+            let due = {
+                let mut last = self
+                    .looked_for_unknown
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                match *last {
+                    Some(last) if last >= came => return,
+                    Some(last) if last.elapsed() < UNKNOWN_APART => last + UNKNOWN_APART,
+                    _ => {
+                        *last = Some(Instant::now());
+                        // Under the lock: whoever waits for this look finds it done.
+                        drop(self.within(Duration::ZERO));
+                        return;
+                    }
+                }
+            };
+            tokio::time::sleep_until(due.into()).await;
+        if let Some(known) = self.find(&digest) {
+            return known;
+        }
+        if !Token::is_like(token) {
+            return Err(Unwelcome::Unknown);
+        }
+        self.look_for_unknown().await;
+        self.find(&digest).unwrap_or(Err(Unwelcome::Unknown))
+    }
+
+    /// The client or delegate whose token has this digest, by the files as they were last read.
+    fn find(&self, digest: &str) -> Option<Result<Arc<KnownClient>, Unwelcome>> {
+        let (clients, family) = {
+            let now = self.now();
+            (Arc::clone(&now.clients), Arc::clone(&now.family))
+        };
         }
     }
 
@@ -316,4 +364,51 @@ fn known(
 fn stamp(file: &Path) -> Stamp {
     let found = fs::metadata(file).ok()?;
     Some((found.ctime(), found.ctime_nsec(), found.len(), found.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{LiveClients, TokensFile, UNKNOWN_APART, Unwelcome};
+    use crate::gates::Grant;
+    use crate::server::http::{NamedClient, Token};
+
+    #[tokio::test]
+    async fn unknown_tokens_cause_ten_looks_a_second_and_a_new_client_is_known_all_the_same() {
+        let dir = tempfile::TempDir::new().expect("a directory");
+        let file = TokensFile::new(dir.path().join("tokens"));
+        let add = |name: &str| {
+            let token = Token::new().expect("bits");
+            let client = NamedClient::new(name, &token, Grant::default()).expect("a client");
+            file.add(client).expect("added");
+            token
+        };
+        add("first");
+        // By itself it never looks again.
+        let hours = Duration::from_hours(1);
+        let clients = LiveClients::open(file.clone(), Duration::ZERO, hours).expect("clients");
+        let unknown = Token::new().expect("bits");
+        // What cannot be a token causes no look.
+        for text in ["", "wjs_guess", "wjl_x"] {
+            assert_eq!(clients.of(text).await.err(), Some(Unwelcome::Unknown));
+        }
+        assert!(clients.looked_for_unknown.lock().expect("a lock").is_none());
+        let begun = Instant::now();
+        for _ in 0..4 {
+            let found = clients.of(unknown.reveal()).await;
+            assert_eq!(found.err(), Some(Unwelcome::Unknown));
+        }
+        assert!(begun.elapsed() >= UNKNOWN_APART * 3);
+        // All who come meanwhile wait for one look, and not each for one of its own.
+        let begun = Instant::now();
+        let many = (0..100).map(|_| clients.of(unknown.reveal()));
+        futures_util::future::join_all(many).await;
+        assert!(begun.elapsed() < UNKNOWN_APART * 50);
+        for name in ["a", "b", "c"] {
+            let token = add(name);
+            let found = clients.of(token.reveal()).await;
+            assert_eq!(found.expect(name).name(), name);
+        }
+    }
 }

@@ -34,6 +34,11 @@ impl Token {
         random(TOKEN_PREFIX).map(Self)
     }
 
+    /// Whether a text could be one at all.
+    pub(super) fn is_like(text: &str) -> bool {
+        text.len() == LENGTH && text.starts_with(TOKEN_PREFIX)
+    }
+
     /// Its text, for the one time that it is shown.
     #[must_use]
     pub fn reveal(&self) -> &str {
@@ -147,6 +152,7 @@ mod tests {
             (4 + 43, 4 + 43)
         );
         assert!(LinkSecret::is_like(link.reveal()) && !LinkSecret::is_like(token.reveal()));
+        assert!(Token::is_like(token.reveal()) && !Token::is_like(link.reveal()));
         let shown = format!("{token:?} {link:?}");
         assert_eq!(shown, "Token LinkSecret");
     }
