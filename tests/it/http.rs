@@ -291,7 +291,8 @@ async fn calls_sessions_and_connections_are_bounded_with_a_503() {
     let limits = HttpLimits {
         calls: 1,
         sessions: 1,
-        connections: 3,
+        // A peer has half of them.
+        connections: 6,
         ..LIMITS()
     };
     let server = Setup::of(&wiki, |keys| &keys.readonly)
@@ -318,6 +319,38 @@ async fn calls_sessions_and_connections_are_bounded_with_a_503() {
         held.push(stream);
     }
     refused(&server.get("/healthz").await);
+}
+
+#[tokio::test]
+async fn connections_that_send_no_head_keep_nobody_out() {
+    let wiki = sample_wiki().await;
+    let limits = HttpLimits {
+        connections: 32,
+        ..LIMITS()
+    };
+    let server = Setup::of(&wiki, |keys| &keys.readonly)
+        .host_within(limits)
+        .await;
+    let mut silent = Vec::new();
+    for _ in 0..200 {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        stream
+            .write_all(b"POST /mcp HTTP/1.1\r\nhost: ")
+            .await
+            .unwrap();
+        silent.push(stream);
+        if silent.len() % 50 == 0 {
+            assert_eq!(server.get("/healthz").await.status, 200);
+            server.call(&nobody(), TREE, json!({})).await.unwrap();
+        }
+    }
+    // The oldest have gone, and the newest are still waited for.
+    let (mut first, mut last) = (silent.remove(0), silent.pop().unwrap());
+    assert!(matches!(first.read(&mut [0; 1]).await, Ok(0) | Err(_)));
+    last.write_all(b"localhost\r\nconnection: close\r\n\r\n")
+        .await
+        .unwrap();
+    assert_eq!(answer(last).await.status, 406);
 }
 
 #[tokio::test]

@@ -134,7 +134,8 @@ async fn a_session_whose_client_hung_up_while_it_was_opened_counts_for_that_clie
     let (own, other) = two(&names);
     let limits = HttpLimits {
         sessions: 2,
-        connections: 1,
+        // A peer has half of them.
+        connections: 2,
         ..FOUR()
     };
     let (asked, may) = (CancellationToken::new(), CancellationToken::new());
@@ -351,7 +352,8 @@ async fn a_client_holds_its_share_of_streams_alone() {
     let server = Setup::of(&wiki, |keys| &keys.readonly)
         .naming(&names)
         .host_within(HttpLimits {
-            connections: 8,
+            connections: 16,
+            shares: 4,
             ..FOUR()
         })
         .await;

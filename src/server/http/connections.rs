@@ -1,20 +1,23 @@
 //! Connections: taken in, bounded, ended.
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::{Extension, Router};
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::limits::HttpLimits;
+use super::open_connections::{ConnectionPlace, OpenConnections};
 use super::refusal::Refusal;
 use super::stall::Stalling;
 
@@ -30,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The connections of one listener.
 pub(super) struct Connections {
     limits: HttpLimits,
-    places: Arc<Semaphore>,
+    open: Arc<OpenConnections>,
     all: TaskTracker,
     /// Ends each of them when its answer has gone out.
     closing: CancellationToken,
@@ -39,7 +42,10 @@ pub(super) struct Connections {
 /// Serves routes at a listener until `stop` is cancelled; requests under way then have a second.
 pub async fn serve_routes(listener: TcpListener, routes: Router, stop: CancellationToken) {
     let connections = Connections::new(&HttpLimits::default());
-    connections.accept(&listener, &routes, &stop).await;
+    // It is one person's own page: no peer is kept to a share.
+    connections
+        .accept(&listener, &routes, &|_| true, &stop)
+        .await;
     drop(listener);
     connections.end().await;
 }
@@ -48,17 +54,19 @@ impl Connections {
     pub(super) fn new(limits: &HttpLimits) -> Self {
         Self {
             limits: *limits,
-            places: Arc::new(Semaphore::new(limits.connections)),
+            open: OpenConnections::new(limits.connections),
             all: TaskTracker::new(),
             closing: CancellationToken::new(),
         }
     }
 
-    /// Takes connections in until `stop` is cancelled.
+    /// Takes connections in until `stop` is cancelled. `is_proxy` says which peers bring callers
+    /// from elsewhere, and so need no share.
     pub(super) async fn accept(
         &self,
         listener: &TcpListener,
         routes: &Router,
+        is_proxy: &(dyn Fn(IpAddr) -> bool + Sync),
         stop: &CancellationToken,
     ) {
         loop {
@@ -76,14 +84,15 @@ impl Connections {
             };
             // Small answers must not wait for more data.
             let _ = stream.set_nodelay(true);
-            match Arc::clone(&self.places).try_acquire_owned() {
-                Ok(place) => {
+            let counted = peer.ip().to_canonical();
+            match self.open.take((!is_proxy(counted)).then_some(counted)) {
+                Some(place) => {
                     let routes = routes.clone().layer(Extension(peer));
                     let closing = self.closing.clone();
                     let served = serve(stream, routes, self.limits, closing, place);
                     self.all.spawn(served);
                 }
-                Err(_) => {
+                None => {
                     self.all.spawn(turn_away(stream));
                 }
             }
@@ -98,27 +107,31 @@ impl Connections {
     }
 }
 
-/// Serves one connection until it ends, or is ended when its answer has gone out.
+/// Serves one connection until it ends, gives way to another one, or is ended when its answer has
+/// gone out.
 async fn serve(
     stream: TcpStream,
     router: Router,
     limits: HttpLimits,
     closing: CancellationToken,
-    _place: OwnedSemaphorePermit,
+    place: ConnectionPlace,
 ) {
+    let (head, routes) = (place.head_flag(), TowerToHyperService::new(router));
+    let service = service_fn(move |request| {
+        head.store(true, Ordering::Release);
+        routes.call(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         // From the end of one request to the end of the next one's head.
         .header_read_timeout(limits.idle)
         .max_headers(MOST_HEADERS)
         .max_buf_size(MOST_UNREAD)
-        .serve_connection(
-            TokioIo::new(Stalling::new(stream, limits.stalled)),
-            TowerToHyperService::new(router),
-        );
+        .serve_connection(TokioIo::new(Stalling::new(stream, limits.stalled)), service);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = place.gives_way() => return,
         () = closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await

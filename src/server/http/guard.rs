@@ -203,7 +203,24 @@ impl Guard {
 
     /// Whether only this machine reaches it.
     pub(super) const fn is_on_loopback(&self) -> bool {
-        self.listening.is_loopback()
+        self.listening.ip().is_loopback()
+    }
+
+    /// Whether a trusted proxy connects from this address.
+    pub(super) fn is_proxy(&self, peer: IpAddr) -> bool {
+        let peer = peer.to_canonical();
+        let settings = self.settings();
+        settings
+            .trusted_proxies
+            .iter()
+            .any(|range| range.holds(peer))
+    }
+
+    /// The address of the review page that the operator named, if they did.
+    pub(super) fn review_url(&self) -> Option<String> {
+        let all = self.sites.all();
+        let named = |site: &Arc<Site>| site.app().desk.policy().review.named().map(str::to_owned);
+        all.iter().find_map(named)
     }
 
     /// The named client whose token the request carries; `None` if no names are needed.

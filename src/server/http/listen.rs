@@ -216,7 +216,10 @@ impl HttpServer {
         let calls = Arc::clone(&shared.guard.calls.all);
         let router = router(shared);
         let connections = Connections::new(&limits);
-        connections.accept(&listener, &router, &stop).await;
+        let is_proxy = |peer| guard.is_proxy(peer);
+        connections
+            .accept(&listener, &router, &is_proxy, &stop)
+            .await;
         drop(listener);
         // Whoever has all places lets nobody in.
         let finished =

@@ -24,6 +24,7 @@ mod limits;
 mod lines_file;
 mod listen;
 mod live;
+mod open_connections;
 mod origin;
 mod outgoing;
 mod places;
