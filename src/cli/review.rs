@@ -24,7 +24,7 @@ use super::{Outcome, print, start};
 use crate::audit::ProposalId;
 use crate::hex;
 use crate::private_files;
-use crate::review::{Bench, Doors, Place, Reviewer, Reviews, router};
+use crate::review::{Bench, Doors, Place, Reviewer, Reviews, SignInId, router};
 use crate::server::http::serve_routes;
 
 /// What opens a file in the user's browser.
@@ -76,8 +76,8 @@ impl Doors for OperatorsDoor {
         ready(is_link.then(|| self.operator.clone())).boxed()
     }
 
-    fn still(&self, id: &str, _: Option<&str>) -> Option<Reviewer> {
-        (id == self.operator.id).then(|| self.operator.clone())
+    fn still(&self, of: &SignInId, _: Option<&str>) -> Option<Reviewer> {
+        (*of == self.operator.id).then(|| self.operator.clone())
     }
 }
 
@@ -97,7 +97,10 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     let host = format!("{name}.localhost:{}", port.port());
     let caller = start::operator("review");
     let operator = Reviewer {
-        id: "operator".to_owned(),
+        id: SignInId {
+            person: "operator".to_owned(),
+            link: 1,
+        },
         name: caller
             .actor
             .as_ref()

@@ -22,16 +22,26 @@ pub trait Doors: Debug + Send + Sync {
     /// Uses a sign-in link up, once across all processes.
     fn take_link<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Option<Reviewer>>;
 
-    /// The reviewer of a session as they are now; nobody once they may not decide any more.
-    /// They work on the site of this name, or on the first that they see.
-    fn still(&self, id: &str, site: Option<&str>) -> Option<Reviewer>;
+    /// The reviewer of a session as they are now; nobody once they may not decide any more, or got
+    /// another link. They work on the site of this name, or on the first that they see.
+    fn still(&self, of: &SignInId, site: Option<&str>) -> Option<Reviewer>;
+}
+
+/// The sign-in to which a session belongs: who signed in, and with which of their links. Another
+/// link ends it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignInId {
+    /// What tells the person from others, for as long as they may decide.
+    pub person: String,
+    /// The number of their link.
+    pub link: u32,
 }
 
 /// A person who decides.
 #[derive(Debug, Clone)]
 pub struct Reviewer {
-    /// What tells them from others, for as long as they may decide.
-    pub id: String,
+    /// Their sign-in.
+    pub id: SignInId,
     /// Their name, as it is on record.
     pub name: String,
     /// The site that they work on, where there are several.

@@ -32,7 +32,7 @@ mod under_way;
 mod undoing;
 mod visit;
 
-pub use doors::{Bench, Doors, Reviewer};
+pub use doors::{Bench, Doors, Reviewer, SignInId};
 pub use place::Place;
 pub use record::{Held, NoReport, ReadReport, Report};
 pub use routes::router;

@@ -10,11 +10,14 @@ use ring::hmac;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use super::doors::SignInId;
 use super::markup::News;
 use crate::audit::ProposalId;
 
 /// How long a session lasts that nothing comes from.
 const IDLE: Duration = Duration::from_hours(12);
+/// How long a session lasts at most.
+const LONGEST: Duration = Duration::from_hours(7 * 24);
 /// The most sessions at once; the one that was used longest ago gives way.
 const MOST_SESSIONS: usize = 200;
 /// The most parts of differences that a session is remembered to have seen.
@@ -27,7 +30,7 @@ pub(super) type SeenPart = (ProposalId, String, usize);
 #[derive(Debug)]
 struct Session {
     cookie: [u8; 32],
-    reviewer: String,
+    reviewer: SignInId,
     form_token: String,
     /// The key of tokens for single decisions; no page holds it.
     secret: String,
@@ -35,14 +38,15 @@ struct Session {
     site: Option<String>,
     seen: HashSet<SeenPart>,
     news: Option<News>,
+    opened: Instant,
     used: Instant,
 }
 
 /// What a request may know of its session.
 #[derive(Debug, Clone)]
 pub(super) struct SignedIn {
-    /// The id of the reviewer.
-    pub reviewer: String,
+    /// The sign-in that opened it.
+    pub reviewer: SignInId,
     /// What every form of the session carries.
     pub form_token: String,
     /// Whether differences are shown in two columns.
@@ -88,8 +92,9 @@ impl Sessions {
     ///
     /// # Errors
     /// If the system gives no random numbers.
-    pub(super) fn open(&self, reviewer: &str) -> Result<String, getrandom::Error> {
+    pub(super) fn open(&self, reviewer: &SignInId) -> Result<String, getrandom::Error> {
         let (cookie, form_token, secret) = (random()?, random()?, random()?);
+        let now = Instant::now();
         let mut all = self.lock();
         if all.len() >= MOST_SESSIONS {
             // The one at the front was used longest ago.
@@ -97,14 +102,15 @@ impl Sessions {
         }
         all.push(Session {
             cookie: digest(&cookie),
-            reviewer: reviewer.to_owned(),
+            reviewer: reviewer.clone(),
             form_token,
             secret,
             is_side_by_side: false,
             site: None,
             seen: HashSet::new(),
             news: None,
-            used: Instant::now(),
+            opened: now,
+            used: now,
         });
         Ok(cookie)
     }
@@ -184,7 +190,9 @@ impl Sessions {
         act: impl FnOnce(&mut Session) -> T,
     ) -> Option<T> {
         let mut all = self.lock();
-        all.retain(|session| now.duration_since(session.used) < IDLE);
+        all.retain(|session| {
+            now.duration_since(session.used) < IDLE && now.duration_since(session.opened) < LONGEST
+        });
         let at = all.iter().position(|session| session.cookie == *cookie)?;
         let mut session = all.remove(at);
         session.used = now;
@@ -219,13 +227,35 @@ fn digest(cookie: &str) -> [u8; 32] {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{IDLE, MOST_SESSIONS, Sessions, digest};
+    use super::{IDLE, LONGEST, MOST_SESSIONS, Sessions, SignInId, digest};
     use crate::audit::ProposalId;
+
+    fn of(person: &str) -> SignInId {
+        let person = person.to_owned();
+        SignInId { person, link: 1 }
+    }
+
+    #[test]
+    fn a_session_in_use_ends_after_seven_days() {
+        let sessions = Sessions::default();
+        let cookie = digest(&sessions.open(&of("a")).unwrap());
+        let opened = Instant::now();
+        let step = IDLE.checked_sub(Duration::from_mins(1)).unwrap();
+        let mut used = opened;
+        let last = opened + LONGEST.checked_sub(Duration::from_mins(1)).unwrap();
+        while used + step < last {
+            used += step;
+            assert!(sessions.with_at(used, &cookie, |_| ()).is_some());
+        }
+        assert!(sessions.with_at(last, &cookie, |_| ()).is_some());
+        let over = opened + LONGEST + Duration::from_mins(1);
+        assert!(sessions.with_at(over, &cookie, |_| ()).is_none());
+    }
 
     #[test]
     fn a_session_ends_twelve_hours_after_its_last_use() {
         let sessions = Sessions::default();
-        let cookie = digest(&sessions.open("a").unwrap());
+        let cookie = digest(&sessions.open(&of("a")).unwrap());
         let almost = IDLE.checked_sub(Duration::from_mins(1)).unwrap();
         let used = Instant::now() + almost;
         assert!(sessions.with_at(used, &cookie, |_| ()).is_some());
@@ -239,9 +269,12 @@ mod tests {
     #[test]
     fn a_cookie_opens_its_own_session_until_that_is_closed() {
         let sessions = Sessions::default();
-        let (one, other) = (sessions.open("a").unwrap(), sessions.open("b").unwrap());
+        let (one, other) = (
+            sessions.open(&of("a")).unwrap(),
+            sessions.open(&of("b")).unwrap(),
+        );
         let of_one = sessions.of(&one).unwrap();
-        assert_eq!(of_one.reviewer, "a");
+        assert_eq!(of_one.reviewer, of("a"));
         assert!(of_one.is_own_form(&of_one.form_token.clone()));
         let of_other = sessions.of(&other).unwrap();
         assert!(!of_one.is_own_form(&of_other.form_token));
@@ -269,7 +302,7 @@ mod tests {
     #[test]
     fn what_was_seen_counts_for_the_set_as_it_was_shown() {
         let sessions = Sessions::default();
-        let cookie = sessions.open("a").unwrap();
+        let cookie = sessions.open(&of("a")).unwrap();
         let own = sessions.of(&cookie).unwrap();
         let id = ProposalId::new().unwrap();
         sessions.saw(&own, [(id, "x".to_owned(), 0), (id, "x".to_owned(), 2)]);
@@ -285,10 +318,13 @@ mod tests {
     #[test]
     fn the_session_used_longest_ago_gives_way() {
         let sessions = Sessions::default();
-        let (first, second) = (sessions.open("a").unwrap(), sessions.open("b").unwrap());
+        let (first, second) = (
+            sessions.open(&of("a")).unwrap(),
+            sessions.open(&of("b")).unwrap(),
+        );
         assert!(sessions.of(&first).is_some());
         for _ in 2..=MOST_SESSIONS {
-            sessions.open("c").unwrap();
+            sessions.open(&of("c")).unwrap();
         }
         assert!(sessions.of(&second).is_none());
         assert!(sessions.of(&first).is_some());

@@ -900,7 +900,7 @@ async fn nobody_decides_on_a_set_of_their_own_family() {
         format!("{own}\n")
     });
     fs::write(names.path(), lines.collect::<String>()).unwrap();
-    let (mut own, path) = Browser::at(anna.stdout.trim());
+    let (mut own, path) = Browser::led(anna.stdout.trim()).await;
     own.sign_in(&path).await;
     let shown = own.open(&format!("/review/sets/{set}")).await;
     assert!(shown.text.contains("a delegate of anna"), "{}", shown.text);

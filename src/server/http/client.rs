@@ -62,10 +62,21 @@ pub struct NamedClient {
     /// The link with which a person signs in next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     link: Option<Dated>,
+    /// How many links a person got; with another link, sessions of the ones before end.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    links: u32,
     /// When it was made, in RFC 3339.
     pub created: String,
     /// What it may do less than the server.
     pub may: Grant,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes what it may skip by reference"
+)]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl NamedClient {
@@ -166,6 +177,7 @@ impl NamedClient {
             sha256: None,
             old: None,
             link: None,
+            links: 0,
             created: now.format(&Rfc3339).unwrap_or_default(),
             may,
         })
@@ -176,6 +188,7 @@ impl NamedClient {
         let ends = OffsetDateTime::now_utc() + LINK_COUNTS;
         Self {
             link: Some(Dated::new(digest(link.reveal()), ends)),
+            links: self.links.saturating_add(1),
             ..self
         }
     }
@@ -275,6 +288,7 @@ impl NamedClient {
             sha256: self.sha256.as_ref().map(|text| text.to_lowercase()),
             old,
             link,
+            links: self.links,
             expires: self.expires()?,
             rate: self.may.rate,
             may_apply_in_dry_run: self.may.may_apply_in_dry_run,

@@ -25,6 +25,8 @@ pub struct KnownClient {
     pub(super) old: Option<(String, OffsetDateTime)>,
     /// Of the link with which a person signs in next, and its end.
     pub(super) link: Option<(String, OffsetDateTime)>,
+    /// How many links that person got.
+    pub(super) links: u32,
     pub(super) expires: Option<OffsetDateTime>,
     pub(super) rate: Option<u32>,
     pub(super) may_apply_in_dry_run: bool,

@@ -11,7 +11,7 @@ use super::known::KnownClient;
 use super::live::LiveClients;
 use crate::audit::{Actor, Client, ClientId, Role};
 use crate::gates::{Level, SessionId};
-use crate::review::{Bench, Doors, Reviewer};
+use crate::review::{Bench, Doors, Reviewer, SignInId};
 use crate::site::SiteName;
 use crate::write::{Asker, Caller, Extent};
 
@@ -56,7 +56,10 @@ impl Reviewers {
         let bench = self.bench(client, &app);
         let is_dry_run = bench.desk.policy().writes().level() == Level::DryRun;
         Some(Reviewer {
-            id: client.id().to_string(),
+            id: SignInId {
+                person: client.id().to_string(),
+                link: client.links,
+            },
             name: client.name().to_owned(),
             site: site.name().cloned(),
             sites: seen().filter_map(|site| site.name().cloned()).collect(),
@@ -103,10 +106,10 @@ impl Doors for Reviewers {
         .boxed()
     }
 
-    fn still(&self, id: &str, site: Option<&str>) -> Option<Reviewer> {
-        let id: ClientId = id.parse().ok()?;
+    fn still(&self, of: &SignInId, site: Option<&str>) -> Option<Reviewer> {
+        let id: ClientId = of.person.parse().ok()?;
         let client = self.clients.by_id(id)?;
-        self.reviewer(&client, site)
+        (client.links == of.link).then(|| self.reviewer(&client, site))?
     }
 }
 
