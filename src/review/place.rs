@@ -1,7 +1,7 @@
 //! Where the page is.
 
-use axum::http::HeaderMap;
 use axum::http::header;
+use axum::http::{Extensions, HeaderMap};
 
 /// Where the page is, as browsers have it.
 #[derive(Debug, Clone, Default)]
@@ -9,11 +9,17 @@ pub struct Place {
     /// The only `Host` that is answered, such as `k3j9.localhost:8123`; each one where the server
     /// before it has checked that.
     pub host: Option<String>,
-    /// Whether browsers reach it by TLS, so that the cookie goes no other way.
+    /// Whether browsers reach it by TLS, so that the cookie goes no other way. A server before the
+    /// page may know better for one request, and then puts a `Place` of its own into its extensions.
     pub is_secure: bool,
 }
 
 impl Place {
+    /// Whether this request came by TLS.
+    pub(super) fn is_secure_for(&self, request: &Extensions) -> bool {
+        request.get::<Self>().unwrap_or(self).is_secure
+    }
+
     /// Whether a request was sent to this place.
     pub(super) fn is_meant(&self, headers: &HeaderMap) -> bool {
         let host = headers.get(header::HOST);

@@ -205,7 +205,8 @@ async fn sign_in(State(reviews): Site, request: Request) -> Reply {
         let then = form.text("then").parse::<ProposalId>().ok();
         let then = then.map_or_else(|| "/review".to_owned(), |id| format!("/review/sets/{id}"));
         let mut reply = see_other(&then);
-        let cookie = sign_in::cookie(&opened, reviews.place.is_secure);
+        let is_secure = reviews.place.is_secure_for(&request.extensions);
+        let cookie = sign_in::cookie(&opened, is_secure);
         set(&mut reply, header::SET_COOKIE, &cookie);
         Ok(reply)
     })
@@ -214,10 +215,11 @@ async fn sign_in(State(reviews): Site, request: Request) -> Reply {
 
 async fn sign_out(State(reviews): Site, request: Request) -> Reply {
     answer(async {
+        let is_secure = reviews.place.is_secure_for(request.extensions());
         let (visitor, _) = reviews.enter_by_form(request).await?;
         reviews.sessions.close(&visitor.session);
         let mut reply = see_other("/review/sign-in");
-        let cookie = sign_in::no_cookie(reviews.place.is_secure);
+        let cookie = sign_in::no_cookie(is_secure);
         set(&mut reply, header::SET_COOKIE, &cookie);
         Ok(reply)
     })

@@ -8,8 +8,10 @@ use maud::{Markup, html};
 
 use super::markup::{self, Frame};
 
-/// The name of the cookie.
-pub(super) const COOKIE: &str = "wikijs_review";
+/// The name of the cookie where the page is reached without TLS.
+const COOKIE: &str = "wikijs_review";
+/// The name where it is reached by TLS: by it, browsers take the cookie from this host alone.
+const SECURE_COOKIE: &str = "__Host-wikijs_review";
 /// How many wrong links are answered in a minute; a right one always works.
 const WRONG_A_MINUTE: u32 = 20;
 
@@ -44,7 +46,10 @@ pub(super) fn ask(name: &str, secret: &str, then: &str) -> Markup {
                 input type="hidden" name="then" value=(then);
                 button.primary type="submit" autofocus { "Sign in" }
             }
-            p.quiet { "The link works once. The session ends after twelve hours without use." }
+            p.quiet {
+                "The link works once. The session ends after twelve hours without use, and after "
+                "seven days."
+            }
         }
     };
     markup::page("Sign in", &Frame::none(), &body)
@@ -58,8 +63,9 @@ pub(super) fn needed() -> Markup {
 
 /// Says that a session is over, and how to begin another one.
 pub(super) fn ended() -> Markup {
-    let why = "It ends after twelve hours without use, when the server is started anew, and when the \
-               operator takes the right to review away. What was decided before stays decided.";
+    let why = "It ends after twelve hours without use, after seven days, when the server is started \
+               anew, when the operator makes another link, and when they take the right to review \
+               away. What was decided before stays decided.";
     how_to("Your session has ended", why)
 }
 
@@ -82,10 +88,20 @@ fn how_to(title: &str, why: &str) -> Markup {
     markup::page("Sign in", &Frame::none(), &body)
 }
 
+/// The name of a session's cookie.
+pub(super) const fn cookie_name(is_secure: bool) -> &'static str {
+    if is_secure { SECURE_COOKIE } else { COOKIE }
+}
+
 /// Where a session's cookie is kept, and how.
 pub(super) fn cookie(value: &str, is_secure: bool) -> String {
-    let secure = if is_secure { "; Secure" } else { "" };
-    format!("{COOKIE}={value}; Path=/review; HttpOnly; SameSite=Strict{secure}")
+    let name = cookie_name(is_secure);
+    let (path, secure) = if is_secure {
+        ("/", "; Secure")
+    } else {
+        ("/review", "")
+    };
+    format!("{name}={value}; Path={path}; HttpOnly; SameSite=Strict{secure}")
 }
 
 /// What takes the cookie away.
@@ -95,7 +111,19 @@ pub(super) fn no_cookie(is_secure: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{WRONG_A_MINUTE, WrongLinks};
+    use super::{WRONG_A_MINUTE, WrongLinks, cookie, no_cookie};
+
+    #[test]
+    fn by_tls_the_cookie_is_of_this_host_alone() {
+        assert_eq!(
+            cookie("x", true),
+            "__Host-wikijs_review=x; Path=/; HttpOnly; SameSite=Strict; Secure"
+        );
+        assert_eq!(
+            no_cookie(false),
+            "wikijs_review=; Path=/review; HttpOnly; SameSite=Strict; Max-Age=0"
+        );
+    }
 
     #[test]
     fn wrong_links_are_bounded_in_a_minute() {

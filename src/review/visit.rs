@@ -22,7 +22,7 @@ use super::session::{Sessions, SignedIn};
 use super::set_page;
 use super::sheet::Sheet;
 use super::shown::{Given, Shown};
-use super::sign_in::{self, COOKIE, WrongLinks};
+use super::sign_in::{self, WrongLinks};
 use super::under_way::UnderWay;
 use crate::audit::ProposalId;
 use crate::error::{Code, Failure};
@@ -74,7 +74,8 @@ impl Reviews {
     /// Who asks; else what they are answered.
     pub(super) fn enter(&self, request: &Parts) -> Result<Visitor, Reply> {
         self.is_meant(&request.headers)?;
-        let cookie = cookie(&request.headers);
+        let name = sign_in::cookie_name(self.place.is_secure_for(&request.extensions));
+        let cookie = cookie(&request.headers, name);
         let query = Form::of_query(request.uri.query());
         if let Some(session) = cookie.and_then(|cookie| self.sessions.of(cookie)) {
             let asked = query.text("site");
@@ -239,12 +240,12 @@ impl Reviews {
 }
 
 /// The value of our cookie.
-fn cookie(headers: &HeaderMap) -> Option<&str> {
+fn cookie<'a>(headers: &'a HeaderMap, own: &str) -> Option<&'a str> {
     let all = headers.get_all(header::COOKIE).iter();
     all.filter_map(|cookies| cookies.to_str().ok())
         .flat_map(|cookies| cookies.split(';'))
         .filter_map(|cookie| cookie.trim().split_once('='))
-        .find_map(|(name, value)| (name == COOKIE && !value.is_empty()).then_some(value))
+        .find_map(|(name, value)| (name == own && !value.is_empty()).then_some(value))
 }
 
 /// Whether a browser comes from a page of another site: then it leaves a strict cookie at home.

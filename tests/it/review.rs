@@ -15,7 +15,7 @@ use wikijs_mcp::server::http::Grant;
 
 use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, wiki_of};
-use crate::hosted::{Hosted, Names};
+use crate::hosted::{Caller, Hosted, Names};
 use crate::process::Program;
 
 /// A browser at the page, as far as a person without JavaScript has one.
@@ -69,6 +69,16 @@ impl Browser {
             cookie: String::new(),
         };
         (browser, path.to_owned())
+    }
+
+    /// The same where a server leads to a name that the page has of its own.
+    pub(crate) async fn led(link: &str) -> (Self, String) {
+        let (browser, path) = Self::at(link);
+        let opened = browser.open(&path).await;
+        if opened.status == StatusCode::TEMPORARY_REDIRECT {
+            return Self::at(&opened.leads_to());
+        }
+        (browser, path)
     }
 
     pub(crate) async fn open(&self, path: &str) -> Page {
@@ -554,7 +564,7 @@ pub(crate) async fn reviewer(hosted: &Hosted, names: &Names, arguments: &[&str])
         Command::new(&arguments).with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
     let made = tokio::task::spawn_blocking(|| made.run()).await.unwrap();
     assert_eq!(made.code, 0, "{}", made.told);
-    let (mut browser, path) = Browser::at(made.stdout.trim());
+    let (mut browser, path) = Browser::led(made.stdout.trim()).await;
     let signed_in = browser.sign_in(&path).await;
     assert_eq!(
         signed_in.status,
@@ -619,6 +629,7 @@ async fn reviewers_over_http_decide_below_their_prefixes_and_agents_nothing() {
     assert_eq!(seen.status, StatusCode::OK);
     assert!(!seen.text.contains("id=\"decide\""), "{}", seen.text);
     // What an agent was given opens nothing.
+    let token = token.with("host", anna.address.trim_start_matches("http://"));
     for path in ["/review", &format!("/review/sets/{docs}")] {
         let answer = hosted.send("GET", path, &token, "").await;
         assert_eq!(answer.status, 401, "{}", answer.body);
@@ -691,4 +702,186 @@ async fn a_page_that_changed_since_is_shown_with_both_together_and_applied_so() 
     assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
     assert_eq!(desk.content("docs/a"), changed.replace("old", "new"));
     desk.program.kill();
+}
+
+/// Runs a command on the file of named clients.
+async fn with_tokens(names: &Names, arguments: &[&str]) -> String {
+    let command =
+        Command::new(arguments).with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
+    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    ended.stdout.trim().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_link_ends_the_sessions_of_the_one_before() {
+    let wiki = wiki_of(PAGES).await;
+    let names = Names::new();
+    let setup = Setup::of(&wiki, |keys| &keys.scripter);
+    let hosted = setup.naming(&names).host().await;
+    let url = format!("http://{}", hosted.address);
+    let mut anna = reviewer(&hosted, &names, &["anna", "--reviewer"]).await;
+    let ben = reviewer(&hosted, &names, &["ben", "--reviewer"]).await;
+    for command in ["link", "rotate"] {
+        assert_eq!(anna.open("/review").await.status, StatusCode::OK);
+        let link = with_tokens(&names, &["token", command, "anna", "--url", &url]).await;
+        let over = anna.open("/review").await;
+        assert_eq!(over.status, StatusCode::UNAUTHORIZED, "{command}");
+        assert!(over.text.contains("another link"), "{}", over.text);
+        let (mut again, path) = Browser::led(&link).await;
+        assert_eq!(again.sign_in(&path).await.status, StatusCode::SEE_OTHER);
+        // The session of before stays over, though its reviewer is there again.
+        assert_eq!(anna.open("/review").await.status, StatusCode::UNAUTHORIZED);
+        anna = again;
+    }
+    assert_eq!(anna.open("/review").await.status, StatusCode::OK);
+    assert_eq!(ben.open("/review").await.status, StatusCode::OK);
+}
+
+/// The cookie that a reviewer of this server gets, who asks with these headers.
+async fn cookie_of(hosted: &Hosted, names: &Names, name: &str, headers: &[(&str, &str)]) -> String {
+    let url = format!("http://{}", hosted.address);
+    let new = ["token", "new", name, "--reviewer", "--url", &url];
+    let link = with_tokens(names, &new).await;
+    let (_, secret) = link.split_once("link=").unwrap();
+    let mut caller = Caller::default().with("content-type", "application/x-www-form-urlencoded");
+    for (header, value) in headers {
+        caller = caller.with(header, value);
+    }
+    let form = format!("link={secret}&then=");
+    let answer = hosted.send("POST", "/review/sign-in", &caller, &form).await;
+    assert_eq!(answer.status, 303, "{}", answer.body);
+    let cookie = answer.headers["set-cookie"].clone();
+    // It signs in where it was given, under the same name.
+    let (own, _) = cookie.split_once(';').unwrap();
+    let shown = hosted
+        .send("GET", "/review", &caller.with("cookie", own), "")
+        .await;
+    assert_eq!(shown.status, 200, "{}", shown.body);
+    let (_, value) = own.split_once('=').unwrap();
+    cookie.replace(value, "VALUE")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn by_tls_the_cookie_is_of_its_host_alone() {
+    let wiki = wiki_of(PAGES).await;
+    let names = Names::new();
+    let setup = || Setup::of(&wiki, |keys| &keys.scripter).naming(&names);
+    let secure = "__Host-wikijs_review=VALUE; Path=/; HttpOnly; SameSite=Strict; Secure";
+    let plain = "wikijs_review=VALUE; Path=/review; HttpOnly; SameSite=Strict";
+    let public = setup().with("WIKI_REVIEW_URL", "https://mcp.example.org/review");
+    let public = public.host().await;
+    assert_eq!(cookie_of(&public, &names, "a", &[]).await, secure);
+    let local = setup().with("WIKI_REVIEW_URL", "http://localhost/review");
+    let local = local.host().await;
+    let by_tls = ("x-forwarded-proto", "https");
+    // Whoever is no trusted proxy says nothing of that.
+    assert_eq!(cookie_of(&local, &names, "b", &[by_tls]).await, plain);
+    let proxied = setup().with("WIKI_SERVE_TRUSTED_PROXIES", "127.0.0.1");
+    let proxied = proxied.host().await;
+    assert_eq!(cookie_of(&proxied, &names, "c", &[by_tls]).await, secure);
+    let by_http = ("x-forwarded-proto", "http");
+    assert_eq!(cookie_of(&proxied, &names, "d", &[by_http]).await, plain);
+    // A cookie without the prefix, as another server of the host may set it, opens nothing by TLS.
+    let other = Caller::default()
+        .with("cookie", "wikijs_review=x")
+        .with(by_tls.0, by_tls.1);
+    assert_eq!(proxied.send("GET", "/review", &other, "").await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_loopback_the_page_has_a_name_of_its_own() {
+    let wiki = wiki_of(PAGES).await;
+    let names = Names::new();
+    let setup = || Setup::of(&wiki, |keys| &keys.scripter).naming(&names);
+    let hosted = setup()
+        .with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.org")
+        .host()
+        .await;
+    let port = hosted.address.port();
+    let mut own = String::new();
+    for host in [
+        format!("127.0.0.1:{port}"),
+        format!("localhost:{port}"),
+        "[::1]:77".to_owned(),
+    ] {
+        let caller = Caller::default().with("host", &host);
+        let led = hosted
+            .send("GET", "/review/sign-in?link=x", &caller, "")
+            .await;
+        assert_eq!(led.status, 307, "{host}: {}", led.body);
+        let location = &led.headers["location"];
+        let (name, rest) = location
+            .strip_prefix("http://")
+            .unwrap()
+            .split_once(':')
+            .unwrap();
+        assert!(
+            name.ends_with(".localhost") && name.len() > 20,
+            "{location}"
+        );
+        let asked_at = host.rsplit_once(':').unwrap().1;
+        assert_eq!(rest, format!("{asked_at}/review/sign-in?link=x"));
+        name.clone_into(&mut own);
+        // A form is sent nowhere else.
+        let sent = hosted.send("POST", "/review/sign-in", &caller, "").await;
+        assert_eq!(sent.status, 421, "{}", sent.body);
+    }
+    let at = |host: &str| Caller::default().with("host", host);
+    let by_own = at(&format!("{own}:{port}"));
+    assert_eq!(hosted.send("GET", "/review", &by_own, "").await.status, 401);
+    // It is the page's name alone, and of this start.
+    assert_eq!(hosted.send("GET", "/mcp", &by_own, "").await.status, 403);
+    let other = at(&format!("0123456789abcdef.localhost:{port}"));
+    assert_eq!(hosted.send("GET", "/review", &other, "").await.status, 403);
+    let again = setup().host().await;
+    assert_eq!(again.send("GET", "/review", &by_own, "").await.status, 403);
+    // Under a listed name nothing else shares the page's cookies.
+    let listed = at("mcp.example.org");
+    assert_eq!(hosted.send("GET", "/review", &listed, "").await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn agents_over_http_are_told_the_address_that_serves_them_and_no_command() {
+    let wiki = wiki_of(PAGES).await;
+    let names = Names::new();
+    let agent = names.add("agent", Grant::default());
+    let setup = |confirm: &str, value: &str| {
+        let mut setup = Setup::of(&wiki, |keys| &keys.scripter)
+            .with(confirm, value)
+            .naming(&names);
+        setup.thinking = Some(std::time::Duration::ZERO);
+        setup.with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.org,localhost:7")
+    };
+    let dry = setup("WIKI_MUTATION_DRY_RUN", "true").host().await;
+    let review = setup("WIKI_CONFIRM", "review").host().await;
+    let change = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
+    for (host, address) in [
+        (None, None),
+        (Some("mcp.example.org"), Some("http://mcp.example.org")),
+        (
+            Some("MCP.example.org:8443"),
+            Some("http://mcp.example.org:8443"),
+        ),
+        (Some("localhost"), None),
+        (Some("localhost:7"), Some("http://localhost:7")),
+    ] {
+        for hosted in [&dry, &review] {
+            let caller =
+                host.map_or_else(|| agent.clone(), |host| agent.clone().with("host", host));
+            let answer = hosted
+                .call(&caller, "wikijs_update_page", change.clone())
+                .await
+                .unwrap();
+            let own = format!("http://{}", hosted.address);
+            let set = answer["proposal"].as_str().unwrap();
+            let page = format!("{}/review/sets/{set}", address.unwrap_or(&own));
+            let told = answer.to_string();
+            assert!(told.contains(&page), "{host:?}: {page}\n{told}");
+            assert!(
+                !told.contains("`wikijs-mcp") && !told.contains("wikijs-mcp review"),
+                "{told}"
+            );
+        }
+    }
 }

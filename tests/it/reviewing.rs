@@ -231,6 +231,7 @@ fn person() -> Caller {
         family: None,
         asked: None,
         note: None,
+        review: None,
     }
 }
 

@@ -1,4 +1,5 @@
-//! Where a call came from: the peer of the connection, or what a trusted proxy says.
+//! Where a call came from, and by which scheme: the peer of the connection, or what a trusted proxy
+//! says.
 
 use std::net::IpAddr;
 
@@ -8,6 +9,8 @@ use crate::config::AddressRange;
 
 /// The header in which proxies pass on where a request came from.
 const FORWARDED: &str = "x-forwarded-for";
+/// The header in which proxies say by which scheme a request came.
+const SCHEME: &str = "x-forwarded-proto";
 
 /// The address that a request came from: the rightmost hop that is not a trusted proxy. Hops
 /// further to the left are the client's own claim.
@@ -31,13 +34,27 @@ pub(super) fn origin_of(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRan
     origin
 }
 
+/// Whether a trusted proxy says that the request came by TLS.
+pub(super) fn is_forwarded_by_tls(
+    peer: Option<IpAddr>,
+    headers: &HeaderMap,
+    trusted: &[AddressRange],
+) -> bool {
+    let is_trusted = |peer: IpAddr| trusted.iter().any(|range| range.holds(peer));
+    // Of several proxies, the last one wrote what stands last.
+    let last = headers.get_all(SCHEME).iter().next_back();
+    let scheme = last.and_then(|value| value.to_str().ok()?.rsplit(',').next());
+    peer.is_some_and(|peer| is_trusted(peer.to_canonical()))
+        && scheme.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case("https"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::net::IpAddr;
 
     use axum::http::HeaderMap;
 
-    use super::{FORWARDED, origin_of};
+    use super::{FORWARDED, SCHEME, is_forwarded_by_tls, origin_of};
     use crate::config::AddressRange;
 
     fn origin(peer: &str, forwarded: &[&str], trusted: &[&str]) -> String {
@@ -97,6 +114,30 @@ mod tests {
         );
         for bad in ["", "10.0.0", "10.0.0.0/33", "::/129", "10.0.0.0/-1", "host"] {
             assert!(AddressRange::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_says_that_a_request_came_by_tls() {
+        let trusted = [AddressRange::parse("10.0.0.0/8").expect("a range")];
+        for (peer, lines, expected) in [
+            ("10.0.0.1", &["https"][..], true),
+            ("::ffff:10.0.0.1", &["HTTPS"], true),
+            ("10.0.0.1", &["http, https"], true),
+            ("10.0.0.1", &["http", "https"], true),
+            ("10.0.0.1", &["https, http"], false),
+            ("10.0.0.1", &["http"], false),
+            ("10.0.0.1", &[], false),
+            ("192.0.2.7", &["https"], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(SCHEME, line.parse().expect("a header"));
+            }
+            let peer: IpAddr = peer.parse().expect(peer);
+            let found = is_forwarded_by_tls(Some(peer), &headers, &trusted);
+            assert_eq!(found, expected, "{peer} {lines:?}");
+            assert!(!is_forwarded_by_tls(None, &headers, &trusted));
         }
     }
 }

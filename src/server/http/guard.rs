@@ -1,7 +1,7 @@
 //! Guards the protocol: checks who calls, from where, how often, and with how much.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use axum::body::Body;
@@ -62,7 +62,7 @@ pub(super) struct Guard {
     room: Room,
     /// Places for the streams of sessions.
     streams: Places,
-    listening: IpAddr,
+    listening: SocketAddr,
     /// The apps of callers, by site.
     apps: Mutex<HashMap<u64, Arc<Apps>>>,
     rates: Rates,
@@ -108,7 +108,7 @@ impl Guard {
         settings: ServeSettings,
         limits: HttpLimits,
         clients: Option<Arc<LiveClients>>,
-        listening: IpAddr,
+        listening: SocketAddr,
         stop: &CancellationToken,
     ) -> Self {
         let sessions = Arc::new(Sessions::new(&limits));
@@ -165,6 +165,51 @@ impl Guard {
     /// Answers a request to `/mcp`, or to `/mcp/{site}`.
     pub(super) async fn mcp(
         &self,
+        drop(now);
+        self.tell_review_page();
+    }
+
+    /// Tells all sites where their review page is reached, if this server has it.
+    pub(super) fn tell_review_page(&self) {
+        if self.clients.is_none() {
+            return;
+        }
+        let settings = self.settings();
+        let by_name = settings.allowed_hosts.first();
+        let by_name = by_name.map(|host| format!("https://{host}/review"));
+        let address = by_name.unwrap_or_else(|| self.own_review_address());
+        for site in self.sites.all().iter() {
+            site.app().serve_review_at(&address);
+        }
+    }
+
+    /// The address of the review page where this server listens.
+    fn own_review_address(&self) -> String {
+        let mut at = self.listening;
+        // What listens everywhere is reached from this machine at least.
+        if at.ip().is_unspecified() {
+            at.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
+        format!("http://{at}/review")
+    }
+
+    /// The address of the review page for whoever sent a request: by the name that they used, if the
+    /// operator listed it.
+    fn review_address_for(&self, peer: SocketAddr, headers: &HeaderMap) -> Option<Arc<str>> {
+        self.clients.as_ref()?;
+        let settings = self.settings();
+        let host = headers
+            .get(header::HOST)
+            .and_then(|host| host.to_str().ok());
+        let listed = host.filter(|host| origin::is_listed(host, &settings.allowed_hosts));
+        let is_by_tls = is_forwarded_by_tls(Some(peer.ip()), headers, &settings.trusted_proxies);
+        Some(match listed {
+            Some(host) => {
+                let scheme = if is_by_tls { "https" } else { "http" };
+                format!("{scheme}://{}/review", host.to_lowercase()).into()
+            }
+            None => self.own_review_address().into(),
+        })
         peer: SocketAddr,
         site: Option<&str>,
         request: Request<Body>,
@@ -198,7 +243,7 @@ impl Guard {
 
     /// Whether the request was sent to a name of this server.
     pub(super) fn check_host<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
-        origin::check_host(request, self.listening, &self.settings().allowed_hosts)
+        origin::check_host(request, self.listening.ip(), &self.settings().allowed_hosts)
     }
 
     /// Whether only this machine reaches it.

@@ -24,6 +24,7 @@ use super::guard::Guard;
 use super::health::{self, Readiness};
 use super::limits::HttpLimits;
 use super::live::LiveClients;
+use super::page_host::{self, PageHost};
 use super::refusal::{Refusal, respond};
 use super::reviewers::Reviewers;
 use super::tokens_file::TokensFile;
@@ -38,12 +39,14 @@ pub struct HttpServer {
     address: SocketAddr,
     limits: HttpLimits,
     shared: Arc<Shared>,
+    /// The review page, where there are named clients.
+    page: Option<Router>,
     /// Ends sessions and open streams.
     streams: CancellationToken,
 }
 
 struct Shared {
-    guard: Guard,
+    guard: Arc<Guard>,
     readiness: Readiness,
 }
 
@@ -172,7 +175,7 @@ impl HttpServer {
             &streams,
         );
         let shared = Shared {
-            guard,
+            guard: Arc::new(guard),
             readiness: Readiness::default(),
         };
         Ok(Self {
@@ -209,6 +212,8 @@ impl HttpServer {
             ..
         } = self;
         sites.begin_recovery();
+        let page = review_page(&shared).map_err(|error| error.to_string())?;
+        shared.guard.tell_review_page();
         let watching = shared.guard.clients.as_ref().map(|clients| {
             let (clients, sites) = (Arc::clone(clients), Arc::clone(&sites));
             tokio::spawn(watch(clients, sites, stop.clone()))
@@ -237,7 +242,7 @@ impl HttpServer {
     }
 }
 
-fn router(shared: Arc<Shared>) -> Router {
+fn router(shared: Arc<Shared>, page: Option<Router>) -> Router {
     let routes = Router::new()
         .route("/", any(nothing_here))
         .route("/mcp", any(mcp))
@@ -245,37 +250,20 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/healthz", get(async || health::alive()))
         .route("/readyz", get(readyz))
         .route("/metrics", get(tell_metrics));
-    let pages = review_pages(&shared);
-    routes.with_state(shared).merge(pages)
+    routes.with_state(shared).merge(page.unwrap_or_default())
 }
 
 /// The review page, where there are named clients.
-fn review_pages(shared: &Arc<Shared>) -> Router {
+fn review_page(shared: &Shared) -> Result<Option<Router>, getrandom::Error> {
     let Some(clients) = &shared.guard.clients else {
-        return Router::new();
+        return Ok(None);
     };
     let sites = Arc::clone(&shared.guard.sites);
     let doors = Reviewers::new(sites, Arc::clone(clients));
-    // Off loopback, only a proxy that speaks TLS stands between a browser and this server.
-    let place = Place {
-        host: None,
-        is_secure: !shared.guard.is_on_loopback(),
-    };
-    let reviews = Reviews::new(Arc::new(doors), place);
-    let check = middleware::from_fn_with_state(Arc::clone(shared), check_host);
-    review::router(Arc::new(reviews)).layer(check)
-}
-
-/// Lets requests through that were sent to a name of this server.
-async fn check_host(
-    State(shared): State<Arc<Shared>>,
-    request: Request,
-    next: middleware::Next,
-) -> Response<Body> {
-    match shared.guard.check_host(&request) {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => refusal.into_response(),
-    }
+    let reviews = Reviews::new(Arc::new(doors), Place::default());
+    let host = PageHost::new(Arc::clone(&shared.guard))?;
+    let check = middleware::from_fn_with_state(host, page_host::check);
+    Ok(Some(review::router(Arc::new(reviews)).layer(check)))
 }
 
 async fn mcp(

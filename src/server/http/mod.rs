@@ -27,6 +27,7 @@ mod live;
 mod open_connections;
 mod origin;
 mod outgoing;
+mod page_host;
 mod places;
 mod rate;
 mod refusal;
