@@ -320,5 +320,6 @@ pub(super) fn operator(command: &'static str) -> Caller {
         family: None,
         asked: None,
         note: None,
+        review: None,
     }
 }

@@ -111,7 +111,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_REVIEW_URL",
         Text,
         "none",
-        "The address of the review page, ending in `/review`, which answers name where people decide; without it they name the command `wikijs-mcp review`.",
+        "The public address of the review page, ending in `/review`, which answers name; without it they name the address that serves the caller, or the command `wikijs-mcp review` where no server has the page. With https the page's cookie goes by TLS alone.",
     ),
     setting(
         "WIKI_CONFIRM_FALLBACK",
@@ -327,7 +327,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_SERVE_TRUSTED_PROXIES",
         List,
         "none",
-        "Proxies whose `X-Forwarded-For` is believed, comma-separated addresses or ranges such as `10.0.0.0/8`; needs named clients.",
+        "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed, comma-separated addresses or ranges such as `10.0.0.0/8`; needs named clients.",
     ),
     setting(
         "WIKI_SERVE_CALLER_KEYS",

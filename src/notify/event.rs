@@ -118,13 +118,15 @@ impl Event {
             ),
             Self::PartlyApplied { call } => (
                 format!(
-                    "The write {call} was applied only in part: `wikijs-mcp audit show {call}`."
+                    "The write {call} was applied only in part: {}.",
+                    shown_at(review, call)
                 ),
                 json!({ "call": call }),
             ),
             Self::Unknown { call } => (
                 format!(
-                    "The outcome of the write {call} is unknown: `wikijs-mcp audit show {call}`."
+                    "The outcome of the write {call} is unknown: {}.",
+                    shown_at(review, call)
                 ),
                 json!({ "call": call }),
             ),
@@ -143,6 +145,12 @@ impl Event {
         }
         Value::Object(told).to_string()
     }
+}
+
+/// Where a call on record is shown: at its page, else by a command.
+fn shown_at(review: &ReviewAddress, call: &str) -> String {
+    let page = review.page_of_call(call);
+    page.unwrap_or_else(|| format!("`wikijs-mcp audit show {call}`"))
 }
 
 #[cfg(test)]
@@ -177,8 +185,8 @@ mod tests {
         insta::assert_snapshot!(told.join("\n"), @r#"
         {"v":1,"event":"waiting","wiki":"wiki","text":"wiki: 3 changes wait for a decision: https://mcp.example.org/review/sets/0123456789abcdef","set":"0123456789abcdef","changes":3,"review":"https://mcp.example.org/review/sets/0123456789abcdef"}
         {"v":1,"event":"decided","wiki":"wiki","text":"wiki: The set 0123456789abcdef was rejected.","set":"0123456789abcdef","decision":"rejected","call":"cccccccccccccccccccccccccccccccc","review":"https://mcp.example.org/review/sets/0123456789abcdef"}
-        {"v":1,"event":"partly_applied","wiki":"wiki","text":"wiki: The write cccccccccccccccccccccccccccccccc was applied only in part: `wikijs-mcp audit show cccccccccccccccccccccccccccccccc`.","call":"cccccccccccccccccccccccccccccccc"}
-        {"v":1,"event":"unknown","wiki":"wiki","text":"wiki: The outcome of the write cccccccccccccccccccccccccccccccc is unknown: `wikijs-mcp audit show cccccccccccccccccccccccccccccccc`.","call":"cccccccccccccccccccccccccccccccc"}
+        {"v":1,"event":"partly_applied","wiki":"wiki","text":"wiki: The write cccccccccccccccccccccccccccccccc was applied only in part: https://mcp.example.org/review/record/calls/cccccccccccccccccccccccccccccccc.","call":"cccccccccccccccccccccccccccccccc"}
+        {"v":1,"event":"unknown","wiki":"wiki","text":"wiki: The outcome of the write cccccccccccccccccccccccccccccccc is unknown: https://mcp.example.org/review/record/calls/cccccccccccccccccccccccccccccccc.","call":"cccccccccccccccccccccccccccccccc"}
         {"v":1,"event":"key_ends","wiki":"wiki","text":"wiki: The key of the wiki ends in 6 days, at 2026-12-01T00:00:00Z.","at":"2026-12-01T00:00:00Z","days":6}
         "#);
     }

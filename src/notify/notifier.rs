@@ -52,6 +52,13 @@ impl Notifier {
         }
     }
 
+    /// Its targets, and where the operator says that the review page is, in words.
+    #[cfg(test)]
+    pub(crate) fn in_words(&self) -> String {
+        let targets: Vec<_> = self.targets.iter().map(|one| &one.target).collect();
+        format!("{targets:?} {:?}", self.review.named())
+    }
+
     /// Whether there is no target to notify.
     #[must_use]
     pub fn is_idle(&self) -> bool {

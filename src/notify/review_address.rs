@@ -1,20 +1,31 @@
 //! Where people decide on the sets that wait for a review.
 
 use std::fmt::Display;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use url::Url;
 
 use crate::site::SiteName;
 
-/// The address of the review page, if the operator named one. It signs nobody in, so an agent may
-/// know it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The address of the review page: the one that the operator named, else the one at which a server
+/// over HTTP has it. It signs nobody in, so an agent may know it.
+#[derive(Debug, Clone, Default)]
 pub struct ReviewAddress {
-    address: Option<Arc<str>>,
+    named: Option<Arc<str>>,
+    /// Where a server has the page; shared by all clones.
+    served: Arc<RwLock<Option<Arc<str>>>>,
     /// The site that the sets belong to.
     site: Option<SiteName>,
 }
+
+/// Two are equal if the operator named the same; where they are served is no setting.
+impl PartialEq for ReviewAddress {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.named, &self.site) == (&other.named, &other.site)
+    }
+}
+
+impl Eq for ReviewAddress {}
 
 impl ReviewAddress {
     /// Takes an address that ends in `/review`, without anything that could sign somebody in.
@@ -33,9 +44,45 @@ impl ReviewAddress {
         }
         let text = url.as_str().trim_end_matches('/');
         Ok(Self {
-            address: Some(text.into()),
-            site: None,
+            named: Some(text.into()),
+            ..Self::default()
         })
+    }
+
+    /// The address that the operator named, if they did.
+    #[must_use]
+    pub fn named(&self) -> Option<&str> {
+        self.named.as_deref()
+    }
+
+    /// The same address, served where another one is.
+    #[must_use]
+    pub fn served_as(self, other: &Self) -> Self {
+        let served = Arc::clone(&other.served);
+        Self { served, ..self }
+    }
+
+    /// Notes where a server has the page.
+    pub fn serve_at(&self, address: &str) {
+        let mut served = self.served.write().unwrap_or_else(PoisonError::into_inner);
+        *served = Some(address.into());
+    }
+
+    /// The address for a caller who reaches the page elsewhere, unless the operator named one.
+    #[must_use]
+    pub fn seen_from(&self, reached_at: Option<&Arc<str>>) -> Self {
+        Self {
+            named: self.named.clone().or_else(|| reached_at.cloned()),
+            ..self.clone()
+        }
+    }
+
+    fn address(&self) -> Option<Arc<str>> {
+        let served = || {
+            let served = self.served.read().unwrap_or_else(PoisonError::into_inner);
+            served.clone()
+        };
+        self.named.clone().or_else(served)
     }
 
     /// The same address, for the sets of a site.
@@ -47,10 +94,20 @@ impl ReviewAddress {
     /// The page of one set; `None` without an address.
     #[must_use]
     pub fn page_of(&self, set: impl Display) -> Option<String> {
-        let address = self.address.as_deref()?;
+        self.page(format_args!("sets/{set}"))
+    }
+
+    /// The page of one call on record; `None` without an address.
+    #[must_use]
+    pub fn page_of_call(&self, call: impl Display) -> Option<String> {
+        self.page(format_args!("record/calls/{call}"))
+    }
+
+    fn page(&self, of: impl Display) -> Option<String> {
+        let address = self.address()?;
         let site = self.site.as_ref();
         let site = site.map_or_else(String::new, |site| format!("?site={site}"));
-        Some(format!("{address}/sets/{set}{site}"))
+        Some(format!("{address}/{of}{site}"))
     }
 
     /// Where a person decides on a set: its page, or the command that opens it.
@@ -98,6 +155,34 @@ mod tests {
             address.at(site()).of(set),
             "https://a.example/review/sets/0123456789abcdef?site=docs"
         );
+    }
+
+    #[test]
+    fn where_a_server_has_the_page_counts_unless_the_operator_named_an_address() {
+        let set = "0123456789abcdef";
+        let own = ReviewAddress::default();
+        let later = ReviewAddress::default().served_as(&own);
+        own.serve_at("http://127.0.0.1:8765/review");
+        assert_eq!(
+            later.of(set),
+            "http://127.0.0.1:8765/review/sets/0123456789abcdef"
+        );
+        let seen = "https://mcp.example.org/review".into();
+        let seen = later.seen_from(Some(&seen));
+        assert_eq!(
+            seen.of(set),
+            "https://mcp.example.org/review/sets/0123456789abcdef"
+        );
+        let call = "https://mcp.example.org/review/record/calls/x";
+        assert_eq!(seen.page_of_call("x").as_deref(), Some(call));
+        let named = ReviewAddress::parse("https://a.example/review").unwrap();
+        let other = "http://127.0.0.1/review".into();
+        let named = named.served_as(&own).seen_from(Some(&other));
+        assert_eq!(
+            named.of(set),
+            "https://a.example/review/sets/0123456789abcdef"
+        );
+        assert_eq!(own, ReviewAddress::default());
     }
 
     #[test]

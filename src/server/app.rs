@@ -230,6 +230,11 @@ impl App {
             key_watch,
         })
     }
+    /// Notes where this server has the review page.
+    pub(super) fn serve_review_at(&self, address: &str) {
+        self.desk.policy().review.serve_at(address);
+    }
+
 
     /// The tools as they are now.
     #[must_use]

@@ -35,6 +35,8 @@ pub(super) struct Visit {
     pub(super) rights: Option<Rights>,
     /// What a named client hands on, and what holds for it as a delegate.
     pub(super) family: Option<Arc<dyn Family>>,
+    /// Where it reaches the review page, if that is known from its request.
+    pub(super) review: Option<Arc<str>>,
     /// Held as long as the call is under way, even if its client hung up.
     pub(super) _held: Option<Arc<dyn Held>>,
 }
@@ -90,6 +92,7 @@ impl Visit {
             address: None,
             rights: None,
             family: None,
+            review: None,
             _held: None,
         }
     }
@@ -196,6 +199,7 @@ impl Visit {
             family: self.family.clone(),
             asked: None,
             note: None,
+            review: self.review.clone(),
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Caller {
     pub asked: Option<Asked>,
     /// Why it is wanted, in their own words.
     pub note: Option<Note>,
+    /// Where it reaches the review page, if that is known from its request.
+    pub review: Option<Arc<str>>,
 }
 
 impl Caller {

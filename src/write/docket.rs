@@ -1,5 +1,6 @@
 //! The record of one call, gathered while the call runs.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use time::OffsetDateTime;
@@ -28,6 +29,8 @@ pub(super) struct Docket {
     confirmed: (Gate, &'static str),
     /// What a person left out of a proposed set.
     omitted: Option<Omitted>,
+    /// Where its caller reaches the review page, if that is known.
+    review: Option<Arc<str>>,
 }
 
 impl Docket {
@@ -44,7 +47,13 @@ impl Docket {
             asked: caller.asked.clone(),
             confirmed: (Gate::Confirm, ""),
             omitted: None,
+            review: caller.review.clone(),
         }
+    }
+
+    /// Where its caller reaches the review page, if that is known.
+    pub(super) const fn review(&self) -> Option<&Arc<str>> {
+        self.review.as_ref()
     }
 
     /// The call shall create a page at a place.

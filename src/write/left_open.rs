@@ -11,6 +11,7 @@ use crate::audit::{
 use crate::error::{Code, Failure};
 use crate::gates::{SessionId, WritePolicy};
 use crate::notice::{Invitation, Notice};
+use crate::notify::ReviewAddress;
 use crate::page::Date;
 
 use super::answer::{Notes, SetAnswer, SetOutcome};
@@ -93,7 +94,7 @@ impl Desk {
             && let Ok(_place) = self.house.waiting.0.try_acquire()
         {
             if proposal.is_open() {
-                self.tell_of_waiting(id);
+                self.tell_of_waiting(caller, id);
             }
             let until = Instant::now() + limit;
             while proposal.is_open() && Instant::now() < until {
@@ -109,16 +110,22 @@ impl Desk {
         }
         let became = self.became(&caller.session, &proposal).await?;
         Ok(LeftOpen {
-            review: self.policy.review.of(id),
+            review: self.review_for(caller).of(id),
             proposal,
             became,
         })
     }
 
-    fn tell_of_waiting(&self, id: ProposalId) {
-        let review = self.policy.review.of(id);
+    /// The review page as a caller reaches it.
+    fn review_for(&self, caller: &Caller) -> ReviewAddress {
+        self.policy.review.seen_from(caller.review.as_ref())
+    }
+
+    fn tell_of_waiting(&self, caller: &Caller, id: ProposalId) {
+        let address = self.review_for(caller);
+        let review = address.of(id);
         Notice::WaitsForPeople { review }.tell();
-        if let Some(page) = self.policy.review.page_of(id) {
+        if let Some(page) = address.page_of(id) {
             let id = id.to_string();
             Invitation { id, page }.give();
         }

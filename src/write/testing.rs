@@ -149,6 +149,7 @@ pub(super) fn caller(asker: Asker) -> Caller {
         family: None,
         asked: None,
         note: None,
+        review: None,
     }
 }
 

@@ -124,6 +124,12 @@ impl Setup {
         self
     }
 
+    /// With one setting left out.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.variables.retain(|(variable, _)| variable != name);
+        self
+    }
+
     /// With these tables of a settings file.
     pub(crate) fn with_tables(self, tables: &str) -> Self {
         Self {

@@ -15,10 +15,12 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use wikijs_mcp::demo::DemoWiki;
+use wikijs_mcp::server::http::Grant;
 
 use crate::command::Command;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Setup, id_of, sample_wiki, wiki_of};
+use crate::hosted::Names;
 
 const UPDATE: &str = "wikijs_update_page";
 
@@ -89,6 +91,36 @@ async fn decide(wiki: &DemoWiki, dir: &Path, tables: &str, arguments: &[&str]) {
         .with("WIKI_LOG", "off");
     let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
     assert_eq!(ended.code, 0, "{}", ended.told);
+}
+
+#[tokio::test]
+async fn over_http_people_are_told_an_address_and_no_command() {
+    let wiki = wiki_of(&[("docs/a", "A\n"), ("docs/b", "B\n")]).await;
+    let mut hook = Hook::answering(Vec::new()).await;
+    let names = Names::new();
+    let agent = names.add("agent", Grant::default());
+    for (name, hosts) in [("docs/a", ""), ("docs/b", "mcp.example.org")] {
+        let mut setup = Setup::of(&wiki, |keys| &keys.admin)
+            .with("WIKI_CONFIRM", "review")
+            .with("WIKI_SERVE_ALLOWED_HOSTS", hosts)
+            .with_tables(&hook.table())
+            .naming(&names);
+        if hosts.is_empty() {
+            setup = setup.without("WIKI_SERVE_ALLOWED_HOSTS");
+        }
+        setup.thinking = Some(Duration::ZERO);
+        let hosted = setup.host().await;
+        let change = json!({ "id": id_of(&wiki, name), "title": "New" });
+        let answer = hosted.call(&agent, UPDATE, change).await.unwrap();
+        let id = answer["proposal"].as_str().unwrap();
+        let told = hook.next().await;
+        let at = match hosts {
+            "" => format!("http://{}", hosted.address),
+            host => format!("https://{host}"),
+        };
+        assert_eq!(told["review"], format!("{at}/review/sets/{id}"));
+        assert!(!told.to_string().contains("wikijs-mcp review"), "{told}");
+    }
 }
 
 #[tokio::test]

@@ -83,6 +83,8 @@ struct Caller {
     subject: Option<String>,
     /// What it hands on, and what holds for it as a delegate.
     family: Option<Arc<dyn Family>>,
+    /// Where it reaches the review page, if this server has it.
+    review: Option<Arc<str>>,
 }
 
 /// The parts of a body that the guard needs.
@@ -561,6 +563,7 @@ impl Guard {
         })
     }
 }
+            review: self.review_address_for(peer, headers),
 
 /// The id of a caller that is a delegate.
 fn delegate_of(caller: &Caller) -> Option<ClientId> {
@@ -618,6 +621,7 @@ fn announced(
         rights: caller.client.map(|client| client.rights.clone()),
         _held: held,
     };
+        review: caller.review,
     request.extensions_mut().insert(Arc::new(visit));
     request.extensions_mut().insert(caller.site);
     request

@@ -43,10 +43,7 @@ pub(super) fn check_host<B>(
         let address = name.parse::<IpAddr>().ok();
         name == "localhost"
             || address.is_some_and(|address| address.is_loopback() || address == listening)
-            || listed.iter().any(|listed| {
-                listed.trim_matches(['[', ']']).eq_ignore_ascii_case(&name)
-                    || listed.eq_ignore_ascii_case(host.as_str())
-            })
+            || holds(listed, host)
     };
     // An absolute address in the request line counts like the header.
     let target = request.uri().authority();
@@ -54,6 +51,20 @@ pub(super) fn check_host<B>(
         return Err(WRONG);
     }
     Ok(())
+}
+
+/// Whether a `Host` is a listed name, with the listed port if there is one.
+pub(super) fn is_listed(host: &str, listed: &[String]) -> bool {
+    let host = host.parse::<Authority>();
+    host.is_ok_and(|host| !host.as_str().contains('@') && holds(listed, &host))
+}
+
+fn holds(listed: &[String], host: &Authority) -> bool {
+    let name = host.host().trim_matches(['[', ']']);
+    listed.iter().any(|listed| {
+        listed.trim_matches(['[', ']']).eq_ignore_ascii_case(name)
+            || listed.eq_ignore_ascii_case(host.as_str())
+    })
 }
 
 /// The origin of a browser's page, if there is one; it must be listed.

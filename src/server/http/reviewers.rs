@@ -132,5 +132,6 @@ fn caller(client: &KnownClient) -> Caller {
         family: None,
         asked: None,
         note: None,
+        review: None,
     }
 }

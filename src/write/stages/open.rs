@@ -23,12 +23,13 @@ pub(in crate::write) async fn open_set(
 ) -> Result<SetPreview, Refusal> {
     let id = desk.proposals.keep_set(docket, session, set).await?;
     desk.submitted(set.draft()).await;
-    checked.notes.warnings.push(proposed(desk, id));
+    checked.notes.warnings.push(proposed(desk, docket, id));
     Ok(many::preview(desk, docket, set, checked, (None, Some(id))))
 }
 
-fn proposed(desk: &Desk, id: ProposalId) -> Warning {
-    let message = match desk.policy.review.page_of(id) {
+fn proposed(desk: &Desk, docket: &Docket, id: ProposalId) -> Warning {
+    let review = desk.policy.review.seen_from(docket.review());
+    let message = match review.page_of(id) {
         Some(page) => format!("nothing was sent; people decide on it at {page}."),
         None => format!(
             "nothing was sent; the operator can apply it with `wikijs-mcp proposals apply {id}`."
@@ -54,7 +55,7 @@ pub(in crate::write) async fn open(
             .keep(docket, session, &set.first().change)
             .await?;
         checked.notes.replaces = replaces;
-        checked.notes.warnings.push(proposed(desk, id));
+        checked.notes.warnings.push(proposed(desk, docket, id));
         Some(id)
     };
     Ok(show::preview(
