@@ -24,6 +24,14 @@ impl AuditLog {
         }
     }
 
+    /// Who is told, in words.
+    #[cfg(test)]
+    pub(crate) fn notified(&self) -> String {
+        let notices = self.notices();
+        let notifier = notices.as_ref().map(|notices| notices.notifier());
+        notifier.map_or_else(String::new, Notifier::in_words)
+    }
+
     pub(super) fn notices(&self) -> Option<Arc<Notices>> {
         let cell = self.notices_cell().read();
         cell.unwrap_or_else(PoisonError::into_inner).clone()

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use serde::{Deserialize, Serialize};
@@ -23,14 +24,29 @@ pub(super) const MOST: u64 = 16 << 10;
 /// Where to look for a pause of all writes.
 ///
 /// [`Pauses::default`] ignores pauses, for an operator who takes back what led to one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pauses(Option<PathBuf>);
+#[derive(Debug, Clone, Default)]
+pub struct Pauses {
+    file: Option<PathBuf>,
+    /// Why the writes of this server alone are paused, if they are; shared by all clones.
+    held: Arc<RwLock<Option<Arc<str>>>>,
+}
+
+/// Two are equal if they look at the same file.
+impl PartialEq for Pauses {
+    fn eq(&self, other: &Self) -> bool {
+        self.file == other.file
+    }
+}
+
+impl Eq for Pauses {}
 
 /// A pause of all writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pause {
     /// An operator said so.
     Told(Told),
+    /// The settings file closes a gate, and is not in force yet, for this reason.
+    Settings(Arc<str>),
     /// The file cannot be read as a pause, for this reason.
     Unreadable(String),
 }
@@ -64,6 +80,7 @@ impl fmt::Display for Pause {
             Self::Told(Told { since, by, reason }) => {
                 write!(f, "since {} by {}: {reason}", since.as_str(), by.as_str())
             }
+            Self::Settings(why) => f.write_str(why),
             Self::Unreadable(why) => {
                 write!(f, "because {NAME} in the audit directory {why}")
             }
@@ -75,23 +92,40 @@ impl Pauses {
     /// The pauses of an audit directory.
     #[must_use]
     pub fn of(dir: &Path) -> Self {
-        Self(Some(dir.join(NAME)))
+        Self {
+            file: Some(dir.join(NAME)),
+            held: Arc::default(),
+        }
+    }
+
+    /// Pauses the writes of this server alone, or ends that; says whether it changed anything.
+    pub fn hold(&self, why: Option<&str>) -> bool {
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        if held.as_deref() == why {
+            return false;
+        }
+        *held = why.map(Arc::from);
+        true
     }
 
     /// The pause that is in force now, if there is one. Without a pause this is one look at the
     /// disk.
     #[must_use]
     pub fn look(&self) -> Option<Pause> {
-        match read(self.0.as_deref()?) {
+        let file = self.file.as_deref()?;
+        match read(file) {
             Ok(told) => Some(Pause::Told(told)),
-            Err(Unread::Missing) => None,
+            Err(Unread::Missing) => {
+                let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+                held.clone().map(Pause::Settings)
+            }
             Err(Unread::Bad(why)) => Some(Pause::Unreadable(why)),
         }
     }
 
     /// The place of its file; `None` if pauses are ignored.
     pub(super) fn path(&self) -> Option<&Path> {
-        self.0.as_deref()
+        self.file.as_deref()
     }
 }
 

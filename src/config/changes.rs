@@ -8,7 +8,9 @@ use super::custom;
 use super::key_source::Stamp;
 use super::layers::{Given, Layers, file_place};
 use super::names::SETTINGS;
-use super::setting::Setting;
+use super::parse::Source;
+use super::setting::{InSite, Setting};
+use crate::gates::Policy;
 
 /// The differences between two readings of one wiki's settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,6 +31,9 @@ pub struct Stamps(Vec<(&'static str, PathBuf, Option<Stamp>)>);
 
 /// The settings that name a file whose contents are read together with them.
 const FILES: [&str; 2] = ["WIKI_CA_FILE", "WIKI_EXTRA_HEADERS_FILE"];
+
+/// The settings that name a file which can make all settings good or bad by itself.
+const WATCHED: [&str; 2] = ["WIKI_API_TOKEN_FILE", "WIKI_AUDIT_SIGNING_KEY"];
 
 /// What a changed setting affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +95,19 @@ impl Setting {
 }
 
 impl Changes {
+    /// Adds whether the gates of a new policy differ from those in force, however they came about.
+    pub fn add_gates(&mut self, now: &Policy, new: &Policy) {
+        if new.has_gates_of(now) {
+            return;
+        }
+        self.of_gates = true;
+        self.of_wiki |= now.reads != new.reads;
+        if self.names.is_empty() {
+            // What no setting explains is put on record all the same.
+            self.names.insert("policy".to_owned());
+        }
+    }
+
     fn note(&mut self, name: String, touches: Touches) {
         self.names.insert(name);
         self.of_wiki |= matches!(touches, Touches::Wiki | Touches::Reads);
@@ -133,14 +151,11 @@ impl Layers {
     pub fn changes_since(&self, old: &Self) -> Changes {
         let (new, old) = (self.source(), old.source());
         let mut changes = Changes::default();
-        for setting in SETTINGS {
-            let name = setting.name;
-            let is_same = new.text(name).ok() == old.text(name).ok()
-                && new.values(name) == old.values(name)
-                && new.array(name).is_some() == old.array(name).is_some();
-            if !is_same {
-                changes.note(setting.file_name(), setting.touches());
-            }
+        let changed = SETTINGS
+            .iter()
+            .filter(|setting| is_changed(setting, &new, &old));
+        for setting in changed {
+            changes.note(setting.file_name(), setting.touches());
         }
         let (new, old) = (new.tables(), old.tables());
         if new.rules != old.rules {
@@ -160,10 +175,7 @@ impl Layers {
     pub fn needs_restart(&self, old: &Self) -> Option<String> {
         let (new, old) = (self.source(), old.source());
         let changed = SETTINGS.iter().filter(|setting| {
-            let name = setting.name;
-            setting.touches() == Touches::Restart
-                && (new.text(name).ok() != old.text(name).ok()
-                    || new.values(name) != old.values(name))
+            setting.touches() == Touches::Restart && is_changed(setting, &new, &old)
         });
         let names: Vec<String> = changed
             .map(|setting| match self.site() {
@@ -189,7 +201,7 @@ impl Layers {
     pub fn stamps(&self, given: &Given) -> Stamps {
         let mut found: Vec<(&'static str, PathBuf)> = Vec::new();
         for layers in self.every() {
-            for name in FILES {
+            for name in FILES.into_iter().chain(WATCHED) {
                 let source = layers.source();
                 if let Ok(Some(path)) = source.filled(name)
                     && source.array(name).is_none()
@@ -218,6 +230,20 @@ impl Layers {
         });
         Stamps(stamped.chain(customs).collect())
     }
+}
+
+/// Whether two readings differ in a setting, where the value that holds may be merged from the
+/// server's and the site's own.
+fn is_changed(setting: &Setting, new: &Source<'_>, old: &Source<'_>) -> bool {
+    let differs = |new: &Source<'_>, old: &Source<'_>| {
+        let name = setting.name;
+        new.text(name).ok() != old.text(name).ok()
+            || new.values(name) != old.values(name)
+            || new.array(name).is_some() != old.array(name).is_some()
+    };
+    // A site sees only its own value of what it may narrow; the server's holds for it all the same.
+    let is_merged = setting.in_site() == InSite::Narrower;
+    differs(new, old) || (is_merged && differs(&new.of_server(), &old.of_server()))
 }
 
 #[cfg(test)]

@@ -114,6 +114,21 @@ impl File {
     /// # Errors
     /// Every fault that is found without knowing the other layers.
     pub(super) fn read(path: &Path, is_asked_for: bool) -> Result<Option<Self>, Vec<FileFault>> {
+        match Self::read_in_part(path, is_asked_for)? {
+            Some((file, faults)) if faults.is_empty() => Ok(Some(file)),
+            Some((_, faults)) => Err(faults),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads as much of a file as can be understood, and what is wrong with the rest.
+    ///
+    /// # Errors
+    /// Why nothing of it can be understood or trusted.
+    pub(super) fn read_in_part(
+        path: &Path,
+        is_asked_for: bool,
+    ) -> Result<Option<(Self, Vec<FileFault>)>, Vec<FileFault>> {
         let whole = |fault: String| {
             vec![FileFault::Whole {
                 path: path.to_owned(),
@@ -143,7 +158,7 @@ impl File {
             // The part that was not read could close a gate.
             return Err(whole("is too large".to_owned()));
         }
-        let mut file = Self::parse(path, &text)?;
+        let (mut file, faults) = Self::parse_in_part(path, &text)?;
         let of_sites = file.sites.iter().flat_map(|site| &site.entries);
         let holds_secret = file.entries.iter().chain(of_sites).any(|entry| {
             Setting::named(entry.name).is_some_and(|setting| setting.kind == Kind::Secret)
@@ -154,7 +169,7 @@ impl File {
                 path.display()
             ));
         }
-        Ok(Some(file))
+        Ok(Some((file, faults)))
     }
 
     /// Reads a file's text.
@@ -162,6 +177,15 @@ impl File {
     /// # Errors
     /// Every fault that is found without knowing the other layers.
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self, Vec<FileFault>> {
+        let (file, faults) = Self::parse_in_part(path, text)?;
+        if faults.is_empty() {
+            Ok(file)
+        } else {
+            Err(faults)
+        }
+    }
+
+    fn parse_in_part(path: &Path, text: &str) -> Result<(Self, Vec<FileFault>), Vec<FileFault>> {
         let fault_at = |span: Option<Range<usize>>, fault: String| FileFault::Line {
             path: path.to_owned(),
             line: line_of(text, span.map_or(0, |span| span.start)),
@@ -205,18 +229,15 @@ impl File {
             });
         }
         faults.extend(more.into_iter().map(|(at, fault)| fault_at(at, fault)));
-        if faults.is_empty() {
-            Ok(Self {
-                path: path.to_owned(),
-                entries,
-                sites,
-                default_site,
-                tables,
-                warning: None,
-            })
-        } else {
-            Err(faults)
-        }
+        let file = Self {
+            path: path.to_owned(),
+            entries,
+            sites,
+            default_site,
+            tables,
+            warning: None,
+        };
+        Ok((file, faults))
     }
 
     /// What it says of a setting.

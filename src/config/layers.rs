@@ -55,6 +55,50 @@ impl Layers {
         })
     }
 
+    /// Reads as much as can be understood of a settings file that cannot be taken over; `None` if
+    /// that is nothing. No site is chosen.
+    #[must_use]
+    pub fn load_in_part(given: &Given) -> Option<Self> {
+        let asked_for = asked_for(given);
+        let file = match asked_for.clone().or_else(usual_file) {
+            Some(path) => File::read_in_part(&path, asked_for.is_some()).ok()?,
+            None => None,
+        };
+        Some(Self {
+            flags: given.flags.clone(),
+            file: file.map(|(file, _)| file),
+            site: None,
+        })
+    }
+
+    /// Whether the key of any wiki comes from a command.
+    #[must_use]
+    pub fn runs_command(&self) -> bool {
+        let mut every = self.every().into_iter();
+        every.any(|layers| !layers.source().values("WIKI_TOKEN_COMMAND").is_empty())
+    }
+
+    /// Whether they give the wiki an address.
+    #[must_use]
+    pub fn has_address(&self) -> bool {
+        !matches!(self.source().filled(BASE_URL), Ok(None))
+    }
+
+    /// The same layers for a site, or for the wiki without a site table; `None` if the site is not
+    /// there.
+    #[must_use]
+    pub fn at(&self, site: Option<&SiteName>) -> Option<Self> {
+        let is_there = |name| {
+            self.file
+                .as_ref()
+                .is_some_and(|file| file.site(name).is_some())
+        };
+        site.is_none_or(is_there).then(|| Self {
+            site: site.cloned(),
+            ..self.clone()
+        })
+    }
+
     /// The layers with a file that is not written yet.
     pub(super) fn of_file(file: File, given: &Given) -> Result<Self, FileFault> {
         let site = site_of(given, Some(&file))?;
@@ -80,7 +124,7 @@ impl Layers {
             ..self.clone()
         };
         let unnamed = of(None);
-        let is_there = !matches!(unnamed.source().filled(BASE_URL), Ok(None));
+        let is_there = unnamed.has_address();
         let sites = self.file.iter().flat_map(|file| &file.sites);
         let sites = sites.map(|site| of(Some(site.name.clone())));
         let mut every: Vec<Self> = is_there.then_some(unnamed).into_iter().collect();

@@ -26,6 +26,7 @@ mod shown;
 mod site_file;
 mod sites;
 mod storage;
+mod stricter;
 mod table;
 mod tables;
 mod token_command;

@@ -62,7 +62,7 @@ fn levelled(policy: Policy, resolved: Resolved) -> Policy {
     }
 }
 
-fn of_server(source: &Source<'_>) -> Result<Policy, SettingError> {
+pub(super) fn of_server(source: &Source<'_>) -> Result<Policy, SettingError> {
     let tables = source.tables();
     let policy = Policy {
         allowed: allowed(source)?,
@@ -178,7 +178,10 @@ pub(super) fn surface(source: &Source<'_>) -> Result<Surface, SettingError> {
 
 /// The tools that a source names. With `server`, the source is a site: it may name only tools that
 /// the server offers, and gets all of them if it names none.
-fn surface_of(source: &Source<'_>, server: Option<Surface>) -> Result<Surface, SettingError> {
+pub(super) fn surface_of(
+    source: &Source<'_>,
+    server: Option<Surface>,
+) -> Result<Surface, SettingError> {
     const EXCLUDE: &str = "WIKI_EXCLUDE_TOOLS";
     const READ_ONLY: &str = "WIKI_READ_ONLY";
     let tools = source.filled(TOOLS)?;

@@ -133,6 +133,12 @@ impl Setting {
         }
     }
 
+    /// Whether a site may set it in its own table.
+    #[cfg(test)]
+    pub(crate) fn may_be_of_site(&self) -> bool {
+        self.in_site() != InSite::Server
+    }
+
     /// Whether the environment may set it: not what is set once, with the machine, and what is more
     /// than a text.
     pub(super) fn is_in_environment(&self) -> bool {

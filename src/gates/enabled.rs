@@ -75,6 +75,12 @@ pub(crate) fn paused(pause: &Pause) -> Failure {
         Pause::Told(told) => Failure::new(Code::WritesPaused, MESSAGE)
             .detail("reason", told.reason.as_str())
             .detail("since", told.since.as_str()),
+        Pause::Settings(why) => Failure::new(
+            Code::WritesPaused,
+            "The settings file closes a gate and is not in force yet, so nothing is written.",
+        )
+        .hint("Nothing was sent. Tell the user: the operator puts the settings file right or restarts the server.")
+        .detail("reason", &**why),
         Pause::Unreadable(why) => {
             let why = format!("the file that pauses writes {why}");
             Failure::new(Code::WritesPaused, MESSAGE).detail("reason", why)

@@ -27,6 +27,7 @@ mod session;
 mod set;
 mod set_by;
 mod static_token;
+mod stricter;
 mod write_policy;
 
 pub use approvals::Scope;

@@ -34,7 +34,7 @@ use crate::rules::RuleBook;
 /// let mut own = wikijs_mcp::gates::Policy::default();
 /// own.authority = wikijs_mcp::gates::Authority::Operator;
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     /// What a write gets.
     pub(crate) writes: WritePolicy,
@@ -156,6 +156,39 @@ impl Policy {
             authority,
             ..self
         }
+    }
+
+    /// The same policy, stopped by these pauses.
+    #[must_use]
+    pub fn paused_by(self, pauses: Pauses) -> Self {
+        Self { pauses, ..self }
+    }
+
+    /// Another policy, which takes this one's place: what pauses this one pauses that, and the
+    /// review page stays where it is.
+    #[must_use]
+    pub fn continued_as(&self, new: Self) -> Self {
+        Self {
+            pauses: self.pauses.clone(),
+            review: new.review.clone().served_as(&self.review),
+            ..new
+        }
+    }
+
+    /// Whether it lets the same writes through the same gates. Where people decide, and on which
+    /// lines the settings stand, is no gate.
+    #[must_use]
+    pub fn has_gates_of(&self, other: &Self) -> bool {
+        Self {
+            review: other.review.clone(),
+            set_by: other.set_by.clone(),
+            fallback_set_by: other.fallback_set_by.clone(),
+            read_only: match (&self.read_only, &other.read_only) {
+                (Some(_), Some(_)) => other.read_only.clone(),
+                (own, _) => own.clone(),
+            },
+            ..self.clone()
+        } == *other
     }
 
     /// The policy for a caller that can or cannot ask a person.

@@ -17,6 +17,15 @@ pub struct StaticToken {
     guesses: Arc<Guesses>,
 }
 
+/// Two are equal if their texts are; compared in constant time.
+impl PartialEq for StaticToken {
+    fn eq(&self, other: &Self) -> bool {
+        self.matches(other.expose())
+    }
+}
+
+impl Eq for StaticToken {}
+
 impl StaticToken {
     /// The fewest characters of a token: fewer can be guessed.
     const FEWEST: usize = 16;

@@ -10,7 +10,7 @@ pub(crate) const THINKING: Duration = Duration::from_secs(50);
 
 /// What a write gets: the one value that settings, site, client and rules resolve to. Every door
 /// matches on it and on nothing else.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WritePolicy {
     /// It is refused.
     Off,

@@ -72,6 +72,12 @@ pub struct ContentIndex {
 }
 
 impl ContentIndex {
+    /// Its settings.
+    #[cfg(test)]
+    pub(crate) const fn settings_in_force(&self) -> &IndexSettings {
+        &self.settings
+    }
+
     /// An index of what the wiki's key sees.
     #[must_use]
     pub fn new(wiki: Arc<Wiki>, settings: IndexSettings) -> Self {

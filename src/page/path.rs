@@ -304,6 +304,12 @@ impl Prefix {
         })
     }
 
+    /// Whether another prefix lies within this one.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        self.and(other).as_ref() == Some(other)
+    }
+
     /// Whether a page at this place lies within, compared exactly.
     #[must_use]
     pub fn holds(&self, locale: &Locale, path: &PagePath) -> bool {

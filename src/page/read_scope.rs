@@ -60,6 +60,20 @@ impl ReadRule {
         self.allowed.is_none() && self.denied.is_empty() && self.tags.is_empty()
     }
 
+    /// Whether it surely takes away nothing that another rule leaves.
+    fn admits_all_of(&self, other: &Self) -> bool {
+        let covered = |prefix: &Prefix, by: &[Prefix]| by.iter().any(|one| one.covers(prefix));
+        let has_places = match (&self.allowed, &other.allowed) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(own), Some(other)) => other.iter().all(|prefix| covered(prefix, own)),
+        };
+        let folded = &other.folded;
+        has_places
+            && self.folded.iter().all(|prefix| covered(prefix, folded))
+            && self.tags.iter().all(|tag| other.tags.contains(tag))
+    }
+
     fn admits_place(&self, locale: &Locale, path: &PagePath) -> bool {
         let is_allowed = |all: &Vec<Prefix>| {
             !path.climbs() && all.iter().any(|prefix| prefix.holds(locale, path))
@@ -114,6 +128,13 @@ impl ReadScope {
             return self.clone();
         }
         Self(self.0.iter().chain([rule]).cloned().collect())
+    }
+
+    /// Whether everything that another scope admits is surely admitted here, too.
+    #[must_use]
+    pub fn admits_all_of(&self, other: &Self) -> bool {
+        let admits = |rule: &ReadRule| other.0.iter().any(|other| rule.admits_all_of(other));
+        self.0.iter().all(admits)
     }
 
     /// Its rules.
@@ -226,6 +247,24 @@ mod tests {
         assert!(!tagged(Some(&["open", "secret"])));
         assert!(!tagged(Some(&["HR/pay"])));
         assert!(!tagged(None));
+    }
+
+    #[test]
+    fn a_scope_admits_all_of_another_only_where_that_is_sure() {
+        let (open, docs) = (ReadScope::default(), scope(Some(&["docs"]), &[], &[]));
+        let below = scope(Some(&["docs/a", "de:docs"]), &[], &[]);
+        let denied = scope(None, &["hr"], &["secret"]);
+        let less = scope(None, &["hr/pay"], &[]);
+        for (wide, narrow) in [
+            (&open, &docs),
+            (&docs, &below),
+            (&less, &denied),
+            (&open, &denied),
+        ] {
+            assert!(wide.admits_all_of(narrow) && wide.admits_all_of(wide));
+            assert!(!narrow.admits_all_of(wide), "{narrow:?} {wide:?}");
+        }
+        assert!(!docs.admits_all_of(&denied) && !denied.admits_all_of(&docs));
     }
 
     #[test]

@@ -81,7 +81,8 @@ impl App {
             audit.notify_by(Notifier::new(settings.notify, review));
         }
         let (wiki, sender) = Sender::with_wiki(settings.wiki, &run.to_string())?;
-        let (policy, keep) = (settings.policy, settings.keep);
+        let policy = settings.policy.paused_by(audit.pauses().clone());
+        let keep = settings.keep;
         let index = Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index));
         let (of_wiki, of_index) = (Arc::clone(&wiki), Arc::clone(&index));
         let desk = Desk::new(of_wiki, of_index, audit, policy, patience, keep);
@@ -128,12 +129,10 @@ impl App {
         };
         // The new key may not see what the old one could.
         let gone = is_new_key.then(|| (Arc::clone(&self.index), self.wiki.pinned()));
-        let review = settings.policy.review.clone();
-        let notifier = Notifier::new(settings.notify, review);
+        let policy = self.desk.policy().continued_as(settings.policy);
+        let notifier = Notifier::new(settings.notify, policy.review.clone());
         let (keep, memory) = (settings.keep, settings.memory);
-        let writer = self
-            .writer
-            .renewed(&wiki, &index, settings.policy, changes.of_gates);
+        let writer = self.writer.renewed(&wiki, &index, policy, changes.of_gates);
         let app = Self {
             desk: Arc::clone(writer.desk()),
             writer: Arc::new(writer),
@@ -230,11 +229,11 @@ impl App {
             key_watch,
         })
     }
+
     /// Notes where this server has the review page.
     pub(super) fn serve_review_at(&self, address: &str) {
         self.desk.policy().review.serve_at(address);
     }
-
 
     /// The tools as they are now.
     #[must_use]

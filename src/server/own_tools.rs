@@ -72,6 +72,11 @@ impl OwnTools {
         added.map_err(|faults| told(&faults)).map(|()| registry)
     }
 
+    /// The tools that are chosen.
+    pub(super) const fn surface(&self) -> &Surface {
+        &self.surface
+    }
+
     /// Whether any tool is the operator's own.
     pub(super) fn are_there(&self) -> bool {
         self.customs.names().next().is_some()

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 use super::app::{App, Renewed};
+use super::http::HttpReload;
 use super::own_tools::Unasked;
 use super::site::{Site, Sites};
 use crate::audit::{CallId, Entry, Event};
@@ -19,9 +20,6 @@ const APART: Duration = Duration::from_secs(2);
 /// The least time between two looks because it is asked for.
 const ASKED_APART: Duration = Duration::from_millis(200);
 
-/// What takes over the settings of HTTP.
-type TakesServe = Box<dyn Fn(ServeSettings) + Send + Sync>;
-
 /// Takes over changed settings of one server.
 pub struct Reload {
     given: Given,
@@ -30,7 +28,9 @@ pub struct Reload {
     layers: Layers,
     stamps: Stamps,
     sites: Arc<Sites>,
-    serve: Option<TakesServe>,
+    serve: Option<HttpReload>,
+    /// Whether the present settings could not be taken over.
+    is_refused: bool,
 }
 
 /// Settings that were read and checked, of each site with its layers.
@@ -47,14 +47,15 @@ impl Reload {
             layers,
             sites,
             serve: None,
+            is_refused: false,
         }
     }
 
     /// The same, for a server over HTTP.
     #[must_use]
-    pub fn serving(self, serve: impl Fn(ServeSettings) + Send + Sync + 'static) -> Self {
+    pub fn serving(self, serve: HttpReload) -> Self {
         Self {
-            serve: Some(Box::new(serve)),
+            serve: Some(serve),
             ..self
         }
     }
@@ -69,7 +70,10 @@ impl Reload {
             };
             // A few looks at metadata, for which no thread is kept.
             let now = self.layers.stamps(&self.given);
-            if ask.is_some() || now != self.stamps {
+            // What was refused may be good by now for a reason that no stamp shows. A command that
+            // prints a key is not run for that again and again.
+            let is_tried_again = self.is_refused && !self.layers.runs_command();
+            if ask.is_some() || now != self.stamps || is_tried_again {
                 self.look(now).await;
             }
             if let Err(fault) = self.sites.ask_again().await {
@@ -100,7 +104,59 @@ impl Reload {
         {
             tracing::error!("the settings in use stay: {fault}");
         }
+        self.is_refused = taken.is_err();
+        self.hold_writes(taken.as_ref().err()).await;
         self.sites.set_fault(taken.err());
+    }
+
+    /// Where the settings were not taken over, pauses the writes of each site for which they close
+    /// a gate that is open now; else ends such pauses.
+    async fn hold_writes(&self, fault: Option<&String>) {
+        let all = self.sites.all();
+        let Some(fault) = fault else {
+            for site in all.iter() {
+                site.app().desk.audit().pauses().hold(None);
+            }
+            return;
+        };
+        let given = self.given.clone();
+        let layers = tokio::task::spawn_blocking(move || Layers::load_in_part(&given)).await;
+        // Of what cannot be read at all, nobody knows whether it closes anything.
+        let Ok(Some(layers)) = layers else { return };
+        for site in all.iter() {
+            let app = site.app();
+            let closed = self.closed_gates(&layers, site, &app);
+            // Agents read this: it says nothing of files and their contents.
+            let why = (!closed.is_empty()).then(|| {
+                let closed = closed.join(", ");
+                format!("the settings file closes {closed}, and is not in force yet")
+            });
+            if app.desk.audit().pauses().hold(why.as_deref())
+                && let Some(why) = why
+            {
+                let name = site.name().map_or("", SiteName::as_str);
+                let why = format!("{why}: {fault}");
+                tracing::error!(site = %name, "writes are paused: {why}");
+                // Writes are paused whether or not that can be put on record.
+                if let Err(error) = put_on_record(&app, "paused", why).await {
+                    tracing::error!(site = %name, "the pause could not be put on record: {error}");
+                }
+            }
+        }
+    }
+
+    /// The gates of a site that are open now and closed by these layers.
+    fn closed_gates(&self, layers: &Layers, site: &Site, app: &App) -> Vec<&'static str> {
+        let new = layers.at(site.name());
+        let is_served = |new: &Layers| !self.is_of_all || new.has_address();
+        let Some(new) = new.filter(is_served) else {
+            return vec!["the site"];
+        };
+        let mut closed = new.stricter_gates((app.desk.policy(), app.own_tools.surface()));
+        if let (Some(serve), Ok(new)) = (&self.serve, ServeSettings::read(&new.source())) {
+            closed.extend(serve.closed_by(&new));
+        }
+        closed
     }
 
     async fn take(&mut self, layers: Layers, now: &Stamps) -> Result<(), String> {
@@ -119,6 +175,9 @@ impl Reload {
             serve.get_or_insert_with(|| settings.serve.clone());
             made.push(self.made(&new, settings, now)?);
         }
+        if let (Some(taker), Some(serve)) = (&self.serve, &serve) {
+            taker.check(serve)?;
+        }
         for one in &made {
             one.ask_schema().await?;
         }
@@ -126,8 +185,8 @@ impl Reload {
             one.put_on_record().await?;
         }
         self.put_into_force(made, layers.default_site().cloned());
-        if let (Some(take), Some(serve)) = (&self.serve, serve) {
-            take(serve);
+        if let (Some(taker), Some(serve)) = (&self.serve, serve) {
+            taker.take(serve);
         }
         self.layers = layers;
         Ok(())
@@ -145,7 +204,10 @@ impl Reload {
             }
             let mut changes = new.changes_since(old);
             changes.add_files(new, &self.stamps, now);
-            let renewed = (!changes.names.is_empty())
+            changes.add_gates(site.app().desk.policy(), &settings.policy);
+            // Where only lines moved, refusals name the new ones.
+            let is_other = *site.app().desk.policy() != settings.policy;
+            let renewed = (is_other || !changes.names.is_empty())
                 .then(|| site.app().renewed(settings, &changes))
                 .transpose()?;
             return Ok(Made {
@@ -225,10 +287,10 @@ impl Made {
             return Ok(());
         }
         let names = names.join(", ");
-        let desk = &self.site.app().desk;
+        let app = self.site.app();
         let renewed = self.renewed.as_ref();
-        let may_write = desk.may_write() || renewed.is_some_and(|it| it.app().desk.may_write());
-        let recorded = desk.audit().record(entry(&names)?).await;
+        let may_write = app.desk.may_write() || renewed.is_some_and(|it| it.app().desk.may_write());
+        let recorded = put_on_record(&app, "taken", format!("changed: {names}")).await;
         if let (Err(error), true) = (&recorded, may_write) {
             return Err(format!("they could not be put on record: {error}"));
         }
@@ -270,12 +332,18 @@ fn told(faults: &[impl ToString]) -> String {
     faults.join("; ")
 }
 
-fn entry(names: &str) -> Result<Entry, String> {
+/// Puts on record what became of the settings.
+async fn put_on_record(app: &App, decision: &str, reason: String) -> Result<(), String> {
     let call = CallId::new().map_err(|error| error.to_string())?;
-    Ok(Entry {
+    let entry = Entry {
         gate: Some("settings".to_owned()),
-        decision: Some("taken".to_owned()),
-        reason: Some(format!("changed: {names}")),
+        decision: Some(decision.to_owned()),
+        reason: Some(reason),
         ..Entry::new(call, Event::Settings)
-    })
+    };
+    let recorded = app.desk.audit().record(entry).await;
+    recorded.map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

@@ -87,6 +87,29 @@ impl Surface {
         own.or_else(|| only.into_iter().find(|name| !other.1.offers(name)).cloned())
     }
 
+    /// Whether it leaves out something that another surface offers and that can change the wiki; of
+    /// custom tools, whether it leaves out any.
+    #[must_use]
+    pub fn writes_less_than(&self, other: &Self) -> bool {
+        let writes = |name: &str| {
+            let known = TOOLS.iter().find(|known| known.name == name);
+            known.is_some_and(|known| known.kind.writes())
+        };
+        let is_lost = |known: &&'static Known| known.kind.writes() && !self.has(known.name);
+        let (own, before) = (&self.1, &other.1);
+        let has_fewer = match (&own.only, &before.only) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(own), Some(before)) => before.iter().any(|name| !own.contains(name)),
+        };
+        let is_new = |name: &&str| !before.without.contains(name) && writes(name);
+        other.0.iter().any(|known| is_lost(&known))
+            || has_fewer
+            || own.excluded.iter().any(|name| before.offers(name))
+            || own.without.iter().any(|name| is_new(&name))
+            || (own.only_reading && !before.only_reading)
+    }
+
     /// Leaves out of the custom tools what another surface leaves out, too.
     pub fn narrow_customs(&mut self, other: &Self) {
         let (own, other) = (&mut self.1, &other.1);

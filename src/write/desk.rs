@@ -78,6 +78,12 @@ impl Desk {
         Self::of((wiki, index), audit, policy, (self.patience, house), memory)
     }
 
+    /// What is kept, and how clients remember, in words.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> String {
+        self.house.kept()
+    }
+
     /// What is kept of the audit log from now on.
     pub fn keep(&self, keep: Keep) {
         self.house.keep(keep);

@@ -100,6 +100,13 @@ impl House {
             .unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
+    /// What is kept, in words.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> String {
+        let mode = self.memory_mode();
+        format!("{:?} {} {mode:?}", self.room, self.purges.kept())
+    }
+
     /// How much is kept from now on.
     pub(super) fn keep(&self, keep: Keep) {
         self.room.keep_to(keep);

@@ -52,6 +52,12 @@ pub(super) struct Purges {
 }
 
 impl Purges {
+    /// What is kept, in words.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> String {
+        format!("{:?}", self.keep)
+    }
+
     pub(super) fn new(audit: Arc<AuditLog>, policy: &Policy, keep: Keep) -> Self {
         Self {
             audit,

@@ -1,11 +1,15 @@
 //! The promises that this project is known for, one test each. The other files go deeper.
 
+use std::time::Duration;
+
 use serde_json::json;
 use wikijs_mcp::demo::PageRow;
 use wikijs_mcp::page::Field;
 
 use crate::harness::{Setup, id_of, mutations, new_page, sample_wiki, told, wiki_of};
+use crate::hosted::Caller;
 use crate::review::Desk;
+use crate::sites::{Many, put, site, with_gate, writes};
 
 #[tokio::test]
 async fn promise_1_the_default_surface_is_exactly_ten_tools() {
@@ -348,6 +352,63 @@ fn only_its_room_touches_what_is_its_own() {
         files_that_contain("audit.kept("),
         ["src/write/recover.rs", "src/write/shown.rs"]
     );
+}
+
+#[tokio::test]
+async fn promise_11_a_running_server_equals_a_restarted_one() {
+    let wiki = wiki_of(&[("home", "Home")]).await;
+    let text = |lines: &str| format!("{}{}", with_gate(lines), site("a", &wiki, ""));
+    let many = Many::start(&text("")).await;
+    let nobody = Caller::default();
+    let goes_out = async || {
+        let call = async |tool, arguments| many.call("/a", &nobody, tool, arguments).await;
+        writes(&wiki, call).await
+    };
+    let code = async || {
+        let change = json!({ "id": id_of(&wiki, "home"), "title": "Other" });
+        let answer = many.call("/a", &nobody, "wikijs_update_page", change).await;
+        answer["code"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(goes_out().await);
+    // A gate of the server is closed for its sites within five seconds, though nobody asks for it.
+    let closed = "mutations_enabled = false";
+    put(&many.hosted.dir, &text(closed));
+    let closing = async { while code().await != "MUTATIONS_DISABLED" {} };
+    tokio::time::timeout(Duration::from_secs(5), closing)
+        .await
+        .unwrap();
+    assert!(!goes_out().await);
+    assert_eq!(many.change(&text("")).await, None);
+    assert!(goes_out().await);
+    // What takes a restart is refused by name, and the old set holds. A stricter gate beside it
+    // pauses writes until the file is put right.
+    let fault = many.change(&text("log = \"debug\"")).await.unwrap();
+    assert!(
+        fault.contains("log") && fault.contains("restart"),
+        "{fault}"
+    );
+    assert!(goes_out().await);
+    let fault = many
+        .change(&text(&format!("{closed}\nlog = \"debug\"")))
+        .await;
+    assert!(fault.unwrap().contains("restart"));
+    assert_eq!(code().await, "WRITES_PAUSED");
+    assert!(!goes_out().await);
+    let ready = many.hosted.get("/readyz").await;
+    let body: serde_json::Value = serde_json::from_str(&ready.body).unwrap();
+    let paused = body["sites"]["a"]["writesPaused"].as_str().unwrap();
+    assert!(paused.contains("mutations_enabled"), "{body}");
+    assert!(
+        body["settingsNotTaken"].as_str().unwrap().contains("log"),
+        "{body}"
+    );
+    let held = many.records();
+    let held = held
+        .iter()
+        .filter(|one| one.decision.as_deref() == Some("paused"));
+    assert_eq!(held.count(), 1);
+    assert_eq!(many.change(&text("")).await, None);
+    assert!(goes_out().await);
 }
 
 /// Whoever rejects without a reason and then types words decides nothing, a deletion is asked for

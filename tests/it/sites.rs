@@ -10,7 +10,7 @@ use std::time::Duration;
 use regex::{Captures, Regex};
 use rmcp::ServiceExt as _;
 use rmcp::handler::client::ClientHandler;
-use rmcp::model::{ServerNotification, SubscriptionFilter};
+use rmcp::model::{CallToolRequestParams, ServerNotification, SubscriptionFilter};
 use rmcp::serve_server;
 use rmcp::service::{ClientServiceExt as _, NotificationContext, RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -30,14 +30,14 @@ use wikijs_mcp::write::Patience;
 
 use crate::command::Command;
 use crate::docs::generated;
-use crate::harness::{id_of, records, wiki_of};
+use crate::harness::{id_of, mutations, records, wiki_of};
 use crate::hosted::{Answer, Caller, Hosted, LIMITS, Names, call, initialize, speaking};
 use crate::review::reviewer;
 use crate::subscriptions::MODERN;
 
 /// A server of a settings file.
-struct Many {
-    hosted: Hosted,
+pub(crate) struct Many {
+    pub(crate) hosted: Hosted,
     sites: Arc<Sites>,
     ask: mpsc::Sender<oneshot::Sender<()>>,
     dir: Arc<TempDir>,
@@ -47,7 +47,7 @@ fn config(dir: &TempDir) -> PathBuf {
     dir.path().join("config.toml")
 }
 
-fn put(dir: &TempDir, text: &str) {
+pub(crate) fn put(dir: &TempDir, text: &str) {
     let new = dir.path().join("new.toml");
     let audit = dir.path().join("audit");
     let text = format!(
@@ -59,13 +59,13 @@ fn put(dir: &TempDir, text: &str) {
     fs::rename(&new, config(dir)).unwrap();
 }
 
-fn site(name: &str, wiki: &DemoWiki, more: &str) -> String {
+pub(crate) fn site(name: &str, wiki: &DemoWiki, more: &str) -> String {
     let (address, key) = (wiki.address(), &wiki.keys().editor);
     format!("[sites.{name}]\nbase_url = {address:?}\napi_token = {key:?}\n{more}\n")
 }
 
 impl Many {
-    async fn start(text: &str) -> Self {
+    pub(crate) async fn start(text: &str) -> Self {
         let dir = Arc::new(TempDir::new().unwrap());
         put(&dir, text);
         let given = Given {
@@ -102,7 +102,7 @@ impl Many {
     }
 
     /// Changes the settings file and has it looked at; why it is not in force, if it is not.
-    async fn change(&self, text: &str) -> Option<String> {
+    pub(crate) async fn change(&self, text: &str) -> Option<String> {
         put(&self.dir, text);
         let (done, is_done) = oneshot::channel();
         self.ask.send(done).await.unwrap();
@@ -127,7 +127,13 @@ impl Many {
     }
 
     /// A tool's structured answer, or its error.
-    async fn call(&self, place: &str, caller: &Caller, tool: &str, arguments: Value) -> Value {
+    pub(crate) async fn call(
+        &self,
+        place: &str,
+        caller: &Caller,
+        tool: &str,
+        arguments: Value,
+    ) -> Value {
         let answer = self.post(place, caller, &call(tool, arguments)).await;
         assert_eq!(answer.status, 200, "{answer:?}");
         let result = &answer.message()["result"];
@@ -145,7 +151,7 @@ impl Many {
         answer["content"].as_str().unwrap_or_default().to_owned()
     }
 
-    fn records(&self) -> Vec<Record> {
+    pub(crate) fn records(&self) -> Vec<Record> {
         records(&self.dir.path().join("audit"))
     }
 }
@@ -156,6 +162,117 @@ async fn three() -> [DemoWiki; 3] {
         wiki_of(&[("home", "second")]).await,
         wiki_of(&[("home", "third")]).await,
     ]
+}
+
+/// The titles of a wiki's page, one after another.
+fn another_title(wiki: &DemoWiki) -> Value {
+    let id = id_of(wiki, "home");
+    let title = wiki.with_store(|store| store.page(id).unwrap().title.clone());
+    json!({ "id": id, "title": format!("{title}+") })
+}
+
+/// Whether a write goes out to the wiki, confirmed by its preview where that gives a token.
+pub(crate) async fn writes(
+    wiki: &DemoWiki,
+    mut call: impl AsyncFnMut(&'static str, Value) -> Value,
+) -> bool {
+    let before = mutations(wiki).len();
+    let mut arguments = another_title(wiki);
+    let shown = call("wikijs_update_page", arguments.clone()).await;
+    if let Some(token) = shown.get("confirm") {
+        arguments["confirm"] = token.clone();
+        call("wikijs_update_page", arguments).await;
+    }
+    mutations(wiki).len() > before
+}
+
+/// What closes a gate, at the top of a settings file.
+const CLOSED: [&str; 10] = [
+    "mutations_enabled = false",
+    "mutation_dry_run = true",
+    "confirm = \"person\"",
+    "allowed_mutation_path_prefixes = [\"docs\"]",
+    "denied_mutation_path_prefixes = [\"home\"]",
+    "read_only = true",
+    "toolsets = [\"undo\"]",
+    "exclude_tools = [\"wikijs_update_page\"]",
+    "allowed_read_path_prefixes = [\"docs\"]",
+    "denied_read_path_prefixes = [\"home\"]",
+];
+
+/// The lines of a server that writes, with one gate closed.
+pub(crate) fn with_gate(closed: &str) -> String {
+    let name = closed.split(" =").next().unwrap();
+    let lines = WRITES
+        .lines()
+        .filter(|line| name.is_empty() || !line.starts_with(name));
+    let lines = lines.chain([closed]).map(|line| format!("{line}\n"));
+    lines.collect()
+}
+
+#[tokio::test]
+async fn a_gate_closed_at_the_top_closes_every_wiki_over_http() {
+    let [a, unnamed, _] = three().await;
+    let (address, key) = (unnamed.address(), &unnamed.keys().editor);
+    let server = format!("base_url = {address:?}\napi_token = {key:?}\n");
+    let text = |closed: &str| format!("{server}{}{}", with_gate(closed), site("a", &a, ""));
+    let many = Many::start(&text("")).await;
+    let nobody = Caller::default();
+    for closed in CLOSED {
+        for (lines, expected) in [("", true), (closed, false)] {
+            assert_eq!(many.change(&text(lines)).await, None, "{lines}");
+            for (place, wiki) in [("/a", &a), ("", &unnamed)] {
+                let found = writes(wiki, async |tool, arguments| {
+                    let message = call(tool, arguments);
+                    let answer = many.post(place, &nobody, &message).await.message();
+                    answer["result"]["structuredContent"].clone()
+                });
+                assert_eq!(found.await, expected, "{place:?}: {lines:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_gate_closed_at_the_top_closes_the_one_site_of_a_client() {
+    let [a, ..] = three().await;
+    let text = |closed: &str| format!("{}{}", with_gate(closed), site("a", &a, ""));
+    let dir = Arc::new(TempDir::new().unwrap());
+    put(&dir, &text(""));
+    let given = Given {
+        config: Some(config(&dir)),
+        ..Given::default()
+    };
+    let layers = Layers::load(&given).unwrap();
+    let settings = Settings::load(&layers).unwrap();
+    let name = settings.site.clone();
+    let one = Site::new(name, App::new(settings, Patience::default()).unwrap());
+    let sites = Sites::new(vec![one], None);
+    let (ask, asked) = mpsc::channel(1);
+    let reload = Reload::new(given, layers, Arc::clone(&sites), false);
+    tokio::spawn(reload.run(asked));
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let handler = Handler::alone(Arc::clone(&sites), SessionId::new("test"));
+    tokio::spawn(async move { serve_server(handler, theirs).await.unwrap().waiting().await });
+    let client = ().serve(ours).await.unwrap();
+    for closed in CLOSED {
+        for (lines, expected) in [("", true), (closed, false)] {
+            put(&dir, &text(lines));
+            let (done, is_done) = oneshot::channel();
+            ask.send(done).await.unwrap();
+            is_done.await.unwrap();
+            assert_eq!(sites.fault(), None, "{lines}");
+            let found = writes(&a, async |tool, arguments| {
+                let mut request = CallToolRequestParams::new(tool);
+                request.arguments = Some(arguments.as_object().unwrap().clone());
+                let answer = client.call_tool(request).await.ok();
+                answer
+                    .and_then(|answer| answer.structured_content)
+                    .unwrap_or_default()
+            });
+            assert_eq!(found.await, expected, "{lines:?}");
+        }
+    }
 }
 
 const WRITES: &str = "mutations_enabled = true\nmutation_dry_run = false\n";
@@ -483,9 +600,11 @@ async fn on_the_review_page_sites_are_told_apart() {
             .call(place, &caller, "wikijs_update_page", update)
             .await;
         assert_eq!(told["outcome"], "waiting", "{told}");
-        let command = format!("wikijs-mcp --site {} review", place.trim_start_matches('/'));
-        assert!(told.to_string().contains(&command), "{told}");
-        told["proposal"].as_str().unwrap().to_owned()
+        let set = told["proposal"].as_str().unwrap();
+        let (address, site) = (many.hosted.address, place.trim_start_matches('/'));
+        let page = format!("http://{address}/review/sets/{set}?site={site}");
+        assert_eq!(told["review"], page, "{told}");
+        set.to_owned()
     };
     let (of_a, of_b, of_c) = tokio::join!(propose("/a", &a), propose("/b", &b), propose("/c", &c));
     let anna = ["anna", "--reviewer", "--sites", "a,b"];

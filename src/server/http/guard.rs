@@ -17,7 +17,7 @@ use super::super::app::App;
 use super::super::room::Room;
 use super::super::site::{Site, Sites};
 use super::super::visit::{Held, Maker, Named, Visit};
-use super::address::origin_of;
+use super::address::{is_forwarded_by_tls, origin_of};
 use super::apps::Apps;
 use super::body::{RoomOf, read, too_large};
 use super::kin::Kin;
@@ -157,16 +157,14 @@ impl Guard {
 
     /// Takes over other settings.
     pub(super) fn take_settings(&self, settings: ServeSettings) {
+        if let Some(clients) = &self.clients {
+            clients.take_person_limit(settings.person_limit);
+        }
         let mut now = self
             .settings
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         *now = Arc::new(settings);
-    }
-
-    /// Answers a request to `/mcp`, or to `/mcp/{site}`.
-    pub(super) async fn mcp(
-        &self,
         drop(now);
         self.tell_review_page();
     }
@@ -212,6 +210,11 @@ impl Guard {
             }
             None => self.own_review_address().into(),
         })
+    }
+
+    /// Answers a request to `/mcp`, or to `/mcp/{site}`.
+    pub(super) async fn mcp(
+        &self,
         peer: SocketAddr,
         site: Option<&str>,
         request: Request<Body>,
@@ -560,10 +563,10 @@ impl Guard {
             owner,
             subject,
             family,
+            review: self.review_address_for(peer, headers),
         })
     }
 }
-            review: self.review_address_for(peer, headers),
 
 /// The id of a caller that is a delegate.
 fn delegate_of(caller: &Caller) -> Option<ClientId> {
@@ -618,10 +621,10 @@ fn announced(
         subject: caller.subject,
         address: Some(caller.address.to_string()),
         family: caller.family,
+        review: caller.review,
         rights: caller.client.map(|client| client.rights.clone()),
         _held: held,
     };
-        review: caller.review,
     request.extensions_mut().insert(Arc::new(visit));
     request.extensions_mut().insert(caller.site);
     request

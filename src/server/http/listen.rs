@@ -50,6 +50,40 @@ struct Shared {
     readiness: Readiness,
 }
 
+/// Takes over settings of HTTP while their server runs.
+pub struct HttpReload {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+}
+
+impl HttpReload {
+    /// Checks that a server would start with these settings where this one listens.
+    ///
+    /// # Errors
+    /// One sentence about what would stop the start.
+    pub(in crate::server) fn check(&self, settings: &ServeSettings) -> Result<(), String> {
+        refused_start(settings, self.address).map_or(Ok(()), |why| Err(why.to_owned()))
+    }
+
+    /// Takes settings over.
+    pub(in crate::server) fn take(&self, settings: ServeSettings) {
+        self.shared.guard.take_settings(settings);
+    }
+
+    /// The settings that let fewer callers in than now, and take a restart.
+    pub(in crate::server) fn closed_by(&self, new: &ServeSettings) -> Vec<&'static str> {
+        let now = self.shared.guard.settings();
+        let others = new.tokens_file.is_some() && new.tokens_file != now.tokens_file;
+        let own_keys = new.has_caller_keys && !now.has_caller_keys;
+        let closed = [
+            ("serve_tokens_file", others),
+            ("serve_caller_keys", own_keys),
+        ];
+        let closed = closed.into_iter().filter(|(_, is_closed)| *is_closed);
+        closed.map(|(name, _)| name).collect()
+    }
+}
+
 /// Why a server must not start with these settings at this address, if it must not.
 #[must_use]
 pub fn refused_start(settings: &ServeSettings, address: SocketAddr) -> Option<&'static str> {
@@ -171,14 +205,17 @@ impl HttpServer {
             settings,
             limits,
             clients.map(Arc::new),
-            address.ip(),
+            address,
             &streams,
         );
         let shared = Shared {
             guard: Arc::new(guard),
             readiness: Readiness::default(),
         };
+        let page = review_page(&shared).map_err(|error| error.to_string())?;
+        shared.guard.tell_review_page();
         Ok(Self {
+            page,
             sites,
             listener,
             address,
@@ -188,10 +225,21 @@ impl HttpServer {
         })
     }
 
-    /// What takes over other settings of this server while it runs.
-    pub fn settings_taker(&self) -> impl Fn(ServeSettings) + Send + Sync + 'static {
-        let shared = Arc::clone(&self.shared);
-        move |settings| shared.guard.take_settings(settings)
+    /// Takes over other settings of this server while it runs.
+    #[must_use]
+    pub fn settings_taker(&self) -> HttpReload {
+        HttpReload {
+            shared: Arc::clone(&self.shared),
+            address: self.address,
+        }
+    }
+
+    /// What holds for its callers, in words.
+    #[cfg(test)]
+    pub(in crate::server) fn in_force(&self) -> String {
+        let guard = &self.shared.guard;
+        let clients = guard.clients.as_ref().map(|clients| clients.in_force());
+        format!("serve: {:?}\nclients: {clients:?}", guard.settings())
     }
 
     /// Where it listens.
@@ -208,18 +256,18 @@ impl HttpServer {
             listener,
             limits,
             shared,
+            page,
             streams,
             ..
         } = self;
         sites.begin_recovery();
-        let page = review_page(&shared).map_err(|error| error.to_string())?;
-        shared.guard.tell_review_page();
         let watching = shared.guard.clients.as_ref().map(|clients| {
             let (clients, sites) = (Arc::clone(clients), Arc::clone(&sites));
             tokio::spawn(watch(clients, sites, stop.clone()))
         });
         let calls = Arc::clone(&shared.guard.calls.all);
-        let router = router(shared);
+        let guard = Arc::clone(&shared.guard);
+        let router = router(shared, page);
         let connections = Connections::new(&limits);
         let is_proxy = |peer| guard.is_proxy(peer);
         connections

@@ -34,6 +34,9 @@ struct State {
     clients: Arc<[Arc<KnownClient>]>,
     stamp: Stamp,
     looked: Instant,
+    /// Whether it must be read again, changed or not.
+    is_stale: bool,
+    thinking: Duration,
     fault: Option<TokensFileError>,
     /// The delegates of these clients, and the state of their file.
     family: Arc<[Arc<Member>]>,
@@ -47,14 +50,13 @@ struct State {
 pub struct LiveClients {
     file: TokensFile,
     pub(super) delegates: DelegatesFile,
-    thinking: Duration,
     fresh: Duration,
     state: Mutex<State>,
     uses: LastUses,
-}
-
     /// When the file was last looked at for a token that is nobody's.
     looked_for_unknown: Mutex<Option<Instant>>,
+}
+
 impl LiveClients {
     /// Reads the file.
     ///
@@ -72,23 +74,34 @@ impl LiveClients {
             family_stamp: None,
             clients: known(&file, thinking)?,
             looked: Instant::now(),
+            is_stale: false,
+            thinking,
             fault: None,
             told: None,
         };
         let uses = file.last_uses();
-        state.read_family(&delegates, thinking);
+        state.read_family(&delegates);
         uses.keep(ids(&state));
         Ok(Self {
             file,
             delegates,
-            thinking,
             fresh,
             state: Mutex::new(state),
             uses,
+            looked_for_unknown: Mutex::default(),
         })
     }
 
-            looked_for_unknown: Mutex::default(),
+    /// The limits of each client, in words.
+    #[cfg(test)]
+    pub(super) fn in_force(&self) -> Vec<String> {
+        let clients = Arc::clone(&self.now().clients);
+        let told = clients
+            .iter()
+            .map(|client| format!("{:?}", client.narrowing()));
+        told.collect()
+    }
+
     /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.now().clients.len()
@@ -105,6 +118,22 @@ impl LiveClients {
     /// that a client is known from the moment that it is made.
     pub(super) async fn of(&self, token: &str) -> Result<Arc<KnownClient>, Unwelcome> {
         let digest = digest(token);
+        if let Some(known) = self.find(&digest) {
+            return known;
+        }
+        if !Token::is_like(token) {
+            return Err(Unwelcome::Unknown);
+        }
+        self.look_for_unknown().await;
+        self.find(&digest).unwrap_or(Err(Unwelcome::Unknown))
+    }
+
+    /// The client or delegate whose token has this digest, by the files as they were last read.
+    fn find(&self, digest: &str) -> Option<Result<Arc<KnownClient>, Unwelcome>> {
+        let (clients, family) = {
+            let now = self.now();
+            (Arc::clone(&now.clients), Arc::clone(&now.family))
+        };
         let found = clients
             .iter()
             .find_map(|client| client.takes(digest).map(|counts| (client, counts)));
@@ -145,23 +174,14 @@ impl LiveClients {
                 }
             };
             tokio::time::sleep_until(due.into()).await;
-        if let Some(known) = self.find(&digest) {
-            return known;
         }
-        if !Token::is_like(token) {
-            return Err(Unwelcome::Unknown);
-        }
-        self.look_for_unknown().await;
-        self.find(&digest).unwrap_or(Err(Unwelcome::Unknown))
     }
 
-    /// The client or delegate whose token has this digest, by the files as they were last read.
-    fn find(&self, digest: &str) -> Option<Result<Arc<KnownClient>, Unwelcome>> {
-        let (clients, family) = {
-            let now = self.now();
-            (Arc::clone(&now.clients), Arc::clone(&now.family))
-        };
-        }
+    /// Takes over how long people have to think.
+    pub(super) fn take_person_limit(&self, limit: Duration) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.is_stale |= state.thinking != limit;
+        state.thinking = limit;
     }
 
     /// All delegates, those that ended lately included, by the files as they are at this moment.
@@ -272,20 +292,21 @@ impl LiveClients {
     /// The state of the file, read again if it is older than this.
     fn within(&self, fresh: Duration) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.looked.elapsed() < fresh {
+        if state.looked.elapsed() < fresh && !state.is_stale {
             return state;
         }
         state.looked = Instant::now();
         let now = stamp(self.file.path());
-        if now == state.stamp {
+        if now == state.stamp && !state.is_stale {
             if stamp(self.delegates.path()) != state.family_stamp {
-                state.read_family(&self.delegates, self.thinking);
+                state.read_family(&self.delegates);
                 self.uses.keep(ids(&state));
             }
             return state;
         }
         state.stamp = now;
-        match known(&self.file, self.thinking) {
+        state.is_stale = false;
+        match known(&self.file, state.thinking) {
             Ok(clients) => {
                 match clients.len() {
                     0 => tracing::warn!("{}", TokensFileError::NoClient),
@@ -306,7 +327,7 @@ impl LiveClients {
                 state.fault = Some(error);
             }
         }
-        state.read_family(&self.delegates, self.thinking);
+        state.read_family(&self.delegates);
         self.uses.keep(ids(&state));
         state
     }
@@ -314,7 +335,8 @@ impl LiveClients {
 
 impl State {
     /// Reads the delegates of the present clients. Where their file cannot be read, there are none.
-    fn read_family(&mut self, file: &DelegatesFile, thinking: Duration) {
+    fn read_family(&mut self, file: &DelegatesFile) {
+        let thinking = self.thinking;
         self.family_stamp = stamp(file.path());
         let lines = file.read().unwrap_or_else(|error| {
             tracing::error!(%error, "no delegate is let in");

@@ -45,7 +45,7 @@ pub use delegate::{Delegate, End};
 pub use delegates_file::{DelegatesError, DelegatesFile};
 pub use known::KnownClient;
 pub use limits::HttpLimits;
-pub use listen::{HttpServer, check_start, refused_start};
+pub use listen::{HttpReload, HttpServer, check_start, refused_start};
 pub use live::LiveClients;
 pub use secret::{LINK_PREFIX, LinkSecret, TOKEN_PREFIX, Token};
 pub use tokens_fault::TokensFileError;

@@ -1,0 +1,265 @@
+//! Compares two policies: which gates of the one are stricter than those of the other.
+
+use super::policy::Policy;
+use super::write_policy::{Level, WritePolicy};
+use crate::page::Prefix;
+
+impl Policy {
+    /// The settings and tables, by their names in the settings file, that make this policy stricter
+    /// than another. What cannot be compared, and differs, counts as stricter.
+    #[must_use]
+    pub fn stricter_than(&self, other: &Self) -> Vec<&'static str> {
+        let has_new_rule = |policy: &Self| {
+            let mut rules = policy.rules.rules();
+            rules.any(|rule| !other.rules.rules().any(|known| known == rule))
+        };
+        let is_new_check = |check| !other.checks.contains(check);
+        let stricter = [
+            (
+                name_of(&self.writes),
+                refuses_more(&self.writes, &other.writes),
+            ),
+            (
+                "read_only",
+                self.read_only.is_some() && other.read_only.is_none(),
+            ),
+            (
+                "allowed_mutation_path_prefixes",
+                allows_less(self.allowed.as_deref(), other.allowed.as_deref()),
+            ),
+            (
+                "denied_mutation_path_prefixes",
+                !all_covered(&self.denied, &other.denied),
+            ),
+            ("read limits", !self.reads.admits_all_of(&other.reads)),
+            (
+                "trash_prefix",
+                other.trash.is_some() && self.trash != other.trash,
+            ),
+            (
+                "upload_dir",
+                other.uploads.is_some() && self.uploads != other.uploads,
+            ),
+            ("rules", has_new_rule(self)),
+            ("checks", self.checks.iter().any(is_new_check)),
+        ];
+        let stricter = stricter.into_iter().filter(|(_, is_stricter)| *is_stricter);
+        stricter.map(|(name, _)| name).collect()
+    }
+}
+
+/// The setting that brings a level about.
+const fn name_of(writes: &WritePolicy) -> &'static str {
+    match writes.level() {
+        Level::Off => "mutations_enabled",
+        Level::DryRun => "mutation_dry_run",
+        Level::Review | Level::Person | Level::Token | Level::Preview => "confirm",
+    }
+}
+
+/// Whether a policy refuses a write that another confirms.
+fn refuses_more(own: &WritePolicy, other: &WritePolicy) -> bool {
+    match (own, other) {
+        (WritePolicy::Token(own), WritePolicy::Token(other)) => own != other,
+        // The holder of the token and the person who says yes need not be the same.
+        (WritePolicy::Token(_), WritePolicy::Person { .. }) => true,
+        (own, other) => own.is_stricter_than(other),
+    }
+}
+
+fn all_covered(prefixes: &[Prefix], by: &[Prefix]) -> bool {
+    let is_covered = |prefix: &Prefix| by.iter().any(|one| one.covers(prefix));
+    prefixes.iter().all(is_covered)
+}
+
+/// Whether these allowed prefixes leave out something that the others allow; `None` allows all.
+fn allows_less(own: Option<&[Prefix]>, other: Option<&[Prefix]>) -> bool {
+    match (own, other) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(own), Some(other)) => !all_covered(other, own),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::{Policy, WritePolicy};
+    use crate::gates::{Fallback, Layer, SetBy, StaticToken};
+    use crate::page::{Prefix, ReadRule, ReadScope, Trash};
+    use crate::rules::{Rule, RuleBook, Then, When};
+
+    fn prefixes(texts: &[&str]) -> Vec<Prefix> {
+        let parse = |text: &&str| Prefix::parse(text).expect(text);
+        texts.iter().map(parse).collect()
+    }
+
+    fn open() -> Policy {
+        writes(WritePolicy::Preview)
+    }
+
+    fn writes(writes: WritePolicy) -> Policy {
+        Policy {
+            writes,
+            ..Policy::default()
+        }
+    }
+
+    fn token(text: &str) -> WritePolicy {
+        WritePolicy::Token(StaticToken::new(text.into()).expect("long"))
+    }
+
+    fn person(fallback: Fallback) -> WritePolicy {
+        let limit = Duration::from_secs(5);
+        WritePolicy::Person { limit, fallback }
+    }
+
+    fn rules(names: &[&str]) -> Arc<RuleBook> {
+        let rule = |name: &&str| Rule::new(*name, When::default(), Then::Deny, "").expect("a rule");
+        Arc::new(RuleBook::new(names.iter().map(rule).collect(), &[]).expect("rules"))
+    }
+
+    #[test]
+    fn each_gate_is_stricter_one_way_and_laxer_the_other() {
+        let docs = || ReadScope::of(&ReadRule::new(Some(prefixes(&["docs"])), Vec::new(), &[]));
+        let review = || WritePolicy::Review {
+            limit: Duration::ZERO,
+        };
+        let two: [(&str, Policy, Policy); 16] = [
+            ("mutations_enabled", open(), writes(WritePolicy::Off)),
+            (
+                "mutations_enabled",
+                writes(WritePolicy::DryRun),
+                writes(WritePolicy::Off),
+            ),
+            ("mutation_dry_run", open(), writes(WritePolicy::DryRun)),
+            (
+                "mutation_dry_run",
+                writes(review()),
+                writes(WritePolicy::DryRun),
+            ),
+            ("confirm", open(), writes(token("open sesame, please"))),
+            (
+                "confirm",
+                writes(person(Fallback::Preview)),
+                writes(person(Fallback::None)),
+            ),
+            ("confirm", writes(person(Fallback::None)), writes(review())),
+            (
+                "read_only",
+                open(),
+                Policy {
+                    read_only: Some(open().set_by),
+                    ..open()
+                },
+            ),
+            (
+                "allowed_mutation_path_prefixes",
+                open(),
+                Policy {
+                    allowed: Some(prefixes(&["docs"])),
+                    ..open()
+                },
+            ),
+            (
+                "allowed_mutation_path_prefixes",
+                Policy {
+                    allowed: Some(prefixes(&["docs", "hr"])),
+                    ..open()
+                },
+                Policy {
+                    allowed: Some(prefixes(&["docs", "hr/open"])),
+                    ..open()
+                },
+            ),
+            (
+                "denied_mutation_path_prefixes",
+                Policy {
+                    denied: prefixes(&["hr/pay"]),
+                    ..open()
+                },
+                Policy {
+                    denied: prefixes(&["hr"]),
+                    ..open()
+                },
+            ),
+            (
+                "read limits",
+                open(),
+                Policy {
+                    reads: docs(),
+                    ..open()
+                },
+            ),
+            (
+                "trash_prefix",
+                Policy {
+                    trash: Some(Trash::parse("trash").expect("one")),
+                    ..open()
+                },
+                open(),
+            ),
+            (
+                "upload_dir",
+                Policy {
+                    uploads: Some(PathBuf::from("/a")),
+                    ..open()
+                },
+                open(),
+            ),
+            (
+                "rules",
+                open(),
+                Policy {
+                    rules: rules(&["a"]),
+                    ..open()
+                },
+            ),
+            (
+                "rules",
+                Policy {
+                    rules: rules(&["a"]),
+                    ..open()
+                },
+                Policy {
+                    rules: rules(&["b", "a"]),
+                    ..open()
+                },
+            ),
+        ];
+        for (name, lax, strict) in two {
+            assert_eq!(strict.stricter_than(&lax), [name]);
+            assert_eq!(lax.stricter_than(&strict), Vec::<&str>::new(), "{name}");
+            assert_eq!(strict.stricter_than(&strict), Vec::<&str>::new(), "{name}");
+        }
+    }
+
+    #[test]
+    fn another_static_token_confirms_nothing_that_the_first_did() {
+        let of = |text: &str| writes(token(text));
+        let (one, other) = (of("open sesame, please"), of("open sesame, thanks"));
+        assert_eq!(one.stricter_than(&other), ["confirm"]);
+        assert_eq!(other.stricter_than(&one), ["confirm"]);
+        assert_eq!(of("open sesame, please"), one);
+        assert_ne!(one, other);
+    }
+
+    #[test]
+    fn where_people_decide_and_lines_stand_is_no_gate() {
+        let review = crate::notify::ReviewAddress::parse("https://a.example/review").expect("one");
+        let other = Policy { review, ..open() };
+        assert_ne!(other, open());
+        assert!(other.has_gates_of(&open()) && open().has_gates_of(&other));
+        let moved = Policy {
+            set_by: SetBy::new("confirm", Layer::Default),
+            ..open()
+        };
+        assert!(moved != open() && moved.has_gates_of(&open()));
+        assert!(
+            !writes(WritePolicy::DryRun).has_gates_of(&open())
+        );
+    }
+}

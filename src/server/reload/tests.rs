@@ -1,0 +1,740 @@
+//! A running server equals a restarted one, setting by setting.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Arc;
+
+use secrecy::ExposeSecret as _;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+use super::Reload;
+use crate::audit::{Pause, Pauses, SigningKey};
+use crate::config::{Given, Layers, SETTINGS, Settings};
+use crate::gates::Policy;
+use crate::notify::ReviewAddress;
+use crate::server::http::{Grant, HttpLimits, HttpServer, NamedClient, Token, TokensFile};
+use crate::server::{App, Site, Sites};
+use crate::write::Patience;
+
+/// Lines of a settings file: names and values.
+type Lines<'a> = Vec<(&'a str, &'a str)>;
+
+/// One change of one setting.
+struct Sample<'a> {
+    name: &'a str,
+    was: Option<&'a str>,
+    is: Option<&'a str>,
+    /// What stands beside it, before and after.
+    beside: Lines<'a>,
+    /// What of the base is left out.
+    without: &'a [&'a str],
+    /// Whether only a restart applies it.
+    takes_restart: bool,
+}
+
+/// Which wikis the file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wikis {
+    Named,
+    Unnamed,
+    Both,
+}
+
+/// Where the setting stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    Top,
+    Site,
+}
+
+/// A sample for every setting, in the order of [`SETTINGS`].
+fn samples() -> Vec<Sample<'static>> {
+    let of = |name, was, is| Sample {
+        name,
+        was: Some(was).filter(|was| *was != ""),
+        is: Some(is).filter(|is| *is != ""),
+        beside: Vec::new(),
+        without: &[],
+        takes_restart: false,
+    };
+    let restart = |name, was, is| Sample {
+        takes_restart: true,
+        ..of(name, was, is)
+    };
+    let beside = |sample, lines: &[(&'static str, &'static str)]| Sample {
+        beside: lines.to_vec(),
+        ..sample
+    };
+    let no_key = |sample| Sample {
+        without: &["api_token"],
+        ..sample
+    };
+    let person = [("confirm", "\"person\"")];
+    vec![
+        restart(
+            "base_url",
+            "\"http://127.0.0.1:20\"",
+            "\"http://127.0.0.1:21\"",
+        ),
+        of("api_token", "\"one\"", "\"two\""),
+        no_key(of("api_token_file", "\"key1\"", "\"key2\"")),
+        no_key(of(
+            "token_command",
+            "[\"echo\", \"one\"]",
+            "[\"echo\", \"two\"]",
+        )),
+        restart("graphql_path", "\"/graphql\"", "\"/other\""),
+        of("default_locale", "\"en\"", "\"de\""),
+        of("default_editor", "\"markdown\"", "\"code\""),
+        of("mutations_enabled", "true", "false"),
+        of("mutation_dry_run", "false", "true"),
+        of(
+            "mutation_confirm_token",
+            "\"open sesame, please\"",
+            "\"open sesame, thanks\"",
+        ),
+        of("confirm", "\"preview\"", "\"review\""),
+        beside(of("person_timeout_s", "50", "60"), &person),
+        of(
+            "review_url",
+            "\"https://a.example/review\"",
+            "\"https://b.example/review\"",
+        ),
+        beside(of("confirm_fallback", "\"preview\"", ""), &person),
+        of("allowed_mutation_path_prefixes", "", "[\"docs\"]"),
+        of(
+            "denied_mutation_path_prefixes",
+            "[\"hr\"]",
+            "[\"hr\", \"legal\"]",
+        ),
+        of("allowed_read_path_prefixes", "", "[\"docs\"]"),
+        of("denied_read_path_prefixes", "[\"hr\"]", "[\"legal\"]"),
+        of("denied_read_tags", "", "[\"secret\"]"),
+        of("trash_prefix", "\"trash\"", "\"bin\""),
+        of("upload_dir", "\"up1\"", "\"up2\""),
+        of("toolsets", "[\"pages\", \"undo\"]", "[\"pages\"]"),
+        Sample {
+            without: &["toolsets"],
+            ..of("tools", "", "[\"wikijs_undo_write\"]")
+        },
+        of("exclude_tools", "", "[\"wikijs_delete_page\"]"),
+        of("read_only", "", "true"),
+        of("custom_tools_dir", "\"custom1\"", "\"custom2\""),
+        of("json_indent", "0", "2"),
+        of("http_timeout_ms", "1000", "2000"),
+        of("http_max_retries", "1", "2"),
+        of("http_retry_total_ms", "1000", "2000"),
+        of("http_write_timeout_ms", "1000", "2000"),
+        of(
+            "proxy",
+            "\"http://a.example:3128\"",
+            "\"http://b.example:3128\"",
+        ),
+        of("ca_file", "", "\"ca.pem\""),
+        of("extra_headers_file", "\"headers1\"", "\"headers2\""),
+        restart("audit_dir", "\"audit\"", "\"audit2\""),
+        of("audit_keep_days", "10", "20"),
+        of("audit_keep_mb", "10", "20"),
+        restart("audit_anchors", "", "\"anchors\""),
+        beside(
+            restart("audit_signing_key", "", "\"signing\""),
+            &[("audit_anchors", "\"anchors\"")],
+        ),
+        of("memory", "\"client\"", "\"site\""),
+        of("proposals_keep_days", "10", "20"),
+        of("index", "\"memory\"", "\"off\""),
+        of("index_load", "20", "30"),
+        of("index_dir", "\"index1\"", "\"index2\""),
+        restart("serve_address", "", "\"127.0.0.1:1\""),
+        restart("serve_tokens_file", "\"tokens\"", "\"tokens2\""),
+        of("serve_allowed_hosts", "", "[\"wiki.example.com\"]"),
+        of("serve_allowed_origins", "", "[\"https://a.example\"]"),
+        of("serve_trusted_proxies", "", "[\"10.0.0.0/8\"]"),
+        restart("serve_caller_keys", "", "true"),
+        of("serve_rate", "100", "50"),
+        restart("log", "\"info\"", "\"debug\""),
+        restart("log_format", "\"text\"", "\"json\""),
+        restart("log_dir", "\"log1\"", "\"log2\""),
+    ]
+}
+
+/// A directory with all files that the samples name.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path();
+        for name in ["up1", "up2", "custom1", "custom2", "audit", "log1", "log2"] {
+            fs::create_dir(path.join(name)).unwrap();
+            fs::set_permissions(path.join(name), fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        let recipe = "name = \"custom_x\"\ndescription = \"X.\"\ntool = \"wikijs_list_pages\"\n\n[values]\npath = \"x\"\n";
+        let (_, signing) = SigningKey::generate().unwrap();
+        let certificate = rcgen::generate_simple_self_signed(vec!["a.example".to_owned()]).unwrap();
+        for (name, text) in [
+            ("key1", "one"),
+            ("key2", "two"),
+            ("headers1", "X-One: 1\n"),
+            ("headers2", "X-Two: 1\n"),
+            ("custom2/x.toml", recipe),
+            ("ca.pem", &certificate.cert.pem()),
+            ("signing", signing.expose_secret()),
+        ] {
+            fs::write(path.join(name), text).unwrap();
+            fs::set_permissions(path.join(name), fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        for name in ["tokens", "tokens2"] {
+            let may = Grant {
+                confirm: Some(crate::gates::ClientConfirm::Person),
+                ..Grant::default()
+            };
+            let client = NamedClient::new("ci", &Token::new().unwrap(), may).unwrap();
+            TokensFile::new(path.join(name)).add(client).unwrap();
+        }
+        Self(dir)
+    }
+
+    fn given(&self) -> Given {
+        Given {
+            config: Some(self.0.path().join("config.toml")),
+            ..Given::default()
+        }
+    }
+
+    fn put(&self, text: &str) {
+        let (new, path) = (self.0.path().join("new"), self.0.path().join("config.toml"));
+        fs::write(&new, text).unwrap();
+        fs::set_permissions(&new, fs::Permissions::from_mode(0o600)).unwrap();
+        fs::rename(new, path).unwrap();
+    }
+}
+
+/// A table of the file: these lines, but for those that the own ones replace.
+fn table(base: &[(&str, &str)], own: &Lines<'_>, without: &[&str]) -> String {
+    let is_replaced = |name: &str| own.iter().any(|(other, _)| *other == name);
+    let kept = base.iter();
+    let kept = kept.filter(|(name, _)| !is_replaced(name) && !without.contains(name));
+    let lines = kept
+        .chain(own)
+        .map(|(name, value)| format!("{name} = {value}\n"));
+    lines.collect()
+}
+
+/// A server's file with these lines.
+fn file(wikis: Wikis, at: At, own: &Lines<'_>, without: &[&str]) -> String {
+    let server = [
+        ("audit_dir", "\"audit\""),
+        ("serve_tokens_file", "\"tokens\""),
+        ("index", "\"off\""),
+        ("mutations_enabled", "true"),
+        ("mutation_dry_run", "false"),
+        ("toolsets", "[\"pages\", \"undo\"]"),
+    ];
+    let unnamed = [
+        ("base_url", "\"http://127.0.0.1:9\""),
+        ("api_token", "\"key\""),
+    ];
+    let named = [
+        ("base_url", "\"http://127.0.0.1:10\""),
+        ("api_token", "\"key\""),
+    ];
+    let none = (Lines::new(), &[][..]);
+    let (of_top, of_site) = match at {
+        At::Top => ((own.clone(), without), none),
+        At::Site => (none, (own.clone(), without)),
+    };
+    let mut text = match wikis {
+        Wikis::Named => table(&server, &of_top.0, of_top.1),
+        Wikis::Unnamed | Wikis::Both => {
+            table(&[&server[..], &unnamed].concat(), &of_top.0, of_top.1)
+        }
+    };
+    if wikis != Wikis::Unnamed {
+        let site = table(&named, &of_site.0, of_site.1);
+        write!(text, "[sites.a]\n{site}").unwrap();
+    }
+    text
+}
+
+/// All that holds for the calls of one wiki, as the server has it.
+fn in_force(app: &App) -> String {
+    let tools: Vec<_> = app.registry().definitions().map(|tool| tool.name).collect();
+    let source = app
+        .key_watch
+        .as_ref()
+        .map(|watch| watch.source().name().to_owned());
+    // Where the page is served, and what pauses writes until a restart, is no setting.
+    let policy = Policy {
+        review: ReviewAddress::default(),
+        pauses: Pauses::default(),
+        ..app.desk.policy().clone()
+    };
+    let review = &app.desk.policy().review;
+    let parts: [(&str, String); 10] = [
+        ("policy", format!("{policy:?}")),
+        ("review", format!("{:?}", review.named())),
+        ("token", format!("{:?}", static_token(app))),
+        ("wiki", format!("{:?}", app.wiki.settings())),
+        ("key", format!("{:?} {source:?}", app.wiki.key().digest())),
+        ("tools", format!("{tools:?} {:?}", app.own_tools)),
+        ("index", format!("{:?}", app.index.settings_in_force())),
+        ("kept", app.desk.kept()),
+        ("notify", app.desk.audit().notified()),
+        ("indent", format!("{:?}", app.indent)),
+    ];
+    parts
+        .map(|(part, told)| format!("{part}: {told}"))
+        .join("\n")
+}
+
+fn static_token(app: &App) -> Option<String> {
+    let token = app.desk.policy().static_token.as_ref();
+    token.map(|token| token.expose().to_owned())
+}
+
+/// A running server.
+struct Running {
+    reload: Reload,
+    sites: Arc<Sites>,
+    server: HttpServer,
+}
+
+impl Running {
+    async fn start(given: &Given) -> Result<Self, String> {
+        let layers = Layers::load(given).map_err(|faults| faults[0].to_string())?;
+        let all = Settings::load_every(&layers).map_err(|faults| faults[0].to_string())?;
+        let serve = all[0].serve.clone();
+        let app = |settings: Settings| {
+            let name = settings.site.clone();
+            App::new(settings, Patience::default()).map(|app| Site::new(name, app))
+        };
+        let all = all.into_iter().map(app).collect::<Result<_, _>>()?;
+        let sites = Sites::new(all, layers.default_site().cloned());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let limits = HttpLimits::default();
+        let server = HttpServer::of_sites(Arc::clone(&sites), serve, limits, listener)?;
+        let reload = Reload::new(given.clone(), layers, Arc::clone(&sites), true);
+        let reload = reload.serving(server.settings_taker());
+        Ok(Self {
+            reload,
+            sites,
+            server,
+        })
+    }
+
+    async fn look(&mut self) -> Option<String> {
+        let now = self.reload.layers.stamps(&self.reload.given);
+        self.reload.look(now).await;
+        self.sites.fault()
+    }
+
+    fn in_force(&self) -> Vec<String> {
+        let all = self.sites.all();
+        let told = |site: &Arc<Site>| format!("site {:?}\n{}", site.name(), in_force(&site.app()));
+        all.iter()
+            .map(told)
+            .chain([self.server.in_force()])
+            .collect()
+    }
+
+    fn holds(&self) -> Vec<Option<Pause>> {
+        let all = self.sites.all();
+        all.iter().map(|site| site.app().paused()).collect()
+    }
+}
+
+/// Changes a setting in a running server, and compares it with one that starts with the same file.
+async fn compare(
+    place: &Place,
+    (wikis, at): (Wikis, At),
+    sample: &Sample<'_>,
+) -> Result<(), String> {
+    let with = |value: Option<&str>| {
+        let beside = sample.beside.iter().copied();
+        let own = beside.chain(value.map(|value| (sample.name, value)));
+        let own: Lines<'_> = own.collect();
+        file(wikis, at, &own, sample.without)
+    };
+    let (was, is) = (with(sample.was), with(sample.is));
+    if sample.takes_restart {
+        return refused(place, sample.name, &was, &is).await;
+    }
+    place.put(&was);
+    if Running::start(&place.given()).await.is_err() && is_token_at_top(at, sample.name) {
+        // The server's static token is no site's.
+        return Ok(());
+    }
+    let has_changed = taken_over(place, &was, &is).await?;
+    if !has_changed && is_felt(wikis, at, sample.name) {
+        return Err("changes nothing, so that the sample shows nothing".to_owned());
+    }
+    Ok(())
+}
+
+fn is_token_at_top(at: At, name: &str) -> bool {
+    at == At::Top && name == "mutation_confirm_token"
+}
+
+/// Whether a change that takes a restart is refused by name, and changes nothing.
+async fn refused(place: &Place, name: &str, was: &str, is: &str) -> Result<(), String> {
+    place.put(was);
+    let mut running = Running::start(&place.given()).await?;
+    let before = running.in_force();
+    place.put(is);
+    let fault = running.look().await;
+    let is_named = |fault: &String| fault.contains(name) && fault.contains("restart");
+    if !fault.as_ref().is_some_and(is_named) {
+        return Err(format!("is not refused by name: {fault:?}"));
+    }
+    if running.in_force() != before {
+        return Err("is refused, and changes something".to_owned());
+    }
+    Ok(())
+}
+
+/// Changes the file of a running server, and compares it with one that starts with the changed
+/// file; whether anything has changed.
+async fn taken_over(place: &Place, was: &str, is: &str) -> Result<bool, String> {
+    place.put(was);
+    let running = Running::start(&place.given()).await;
+    let mut running = running.map_err(|fault| format!("does not start: {fault}"))?;
+    let before = running.in_force();
+    place.put(is);
+    let fault = running.look().await;
+    let restarted = Running::start(&place.given()).await;
+    let restarted = restarted.map_err(|why| format!("a restarted one does not start: {why}"))?;
+    if let Some(fault) = fault {
+        return Err(format!("is not taken over: {fault}"));
+    }
+    let (now, restarted) = (running.in_force(), restarted.in_force());
+    for (now, restarted) in now.iter().zip(&restarted) {
+        let mut lines = now.lines().zip(restarted.lines());
+        if let Some((now, restarted)) = lines.find(|(now, restarted)| now != restarted) {
+            let same = now
+                .chars()
+                .zip(restarted.chars())
+                .take_while(|(a, b)| a == b);
+            let same = same.count().saturating_sub(40);
+            let from = |text: &str| text.chars().skip(same).take(200).collect::<String>();
+            return Err(format!("differs: {} / {}", from(now), from(restarted)));
+        }
+    }
+    if now.len() != restarted.len() {
+        return Err("has other sites".to_owned());
+    }
+    Ok(now != before)
+}
+
+/// Whether a wiki feels a change there at all: what each site says for itself holds at the top for
+/// the unnamed wiki alone.
+fn is_felt(wikis: Wikis, at: At, name: &str) -> bool {
+    let of_sites = [
+        "api_token",
+        "api_token_file",
+        "token_command",
+        "mutation_confirm_token",
+        "ca_file",
+        "extra_headers_file",
+        "upload_dir",
+    ];
+    !(at == At::Top && wikis == Wikis::Named && of_sites.contains(&name))
+}
+
+async fn compare_all(wikis: Wikis) {
+    let (place, samples) = (Place::new(), samples());
+    let names: Vec<_> = samples
+        .iter()
+        .map(|sample| sample.name.to_owned())
+        .collect();
+    let all: Vec<_> = SETTINGS.iter().map(|setting| setting.file_name()).collect();
+    assert_eq!(names, all, "each setting has its sample");
+    let mut wrong = Vec::new();
+    for sample in &samples {
+        for at in [At::Top, At::Site] {
+            let setting = SETTINGS.iter().find(|one| one.file_name() == sample.name);
+            let is_own = ["base_url", "graphql_path"].contains(&sample.name);
+            let is_possible = match (at, wikis) {
+                (At::Site, Wikis::Unnamed) => false,
+                (At::Site, _) => setting.is_some_and(|setting| setting.may_be_of_site()),
+                // An address at the top is another wiki's, and no change of the site's.
+                (At::Top, Wikis::Named) => !is_own,
+                (At::Top, _) => true,
+            };
+            if is_possible && let Err(why) = compare(&place, (wikis, at), sample).await {
+                wrong.push(format!("{} at {at:?}, {wikis:?}: {why}", sample.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn each_setting_holds_at_once_for_a_named_site() {
+    compare_all(Wikis::Named).await;
+}
+
+#[tokio::test]
+async fn each_setting_holds_at_once_for_an_unnamed_wiki() {
+    compare_all(Wikis::Unnamed).await;
+}
+
+#[tokio::test]
+async fn each_setting_holds_at_once_for_a_named_and_an_unnamed_wiki_together() {
+    compare_all(Wikis::Both).await;
+}
+
+#[tokio::test]
+async fn tables_and_files_that_are_named_hold_at_once_too() {
+    let place = Place::new();
+    let base = |lines: Lines<'static>| file(Wikis::Both, At::Top, &lines, &[]);
+    let (top, sites) = {
+        let text = base(Lines::new());
+        let (top, sites) = text.split_once("[sites.a]").unwrap();
+        (top.to_owned(), format!("[sites.a]{sites}"))
+    };
+    for table in [
+        "[[rules]]\nname = \"no\"\nthen = \"deny\"\n",
+        "[[checks]]\nname = \"ok\"\nargv = [\"true\"]\n",
+        "[[notify]]\nname = \"a\"\nargv = [\"true\"]\n",
+        "[sites.b]\nbase_url = \"http://127.0.0.1:11\"\napi_token = \"key\"\n",
+    ] {
+        let (without, with) = (format!("{top}{sites}"), format!("{top}{table}{sites}"));
+        assert_eq!(
+            taken_over(&place, &without, &with).await,
+            Ok(true),
+            "{table}"
+        );
+        assert_eq!(
+            taken_over(&place, &with, &without).await,
+            Ok(true),
+            "{table}"
+        );
+    }
+    // So do the lines on which gates stand, which refusals name.
+    let (text, moved) = (format!("{top}{sites}"), format!("\n\n{top}{sites}"));
+    assert_eq!(taken_over(&place, &text, &moved).await, Ok(true));
+    // What a file says counts, not its name alone.
+    let text = base(vec![("extra_headers_file", "\"headers1\"")]);
+    place.put(&text);
+    let mut running = Running::start(&place.given()).await.unwrap();
+    fs::write(place.0.path().join("headers1"), "X-Three: 3\n").unwrap();
+    assert_eq!(running.look().await, None);
+    assert!(running.in_force()[0].contains("x-three"));
+}
+
+/// A running server of a site, at whose file these lines are changed.
+async fn changed(top: [&str; 2], site: [&str; 2]) -> (Option<String>, Vec<Option<Pause>>, Running) {
+    let place = Place::new();
+    let with = |top: &str, site: &str| {
+        let server = file(Wikis::Named, At::Top, &Lines::new(), &[]);
+        let (server, own) = server.split_once("[sites.a]").unwrap();
+        place.put(&format!(
+            "{}{top}\n[sites.a]{own}{site}\n",
+            kept(server, top)
+        ));
+    };
+    with(top[0], site[0]);
+    let mut running = Running::start(&place.given()).await.unwrap();
+    with(top[1], site[1]);
+    let fault = running.look().await;
+    let holds = running.holds();
+    (fault, holds, running)
+}
+
+/// The lines of a text that name nothing that these lines name.
+fn kept(text: &str, own: &str) -> String {
+    let name = |line: &str| line.split(" =").next().unwrap_or_default().to_owned();
+    let own: Vec<String> = own.lines().map(name).collect();
+    let kept = text.lines().filter(|line| !own.contains(&name(line)));
+    kept.map(|line| format!("{line}\n")).collect()
+}
+
+#[tokio::test]
+async fn a_stricter_gate_beside_a_change_that_takes_a_restart_pauses_writes() {
+    let other = "log = \"debug\"";
+    for (was, is) in [
+        ("", "mutations_enabled = false"),
+        ("", "mutation_dry_run = true"),
+        ("", "confirm = \"person\""),
+        (
+            "confirm = \"person\"\nconfirm_fallback = \"preview\"",
+            "confirm = \"person\"",
+        ),
+        ("", "allowed_mutation_path_prefixes = [\"docs\"]"),
+        ("", "denied_mutation_path_prefixes = [\"hr\"]"),
+        ("", "allowed_read_path_prefixes = [\"docs\"]"),
+        ("", "denied_read_tags = [\"secret\"]"),
+        ("trash_prefix = \"trash\"", ""),
+        ("", "read_only = true"),
+        ("", "exclude_tools = [\"wikijs_delete_page\"]"),
+        ("toolsets = [\"pages\", \"undo\"]", "toolsets = [\"pages\"]"),
+        ("", "serve_caller_keys = true"),
+        ("", "[[rules]]\nname = \"no\"\nthen = \"deny\""),
+    ] {
+        // A table ends what stands at the top.
+        let with = |text: &str| format!("{other}\n{text}");
+        let (fault, holds, running) = changed([was, &with(is)], [""; 2]).await;
+        assert!(fault.is_some_and(|fault| fault.contains("log")), "{is}");
+        let [Some(Pause::Settings(why))] = &*holds else {
+            panic!("{was:?} -> {is:?}: {holds:?}");
+        };
+        assert!(
+            why.contains("is not in force") && !why.contains("config.toml"),
+            "{why}"
+        );
+        drop(running);
+        // The other way round, nothing is stricter.
+        if !is.contains("serve_caller_keys") {
+            let (fault, holds, _) = changed([is, &with(was)], [""; 2]).await;
+            assert!(
+                fault.is_some() && holds == [None],
+                "{is:?} -> {was:?}: {holds:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_gate_closed_at_the_top_pauses_a_site_whose_own_value_is_wider() {
+    for (top, own) in [
+        ("mutations_enabled = false", "mutations_enabled = true"),
+        ("mutation_dry_run = true", "mutation_dry_run = false"),
+        ("confirm = \"review\"", "confirm = \"preview\""),
+        ("toolsets = [\"undo\"]", "toolsets = [\"pages\"]"),
+    ] {
+        let (fault, holds, _) = changed(["", top], [own; 2]).await;
+        assert!(
+            fault.is_some_and(|fault| fault.contains("sites.a")),
+            "{top}"
+        );
+        assert!(
+            matches!(&*holds, [Some(Pause::Settings(_))]),
+            "{top}: {holds:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn writes_go_on_once_the_file_is_put_right_and_not_before() {
+    let place = Place::new();
+    let base = file(Wikis::Both, At::Top, &Lines::new(), &[]);
+    let text = |lines: &str| format!("{lines}\n{}", kept(&base, lines));
+    place.put(&text(""));
+    let mut running = Running::start(&place.given()).await.unwrap();
+    let closed = "mutation_dry_run = true\nserve_rate = 0";
+    place.put(&text(closed));
+    assert!(running.look().await.is_some());
+    assert!(running.holds().iter().all(Option::is_some));
+    // What cannot be read at all says nothing of gates; what was known of them stays.
+    place.put("nonsense");
+    assert!(
+        running
+            .look()
+            .await
+            .is_some_and(|fault| fault.contains("no TOML"))
+    );
+    assert!(running.holds().iter().all(Option::is_some));
+    place.put(&text("serve_rate = 0"));
+    assert!(running.look().await.is_some());
+    assert_eq!(running.holds(), [None, None]);
+    place.put(&text(closed));
+    assert!(running.look().await.is_some());
+    place.put(&text(""));
+    assert_eq!(running.look().await, None);
+    assert_eq!(running.holds(), [None, None]);
+    assert!(
+        running
+            .sites
+            .all()
+            .iter()
+            .all(|site| site.app().desk.may_write())
+    );
+}
+
+#[tokio::test]
+async fn a_file_that_closes_nothing_pauses_nothing_whatever_is_wrong_with_it() {
+    for (top, why) in [
+        ("nonsense = 1", "nonsense"),
+        ("serve_rate = 0", "serve_rate"),
+        ("log = \"debug\"", "restart"),
+        ("[", "no TOML"),
+        ("serve_rate = 5\nserve_rate = 6", "no TOML"),
+    ] {
+        let (fault, holds, _) = changed(["", top], [""; 2]).await;
+        assert!(
+            fault.as_ref().is_some_and(|fault| fault.contains(why)),
+            "{top}: {fault:?}"
+        );
+        assert_eq!(holds, [None], "{top}");
+    }
+}
+
+#[tokio::test]
+async fn a_site_that_is_taken_out_is_paused_where_the_file_cannot_be_taken_over() {
+    let place = Place::new();
+    place.put(&file(Wikis::Both, At::Top, &Lines::new(), &[]));
+    let mut running = Running::start(&place.given()).await.unwrap();
+    place.put(&format!(
+        "log = \"debug\"\n{}",
+        file(Wikis::Unnamed, At::Top, &Lines::new(), &[])
+    ));
+    assert!(running.look().await.is_some());
+    let holds = running.holds();
+    let [None, Some(Pause::Settings(why))] = &*holds else {
+        panic!("{holds:?}");
+    };
+    assert!(why.contains("the site"), "{why}");
+    // Without anything else it is not served any more.
+    place.put(&file(Wikis::Unnamed, At::Top, &Lines::new(), &[]));
+    assert_eq!(running.look().await, None);
+    assert_eq!(running.sites.all().len(), 1);
+}
+
+#[tokio::test]
+async fn a_key_file_that_is_emptied_keeps_the_key_and_stops_no_gate_from_closing() {
+    let place = Place::new();
+    let own = vec![("api_token_file", "\"key1\"")];
+    let base = file(Wikis::Unnamed, At::Top, &own, &["api_token"]);
+    place.put(&base);
+    let mut running = Running::start(&place.given()).await.unwrap();
+    let key = |running: &Running| running.sites.all()[0].app().wiki.key().digest();
+    let before = key(&running);
+    fs::write(place.0.path().join("key1"), "").unwrap();
+    let fault = running.look().await;
+    assert!(fault.is_some_and(|fault| fault.contains("api_token_file")));
+    assert_eq!((key(&running), running.holds()), (before, vec![None]));
+    let closed = "mutations_enabled = false";
+    place.put(&format!("{closed}\n{}", kept(&base, closed)));
+    assert!(running.look().await.is_some());
+    assert!(matches!(&*running.holds(), [Some(Pause::Settings(_))]));
+    // The file of the key is looked at, too: with a good key all of it is taken over.
+    let stamps = |running: &Running| running.reload.layers.stamps(&running.reload.given);
+    let before = stamps(&running);
+    fs::write(place.0.path().join("key1"), "three").unwrap();
+    assert!(stamps(&running) != before);
+    assert_eq!(running.look().await, None);
+    assert_eq!(running.holds(), [None]);
+    assert!(!running.sites.all()[0].app().desk.may_write());
+}
+
+#[tokio::test]
+async fn proxies_without_named_clients_are_refused_as_at_a_start() {
+    let place = Place::new();
+    let base = kept(
+        &file(Wikis::Unnamed, At::Top, &Lines::new(), &[]),
+        "serve_tokens_file =",
+    );
+    place.put(&base);
+    let mut running = Running::start(&place.given()).await.unwrap();
+    place.put(&format!("serve_trusted_proxies = [\"10.0.0.0/8\"]\n{base}"));
+    let fault = running.look().await;
+    assert!(
+        fault
+            .as_ref()
+            .is_some_and(|fault| fault.contains("WIKI_SERVE_TOKENS_FILE")),
+        "{fault:?}"
+    );
+}
