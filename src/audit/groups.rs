@@ -8,8 +8,8 @@ use time::OffsetDateTime;
 use super::confirmed::fill_spent;
 use super::proposals::{is_making, is_making_of_other};
 use super::{
-    ApprovalId, AuditError, AuditLog, CallId, CallStory, Ending, Event, Filter, Omitted, ProposalId,
-    Record,
+    ApprovalId, AuditError, AuditLog, CallId, CallStory, Ending, Event, Filter, Omitted,
+    ProposalId, Record,
 };
 
 /// The most groups that are told apart; of more the oldest are only counted.

@@ -258,8 +258,6 @@ mod tests {
             ..open()
         };
         assert!(moved != open() && moved.has_gates_of(&open()));
-        assert!(
-            !writes(WritePolicy::DryRun).has_gates_of(&open())
-        );
+        assert!(!writes(WritePolicy::DryRun).has_gates_of(&open()));
     }
 }

@@ -288,7 +288,10 @@ mod tests {
     #[test]
     fn a_token_for_one_decision_is_of_its_session_and_its_words() {
         let sessions = Sessions::default();
-        let (one, other) = (sessions.open("a").unwrap(), sessions.open("a").unwrap());
+        let (one, other) = (
+            sessions.open(&of("a")).unwrap(),
+            sessions.open(&of("a")).unwrap(),
+        );
         let (one, other) = (sessions.of(&one).unwrap(), sessions.of(&other).unwrap());
         let token = one.token_for(&["delete", "ab", "c"]);
         assert!(one.is_token_for(&["delete", "ab", "c"], &token));

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
+use super::difference::rows;
 use super::fields;
 use super::markup::{self, Frame, client, counted, text, when};
 use super::queue::{marks, place, verb, what};

@@ -260,7 +260,7 @@ fn change(one: &Change) -> Markup {
             @for warning in &one.warnings { p.warning { (text(&warning.to_string())) } }
             @if !values.is_empty() { (fields::table(&values)) }
             @for (name, diff) in texts.chain(content) {
-                div.text { h4 { (name) } (table(&rows(diff), false)) }
+                div.text { h4 { (name) } (table(&rows(diff, 0..usize::MAX).collect::<Vec<_>>(), false)) }
             }
         }
     }

@@ -125,7 +125,7 @@ impl Past {
             *asked = asked.saturating_add(1);
             if *asked > MOST_ASKED
                 || !self.wiki.may_read(locale, path).await?
-                || !self.admits_deleted(page.call).await
+                || !self.admits_deleted(page.call).await?
             {
                 continue;
             }
