@@ -514,7 +514,8 @@ async fn tables_and_files_that_are_named_hold_at_once_too() {
         );
     }
     // So do the lines on which gates stand, which refusals name.
-    let (text, moved) = (format!("{top}{sites}"), format!("\n\n{top}{sites}"));
+    let text = base(vec![("mutation_dry_run", "true")]);
+    let moved = format!("\n\n{text}");
     assert_eq!(taken_over(&place, &text, &moved).await, Ok(true));
     // What a file says counts, not its name alone.
     let text = base(vec![("extra_headers_file", "\"headers1\"")]);
