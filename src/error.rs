@@ -51,8 +51,8 @@ codes! {
     AmbiguousSection = "AMBIGUOUS_SECTION", "Choose one of the selectors in details.candidates.";
     /// The page has no such version.
     VersionNotFound = "VERSION_NOT_FOUND", "Check the versionId. Take one from wikijs_get_page_history of this page.";
-    /// Writes are switched off.
-    MutationsDisabled = "MUTATIONS_DISABLED", "Tell the user: an operator can switch writes on with WIKI_MUTATIONS_ENABLED=true.";
+    /// The level of this caller is `off`; `details.setBy` names the line that set it.
+    MutationsDisabled = "MUTATIONS_DISABLED", "Tell the user: an operator can switch writes on; details.setBy names the line.";
     /// An operator paused all writes; `details.reason` says why, `details.since` since when.
     WritesPaused = "WRITES_PAUSED", "Nothing was sent. Tell the user, and do not try again before they say so: `wikijs-mcp resume` lets writes go on.";
     /// The write needs the operator's static token.

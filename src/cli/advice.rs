@@ -12,15 +12,21 @@ const TELL: [&str; 3] = [
     "Tell the user to ",
 ];
 
-/// The hint of a failure, reworded for an operator where the agent's hint would mislead.
+/// The hint of a failure, reworded for an operator where the agent's hint would mislead; of a
+/// refusal by the level, with the line that set it.
 pub(super) fn advice(failure: &Failure) -> String {
+    let hint = hint(failure);
+    let of = |name: &str| failure.details.get(name).and_then(Value::as_str);
+    match (of("level"), of("setBy")) {
+        (Some(level), Some(line)) => format!("{hint} The level is {level}, set by {line}."),
+        _ => hint,
+    }
+}
+
+fn hint(failure: &Failure) -> String {
     let hint = failure.hint.as_str();
     if failure.details.contains_key("merged") {
         return "Nothing was sent. Both changes fit into one: see `wikijs-mcp proposals apply --merge`."
-            .to_owned();
-    }
-    if failure.details.get("reason").and_then(Value::as_str) == Some("cannot_ask") {
-        return "Nothing was sent. `tool call` asks only about previews: set WIKI_CONFIRM=preview for it, or WIKI_CONFIRM_FALLBACK."
             .to_owned();
     }
     if hint == failure.code.hint()
@@ -42,7 +48,10 @@ const fn at_terminal(code: Code) -> Option<&'static str> {
         Code::PageNotFound => {
             "The page may have been moved or deleted; `wikijs-mcp tool call wikijs_search_pages` finds pages."
         }
-        Code::ConfirmRequired => "Give the operator's token in the arguments, as confirm.",
+        Code::MutationsDisabled => "Nothing was sent.",
+        Code::ConfirmRequired => {
+            "Nothing was sent. Give the operator's token in the arguments of `tool call`, as confirm; other commands ask at a terminal without --yes."
+        }
         Code::ConfirmMismatch => "Give the right token; for a changed call, leave confirm out.",
         Code::ConfirmExpired => "Try again: the preview is made anew.",
         Code::ApprovalDenied => "Nothing was sent.",
@@ -84,5 +93,12 @@ mod tests {
         }
         let of_a_place = Failure::new(Code::WikiError, "x").hint("Tell the user to look at it.");
         assert_eq!(advice(&of_a_place), "Look at it.");
+        let of_a_level = Failure::new(Code::MutationsDisabled, "x")
+            .detail("level", "off")
+            .detail("setBy", "WIKI_READ_ONLY (environment)");
+        assert_eq!(
+            advice(&of_a_level),
+            "Nothing was sent. The level is off, set by WIKI_READ_ONLY (environment)."
+        );
     }
 }

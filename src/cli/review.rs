@@ -33,7 +33,7 @@ const OPENERS: [&str; 2] = ["xdg-open", "open"];
 /// Arguments of `review`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp review\n  wikijs-mcp review 4f2a6b1c9d8e7f60\n  wikijs-mcp review --no-browser --port 8780"
+    after_help = "What you decide on the page is the operator's decision: it applies at every level but `off`, ends a dry run,\npasses a pause, and satisfies every rule but `deny`.\n\nExamples:\n  wikijs-mcp review\n  wikijs-mcp review 4f2a6b1c9d8e7f60\n  wikijs-mcp review --no-browser --port 8780"
 )]
 pub(super) struct Arguments {
     /// The proposal to begin with

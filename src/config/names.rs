@@ -183,7 +183,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_READ_ONLY",
         Flag,
         "`false`",
-        "Whether every tool that can change the wiki is left out, whatever else is set. It does not bind the operator's own `undo` and `proposals apply`; `WIKI_MUTATIONS_ENABLED` does.",
+        "Whether every tool that can change the wiki is left out, whatever else is set. It makes the level of clients `off`, and does not restrict the operator's own commands (`undo`, `files push`, `proposals apply`); `WIKI_MUTATIONS_ENABLED` does.",
     ),
     setting(
         "WIKI_CUSTOM_TOOLS_DIR",

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::parse::{SettingError, Source};
 use super::storage;
 use super::unread::why_unread;
-use super::write_policy::{self, Resolved};
+use super::write_policy;
 use crate::audit::Pauses;
-use crate::gates::{Narrowing, Policy};
+use crate::gates::{Authority, Narrowing, Policy};
 use crate::memory::MemoryMode;
 use crate::notify::ReviewAddress;
 use crate::page::{Prefix, ReadRule, ReadScope, Trash};
@@ -43,28 +43,16 @@ fn narrowed(policy: Policy, site: &Source<'_>) -> Result<Policy, SettingError> {
     Ok(own)
 }
 
-/// The same policy with what its settings about writing come to.
-fn levelled(policy: Policy, resolved: Resolved) -> Policy {
-    let Resolved {
-        writes,
-        set_by,
-        fallback_set_by,
-        read_only,
-        static_token,
-    } = resolved;
-    Policy {
-        writes,
-        set_by,
-        fallback_set_by,
-        read_only,
-        static_token,
-        ..policy
-    }
-}
-
 pub(super) fn of_server(source: &Source<'_>) -> Result<Policy, SettingError> {
     let tables = source.tables();
-    let policy = Policy {
+    let resolved = write_policy::resolved(source)?;
+    Ok(Policy {
+        writes: resolved.writes,
+        set_by: resolved.set_by,
+        fallback_set_by: resolved.fallback_set_by,
+        read_only: resolved.read_only,
+        static_token: resolved.static_token,
+        authority: Authority::Client,
         allowed: allowed(source)?,
         denied: source
             .prefixes("WIKI_DENIED_MUTATION_PATH_PREFIXES")?
@@ -76,9 +64,7 @@ pub(super) fn of_server(source: &Source<'_>) -> Result<Policy, SettingError> {
         rules: Arc::new(tables.rules),
         checks: tables.checks.into(),
         review: review(source)?,
-        ..Policy::default()
-    };
-    Ok(levelled(policy, write_policy::resolved(source)?))
+    })
 }
 
 fn review(source: &Source<'_>) -> Result<ReviewAddress, SettingError> {

@@ -58,13 +58,9 @@ pub(crate) fn enabled<'p>(
     Err(Refusal::at(Gate::Confirm, refusal))
 }
 
-/// What a caller is told to whom nothing is open. A client that only reads can do nothing about
-/// the server's settings.
+/// What a caller is told at the level `off`.
 fn off(policy: &Policy) -> Failure {
-    policy.refuse(
-        Code::MutationsDisabled,
-        "Writes are switched off for this caller.",
-    )
+    policy.refuse(Code::MutationsDisabled, "Writes are switched off here.")
 }
 
 /// What a caller is told if a pause stops its write.

@@ -52,6 +52,7 @@ async fn undo(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
         .with("WIKI_API_TOKEN", &wiki.keys().scripter)
         .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
         .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_MUTATION_DRY_RUN", "false")
         .with("WIKI_LOG", "off");
     tokio::task::spawn_blocking(|| command.run()).await.unwrap()
 }
@@ -228,7 +229,8 @@ async fn an_undo_to_another_path_can_be_proposed() {
         .with("WIKI_BASE_URL", &wiki.address())
         .with("WIKI_API_TOKEN", &wiki.keys().scripter)
         .with("WIKI_AUDIT_DIR", first.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true");
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_MUTATION_DRY_RUN", "false");
     let applied = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
     assert_eq!(applied.code, 0, "{}", applied.told);
     assert!(at(&wiki, "docs/old").is_some());

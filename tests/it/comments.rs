@@ -723,7 +723,8 @@ async fn a_proposed_comment_is_applied_by_a_person_if_it_still_fits() {
         .with("WIKI_AUDIT_DIR", dry.dir.path().to_str().unwrap())
         .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "vault")
         .with("WIKI_LOG", "off")
-        .with("WIKI_MUTATIONS_ENABLED", "true");
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_MUTATION_DRY_RUN", "false");
         tokio::task::spawn_blocking(|| command.run()).await.unwrap()
     };
     for (tool, arguments) in writes(id, first) {
@@ -805,7 +806,8 @@ async fn all_that_a_client_wrote_goes_back_but_for_comments_which_are_named() {
         .with("WIKI_BASE_URL", &wiki.address())
         .with("WIKI_API_TOKEN", &wiki.keys().admin)
         .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true");
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_MUTATION_DRY_RUN", "false");
     let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
     assert!(ended.told.contains("call by call"), "{}", ended.told);
     assert_eq!(texts(&wiki)[0], "Mine");

@@ -65,7 +65,7 @@ fn dir(files: &[(&str, &str)]) -> TempDir {
     dir
 }
 
-fn put(dir: &Path, name: &str, text: &str) {
+pub(crate) fn put(dir: &Path, name: &str, text: &str) {
     fs::write(dir.join(name), text).unwrap();
     mode(&dir.join(name), 0o600);
 }

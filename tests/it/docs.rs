@@ -73,6 +73,7 @@ fn the_settings_are_those_that_are_read() {
         include_str!("../../src/config/settings.rs"),
         include_str!("../../src/config/connection.rs"),
         include_str!("../../src/config/policy.rs"),
+        include_str!("../../src/config/write_policy.rs"),
         include_str!("../../src/config/storage.rs"),
         include_str!("../../src/config/anchors.rs"),
         include_str!("../../src/config/custom.rs"),

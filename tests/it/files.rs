@@ -104,6 +104,7 @@ impl Work {
             ("WIKI_API_TOKEN", self.key.clone()),
             ("WIKI_AUDIT_DIR", audit),
             ("WIKI_MUTATIONS_ENABLED", "true".to_owned()),
+            ("WIKI_MUTATION_DRY_RUN", "false".to_owned()),
             ("WIKI_LOG", "off".to_owned()),
         ];
         usual.into_iter().chain(self.settings.clone()).collect()
@@ -1039,6 +1040,7 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
             .with("WIKI_API_TOKEN", &wiki.keys().admin)
             .with("WIKI_AUDIT_DIR", dir.path().join("audit").to_str().unwrap())
             .with("WIKI_MUTATIONS_ENABLED", "true")
+            .with("WIKI_MUTATION_DRY_RUN", "false")
             .with("WIKI_LOG", "off")
             .in_dir(dir.path())
             .stdin(stdin)

@@ -130,6 +130,12 @@ impl Setup {
         self
     }
 
+    /// Whether a setting has this value.
+    pub(crate) fn says(&self, name: &str, value: &str) -> bool {
+        let says = |(own, said): &(String, String)| own == name && said == value;
+        self.variables.iter().any(says)
+    }
+
     /// With these tables of a settings file.
     pub(crate) fn with_tables(self, tables: &str) -> Self {
         Self {

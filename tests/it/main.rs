@@ -35,6 +35,7 @@ mod delegation;
 mod demo_wiki;
 mod docs;
 mod doctor;
+mod doors;
 mod drafts;
 mod editor_view;
 mod edits;

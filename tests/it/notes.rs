@@ -214,6 +214,7 @@ async fn the_note_of_a_proposals_file_is_held_against_the_record_of_its_making()
         .with("WIKI_API_TOKEN", &wiki.keys().admin)
         .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
         .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_MUTATION_DRY_RUN", "false")
         .with("WIKI_LOG", "off");
     let refused = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
     assert_ne!(refused.code, 0, "{}", refused.told);

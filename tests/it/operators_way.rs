@@ -200,7 +200,11 @@ async fn from_nothing_to_a_reviewed_log() {
     assert_eq!(ended.code, 0, "{}", ended.told);
 
     let ended = machine
-        .run(Some("undo"), &["undo", "last", "--yes"], "")
+        .run(
+            Some("undo"),
+            &["undo", "last", "--yes", "--mutation-dry-run", "false"],
+            "",
+        )
         .await;
     assert_eq!(ended.code, 0, "{}", ended.told);
     assert_eq!(title(docker), before);

@@ -56,6 +56,7 @@ async fn operator(wiki: &DemoWiki, dir: &Arc<TempDir>, key: &str, arguments: &[&
         .with("WIKI_API_TOKEN", key)
         .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap())
         .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_MUTATION_DRY_RUN", "false")
         .with("WIKI_LOG", "off");
     tokio::task::spawn_blocking(|| command.run()).await.unwrap()
 }

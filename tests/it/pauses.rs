@@ -22,6 +22,7 @@ async fn run(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Ended {
         .with("WIKI_BASE_URL", &wiki.address())
         .with("WIKI_API_TOKEN", &wiki.keys().editor)
         .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_MUTATION_DRY_RUN", "false")
         .with("WIKI_LOG", "off")
         .with("WIKI_AUDIT_DIR", dir.to_str().unwrap());
     tokio::task::spawn_blocking(|| command.run()).await.unwrap()
@@ -73,8 +74,11 @@ async fn a_pause_stops_the_writes_of_every_server_and_a_resume_lets_them_go_on()
     let page = second.call("wikijs_get_page_by_id", json!({ "id": id }));
     assert_eq!(page.await.unwrap()["id"], id);
     let writes = status(&first).await["writes"].take();
-    assert_eq!(writes["confirmedBy"], "refused");
-    assert_eq!(writes["why"], "an operator has paused all writes for now");
+    assert_eq!(writes["level"], "preview");
+    assert_eq!(
+        writes["refused"],
+        "an operator has paused all writes for now"
+    );
     assert_eq!(writes["paused"]["reason"], REASON);
     assert_eq!(mutations(&wiki), []);
 

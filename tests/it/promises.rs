@@ -1,11 +1,14 @@
 //! The promises that this project is known for, one test each. The other files go deeper.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use wikijs_mcp::demo::PageRow;
+use wikijs_mcp::gates::Level;
 use wikijs_mcp::page::Field;
 
+use crate::doors;
 use crate::harness::{Setup, id_of, mutations, new_page, sample_wiki, told, wiki_of};
 use crate::hosted::Caller;
 use crate::review::Desk;
@@ -438,6 +441,64 @@ async fn promise_13_nothing_is_decided_by_accident() {
     assert!(applied.contains("en/docs/install"), "{came}");
     assert!(applied.contains("Undo"), "{came}");
     desk.program.kill();
+}
+
+/// `doors` walks every door at every level; here is what `--yes` is and is not.
+#[tokio::test]
+async fn promise_12_one_rule_for_every_door_and_yes_is_no_persons_decision() {
+    const RULE: &str = "[[rules]]\nname = \"all\"\nthen = \"review\"\npaths = [\"docs\"]\n";
+    let wiki = Arc::new(wiki_of(&[("docs/a", "# A\n"), ("docs/b", "# B\n")]).await);
+    let file = tempfile::TempDir::new().unwrap();
+    let config = file.path().join("config.toml");
+    std::fs::write(&config, RULE).unwrap();
+    let config = config.to_str().unwrap();
+    for (level, rule) in [
+        (Level::DryRun, ""),
+        (Level::Review, ""),
+        (Level::Person, ""),
+        (Level::Preview, config),
+    ] {
+        let mut work = doors::edited(&wiki, level).await;
+        if !rule.is_empty() {
+            work = work.with("WIKI_CONFIG", rule);
+        }
+        let push = work.dir.path().to_str().unwrap().to_owned();
+        let call = json!({ "id": id_of(&wiki, "docs/b"), "title": "By a call" }).to_string();
+        for words in [
+            &["files", "push", &push, "--yes", "-m", "as agreed"][..],
+            &[
+                "tool",
+                "call",
+                "wikijs_update_page",
+                "--yes",
+                "--args",
+                &call,
+            ],
+        ] {
+            let ended = work.command(words).await;
+            assert_eq!(ended.code, 3, "{}", ended.told);
+            assert_eq!(mutations(&wiki), [], "{}", ended.told);
+            let why = if rule.is_empty() {
+                format!("the level is {}, set by WIKI_", level.as_str())
+            } else {
+                "a rule leaves this to people".to_owned()
+            };
+            assert!(ended.stderr.contains(&why), "{}", ended.told);
+        }
+        assert_eq!(doors::proposals(work.audit.path()), 2);
+    }
+    // The operator's decision goes beyond a rule and beyond the level, with `--yes` too.
+    let work = doors::edited(&wiki, Level::DryRun).await;
+    let work = work.with("WIKI_CONFIG", config);
+    work.good("push", &["--propose"]).await;
+    let applied = ["proposals", "apply", "--all", "--yes"];
+    let applied = work.command(&applied).await;
+    assert_eq!(
+        (applied.code, mutations(&wiki).len()),
+        (0, 1),
+        "{}",
+        applied.told
+    );
 }
 
 /// The answers stand in a table of ARCHITECTURE.md, each with the function and its file.

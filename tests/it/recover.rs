@@ -232,7 +232,8 @@ async fn the_command_undo_settles_before_it_looks() {
         .env("WIKI_BASE_URL", killed.faulty.address())
         .env("WIKI_API_TOKEN", &killed.wiki.keys().scripter)
         .env("WIKI_AUDIT_DIR", killed.dir.path())
-        .env("WIKI_MUTATIONS_ENABLED", "true");
+        .env("WIKI_MUTATIONS_ENABLED", "true")
+        .env("WIKI_MUTATION_DRY_RUN", "false");
     let undone = tokio::task::spawn_blocking(move || command.output().unwrap());
     let undone = undone.await.unwrap();
     assert_eq!(undone.status.code(), Some(0), "{undone:?}");

@@ -130,6 +130,7 @@ fn settings(wiki: &DemoWiki, agent: &Served<Agent>) -> Vec<(&'static str, String
             agent.dir.path().to_str().unwrap().to_owned(),
         ),
         ("WIKI_MUTATIONS_ENABLED", "true".to_owned()),
+        ("WIKI_MUTATION_DRY_RUN", "false".to_owned()),
         ("WIKI_CONFIRM", "review".to_owned()),
         ("WIKI_LOG", "off".to_owned()),
     ]
@@ -195,7 +196,7 @@ async fn the_walk_of_a_review_is_what_the_program_says() {
     );
     for (marker, arguments) in [
         ("listed", &["audit", "list", "--outcome", "applied"][..]),
-        ("undone", &["undo", "last", "--yes"]),
+        ("undone", &["undo", "last", "--yes", "--confirm", "preview"]),
     ] {
         let ended = walk.operator(arguments).await;
         assert_eq!(ended.code, 0, "{}", ended.told);

@@ -236,7 +236,7 @@ async fn a_private_key_is_denied_unless_that_rule_is_off_and_is_never_shown_in_a
 }
 
 #[tokio::test]
-async fn a_review_leaves_the_write_open_and_yes_alone_does_not_apply_it() {
+async fn a_review_leaves_the_write_open_until_the_operator_applies_it() {
     let wiki = sample_wiki().await;
     let tables =
         "[[rules]]\nname = \"home\"\nthen = \"review\"\npaths = [\"home\"]\nwhy = \"all see it\"\n";
@@ -266,9 +266,16 @@ async fn a_review_leaves_the_write_open_and_yes_alone_does_not_apply_it() {
         let dir = TempDir::new().unwrap();
         let config = file(&dir, tables);
         let apply = ["proposals", "apply", id, "--yes"];
-        let refused = run(&wiki, served.dir.path(), &config, &apply).await;
+        let denying = tables.replace("review", "deny");
+        let other_dir = TempDir::new().unwrap();
+        let denying = file(&other_dir, &denying);
+        let before = mutations(&wiki).len();
+        let refused = run(&wiki, served.dir.path(), &denying, &apply).await;
         assert!(refused.stderr.contains("RULE_DENIED"), "{}", refused.told);
-        assert_eq!(mutations(&wiki), []);
+        assert_eq!(mutations(&wiki).len(), before);
+        let applied = run(&wiki, served.dir.path(), &config, &apply).await;
+        assert_eq!(applied.code, 0, "{}", applied.told);
+        assert_eq!(mutations(&wiki).len(), before + 1);
     }
 }
 

@@ -375,6 +375,7 @@ async fn operator(at: &str, wiki: &DemoWiki, served: &Served, arguments: &[&str]
         .with("WIKI_API_TOKEN", &wiki.keys().admin)
         .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
         .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_MUTATION_DRY_RUN", "false")
         .with("WIKI_LOG", "off");
     tokio::task::spawn_blocking(|| command.run()).await.unwrap()
 }

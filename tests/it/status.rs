@@ -56,17 +56,17 @@ async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
     let preview = "answers with a preview and is sent when called again with its confirm token";
     let proposal = "ends as a preview, kept as a proposal that only the operator can apply";
     let no_index = "the content of pages is not indexed";
-    for (settings, says, confirmed_by) in [
+    for (settings, says, level) in [
         (&[][..], format!("a write {preview}; {no_index}"), "preview"),
         (
             &[("WIKI_MUTATIONS_ENABLED", "false")],
             format!("nothing can be written (the operator does not allow it); {no_index}"),
-            "refused",
+            "off",
         ),
         (
             &[("WIKI_TOOLS", "wikijs_list_pages")],
             format!("nothing can be written (no tool that writes is offered); {no_index}"),
-            "refused",
+            "preview",
         ),
         (
             &[
@@ -77,7 +77,7 @@ async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
             format!(
                 "a write at or below docs, de:notes (never at or below docs/secret) {proposal}; {no_index}"
             ),
-            "proposal",
+            "dry_run",
         ),
         (
             &[("WIKI_MUTATION_CONFIRM_TOKEN", "open sesame, please")],
@@ -89,15 +89,13 @@ async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
                 ("WIKI_MUTATION_CONFIRM_TOKEN", "open sesame, please"),
                 ("WIKI_MUTATION_DRY_RUN", "true"),
             ],
-            format!(
-                "a write needs the operator's token as confirm and {proposal}; {no_index}"
-            ),
-            "proposal",
+            format!("a write {proposal}; {no_index}"),
+            "dry_run",
         ),
         (
             &[("WIKI_CONFIRM", "person"), ("WIKI_INDEX", "memory")],
             "nothing can be written (the user must say yes, and this client cannot ask); the content index is begun by the first search".to_owned(),
-            "refused",
+            "person",
         ),
     ] {
         let mut setup = Setup::of(&wiki, |keys| &keys.editor);
@@ -109,7 +107,12 @@ async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
         assert_eq!(told(&served), says);
         assert_eq!(wiki.requests().len(), 0, "{says}");
         let status = status(&served).await;
-        assert_eq!(status["writes"]["confirmedBy"], confirmed_by, "{status}");
+        assert_eq!(status["writes"]["level"], level, "{status}");
+        let line = status["writes"]["setBy"].as_str().unwrap();
+        let set = settings.iter().any(|(name, _)| line == format!("{name} (environment)"));
+        assert!(set || line == "WIKI_CONFIRM (default)", "{status}");
+        let is_refused = says.starts_with("nothing can be written");
+        assert_eq!(status["writes"].get("refused").is_some(), is_refused);
         assert_eq!(status["summary"], format!("In this session {says}."));
     }
 }
@@ -127,7 +130,7 @@ async fn a_client_that_can_ask_its_user_is_told_so_in_both_generations() {
             "{}",
             told(&served)
         );
-        assert_eq!(status(&served).await["writes"]["confirmedBy"], "person");
+        assert_eq!(status(&served).await["writes"]["level"], "person");
     }
 }
 
@@ -200,7 +203,8 @@ async fn each_named_client_is_told_what_holds_for_itself() {
     );
     let (told, status) = over_http(&server, &dry).await;
     assert!(told.contains("kept as a proposal"), "{told}");
-    assert_eq!(status["writes"]["dryRun"], true);
+    assert_eq!(status["writes"]["level"], "dry_run");
+    assert_eq!(status["writes"]["setBy"], "dry-run (this client's grant)");
     // It may read no pages, so it is told of none.
     assert_eq!(status["unavailable"], json!(["key.rights"]));
     let (told, _) = over_http(&server, &reading).await;
@@ -299,5 +303,5 @@ async fn a_wiki_that_does_not_answer_is_said_to_be_unknown() {
     let status = status(&served).await;
     assert_eq!(status["key"]["standing"], "unknown");
     assert_eq!(status["unavailable"], json!(["key.rights"]));
-    assert_eq!(status["writes"]["confirmedBy"], "preview");
+    assert_eq!(status["writes"]["level"], "preview");
 }

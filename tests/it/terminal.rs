@@ -84,6 +84,18 @@ impl Terminal {
         }
     }
 
+    /// Waits until this is shown or the program ended; says whether it is shown.
+    pub(crate) fn shows_or_ends(&mut self, text: &str) -> bool {
+        while !self.seen.contains(text) {
+            match self.screen.recv_timeout(PATIENCE) {
+                Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(RecvTimeoutError::Disconnected) => return false,
+                Err(error) => panic!("{error}, no {text:?} in {}", self.seen),
+            }
+        }
+        true
+    }
+
     /// Types, as fast as a paste.
     pub(crate) fn types(&mut self, text: &str) {
         self.keyboard.write_all(text.as_bytes()).unwrap();

@@ -409,6 +409,7 @@ async fn advice_names_the_setting_that_the_key_comes_from() {
             .with("WIKI_API_TOKEN_FILE", key.to_str().unwrap())
             .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap())
             .with("WIKI_MUTATIONS_ENABLED", "true")
+            .with("WIKI_MUTATION_DRY_RUN", "false")
             .with("WIKI_LOG", "off");
         let ended = run(command).await;
         assert_eq!(ended.code, 1, "{}", ended.told);

@@ -211,6 +211,7 @@ async fn an_operator_takes_a_write_back_from_the_command_line() {
             .env("WIKI_AUDIT_DIR", served.dir.path())
             // The operator's yes stands for the end of the dry run, and for nothing else.
             .env("WIKI_MUTATIONS_ENABLED", "true")
+            .env("WIKI_MUTATION_DRY_RUN", "false")
             .env("WIKI_LOG", "error");
         tokio::task::spawn_blocking(move || command.output().unwrap())
     };
@@ -237,7 +238,8 @@ async fn an_operator_takes_a_write_back_from_the_command_line() {
         .iter()
         .filter_map(|record| record.gate.clone())
         .collect();
-    assert!(gates.contains(&"operator".to_owned()), "{gates:?}");
+    // With --yes nobody decided.
+    assert!(!gates.contains(&"operator".to_owned()), "{gates:?}");
     assert!(told(&records).contains(&"outcome create applied".to_owned()));
 }
 
@@ -250,6 +252,7 @@ async fn an_empty_log_has_nothing_to_take_back_whoever_could_be_asked() {
             .with("WIKI_BASE_URL", &wiki.address())
             .with("WIKI_API_TOKEN", &wiki.keys().scripter)
             .with("WIKI_MUTATIONS_ENABLED", "true")
+            .with("WIKI_MUTATION_DRY_RUN", "false")
             .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
         let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
         assert_eq!(ended.code, 3, "{}", ended.told);

@@ -297,37 +297,53 @@ async fn with_writes_off_nothing_goes_out_at_all() {
 
 #[tokio::test]
 async fn in_token_mode_every_write_and_preview_needs_the_static_token() {
-    for dry_run in ["true", "false"] {
-        let wiki = sample_wiki().await;
-        let served = Setup::of(&wiki, |keys| &keys.scripter)
-            .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
-            .with("WIKI_MUTATION_DRY_RUN", dry_run)
-            .serve()
-            .await;
-        let id = id_of(&wiki, "home");
-        let without = json!({ "id": id, "title": "x" });
-        assert_eq!(
-            code(&served.call("wikijs_update_page", without).await),
-            "CONFIRM_REQUIRED"
-        );
-        let wrong = json!({ "id": id, "title": "x", "confirm": "simsim" });
-        assert_eq!(
-            code(&served.call("wikijs_update_page", wrong).await),
-            "CONFIRM_MISMATCH"
-        );
-        assert_eq!(wiki.requests().len(), 0);
-        let right = json!({ "id": id, "title": "x", "confirm": "open-sesame-please" });
-        let answer = served.call("wikijs_update_page", right).await.unwrap();
-        assert_eq!(answer.get("dryRun").is_some(), dry_run == "true");
-        assert_eq!(answer.get("confirm"), None);
-        assert_eq!(mutations(&wiki).len(), usize::from(dry_run == "false"));
-        // An id and the token alone ask for nothing.
-        let empty = json!({ "id": id, "confirm": "open-sesame-please" });
-        assert_eq!(
-            code(&served.call("wikijs_update_page", empty).await),
-            "INVALID_INPUT"
-        );
+    let wiki = sample_wiki().await;
+    let setup = Setup::of(&wiki, |keys| &keys.scripter)
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please");
+    let served = setup.serve().await;
+    let id = id_of(&wiki, "home");
+    let without = json!({ "id": id, "title": "x" });
+    assert_eq!(
+        code(&served.call("wikijs_update_page", without).await),
+        "CONFIRM_REQUIRED"
+    );
+    let wrong = json!({ "id": id, "title": "x", "confirm": "simsim" });
+    assert_eq!(
+        code(&served.call("wikijs_update_page", wrong).await),
+        "CONFIRM_MISMATCH"
+    );
+    assert_eq!(wiki.requests().len(), 0);
+    let right = json!({ "id": id, "title": "x", "confirm": "open-sesame-please" });
+    let answer = served.call("wikijs_update_page", right).await.unwrap();
+    assert_eq!((answer.get("dryRun"), answer.get("confirm")), (None, None));
+    assert_eq!(mutations(&wiki).len(), 1);
+    // An id and the token alone ask for nothing.
+    let empty = json!({ "id": id, "confirm": "open-sesame-please" });
+    assert_eq!(
+        code(&served.call("wikijs_update_page", empty).await),
+        "INVALID_INPUT"
+    );
+}
+
+/// A proposal is all that a call gets there, so nothing of the token is asked for.
+#[tokio::test]
+async fn in_a_dry_run_a_static_token_is_neither_needed_nor_of_use() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.scripter)
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
+    let id = id_of(&wiki, "home");
+    for arguments in [
+        json!({ "id": id, "title": "x" }),
+        json!({ "id": id, "title": "y", "confirm": "open-sesame-please" }),
+    ] {
+        let answer = served.call("wikijs_update_page", arguments).await.unwrap();
+        assert_eq!(answer["dryRun"], true);
+        assert!(answer["proposal"].is_string(), "{answer}");
     }
+    assert_eq!(mutations(&wiki).len(), 0);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use crate::memory::{Deed, Memory, MemoryError, Owner, digest};
 /// Arguments of `memory restore`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp memory list --forgotten\n  wikijs-mcp memory restore 4f2a"
+    after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-mcp memory list --forgotten\n  wikijs-mcp memory restore 4f2a"
 )]
 pub(super) struct Restore {
     /// The memories' ids, or four or more of their first characters
@@ -22,7 +22,9 @@ pub(super) struct Restore {
 
 /// Arguments of `memory forget`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  wikijs-mcp memory forget 4f2a 9c01")]
+#[command(
+    after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-mcp memory forget 4f2a 9c01"
+)]
 pub(super) struct Forget {
     /// The memories' ids, or four or more of their first characters
     #[arg(value_name = "ID", required = true)]
@@ -36,7 +38,7 @@ pub(super) struct Forget {
 #[derive(Debug, clap::Args)]
 #[command(
     group = clap::ArgGroup::new("whose").required(true).args(["client", "all"]),
-    after_help = "Examples:\n  wikijs-mcp memory clear --client ci\n  wikijs-mcp memory clear --client ci --forgotten --yes\n  wikijs-mcp memory clear --all --for-good --yes"
+    after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-mcp memory clear --client ci\n  wikijs-mcp memory clear --client ci --forgotten --yes\n  wikijs-mcp memory clear --all --for-good --yes"
 )]
 #[expect(
     clippy::struct_excessive_bools,

@@ -70,7 +70,8 @@ pub(super) fn details(failure: &Failure, is_json: bool) {
         return;
     }
     for (name, value) in &failure.details {
-        if is_sole_fault(value) {
+        // The level is in the sentence below.
+        if is_sole_fault(value) || matches!(name.as_str(), "level" | "setBy") {
             continue;
         }
         if let (Some(diff), "diff") = (value.as_str(), name.as_str()) {
