@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApprovalId, CallId, ClientId, FileHead, KeptState, KeyDigest, Role};
 use crate::change::Operation;
-use crate::page::{Field, LineCounts, Locale, PagePath};
+use crate::page::{Date, Field, LineCounts, Locale, PagePath};
 
 /// The kind of event of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -292,6 +292,8 @@ pub struct Entry {
     pub after: Option<KeptState>,
     /// The kept state that was read back, if it is not `after`.
     pub found: Option<KeptState>,
+    /// The wiki's time of the page as the step left it, if it was read back.
+    pub updated_at: Option<Date>,
     /// What came of it.
     pub outcome: Option<Outcome>,
     /// The error code that the caller was answered with.
@@ -349,6 +351,7 @@ impl Entry {
             before: None,
             after: None,
             found: None,
+            updated_at: None,
             outcome: None,
             code: None,
             step: None,

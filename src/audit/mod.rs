@@ -55,6 +55,7 @@ mod heads;
 mod health;
 mod hex;
 mod kept;
+mod left_states;
 mod lines;
 mod locks;
 mod log;
@@ -109,6 +110,7 @@ pub use hex::{
     ApprovalId, ArgumentDigest, CallId, ClientId, DraftId, KeptState, KeyDigest, LineHash,
     MemoryId, NotHex, ProposalId, RunId,
 };
+pub use left_states::StateOfPage;
 pub use locks::{FileLock, PageLock, TreeLock};
 pub use log::{AuditLog, OnRecord};
 pub use omitted::Omitted;

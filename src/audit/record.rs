@@ -17,7 +17,7 @@ use super::{
     Outcome, RunId, chain,
 };
 use crate::change::Operation;
-use crate::page::{Field, Locale, PagePath};
+use crate::page::{Date, Field, Locale, PagePath};
 use crate::site::SiteName;
 
 /// The longest path and reason, in characters.
@@ -103,6 +103,9 @@ pub struct Record {
     /// The kept state that was read back, if it is not `after`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<KeptState>,
+    /// The wiki's time of the page as the step left it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Date>,
     /// What came of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
@@ -282,6 +285,7 @@ impl Record {
             before: None,
             after: None,
             found: None,
+            updated_at: None,
             outcome: None,
             code: None,
             step: None,
@@ -343,6 +347,7 @@ impl Record {
             before: entry.before,
             after: entry.after,
             found: entry.found,
+            updated_at: entry.updated_at.clone(),
             outcome: entry.outcome,
             code: short(&entry.code),
             step: short(&entry.step),

@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use super::context::Context;
 use super::input;
 use super::output::some_count;
+use crate::audit::CallId;
 use crate::change::compare;
 use crate::error::Failure;
 use crate::page::{Date, Field, PageReading, escape_hidden};
@@ -76,6 +77,11 @@ struct WrittenPage {
     /// Who wrote it, the last first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     authors: Vec<String>,
+    /// Whether the last write is one of this server's, by its record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ours: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_call_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     writes: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,9 +146,15 @@ pub(super) async fn since(
     let changes = context.wiki.changes(shown, time).await?;
     let mut unavailable = Unread::new();
     let count = changes.len();
+    let states = changes.iter().map(|changed| {
+        let page = &changed.page;
+        (page.id.unwrap_or_default(), page.updated_at.clone().unwrap_or_default())
+    });
+    let ours = context.desk.past().calls_that_left(states.collect()).await;
     let pages: Vec<WrittenPage> = changes
         .into_iter()
-        .filter_map(|page| WrittenPage::of(page, time, &mut unavailable))
+        .zip(ours)
+        .filter_map(|(page, ours)| WrittenPage::of(page, ours, time, &mut unavailable))
         .collect();
     unavailable.insert("deleted", UNKNOWN_DELETIONS);
     let mut notes = Vec::new();
@@ -173,7 +185,12 @@ pub(super) async fn since(
 
 impl WrittenPage {
     /// A changed page; `None` if its date moved without a write.
-    fn of(changed: ChangedPage, since: OffsetDateTime, unavailable: &mut Unread) -> Option<Self> {
+    fn of(
+        changed: ChangedPage,
+        ours: Option<CallId>,
+        since: OffsetDateTime,
+        unavailable: &mut Unread,
+    ) -> Option<Self> {
         let ChangedPage { page, past } = changed;
         let mut told = Self {
             id: page.id,
@@ -187,6 +204,8 @@ impl WrittenPage {
                 .and_then(Date::instant)
                 .is_some_and(|created| created >= since),
             authors: Vec::new(),
+            ours: ours.is_some(),
+            by_call_id: ours.map(|call| call.to_string()),
             writes: None,
             changed: None,
             lines_added: None,

@@ -80,6 +80,11 @@ struct Entry {
     version_date: String,
     author_id: i64,
     author_name: String,
+    /// Whether this server wrote it, by its record.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ours: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_call_id: Option<String>,
     /// initial, edit or move
     action: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,16 +135,22 @@ impl Tool for GetPageHistory {
         // One more than is shown, to compare the last shown entry with.
         let history = context.wiki.history(id, offset, limit + 1).await?;
         let changed = changed(&context, id, &history.entries).await;
+        let states = history.entries.iter();
+        let states = states.map(|entry| (id, entry.version_date.clone()));
+        let ours = context.desk.past().calls_that_left(states.collect()).await;
         let entries: Vec<Entry> = history
             .entries
             .into_iter()
             .zip(changed.into_iter().chain(iter::repeat(None)))
+            .zip(ours)
             .take(limit)
-            .map(|(entry, changed)| Entry {
+            .map(|((entry, changed), ours)| Entry {
                 version_id: entry.version_id,
                 version_date: entry.version_date.into(),
                 author_id: entry.author_id,
                 author_name: entry.author_name,
+                ours: ours.is_some(),
+                by_call_id: ours.map(|call| call.to_string()),
                 action: entry.action,
                 moved_from: entry.moved_from,
                 moved_to: entry.moved_to,

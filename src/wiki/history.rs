@@ -1,5 +1,6 @@
 //! The history of a page made right (W10).
 
+use super::authors::author;
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageHistory, page_history};
@@ -14,7 +15,7 @@ pub struct HistoryEntry {
     pub version_date: Date,
     /// Who made it, by the user's id.
     pub author_id: i64,
-    /// Their name.
+    /// Their name, as [`author`] tells it.
     pub author_name: String,
     /// `initial`, `edit` or `move`.
     pub action: String,
@@ -126,7 +127,7 @@ fn entry(entry: page_history::PageHistoryPagesHistoryTrail) -> HistoryEntry {
         version_id: entry.version_id,
         version_date: entry.version_date,
         author_id: entry.author_id,
-        author_name: entry.author_name,
+        author_name: author(entry.author_id, entry.author_name),
         action: entry.action_type,
         moved_from: entry.value_before,
         moved_to: entry.value_after,

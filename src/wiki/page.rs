@@ -6,6 +6,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::authors::{author, author_of_text};
 use super::client::Wiki;
 use super::error::WikiError;
 use super::front_matter::{self, Known};
@@ -204,7 +205,7 @@ impl Wiki {
             publish_end_date: None,
             script_css: None,
             script_js: None,
-            author_name: Some(page.author_name),
+            author_name: Some(author_of_text(&page.author_id, page.author_name)),
             created_at: Some(page.created_at),
             updated_at: Some(page.updated_at),
             keeps_styles: false,
@@ -276,7 +277,7 @@ macro_rules! reading_of {
                     publish_end_date: Some(page.publish_end_date),
                     script_css: Some(page.script_css.unwrap_or_default()),
                     script_js: Some(page.script_js.unwrap_or_default()),
-                    author_name: Some(page.author_name),
+                    author_name: Some(author(page.author_id, page.author_name)),
                     created_at: Some(page.created_at),
                     updated_at: Some(page.updated_at),
                     keeps_styles: false,

@@ -1,5 +1,6 @@
 //! Old versions of a page, and what was written since a time.
 
+use super::authors::author_of_text;
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageVersion, page_version};
@@ -53,7 +54,7 @@ impl From<page_version::PageVersionPagesVersion> for Version {
             id: version.version_id,
             date: version.version_date,
             ended: version.created_at,
-            author_name: version.author_name,
+            author_name: author_of_text(&version.author_id, version.author_name),
             locale: Locale::as_stored(version.locale),
             path: PagePath::as_stored(version.path),
             title: version.title,

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::audit::{AuditLog, CallSelector, CallStory, Client, Proposal, StoryError};
+use crate::audit::{
+    AuditLog, CallId, CallSelector, CallStory, Client, Proposal, StateOfPage, StoryError,
+};
 use crate::error::{Code, Failure};
-use crate::page::{Field, PageReading};
+use crate::page::{Date, Field, PageReading};
 use crate::wiki::Wiki;
 
 use super::docket::unavailable;
@@ -129,6 +131,27 @@ impl Past {
         then.tags = now.tags.as_ref().and(Some(state.tags));
         then.script_css = text(state.script_css, &now.script_css).filter(|_| knows_css);
         then.script_js = text(state.script_js, &now.script_js).filter(|_| knows_js);
+    }
+}
+
+impl Past {
+    /// The calls of ours that left these states of pages, in their order; `None` where the record
+    /// has no such write.
+    pub async fn calls_that_left(&self, states: Vec<StateOfPage>) -> Vec<Option<CallId>> {
+        let count = states.len();
+        match self.audit.writes_that_left(states).await {
+            Ok(calls) => calls,
+            Err(error) => {
+                tracing::warn!(%error, "the record could not be asked for writes of ours");
+                vec![None; count]
+            }
+        }
+    }
+
+    /// The same for one state, where its page and time are known.
+    pub async fn call_that_left(&self, page: Option<i64>, at: Option<&Date>) -> Option<CallId> {
+        let state = (page?, at?.clone());
+        self.calls_that_left(vec![state]).await.pop().flatten()
     }
 }
 

@@ -144,7 +144,9 @@ async fn what_was_overwritten_between_reading_and_sending_is_told() {
         .unwrap();
     let warning = said(&applied["warnings"][0]);
     assert!(
-        warning.starts_with("overwrote_newer: somebody changed content"),
+        warning.starts_with(
+            "overwrote_newer: \"Administrator (account 1: that person, or any API key)\" changed content"
+        ),
         "{warning}"
     );
     // Nobody wrote: nothing is told.

@@ -299,7 +299,7 @@ async fn a_whole_page_is_answered_with_every_field_and_its_url() {
             "tags": ["release"],
             "createdAt": stored.created_at,
             "updatedAt": stored.updated_at,
-            "authorName": "Administrator",
+            "authorName": "Administrator (account 1: that person, or any API key)",
             "editor": "markdown",
             "publishStartDate": "2026-03-01T00:00:00.000Z",
             "publishEndDate": "2026-12-31T23:59:59.000Z",
@@ -1284,7 +1284,7 @@ async fn a_page_that_was_never_changed_has_an_empty_history() {
     let page = read(&served, "wikijs_get_page_by_id", arguments)
         .await
         .unwrap();
-    assert_eq!(page["authorName"], "Administrator");
+    assert_eq!(page["authorName"], "Administrator (account 1: that person, or any API key)");
 }
 
 // --- tags ---

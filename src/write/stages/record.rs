@@ -41,6 +41,9 @@ pub(super) async fn outcome(
     let mut entry = docket.outcome(settled.outcome, Some(kind), failure);
     if let Some(proof) = &settled.proof {
         entry.id = proof.found.id.or(entry.id);
+        if matches!(settled.outcome, Outcome::Applied | Outcome::PartlyApplied) {
+            entry.updated_at.clone_from(&proof.found.updated_at);
+        }
         if is_worth_keeping(&proof.found, change.after_step(kind).as_ref()) {
             match audit.keep(&proof.found).await {
                 Ok(found) => entry.found = Some(found),

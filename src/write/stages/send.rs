@@ -105,7 +105,10 @@ pub(super) async fn carry_out(
         };
         let sent_at = wiki.now();
         let sent = sending.send(step).await;
-        let settled = settle(wiki, desk.patience, &promise, sent, sent_at).await;
+        let mut settled = settle(wiki, desk.patience, &promise, sent, sent_at).await;
+        if let Some(since) = settled.since.take() {
+            settled.since = Some(Box::new(since.with_ours(&desk.past).await));
+        }
         if let Some(knowing) = &knowing {
             note_written(&*desk.memory, knowing, &settled);
         }
@@ -115,7 +118,7 @@ pub(super) async fn carry_out(
             record::outcome(audit, docket, kind, &settled, failure.as_ref(), change).await;
         notes.warnings.extend(ended(failure, is_recorded)?);
         if let Some(written) = may_overwrite(kind, &settled) {
-            let warning = overwritten(&desk.wiki, change, written, sent_at).await;
+            let warning = overwritten(&desk.past, change, written, sent_at).await;
             notes.warnings.extend(warning);
         }
         last = Some(settled);

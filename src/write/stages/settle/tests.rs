@@ -214,6 +214,7 @@ async fn a_step_that_only_the_history_shows_is_proven_by_the_version() {
             fields: vec![Field::Title],
             author: None,
             at: None,
+            ours: None,
         };
         settling.trail = Some((None, Trail::Applied(Box::new(since))));
         settling

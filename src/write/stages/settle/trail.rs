@@ -10,11 +10,13 @@ use std::time::Duration;
 
 use time::OffsetDateTime;
 
+use crate::audit::CallId;
 use crate::change::{Change, Proof, StepKind, Warning};
 use crate::page::{Date, Field, PageState, escaped};
 use crate::wiki::{History, HistoryEntry, Version, Wiki, WikiError};
 
 use super::promise::{FoundPage, Promise};
+use crate::write::past::Past;
 
 /// How many of the newest versions are searched.
 const NEWEST: usize = 10;
@@ -25,7 +27,7 @@ const LOOK_BACK: Duration = Duration::from_secs(3);
 /// wiki's clock.
 const OVERLAP: time::Duration = time::Duration::seconds(3);
 /// The most characters of a name.
-const NAME: usize = 64;
+const NAME: usize = 128;
 
 /// A step whose page somebody else wrote before we read it back.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ pub(in crate::write) struct ChangedSince {
     /// Who wrote the page last, and when.
     pub(super) author: Option<String>,
     pub(super) at: Option<Date>,
+    /// The call of ours that wrote it last, if our record has that write.
+    pub(super) ours: Option<CallId>,
 }
 
 /// What the history shows of a step that its page does not show.
@@ -55,13 +59,19 @@ pub(in crate::write) enum Trail {
 }
 
 impl ChangedSince {
+    /// The same with whether the last write was one of ours.
+    pub(in crate::write) async fn with_ours(self, past: &Past) -> Self {
+        let ours = past.call_that_left(self.proof.found.id, self.at.as_ref());
+        Self {
+            ours: ours.await,
+            ..self
+        }
+    }
+
     /// The warning.
     pub(in crate::write) fn warning(&self) -> Warning {
         let names: Vec<&str> = self.fields.iter().map(|field| field.name()).collect();
-        let who = self.author.as_ref().map_or_else(
-            || "somebody".to_owned(),
-            |author| format!("\"{}\"", escaped(author, NAME).replace('"', "'")),
-        );
+        let who = who(self.author.as_deref(), self.ours);
         let at = self
             .at
             .as_ref()
@@ -74,6 +84,18 @@ impl ChangedSince {
             self.version
         );
         Warning::new("changed_since", message)
+    }
+}
+
+/// Names who wrote a state: the author that the wiki names, and our own call where it was ours.
+fn who(author: Option<&str>, ours: Option<CallId>) -> String {
+    let author = author.map_or_else(
+        || "somebody".to_owned(),
+        |author| format!("\"{}\"", escaped(author, NAME).replace('"', "'")),
+    );
+    match ours {
+        Some(call) => format!("{author} (ours: the call {call})"),
+        None => author,
     }
 }
 
@@ -220,6 +242,7 @@ fn as_written(
         fields: now.differing.clone(),
         author: found.author.clone(),
         at: now.found.updated_at.clone(),
+        ours: None,
         proof: Proof {
             differing: Vec::new(),
             unverified: Field::ALL
@@ -242,7 +265,7 @@ fn as_written(
 ///
 /// Only fields that a version keeps can be compared: not tags, styles or scripts.
 pub(in crate::write) async fn overwritten(
-    wiki: &Wiki,
+    past: &Past,
     change: &Change,
     written: &PageState,
     sent_at: OffsetDateTime,
@@ -251,7 +274,7 @@ pub(in crate::write) async fn overwritten(
         .after_step(StepKind::Move)
         .or_else(|| change.before().cloned())?;
     let id = before.id?;
-    let looked = left_behind(wiki, id, &before, written, sent_at);
+    let looked = left_behind(past, id, &before, written, sent_at);
     let looked = tokio::time::timeout(LOOK_BACK, looked).await;
     match looked.unwrap_or(Err(WikiError::Timeout { after: LOOK_BACK })) {
         Ok(told) => told,
@@ -263,20 +286,22 @@ pub(in crate::write) async fn overwritten(
 }
 
 async fn left_behind(
-    wiki: &Wiki,
+    past: &Past,
     id: i64,
     before: &PageState,
     written: &PageState,
     sent_at: OffsetDateTime,
 ) -> Result<Option<Warning>, WikiError> {
+    let wiki = &*past.wiki;
     let history = wiki.history(id, 0, NEWEST).await?;
     let Some(left) = Left::of(&history, before, written) else {
         return Ok(Some(not_checked()));
     };
     let versions = wiki.versions(id, &left.between).await?;
     for version in versions.into_iter().flatten() {
-        if let Some(warning) = overwrote(version, before, written) {
-            return Ok(Some(warning));
+        if let Some(overwritten) = Overwritten::of(version, before, written) {
+            let ours = past.call_that_left(Some(id), Some(&overwritten.at)).await;
+            return Ok(Some(overwritten.warning(ours)));
         }
     }
     let is_overlapped = overlap(wiki, id, &left.same, sent_at).await?;
@@ -307,24 +332,43 @@ impl Left {
     }
 }
 
-/// The warning, if a version has what is neither in the page as it was read nor in our own write: a
-/// version equal to that comes from a proxy that sent it twice.
-fn overwrote(version: Version, before: &PageState, written: &PageState) -> Option<Warning> {
-    let id = version.id;
-    let theirs = version.laid_over(before);
-    let differing = |page: &PageState| -> Vec<&str> {
-        let fields = Field::restorable();
-        let fields = fields.filter(|field| !page.same(&theirs, *field));
-        fields.map(Field::name).collect()
-    };
-    let fields = differing(before);
-    (!fields.is_empty() && !differing(written).is_empty()).then(|| {
+/// What somebody wrote between our reading and our sending.
+struct Overwritten {
+    version: i64,
+    at: Date,
+    author: String,
+    fields: Vec<&'static str>,
+}
+
+impl Overwritten {
+    /// What a version has that is neither in the page as it was read nor in our own write: a
+    /// version equal to that comes from a proxy that sent it twice.
+    fn of(version: Version, before: &PageState, written: &PageState) -> Option<Self> {
+        let (id, at, author) = (version.id, version.date.clone(), version.author_name.clone());
+        let theirs = version.laid_over(before);
+        let differing = |page: &PageState| -> Vec<&'static str> {
+            let fields = Field::restorable();
+            let fields = fields.filter(|field| !page.same(&theirs, *field));
+            fields.map(Field::name).collect()
+        };
+        let fields = differing(before);
+        (!fields.is_empty() && !differing(written).is_empty()).then_some(Self {
+            version: id,
+            at,
+            author,
+            fields,
+        })
+    }
+
+    fn warning(&self, ours: Option<CallId>) -> Warning {
         let message = format!(
-            "somebody changed {} just before this write; version {id} of the page has it.",
-            fields.join(", ")
+            "{} changed {} just before this write; version {} of the page has it.",
+            who(Some(&self.author), ours),
+            self.fields.join(", "),
+            self.version
         );
         Warning::new(OVERWROTE, message)
-    })
+    }
 }
 
 fn not_checked() -> Warning {

@@ -5,8 +5,8 @@ use time::macros::datetime;
 
 use super::super::promise::{FoundPage, Promise};
 use super::{
-    ChangedSince, Left, Trail, as_written, asked, began_together, follow, holds, is_passed, later,
-    look, of_time, overlap, overwritten, overwrote,
+    ChangedSince, Left, Overwritten, Trail, as_written, asked, began_together, follow, holds, is_passed, later,
+    look, of_time, overlap, overwritten,
 };
 use crate::change::{Change, Proof, StepKind};
 use crate::gates::WritePolicy;
@@ -232,6 +232,7 @@ fn who_wrote_since_is_named_as_far_as_it_is_known() {
         fields: vec![Field::Title, Field::Tags],
         author: author.map(str::to_owned),
         at,
+        ours: None,
     };
     let warning = since(Some("Ann \"the\" editor"), Some(date("11"))).warning();
     assert_eq!(
@@ -241,6 +242,14 @@ fn who_wrote_since_is_named_as_far_as_it_is_known() {
     assert_eq!(
         since(None, None).warning().message,
         "after this write somebody changed title, tags, and somebody wrote the page last; version 7 has it as this write left it."
+    );
+    let ours = ChangedSince {
+        ours: Some("00000000000000aa".parse().unwrap()),
+        ..since(Some("Administrator"), None)
+    };
+    assert_eq!(
+        ours.warning().message,
+        "after this write somebody changed title, tags, and \"Administrator\" (ours: the call 00000000000000aa) wrote the page last; version 7 has it as this write left it."
     );
 }
 
@@ -307,12 +316,19 @@ fn only_what_is_neither_old_nor_our_own_was_overwritten() {
         ..page()
     };
     let (before, written) = (titled("A"), titled("B"));
-    let warning = |theirs| overwrote(version(&titled(theirs)), &before, &written);
-    assert_eq!(warning("A"), None);
-    assert_eq!(warning("B"), None);
+    let warning = |theirs, ours| {
+        let found = Overwritten::of(version(&titled(theirs)), &before, &written);
+        found.map(|found| found.warning(ours).to_string())
+    };
+    assert_eq!(warning("A", None), None);
+    assert_eq!(warning("B", None), None);
     assert_eq!(
-        warning("C").unwrap().to_string(),
-        "overwrote_newer: somebody changed title just before this write; version 7 of the page has it."
+        warning("C", None).unwrap(),
+        "overwrote_newer: \"Ann\" changed title just before this write; version 7 of the page has it."
+    );
+    assert_eq!(
+        warning("C", Some("00000000000000aa".parse().unwrap())).unwrap(),
+        "overwrote_newer: \"Ann\" (ours: the call 00000000000000aa) changed title just before this write; version 7 of the page has it."
     );
 }
 
@@ -320,7 +336,7 @@ fn only_what_is_neither_old_nor_our_own_was_overwritten() {
 async fn that_it_was_not_looked_what_was_overwritten_is_said_of_a_page_that_was_there() {
     let office = office();
     let codes = async |change: &Change| {
-        let told = overwritten(&office.desk.wiki, change, &page(), SENT).await;
+        let told = overwritten(&office.desk.past, change, &page(), SENT).await;
         told.map(|warning| warning.code.into_owned())
     };
     let not_checked = Some("overwrite_not_checked".to_owned());
