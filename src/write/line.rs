@@ -194,7 +194,10 @@ async fn through(
         }
         Way::Send(cleared, warrant) => {
             take(caller, cleared.set()).await?;
-            let knowing = desk.memory.knowing(session, cleared.set(), wrote_whole);
+            let knowing = {
+                let change = &cleared.set().first().change;
+                desk.memory.knowing(session, change, wrote_whole)
+            };
             let confirmation = warrant.spend(desk, session)?;
             docket.confirmed(policy, &confirmation, cleared.set().proposal());
             let permit = gates::confirm(cleared, confirmation)?;

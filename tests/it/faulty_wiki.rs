@@ -88,6 +88,7 @@ pub(crate) struct Arrival {
 #[derive(Debug, Default)]
 struct Script {
     mutations: Option<(usize, Fault)>,
+    mutation: Option<(usize, Fault)>,
     reads: VecDeque<(usize, Fault)>,
     reads_after_mutation: Option<Fault>,
     close_at: Option<usize>,
@@ -188,6 +189,11 @@ impl FaultyWiki {
     /// Lets so many mutations pass, and does this to every later one.
     pub(crate) fn on_mutations_after(&self, passing: usize, fault: Fault) {
         self.script(|script| script.mutations = Some((passing, fault)));
+    }
+
+    /// Does this to one mutation alone, by its number from 0 among those to come.
+    pub(crate) fn on_mutation_number(&self, number: usize, fault: Fault) {
+        self.script(|script| script.mutation = Some((number, fault)));
     }
 
     /// Does this to the next so many reads.
@@ -376,6 +382,11 @@ fn arrive(state: &State, request: &Request) -> (Option<Fault>, bool) {
         return (Some(fault.clone()), closes);
     }
     if is_mutation {
+        match &mut script.mutation {
+            Some((0, _)) => return (script.mutation.take().map(|(_, fault)| fault), closes),
+            Some((more, _)) => *more -= 1,
+            None => {}
+        }
         let fault = match &mut script.mutations {
             Some((passing, _)) if *passing > 0 => {
                 *passing -= 1;

@@ -60,6 +60,7 @@ mod key_changes;
 mod keys;
 mod kill;
 mod left_out;
+mod knowing;
 mod linkers;
 mod lists;
 mod logging;

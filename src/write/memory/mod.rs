@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::audit::CallId;
+use crate::change::Change;
 use crate::error::Failure;
 use crate::gates::{
     Approved, Approver, Asked, ChangeSet, Policy, Previewed, Scope, SessionId, Spent, TurnOf,
@@ -99,10 +100,10 @@ impl dyn Memory {
     pub(super) fn knowing(
         &self,
         session: &SessionId,
-        set: &ChangeSet,
+        change: &Change,
         wrote_whole: bool,
     ) -> Option<Knowing> {
-        let knew = set.first().change.before().is_some_and(|page| {
+        let knew = change.before().is_some_and(|page| {
             let seen = page.id.and_then(|id| self.last_read(session, id));
             let at = page.updated_at.as_ref();
             seen.is_some_and(|seen| at.is_some_and(|at| seen.knows_of(at)))

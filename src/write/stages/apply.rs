@@ -220,9 +220,16 @@ impl Run {
                 return Err(self.refused(&docket, refusal).await);
             }
         };
-        let checked = plain(diff_of(permit.change()).1);
+        self.send(permit, &mut docket).await
+    }
+
+    /// Sends one change. If the session knew its page, it knows the page as this change leaves it.
+    async fn send(&self, permit: Permit, docket: &mut Docket) -> Result<Applied, Failure> {
+        let (desk, change) = (&self.desk, permit.change());
+        let knowing = desk.memory.knowing(&self.session, change, false);
+        let checked = plain(diff_of(change).1);
         docket.counted(checked.lines);
-        let sent = send::carry_out(desk, &self.sender, permit, &mut docket, checked, None);
+        let sent = send::carry_out(desk, &self.sender, permit, docket, checked, knowing);
         Box::pin(sent).await
     }
 
@@ -280,10 +287,7 @@ impl Run {
         new_place::look(&desk.wiki, &back.change).await?;
         let permit = done.may_go_back.permit(id, back).ok_or_else(broke_off)?;
         let mut docket = self.docket.of_member(permit.set());
-        let checked = plain(diff_of(permit.change()).1);
-        docket.counted(checked.lines);
-        let sent = send::carry_out(desk, &self.sender, permit, &mut docket, checked, None);
-        Box::pin(sent).await.map(|_| id)
+        self.send(permit, &mut docket).await.map(|_| id)
     }
 
     async fn refused(&self, docket: &Docket, refusal: Refusal) -> Failure {
