@@ -63,6 +63,14 @@ pub(super) fn create(
     html(&head::html("New Page", "", &theme.css, ""), &editor)
 }
 
+/// The page of refusal, for somebody who may not do this at the place.
+pub(super) fn refusal(action: &str) -> String {
+    let head = head::html("Unauthorized", "", "", "");
+    format!(
+        "{head}<div class=\"is-fullscreen\" id=\"root\"><unauthorized action=\"{action}\"></unauthorized></div></body></html>"
+    )
+}
+
 /// An element; what is null is left out.
 fn element(attributes: &[(&str, Option<&str>)]) -> String {
     let attributes: Vec<String> = attributes

@@ -317,7 +317,8 @@ async fn view_in_editor(
     let page = store.page_at(&locale, &path);
     let rights = page.map_or(&["write:pages"][..], |_| editor_view::RIGHTS);
     if !access.may(rights, &path) {
-        return respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"));
+        let action = if page.is_some() { "edit" } else { "create" };
+        return respond(StatusCode::FORBIDDEN, HTML, editor_view::refusal(action));
     }
     let view = match page {
         Some(page) => editor_view::update(page, &access, &theme),

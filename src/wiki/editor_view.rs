@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::client::Wiki;
 use super::error::WikiError;
+use super::rights::{Right, Rights};
 use super::styles;
 use crate::page::{Date, Locale, PagePath, PageReading};
 
@@ -52,6 +53,33 @@ impl Wiki {
         Ok(self.in_editor(locale, path, is_there).await?.is_some())
     }
 
+    /// The rights of the key at a place, as the editor's view tells them (W43): by opening with
+    /// them, or by the wiki's own page of refusal. `None` if it is neither, as where something
+    /// before the wiki answers.
+    pub(super) async fn editor_rights(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<Option<Rights>, WikiError> {
+        let address = self.address_of("e", locale, path)?;
+        self.read(
+            |left| self.transport.get(address.clone(), left),
+            |answer| {
+                let html = std::str::from_utf8(&answer.body).ok();
+                match answer.status {
+                    200 => Ok(html.and_then(|html| rights_in(html, locale, path))),
+                    403 => Ok(html.and_then(rights_refused)),
+                    429 => Err(WikiError::RateLimited {
+                        after: answer.retry_after,
+                    }),
+                    status @ (408 | 502 | 503 | 504) => Err(WikiError::Unavailable { status }),
+                    _ => Ok(None),
+                }
+            },
+        )
+        .await
+    }
+
     /// Gets the editor's view of a place, and extracts what is wanted.
     async fn in_editor<T>(
         &self,
@@ -86,6 +114,29 @@ fn opens_at(html: &str, locale: &Locale, path: &PagePath) -> bool {
     };
     let is = |name, value| attributes.get(name).is_some_and(|own| own == value);
     is("locale", locale.as_str()) && is("path", path.as_str())
+}
+
+/// The rights that the editor of this place tells.
+fn rights_in(html: &str, locale: &Locale, path: &PagePath) -> Option<Rights> {
+    if !opens_at(html, locale, path) {
+        return None;
+    }
+    let (_, attributes) = element(html)?;
+    Rights::from_attribute(attributes.get("effective-permissions")?)
+}
+
+/// The rights that are lacking by the wiki's page of refusal: to make a page, write:pages; to edit
+/// one, manage:pages as well.
+fn rights_refused(html: &str) -> Option<Rights> {
+    let refuses = |action| html.contains(&format!("<unauthorized action=\"{action}\"></unauthorized>"));
+    let write = (Right::WritePages, false);
+    if refuses("create") {
+        Some(Rights::new([write]))
+    } else if refuses("edit") {
+        Some(Rights::new([write, (Right::ManagePages, false)]))
+    } else {
+        None
+    }
 }
 
 /// The text before a view's element, and its attributes, if the element is there exactly once.
@@ -181,7 +232,9 @@ mod tests {
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
 
-    use super::{parse, unescape};
+    use super::{parse, rights_in, rights_refused, unescape};
+    use crate::page::{Locale, PagePath};
+    use crate::wiki::{Right, Rights};
 
     const TITLE: &str = "T &quot;&lt;i&gt; &amp;amp; x\r\n' ` é";
 
@@ -272,6 +325,28 @@ mod tests {
         let page = parse(&format!("{head} init-mode{rest}")).unwrap().page;
         assert_eq!(page.script_css.as_deref(), Some(""));
         assert_eq!(page.script_js.as_deref(), Some(""));
+    }
+
+    #[test]
+    fn the_rights_of_a_place_are_read_from_its_editor_or_the_wiki_s_own_refusal() {
+        let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("probe/e1"));
+        let rights = rights_in(&view(), &locale, &path).unwrap();
+        assert_eq!(rights.has(Right::WritePages), Some(true));
+        assert_eq!(rights.has(Right::DeletePages), Some(false));
+        assert_eq!(rights.has(Right::WriteAssets), None);
+        let elsewhere = PagePath::as_stored("probe/e2");
+        assert_eq!(rights_in(&view(), &locale, &elsewhere), None);
+
+        let refusal = |action: &str| {
+            rights_refused(&format!(
+                "<body><div class=\"is-fullscreen\" id=\"root\"><unauthorized action=\"{action}\"></unauthorized></div></body>"
+            ))
+        };
+        let (write, manage) = ((Right::WritePages, false), (Right::ManagePages, false));
+        assert_eq!(refusal("create"), Some(Rights::new([write])));
+        assert_eq!(refusal("edit"), Some(Rights::new([write, manage])));
+        assert_eq!(refusal("view"), None);
+        assert_eq!(rights_refused("<html>403 Forbidden</html>"), None);
     }
 
     #[test]

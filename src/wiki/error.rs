@@ -197,7 +197,7 @@ impl WikiError {
     }
 
     /// Whether the same read may succeed a moment later.
-    pub(super) fn is_passing(&self) -> bool {
+    pub(crate) fn is_passing(&self) -> bool {
         self.meaning().is_passing
     }
 

@@ -4,6 +4,10 @@
 //! page rules included, in the attribute `effective-permissions` of its element `<page …>`, in
 //! base64. Attributes are escaped, so nothing of a page can look like it. Where the view is
 //! blocked, or the page is a draft that the key may not write, harmless reads tell some of them.
+//!
+//! At a place without a page the editor's view tells them (W43): it opens with the rights in the
+//! same attribute, or is refused for want of write:pages. What a key may do with assets no view
+//! tells (W44).
 
 use std::collections::BTreeMap;
 
@@ -14,7 +18,7 @@ use serde_json::Value;
 use super::client::Wiki;
 use super::error::WikiError;
 use super::rendered::element;
-use crate::page::PageReading;
+use crate::page::{Locale, PagePath, PageReading};
 
 /// A right that the tools have a use for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,6 +127,13 @@ impl Rights {
         Self(known.into_iter().collect())
     }
 
+    /// All rights of a key with full access (W4).
+    fn full() -> Self {
+        let all = Right::ALL.into_iter();
+        let all = all.chain(Right::OF_COMMENTS).chain(Right::OF_ASSETS);
+        Self::new(all.map(|right| (right, true)))
+    }
+
     /// Whether the key has a right; `None` if unknown.
     #[must_use]
     pub fn has(&self, right: Right) -> Option<bool> {
@@ -133,7 +144,12 @@ impl Rights {
     fn from_view(html: &str, id: Option<i64>) -> Option<Self> {
         let (attributes, _) = element(html, id)?;
         let (_, told) = attributes.split_once(" effective-permissions=\"")?;
-        let told = STANDARD.decode(told.split('"').next()?).ok()?;
+        Self::from_attribute(told.split('"').next()?)
+    }
+
+    /// Reads the attribute in which a view tells its reader's rights.
+    pub(super) fn from_attribute(told: &str) -> Option<Self> {
+        let told = STANDARD.decode(told).ok()?;
         let told: Value = serde_json::from_slice(&told).ok()?;
         let all = Right::ALL.into_iter().chain(Right::OF_COMMENTS);
         let known = all.filter_map(|right| Some((right, told.pointer(right.place()?)?.as_bool()?)));
@@ -150,6 +166,38 @@ impl Wiki {
         match self.read_in_view(page, Rights::from_view).await {
             Err(WikiError::Forbidden { .. }) => self.rights_by_reading(page).await,
             told => told,
+        }
+    }
+
+    /// The rights of a key with full access; `None` for all others, and where the wiki does not
+    /// know the key, so that its own claims count for nothing (W4).
+    pub async fn full_rights(&self) -> Option<Rights> {
+        let is_full = self.key().is_full_access() && self.is_guest().await == Some(false);
+        is_full.then(Rights::full)
+    }
+
+    /// The rights of the key at a page by the rules that its mutations go by: of paths alone, while
+    /// a view also applies rules of tags. Harmless reads tell some of them.
+    ///
+    /// # Errors
+    /// If the wiki cannot be asked at all; a refusal is no error.
+    pub async fn rights_by_path(&self, page: &PageReading) -> Result<Rights, WikiError> {
+        self.rights_by_reading(page).await
+    }
+
+    /// The rights of the key at a place where no page is (W43); unknown ones where the view is
+    /// blocked, or the place has no address.
+    ///
+    /// # Errors
+    /// If the wiki cannot be asked at all; a refusal is no error.
+    pub async fn rights_at(&self, locale: &Locale, path: &PagePath) -> Result<Rights, WikiError> {
+        if !path.is_its_own_address() || !locale.begins_addresses() {
+            return Ok(Rights::default());
+        }
+        match self.editor_rights(locale, path).await {
+            Ok(told) => Ok(told.unwrap_or_default()),
+            Err(error) if error.ends_a_pass() => Err(error),
+            Err(_) => Ok(Rights::default()),
         }
     }
 
@@ -176,20 +224,16 @@ impl Wiki {
         if let Some(may) = allowed(&self.history(id, 0, 1).await)? {
             known.push((Right::ReadHistory, may));
         }
-        let single = self.single(id).await;
-        match &single {
-            // Its fields need write:pages (W2), and itself one of two others (W1).
-            Err(WikiError::Forbidden { right }) if *right != Right::WritePages.name() => {
-                known.extend([(Right::ManagePages, false), (Right::DeletePages, false)]);
-                if let Some(may) = allowed(&self.conflict_latest(id).await)? {
-                    known.push((Right::WritePages, may));
-                }
-            }
-            single => {
-                if let Some(may) = allowed(single)? {
-                    known.push((Right::WritePages, may));
-                }
-            }
+        // It needs one of two rights (W1). Its fields need write:pages anywhere (W2), so a refusal
+        // that names that right tells nothing of this page.
+        if let Err(WikiError::Forbidden { right }) = self.single(id).await
+            && right != Right::WritePages.name()
+        {
+            known.extend([(Right::ManagePages, false), (Right::DeletePages, false)]);
+        }
+        // This one looks at write:pages at the page, as an update does.
+        if let Some(may) = allowed(&self.conflict_latest(id).await)? {
+            known.push((Right::WritePages, may));
         }
         Ok(Rights::new(known))
     }

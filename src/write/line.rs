@@ -152,6 +152,7 @@ async fn through(
         said: source.said(desk, allowed.set()),
         was_shown: route.was_shown(),
         stays_open: matches!(route, Route::Open),
+        joins: draft.is_some(),
         beside: read.beside,
     };
     let mut checked = check::look(desk, policy, allowed.set(), seen).await?;

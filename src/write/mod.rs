@@ -19,6 +19,7 @@ mod drafts;
 mod family;
 mod faults;
 mod house;
+mod lacking;
 mod left_open;
 mod legacy;
 mod line;

@@ -228,6 +228,7 @@ impl Desk {
             said: None,
             was_shown: false,
             stays_open: true,
+            joins: false,
             beside: Beside::default(),
         };
         let checked = check::look(self, &self.policy, &set, seen).await;

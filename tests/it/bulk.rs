@@ -179,7 +179,7 @@ async fn a_preview_names_what_is_left_out_and_why() {
         [
             "it already is as asked for",
             "the page may not be written here",
-            "this key cannot read back all of its fields",
+            "this key may not write it",
         ]
     );
     let ids: Vec<i64> = ["docs/b", "docs/kept/c", "docs/read/d"]

@@ -114,6 +114,7 @@ fn key_of(wiki: &DemoWiki, caller: &str) -> String {
             ],
             "docs",
         ),
+        "sectionwriter" => (&["write:pages", "manage:pages", "delete:pages"], "docs"),
         "assetreader" => (&["read:assets"], ""),
         "uploader" => (&["read:assets", "write:assets"], ""),
         "librarian" => (&["read:assets", "write:assets", "manage:assets"], ""),
@@ -203,6 +204,11 @@ fn compare(line: &Value, reply: &Reply, saved: &BTreeMap<String, Value>) -> Resu
     if let Some(expected) = line.get("permissions") {
         return matches(expected, &permissions(&reply.text), saved, "permissions");
     }
+    if let Some(element) = line.get("element").and_then(Value::as_str)
+        && !reply.text.contains(element)
+    {
+        return Err(format!("no {element} in {}", reply.text));
+    }
     if let Some(expected) = line.get("content_type") {
         let kind = |text: &str| text.split(';').next().map(|kind| kind.trim().to_owned());
         let (expected, found) = (
@@ -230,9 +236,10 @@ fn compare(line: &Value, reply: &Reply, saved: &BTreeMap<String, Value>) -> Resu
     }
 }
 
-/// The rights that the view of a page tells its reader, decoded.
+/// The rights that the view of a page, or its editor, tells its reader, decoded.
 fn permissions(view: &str) -> Value {
-    let element = view.split_once("<page ").map(|(_, element)| element);
+    let mut element = ["<page ", "<editor "].iter();
+    let element = element.find_map(|name| Some(view.split_once(name)?.1));
     let told = element.and_then(|element| element.split_once(" effective-permissions=\""));
     let Some((_, told)) = told else {
         return Value::Null;

@@ -149,7 +149,7 @@ async fn every_key_that_may_write_a_page_keeps_all_its_fields() {
             };
             for (field, value) in [
                 ("title", "New \"title\""),
-                ("content", "new\r\n\u{1f600}\n"),
+                ("content", "# Dressed\n\nnew\r\n\u{1f600}\n"),
             ] {
                 let before = fields(&wiki, id);
                 let mut edit = json!({ "id": id, (field): value });
@@ -210,13 +210,9 @@ async fn a_writer_s_create_is_read_back_in_every_field() {
 
     let mut dressed = create("docs/b");
     dressed["scriptJs"] = json!("1");
-    let error = served.confirmed(tool, dressed).await.unwrap_err();
-    assert_eq!(error["code"], "PARTLY_APPLIED");
-    assert_eq!(error["details"]["fields"], json!(["scriptJs"]));
-    assert_eq!(
-        error["details"]["rights"],
-        json!({ "scriptJs": "write:scripts" })
-    );
+    let error = served.call(tool, dressed).await.unwrap_err();
+    assert_eq!(error["code"], "PERMISSION_DENIED");
+    assert_eq!(error["details"]["right"], "write:scripts");
 
     wiki.set_editor_view_blocked(true);
     let created = served.confirmed(tool, create("docs/c")).await.unwrap();
@@ -238,10 +234,13 @@ async fn where_the_view_is_blocked_a_writer_overwrites_nothing() {
     // The layer that worked is remembered, and is no reason to trust it.
     assert_eq!(read(&served, id).await["editor"], "markdown");
     wiki.set_editor_view_blocked(true);
+    let delete = json!({ "id": id });
+    let error = served.call("wikijs_delete_page", delete).await.unwrap_err();
+    assert_eq!(error["code"], "PERMISSION_DENIED");
+    assert_eq!(error["details"]["right"], "delete:pages");
     for (tool, arguments) in [
         ("wikijs_update_page", json!({ "id": id, "title": "x" })),
         ("wikijs_update_page", json!({ "id": id, "path": "docs/y" })),
-        ("wikijs_delete_page", json!({ "id": id })),
     ] {
         let error = served.call(tool, arguments).await.unwrap_err();
         assert_eq!(error["code"], "FIELD_UNREADABLE");
@@ -417,7 +416,7 @@ async fn what_came_of_a_writer_s_update_is_no_field_s_guess() {
 }
 
 #[tokio::test]
-async fn what_a_writer_may_not_do_the_wiki_refuses_and_nothing_changes() {
+async fn what_a_writer_may_not_do_is_refused_at_the_preview() {
     let (wiki, id) = wiki_with(page()).await;
     let served = writer(&wiki).await;
     let before = fields(&wiki, id);
@@ -430,21 +429,12 @@ async fn what_a_writer_may_not_do_the_wiki_refuses_and_nothing_changes() {
         ),
     ] {
         let error = served.confirmed(tool, arguments).await.unwrap_err();
-        assert_eq!(error["code"], "NOT_APPLIED");
+        assert_eq!(error["code"], "PERMISSION_DENIED");
         assert_eq!(error["details"]["right"], right);
     }
     assert_eq!(fields(&wiki, id), before);
-    assert_eq!(
-        told(&served.records()),
-        [
-            "preview",
-            "attempt delete",
-            "outcome delete not_applied NOT_APPLIED",
-            "preview",
-            "attempt move",
-            "outcome move not_applied NOT_APPLIED",
-        ]
-    );
+    let refusal = "refusal PERMISSION_DENIED";
+    assert_eq!(told(&served.records()), [refusal, refusal]);
 }
 
 #[tokio::test]

@@ -57,6 +57,7 @@ mod input;
 mod install;
 mod invariants;
 mod key_changes;
+mod key_rights;
 mod keys;
 mod kill;
 mod left_out;

@@ -9,6 +9,7 @@ use wikijs_mcp::gates::Level;
 use wikijs_mcp::page::Field;
 
 use crate::doors;
+use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Setup, id_of, mutations, new_page, sample_wiki, told, wiki_of};
 use crate::hosted::Caller;
 use crate::review::Desk;
@@ -98,15 +99,29 @@ async fn promise_4_the_truth_about_outcomes() {
     let wiki = sample_wiki().await;
     let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
     let id = id_of(&wiki, "home");
-    // Somebody deletes the page just before the write arrives: neither done nor "failed".
+    // Somebody deletes the page just before the write arrives: the wiki itself says so.
     wiki.before_next_mutation(move |store| drop(store.remove(id)));
     let error = served
         .confirmed("wikijs_update_page", json!({ "id": id, "title": "x" }))
         .await
         .unwrap_err();
+    assert_eq!(error["code"], "NOT_APPLIED");
+    assert_eq!(error["details"]["outcome"], "not_applied");
+    assert_eq!(error["details"]["cause"], "PAGE_NOT_FOUND");
+    // Nobody answers, and the page is as before: neither done nor "failed".
+    let faulty = FaultyWiki::before(&wiki).await;
+    faulty.on_mutations(Fault::new(Reach::Never, Reply::Cut));
+    let cut = Setup::at(&faulty.address(), &wiki.keys().admin).serve().await;
+    let id = id_of(&wiki, "docs");
+    let error = cut
+        .confirmed("wikijs_update_page", json!({ "id": id, "title": "x" }))
+        .await
+        .unwrap_err();
     assert_eq!(error["code"], "OUTCOME_UNKNOWN");
     assert_eq!(error["details"]["outcome"], "unknown");
-    // The wiki says that it succeeded, and kept the old script.
+    // The wiki says that it succeeded, and kept the old script: the view that tells the key's rights
+    // is hidden, so the preview could not say so.
+    wiki.set_reader_view_blocked(true);
     let editor = Setup::of(&wiki, |keys| &keys.editor).serve().await;
     let id = id_of(&wiki, "docs");
     let error = editor

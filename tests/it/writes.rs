@@ -106,19 +106,18 @@ async fn an_update_of_one_field_changes_none_of_the_other_twelve() {
             let after = fields(&wiki, id);
             if !may_move && matches!(field, "path" | "locale") {
                 let error = result.unwrap_err();
-                assert_eq!(error["code"], "NOT_APPLIED", "{field}");
+                assert_eq!(error["code"], "PERMISSION_DENIED", "{field}");
                 assert_eq!(error["details"]["right"], "manage:pages");
                 assert_eq!(changed(&before, &after), Vec::<&str>::new(), "{field}");
             } else if !may_script && field.starts_with("script") {
                 let error = result.unwrap_err();
-                assert_eq!(error["code"], "PARTLY_APPLIED", "{field}");
-                assert_eq!(error["details"]["fields"], json!([field]));
+                assert_eq!(error["code"], "PERMISSION_DENIED", "{field}");
                 let right = if field == "scriptCss" {
                     "write:styles"
                 } else {
                     "write:scripts"
                 };
-                assert_eq!(error["details"]["rights"][field], right);
+                assert_eq!(error["details"]["right"], right);
                 assert_eq!(changed(&before, &after), Vec::<&str>::new(), "{field}");
             } else {
                 let applied = result.unwrap();
@@ -243,22 +242,19 @@ async fn what_a_key_cannot_read_back_it_may_not_overwrite() {
     let keys: [fn(&Keys) -> &String; 2] = [|keys| &keys.readonly, |keys| &keys.reader];
     for key in keys {
         let served = Setup::of(&wiki, key).serve().await;
-        for (tool, arguments) in [
-            ("wikijs_update_page", json!({ "id": id, "title": "x" })),
-            ("wikijs_update_page", json!({ "id": id, "path": "docs/y" })),
-            ("wikijs_delete_page", json!({ "id": id })),
+        for (tool, arguments, right) in [
+            ("wikijs_update_page", json!({ "id": id, "title": "x" }), "write:pages"),
+            ("wikijs_update_page", json!({ "id": id, "path": "docs/y" }), "write:pages"),
+            ("wikijs_delete_page", json!({ "id": id }), "delete:pages"),
         ] {
             let error = served.call(tool, arguments).await.unwrap_err();
-            assert_eq!(error["code"], "FIELD_UNREADABLE");
-            let fields = error["details"]["fields"].as_array().unwrap();
-            assert!(fields.contains(&json!("publishStartDate")), "{fields:?}");
-            assert!(
-                error["details"]["rights"]["publishStartDate"]
-                    .as_str()
-                    .unwrap()
-                    .contains("manage:pages")
-            );
+            assert_eq!(error["code"], "PERMISSION_DENIED", "{error}");
+            assert_eq!(error["details"]["right"], right, "{error}");
         }
+        // What a key may not write it cannot lose either.
+        let accepted = json!({ "id": id, "title": "x", "acceptLoss": ["scriptCss", "scriptJs"] });
+        let error = served.call("wikijs_update_page", accepted).await.unwrap_err();
+        assert_eq!(error["code"], "PERMISSION_DENIED", "{error}");
     }
     assert_eq!(mutations(&wiki).len(), 0);
 }

@@ -9,7 +9,7 @@ use crate::change::{Change, Edits, NewContent, NewTags};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::page::{MovedPart, NewPath, PagePlace, PageState, TextEdit, check_content, replaced};
-use crate::wiki::{Chosen, ListQuery, Wiki, WikiError};
+use crate::wiki::{Chosen, ListQuery, Right, Wiki, WikiError};
 
 use super::whole_page::{self, ToWrite};
 use super::{Call, Later, Read, Source, Stopped, checked, conflict, mending, thing};
@@ -21,6 +21,8 @@ use crate::write::wiki_links::{Wanted, WikiLinks};
 pub const MAX_PAGES: usize = 200;
 /// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
+/// Why a page is left out that the key may not write.
+const MAY_NOT_WRITE: &str = "this key may not write it";
 /// Why a found page is left out.
 const NOT_ALLOWED: &str = "the page may not be written here";
 /// How many pages are read concurrently.
@@ -217,7 +219,7 @@ impl Bulk {
             changes = denied;
         }
         if changes.is_empty() {
-            let page = idle.ok_or_else(unreadable)?;
+            let page = idle.ok_or_else(|| nothing_left(&left_out))?;
             changes.push(Change::between(page.clone(), page));
         }
         let moves = changes.iter().any(Change::moves);
@@ -228,7 +230,7 @@ impl Bulk {
             let changes = changes.into_iter().map(SetChange::from).collect();
             ChangeSet::list(call.id, changes)
         };
-        let set = set.ok_or_else(unreadable)?;
+        let set = set.ok_or_else(|| nothing_left(&left_out))?;
         Ok(set.without(left_out).keeping(self.keeps_on_failure))
     }
 
@@ -258,14 +260,17 @@ impl Bulk {
 
 /// Reads a page, or says why it is left out: it exists, but not all of it can be read back.
 async fn read(wiki: &Wiki, id: i64) -> Result<Result<ToWrite, LeftOut>, Failure> {
+    let left_out = |why| {
+        let path = None;
+        Ok(Err(LeftOut { id, path, why }))
+    };
     match whole_page::to_write(wiki, id, &[]).await {
         Ok(read) => Ok(Ok(read)),
-        Err(failure) if failure.code == Code::FieldUnreadable => Ok(Err(LeftOut {
-            id,
-            path: None,
-            why: "this key cannot read back all of its fields",
-        })),
-        Err(failure) => Err(failure.detail("id", id)),
+        Err(failure) => match failure.code {
+            Code::FieldUnreadable => left_out("this key cannot read back all of its fields"),
+            Code::PermissionDenied => left_out(MAY_NOT_WRITE),
+            _ => Err(failure.detail("id", id)),
+        },
     }
 }
 
@@ -311,7 +316,18 @@ impl Source for Bulk {
     }
 }
 
-fn unreadable() -> Failure {
+/// The failure if no page is left to change.
+fn nothing_left(left_out: &[LeftOut]) -> Failure {
+    if !left_out.is_empty() && left_out.iter().all(|page| page.why == MAY_NOT_WRITE) {
+        let right = Right::WritePages.name();
+        let pages: Vec<i64> = left_out.iter().map(|page| page.id).collect();
+        return Failure::new(
+            Code::PermissionDenied,
+            format!("This key may write none of these pages: it lacks {right} at each."),
+        )
+        .detail("right", right)
+        .detail("ids", pages);
+    }
     Failure::new(
         Code::FieldUnreadable,
         "This key cannot read back all fields of any of these pages.",

@@ -80,7 +80,7 @@ impl Source for Delete {
     fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
         Box::pin(async move {
             let trash = call.desk.policy.trash.as_ref();
-            let read = whole_page::to_write(&call.desk.wiki, self.id, &[]).await?;
+            let read = whole_page::to_delete(&call.desk.wiki, self.id).await?;
             let conflict = conflict::check(call, self.known(), &read, |_| None).await?;
             let change = match call.base(&read.page).await? {
                 // A page with a base (as a draft has it) goes to the trash as that base.

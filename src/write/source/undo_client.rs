@@ -131,6 +131,9 @@ impl UndoClient {
             Err(failure) if failure.code == Code::FieldUnreadable => {
                 return Ok(Err("this key cannot read back all of its fields"));
             }
+            Err(failure) if failure.code == Code::PermissionDenied => {
+                return Ok(Err("this key may not write it"));
+            }
             Err(failure) => return Err(failure),
         };
         let mut states = Vec::new();

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::error::{Code, Failure};
 use crate::page::{Field, PageReading, PageState};
-use crate::wiki::Wiki;
+use crate::wiki::{Right, Wiki};
+use crate::write::lacking::{Lacking, denied};
 
 /// A page read in full before it is written.
 pub(in crate::write) struct ToWrite {
@@ -17,10 +18,32 @@ pub(in crate::write) struct ToWrite {
 }
 
 /// Reads every field that a write would overwrite, except those that may be lost.
+///
+/// # Errors
+/// `PERMISSION_DENIED` if the key may not write the page, so that nothing need be lost for it;
+/// `FIELD_UNREADABLE` if it may, but cannot read all of it.
 pub(in crate::write) async fn to_write(
     wiki: &Wiki,
     id: i64,
     accept_loss: &[Field],
+) -> Result<ToWrite, Failure> {
+    read(wiki, id, accept_loss, Right::WritePages).await
+}
+
+/// Reads every field of a page that is to be deleted.
+///
+/// # Errors
+/// As [`to_write`], for want of delete:pages.
+pub(super) async fn to_delete(wiki: &Wiki, id: i64) -> Result<ToWrite, Failure> {
+    read(wiki, id, &[], Right::DeletePages).await
+}
+
+/// Reads a page for what needs this right.
+async fn read(
+    wiki: &Wiki,
+    id: i64,
+    accept_loss: &[Field],
+    right: Right,
 ) -> Result<ToWrite, Failure> {
     let reading = wiki.page_by_id(id).await?;
     if let Some(page) = reading.complete() {
@@ -34,6 +57,9 @@ pub(in crate::write) async fn to_write(
     if let Some(expired) = wiki.expired() {
         return Err(expired.into());
     }
+    if lacks(wiki, &reading, right).await? {
+        return Err(denied(&Lacking::at_page(&reading, right.name())));
+    }
     let unread = reading.unreadable().into_keys();
     let lost = unread
         .filter(|field| accept_loss.contains(field))
@@ -46,6 +72,16 @@ pub(in crate::write) async fn to_write(
         }),
         _ => Err(unreadable(&reading)),
     }
+}
+
+/// Whether the key lacks a right at a page of which it could not read everything. The layer of
+/// those who may write it alone names the author: without an author, the wiki refused that layer,
+/// by the rule that an update goes by.
+async fn lacks(wiki: &Wiki, reading: &PageReading, right: Right) -> Result<bool, Failure> {
+    if right == Right::WritePages {
+        return Ok(reading.author_name.is_none());
+    }
+    Ok(wiki.rights(reading).await?.has(right) == Some(false))
 }
 
 /// The failure of a write, by how much of the page could be read.

@@ -68,6 +68,8 @@ pub(in crate::write) struct Seen {
     /// Places that other changes free or take.
     pub(in crate::write) beside: Beside,
 }
+    /// Whether it joins a draft, which is looked at whole when it is submitted.
+    pub(in crate::write) joins: bool,
 
 /// Checks a set whose places are allowed; a set that was shown is checked again before it is sent.
 ///
@@ -84,9 +86,11 @@ pub(in crate::write) async fn look(
     for one in set.iter() {
         Wiki::check_size(&one.change).map_err(|error| at_change(error.into()))?;
     }
-    if asks_rights(set, &seen) {
-        rights::look(wiki, set).await.map_err(at_change)?;
-    }
+    let unknown_rights = if asks_rights(set, &seen) {
+        rights::look(wiki, set).await.map_err(at_change)?
+    } else {
+        None
+    };
     let mut notes = Notes {
         warnings: Vec::new(),
         linked_from: Vec::new(),
@@ -155,6 +159,7 @@ pub(in crate::write) async fn look(
         notes,
         each,
         diff,
+    notes.warnings.extend(unknown_rights.filter(|_| !seen.was_shown));
         lines,
         facts,
     })
@@ -203,13 +208,48 @@ pub(super) fn diff_of(change: &Change) -> (String, LineCounts) {
     aside(change.bytes(), || change.content_diff())
 }
 
-/// The places at which pages are once the set and the changes beside it are made.
-fn places_made<'a>(set: &'a ChangeSet, beside: &'a Beside) -> Vec<(&'a str, &'a str)> {
-    let of_set = set.iter().filter_map(|one| one.change.after());
-    let of_set = of_set.map(|page| (page.locale.as_str(), page.path.as_str()));
-    let beside = beside.made.iter();
-    let beside = beside.map(|(locale, path)| (locale.as_str(), path.as_str()));
-    of_set.chain(beside).collect()
+/// The links around each change of a set; of one that joins a draft, as the whole draft leaves them.
+/// What is mended when the draft is submitted is not said to break.
+async fn linked_around(desk: &Desk, set: &ChangeSet, beside: &Beside) -> Vec<linkers::Around> {
+    let others = beside.changes.iter().cloned().map(SetChange::from);
+    let whole: Vec<SetChange> = set.iter().cloned().chain(others).collect();
+    let whole = match beside.changes.as_slice() {
+        [] => None,
+        _ => ChangeSet::list(set.id(), whole),
+    };
+    let mut around = linkers::look(desk, whole.as_ref().unwrap_or(set)).await;
+    around.truncate(set.iter().count());
+    if beside.mends_links {
+        for one in &mut around {
+            one.linked_from.clear();
+            one.warnings.retain(|warning| !OF_LINKS.contains(&&*warning.code));
+        }
+    }
+    around
+}
+
+/// The pages as the set and the changes beside it leave them. Of a change alone, the list stays as
+/// it is: the change itself says where its page goes.
+fn afterwards(pages: &AllPages, set: &ChangeSet, beside: &Beside) -> Vec<Arc<PageReading>> {
+    if !set.is_list() && beside.changes.is_empty() {
+        return pages.shared().to_vec();
+    }
+    let all = set.iter().map(|one| &one.change).chain(&beside.changes);
+    let all: Vec<&Change> = all.filter(|change| change.thing().is_none()).collect();
+    let changed: HashSet<i64> = all
+        .iter()
+        .filter_map(|change| change.before()?.id)
+        .collect();
+    let is_same = |page: &&Arc<PageReading>| page.id.is_none_or(|id| !changed.contains(&id));
+    let made = all.iter().filter_map(|change| {
+        let after = change.after()?;
+        let id = change.before().and_then(|page| page.id);
+        let (locale, path) = (after.locale.clone(), after.path.clone());
+        let page = PageReading::bare(id, locale, path, after.title.clone());
+        Some(Arc::new(page))
+    });
+    let kept = pages.shared().iter().filter(is_same).cloned();
+    kept.chain(made).collect()
 }
 
 /// Whether the checks of a set need the list of all pages, and whether they need the links of the
@@ -224,10 +264,10 @@ fn asks(rules: &RuleBook, set: &ChangeSet, wiki: &Url, was_shown: bool) -> (bool
     )
 }
 
-/// Whether the wiki is asked for the key's rights before anything is sent: a single write is refused
-/// as it is sent, and another key may apply what stays open.
+/// Whether the wiki is asked for the key's rights: as a write is shown, and of a list once more
+/// before it is sent. Another key may apply what stays open, or submit a draft.
 const fn asks_rights(set: &ChangeSet, seen: &Seen) -> bool {
-    set.is_list() && !seen.stays_open
+    !seen.stays_open && !seen.joins && (set.is_list() || !seen.was_shown)
 }
 
 /// All pages, and the site by which addresses are told.

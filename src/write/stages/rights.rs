@@ -1,177 +1,281 @@
-//! Checks that the key may make each change of a set and take it back, as far as the wiki tells
-//! before anything is sent.
+//! Checks that the key may make each change of a set, as far as the wiki tells before anything is
+//! sent; of a list, that it may take each change back as well.
 
 use futures_util::{StreamExt as _, stream};
-use serde_json::{Value, json};
 
-use crate::change::Change;
-use crate::error::{Code, Failure};
+use crate::change::{Change, Warning};
+use crate::error::Failure;
 use crate::gates::ChangeSet;
-use crate::page::{Field, PageReading};
+use crate::page::{Field, PageReading, PageState, Thing};
 use crate::wiki::{Right, Rights, Wiki};
+use crate::write::lacking::{Lacking, denied, denied_set};
 
-/// How many pages are asked about concurrently.
+/// How many places are asked about concurrently.
 const AT_ONCE: usize = 4;
-/// The most pages that a refusal names.
-const NAMED: usize = 20;
 
-/// Checks the rights of the key at each page of a set. An unknown right stops nothing: the wiki
-/// then refuses the step, and the set is taken back.
+/// Rights that a change needs at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Need {
+    place: PageReading,
+    rights: Vec<Right>,
+}
+
+/// Checks the rights of the key at each place of a set. An unknown right stops nothing: the wiki
+/// then refuses the step, and a list is taken back. Returns a warning if a right is unknown.
 ///
 /// # Errors
-/// `PERMISSION_DENIED`, with the missing rights at each page.
-pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<(), Failure> {
-    let asked: Vec<(PageReading, Vec<Right>)> =
-        set.iter().filter_map(|one| asked(&one.change)).collect();
-    let lacking: Vec<Value> = stream::iter(asked)
-        .map(|(page, needed)| async move {
-            let rights = wiki.rights(&page).await.ok()?;
-            told(&page, &lacking(&needed, &rights))
-        })
-        .buffered(AT_ONCE)
-        .filter_map(|lacking| async move { lacking })
-        .collect()
-        .await;
-    if lacking.is_empty() {
-        return Ok(());
+/// `PERMISSION_DENIED`, with the missing rights at each place.
+pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<Option<Warning>, Failure> {
+    let needs: Vec<Need> = set
+        .iter()
+        .flat_map(|one| needs(&one.change, set.is_list()))
+        .collect();
+    if needs.is_empty() || wiki.full_rights().await.is_some() {
+        return Ok(None);
     }
-    let count = lacking.len();
-    let named: Vec<Value> = lacking.into_iter().take(NAMED).collect();
-    Err(Failure::new(
-        Code::PermissionDenied,
-        format!("This key may not make all changes of the set, or not take them back: it lacks rights at {count} pages."),
-    )
-    .hint("Nothing was sent. details.lacking names the pages and the rights; leave these pages out, or tell the user to give the key these rights.")
-    .detail("pages", count)
-    .detail("lacking", named))
+    let asked = stream::iter(needs).map(async |need| {
+        let rights = rights(wiki, &need).await;
+        (lacking(&need, &rights), unknown(&need, &rights))
+    });
+    let asked: Vec<_> = asked.buffered(AT_ONCE).collect().await;
+    let (lacking, unknown): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
+    let lacking: Vec<Lacking> = lacking.into_iter().flatten().collect();
+    match lacking.as_slice() {
+        [] => Ok(warning(unknown.concat())),
+        [one] if !set.is_list() => Err(denied(one)),
+        all => Err(denied_set(all)),
+    }
 }
 
-/// The page at which the wiki is asked for rights, and those that are needed there; `None` if none
-/// are, or if there is no page yet.
-fn asked(change: &Change) -> Option<(PageReading, Vec<Right>)> {
-    let page = change.before()?;
-    let place = PageReading::bare(
-        Some(page.id?),
-        page.locale.clone(),
-        page.path.clone(),
-        page.title.clone(),
-    );
-    let needed = needed(change);
-    (!needed.is_empty()).then_some((place, needed))
+/// The warning about rights of which the wiki tells nothing.
+fn warning(mut unknown: Vec<&'static str>) -> Option<Warning> {
+    unknown.sort_unstable();
+    unknown.dedup();
+    (!unknown.is_empty()).then(|| {
+        let message = format!(
+            "rights unknown: the wiki does not tell whether this key has {} here; it decides when the write is sent.",
+            unknown.join(", ")
+        );
+        Warning::new("rights_unknown", message)
+    })
 }
 
-/// A page and the rights that are lacking there, for a refusal; `None` if none are.
-fn told(page: &PageReading, lacking: &[&str]) -> Option<Value> {
-    (!lacking.is_empty())
-        .then(|| json!({ "id": page.id, "path": page.path.as_str(), "rights": lacking }))
+/// The rights of the key at a place. Of a page with tags, a view tells rights by rules of tags as
+/// well, by which the wiki's mutations do not go. Where the wiki could not be asked, nothing is
+/// known.
+async fn rights(wiki: &Wiki, need: &Need) -> Rights {
+    let place = &need.place;
+    let told = match place.id {
+        // No view tells them (W44).
+        _ if need.rights.iter().all(|right| Right::OF_ASSETS.contains(right)) => {
+            return Rights::default();
+        }
+        None => wiki.rights_at(&place.locale, &place.path).await,
+        Some(_) if has_tags(place) => wiki.rights_by_path(place).await,
+        Some(_) => wiki.rights(place).await,
+    };
+    told.unwrap_or_else(|error| {
+        tracing::debug!(%error, "the rights of the key could not be asked for");
+        Rights::default()
+    })
 }
 
-/// The rights that a change needs at its page's place, and those that its undo needs there.
-fn needed(change: &Change) -> Vec<Right> {
-    // What belongs to a page has rights that no page tells; the wiki refuses the step then.
-    if change.is_empty() || change.thing().is_some() {
+fn has_tags(place: &PageReading) -> bool {
+    place.tags.as_ref().is_some_and(|tags| !tags.is_empty())
+}
+
+/// The rights that a change needs: at its page, and at the place where it puts one. Of a list, also
+/// those that its way back needs at the page.
+fn needs(change: &Change, is_list: bool) -> Vec<Need> {
+    if change.is_empty() {
         return Vec::new();
     }
+    let (before, after) = (change.before().filter(|page| page.is_there()), change.after());
+    if let Some(thing) = change.thing() {
+        return match (thing, before.or(after)) {
+            (Thing::Asset(_), Some(page)) => vec![Need {
+                place: place(page),
+                rights: of_asset(change),
+            }],
+            // Of comments, the wiki's view of the page tells them only where comments are on.
+            _ => Vec::new(),
+        };
+    }
+    let mut needs = Vec::new();
+    if let Some(page) = before {
+        needs.push(Need {
+            place: place(page),
+            rights: at_page(change, is_list),
+        });
+    }
+    if let Some(page) = after.filter(|_| before.is_none() || change.moves()) {
+        let mut rights = vec![Right::WritePages];
+        if before.is_none() {
+            rights.extend(of_code(change));
+        }
+        let place = PageReading {
+            id: None,
+            tags: None,
+            ..place(page)
+        };
+        needs.push(Need { place, rights });
+    }
+    needs.retain(|need| !need.rights.is_empty());
+    needs
+}
+
+/// A page's place, with its tags.
+fn place(page: &PageState) -> PageReading {
+    PageReading {
+        tags: Some(page.tags.clone()),
+        ..PageReading::bare(
+            page.id,
+            page.locale.clone(),
+            page.path.clone(),
+            page.title.clone(),
+        )
+    }
+}
+
+/// The rights that a change needs at its page's place, and in a list those that its undo needs
+/// there.
+fn at_page(change: &Change, is_list: bool) -> Vec<Right> {
     if change.after().is_none() {
         // A deleted page comes back as a new one.
-        return vec![Right::WritePages, Right::DeletePages];
+        let back = is_list.then_some(Right::WritePages);
+        return back.into_iter().chain([Right::DeletePages]).collect();
     }
     let mut needed = Vec::new();
-    let fields = change.fields();
-    if fields
-        .iter()
-        .any(|field| !matches!(field, Field::Path | Field::Locale))
-    {
+    let is_elsewhere = |field: &Field| matches!(field, Field::Path | Field::Locale);
+    if !change.fields().iter().all(is_elsewhere) {
         needed.push(Right::WritePages);
     }
     if change.moves() {
         needed.push(Right::ManagePages);
     }
-    if fields.contains(&Field::ScriptCss) {
-        needed.push(Right::WriteStyles);
-    }
-    if fields.contains(&Field::ScriptJs) {
-        needed.push(Right::WriteScripts);
-    }
+    needed.extend(of_code(change));
     needed
 }
 
-/// The names of the rights that the key lacks.
-fn lacking(needed: &[Right], rights: &Rights) -> Vec<&'static str> {
-    let lacks = |right: &&Right| rights.has(**right) == Some(false);
-    needed.iter().filter(lacks).map(|one| one.name()).collect()
+/// The rights to the styles and scripts that a change writes.
+fn of_code(change: &Change) -> Vec<Right> {
+    let fields = change.fields();
+    let both = [
+        (Field::ScriptCss, Right::WriteStyles),
+        (Field::ScriptJs, Right::WriteScripts),
+    ];
+    both.into_iter()
+        .filter(|(field, _)| fields.contains(field))
+        .map(|(_, right)| right)
+        .collect()
+}
+
+/// The rights that a change of an asset needs (W37, W41).
+fn of_asset(change: &Change) -> Vec<Right> {
+    match (change.before().filter(|it| it.is_there()), change.after()) {
+        (None, _) => vec![Right::WriteAssets],
+        (Some(_), None) => vec![Right::ManageAssets],
+        (Some(before), Some(after)) if !before.same(after, Field::Path) => {
+            vec![Right::ManageAssets, Right::WriteAssets]
+        }
+        (Some(_), Some(_)) => vec![Right::WriteAssets],
+    }
+}
+
+/// What is lacking of a need; `None` if nothing is known to be.
+fn lacking(need: &Need, rights: &Rights) -> Option<Lacking> {
+    let lacks: Vec<&'static str> = named(need, |right| rights.has(right) == Some(false));
+    (!lacks.is_empty()).then(|| Lacking {
+        id: need.place.id,
+        locale: need.place.locale.clone(),
+        path: need.place.path.clone(),
+        rights: lacks,
+    })
+}
+
+/// The names of the rights of which nothing is known.
+fn unknown(need: &Need, rights: &Rights) -> Vec<&'static str> {
+    named(need, |right| rights.has(right).is_none())
+}
+
+fn named(need: &Need, is_one: impl Fn(Right) -> bool) -> Vec<&'static str> {
+    let those = need.rights.iter().filter(|right| is_one(**right));
+    those.map(|right| right.name()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{asked, lacking, needed, told};
+    use super::{Need, lacking, needs, unknown, warning};
     use crate::change::Change;
+    use crate::page::testing::page;
     use crate::page::{PagePath, PageState};
     use crate::wiki::{Right, Rights};
 
-    fn page() -> PageState {
-        let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
-            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,
-            "publishStartDate":"","publishEndDate":"","scriptCss":"","scriptJs":""}"#;
-        serde_json::from_str(page).unwrap()
+    /// Each place, whether a page is there, and the rights that are needed there.
+    fn told(change: &Change, is_list: bool) -> Vec<(String, bool, Vec<&'static str>)> {
+        let told = needs(change, is_list).into_iter().map(|need| {
+            let rights = need.rights.iter().map(|right| right.name()).collect();
+            let path = need.place.path.as_str().to_owned();
+            (path, need.place.id.is_some(), rights)
+        });
+        told.collect()
+    }
+
+    fn to(change: fn(&mut PageState)) -> Change {
+        let mut after = page();
+        change(&mut after);
+        Change::between(page(), after)
     }
 
     #[test]
-    fn each_kind_of_change_takes_its_rights_and_those_of_the_way_back() {
-        let to = |change: fn(&mut PageState)| {
-            let mut after = page();
-            change(&mut after);
-            needed(&Change::between(page(), after))
+    fn each_kind_of_change_needs_its_rights_at_its_places() {
+        let own = page().path.as_str().to_owned();
+        let here = |rights: Vec<&'static str>| (own.clone(), true, rights);
+        assert_eq!(told(&to(|_| ()), false), []);
+        let titled = to(|page| page.title = "Other".to_owned());
+        assert_eq!(told(&titled, false), [here(vec!["write:pages"])]);
+        let moved = to(|page| page.path = PagePath::as_stored("legal/b"));
+        let there = |rights| ("legal/b".to_owned(), false, rights);
+        assert_eq!(
+            told(&moved, false),
+            [here(vec!["manage:pages"]), there(vec!["write:pages"])]
+        );
+        let styled = to(|page| {
+            page.script_css = "b{}".to_owned();
+            page.script_js = "2".to_owned();
+        });
+        let all = vec!["write:pages", "write:styles", "write:scripts"];
+        assert_eq!(told(&styled, false), [here(all)]);
+        let new = Change::recreate(PageState { script_css: String::new(), script_js: String::new(), ..page() });
+        let made = (own.clone(), false, vec!["write:pages"]);
+        assert_eq!(told(&new, false), [made]);
+        // What a list deletes must be able to come back.
+        let gone = Change::delete(page());
+        assert_eq!(told(&gone, false), [here(vec!["delete:pages"])]);
+        let both = here(vec!["write:pages", "delete:pages"]);
+        assert_eq!(told(&gone, true), [both]);
+    }
+
+    #[test]
+    fn a_right_is_lacking_only_where_the_wiki_says_so_and_otherwise_unknown() {
+        let need = Need {
+            rights: vec![Right::WritePages, Right::DeletePages, Right::ManagePages],
+            ..needs(&Change::delete(page()), false).remove(0)
         };
-        assert_eq!(to(|_| ()), []);
-        assert_eq!(to(|page| page.title = "B".to_owned()), [Right::WritePages]);
-        assert_eq!(
-            to(|page| page.path = PagePath::as_stored("b")),
-            [Right::ManagePages]
-        );
-        assert_eq!(
-            to(|page| {
-                page.path = PagePath::as_stored("b");
-                page.content = "y".to_owned();
-            }),
-            [Right::WritePages, Right::ManagePages]
-        );
-        assert_eq!(
-            to(|page| {
-                page.script_css = "a{}".to_owned();
-                page.script_js = "1".to_owned();
-            }),
-            [Right::WritePages, Right::WriteStyles, Right::WriteScripts]
-        );
-        assert_eq!(
-            needed(&Change::delete(page())),
-            [Right::WritePages, Right::DeletePages]
-        );
-    }
-
-    #[test]
-    fn a_right_is_lacking_only_where_the_wiki_says_so() {
-        let needed = [Right::WritePages, Right::DeletePages, Right::ManagePages];
         let rights = Rights::new([(Right::WritePages, true), (Right::DeletePages, false)]);
-        assert_eq!(lacking(&needed, &rights), ["delete:pages"]);
-        assert!(lacking(&needed, &Rights::default()).is_empty());
+        let lacks = lacking(&need, &rights).unwrap();
+        assert_eq!((lacks.id, &*lacks.rights), (page().id, &["delete:pages"][..]));
+        assert_eq!(unknown(&need, &rights), ["manage:pages"]);
+        assert_eq!(lacking(&need, &Rights::default()), None);
     }
 
     #[test]
-    fn the_wiki_is_asked_only_about_pages_that_are_there_and_change() {
-        let titled = PageState {
-            title: "B".to_owned(),
-            ..page()
-        };
-        let (place, rights) = asked(&Change::between(page(), titled)).unwrap();
-        assert_eq!((place.id, place.path.as_str()), (Some(1), "a"));
-        assert_eq!(rights, [Right::WritePages]);
-        assert!(asked(&Change::delete(page())).is_some());
-        assert!(asked(&Change::between(page(), page())).is_none());
-        assert!(asked(&Change::recreate(page())).is_none());
-        let told = told(&place, &["write:pages"]).unwrap();
-        let expected = serde_json::json!({ "id": 1, "path": "a", "rights": ["write:pages"] });
-        assert_eq!(told, expected);
-        assert!(super::told(&place, &[]).is_none());
+    fn unknown_rights_are_named_once_each() {
+        assert_eq!(warning(Vec::new()), None);
+        let said = warning(vec!["write:pages", "manage:pages", "write:pages"]).unwrap();
+        assert_eq!(
+            said.to_string(),
+            "rights_unknown: rights unknown: the wiki does not tell whether this key has manage:pages, write:pages here; it decides when the write is sent."
+        );
     }
 }

@@ -52,6 +52,8 @@ struct Settling<'a> {
 /// as before. Without an answer of the wiki's own only the promised state ends the wait early; the
 /// old state proves nothing, since the wiki may still be working (W19). A mixture counts if it was
 /// seen twice, some time apart. If somebody else wrote since, the history shows what the step left.
+/// A refusal that the wiki gives before it begins to write counts as not applied even where the page
+/// cannot be read back.
 pub(in crate::write) async fn settle(
     wiki: &Wiki,
     patience: Patience,
@@ -108,6 +110,10 @@ impl Settling<'_> {
                         return self.settled(outcome, seen);
                     }
                     stable = Some((seen, since));
+                }
+                // What this key may not read, no later reading shows it either.
+                Err(error) if self.step.is_refused() && !error.is_passing() => {
+                    return self.unsettled(None);
                 }
                 Err(error) => {
                     tracing::warn!(%error, "an outcome could not be read back yet");
@@ -175,7 +181,12 @@ impl Settling<'_> {
     fn unsettled(self, stable: Option<(Seen, Instant)>) -> Settled {
         let last = stable.map(|(seen, _)| seen);
         let ours = last.filter(|seen| self.step.promise.is_ours(seen, self.step.sent_at));
-        settled(Outcome::Unknown, ours, self.step.cause)
+        let outcome = if self.step.is_refused() {
+            Outcome::NotApplied
+        } else {
+            Outcome::Unknown
+        };
+        settled(outcome, ours, self.step.cause)
     }
 }
 

@@ -25,6 +25,7 @@ fn seen() -> Seen {
         was_shown: true,
         stays_open: true,
         beside: Beside::default(),
+        joins: false,
     }
 }
 
@@ -212,13 +213,16 @@ fn pages_come_to_be_where_the_set_and_the_changes_beside_it_put_them() {
 }
 
 #[test]
-fn rights_are_asked_for_where_many_changes_are_sent_with_this_key() {
+fn rights_are_asked_for_as_a_write_is_shown_and_of_a_list_before_it_is_sent() {
     let (one, many) = (set(update(1)), list(vec![update(1)]));
-    for (set, stays_open, expected) in [
-        (&one, false, false),
-        (&one, true, false),
-        (&many, false, true),
-        (&many, true, false),
+    for (set, was_shown, stays_open, joins, expected) in [
+        (&one, false, false, false, true),
+        (&one, true, false, false, false),
+        (&one, false, true, false, false),
+        (&one, false, false, true, false),
+        (&many, false, false, false, true),
+        (&many, true, false, false, true),
+        (&many, true, true, false, false),
     ] {
         let seen = Seen {
             stays_open,
@@ -239,6 +243,7 @@ fn a_set_that_was_shown_is_held_against_lists_again_only_for_a_rule() {
     };
     let none = RuleBook::default();
     let titled = set(update(1));
+            joins,
     for (rules, was_shown, expected) in [
         (&none, false, (true, true)),
         (&none, true, (false, false)),

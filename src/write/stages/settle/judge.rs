@@ -46,6 +46,16 @@ pub(super) enum Says {
     AskHistory,
 }
 impl Step<'_> {
+    /// Whether the wiki itself said no before it began to write, so that nothing came of the step
+    /// whatever its page looks like. That a place is taken is not such a word: the page there may
+    /// be the step's own, if something between sent it twice.
+    pub(super) fn is_refused(&self) -> bool {
+        let cause = self.cause.as_ref();
+        self.answered == Answered::Refusal
+            && cause.is_some_and(WikiError::is_refusal)
+            && !self.promise.is_taken(cause)
+    }
+
     /// Judges a reading, with the history's result for it, if there is one.
     pub(super) fn says(&self, seen: &Seen, waited: Waited, trail: Option<&Trail>) -> Says {
         let Waited { is_stable, is_over } = waited;
@@ -140,6 +150,7 @@ impl Step<'_> {
                     _ if asked.iter().any(|field| found.shows(*field)) => Outcome::PartlyApplied,
                     Answered::Success if was_kept => Outcome::PartlyApplied,
                     Answered::Refusal if asked.iter().all(is_old) => Outcome::NotApplied,
+                    _ if self.is_refused() => Outcome::NotApplied,
                     _ => Outcome::Unknown,
                 }
             }
@@ -147,6 +158,7 @@ impl Step<'_> {
             (Promise::Created { .. }, Seen::Page(found)) if found.is_answered => {
                 Outcome::PartlyApplied
             }
+            _ if self.is_refused() => Outcome::NotApplied,
             // A page that is still there after a delete, gone, or never made: no field can tell.
             (Promise::Created { .. } | Promise::Deleted { .. }, _) | (_, Seen::Gone) => {
                 Outcome::Unknown

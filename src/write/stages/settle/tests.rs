@@ -292,3 +292,30 @@ async fn a_page_that_may_be_another_clients_proves_nothing() {
     let one = settling(&office, &promise, Answered::Nothing, LONG);
     assert!(one.unsettled(None).proof.is_none());
 }
+
+/// The wiki said no in its own words, so it did nothing, whatever this key may read of the page.
+#[tokio::test]
+async fn a_refusal_by_the_wiki_itself_is_never_an_unknown_outcome() {
+    let office = office();
+    let change = update(1);
+    let promise = promise(&change);
+    let refused = || {
+        let mut settling = settling(&office, &promise, Answered::Refusal, LONG);
+        settling.step.cause = Some(WikiError::Forbidden {
+            right: "write:pages",
+        });
+        settling
+    };
+    assert_eq!(refused().unsettled(None).outcome, Outcome::NotApplied);
+    // Neither as before nor as promised: somebody else wrote meanwhile.
+    let other = PageState {
+        content: "Theirs.".to_owned(),
+        ..page()
+    };
+    let theirs = seen(change.after().unwrap(), other);
+    let outcome = refused().outcome(&theirs, true).await;
+    assert_eq!(outcome, Some(Outcome::NotApplied));
+    // No other answer says so.
+    let open = settling(&office, &promise, Answered::Refusal, LONG);
+    assert_eq!(open.unsettled(None).outcome, Outcome::Unknown);
+}
