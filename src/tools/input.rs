@@ -15,7 +15,7 @@ use super::arguments::Arguments;
 pub(super) use super::faults::invalid_argument;
 use crate::error::Failure;
 pub(super) use places::{
-    Locales, date, draft, memory_id, new_place, place, places, required_memory_id, tag_filters,
+    Locales, known_locale, known_tags, date, draft, memory_id, new_place, place, places, required_memory_id, tag_filters,
     tags,
 };
 use shape::{check_ranges, check_shape};

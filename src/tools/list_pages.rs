@@ -194,6 +194,9 @@ impl Tool for ListPages {
         } else {
             0
         };
+        if part.pages.is_empty() && query.after.is_none() {
+            input::known_locale(&context.wiki, query.locale.as_ref()).await?;
+        }
         let is_bare = part.pages.is_empty() && query.after.is_none() && query.path.is_some();
         let hint = if is_bare && is_nowhere(&context.wiki, &query).await? {
             Some(NOWHERE)

@@ -170,10 +170,18 @@ impl Tool for SearchPages {
             (Some(query), None) => {
                 let scope = Arc::new(Scope::of(&context.wiki, &input).await?);
                 let place = input.r#in.unwrap_or_default();
-                if let Some(way @ (Match::Exact | Match::Regex)) = input.r#match {
-                    return matching::matching(&context, query, way, (&scope, place), limit).await;
+                let output = match input.r#match {
+                    Some(way @ (Match::Exact | Match::Regex)) => {
+                        matching::matching(&context, query, way, (&scope, place), limit).await?
+                    }
+                    Some(Match::Words) | None => {
+                        search(&context, query, &scope, place, limit).await?
+                    }
+                };
+                if output.hits.is_empty() {
+                    input::known_locale(&context.wiki, scope.locale()).await?;
                 }
-                search(&context, query, &scope, place, limit).await
+                Ok(output)
             }
             (None, Some(_)) if input.r#match.is_some() => {
                 Err(input::invalid_argument("match", "goes with query alone"))

@@ -183,6 +183,9 @@ pub fn refusal(code: i64, slug: &str, message: &str) -> WikiError {
     }
     if message.contains("rebuild-tree") {
         WikiError::TreeRebuild
+    } else if slug == "ForeignKeyViolationError" && message.contains("localecode") {
+        // The text is SQL (W17, W46); only this word of it is looked for.
+        WikiError::NoSuchLocale
     } else if message == "Invalid Page Id" {
         WikiError::NotFound
     } else {

@@ -75,6 +75,9 @@ pub enum WikiError {
     /// No folder is at the path in which an asset shall be.
     #[error("the wiki has no such folder")]
     NoFolder,
+    /// The wiki has no such locale (W46).
+    #[error("the wiki has no such locale")]
+    NoSuchLocale,
     /// No answer within the limit.
     #[error("the wiki did not answer within {} ms", after.as_millis())]
     Timeout {
@@ -167,6 +170,7 @@ impl WikiError {
             | Self::CommentEmpty
             | Self::AssetExists
             | Self::NoFolder
+            | Self::NoSuchLocale
             | Self::TooSoon { .. }
             | Self::Forbidden { .. }
             | Self::KeyRevoked
@@ -260,6 +264,8 @@ impl From<WikiError> for Failure {
                 .hint("Choose another name, or send replace: true to write over the asset."),
             WikiError::NoFolder => failure(Code::PageNotFound)
                 .hint("wikijs_list_assets lists the folders; createFolders: true makes the missing ones, which nothing can remove again."),
+            WikiError::NoSuchLocale => failure(Code::InvalidInput)
+                .hint("Name a locale that the wiki has; an administrator of the wiki installs others."),
             WikiError::Forbidden { right } => {
                 failure(Code::PermissionDenied).detail("right", right)
             }

@@ -82,7 +82,7 @@ pub use resolve::{NamedPage, Resolved, Unresolved};
 pub use retry::RetryLimits;
 pub use rights::{Right, Rights};
 pub use search::Hit;
-pub use site::SiteLocales;
+pub use site::{SiteLocales, UnknownLocale};
 pub use standing::Standing;
 pub use tags::{LinkingPage, Links, Tag};
 pub use thing::{SeenThing, asset_state};

@@ -2,10 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{LocalizationConfig, SearchEngines, localization_config, search_engines};
-use crate::page::{LinkedSite, Locale};
+use crate::error::{Code, Failure};
+use crate::page::{LinkedSite, Locale, PageReading, escaped};
 
 /// How long it is believed which locales the site has.
 const LIFE: Duration = Duration::from_mins(10);
@@ -17,6 +20,9 @@ pub struct SiteLocales {
     pub primary: Locale,
     /// All of them.
     pub all: Vec<Locale>,
+    /// Those that are installed: pages can be made in each of them, even where addresses have no
+    /// locale.
+    pub installed: Vec<Locale>,
     /// Whether the addresses of pages begin with a locale.
     pub has_namespaces: bool,
 }
@@ -24,10 +30,16 @@ pub struct SiteLocales {
 impl SiteLocales {
     /// Reads the answer; a site without namespaces has one locale alone.
     pub(super) fn of(data: localization_config::ResponseData) -> Result<Self, WikiError> {
-        let config = data.localization.and_then(|site| site.config);
-        let config = config.ok_or_else(|| WikiError::Malformed {
+        let malformed = || WikiError::Malformed {
             at: "data.localization".to_owned(),
-        })?;
+        };
+        let site = data.localization.ok_or_else(malformed)?;
+        let config = site.config.ok_or_else(malformed)?;
+        let known = site.locales.into_iter().flatten().flatten();
+        let installed = known.filter(|locale| locale.is_installed);
+        let mut installed: Vec<Locale> = installed
+            .map(|locale| Locale::as_stored(locale.code))
+            .collect();
         let primary = Locale::as_stored(config.locale);
         let others = config.namespaces.into_iter().flatten();
         let mut all: Vec<Locale> = others
@@ -37,15 +49,79 @@ impl SiteLocales {
         if !all.contains(&primary) {
             all.insert(0, primary.clone());
         }
+        installed.sort();
+        // A wiki that lists none tells at least those of its addresses.
+        if installed.is_empty() {
+            installed.clone_from(&all);
+        }
         Ok(Self {
             primary,
             all,
+            installed,
             has_namespaces: config.namespacing,
         })
     }
 }
 
+/// A locale that the wiki has not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownLocale {
+    locale: Locale,
+    /// Those that it has.
+    known: Vec<Locale>,
+    /// Whether it is the configured default, so that the call itself need not have named it.
+    is_default: bool,
+}
+
+impl From<UnknownLocale> for Failure {
+    fn from(unknown: UnknownLocale) -> Self {
+        let known: Vec<&str> = unknown.known.iter().map(Locale::as_str).collect();
+        let message = format!(
+            "The wiki has no locale {}; it has: {}.",
+            escaped(unknown.locale.as_str(), 20),
+            known.join(", ")
+        );
+        let failure = Self::new(Code::InvalidInput, message)
+            .detail("fields", json!([{ "path": "locale" }]))
+            .detail("locales", known);
+        if unknown.is_default {
+            failure.hint("Name one of details.locales as locale. It is the default of this server: tell the user that WIKI_DEFAULT_LOCALE must be one of them.")
+        } else {
+            failure.hint("Name one of details.locales as locale.")
+        }
+    }
+}
+
 impl Wiki {
+    /// A locale as one that the wiki has not; `None` if it has it, or does not tell its locales.
+    pub async fn unknown_locale(&self, locale: &Locale) -> Option<UnknownLocale> {
+        let is_it = |page: &PageReading| page.locale == *locale;
+        // Where a page is, the locale is.
+        if let Some(kept) = self.kept_pages().await
+            && kept.iter().any(is_it)
+        {
+            return None;
+        }
+        let has = |site: &SiteLocales| site.installed.contains(locale);
+        if self.site_locales().await.is_ok_and(|site| has(&site)) {
+            return None;
+        }
+        // It may have been installed since they were read.
+        *self.keyed().locales.lock().await = None;
+        match self.site_locales().await {
+            Ok(site) if has(&site) => None,
+            Ok(site) => Some(UnknownLocale {
+                locale: locale.clone(),
+                known: site.installed,
+                is_default: *locale == self.settings.default_locale,
+            }),
+            Err(error) => {
+                tracing::debug!(%error, "the locales of the site could not be read");
+                None
+            }
+        }
+    }
+
     /// Whether pages may be in other locales than the configured one: as the pages show that were
     /// listed in the last minute, or as the site says, which is asked once in ten minutes.
     pub async fn has_other_locales(&self) -> bool {

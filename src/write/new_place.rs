@@ -2,12 +2,15 @@
 
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
-use crate::page::{Field, PagePath};
+use crate::page::{Field, PagePath, PageState};
 use crate::wiki::{TreeNode, Wiki, WikiError};
 
 /// Checks the place of a new or moved page.
 ///
-/// Returns warnings, or `PAGE_EXISTS` if the place is taken.
+/// Returns warnings.
+///
+/// # Errors
+/// `PAGE_EXISTS` if the place is taken, `INVALID_INPUT` if the wiki has no such locale.
 pub(super) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>, Failure> {
     let Some(after) = change
         .after()
@@ -16,6 +19,12 @@ pub(super) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>, F
     else {
         return Ok(Vec::new());
     };
+    let is_new = |before: &PageState| before.locale != after.locale;
+    if change.before().is_none_or(is_new)
+        && let Some(unknown) = wiki.unknown_locale(&after.locale).await
+    {
+        return Err(unknown.into());
+    }
     let there = match wiki.pages_at(&after.locale, &after.path).await {
         Ok(there) => there,
         // A key that may not look learns it from the wiki's refusal.

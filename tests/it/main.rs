@@ -64,6 +64,7 @@ mod left_out;
 mod knowing;
 mod linkers;
 mod lists;
+mod locales;
 mod logging;
 mod looked_at;
 mod looking;

@@ -93,6 +93,21 @@ pub(in crate::tools) fn places(
     Ok((Locales { one, is_fallback }, path))
 }
 
+/// Refuses a locale that the wiki has not, for a list or search that found nothing in it: an empty
+/// answer would be taken for a wiki without such pages.
+pub(in crate::tools) async fn known_locale(
+    wiki: &Wiki,
+    locale: Option<&Locale>,
+) -> Result<(), Failure> {
+    match locale {
+        Some(locale) => match wiki.unknown_locale(locale).await {
+            Some(unknown) => Err(unknown.into()),
+            None => Ok(()),
+        },
+        None => Ok(()),
+    }
+}
+
 /// Reads the path and locale that limit the pages; the path may name its own locale.
 pub(in crate::tools) fn place(
     wiki: &Wiki,
