@@ -7,7 +7,7 @@ use crate::audit::{CallId, DraftId, DraftName, Outcome, ProposalId};
 use crate::change::{Operation, Warning, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{LeftOut, LinkLeft};
-use crate::page::{Field, LineCounts, Note, PageState, Thing};
+use crate::page::{Field, LineCounts, Note, PageState, Thing, escaped};
 
 /// The answer to a write that was previewed, applied, or had nothing to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -205,12 +205,22 @@ pub struct SetPreview {
 /// The most changes of a set in an answer; callers ask for the others by number.
 pub(super) const MAX_LINES: usize = 100;
 
+/// The most characters of a path in a warning.
+const MAX_PATH: usize = 120;
+
 impl SetPreview {
-    /// The part of it that fits into an answer.
+    /// The part of it that fits into an answer, with the warnings about all of it.
     #[must_use]
     pub fn bounded(mut self) -> Self {
         if self.changes.len() > MAX_LINES {
-            self.changes.truncate(MAX_LINES);
+            for hidden in self.changes.split_off(MAX_LINES) {
+                let path = escaped(&hidden.target.path, MAX_PATH);
+                let warnings = hidden.warnings.into_iter();
+                self.notes.warnings.extend(warnings.map(|warning| Warning {
+                    message: format!("{path}: {}", warning.message),
+                    ..warning
+                }));
+            }
             self.notes.warnings.push(Warning::new(
                 "changes_not_shown",
                 format!(

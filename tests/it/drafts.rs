@@ -628,3 +628,59 @@ async fn a_new_page_of_a_draft_links_to_what_the_draft_moves() {
     assert_eq!(texts(&wiki)["docs/deep/first"], taken);
     assert_eq!(texts(&wiki)["docs/n"], "[a](/docs/a#x) [c](/docs/c)\n");
 }
+
+/// The codes of the warnings of an answer, about all of it and about each change.
+fn codes(answer: &Value) -> Vec<String> {
+    let changes = answer["changes"].as_array().cloned().unwrap_or_default();
+    let lists = std::iter::once(answer).chain(&changes);
+    let mut codes: Vec<String> = lists
+        .filter_map(|one| one["warnings"].as_array())
+        .flatten()
+        .map(|warning| warning["code"].as_str().unwrap().to_owned())
+        .filter(|code| !["lost_for_good", "drafted"].contains(&&**code))
+        .collect();
+    codes.sort();
+    codes
+}
+
+#[tokio::test]
+async fn warnings_of_a_draft_are_judged_over_all_of_it() {
+    let wiki = wiki().await;
+    let served = setup(&wiki).serve().await;
+    let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| id_of(&wiki, &format!("docs/{name}")));
+    // The link that the next move would break is mended by a change of the same draft.
+    let mended = edit(b, "[a](/docs/a)", "[a](/docs/first)");
+    let joined = joins(&served, UPDATE, mended).await;
+    assert_eq!(codes(&joined), ["dead_link"], "nothing makes that page yet: {joined}");
+    let moved = json!({ "id": a, "path": "docs/first" });
+    let joined = joins(&served, UPDATE, moved).await;
+    assert_eq!(codes(&joined), Vec::<String>::new(), "{joined}");
+    // A page that the draft creates is there for the links of its other changes.
+    let new = json!({ "path": "docs/new", "title": "New", "content": "new\n" });
+    joins(&served, CREATE, new).await;
+    let joined = joins(&served, UPDATE, edit(c, "Third.", "See [new](/docs/new).")).await;
+    assert_eq!(codes(&joined), Vec::<String>::new(), "{joined}");
+    let submit = json!({ "draft": "rework" });
+    let shown = served.call(SUBMIT, submit.clone()).await.unwrap();
+    assert_eq!(codes(&shown), Vec::<String>::new(), "{shown}");
+    // What the draft deletes is not there, and what loses its heading is told with all the rest.
+    joins(&served, DELETE, json!({ "id": d })).await;
+    let joined = joins(&served, UPDATE, edit(c, "[new](/docs/new)", "[d](/docs/d)")).await;
+    assert_eq!(codes(&joined), ["dead_link"], "{joined}");
+    let replaced = json!({ "id": b, "section": "B", "sectionContent": "No heading.\n" });
+    let joined = joins(&served, UPDATE, replaced).await;
+    assert_eq!(codes(&joined), ["heading_dropped"], "{joined}");
+    let shown = served.call(SUBMIT, submit).await.unwrap();
+    assert_eq!(codes(&shown), ["dead_link", "heading_dropped"], "{shown}");
+}
+
+/// The links are mended when the draft is submitted, so nothing breaks for it.
+#[tokio::test]
+async fn a_move_that_mends_links_at_the_submit_does_not_break_them_in_the_draft() {
+    let wiki = wiki().await;
+    let served = setup(&wiki).serve().await;
+    let a = id_of(&wiki, "docs/a");
+    let moved = json!({ "id": a, "path": "docs/first", "updateLinks": true });
+    let joined = joins(&served, UPDATE, moved).await;
+    assert_eq!(codes(&joined), Vec::<String>::new(), "{joined}");
+}

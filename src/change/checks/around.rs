@@ -11,13 +11,11 @@ use crate::page::{LinkedSite, PageReading};
 pub struct Surroundings<'a> {
     /// The wiki's address.
     pub wiki: &'a Url,
-    /// All pages that the key sees; `None` if they were not listed, which skips the checks that
-    /// need them.
+    /// All pages that the key sees, as the other changes of the same set leave them; `None` if they
+    /// were not listed, which skips the checks that need them.
     pub pages: Option<&'a [Arc<PageReading>]>,
     /// What decides where links lead; `None` if it was not asked, which skips the checks of links.
     pub site: Option<&'a LinkedSite>,
-    /// The pages that other changes of the same set make, by locale and path.
-    pub made: &'a [(&'a str, &'a str)],
     /// Secrets of this server, which must not be in any page.
     pub own: &'a [&'a str],
 }

@@ -17,7 +17,7 @@ use crate::page::LineCounts;
 pub use around::Surroundings;
 
 /// The codes of all checks, as rules name them.
-pub const CODES: [&str; 14] = [
+pub const CODES: [&str; 16] = [
     "dead_link",
     "same_title",
     "path_differs_by_case",
@@ -25,6 +25,8 @@ pub const CODES: [&str; 14] = [
     "own_links_break",
     "literal_escapes",
     "much_removed",
+    "heading_dropped",
+    "tags_dropped",
     "script_added",
     "foreign_resource_added",
     "hidden_text_added",
@@ -51,6 +53,8 @@ impl Change {
         warnings.extend(texts::cannot_return(self));
         neighbours::look(self, around, &mut warnings);
         warnings.extend(texts::much_removed(self, lines));
+        warnings.extend(texts::heading_dropped(self));
+        warnings.extend(texts::tags_dropped(self));
         warnings.extend(texts::literal_escapes(self));
         warnings.extend(texts::css_rules_dropped(self));
         warnings.extend(texts::unpublished(self));

@@ -50,9 +50,10 @@ fn others<'a>(
     pages: &'a [Arc<PageReading>],
 ) -> impl Iterator<Item = &'a PageReading> {
     let id = change.target().id;
-    let locale = after.locale.clone();
-    let is_other =
-        move |page: &&PageReading| page.locale == locale && (id.is_none() || page.id != id);
+    let (locale, path) = (after.locale.clone(), after.path.clone());
+    let is_other = move |page: &&PageReading| {
+        page.locale == locale && page.path != path && (id.is_none() || page.id != id)
+    };
     pages.iter().map(|page| &**page).filter(is_other)
 }
 
@@ -157,7 +158,6 @@ fn dead_links(
         .filter(|page| id.is_none() || page.id != id)
         .map(|page| (page.locale.as_str(), page.path.as_str()))
         .collect();
-    there.extend(around.made.iter().copied());
     there.insert((after.locale.as_str(), after.path.as_str()));
     let mut dead: Vec<(usize, String)> = added
         .iter()

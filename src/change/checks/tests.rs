@@ -27,6 +27,8 @@ fn listed() -> Vec<Arc<PageReading>> {
         page(1, "en", "docs/a", "A"),
         page(2, "en", "docs/b", "Setting up"),
         page(3, "de", "docs/c", "Einrichten"),
+        // As another change of the set makes it.
+        page(4, "en", "docs/new", "New"),
     ]
 }
 
@@ -43,7 +45,6 @@ fn checked(change: &Change) -> Checked {
         wiki: &wiki,
         pages: Some(&pages),
         site: Some(&site),
-        made: &[("en", "docs/new")],
         own: &["the operator's own"],
     };
     let found = change.check(change.content_diff().1, around);
@@ -114,6 +115,22 @@ fn each_check_warns_of_what_a_change_adds_and_of_nothing_else() {
         (&lines(41), "", &["much_removed content"]),
         (&lines(20), "", none),
         ("", &lines(50), none),
+        // heading_dropped
+        (
+            "# A\n\none\n\n# B\n\ntwo\n\n# C\n",
+            "# A\n\none\n\nTWO\n\n# C\n",
+            &["heading_dropped content:5"],
+        ),
+        (
+            "# A\n\none\n\n# B\n\ntwo\n",
+            "# A\n\none\n\n\ntwo\n",
+            &["heading_dropped content:5"],
+        ),
+        ("# A\n\none\n", "one\n", &["heading_dropped content:1"]),
+        ("# A\n\none\n\n# B\n\ntwo\n", "# A\n\none\n\n# C\n\n2\n", none),
+        ("# A\n\none\n\n# B\n\ntwo\n", "# A\n\none\n", none),
+        ("# A\n\none\n", "B\n=\n\none\n", none),
+        ("`# A`\n", "B\n", none),
         // literal_escapes
         ("", r"# Title\n\nText\n", &["literal_escapes content"]),
         ("", "one line", none),
@@ -186,6 +203,20 @@ fn a_few_lines_of_hidden_text_are_named_and_one_dead_link_is_told_from_several()
     assert!(six.contains("comments: 6 (line 1, 3, 5, 7, 9, …)"), "{six}");
     assert!(message("[x](/docs/gone)\n").starts_with("This link leads"));
     assert!(message("[x](/docs/gone) [y](/docs/none)\n").starts_with("These links lead"));
+}
+
+#[test]
+fn tags_that_go_without_as_many_coming_are_told() {
+    let tagged = |tags: &[&str]| PageState {
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        ..page("text\n")
+    };
+    let told = |was: &[&str], is: &[&str]| told(&Change::between(tagged(was), tagged(is)));
+    assert_eq!(told(&["a", "b"], &["c"]), ["tags_dropped tags"]);
+    assert_eq!(told(&["a"], &[]), ["tags_dropped tags"]);
+    assert!(told(&["a", "b"], &["c", "d"]).is_empty());
+    assert!(told(&["a", "b"], &["b", "a"]).is_empty());
+    assert!(told(&[], &["c"]).is_empty());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::super::plan::Change;
 use super::super::warning::Warning;
 use super::named::named;
-use crate::page::{Field, LineCounts, Sheet, Thing, escaped};
+use crate::page::{Field, Format, LineCounts, Outline, PageState, Sheet, Thing, escaped};
 
 /// Fewer removed lines cause no warning.
 const MANY_LINES: usize = 20;
@@ -24,6 +24,73 @@ pub(super) fn much_removed(change: &Change, lines: LineCounts) -> Option<Warning
             lines.added
         );
         Warning::new("much_removed", message).at(Field::Content, None)
+    })
+}
+
+/// A heading that goes while text of its section stays or comes in its place, as after the
+/// replacement of a section by a text without a heading. Looks at the one stretch of lines that
+/// differs.
+pub(super) fn heading_dropped(change: &Change) -> Option<Warning> {
+    let (before, after) = (change.before()?, change.after()?);
+    if before.same(after, Field::Content) {
+        return None;
+    }
+    let (was, is): (Vec<&str>, Vec<&str>) =
+        (before.content.lines().collect(), after.content.lines().collect());
+    let same = |(one, other): &(&&str, &&str)| one == other;
+    let lead = was.iter().zip(&is).take_while(same).count();
+    let most = was.len().min(is.len()).saturating_sub(lead);
+    let tail = was.iter().rev().zip(is.iter().rev()).take(most);
+    let tail = tail.take_while(same).count();
+    let first = |lines: &[&str]| {
+        let stretch = lines.get(lead..lines.len().saturating_sub(tail))?;
+        let text = stretch.iter().position(|line| !line.trim().is_empty())?;
+        Some(lead.saturating_add(text).saturating_add(1))
+    };
+    let outline = outline(before);
+    let gone = first(&was)?;
+    let gone = outline.headings().iter().find(|one| one.line == gone)?;
+    let what = match first(&is) {
+        Some(line) if outline_has(after, line) => return None,
+        Some(_) => "text without a heading comes in its place",
+        None => {
+            let lines = before.content.split_inclusive('\n');
+            let to: usize = lines.take(was.len().saturating_sub(tail)).map(str::len).sum();
+            let rest = before.content.get(to..gone.section.end)?;
+            if rest.trim().is_empty() {
+                return None;
+            }
+            "the text below it stays"
+        }
+    };
+    let name = escaped(&gone.text, MOST_CHARS);
+    let message = format!("The heading \"{name}\" goes, and {what}.");
+    let warning = Warning::new("heading_dropped", message);
+    Some(warning.at(Field::Content, Some(lead.saturating_add(1))))
+}
+
+fn outline(page: &PageState) -> Outline<'_> {
+    Outline::in_format(&page.content, Format::of(None, Some(&page.editor)))
+}
+
+fn outline_has(page: &PageState, line: usize) -> bool {
+    outline(page).headings().iter().any(|one| one.line == line)
+}
+
+/// More tags go than come.
+pub(super) fn tags_dropped(change: &Change) -> Option<Warning> {
+    let (before, after) = (change.before()?, change.after()?);
+    let lacks = |page: &PageState, tag: &&String| !page.tags.contains(tag);
+    let gone = before.tags.iter().filter(|tag| lacks(after, tag));
+    let gone: Vec<String> = gone.map(|tag| escaped(tag, MOST_CHARS)).collect();
+    let come = after.tags.iter().filter(|tag| lacks(before, tag)).count();
+    (gone.len() > come).then(|| {
+        let message = format!(
+            "{} of the page's tags go, {come} come: {}.",
+            gone.len(),
+            named(&gone)
+        );
+        Warning::new("tags_dropped", message).at(Field::Tags, None)
     })
 }
 

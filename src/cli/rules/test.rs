@@ -143,7 +143,6 @@ impl Replay<'_> {
                 wiki: self.wiki,
                 pages: None,
                 site: None,
-                made: &[],
                 own: &[],
             };
             Some(ChangeFacts::of(

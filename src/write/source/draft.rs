@@ -87,7 +87,10 @@ impl Source for Drafting {
                 return Err(super::update::needs_move().into());
             }
             let own = self.as_drafted(&made.set);
-            let beside = beside(draft, &own)?;
+            let beside = Beside {
+                changes: beside(draft, &own)?,
+                mends_links: self.updates_links(),
+            };
             Ok(Read { beside, ..made })
         })
     }
@@ -97,17 +100,15 @@ impl Source for Drafting {
     }
 }
 
-/// The places that the other changes of a draft free or take; an error if one of them takes this
-/// change's place.
-fn beside(draft: &Draft, own: &DraftChange) -> Result<Beside, Failure> {
+/// The other changes of a draft; an error if one of them takes this change's place.
+fn beside(draft: &Draft, own: &DraftChange) -> Result<Vec<Change>, Failure> {
     let is_own = |one: &&DraftChange| match (one.page(), own.page()) {
         (None, None) => one.place() == own.place(),
         (page, own) => page == own,
     };
     let place = own.place();
-    let mut beside = Beside::default();
+    let mut beside = Vec::new();
     for one in draft.changes.iter().filter(|one| !is_own(one)) {
-        beside.freed.extend(one.left());
         if place.is_some() && one.place() == place {
             let failure = Failure::new(
                 Code::PageExists,
@@ -119,7 +120,7 @@ fn beside(draft: &Draft, own: &DraftChange) -> Result<Beside, Failure> {
             }
             .hint("Choose another path, or take that change out with wikijs_discard_draft."));
         }
-        beside.made.extend(one.place());
+        beside.extend(change_of(one.clone()));
     }
     Ok(beside)
 }
@@ -267,14 +268,19 @@ async fn fitting(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failure> {
     })
 }
 
-async fn held_against(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failure> {
+/// The change that a draft's file has; `None` if it has neither state.
+fn change_of(one: DraftChange) -> Option<Change> {
     let change = match (one.before, one.after) {
-        (None, None) => return Err(draft_failure(&AuditError::BadDraft)),
+        (None, None) => return None,
         (None, Some(after)) => Change::recreate(after),
         (Some(before), None) => Change::delete(before),
         (Some(before), Some(after)) => Change::between(before, after),
-    }
-    .with_loss_of(one.lost);
+    };
+    Some(change.with_loss_of(one.lost))
+}
+
+async fn held_against(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failure> {
+    let change = change_of(one).ok_or_else(|| draft_failure(&AuditError::BadDraft))?;
     values::check(&change, None)?;
     let wiki = &call.desk.wiki;
     let Some((before, id)) = change.before().and_then(|page| Some((page, page.id?))) else {

@@ -24,7 +24,7 @@ use crate::audit::{CallId, Draft, ProposalId};
 use crate::change::{Change, NewPage, Warning, merge_pages};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Policy, SessionId};
-use crate::page::{PagePlace, PageState};
+use crate::page::PageState;
 use crate::wiki::aside;
 
 use super::desk::Desk;
@@ -161,13 +161,13 @@ impl Call<'_> {
     }
 }
 
-/// Places that changes outside of the set free or take: those of the draft that it joins.
+/// The draft that a change joins, by which its warnings are judged.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
-    /// Places that come free.
-    pub(super) freed: Vec<PagePlace>,
-    /// Places at which pages come to be.
-    pub(super) made: Vec<PagePlace>,
+    /// The other changes of the draft.
+    pub(super) changes: Vec<Change>,
+    /// Whether the links to the page of this change are mended when the draft is submitted.
+    pub(super) mends_links: bool,
 }
 
 /// The changes, and with which states they were compared.

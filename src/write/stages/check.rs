@@ -10,7 +10,7 @@ use url::Url;
 use crate::change::{self, Change, Surroundings, Warning};
 use crate::checks;
 use crate::gates::{ChangeSet, Gate, Policy, Refusal, SetChange};
-use crate::page::{Field, LineCounts, LinkedSite, PagePlace};
+use crate::page::{Field, LineCounts, LinkedSite, PagePlace, PageReading};
 use crate::rules::{ChangeFacts, RuleBook};
 use crate::wiki::{AllPages, Wiki, aside};
 
@@ -30,6 +30,9 @@ const OF_LIST: [&str; 2] = ["dead_link", "same_title"];
 
 /// The warnings that need all links.
 const OF_LINKS: [&str; 2] = [linkers::BREAKS, linkers::OWN_BREAK];
+
+/// The warning that more tags go than come.
+const TAGS_DROPPED: &str = "tags_dropped";
 
 /// The results of a set's checks.
 #[derive(Debug)]
@@ -65,11 +68,11 @@ pub(in crate::write) struct Seen {
     pub(in crate::write) was_shown: bool,
     /// Whether it stays open for a person, who may hold another key.
     pub(in crate::write) stays_open: bool,
+    /// Whether it joins a draft, which is looked at whole when it is submitted.
+    pub(in crate::write) joins: bool,
     /// Places that other changes free or take.
     pub(in crate::write) beside: Beside,
 }
-    /// Whether it joins a draft, which is looked at whole when it is submitted.
-    pub(in crate::write) joins: bool,
 
 /// Checks a set whose places are allowed; a set that was shown is checked again before it is sent.
 ///
@@ -100,20 +103,22 @@ pub(in crate::write) async fn look(
         note: set.note().cloned(),
         joined: None,
     };
-    let made = places_made(set, &seen.beside);
-    let (pages, linked, commented) = asked(desk, policy, set, seen.was_shown).await;
+    let (pages, linked, commented) = asked(desk, policy, set, &seen).await;
+    let afterwards = pages
+        .as_ref()
+        .map(|(pages, _)| afterwards(pages, set, &seen.beside));
     let (mut linked, mut commented) = (linked.into_iter(), commented.into_iter());
     let around = Around {
         wiki,
         policy,
-        made: &made,
-        pages: pages.as_ref().map(|(pages, _)| &**pages),
+        pages: afterwards.as_deref(),
         site: pages.as_ref().and_then(|(_, site)| site.as_ref()),
         until: Instant::now() + CHECKING,
     };
     let (mut facts, mut each) = (Vec::new(), Vec::new());
     let mut linked_from = Vec::new();
-    let mut freed: HashSet<PagePlace> = seen.beside.freed.iter().cloned().collect();
+    let beside = seen.beside.changes.iter();
+    let mut freed: HashSet<PagePlace> = beside.filter_map(Change::place_left).collect();
     let (diff, mut lines) = if set.is_list() {
         (String::new(), LineCounts::default())
     } else {
@@ -154,12 +159,12 @@ pub(in crate::write) async fn look(
         }
     }
     notes.warnings.extend(seen.said);
+    notes.warnings.extend(unknown_rights.filter(|_| !seen.was_shown));
     notes.linked_from = linkers::first_named(linked_from);
     Ok(Checked {
         notes,
         each,
         diff,
-    notes.warnings.extend(unknown_rights.filter(|_| !seen.was_shown));
         lines,
         facts,
     })
@@ -171,13 +176,13 @@ async fn asked(
     desk: &Desk,
     policy: &Policy,
     set: &ChangeSet,
-    was_shown: bool,
+    seen: &Seen,
 ) -> (Option<Listed>, Vec<linkers::Around>, Vec<Option<Warning>>) {
     let (asks_list, asks_links) = asks(
         &policy.rules,
         set,
         &desk.wiki.settings().base_url,
-        was_shown,
+        seen.was_shown,
     );
     let listed = Box::pin(async {
         if asks_list {
@@ -188,13 +193,13 @@ async fn asked(
     });
     let linked = Box::pin(async {
         if asks_links {
-            linkers::look(desk, set).await
+            linked_around(desk, set, &seen.beside).await
         } else {
             Vec::new()
         }
     });
     let commented = Box::pin(async {
-        if was_shown {
+        if seen.was_shown {
             Vec::new()
         } else {
             comments_lost::look(desk, set).await
@@ -285,9 +290,7 @@ async fn pages_around(wiki: &Wiki) -> Option<Listed> {
 struct Around<'a> {
     wiki: &'a Wiki,
     policy: &'a Policy,
-    /// The places of the pages that the set makes or changes.
-    made: &'a [(&'a str, &'a str)],
-    pages: Option<&'a AllPages>,
+    pages: Option<&'a [Arc<PageReading>]>,
     site: Option<&'a LinkedSite>,
     /// After this time no further check of the operator's is started.
     until: Instant,
@@ -324,15 +327,16 @@ impl Around<'_> {
         }
         let around = Surroundings {
             wiki: &self.wiki.settings().base_url,
-            pages: self
-                .pages
-                .filter(|_| one.undoes.is_none())
-                .map(AllPages::shared),
+            pages: self.pages.filter(|_| one.undoes.is_none()),
             site: self.site,
-            made: self.made,
             own: &own,
         };
-        aside(one.change.bytes(), || one.change.check(lines, around))
+        let mut checked = aside(one.change.bytes(), || one.change.check(lines, around));
+        // An undo takes away what a write added.
+        if one.undoes.is_some() {
+            checked.warnings.retain(|warning| warning.code != TAGS_DROPPED);
+        }
+        checked
     }
 }
 

@@ -2,14 +2,15 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 
-use super::{Seen, Warning, asks, asks_rights, by_operator, look, lost_by, places_made};
+use super::{Seen, Warning, afterwards, asks, asks_rights, by_operator, look, lost_by};
 use crate::audit::CallId;
 use crate::change::{Change, Operation};
 use crate::checks::CheckCommand;
 use crate::error::Code;
 use crate::gates::{ChangeSet, Gate, Mending, Policy, Refusal, SetChange, WritePolicy};
 use crate::page::testing::page;
-use crate::page::{Field, LinkedSite, Locale, PagePath, PagePlace, PageState};
+use crate::page::{Field, LinkedSite, Locale, PagePath, PagePlace, PageReading, PageState};
+use crate::wiki::AllPages;
 use crate::rules::{Rule, RuleBook, Then, When};
 use crate::write::source::Beside;
 use crate::write::source::conflict::ConflictCheck;
@@ -24,8 +25,8 @@ fn seen() -> Seen {
         said: None,
         was_shown: true,
         stays_open: true,
-        beside: Beside::default(),
         joins: false,
+        beside: Beside::default(),
     }
 }
 
@@ -176,8 +177,11 @@ async fn the_wiki_is_asked_of_a_place_that_is_taken_unless_another_change_frees_
         let told = format!("{changes:?}");
         let known = Seen {
             beside: Beside {
-                freed: freed.into_iter().map(place).collect(),
-                made: Vec::new(),
+                changes: freed
+                    .into_iter()
+                    .map(|path| Change::delete(at(9, path)))
+                    .collect(),
+                mends_links: false,
             },
             ..seen()
         };
@@ -199,17 +203,29 @@ async fn a_change_that_fits_into_no_request_is_refused_in_a_list_as_alone() {
 }
 
 #[test]
-fn pages_come_to_be_where_the_set_and_the_changes_beside_it_put_them() {
-    let set = list(vec![
+fn pages_are_judged_by_where_the_set_and_the_draft_put_them() {
+    let listed = |id, path: &str| {
+        let (locale, path) = place(path);
+        PageReading::bare(Some(id), locale, path, format!("Page {id}"))
+    };
+    let pages = AllPages::of(vec![listed(1, "docs/a"), listed(2, "docs/b"), listed(3, "docs/c")]);
+    let told = |set: &ChangeSet, beside: &Beside| -> Vec<String> {
+        let pages = afterwards(&pages, set, beside).into_iter();
+        pages.map(|page| page.path.as_str().to_owned()).collect()
+    };
+    let many = list(vec![
         Change::delete(at(1, "docs/a")),
-        Change::between(at(2, "docs/b"), at(2, "docs/c")),
+        Change::between(at(2, "docs/b"), at(2, "docs/x")),
     ]);
     let beside = Beside {
-        freed: vec![place("docs/x")],
-        made: vec![place("docs/d")],
+        changes: vec![Change::recreate(at(0, "docs/d"))],
+        mends_links: false,
     };
-    let made = places_made(&set, &beside);
-    assert_eq!(made, [("en", "docs/c"), ("en", "docs/d")]);
+    assert_eq!(told(&many, &Beside::default()), ["docs/c", "docs/x"]);
+    assert_eq!(told(&many, &beside), ["docs/c", "docs/x", "docs/d"]);
+    let one = set(Change::delete(at(1, "docs/a")));
+    assert_eq!(told(&one, &Beside::default()).len(), 3);
+    assert_eq!(told(&one, &beside), ["docs/b", "docs/c", "docs/d"]);
 }
 
 #[test]
@@ -225,10 +241,12 @@ fn rights_are_asked_for_as_a_write_is_shown_and_of_a_list_before_it_is_sent() {
         (&many, true, true, false, false),
     ] {
         let seen = Seen {
+            was_shown,
             stays_open,
+            joins,
             ..seen()
         };
-        assert_eq!(asks_rights(set, &seen), expected, "{set:?} {stays_open}");
+        assert_eq!(asks_rights(set, &seen), expected, "{set:?} {seen:?}");
     }
 }
 
@@ -243,7 +261,6 @@ fn a_set_that_was_shown_is_held_against_lists_again_only_for_a_rule() {
     };
     let none = RuleBook::default();
     let titled = set(update(1));
-            joins,
     for (rules, was_shown, expected) in [
         (&none, false, (true, true)),
         (&none, true, (false, false)),

@@ -5,8 +5,8 @@ use crate::audit::CallId;
 use crate::change::{Change, Warning};
 use crate::gates::{ChangeSet, Mending, WritePolicy};
 use crate::page::testing::page;
-use crate::page::{LinkedSite, Locale, PageState};
-use crate::write::answer::{MAX_LINES, SetLine};
+use crate::page::{LineCounts, LinkedSite, Locale, PageState};
+use crate::write::answer::{MAX_LINES, Notes, SetLine, SetPreview};
 use crate::write::testing::{Office, checked, docket, policy, update};
 
 fn office() -> Office {
@@ -138,4 +138,30 @@ fn a_part_of_a_set_ends_before_the_first_change_without_room_for_its_difference(
     assert_eq!(alone.len(), 1);
     assert!(!alone[0].diff.is_empty() && alone[0].diff.len() < MAX_DIFFS);
     assert_eq!(alone[0].warnings.len(), 1);
+}
+
+#[test]
+fn the_warnings_of_changes_without_room_in_an_answer_are_in_it() {
+    let office = office();
+    let many = (0..=MAX_LINES).map(|_| update(1)).collect();
+    let set = list(many);
+    let mut each = vec![Vec::new(); MAX_LINES];
+    each.push(vec![Warning::new("dead_link", "it leads nowhere.")]);
+    let preview = SetPreview {
+        call: set.id(),
+        pages: set.iter().count(),
+        changes: lines(&office.desk.wiki, &set, &each),
+        left_out: Vec::new(),
+        links_left: Vec::new(),
+        lines: LineCounts::default(),
+        notes: Notes::default(),
+        confirm: None,
+        proposal: None,
+    };
+    let shown = preview.bounded();
+    assert_eq!(shown.changes.len(), MAX_LINES);
+    let told: Vec<String> = shown.notes.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2);
+    assert_eq!(told[0], "dead_link: docs/a: it leads nowhere.");
+    assert!(told[1].starts_with("changes_not_shown"), "{told:?}");
 }
