@@ -2,10 +2,12 @@
 
 use thiserror::Error;
 
-use crate::page::{
-    Date, EditFault, Field, Locale, NewPath, PageState, PatchFault, SectionFault, SectionMode,
-    Selector, TextEdit, apply_edits, apply_patch, check_content, edit_section,
-};
+use crate::page::{Date, EditFault, Field, Locale, NewPath, PageState, PatchFault, SectionFault, SectionMode, Selector, TextEdit, apply_edits, apply_patch, bare_tag, check_content, edit_section, escaped};
+
+use super::warning::Warning;
+
+/// The most characters of a tag in a warning.
+const MOST_CHARS: usize = 60;
 
 /// A page to create. Its place was checked.
 #[derive(Debug, Clone)]
@@ -91,7 +93,8 @@ pub enum NewTags {
     Some {
         /// Tags to add; an existing one stays.
         add: Vec<String>,
-        /// Tags to remove; a missing one is ignored.
+        /// Tags to remove; a missing one is ignored. A leading `#` is only a way to write a tag,
+        /// unless the page has a tag that begins with it.
         remove: Vec<String>,
     },
 }
@@ -139,12 +142,47 @@ impl NewContent {
 }
 
 impl NewTags {
-    /// The tags to add.
-    pub const fn added_mut(&mut self) -> Option<&mut Vec<String>> {
+    /// The tags that the page shall have.
+    pub const fn given_mut(&mut self) -> &mut Vec<String> {
         match self {
-            Self::Some { add, .. } => Some(add),
-            Self::All(_) => None,
+            Self::Some { add, .. } => add,
+            Self::All(tags) => tags,
         }
+    }
+
+    /// The warning about tags to remove that none of these pages has, by the tags of each.
+    #[must_use]
+    pub fn warning(&self, pages: &[&[String]]) -> Option<Warning> {
+        let missing = self.not_there(pages).into_iter();
+        let missing: Vec<String> = missing
+            .map(|tag| escaped(bare_tag(tag), MOST_CHARS))
+            .collect();
+        (!missing.is_empty()).then(|| {
+            let who = match pages {
+                [_] => "the page does not have",
+                _ => "none of these pages has",
+            };
+            let missing = missing.join(", ");
+            let message = format!("{who} these tags, so they were not removed: {missing}.");
+            Warning::new("tags_not_there", message).at(Field::Tags, None)
+        })
+    }
+
+    /// The tags to remove that none of these pages' tags is.
+    fn not_there(&self, pages: &[&[String]]) -> Vec<&str> {
+        let remove = match self {
+            Self::Some { remove, .. } => remove.as_slice(),
+            Self::All(_) => &[],
+        };
+        let is_nowhere = |tag: &&String| {
+            let has = |own: &&[String]| own.iter().any(|one| one == meant(tag, own));
+            !pages.iter().any(has)
+        };
+        remove
+            .iter()
+            .filter(is_nowhere)
+            .map(String::as_str)
+            .collect()
     }
 
     fn onto(self, before: &[String]) -> Vec<String> {
@@ -152,7 +190,7 @@ impl NewTags {
             Self::All(tags) => tags,
             Self::Some { add, remove } => {
                 let mut tags = before.to_vec();
-                tags.retain(|tag| !remove.contains(tag));
+                tags.retain(|tag| !remove.iter().any(|removed| meant(removed, before) == tag));
                 for tag in add {
                     if !tags.contains(&tag) {
                         tags.push(tag);
@@ -161,6 +199,16 @@ impl NewTags {
                 tags
             }
         }
+    }
+}
+
+/// The tag of a page that a tag to remove means.
+fn meant<'a>(tag: &'a str, own: &[String]) -> &'a str {
+    let bare = bare_tag(tag);
+    if own.iter().any(|one| one == tag) {
+        tag
+    } else {
+        bare
     }
 }
 

@@ -97,6 +97,15 @@ pub fn check_tag(tag: &str) -> Result<String, String> {
     Ok(tag)
 }
 
+/// A tag without a leading `#`, which is only a way to write it; signs alone stay.
+#[must_use]
+pub fn bare_tag(tag: &str) -> &str {
+    match tag.trim_start_matches('#').trim() {
+        "" => tag,
+        bare => bare,
+    }
+}
+
 /// The editors that every Wiki.js knows; another is an SQL error (W17).
 pub const EDITORS: [&str; 7] = [
     "markdown", "ckeditor", "code", "asciidoc", "wysiwyg", "api", "redirect",

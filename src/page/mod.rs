@@ -60,7 +60,7 @@ pub use block::{Block, BlockKind, Target};
 pub use changed::LineCounts;
 pub(crate) use changed::{Changed, Lines};
 pub use checks::{
-    EDITORS, check_comment, check_content, check_description, check_editor, check_tag, check_text,
+    EDITORS, bare_tag, check_comment, check_content, check_description, check_editor, check_tag, check_text,
     check_title, trimmed_comment,
 };
 pub use css::same_css;

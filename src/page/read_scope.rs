@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::checks::bare_tag;
 use super::locale::Locale;
 use super::path::{PagePath, Prefix, fold, fold_place};
 use super::reading::PageReading;
@@ -27,12 +28,17 @@ impl ReadRule {
     /// A rule; denied prefixes and tags hold in any spelling.
     #[must_use]
     pub fn new(allowed: Option<Vec<Prefix>>, denied: Vec<Prefix>, tags: &[String]) -> Self {
-        let pattern = |tag: &String| TagPattern::new(fold(tag.trim()));
+        // A sign before a tag is a way to write it, and a tag may really begin with one: both hold.
+        let spellings = |tag: &String| {
+            let tag = fold(tag.trim());
+            let bare = (bare_tag(&tag) != tag).then(|| bare_tag(&tag).to_owned());
+            [Some(tag), bare].into_iter().flatten()
+        };
         Self {
             allowed,
             folded: denied.iter().map(Prefix::folded).collect(),
             denied,
-            tags: tags.iter().map(pattern).collect(),
+            tags: tags.iter().flat_map(spellings).map(TagPattern::new).collect(),
             named: tags.to_vec(),
         }
     }
@@ -214,6 +220,14 @@ mod tests {
 
     fn at(scope: &ReadScope, locale: &str, path: &str) -> bool {
         scope.admits_place(&Locale::as_stored(locale), &PagePath::as_stored(path))
+    }
+
+    #[test]
+    fn a_denied_tag_holds_with_its_sign_and_without() {
+        let scope = scope(None, &[], &["#secret", "hr"]);
+        let admits = |tag: &str| scope.admits_tags(&[tag.to_owned()]);
+        assert!(!admits("secret") && !admits("#secret") && !admits("hr"));
+        assert!(admits("#hr") && admits("open"));
     }
 
     #[test]

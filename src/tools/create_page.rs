@@ -84,10 +84,14 @@ impl Tool for CreatePage {
             let fault = "needs fromPage, and cannot be combined with content";
             return Err(input::invalid_argument("replaceAll", fault));
         }
+        let tags = match input.tags {
+            Some(tags) => Some(input::known_tags(&context.wiki, Some(tags)).await?),
+            None => None,
+        };
         let said = Said {
             content: input.content,
             description: input.description,
-            tags: input.tags.map(input::tags).transpose()?,
+            tags,
             editor: input.editor,
         };
         let settings = context.wiki.settings();

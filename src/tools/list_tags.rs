@@ -10,6 +10,7 @@ use super::context::Context;
 use super::output::some_count;
 use super::tool::{Kind, Tool};
 use crate::error::Failure;
+use crate::page::bare_tag;
 use crate::wiki::parent_tag;
 
 /// The most tags that one answer holds.
@@ -88,8 +89,7 @@ impl Tool for ListTags {
             })
             .collect();
         let has = |query: &str| tags.iter().any(|tag| tag.tag.contains(query));
-        let bare = query.trim_start_matches('#').trim_start();
-        let query = if has(&query) { query.as_str() } else { bare };
+        let query = if has(&query) { &query } else { bare_tag(&query) };
         tags.retain(|tag| tag.tag.contains(query));
         tags.sort_by(|a, b| a.tag.cmp(&b.tag));
         if input.order_by == Some(TagOrder::Pages) {

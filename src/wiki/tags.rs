@@ -10,7 +10,7 @@ use super::client::Wiki;
 use super::error::WikiError;
 use super::list::{self, ListQuery};
 use super::operations::{PageList, PageTags, page_tags};
-use crate::page::{Locale, PagePath};
+use crate::page::{Locale, PagePath, bare_tag};
 
 /// How long titles of tags are believed on a large wiki, where they cost more than the counts.
 const TITLES_LIFE: Duration = Duration::from_mins(1);
@@ -67,9 +67,8 @@ impl Wiki {
         }
         let known = self.tags().await?;
         for tag in &mut tags {
-            let bare = tag.trim_start_matches('#').trim();
-            if !bare.is_empty() && !known.iter().any(|known| known.tag == *tag) {
-                *tag = bare.to_owned();
+            if !known.iter().any(|known| known.tag == *tag) {
+                *tag = bare_tag(tag).to_owned();
             }
         }
         let mut seen = BTreeSet::new();

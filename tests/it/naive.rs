@@ -182,10 +182,13 @@ async fn a_hash_before_a_tag_counts_only_where_such_a_tag_is() {
     confirmed["confirm"] = preview["confirm"].clone();
     let applied = served.call("wikijs_update_page", confirmed).await.unwrap();
     assert_eq!(applied["outcome"], "applied");
-    // Where all tags are said, they are taken as they are.
-    let all = json!({ "id": marked, "tags": ["#kept"] });
+    // Where all tags are said, it is so as well.
+    let all = json!({ "id": marked, "tags": ["#kept", "#really"] });
     let preview = served.call("wikijs_update_page", all).await.unwrap();
-    assert_eq!(preview["changes"]["tags"]["after"], json!(["#kept"]));
+    assert_eq!(
+        preview["changes"]["tags"]["after"],
+        json!(["kept", "#really"])
+    );
 }
 
 #[tokio::test]

@@ -80,13 +80,40 @@ fn tags_are_set_or_added_and_removed_and_the_others_stay() {
         (some(&["b", "c", "c"], &[]), words(&["a", "b", "c"])),
         (some(&[], &["a", "none"]), words(&["b"])),
         (some(&["a"], &["a"]), words(&["b", "a"])),
+        // A sign before a tag is a way to write it.
+        (some(&[], &["#a"]), words(&["b"])),
     ] {
         let told = format!("{tags:?}");
         assert_eq!(tags.onto(&before), expected, "{told}");
     }
     let mut adds = some(&["c"], &[]);
-    assert_eq!(adds.added_mut(), Some(&mut words(&["c"])));
-    assert_eq!(NewTags::All(words(&["c"])).added_mut(), None);
+    assert_eq!(adds.given_mut(), &mut words(&["c"]));
+    assert_eq!(NewTags::All(words(&["d"])).given_mut(), &mut words(&["d"]));
+}
+
+#[test]
+fn a_tag_to_remove_is_the_page_s_own_with_its_sign_or_without() {
+    let words = |words: &[&str]| -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    };
+    let (signed, plain) = (words(&["#x", "x", "y"]), words(&["x", "y"]));
+    let remove = |tags: &[&str]| NewTags::Some {
+        add: Vec::new(),
+        remove: words(tags),
+    };
+    assert_eq!(remove(&["#x"]).onto(&signed), words(&["x", "y"]));
+    assert_eq!(remove(&["#x"]).onto(&plain), words(&["y"]));
+    assert_eq!(remove(&["#"]).onto(&plain), plain);
+    let missing = remove(&["#x", "#z", "y"]);
+    assert_eq!(missing.not_there(&[&plain]), ["#z"]);
+    assert_eq!(missing.not_there(&[&plain, &words(&["z"])]), Vec::<&str>::new());
+    assert!(NewTags::All(words(&["z"])).not_there(&[&plain]).is_empty());
+    let warning = missing.warning(&[&plain]).unwrap();
+    assert_eq!(
+        warning.to_string(),
+        "tags_not_there: the page does not have these tags, so they were not removed: z. (tags)"
+    );
+    assert_eq!(remove(&["x"]).warning(&[&plain]), None);
 }
 
 #[test]

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::json;
 
-use crate::change::{Change, Edits, NewContent, NewTags};
+use crate::change::{Change, Edits, NewContent, NewTags, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::page::{MovedPart, NewPath, PagePlace, PageState, TextEdit, check_content, replaced};
 use crate::wiki::{Chosen, ListQuery, Right, Wiki, WikiError};
 
 use super::whole_page::{self, ToWrite};
-use super::{Call, Later, Read, Source, Stopped, checked, conflict, mending, thing};
+use super::{Call, Later, Read, Source, Stopped, checked, conflict, mending, tags_of, thing};
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 use crate::write::wiki_links::{Wanted, WikiLinks};
@@ -138,8 +138,8 @@ impl Bulk {
     /// wiki has such a tag.
     async fn completed(&self, wiki: &Wiki) -> Result<Self, Failure> {
         let mut own = self.clone();
-        if let Some(added) = own.tags.as_mut().and_then(NewTags::added_mut) {
-            *added = wiki.without_hash(std::mem::take(added)).await?;
+        if let Some(given) = own.tags.as_mut().map(NewTags::given_mut) {
+            *given = wiki.without_hash(std::mem::take(given)).await?;
         }
         Ok(own)
     }
@@ -283,6 +283,11 @@ impl Source for Bulk {
     // Each of its changes takes a turn of its own.
     fn has_turn(&self) -> bool {
         false
+    }
+
+    fn said(&self, _: &Desk, set: &ChangeSet) -> Option<Warning> {
+        let tags = self.tags.as_ref()?;
+        tags.warning(&tags_of(set))
     }
 
     fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {

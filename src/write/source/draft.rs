@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::json;
 
 use crate::audit::{AuditError, Draft, DraftChange, DraftName, DraftOwner};
-use crate::change::Change;
+use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, DraftMark, LeftOut, SetChange};
 use crate::page::PageState;
@@ -73,6 +73,10 @@ impl Source for Drafting {
 
     fn joins(&self) -> Option<&Drafting> {
         Some(self)
+    }
+
+    fn said(&self, desk: &Desk, set: &ChangeSet) -> Option<Warning> {
+        self.plan.source().said(desk, set)
     }
 
     fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {

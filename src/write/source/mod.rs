@@ -287,6 +287,12 @@ pub(super) fn mismatch() -> Failure {
     )
 }
 
+/// The tags of each page of a set, as it is.
+fn tags_of(set: &ChangeSet) -> Vec<&[String]> {
+    let pages = set.iter().filter_map(|one| one.change.before());
+    pages.map(|page| &*page.tags).collect()
+}
+
 /// The page of a shown set, as it was shown.
 fn page_shown(shown: &ChangeSet) -> Option<&PageState> {
     shown.first().change.before()

@@ -2,14 +2,16 @@
 
 use serde_json::json;
 
-use crate::change::{Change, Edits, NewContent, NewTags, Operation};
+use crate::change::{Change, Edits, NewContent, NewTags, Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::ChangeSet;
 use crate::page::{Date, Field, PageState};
 use crate::wiki::Wiki;
 
 use super::conflict::{self, Known};
-use super::{Call, Later, Read, Source, Stopped, again, bulk, mending, page_shown, whole_page};
+use super::{
+    Call, Later, Read, Source, Stopped, again, bulk, mending, page_shown, tags_of, whole_page,
+};
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 use crate::write::faults;
@@ -52,10 +54,10 @@ impl Update {
     /// The same, completed with the wiki's tags and the named version.
     async fn completed(&self, wiki: &Wiki, page: &PageState) -> Result<Self, Failure> {
         let mut own = self.clone().with_version(wiki, page).await?;
-        // A leading `#` of an added tag is dropped, unless the wiki has such a tag.
+        // A leading `#` of a tag is dropped, unless the wiki has such a tag.
         let tags = own.edits.as_mut().and_then(|edits| edits.tags.as_mut());
-        if let Some(added) = tags.and_then(NewTags::added_mut) {
-            *added = wiki.without_hash(std::mem::take(added)).await?;
+        if let Some(given) = tags.map(NewTags::given_mut) {
+            *given = wiki.without_hash(std::mem::take(given)).await?;
         }
         Ok(own)
     }
@@ -153,6 +155,11 @@ impl Source for Update {
     fn says_whole_content(&self) -> bool {
         let content = self.edits.as_ref().and_then(|edits| edits.content.as_ref());
         matches!(content, Some(NewContent::Whole(_)))
+    }
+
+    fn said(&self, _: &Desk, set: &ChangeSet) -> Option<Warning> {
+        let tags = self.edits.as_ref()?.tags.as_ref()?;
+        tags.warning(&tags_of(set))
     }
 
     fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
