@@ -152,6 +152,29 @@ impl AuditLog {
         .await
     }
 
+    /// The applied writes of some pages that were sent after a time, about in order of their ends.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn writes_of_pages(
+        &self,
+        pages: Vec<i64>,
+        after: Option<OffsetDateTime>,
+    ) -> Result<Vec<CallStory>, AuditError> {
+        let log = self.clone();
+        blocking(move || {
+            let mut writes = Vec::new();
+            log.calls(|call| {
+                let is_of = call.id().is_some_and(|id| pages.contains(&id));
+                if is_of && call.sent() > after && call.last_applied().is_some() {
+                    writes.push(call);
+                }
+            })?;
+            Ok(writes)
+        })
+        .await
+    }
+
     /// The newest calls that a filter selects, at most `room`, begun before another call if one is
     /// given; and how many lines could not be read. Blocks.
     ///

@@ -318,6 +318,43 @@ impl AuditLog {
     }
 }
 
+impl AuditLog {
+    /// The newest applied undo that was not taken back itself, with its time: of a write or of a
+    /// whole set, of this client, or of anybody if no client is given.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn last_undo(
+        &self,
+        owner: Option<&Client>,
+    ) -> Result<Option<(CallId, Option<OffsetDateTime>)>, AuditError> {
+        let (place, owner) = (self.place(), owner.cloned());
+        blocking(move || last_undo(&place, owner.as_ref())).await
+    }
+}
+
+fn last_undo(
+    place: &Place,
+    owner: Option<&Client>,
+) -> Result<Option<(CallId, Option<OffsetDateTime>)>, AuditError> {
+    let runs = runs(place)?;
+    let undone = Undone::read(&runs)?;
+    let mut newest: Option<(Moment, CallId)> = None;
+    let mut clock = Clock::default();
+    scan(&runs, &["\"undoes\""], |told| {
+        let Ok(record) = told.record else { return };
+        let moment = clock.read(told.index, told.line, &record);
+        let is_applied = record.event == Event::Outcome && record.outcome == Some(Outcome::Applied);
+        // A change of a set is taken back with its set.
+        let is_whole = record.set.is_none() || record.set == record.call;
+        let call = record.call.filter(|call| !undone.by.contains_key(call));
+        if let (true, Some(call)) = (is_applied && is_whole && is_of(&record, owner), call) {
+            newest = newest.max(Some((moment, call)));
+        }
+    })?;
+    Ok(newest.map(|((at, ..), call)| (call, at)))
+}
+
 fn story(
     place: &Place,
     selector: &CallSelector,

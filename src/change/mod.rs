@@ -25,5 +25,5 @@ pub use plan::{Change, Operation, StepKind};
 pub use proof::{Proof, prove};
 pub use risk::Risk;
 pub(crate) use shown::{cut, short};
-pub use undo::UndoFault;
+pub use undo::{UndoFault, UndoneWrite};
 pub use warning::Warning;

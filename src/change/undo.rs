@@ -1,5 +1,6 @@
 //! Takes a write back: a change like any other, made from kept states.
 
+use super::merge::merge;
 use super::plan::Change;
 use crate::page::{Field, PageState};
 
@@ -14,8 +15,29 @@ pub enum UndoFault {
     Gone,
     /// The created page is not at the place of the create.
     Elsewhere,
-    /// Fields of the write changed since.
+    /// Fields of the write were changed since, in the text at the same lines or beside them.
     Changed(Vec<Field>),
+}
+
+/// The change that takes a write back, and what it does to what was written since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoneWrite {
+    /// The change.
+    pub change: Change,
+    /// Whether the text was changed since, elsewhere, and stays so.
+    pub is_merged: bool,
+    /// The fields of the write that were changed since; these later changes are lost.
+    pub loses: Vec<Field>,
+}
+
+impl UndoneWrite {
+    fn of(change: Change, loses: Vec<Field>) -> Self {
+        Self {
+            change,
+            is_merged: false,
+            loses,
+        }
+    }
 }
 
 impl Change {
@@ -23,9 +45,10 @@ impl Change {
     /// left it, and the page now.
     ///
     /// Only the fields that the write changed are restored, if they are still as the write left
-    /// them; `force` restores them in any case. Old values are written back unchecked; unknown ones
-    /// are not. A created page is deleted, unless it is at another place now, since that may be
-    /// another page.
+    /// them; what was changed since elsewhere in the text stays ([`merge`]). What is already as
+    /// before the write stays, too. `force` restores the other fields in any case. Old values are
+    /// written back unchecked; unknown ones are not. A created page is deleted, unless it is at
+    /// another place now, since that may be another page.
     ///
     /// # Errors
     /// See [`UndoFault`].
@@ -34,21 +57,24 @@ impl Change {
         after: Option<PageState>,
         now: Option<PageState>,
         force: bool,
-    ) -> Result<Self, UndoFault> {
+    ) -> Result<UndoneWrite, UndoFault> {
         match (before, after) {
             (None, Some(after)) => {
                 let now = now.ok_or(UndoFault::Gone)?;
-                let fields: Vec<Field> = after.own_fields().collect();
-                unchanged(&fields, &after, &now, force)?;
+                let changed: Vec<Field> = after
+                    .own_fields()
+                    .filter(|field| !after.same(&now, *field))
+                    .collect();
+                let loses = given_up(changed, force)?;
                 // What belongs to a page follows it wherever it goes.
                 let is_there = |field| after.thing.is_some() || after.same(&now, field);
                 if is_there(Field::Locale) && is_there(Field::Path) {
-                    Ok(Self::delete(now))
+                    Ok(UndoneWrite::of(Self::delete(now), loses))
                 } else {
                     Err(UndoFault::Elsewhere)
                 }
             }
-            (Some(before), None) => Ok(Self::recreate(before)),
+            (Some(before), None) => Ok(UndoneWrite::of(Self::recreate(before), Vec::new())),
             (Some(before), Some(after)) => {
                 let now = now.ok_or(UndoFault::Gone)?;
                 let fields = before.difference(&after);
@@ -60,32 +86,48 @@ impl Change {
                 if fields.is_empty() {
                     return Err(UndoFault::NotKnown(left_alone));
                 }
-                unchanged(&fields, &after, &now, force)?;
                 let mut back = now.clone();
+                let (mut changed, mut is_merged) = (Vec::new(), false);
                 for field in fields {
-                    back.take(field, &before);
+                    if after.same(&now, field) {
+                        back.take(field, &before);
+                    } else if before.same(&now, field) {
+                        // Somebody took it back already.
+                    } else if let Some(text) = merged(field, &before, &after, &now) {
+                        back.content = text;
+                        is_merged = true;
+                    } else {
+                        back.take(field, &before);
+                        changed.push(field);
+                    }
                 }
+                let loses = given_up(changed, force)?;
                 back.updated_at = None;
-                Ok(Self::between(now, back).without(left_alone))
+                Ok(UndoneWrite {
+                    change: Self::between(now, back).without(left_alone),
+                    is_merged,
+                    loses,
+                })
             }
             (None, None) => Err(UndoFault::Nothing),
         }
     }
 }
 
-fn unchanged(
-    fields: &[Field],
-    left: &PageState,
-    now: &PageState,
-    force: bool,
-) -> Result<(), UndoFault> {
-    let changed: Vec<Field> = fields
-        .iter()
-        .copied()
-        .filter(|field| !left.same(now, *field))
-        .collect();
+/// The text without the write's changes but with the later ones; `None` if they touch, or for other
+/// fields.
+fn merged(field: Field, before: &PageState, after: &PageState, now: &PageState) -> Option<String> {
+    let is_text = field == Field::Content && now.thing.is_none();
+    let is_same_kind = before.same(after, Field::Editor) && after.same(now, Field::Editor);
+    (is_text && is_same_kind)
+        .then(|| merge(&after.content, &before.content, &now.content))
+        .flatten()
+}
+
+/// The fields whose later changes are given up by force; a fault without it.
+fn given_up(changed: Vec<Field>, force: bool) -> Result<Vec<Field>, UndoFault> {
     if force || changed.is_empty() {
-        Ok(())
+        Ok(changed)
     } else {
         Err(UndoFault::Changed(changed))
     }
@@ -130,8 +172,9 @@ mod tests {
             }
             match Change::undo(Some(before.clone()), Some(after.clone()), Some(now.clone()), false) {
                 Err(fault) => prop_assert_eq!((fault, before.difference(&after)), (UndoFault::Nothing, vec![])),
-                Ok(change) => {
-                    let back = change.after().expect("an update");
+                Ok(undone) => {
+                    prop_assert_eq!(undone.loses, Vec::new());
+                    let back = undone.change.after().expect("an update");
                     for field in Field::ALL {
                         let wanted = if before.same(&after, field) { &now } else { &before };
                         prop_assert!(back.same(wanted, field), "{field}");
@@ -163,7 +206,46 @@ mod tests {
             )
         };
         assert_eq!(undo(false), Err(UndoFault::Changed(vec![Field::Title])));
-        assert_eq!(undo(true).expect("forced").after(), Some(&before));
+        let forced = undo(true).expect("forced");
+        assert_eq!(forced.change.after(), Some(&before));
+        assert_eq!(forced.loses, [Field::Title]);
+    }
+
+    #[test]
+    fn what_was_written_elsewhere_in_the_text_since_stays_and_beside_it_is_a_conflict() {
+        let with = |content: &str| PageState {
+            content: content.to_owned(),
+            ..page(0)
+        };
+        let (before, after) = (with("a\nb\nc\nd\n"), with("A\nb\nc\nd\n"));
+        let undo = |now: &str, force| {
+            let (before, after) = (Some(before.clone()), Some(after.clone()));
+            Change::undo(before, after, Some(with(now)), force)
+        };
+        let content = |undone: &super::UndoneWrite| {
+            let after = undone.change.after().expect("an update");
+            after.content.clone()
+        };
+        let merged = undo("A\nb\nc\nD\n", false).expect("a merge");
+        assert_eq!(content(&merged), "a\nb\nc\nD\n");
+        assert!(merged.is_merged && merged.loses.is_empty());
+        // Force loses nothing that a merge can keep.
+        assert_eq!(undo("A\nb\nc\nD\n", true), Ok(merged));
+        for beside in ["A\nB\nc\nd\n", "AA\nb\nc\nd\n"] {
+            let conflict = Err(UndoFault::Changed(vec![Field::Content]));
+            assert_eq!(undo(beside, false), conflict, "{beside}");
+            let forced = undo(beside, true).expect("forced");
+            assert_eq!(content(&forced), before.content);
+            assert_eq!(forced.loses, [Field::Content]);
+        }
+        let gone = undo("a\nb\nc\nD\n", false).expect("nothing to do");
+        assert!(gone.change.is_empty());
+        let other = PageState {
+            editor: "code".to_owned(),
+            ..with("A\nb\nc\nD\n")
+        };
+        let undone = Change::undo(Some(before), Some(after), Some(other), false);
+        assert_eq!(undone, Err(UndoFault::Changed(vec![Field::Content])));
     }
 
     #[test]
@@ -209,7 +291,7 @@ mod tests {
                 false,
             )
         };
-        let change = undo(after("new")).expect("a change");
+        let change = undo(after("new")).expect("a change").change;
         assert_eq!(change.fields(), [Field::Title]);
         assert_eq!(change.left_alone(), [Field::ScriptCss]);
         let only = undo(after(&before.title));
@@ -219,12 +301,13 @@ mod tests {
     #[test]
     fn a_create_is_deleted_and_a_delete_created_again_with_every_field() {
         let gone = Change::undo(None, Some(page(1)), Some(page(1)), false).expect("a change");
-        assert_eq!(gone.operation(), Operation::Delete);
+        assert_eq!(gone.change.operation(), Operation::Delete);
         assert_eq!(
             Change::undo(None, Some(page(1)), None, false),
             Err(UndoFault::Gone)
         );
         let again = Change::undo(Some(page(1)), None, None, false).expect("a change");
+        let again = again.change;
         assert_eq!(again.steps(), [StepKind::Create]);
         assert_eq!(
             again.after(),

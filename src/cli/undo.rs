@@ -1,6 +1,6 @@
 //! `wikijs-mcp undo`: an operator takes a write back.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::exit::Exit;
 use super::proposals::since;
@@ -14,7 +14,7 @@ use crate::write::{Caller, Confirmed, Plan, Shown, Undo, UndoClient};
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp undo last\n  wikijs-mcp undo 4f2a --path docs/setup\n  wikijs-mcp undo 4f2a --yes --json\n  wikijs-mcp undo --client claude-code --since 1h"
+    after_help = "Examples:\n  wikijs-mcp undo last\n  wikijs-mcp undo 4f2a --path docs/setup\n  wikijs-mcp undo 4f2a --yes --json\n  wikijs-mcp undo 9c01 --on-conflict skip\n  wikijs-mcp undo --client claude-code --since 1h"
 )]
 pub(super) struct Arguments {
     /// The call id of the write or of a set, four or more of its first characters, or `last`: the
@@ -36,6 +36,16 @@ pub(super) struct Arguments {
     /// Take fields back even if they changed since the write
     #[arg(long)]
     force: bool,
+    /// What to do with the changes of a set that cannot be taken back: `stop`, and take nothing
+    /// back, or `skip` them, naming each with the reason
+    #[arg(
+        long,
+        value_name = "WHAT",
+        value_enum,
+        default_value_t,
+        conflicts_with = "client"
+    )]
+    on_conflict: OnConflict,
     /// Bring a deleted or moved page back to this path, if its old path is taken or the wiki no
     /// longer accepts it
     #[arg(long, value_name = "PATH", value_parser = place)]
@@ -46,6 +56,16 @@ pub(super) struct Arguments {
     /// Answer in JSON
     #[arg(long)]
     json: bool,
+}
+
+/// What to do with the changes of a set that cannot be taken back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum OnConflict {
+    /// Take nothing back
+    #[default]
+    Stop,
+    /// Take the others back
+    Skip,
 }
 
 fn note(text: &str) -> Result<Note, String> {
@@ -88,6 +108,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             call,
             force: arguments.force,
             path: arguments.path.clone().map(NewPath::into_path),
+            skips: arguments.on_conflict == OnConflict::Skip,
         }),
         (None, Some(client), Some(since)) => Plan::UndoClient(UndoClient {
             client: client.clone(),
@@ -148,8 +169,16 @@ fn nothing() -> (Exit, String) {
 
 /// Shows a person what changed in the page since.
 fn refused(mut failure: Failure, is_json: bool) -> (Exit, String) {
-    if !is_json && failure.code == Code::EditConflict {
+    if !is_json && failure.details.contains_key("failed") {
+        print::lines(&show_change::not_taken_back(&failure));
+        "With --on-conflict skip, the other changes are taken back; with --force, the fields that were changed since go back, too."
+            .clone_into(&mut failure.hint);
+    } else if !is_json && failure.code == Code::EditConflict {
         since(&failure);
+        if let Some(conflict) = failure.details.get("conflict").and_then(Value::as_str) {
+            print::line("conflict:");
+            print::lines(&show_change::diff(conflict));
+        }
         "With --force, these fields go back all the same.".clone_into(&mut failure.hint);
     }
     print::failure(&failure, is_json)

@@ -146,6 +146,7 @@ mod tests {
                 change,
                 undoes: Some(of),
                 also_undoes: Vec::new(),
+                warnings: Vec::new(),
             },
         )
     }

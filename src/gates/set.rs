@@ -1,10 +1,13 @@
 //! Change sets: changes that are decided as one.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::iter;
 
+use serde_json::{Value, json};
+
 use crate::audit::{CallId, DraftId, Omitted, ProposalId};
-use crate::change::Change;
+use crate::change::{Change, Warning};
 use crate::page::{LinkedSite, Note, PagePath, PagePlace, PageState};
 
 /// A change of a set, and the call that it takes back, if it is an undo.
@@ -16,6 +19,8 @@ pub struct SetChange {
     pub undoes: Option<CallId>,
     /// The other calls that it takes back, if it takes back several writes of one page.
     pub also_undoes: Vec<CallId>,
+    /// What its maker has to say of it.
+    pub warnings: Vec<Warning>,
 }
 
 impl SetChange {
@@ -34,6 +39,7 @@ impl From<Change> for SetChange {
             change,
             undoes: None,
             also_undoes: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 }
@@ -45,8 +51,8 @@ pub struct LeftOut {
     pub id: i64,
     /// Its path, where it is known.
     pub path: Option<PagePath>,
-    /// Why, as a fragment.
-    pub why: &'static str,
+    /// Why, in words of our own.
+    pub why: Cow<'static, str>,
 }
 
 impl LeftOut {
@@ -56,8 +62,15 @@ impl LeftOut {
         Self {
             id: page.id.unwrap_or_default(),
             path: Some(page.path.clone()),
-            why,
+            why: why.into(),
         }
+    }
+
+    /// Its JSON in the details of a failure.
+    #[must_use]
+    pub fn as_detail(&self) -> Value {
+        let path = self.path.as_ref().map(PagePath::as_str);
+        json!({ "id": self.id, "path": path, "message": self.why })
     }
 }
 
@@ -113,11 +126,15 @@ pub struct TurnOf {
 struct List {
     left_out: Vec<LeftOut>,
     keeps_on_failure: bool,
+    /// Whether it goes on behind a change that does not fit its page any more.
+    goes_on: bool,
     /// The set that it takes back.
     undoes: Option<CallId>,
     mending: Option<Mending>,
     draft: Option<DraftMark>,
     omitted: Option<Omission>,
+    /// Links that lead nowhere because a person left changes out.
+    links_left: Vec<LinkLeft>,
 }
 
 /// What a person left out of a proposed set.
@@ -165,10 +182,12 @@ impl ChangeSet {
             list: Some(List {
                 left_out: Vec::new(),
                 keeps_on_failure: false,
+                goes_on: false,
                 undoes: None,
                 mending: None,
                 draft: None,
                 omitted: None,
+                links_left: Vec::new(),
             }),
         })
     }
@@ -187,6 +206,16 @@ impl ChangeSet {
     pub const fn keeping(mut self, keeps_on_failure: bool) -> Self {
         if let Some(list) = &mut self.list {
             list.keeps_on_failure = keeps_on_failure;
+        }
+        self
+    }
+
+    /// The same list, with whether it goes on behind a change that does not fit its page any more;
+    /// what is applied stays then.
+    #[must_use]
+    pub const fn going_on(mut self, goes_on: bool) -> Self {
+        if let Some(list) = &mut self.list {
+            list.goes_on = goes_on;
         }
         self
     }
@@ -225,6 +254,24 @@ impl ChangeSet {
             list.omitted = omitted;
         }
         self
+    }
+
+    /// The same list, with the links that lead nowhere because a person left changes out.
+    #[must_use]
+    pub fn leaving_links(mut self, links_left: Vec<LinkLeft>) -> Self {
+        if let Some(list) = &mut self.list {
+            list.links_left = links_left;
+        }
+        self
+    }
+
+    /// The links to old places that it does not mend, in order of their pages as far as it mends any.
+    pub fn links_left(&self) -> impl Iterator<Item = &LinkLeft> {
+        let list = self.list.as_ref();
+        let mending = list.and_then(|list| list.mending.as_ref());
+        let mending = mending.map_or(&[][..], |mending| &mending.left);
+        let omitted = list.map_or(&[][..], |list| &list.links_left);
+        mending.iter().chain(omitted)
     }
 
     /// What a person left out of it.
@@ -293,6 +340,12 @@ impl ChangeSet {
         list.is_some_and(|list| list.keeps_on_failure)
     }
 
+    /// Whether it goes on behind a change that does not fit its page any more.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.list.as_ref().is_some_and(|list| list.goes_on)
+    }
+
     /// The same set, as the one that applies a proposal.
     #[must_use]
     pub fn of_proposal(self, proposal: Option<ProposalId>) -> Self {
@@ -321,6 +374,13 @@ impl ChangeSet {
     #[must_use]
     pub fn on(mut self, fresh: PageState) -> Self {
         self.first.change = self.first.change.on(fresh);
+        self
+    }
+
+    /// The same set, with something to say of its first change.
+    #[must_use]
+    pub fn warned(mut self, warning: Warning) -> Self {
+        self.first.warnings.push(warning);
         self
     }
 
@@ -367,6 +427,7 @@ impl ChangeSet {
         self.others.len() == other.others.len()
             && self.is_list() == other.is_list()
             && self.keeps_on_failure() == other.keeps_on_failure()
+            && self.goes_on() == other.goes_on()
             && self
                 .iter()
                 .zip(other.iter())

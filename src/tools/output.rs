@@ -4,6 +4,8 @@
 //! false) are left out too. Whatever could not be read is named in `unavailable`, so an absent
 //! member never means "unknown".
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -14,8 +16,8 @@ use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Date, Field, Note, PageReading, escape_hidden};
 use crate::wiki::Wiki;
 use crate::write::{
-    Answer, Applied, Joined, LeftOpen, LinkedFrom, Notes, Preview, SetAnswer, SetLine, SetMember,
-    Target,
+    Answer, Applied, Joined, LeftOpen, LinkedFrom, NotTakenBack, Notes, Preview, SetAnswer,
+    SetLine, SetMember, Target,
 };
 
 /// The member that says who wrote a page last.
@@ -428,6 +430,10 @@ struct ChangeDone {
     path: String,
     outcome: &'static str,
     call_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_taken_back: Option<NotTakenBack>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stands_at: Option<String>,
 }
 
 /// A page that was selected but that the set does not change.
@@ -439,7 +445,7 @@ struct PageLeftOut {
     id: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
-    why: &'static str,
+    why: Cow<'static, str>,
 }
 
 impl From<LeftOut> for PageLeftOut {
@@ -533,6 +539,8 @@ impl ChangeDone {
             path: member.target.path.clone(),
             outcome: member.word(),
             call_id: member.call.to_string(),
+            not_taken_back: member.not_taken_back.clone(),
+            stands_at: member.stands_at.clone(),
         }
     }
 }

@@ -29,11 +29,24 @@ pub(super) struct Input {
     /// Take fields back even if they changed since.
     #[garde(skip)]
     force: Option<bool>,
+    /// What to do with changes of a set that cannot be taken back: "stop" (default) or "skip" them.
+    #[garde(skip)]
+    on_conflict: Option<OnConflict>,
     /// Where a deleted or moved page comes back; by default its old path.
     #[garde(length(chars, max = 255))]
     path: Option<String>,
     #[garde(custom(rule::optional(rule::note)))]
     note: Option<String>,
+}
+
+/// What to do with the changes of a set that cannot be taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum OnConflict {
+    /// Take nothing back.
+    Stop,
+    /// Take the others back.
+    Skip,
 }
 
 impl Tool for UndoWrite {
@@ -62,6 +75,7 @@ impl Tool for UndoWrite {
             session: Some(context.caller.session.clone()),
             force: input.force.unwrap_or(false),
             path: path.map(NewPath::into_path),
+            skips: input.on_conflict == Some(OnConflict::Skip),
         };
         context
             .noted(input.note.as_deref())?

@@ -730,3 +730,34 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     let undone = server.confirmed("wikijs_undo_write", undo).await.unwrap();
     shown("undone", &undone);
 }
+
+#[tokio::test]
+async fn an_undo_follows_an_asset_that_an_undo_uploaded_again() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let undo = async |done: &Value| {
+        let arguments = json!({ "callId": done["callId"] });
+        served.confirmed("wikijs_undo_write", arguments).await
+    };
+    let upload = json!({ "path": "docs/new.png", "base64": PNG });
+    let made = served
+        .confirmed("wikijs_upload_asset", upload)
+        .await
+        .unwrap();
+    let rename = json!({ "path": "docs/new.png", "name": "newer.png" });
+    let renamed = served
+        .confirmed("wikijs_rename_asset", rename)
+        .await
+        .unwrap();
+    let path = json!({ "path": "docs/newer.png" });
+    let gone = served.confirmed("wikijs_delete_asset", path).await.unwrap();
+    let back = undo(&gone).await.unwrap();
+    assert_ne!(back["target"]["asset"], made["target"]["asset"]);
+    let undone = undo(&renamed).await.unwrap();
+    assert_eq!(undone["outcome"], "applied", "{undone}");
+    assert_eq!(undone["target"]["asset"], back["target"]["asset"]);
+    assert_eq!(bytes_at(&wiki, "docs/new.png").unwrap(), png());
+    let undone = undo(&made).await.unwrap();
+    assert_eq!(undone["operation"], "delete-asset", "{undone}");
+    assert_eq!(bytes_at(&wiki, "docs/new.png"), None);
+}

@@ -473,3 +473,157 @@ async fn last_is_the_sessions_own_last_write_and_stays_what_the_preview_named() 
     assert_eq!(preview["undoes"], undone["callId"]);
     assert_ne!(preview["undoes"], first);
 }
+
+async fn two_edits(wiki: &DemoWiki, served: &Served, second: &str) -> (i64, Value, Value) {
+    let id = id_of(wiki, "home");
+    let text = "one\ntwo\nthree\nfour\nfive\n";
+    wiki.with_store(|store| store.rewrite(id, |page| page.content = text.to_owned()));
+    let edit = async |old: &str, new: &str| {
+        let edits = json!([{ "oldText": old, "newText": new }]);
+        let arguments = json!({ "id": id, "edits": edits });
+        served
+            .confirmed("wikijs_update_page", arguments)
+            .await
+            .unwrap()
+    };
+    let older = edit("one", "ONE").await;
+    let newer = edit(second, &second.to_uppercase()).await;
+    (id, older, newer)
+}
+
+#[tokio::test]
+async fn the_older_of_two_edits_is_taken_back_and_the_newer_one_stays() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let (id, older, _) = two_edits(&wiki, &served, "four").await;
+    let arguments = json!({ "callId": older["callId"] });
+    let shown = served.call("wikijs_undo_write", arguments).await.unwrap();
+    let warnings = shown["warnings"].as_array().unwrap().iter();
+    let codes: Vec<&str> = warnings.map(|one| one["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["undo_merged"], "{shown}");
+    undo(&served, &older).await.unwrap();
+    let text = page(&wiki, id).unwrap().content;
+    assert_eq!(text, "one\ntwo\nthree\nFOUR\nfive\n");
+}
+
+#[tokio::test]
+async fn edits_of_neighbouring_lines_are_a_conflict_that_shows_both_and_force_says_what_it_loses() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let (id, older, newer) = two_edits(&wiki, &served, "two").await;
+    let refused = undo(&served, &older).await.unwrap_err();
+    assert_eq!(refused["code"], "EDIT_CONFLICT", "{refused}");
+    let conflict = refused["details"]["conflict"].as_str().unwrap();
+    for line in [
+        "+<<<<<<< as before that write",
+        "+one",
+        "+two",
+        " ONE",
+        " TWO",
+    ] {
+        assert!(
+            conflict.lines().any(|one| one == line),
+            "{line}: {conflict}"
+        );
+    }
+    let forced = json!({ "callId": older["callId"], "force": true });
+    let shown = served
+        .call("wikijs_undo_write", forced.clone())
+        .await
+        .unwrap();
+    let warned = said(&shown["warnings"][0]);
+    let call = newer["callId"].as_str().unwrap();
+    assert!(
+        warned.starts_with("takes_along: force also takes back what was written since in content"),
+        "{warned}"
+    );
+    assert!(warned.contains(call), "{warned}");
+    served.confirmed("wikijs_undo_write", forced).await.unwrap();
+    let text = page(&wiki, id).unwrap().content;
+    assert_eq!(text, "one\ntwo\nthree\nfour\nfive\n");
+}
+
+#[tokio::test]
+async fn an_undo_follows_a_page_that_undos_created_again() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "docs/configuration");
+    let before = timeless(page(&wiki, id));
+    let title = json!({ "id": id, "title": "Other" });
+    let edited = served.confirmed("wikijs_update_page", title).await.unwrap();
+    let mut now = id;
+    // Twice: what came back goes and comes back once more.
+    for _ in 0..2 {
+        let deleted = served
+            .confirmed("wikijs_delete_page", json!({ "id": now }))
+            .await
+            .unwrap();
+        let back = undo(&served, &deleted).await.unwrap();
+        now = back["target"]["id"].as_i64().unwrap();
+    }
+    assert_ne!(now, id);
+    assert_eq!(page(&wiki, now).unwrap().title, "Other");
+    let undone = undo(&served, &edited).await.unwrap();
+    assert_eq!(undone["target"]["id"], now, "{undone}");
+    assert_eq!(timeless(page(&wiki, now)), before);
+    // The same write cannot be taken back twice.
+    let again = undo(&served, &edited).await.unwrap_err();
+    assert_eq!(again["code"], "NOTHING_TO_UNDO", "{again}");
+}
+
+#[tokio::test]
+async fn a_second_undo_of_the_last_write_says_how_to_redo_the_first() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "home");
+    let title = |text: &str| json!({ "id": id, "title": text });
+    let last = json!({ "callId": "last" });
+    served
+        .confirmed("wikijs_update_page", title("One"))
+        .await
+        .unwrap();
+    let undone = served
+        .confirmed("wikijs_undo_write", last.clone())
+        .await
+        .unwrap();
+    let redo = undone["callId"].as_str().unwrap();
+    let nothing = served
+        .call("wikijs_undo_write", last.clone())
+        .await
+        .unwrap_err();
+    assert_eq!(nothing["code"], "NOTHING_TO_UNDO", "{nothing}");
+    assert_eq!(nothing["details"]["redo"], redo);
+    assert!(
+        nothing["hint"].as_str().unwrap().contains(redo),
+        "{nothing}"
+    );
+    let command = Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+        .args(["undo", "last", "--yes"])
+        .env_clear()
+        .env("WIKI_BASE_URL", wiki.address())
+        .env("WIKI_API_TOKEN", &wiki.keys().scripter)
+        .env("WIKI_MUTATIONS_ENABLED", "true")
+        .env("WIKI_AUDIT_DIR", served.dir.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&command.stderr).into_owned();
+    assert!(told.contains(redo), "{told}");
+    // As it says: the undo is taken back by its id.
+    undo(&served, &undone).await.unwrap();
+    assert_eq!(page(&wiki, id).unwrap().title, "One");
+    // With an older write there is something to take back, and how to redo is said as well.
+    served
+        .confirmed("wikijs_update_page", title("Two"))
+        .await
+        .unwrap();
+    let undone = served
+        .confirmed("wikijs_undo_write", last.clone())
+        .await
+        .unwrap();
+    let shown = served.call("wikijs_undo_write", last).await.unwrap();
+    let warned = said(&shown["warnings"][0]);
+    assert!(
+        warned.starts_with("after_undo") && warned.contains(undone["callId"].as_str().unwrap()),
+        "{warned}"
+    );
+}

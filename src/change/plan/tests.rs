@@ -335,5 +335,5 @@ fn a_comment_that_comes_back_is_a_new_one_of_the_same_page() {
     let ours = Some(comment(Some(7), "One"));
     assert!(Change::undo(None, ours.clone(), Some(theirs.clone()), false).is_err());
     let forced = Change::undo(None, ours, Some(theirs), true).unwrap();
-    assert_eq!(forced.operation(), Operation::DeleteComment);
+    assert_eq!(forced.change.operation(), Operation::DeleteComment);
 }

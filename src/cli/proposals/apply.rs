@@ -217,6 +217,7 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
                 call: (*call).into(),
                 force: false,
                 path: None,
+                skips: false,
             };
             let caller = start::operator("undo");
             let undo = app.writer.confirmed(&caller, Plan::Undo(undo), |_| true);

@@ -260,9 +260,12 @@ impl Bulk {
 
 /// Reads a page, or says why it is left out: it exists, but not all of it can be read back.
 async fn read(wiki: &Wiki, id: i64) -> Result<Result<ToWrite, LeftOut>, Failure> {
-    let left_out = |why| {
-        let path = None;
-        Ok(Err(LeftOut { id, path, why }))
+    let left_out = |why: &'static str| {
+        Ok(Err(LeftOut {
+            id,
+            path: None,
+            why: why.into(),
+        }))
     };
     match whole_page::to_write(wiki, id, &[]).await {
         Ok(read) => Ok(Ok(read)),
@@ -362,11 +365,7 @@ pub(super) async fn still_so(call: Call<'_>, shown: ChangeSet) -> Result<Read, S
                 return Err(failure.detail("path", path));
             }
             let change = change.on(read.page);
-            Ok(SetChange {
-                change,
-                undoes: one.undoes,
-                also_undoes: one.also_undoes,
-            })
+            Ok(SetChange { change, ..one })
         })
         .buffered(AT_ONCE)
         .try_collect()

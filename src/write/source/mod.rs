@@ -1,5 +1,6 @@
 //! The kinds of writes: each is a file that makes the changes of its set, and an entry in [`Plan`].
 
+pub(in crate::write) mod aside;
 mod asset;
 mod bulk;
 mod comment;
@@ -8,8 +9,10 @@ mod copy;
 mod create;
 mod delete;
 pub(super) mod draft;
+mod free_places;
 mod mending;
 mod order;
+mod present;
 pub(super) mod proposal;
 mod push;
 pub(in crate::write) mod thing;
@@ -168,6 +171,9 @@ pub(super) struct Beside {
     pub(super) changes: Vec<Change>,
     /// Whether the links to the page of this change are mended when the draft is submitted.
     pub(super) mends_links: bool,
+    /// Whether a later change may still free the place that a page moves to: a draft is held to
+    /// this as a whole, when it is submitted.
+    pub(super) may_come_free: bool,
 }
 
 /// The changes, and with which states they were compared.

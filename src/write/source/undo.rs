@@ -4,18 +4,32 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use crate::audit::{CallId, CallSelector, CallStory, Client, KeptState, Outcome};
+use crate::audit::{CallId, CallSelector, CallStory, Client, KeptState, Outcome, Record};
 use crate::change::{Change, StepKind, UndoFault, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SessionId, SetChange};
-use crate::page::{Field, PagePath, PageState};
-use crate::wiki::{Wiki, WikiError};
+use crate::page::{PagePath, PageState, Thing};
+use crate::wiki::WikiError;
 
-use super::{Call, Later, Read, Source, Stopped, again, checked, thing, whole_page};
+use super::{Call, Later, Read, Source, Stopped, again, checked, present, thing};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
-use crate::write::faults::with_difference;
-use crate::write::past::{NOT_ON_RECORD, nothing};
+use crate::write::past::nothing;
+
+mod fault;
+mod last;
+mod said;
+mod set;
+mod standing;
+
+use fault::undo_failure;
+use last::{own_last, redo_warning, with_redo};
+use said::said_of;
+use set::{left_of_set, of_set};
+pub(in crate::write) use standing::{Standing, standing, there_again};
+
+/// The most pages and calls that a failure or a warning names.
+const MOST_NAMED: usize = 20;
 
 /// Which write to take back.
 #[derive(Debug, Clone)]
@@ -31,6 +45,22 @@ pub struct Undo {
     pub force: bool,
     /// Where to bring the page back, if not to its old place.
     pub path: Option<PagePath>,
+    /// Whether changes of a set that cannot be taken back are left out, named with the reason.
+    pub skips: bool,
+}
+
+impl Undo {
+    /// The undo of one change of a set that could not be applied as a whole.
+    pub(in crate::write) fn of_set_member(call: CallId) -> Self {
+        Self {
+            call: call.into(),
+            owner: None,
+            session: None,
+            force: false,
+            path: None,
+            skips: false,
+        }
+    }
 }
 
 impl Source for Undo {
@@ -57,7 +87,14 @@ impl Source for Undo {
     }
 
     fn page_of_turn<'a>(&'a self, desk: &'a Desk) -> Later<'a, Option<i64>> {
-        Box::pin(async { undone(desk, self).await.ok()?.id() })
+        Box::pin(async {
+            let id = undone(desk, self).await.ok()?.id()?;
+            let later = present::later_ids(desk, id).await.ok()?;
+            if later.is_empty() {
+                return Some(id);
+            }
+            present::page(desk, id).await.ok()??.id
+        })
     }
 
     /// The warning that it takes back the last write and that this is not the session's own.
@@ -77,12 +114,21 @@ impl Source for Undo {
             let desk = call.desk;
             // The write may be one that an earlier run left open.
             desk.recovered().await;
-            Ok(checked(match meant(desk, self).await? {
+            let meant = match meant(desk, self).await {
+                Ok(meant) => meant,
+                Err(failure) => return Err(with_redo(desk, self, failure).await.into()),
+            };
+            let redo = redo_warning(desk, self, &meant).await;
+            let set = match meant {
                 Meant::Set(set) => of_set(call, self, set).await?,
                 Meant::One(story) => {
                     let change = change_of(desk, self, *story).await?;
                     ChangeSet::of(call.id, change)
                 }
+            };
+            Ok(checked(match redo {
+                Some(redo) => set.warned(redo),
+                None => set,
             }))
         })
     }
@@ -108,8 +154,11 @@ impl Source for Undo {
                     ..self.clone()
                 };
                 let left = left_of_set(desk, &forced, set).await?;
-                let left = left.iter().map(|one| Some(one.call));
-                if !shown.iter().map(|one| one.undoes).eq(left) {
+                let left: HashSet<CallId> = left.iter().map(|one| one.call).collect();
+                let asked: HashSet<CallId> = shown.iter().filter_map(|one| one.undoes).collect();
+                // What it leaves out the preview named.
+                let is_whole = asked.len().saturating_add(shown.left_out().len()) >= left.len();
+                if !asked.is_subset(&left) || !is_whole || shown.goes_on() != self.skips {
                     return Err(super::mismatch().into());
                 }
                 return super::bulk::still_so(call, shown).await;
@@ -160,25 +209,40 @@ async fn change_of(desk: &Desk, undo: &Undo, story: CallStory) -> Result<SetChan
         _ if undo.path.is_some() => return Err(stays()),
         before => before,
     };
-    let comes_anew = before.is_some() && after.is_none();
-    let thing = after.as_ref().or(before.as_ref());
-    let thing = thing.filter(|state| state.thing.is_some());
-    let now = match (comes_anew, thing, story.id()) {
-        (false, Some(state), _) => thing::if_there(&desk.wiki, state).await?,
-        (false, None, Some(id)) => page_now(&desk.wiki, id).await?,
-        _ => None,
-    };
-    let gone = thing.and_then(|state| state.thing.clone());
-    let change = Change::undo(before, after.clone(), now.clone(), undo.force);
-    let change = change.map_err(|fault| match (fault, gone) {
+    let (gone, now) = as_it_is(desk, &story, (before.as_ref(), after.as_ref())).await?;
+    let states = [before.clone(), after.clone(), now.clone()];
+    let undone = Change::undo(before, after, now, undo.force);
+    let undone = undone.map_err(|fault| match (fault, gone) {
         (UndoFault::Gone, Some(thing)) => thing::failure_of(&thing, WikiError::NotFound),
-        (fault, _) => undo_failure(fault, after, now),
+        (fault, _) => undo_failure(fault, states.clone()),
     })?;
-    let change = thing::at_its_page(&desk.wiki, change).await?;
+    let [_, left, now] = states;
+    let warnings = said_of(desk, &story, &undone, (left.as_ref(), now.as_ref())).await?;
+    let change = thing::at_its_page(&desk.wiki, undone.change).await?;
+    // A page whose links were rendered anew where it went is so where it comes back.
+    let is_update = |record: &Record| record.step.as_deref() == Some(StepKind::Update.as_str());
+    let was_written = story.records.iter().any(is_update);
     Ok(SetChange {
         undoes: Some(story.call),
-        ..SetChange::from(change)
+        warnings,
+        ..SetChange::from(change.rendered_anew(was_written))
     })
+}
+
+/// What a write was of, as it is now, and what of a page that is, if not the page itself.
+async fn as_it_is(
+    desk: &Desk,
+    story: &CallStory,
+    (before, after): (Option<&PageState>, Option<&PageState>),
+) -> Result<(Option<Thing>, Option<PageState>), Failure> {
+    let comes_anew = before.is_some() && after.is_none();
+    let of_thing = after.or(before).filter(|state| state.thing.is_some());
+    let now = match (comes_anew, of_thing, story.id()) {
+        (false, Some(state), _) => present::thing(desk, state).await?,
+        (false, None, Some(id)) => present::page(desk, id).await?,
+        _ => None,
+    };
+    Ok((of_thing.and_then(|state| state.thing.clone()), now))
 }
 
 /// A page before and after a write.
@@ -238,62 +302,6 @@ async fn meant(desk: &Desk, undo: &Undo) -> Result<Meant, Failure> {
     Ok(Meant::Set(set))
 }
 
-/// The applied changes of a set that were not taken back yet, the last first.
-async fn left_of_set(desk: &Desk, undo: &Undo, set: CallId) -> Result<Vec<CallStory>, Failure> {
-    let calls = desk.audit.calls_of_set(set).await;
-    let calls = calls.map_err(|error| unavailable(&error))?;
-    for call in &calls {
-        if !desk.past.admits(call).await? {
-            return Err(nothing(NOT_ON_RECORD));
-        }
-    }
-    let own: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
-    // The undos of a failed set are not changes of the set.
-    let is_change = |call: &CallStory| {
-        let mut undoes = call.records.iter().filter_map(|record| record.undoes);
-        !undoes.any(|undone| own.contains(&undone))
-    };
-    let mut left: Vec<CallStory> = calls.into_iter().filter(is_change).collect();
-    let is_unknown = |call: &CallStory| matches!(call.outcome(), Some(Outcome::Unknown) | None);
-    let is_sent = |call: &CallStory| call.is_open() || call.outcome().is_some();
-    if !undo.force
-        && let Some(unknown) = left.iter().find(|call| is_sent(call) && is_unknown(call))
-    {
-        return Err(nothing(
-            "Whether a change of that set was applied is not known; look at its page.",
-        )
-        .detail("call", unknown.call.to_string())
-        .detail("id", unknown.id()));
-    }
-    left.retain(|call| {
-        matches!(
-            call.outcome(),
-            Some(Outcome::Applied | Outcome::PartlyApplied)
-        ) && call.undone_by.is_none()
-    });
-    left.reverse();
-    Ok(left)
-}
-
-/// The set that takes a set back.
-async fn of_set(call: Call<'_>, undo: &Undo, set: CallId) -> Result<ChangeSet, Failure> {
-    if undo.path.is_some() {
-        return Err(stays());
-    }
-    let mut changes = Vec::new();
-    let left = left_of_set(call.desk, undo, set).await?;
-    let states = left.iter().flat_map(names_around);
-    call.desk.past.hold(states.flatten().collect()).await?;
-    for story in left {
-        let of_change = story.call;
-        let change = change_of(call.desk, undo, story).await;
-        changes.push(change.map_err(|failure| failure.detail("call", of_change.to_string()))?);
-    }
-    ChangeSet::list(call.id, changes)
-        .map(|back| back.undoing(set))
-        .ok_or_else(|| nothing("Nothing of that set is left to take back."))
-}
-
 /// The records of the call that an undo takes back.
 async fn undone(desk: &Desk, undo: &Undo) -> Result<CallStory, Failure> {
     if undo.call.is_last()
@@ -304,28 +312,6 @@ async fn undone(desk: &Desk, undo: &Undo) -> Result<CallStory, Failure> {
     desk.past.story(&undo.call, undo.owner.as_ref()).await
 }
 
-/// The session's last applied write that was not taken back.
-async fn own_last(desk: &Desk, undo: &Undo) -> Option<CallStory> {
-    for call in desk.memory.own_writes(undo.session.as_ref()?) {
-        let story = desk.past.story(&call.into(), undo.owner.as_ref()).await;
-        let is_meant = |story: &CallStory| {
-            story.outcome() == Some(Outcome::Applied) && story.undone_by.is_none()
-        };
-        if let Some(story) = story.ok().filter(is_meant) {
-            return Some(story);
-        }
-    }
-    None
-}
-
-pub(super) async fn page_now(wiki: &Wiki, id: i64) -> Result<Option<PageState>, Failure> {
-    match whole_page::to_write(wiki, id, &[]).await {
-        Ok(read) => Ok(Some(read.page)),
-        Err(failure) if failure.code == Code::PageNotFound => Ok(None),
-        Err(failure) => Err(failure),
-    }
-}
-
 /// The page as a write left it; `None` if the write deleted it.
 fn left(
     story: &CallStory,
@@ -334,15 +320,16 @@ fn left(
     found: Option<PageState>,
 ) -> Option<PageState> {
     let last = story.last_applied();
-    let is_move = last.is_some_and(|last| last.step.as_deref() == Some(StepKind::Move.as_str()));
     let promised = promised?;
-    // A write may have stopped after the move of the page.
-    let promised = match before {
-        Some(before) if is_move => Change::between(before.clone(), promised.clone())
-            .after_step(StepKind::Move)
-            .unwrap_or(promised),
-        _ => promised,
-    };
+    // A write may have stopped on the way: at the page's temporary place, or after its move.
+    let stopped = last.and_then(|last| {
+        let is_it = |step: &StepKind| last.step.as_deref() == Some(step.as_str());
+        let step = [StepKind::Aside, StepKind::Move].into_iter().find(is_it)?;
+        Change::between(before?.clone(), promised.clone())
+            .by_way_of(last.aside.clone())
+            .after_step(step)
+    });
+    let promised = stopped.unwrap_or(promised);
     // If the page was found other than promised, the write left it so, but only in the write's own
     // fields; the other fields were somebody else's. A page at another place than a create's was
     // not made by the create.
@@ -399,46 +386,4 @@ fn stays() -> Failure {
 fn bad_path(message: &str, fault: &str) -> Failure {
     Failure::new(Code::InvalidInput, message)
         .detail("fields", json!([{ "path": "path", "message": fault }]))
-}
-
-fn undo_failure(fault: UndoFault, left: Option<PageState>, now: Option<PageState>) -> Failure {
-    match fault {
-        UndoFault::Nothing => nothing("That write changed nothing."),
-        UndoFault::NotKnown(fields) => {
-            let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
-            nothing("What that write replaced could not be read then, so nobody knows it.")
-                .detail("fields", names)
-        }
-        UndoFault::Gone => Failure::from(WikiError::NotFound),
-        UndoFault::Elsewhere => {
-            let failure = Failure::new(
-                Code::EditConflict,
-                "The page stands elsewhere than where that write created it, so it is not deleted.",
-            )
-            .hint(
-                "It was moved since, or is another page; wikijs_delete_page deletes it by its id.",
-            );
-            match now {
-                Some(now) => failure
-                    .detail("id", now.id)
-                    .detail("locale", now.locale.as_str())
-                    .detail("path", now.path.as_str()),
-                None => failure,
-            }
-        }
-        UndoFault::Changed(fields) => {
-            let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
-            let failure = Failure::new(
-                Code::EditConflict,
-                "The page was changed since that write, in fields that the write changed.",
-            )
-            .hint("Look at details.changes; with force, these fields go back all the same.");
-            let failure = match (left, now) {
-                (Some(left), Some(now)) => with_difference(failure, &Change::between(left, now)),
-                _ => failure,
-            };
-            // Of the differing fields, only those that would be taken back.
-            failure.detail("fields", names)
-        }
-    }
 }

@@ -1,21 +1,22 @@
 //! Takes back all that a client wrote since some time, as one set.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use time::OffsetDateTime;
 
 use crate::audit::{CallId, CallStory, Outcome};
-use crate::change::{Change, Operation, UndoFault};
+use crate::change::{Change, Operation, UndoFault, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
 use crate::page::{Field, PageState};
 
 use super::bulk::{MAX_PAGES, still_so};
-use super::undo::{page_now, states_around};
+use super::free_places::in_order;
+use super::present;
+use super::undo::states_around;
 use super::{Call, Later, Read, Source, Stopped, checked};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
-use crate::write::new_place;
 use crate::write::past::nothing;
 
 /// The most writes of one client that are considered.
@@ -40,13 +41,14 @@ impl UndoClient {
         let desk = call.desk;
         let writes = self.writes(desk).await?;
         let (mut changes, mut left_out) = (Vec::new(), Vec::new());
-        for (id, writes) in by_page(writes) {
+        let now = self.ids_now(desk, &writes).await?;
+        for (id, writes) in by_page(writes, &now) {
             match self.of_page(desk, id, &writes).await? {
                 Ok(change) => changes.push(change),
                 Err(why) => left_out.push(LeftOut {
                     id,
                     path: writes.first().and_then(CallStory::place),
-                    why,
+                    why: why.into(),
                 }),
             }
         }
@@ -63,11 +65,7 @@ impl UndoClient {
         left_out.extend(taken);
         let set = ChangeSet::list(call.id, changes);
         let Some(set) = set else {
-            let told = left_out.iter().map(|page| {
-                let path = page.path.as_ref().map(|path| path.as_str().to_owned());
-                serde_json::json!({ "id": page.id, "path": path, "message": page.why })
-            });
-            let told: Vec<_> = told.collect();
+            let told: Vec<_> = left_out.iter().map(LeftOut::as_detail).collect();
             let failure = nothing("Nothing that this client wrote since then can be taken back.");
             return Err(failure.detail("leftOut", told));
         };
@@ -102,6 +100,23 @@ impl UndoClient {
         Ok(admitted)
     }
 
+    /// The newest id of each written page that an undo created again.
+    async fn ids_now(
+        &self,
+        desk: &Desk,
+        writes: &[CallStory],
+    ) -> Result<HashMap<i64, i64>, Failure> {
+        let mut now = HashMap::new();
+        for id in writes.iter().filter_map(CallStory::id) {
+            if !now.contains_key(&id)
+                && let Some(newest) = present::later_ids(desk, id).await?.first()
+            {
+                now.insert(id, *newest);
+            }
+        }
+        Ok(now)
+    }
+
     /// The change that takes the writes of one page back, the newest first; or why there is none.
     async fn of_page(
         &self,
@@ -126,7 +141,7 @@ impl UndoClient {
         if !writes.iter().all(is_known) {
             return Ok(Err("whether a write of it was applied is not known"));
         }
-        let now = match page_now(&desk.wiki, id).await {
+        let now = match present::page(desk, id).await {
             Ok(now) => now,
             Err(failure) if failure.code == Code::FieldUnreadable => {
                 return Ok(Err("this key cannot read back all of its fields"));
@@ -143,7 +158,7 @@ impl UndoClient {
                 Err(_) => return Ok(Err("what it was before is not kept, or not for this key")),
             }
         }
-        let change = match back(now, states, self.force) {
+        let (change, loses) = match back(now, states, self.force) {
             Ok(change) => change,
             Err(why) => return Ok(Err(why)),
         };
@@ -152,6 +167,7 @@ impl UndoClient {
             change,
             undoes: calls.next(),
             also_undoes: calls.collect(),
+            warnings: takes_along(&loses),
         }))
     }
 }
@@ -164,16 +180,22 @@ type Around = (Option<PageState>, Option<PageState>);
 ///
 /// Each is taken back in memory, after the later ones: what somebody else wrote in between stays,
 /// or is a conflict.
-fn back(now: Option<PageState>, writes: Vec<Around>, force: bool) -> Result<Change, &'static str> {
+fn back(
+    now: Option<PageState>,
+    writes: Vec<Around>,
+    force: bool,
+) -> Result<(Change, BTreeSet<Field>), &'static str> {
     let mut page = now.clone();
     let mut left_alone: Vec<Field> = Vec::new();
+    let mut loses = BTreeSet::new();
     for (before, after) in writes {
         if before.is_some() && after.is_none() && page.is_some() {
             return Err("it was deleted, and is there again");
         }
-        let change = Change::undo(before, after, page, force).map_err(|fault| reason(&fault))?;
-        left_alone.extend(change.left_alone());
-        page = change.after().cloned();
+        let undone = Change::undo(before, after, page, force).map_err(|fault| reason(&fault))?;
+        left_alone.extend(undone.change.left_alone());
+        loses.extend(undone.loses);
+        page = undone.change.after().cloned();
     }
     let moves_to = page.as_ref().filter(|page| {
         now.as_ref()
@@ -184,17 +206,30 @@ fn back(now: Option<PageState>, writes: Vec<Around>, force: bool) -> Result<Chan
     }
     match (now, page) {
         (None, None) => Err("it is gone, as it was before"),
-        (None, Some(page)) => Ok(Change::recreate(page)),
-        (Some(now), None) => Ok(Change::delete(now)),
+        (None, Some(page)) => Ok((Change::recreate(page), loses)),
+        (Some(now), None) => Ok((Change::delete(now), loses)),
         (Some(now), Some(page)) => {
             let change = Change::between(now, page).without(left_alone);
             if change.is_empty() {
                 Err("it already is as it was before")
             } else {
-                Ok(change)
+                Ok((change, loses))
             }
         }
     }
+}
+
+/// The warning about what somebody else wrote since and force takes along.
+fn takes_along(loses: &BTreeSet<Field>) -> Vec<Warning> {
+    if loses.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<&str> = loses.iter().map(|field| field.name()).collect();
+    let message = format!(
+        "force also takes back what somebody else wrote since in {}.",
+        names.join(", ")
+    );
+    vec![Warning::new("takes_along", message)]
 }
 
 fn reason(fault: &UndoFault) -> &'static str {
@@ -241,13 +276,14 @@ fn is_of_page(story: &CallStory) -> bool {
     story.operation().is_none_or(Operation::is_of_page)
 }
 
-/// Groups writes by page, in the order of the input.
-fn by_page(writes: Vec<CallStory>) -> Vec<(i64, Vec<CallStory>)> {
+/// Groups writes by page, in the order of the input; pages under the ids that they have now.
+fn by_page(writes: Vec<CallStory>, now: &HashMap<i64, i64>) -> Vec<(i64, Vec<CallStory>)> {
     let mut pages: Vec<(i64, Vec<CallStory>)> = Vec::new();
     let mut places: HashMap<(i64, bool), usize> = HashMap::new();
     for story in writes {
         // A write whose page is unknown gets a group of its own.
         let id = story.id().unwrap_or_default();
+        let id = now.get(&id).copied().unwrap_or(id);
         let subject = (id, is_of_page(&story));
         if let Some((_, writes)) = places.get(&subject).and_then(|place| pages.get_mut(*place)) {
             writes.push(story);
@@ -257,46 +293,6 @@ fn by_page(writes: Vec<CallStory>) -> Vec<(i64, Vec<CallStory>)> {
         }
     }
     pages
-}
-
-/// Orders changes so that each finds its place free; leaves out those whose places other pages
-/// take.
-async fn in_order(
-    desk: &Desk,
-    changes: Vec<SetChange>,
-) -> Result<(Vec<SetChange>, Vec<LeftOut>), Failure> {
-    let mut waiting = Vec::new();
-    for one in changes {
-        let is_taken = match new_place::look(&desk.wiki, &one.change).await {
-            Ok(_) => false,
-            Err(failure) if failure.code == Code::PageExists => true,
-            Err(failure) => return Err(failure),
-        };
-        waiting.push((one, is_taken));
-    }
-    let (ordered, taken) = ordered(waiting);
-    let left_out = taken
-        .iter()
-        .map(|one| LeftOut::of(one.change.target(), "another page stands at its old path"));
-    Ok((ordered, left_out.collect()))
-}
-
-/// Orders changes so that each finds its place free, as early as possible; second, those whose
-/// places stay taken. The flag says whether the change's place is taken now.
-fn ordered(mut waiting: Vec<(SetChange, bool)>) -> (Vec<SetChange>, Vec<SetChange>) {
-    let mut ordered: Vec<SetChange> = Vec::new();
-    let mut freed = Vec::new();
-    let place = |page: &PageState| (page.locale.clone(), page.path.clone());
-    while let Some(next) = waiting.iter().position(|(one, is_taken)| {
-        let to = one.change.after().map(place);
-        !is_taken || to.is_some_and(|to| freed.contains(&to))
-    }) {
-        let (one, _) = waiting.remove(next);
-        let from = one.change.before().map(place);
-        freed.extend(from.filter(|from| one.change.after().map(place).as_ref() != Some(from)));
-        ordered.push(one);
-    }
-    (ordered, waiting.into_iter().map(|(one, _)| one).collect())
 }
 
 impl Source for UndoClient {

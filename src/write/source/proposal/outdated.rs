@@ -39,11 +39,9 @@ pub(in crate::write) async fn held_against(
         let place = |page: Option<&PageState>| page.map(|page| page.path.clone());
         let path = place(kept.after()).filter(|path| place(kept.before()).as_ref() != Some(path));
         let undo = Undo {
-            session: None,
-            call: call.into(),
-            owner: None,
             force: true,
             path,
+            ..Undo::of_set_member(call)
         };
         let now = undo::change(desk, &undo).await.map_err(gone)?.change;
         if !now.is_same_write(&kept) {

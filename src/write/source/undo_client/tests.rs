@@ -1,7 +1,6 @@
-use super::{Around, back, ordered};
-use crate::change::{Change, Operation};
-use crate::gates::SetChange;
-use crate::page::{PagePath, PageState, testing};
+use super::{Around, back};
+use crate::change::Operation;
+use crate::page::{Field, PageState, testing};
 
 fn page(title: &str, description: &str) -> PageState {
     PageState {
@@ -15,20 +14,12 @@ fn wrote(before: &PageState, after: &PageState) -> Around {
     (Some(before.clone()), Some(after.clone()))
 }
 
-fn at(id: i64, path: &str) -> PageState {
-    PageState {
-        id: Some(id),
-        path: PagePath::as_stored(path),
-        ..testing::page()
-    }
-}
-
 #[test]
 fn several_writes_of_a_page_become_one_change_and_what_others_wrote_stays() {
     let (first, second, third) = (page("A", ""), page("B", ""), page("C", ""));
     let now = page("C", "somebody else's");
     let writes = vec![wrote(&second, &third), wrote(&first, &second)];
-    let change = back(Some(now.clone()), writes, false).unwrap();
+    let (change, _) = back(Some(now.clone()), writes, false).unwrap();
     assert_eq!(change.before(), Some(&now));
     let after = change.after().unwrap();
     assert_eq!(
@@ -48,18 +39,19 @@ fn what_somebody_else_wrote_between_two_writes_stands_in_the_way_unless_forced()
     let now = || Some(page("C", ""));
     let why = back(now(), writes(), false).unwrap_err();
     assert_eq!(why, "somebody else changed what a write of it had changed");
-    let forced = back(now(), writes(), true).unwrap();
+    let (forced, loses) = back(now(), writes(), true).unwrap();
     assert_eq!(forced.after().unwrap().title, "A");
+    assert!(loses.into_iter().eq([Field::Title]));
 }
 
 #[test]
 fn a_page_that_came_to_be_goes_and_one_that_went_comes_back_as_it_first_was() {
     let (made, changed) = (page("A", ""), page("B", ""));
     let came = vec![wrote(&made, &changed), (None, Some(made.clone()))];
-    let change = back(Some(changed.clone()), came.clone(), false).unwrap();
+    let (change, _) = back(Some(changed.clone()), came.clone(), false).unwrap();
     assert_eq!(change.operation(), Operation::Delete);
     let mut went = vec![(Some(changed.clone()), None), wrote(&made, &changed)];
-    let change = back(None, went.clone(), false).unwrap();
+    let (change, _) = back(None, went.clone(), false).unwrap();
     assert_eq!(change.operation(), Operation::Create);
     assert_eq!(change.after().unwrap().title, "A");
     // A page that was created and deleted again is as it was.
@@ -78,21 +70,4 @@ fn what_already_is_as_it_was_needs_no_change() {
     let there_and_back = vec![wrote(&second, &first), wrote(&first, &second)];
     let why = back(Some(first), there_and_back, false).unwrap_err();
     assert_eq!(why, "it already is as it was before");
-}
-
-#[test]
-fn a_change_waits_for_the_one_that_frees_its_place_and_the_rest_is_left_out() {
-    let moved =
-        |id, from: &str, to: &str| SetChange::from(Change::between(at(id, from), at(id, to)));
-    let waiting = vec![
-        (moved(1, "b", "a"), true),
-        (moved(2, "a", "c"), false),
-        (moved(3, "x", "y"), true),
-    ];
-    let (ordered, left) = ordered(waiting);
-    let ids = |all: &[SetChange]| -> Vec<_> {
-        let ids = all.iter().map(|one| one.change.target().id.unwrap());
-        ids.collect()
-    };
-    assert_eq!((ids(&ordered), ids(&left)), (vec![2, 1], vec![3]));
 }

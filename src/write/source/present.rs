@@ -1,0 +1,128 @@
+//! Finds what a recorded write was of under the id that it has now: a page or an asset that was
+//! deleted comes back by an undo under another id.
+
+use std::collections::HashSet;
+
+use crate::error::{Code, Failure};
+use crate::page::{PageState, Thing};
+use crate::wiki::Wiki;
+
+use super::{thing, whole_page};
+use crate::write::desk::Desk;
+use crate::write::docket::unavailable;
+
+/// The page of this id, or what undos made of it since it was deleted; `None` if it is gone.
+pub(super) async fn page(desk: &Desk, id: i64) -> Result<Option<PageState>, Failure> {
+    if let Some(page) = by_id(&desk.wiki, id).await? {
+        return Ok(Some(page));
+    }
+    for later in later_ids(desk, id).await? {
+        if let Some(page) = by_id(&desk.wiki, later).await? {
+            return Ok(Some(page));
+        }
+    }
+    Ok(None)
+}
+
+/// The ids under which undos created a page again, the newest first.
+pub(super) async fn later_ids(desk: &Desk, id: i64) -> Result<Vec<i64>, Failure> {
+    let all = desk.audit.recreations(false).await;
+    let all = all.map_err(|error| unavailable(&error))?;
+    let pairs: Vec<(i64, i64)> = all
+        .iter()
+        .filter_map(|one| Some((one.old?, one.new?)))
+        .collect();
+    Ok(reached(id, &pairs))
+}
+
+/// The ids that a page had later, by pairs of what was deleted and what came of it, the newest
+/// first.
+fn reached(id: i64, pairs: &[(i64, i64)]) -> Vec<i64> {
+    let mut known = HashSet::from([id]);
+    let is_more = |known: &mut HashSet<i64>| {
+        let found: Vec<i64> = pairs
+            .iter()
+            .filter(|(old, new)| known.contains(old) && !known.contains(new))
+            .map(|(_, new)| *new)
+            .collect();
+        known.extend(&found);
+        !found.is_empty()
+    };
+    while is_more(&mut known) {}
+    let mut later = Vec::new();
+    for (_, new) in pairs {
+        if *new != id && known.contains(new) && !later.contains(new) {
+            later.push(*new);
+        }
+    }
+    later
+}
+
+/// What belongs to a page, or the asset that undos made of it since it was deleted; `None` if it is
+/// gone.
+pub(super) async fn thing(desk: &Desk, state: &PageState) -> Result<Option<PageState>, Failure> {
+    if let Some(found) = thing::if_there(&desk.wiki, state).await? {
+        return Ok(Some(found));
+    }
+    let Some(Thing::Asset(own)) = &state.thing else {
+        return Ok(None);
+    };
+    let Some(id) = own.id else { return Ok(None) };
+    let all = desk.audit.recreations(true).await;
+    let all = all.map_err(|error| unavailable(&error))?;
+    let mut pairs = Vec::new();
+    for one in all {
+        let states = (one.deleted, one.found.or(one.deleted));
+        let (Some(deleted), Some(found)) = states else {
+            continue;
+        };
+        let kept = async |name| {
+            let kept = desk.audit.kept(name).await;
+            kept.ok().and_then(|state| state.thing?.id())
+        };
+        if let (Some(old), Some(new)) = (kept(deleted).await, kept(found).await) {
+            pairs.push((old, new));
+        }
+    }
+    for later in reached(id, &pairs) {
+        let mut state = state.clone();
+        if let Some(Thing::Asset(asset)) = &mut state.thing {
+            asset.id = Some(later);
+        }
+        if let Some(found) = thing::if_there(&desk.wiki, &state).await? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// The page of exactly this id; `None` if it is gone.
+pub(super) async fn by_id(wiki: &Wiki, id: i64) -> Result<Option<PageState>, Failure> {
+    match whole_page::to_write(wiki, id, &[]).await {
+        Ok(read) => Ok(Some(read.page)),
+        Err(failure) if failure.code == Code::PageNotFound => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reached;
+
+    #[test]
+    fn a_page_is_followed_through_every_undo_of_its_deletions_the_newest_first() {
+        // The newest pair stands first.
+        for (pairs, expected) in [
+            (&[][..], vec![]),
+            (&[(5, 9)], vec![9]),
+            (&[(9, 12), (5, 9)], vec![12, 9]),
+            // Its deletion was taken back once more, after what came of it was deleted.
+            (&[(5, 11), (5, 9)], vec![11, 9]),
+            (&[(7, 8), (5, 9)], vec![9]),
+            // No honest log has a ring.
+            (&[(9, 5), (5, 9)], vec![9]),
+        ] {
+            assert_eq!(reached(5, pairs), expected, "{pairs:?}");
+        }
+    }
+}

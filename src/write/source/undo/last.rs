@@ -1,0 +1,74 @@
+//! Finds the last write of a session, and says how to redo what was just taken back.
+
+use crate::audit::{CallId, CallStory, Outcome};
+use crate::change::Warning;
+use crate::error::{Code, Failure};
+
+use super::{Meant, Undo};
+use crate::write::desk::Desk;
+
+/// The session's last applied write that was not taken back.
+pub(super) async fn own_last(desk: &Desk, undo: &Undo) -> Option<CallStory> {
+    for call in desk.memory.own_writes(undo.session.as_ref()?) {
+        let story = desk.past.story(&call.into(), undo.owner.as_ref()).await;
+        // An undo is taken back by its id, so that `last` goes further back each time.
+        let is_meant = |story: &CallStory| is_in_force(story) && story.undone_calls().is_empty();
+        if let Some(story) = story.ok().filter(is_meant) {
+            return Some(story);
+        }
+    }
+    None
+}
+
+/// Whether a call was applied and not taken back.
+fn is_in_force(story: &CallStory) -> bool {
+    story.outcome() == Some(Outcome::Applied) && story.undone_by.is_none()
+}
+
+/// The undo after which `last` was asked for: the session's newest write, or without a session the
+/// newest on record.
+async fn undo_before(desk: &Desk, undo: &Undo, than: Option<&CallStory>) -> Option<CallId> {
+    if !undo.call.is_last() {
+        return None;
+    }
+    let own = undo.session.as_ref().map(|own| desk.memory.own_writes(own));
+    let newest = match own.as_deref() {
+        Some([newest, ..]) => *newest,
+        _ => {
+            let found = desk.audit.last_undo(undo.owner.as_ref()).await.ok()??;
+            let (call, at) = found;
+            if than.is_some_and(|than| than.sent() > at) {
+                return None;
+            }
+            call
+        }
+    };
+    let story = desk.past.story(&newest.into(), undo.owner.as_ref()).await;
+    let story = story.ok().filter(is_in_force)?;
+    (!story.undone_calls().is_empty()).then_some(newest)
+}
+
+/// The warning that the last write was an undo, and how to redo what it took back.
+pub(super) async fn redo_warning(desk: &Desk, undo: &Undo, meant: &Meant) -> Option<Warning> {
+    let story = match meant {
+        Meant::One(story) => Some(&**story),
+        Meant::Set(_) => None,
+    };
+    let redo = undo_before(desk, undo, story).await?;
+    let message = format!(
+        "the last write was an undo, {redo}; this takes back the write before it. To redo what {redo} took back, take {redo} back by its id."
+    );
+    Some(Warning::new("after_undo", message))
+}
+
+/// A failure to find the last write, with how to redo what was just taken back.
+pub(super) async fn with_redo(desk: &Desk, undo: &Undo, failure: Failure) -> Failure {
+    match undo_before(desk, undo, None).await {
+        Some(redo) if failure.code == Code::NothingToUndo => failure
+            .hint(format!(
+                "The last write was an undo, {redo}. To redo what it took back, take it back by its id: callId {redo}."
+            ))
+            .detail("redo", redo.to_string()),
+        _ => failure,
+    }
+}

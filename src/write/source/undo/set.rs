@@ -1,0 +1,150 @@
+//! Takes a set back: its applied changes, the last first.
+
+use std::collections::HashSet;
+
+use serde_json::json;
+
+use crate::audit::{CallId, CallStory, Outcome};
+use crate::error::{Code, Failure};
+use crate::gates::{ChangeSet, LeftOut};
+
+use super::{MOST_NAMED, Undo, change_of, names_around, stays};
+use crate::write::desk::Desk;
+use crate::write::docket::unavailable;
+use crate::write::past::{NOT_ON_RECORD, nothing};
+use crate::write::source::Call;
+use crate::write::source::free_places::in_order;
+
+/// The applied changes of a set that were not taken back yet, the last first.
+pub(super) async fn left_of_set(
+    desk: &Desk,
+    undo: &Undo,
+    set: CallId,
+) -> Result<Vec<CallStory>, Failure> {
+    let calls = desk.audit.calls_of_set(set).await;
+    let calls = calls.map_err(|error| unavailable(&error))?;
+    for call in &calls {
+        if !desk.past.admits(call).await? {
+            return Err(nothing(NOT_ON_RECORD));
+        }
+    }
+    let own: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
+    // The undos of a failed set are not changes of the set.
+    let is_change = |call: &CallStory| {
+        let mut undoes = call.records.iter().filter_map(|record| record.undoes);
+        !undoes.any(|undone| own.contains(&undone))
+    };
+    let mut left: Vec<CallStory> = calls.into_iter().filter(is_change).collect();
+    let is_unknown = |call: &CallStory| matches!(call.outcome(), Some(Outcome::Unknown) | None);
+    let is_sent = |call: &CallStory| call.is_open() || call.outcome().is_some();
+    if !undo.force
+        && let Some(unknown) = left.iter().find(|call| is_sent(call) && is_unknown(call))
+    {
+        return Err(nothing(
+            "Whether a change of that set was applied is not known; look at its page.",
+        )
+        .detail("call", unknown.call.to_string())
+        .detail("id", unknown.id()));
+    }
+    left.retain(|call| {
+        matches!(
+            call.outcome(),
+            Some(Outcome::Applied | Outcome::PartlyApplied)
+        ) && call.undone_by.is_none()
+    });
+    left.reverse();
+    Ok(left)
+}
+
+/// The set that takes a set back.
+pub(super) async fn of_set(call: Call<'_>, undo: &Undo, set: CallId) -> Result<ChangeSet, Failure> {
+    if undo.path.is_some() {
+        return Err(stays());
+    }
+    let (mut changes, mut left_out, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    let left = left_of_set(call.desk, undo, set).await?;
+    let states = left.iter().flat_map(names_around);
+    call.desk.past.hold(states.flatten().collect()).await?;
+    for story in left {
+        let (undone, id, path) = (story.call, story.id(), story.place());
+        let failure = match change_of(call.desk, undo, story).await {
+            Ok(change) => {
+                changes.push(change);
+                continue;
+            }
+            Err(failure) => failure,
+        };
+        if undo.skips && concerns_page(failure.code) {
+            left_out.push(LeftOut {
+                id: id.unwrap_or_default(),
+                path,
+                why: failure.message.into(),
+            });
+            continue;
+        }
+        let failure = failure.detail("call", undone.to_string()).detail("id", id);
+        let failure = match path {
+            Some(path) => failure.detail("path", path.as_str()),
+            None => failure,
+        };
+        if !concerns_page(failure.code) {
+            return Err(failure);
+        }
+        faults.push(failure);
+    }
+    if let Some(failure) = first_of(faults) {
+        return Err(failure);
+    }
+    if undo.skips {
+        let (ordered, taken) = in_order(call.desk, changes).await?;
+        changes = ordered;
+        left_out.extend(taken);
+    }
+    let Some(back) = ChangeSet::list(call.id, changes) else {
+        let named: Vec<_> = left_out.iter().map(LeftOut::as_detail).collect();
+        let failure = nothing("Nothing of that set is left that can be taken back.");
+        return Err(failure.detail("leftOut", named));
+    };
+    Ok(back.undoing(set).going_on(undo.skips).without(left_out))
+}
+
+/// Whether a change of a set cannot be taken back for its page's sake, so that the others still can.
+const fn concerns_page(code: Code) -> bool {
+    matches!(
+        code,
+        Code::EditConflict
+            | Code::PageNotFound
+            | Code::NothingToUndo
+            | Code::FieldUnreadable
+            | Code::PermissionDenied
+            | Code::InvalidInput
+    )
+}
+
+/// The first failure, which names all pages that cannot be taken back.
+fn first_of(faults: Vec<Failure>) -> Option<Failure> {
+    let named = |failure: &Failure| {
+        let member = |name: &str| failure.details.get(name).cloned().unwrap_or_default();
+        json!({
+            "call": member("call"),
+            "id": member("id"),
+            "path": member("path"),
+            "code": failure.code.as_str(),
+            "message": failure.message,
+        })
+    };
+    let all: Vec<_> = faults.iter().take(MOST_NAMED).map(named).collect();
+    let count = faults.len();
+    let first = faults.into_iter().next()?;
+    Some(
+        Failure {
+            message: format!(
+                "{count} of the set's changes cannot be taken back, so nothing was sent. {}",
+                first.message
+            ),
+            ..first
+        }
+        .hint("details.failed names the pages and the reasons. With onConflict \"skip\" (--on-conflict skip) the other changes are taken back; with force the fields that were changed since go back, too.")
+        .detail("failed", all),
+    )
+}

@@ -1,0 +1,162 @@
+//! Looks whether a change that was taken back is on the wiki again.
+
+use crate::audit::CallId;
+use crate::change::{Change, UndoFault};
+use crate::error::{Code, Failure};
+use crate::page::PageState;
+use crate::wiki::Wiki;
+
+use super::{as_it_is, states_around};
+use crate::write::desk::Desk;
+use crate::write::source::present;
+
+/// How many of the newest versions of a page are searched.
+const NEWEST: usize = 20;
+
+/// Whether a change that was taken back is on the wiki.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::write) enum Standing {
+    /// It is gone.
+    Gone,
+    /// It is there again.
+    There {
+        /// The newest version of its page without it, if the history shows one.
+        version: Option<i64>,
+    },
+    /// Somebody wrote the same fields since, so that nobody can tell.
+    Changed,
+}
+
+/// Looks whether a change that an undo took back is on the wiki again.
+///
+/// # Errors
+/// The page, or what is on record of it, could not be read.
+pub(in crate::write) async fn standing(
+    desk: &Desk,
+    call: CallId,
+    by: CallId,
+) -> Result<Standing, Failure> {
+    let story = desk.past.story(&call.into(), None).await?;
+    let (before, after) = states_around(desk, &story).await?;
+    let now = if before.is_some() && after.is_none() {
+        match desk.past.story(&by.into(), None).await?.id() {
+            Some(id) => present::by_id(&desk.wiki, id).await?,
+            None => None,
+        }
+    } else {
+        as_it_is(desk, &story, (before.as_ref(), after.as_ref()))
+            .await?
+            .1
+    };
+    let found = stands(before.clone(), after.clone(), now.clone());
+    let (Standing::There { .. }, Some(now)) = (found, now) else {
+        return Ok(found);
+    };
+    let version = match now.id.filter(|_| now.thing.is_none()) {
+        Some(id) => version_without(&desk.wiki, id, (before, after), &now).await,
+        None => None,
+    };
+    Ok(Standing::There { version })
+}
+
+/// Whether a page shows a write, from the page before it, as it left it, and now.
+fn stands(before: Option<PageState>, after: Option<PageState>, now: Option<PageState>) -> Standing {
+    let there = Standing::There { version: None };
+    match (before.is_some(), after.is_some(), now.is_some()) {
+        // A page that was created is gone, or one that was deleted is there.
+        (false, true, false) | (true, false, true) => Standing::Gone,
+        (false, true, true) | (true, false, false) => there,
+        _ => match Change::undo(before, after, now, false) {
+            Ok(undone) if !undone.change.is_empty() => there,
+            Err(UndoFault::Changed(_)) => Standing::Changed,
+            Ok(_)
+            | Err(
+                UndoFault::Nothing
+                | UndoFault::NotKnown(_)
+                | UndoFault::Gone
+                | UndoFault::Elsewhere,
+            ) => Standing::Gone,
+        },
+    }
+}
+
+/// The newest version of a page that does not show a write, as far as its history may be read.
+async fn version_without(
+    wiki: &Wiki,
+    id: i64,
+    (before, after): (Option<PageState>, Option<PageState>),
+    now: &PageState,
+) -> Option<i64> {
+    let history = wiki.history(id, 0, NEWEST).await.ok()?;
+    let ids: Vec<i64> = history.entries.iter().map(|one| one.version_id).collect();
+    let versions = wiki.versions(id, &ids).await.ok()?;
+    versions.into_iter().flatten().find_map(|version| {
+        let number = version.id;
+        let then = version.laid_over(now);
+        let found = stands(before.clone(), after.clone(), Some(then));
+        (found == Standing::Gone).then_some(number)
+    })
+}
+
+/// The failure if somebody else's write brought back what was taken back.
+pub(in crate::write) fn there_again(version: Option<i64>) -> Failure {
+    let failure = Failure::new(
+        Code::EditConflict,
+        match version {
+            Some(version) => format!(
+                "The change was taken back, and a write of somebody else brought it back; version {version} of the page is without it."
+            ),
+            None => "The change was taken back, and a write of somebody else brought it back."
+                .to_owned(),
+        },
+    );
+    match version {
+        Some(version) => failure.detail("version", version),
+        None => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Standing, stands};
+    use crate::page::PageState;
+    use crate::page::testing::page;
+
+    fn with(content: &str) -> PageState {
+        PageState {
+            content: content.to_owned(),
+            ..page()
+        }
+    }
+
+    #[test]
+    fn a_change_is_there_again_if_it_could_be_taken_back_once_more() {
+        let there = Standing::There { version: None };
+        let some = |content: &str| Some(with(content));
+        for (before, after, now, expected) in [
+            (some("a\n"), some("b\n"), some("a\n"), Standing::Gone),
+            (some("a\n"), some("b\n"), some("b\n"), there),
+            (some("a\n"), some("b\n"), some("c\n"), Standing::Changed),
+            (
+                some("a\nx\ny\n"),
+                some("b\nx\ny\n"),
+                some("b\nx\nz\n"),
+                there,
+            ),
+            (
+                some("a\nx\ny\n"),
+                some("b\nx\ny\n"),
+                some("a\nx\nz\n"),
+                Standing::Gone,
+            ),
+            (some("a\n"), some("b\n"), None, Standing::Gone),
+            (None, some("b\n"), None, Standing::Gone),
+            (None, some("b\n"), some("b\n"), there),
+            (some("a\n"), None, some("a\n"), Standing::Gone),
+            (some("a\n"), None, None, there),
+        ] {
+            let told = format!("{before:?} {after:?} {now:?}");
+            assert_eq!(stands(before, after, now), expected, "{told}");
+        }
+    }
+}
