@@ -276,6 +276,8 @@ pub struct Entry {
     pub path: Option<PagePath>,
     /// The new path of the page, if it moves.
     pub new_path: Option<PagePath>,
+    /// The temporary path at which the page stands in between, if it does not move directly.
+    pub aside: Option<PagePath>,
     /// The gate that decided.
     pub gate: Option<String>,
     /// What the gate decided.
@@ -340,6 +342,7 @@ impl Entry {
             locale: None,
             path: None,
             new_path: None,
+            aside: None,
             gate: None,
             decision: None,
             reason: None,

@@ -79,7 +79,11 @@ fn is_tool(call: &CallStory, wanted: &str) -> bool {
 fn is_below(call: &CallStory, prefix: &Prefix) -> bool {
     call.records.iter().any(|record| {
         let locale = record.locale.as_ref();
-        let paths = [record.path.as_ref(), record.new_path.as_ref()];
+        let paths = [
+            record.path.as_ref(),
+            record.new_path.as_ref(),
+            record.aside.as_ref(),
+        ];
         let is_held = |path| locale.is_some_and(|locale| prefix.holds(locale, path));
         paths.into_iter().flatten().any(is_held)
     })

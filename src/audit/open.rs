@@ -41,6 +41,8 @@ pub struct OpenAttempt {
     pub path: Option<PagePath>,
     /// The path that the page was to get.
     pub new_path: Option<PagePath>,
+    /// The temporary path by which it was to get there.
+    pub aside: Option<PagePath>,
     /// The fields that were to change.
     pub fields: Vec<Field>,
     /// The lines of content that were to change.
@@ -82,6 +84,7 @@ impl OpenAttempt {
             locale: record.locale,
             path: record.path,
             new_path: record.new_path,
+            aside: record.aside,
             fields: record.fields,
             lines: LineCounts {
                 added: lines(record.lines_added),
@@ -121,6 +124,7 @@ impl OpenAttempt {
             locale: self.locale.clone(),
             path: self.path.clone(),
             new_path: self.new_path.clone(),
+            aside: self.aside.clone(),
             fields: self.fields.clone(),
             lines: self.lines,
             before: self.before,

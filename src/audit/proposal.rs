@@ -106,6 +106,12 @@ pub struct Proposal {
     /// How many more of them there are.
     #[serde(skip_serializing_if = "is_none_left", default)]
     pub links_left_not_kept: usize,
+    /// The temporary path by which its page moves, if it does not move directly.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub aside: Option<PagePath>,
+    /// Whether its page is written once more after its move, only to be rendered there.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub renders_anew: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
@@ -160,6 +166,12 @@ pub struct ProposedChange {
     /// How many links it mends, if it does nothing else and was not asked for itself.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub links_mended: Option<usize>,
+    /// The temporary path by which its page moves, if it does not move directly.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub aside: Option<PagePath>,
+    /// Whether its page is written once more after its move, only to be rendered there.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub renders_anew: bool,
 }
 
 /// Whether and how a proposal was decided.
@@ -258,6 +270,8 @@ impl Proposal {
             before: self.before,
             after: self.after,
             links_mended: None,
+            aside: self.aside.clone(),
+            renders_anew: self.renders_anew,
         };
         std::iter::once(first).chain(self.others.iter().cloned())
     }
@@ -334,6 +348,7 @@ impl Proposal {
             locale: Some(self.locale.clone()),
             path: Some(self.path.clone()),
             new_path: self.new_path.clone(),
+            aside: self.aside.clone(),
             reason: Self::loss(&self.lost),
             fields: self.fields.clone(),
             lines: LineCounts {
@@ -357,6 +372,7 @@ impl Proposal {
             locale: Some(one.locale.clone()),
             path: Some(one.path.clone()),
             new_path: one.new_path.clone(),
+            aside: one.aside.clone(),
             reason: Self::loss(&one.lost),
             fields: one.fields.clone(),
             lines: LineCounts {
@@ -384,6 +400,7 @@ impl Proposal {
         self.path = made.path.clone().unwrap_or(self.path);
         self.new_path.clone_from(&made.new_path);
         self.warnings.clone_from(&made.warnings);
+        self.aside.clone_from(&made.aside);
         self
     }
 
@@ -414,6 +431,7 @@ fn differing(own: &Entry, made: &Record) -> Vec<&'static str> {
         ("locale", own.locale == made.locale),
         ("path", own.path == made.path),
         ("newPath", own.new_path == made.new_path),
+        ("aside", own.aside == made.aside),
         ("fields", own.fields == made.fields),
         ("linesAdded", own.lines_added == made.lines_added),
         ("linesRemoved", own.lines_removed == made.lines_removed),

@@ -79,6 +79,9 @@ pub struct Record {
     /// The path that the page shall get.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_path: Option<PagePath>,
+    /// The temporary path at which the page stands in between, if it does not move directly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aside: Option<PagePath>,
     /// The gate that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
@@ -276,6 +279,7 @@ impl Record {
             locale: None,
             path: None,
             new_path: None,
+            aside: None,
             gate: None,
             decision: None,
             reason: None,
@@ -338,6 +342,7 @@ impl Record {
                 .map(|locale| Locale::as_stored(cut(locale.as_str(), MAX_SHORT))),
             path: entry.path.as_ref().map(path),
             new_path: entry.new_path.as_ref().map(path),
+            aside: entry.aside.as_ref().map(path),
             gate: short(&entry.gate),
             decision: short(&entry.decision),
             reason: entry.reason.as_deref().map(|text| cut(text, MAX_LONG)),

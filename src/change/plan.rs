@@ -96,6 +96,8 @@ impl fmt::Display for Operation {
 pub enum StepKind {
     /// `pages.create`
     Create,
+    /// `pages.move` to a temporary place, where pages of a set change places
+    Aside,
     /// `pages.move`
     Move,
     /// `pages.update`, with every field that it can write.
@@ -121,7 +123,7 @@ impl StepKind {
     const fn operation(self) -> Operation {
         match self {
             Self::Create => Operation::Create,
-            Self::Move => Operation::Move,
+            Self::Aside | Self::Move => Operation::Move,
             Self::Update => Operation::Update,
             Self::Delete => Operation::Delete,
             Self::AddComment => Operation::AddComment,
@@ -136,7 +138,10 @@ impl StepKind {
     /// The word for it on record.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
-        self.operation().as_str()
+        match self {
+            Self::Aside => "aside",
+            _ => self.operation().as_str(),
+        }
     }
 
     /// Whether it is one of a page itself, not of what belongs to it.
@@ -151,6 +156,7 @@ impl StepKind {
     pub const fn rebuilds_tree(self) -> bool {
         match self {
             Self::Create
+            | Self::Aside
             | Self::Move
             | Self::Delete
             | Self::UploadAsset
@@ -169,6 +175,10 @@ pub struct Change {
     lost: Vec<Field>,
     /// Fields that stay as they are because their old values are unknown.
     left_alone: Vec<Field>,
+    /// The path, in its old locale, at which its page stands between its old and its new place.
+    aside: Option<PagePath>,
+    /// Whether the page is written once more after its move, so that the wiki renders it there.
+    renders_anew: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -184,7 +194,50 @@ impl Change {
             states,
             lost: Vec::new(),
             left_alone: Vec::new(),
+            aside: None,
+            renders_anew: false,
         }
+    }
+
+    /// The same move by a temporary place, a path in the page's old locale; `None` moves it directly.
+    #[must_use]
+    pub fn by_way_of(self, aside: Option<PagePath>) -> Self {
+        let aside = aside.filter(|_| self.moves());
+        Self { aside, ..self }
+    }
+
+    /// The path in its old locale at which the page stands between its old and its new place, if it
+    /// does not move directly.
+    #[must_use]
+    pub const fn aside(&self) -> Option<&PagePath> {
+        self.aside.as_ref()
+    }
+
+    /// The first step of a move by a temporary place, as a change of its own.
+    #[must_use]
+    pub fn to_aside(&self) -> Option<Self> {
+        let before = self.before().filter(|_| self.aside.is_some())?;
+        Some(Self::between(
+            before.clone(),
+            self.after_step(StepKind::Aside)?,
+        ))
+    }
+
+    /// The same move, after which the page is written once more even if nothing else changes: the
+    /// wiki renders a page where it is written, and a move renders nothing (W60).
+    #[must_use]
+    pub fn rendered_anew(self, renders_anew: bool) -> Self {
+        let renders_anew = renders_anew && self.moves();
+        Self {
+            renders_anew,
+            ..self
+        }
+    }
+
+    /// Whether the page is written once more after its move, only to be rendered there.
+    #[must_use]
+    pub const fn renders_anew(&self) -> bool {
+        self.renders_anew
     }
 
     /// The same change, with fields whose old values could not be read and will be empty.
@@ -347,12 +400,14 @@ impl Change {
         self.target().thing.as_ref()
     }
 
-    /// The page's places before and after: all that the gate *paths* must check.
+    /// The page's places before, in between and after: all that the gate *paths* must check.
     pub fn places(&self) -> impl Iterator<Item = (&Locale, &PagePath)> {
+        let aside = self.before().zip(self.aside.as_ref());
         [self.before(), self.after()]
             .into_iter()
             .flatten()
             .map(|page| (&page.locale, &page.path))
+            .chain(aside.map(|(before, path)| (&before.locale, path)))
     }
 
     /// About how much memory it takes, in bytes.
@@ -384,6 +439,7 @@ impl Change {
             (ours, theirs) => ours.is_none() && theirs.is_none(),
         };
         self.lost == other.lost
+            && self.renders_anew == other.renders_anew
             && same(self.before(), other.before())
             && same(self.after(), other.after())
     }
@@ -470,10 +526,13 @@ impl Change {
                     && before.title == before.path.last_segment()
                     && after.title != after.path.last_segment();
                 let mut steps = Vec::new();
+                if self.aside.is_some() {
+                    steps.push(StepKind::Aside);
+                }
                 if moves {
                     steps.push(StepKind::Move);
                 }
-                if rest || retitles {
+                if rest || retitles || self.renders_anew {
                     steps.push(StepKind::Update);
                 }
                 steps
@@ -509,14 +568,12 @@ impl Change {
     #[must_use]
     pub fn after_step(&self, step: StepKind) -> Option<PageState> {
         match (&self.states, step) {
+            (States::Update { before, .. }, StepKind::Aside) => {
+                let path = self.aside.as_ref()?;
+                Some(moved(before, &before.locale, path))
+            }
             (States::Update { before, after }, StepKind::Move) => {
-                let mut moved = before.clone();
-                moved.locale.clone_from(&after.locale);
-                moved.path.clone_from(&after.path);
-                if before.title == before.path.last_segment() {
-                    after.path.last_segment().clone_into(&mut moved.title);
-                }
-                Some(moved)
+                Some(moved(before, &after.locale, &after.path))
             }
             (States::Update { before, after }, StepKind::RenameAsset) => {
                 let mut renamed = before.clone();
@@ -573,6 +630,11 @@ impl Change {
             _ => None,
         };
         let made = made.map(|made| ("folders".to_owned(), json!({ "after": made })));
+        let aside = self.aside.as_ref();
+        let aside = aside.map(|path| {
+            let path = path.as_str();
+            ("temporaryPath".to_owned(), json!({ "after": path }))
+        });
         self.fields()
             .into_iter()
             .filter(|field| field.shown() != Shown::Text)
@@ -594,8 +656,21 @@ impl Change {
             })
             .chain(reply)
             .chain(made)
+            .chain(aside)
             .collect()
     }
+}
+
+/// A page as the wiki's move leaves it at a place: titled like its last segment, it gets the new one
+/// as its title (W14).
+fn moved(page: &PageState, locale: &Locale, path: &PagePath) -> PageState {
+    let mut moved = page.clone();
+    moved.locale.clone_from(locale);
+    moved.path.clone_from(path);
+    if page.title == page.path.last_segment() {
+        path.last_segment().clone_into(&mut moved.title);
+    }
+    moved
 }
 
 /// Whether a field's value is blank.

@@ -82,16 +82,43 @@ impl Permit {
         all.map(own).collect()
     }
 
+    /// The permits of a move by a temporary place: of its first step, and of the others.
+    pub(crate) fn aside_first(mut self) -> (Self, Self) {
+        let first = match self.steps.front() {
+            Some(StepKind::Aside) => self.steps.pop_front(),
+            _ => None,
+        };
+        let aside = Self {
+            set: self.set.clone(),
+            change: Arc::clone(&self.change),
+            steps: first.into_iter().collect(),
+        };
+        (aside, self)
+    }
+
+    /// Whether its page stands at its temporary place.
+    fn is_aside(&self) -> bool {
+        self.change.aside().is_some() && self.upcoming() != Some(StepKind::Aside)
+    }
+
     /// The same permit for the page as it was just read.
     ///
     /// # Errors
     /// The page as it was shown and as it is, if a field differs.
     pub(crate) fn on(self, fresh: PageState) -> Result<Self, Box<(PageState, PageState)>> {
-        match self.change.before() {
-            Some(before) if !before.difference(&fresh).is_empty() => {
-                Err(Box::new((before.clone(), fresh)))
-            }
-            _ => Ok(Self::of(self.set.on(fresh))),
+        let is_aside = self.is_aside();
+        let expected = if is_aside {
+            self.change.after_step(StepKind::Aside)
+        } else {
+            self.change.before().cloned()
+        };
+        match expected {
+            Some(before) if !before.difference(&fresh).is_empty() => Err(Box::new((before, fresh))),
+            _ if is_aside => Ok(self),
+            _ => Ok(Self {
+                steps: self.steps,
+                ..Self::of(self.set.on(fresh))
+            }),
         }
     }
 
@@ -112,6 +139,11 @@ impl Permit {
     #[must_use]
     pub fn change(&self) -> &Change {
         &self.change
+    }
+
+    /// The change, for whoever needs it after the permit is spent.
+    pub(crate) fn shared_change(&self) -> Arc<Change> {
+        Arc::clone(&self.change)
     }
 
     /// What the next step does, if one is left.
@@ -171,7 +203,7 @@ mod tests {
     use crate::audit::CallId;
     use crate::change::{Change, StepKind};
     use crate::gates::{ChangeSet, SetChange};
-    use crate::page::{PageState, testing};
+    use crate::page::{PagePath, PageState, testing};
 
     fn page(id: i64, title: &str) -> PageState {
         PageState {
@@ -217,12 +249,34 @@ mod tests {
     }
 
     #[test]
+    fn a_move_by_a_temporary_place_is_split_behind_its_first_step() {
+        let at = |path: &str| PageState {
+            path: PagePath::as_stored(path),
+            ..page(1, "A")
+        };
+        let aside = Some(PagePath::as_stored("moving-1"));
+        let change = Change::between(at("a"), at("b")).by_way_of(aside);
+        let permit = Permit::of(ChangeSet::of(call(), change));
+        let (first, rest) = permit.aside_first();
+        let steps = |permit: &Permit| permit.steps.iter().copied().collect::<Vec<_>>();
+        assert_eq!(steps(&first), [StepKind::Aside]);
+        assert_eq!(steps(&rest), [StepKind::Move]);
+        assert_eq!(steps(&first.on(at("a")).unwrap()), [StepKind::Aside]);
+        // The others are of the page where the first step left it.
+        let rest = rest.on(at("moving-1")).unwrap();
+        assert_eq!(rest.change().before().unwrap().path.as_str(), "a");
+        assert_eq!(steps(&rest), [StepKind::Move]);
+        assert!(rest.on(at("a")).is_err());
+    }
+
+    #[test]
     fn only_the_write_that_was_let_through_may_be_taken_back() {
         let permit = Permit::of(ChangeSet::of(call(), change(1)));
         let back = |undoes| SetChange {
             change: Change::between(page(1, "B"), page(1, "A")),
             undoes,
             also_undoes: Vec::new(),
+            warnings: Vec::new(),
         };
         let own = Some(permit.set().id());
         for (undoes, expected) in [(own, true), (Some(call()), false), (None, false)] {

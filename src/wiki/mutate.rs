@@ -180,7 +180,7 @@ impl Sending {
                 let answer = match kind {
                     StepKind::Create => read_mutation(&answer).and_then(created),
                     StepKind::Update => read_mutation(&answer).and_then(updated),
-                    StepKind::Move => read_mutation(&answer).and_then(moved),
+                    StepKind::Aside | StepKind::Move => read_mutation(&answer).and_then(moved),
                     StepKind::Delete => read_mutation(&answer).and_then(deleted),
                     StepKind::AddComment => read_mutation(&answer).and_then(comment_added),
                     StepKind::ChangeComment => read_mutation(&answer).and_then(comment_changed),
@@ -214,7 +214,7 @@ fn with_right_of(kind: StepKind, error: WikiError) -> WikiError {
         WikiError::Forbidden { .. } => WikiError::Forbidden {
             right: match kind {
                 StepKind::Create | StepKind::Update => "write:pages",
-                StepKind::Move => "manage:pages",
+                StepKind::Aside | StepKind::Move => "manage:pages",
                 StepKind::Delete => "delete:pages",
                 StepKind::AddComment => "write:comments",
                 StepKind::ChangeComment | StepKind::DeleteComment => "manage:comments",
@@ -245,12 +245,12 @@ fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
     match kind {
         StepKind::Create => body::<PageCreate>(create(after()?)),
         StepKind::Update => body::<PageUpdate>(update(id()?, change, after()?)),
-        StepKind::Move => {
-            let after = after()?;
+        StepKind::Aside | StepKind::Move => {
+            let to = change.after_step(kind).ok_or_else(impossible)?;
             body::<PageMove>(page_move::Variables {
                 id: id()?,
-                destination_path: after.path.as_str().to_owned(),
-                destination_locale: after.locale.as_str().to_owned(),
+                destination_path: to.path.as_str().to_owned(),
+                destination_locale: to.locale.as_str().to_owned(),
             })
         }
         StepKind::Delete => body::<PageDelete>(page_delete::Variables { id: id()? }),

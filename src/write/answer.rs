@@ -336,8 +336,30 @@ pub struct SetMember {
     pub outcome: Option<Outcome>,
     /// The call that took it back.
     pub taken_back: Option<CallId>,
-    /// Why it was not applied, or not taken back.
+    /// Why it was not applied, or not in full.
     pub failure: Option<Failure>,
+    /// Why it is on the wiki although the set was taken back.
+    pub not_taken_back: Option<NotTakenBack>,
+    /// The temporary path at which its page was left.
+    pub stands_at: Option<String>,
+}
+
+/// Why a change is on the wiki although its set was taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotTakenBack {
+    /// The code of the failure.
+    pub code: String,
+    /// The failure in a sentence.
+    pub message: String,
+}
+
+impl From<&Failure> for NotTakenBack {
+    fn from(failure: &Failure) -> Self {
+        Self {
+            code: failure.code.as_str().to_owned(),
+            message: failure.message.clone(),
+        }
+    }
 }
 
 impl SetMember {
@@ -345,6 +367,13 @@ impl SetMember {
     pub(super) fn is_applied(&mut self, applied: &Applied) {
         self.outcome = Some(Outcome::Applied);
         self.target = applied.target.clone();
+        self.stands_at = None;
+    }
+
+    /// Notes that its page went to its temporary place, from where it has yet to go on.
+    pub(super) fn is_aside(&mut self, applied: &Applied) {
+        self.outcome = Some(Outcome::PartlyApplied);
+        self.stands_at = Some(applied.target.path.clone());
     }
 
     /// Notes that it was not applied, or only in part.
@@ -352,14 +381,21 @@ impl SetMember {
         self.outcome = Some(match failure.code {
             Code::OutcomeUnknown => Outcome::Unknown,
             Code::PartlyApplied => Outcome::PartlyApplied,
+            _ if self.stands_at.is_some() => Outcome::PartlyApplied,
             _ => Outcome::NotApplied,
         });
         self.failure = Some(failure);
     }
 
-    /// Notes that it could not be taken back.
-    pub(super) fn stays(&mut self, failure: Failure) {
-        self.failure = Some(failure);
+    /// Notes that a call took it back.
+    pub(super) fn is_taken_back(&mut self, by: CallId) {
+        self.taken_back = Some(by);
+        self.stands_at = None;
+    }
+
+    /// Notes that it could not be taken back, or is there again.
+    pub(super) fn stays(&mut self, failure: &Failure) {
+        self.not_taken_back = Some(failure.into());
     }
 
     /// Whether something of it is on the wiki.
@@ -368,34 +404,49 @@ impl SetMember {
         matches!(
             self.outcome,
             Some(Outcome::Applied | Outcome::PartlyApplied)
-        ) && self.taken_back.is_none()
+        ) && !self.is_back()
+    }
+
+    /// Whether it was taken back, and is not there again.
+    const fn is_back(&self) -> bool {
+        self.taken_back.is_some() && self.not_taken_back.is_none()
     }
 
     /// Its JSON in the details of a failure.
     pub(super) fn as_detail(&self) -> Value {
-        let mut told = json!({
-            "callId": self.call.to_string(),
-            "id": self.target.id,
-            "path": self.target.path,
-            "outcome": self.word(),
-        });
-        if let (Some(failure), Some(told)) = (&self.failure, told.as_object_mut()) {
-            told.insert("code".to_owned(), failure.code.as_str().into());
-            told.insert("why".to_owned(), failure.message.as_str().into());
-        }
-        if let (Some(by), Some(told)) = (&self.taken_back, told.as_object_mut()) {
-            told.insert("takenBackBy".to_owned(), by.to_string().into());
-        }
-        told
+        let failure = self.failure.as_ref();
+        let members = [
+            ("callId", Some(self.call.to_string().into())),
+            ("id", Some(json!(self.target.id))),
+            ("path", Some(self.target.path.as_str().into())),
+            ("outcome", Some(self.word().into())),
+            ("code", failure.map(|failure| failure.code.as_str().into())),
+            (
+                "why",
+                failure.map(|failure| failure.message.as_str().into()),
+            ),
+            (
+                "takenBackBy",
+                self.taken_back.map(|by| by.to_string().into()),
+            ),
+            (
+                "notTakenBack",
+                self.not_taken_back.as_ref().map(|why| json!(why)),
+            ),
+            ("standsAt", self.stands_at.as_deref().map(Value::from)),
+        ];
+        let members = members.into_iter();
+        let members = members.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        Value::Object(members.collect())
     }
 
     /// The word for its outcome.
     #[must_use]
     pub const fn word(&self) -> &'static str {
-        match (self.taken_back, self.outcome) {
-            (Some(_), _) => "taken_back",
-            (None, Some(outcome)) => outcome.as_str(),
-            (None, None) => "not_sent",
+        match (self.is_back(), self.outcome) {
+            (true, _) => "taken_back",
+            (false, Some(outcome)) => outcome.as_str(),
+            (false, None) => "not_sent",
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::gates::{Asked, ChangeSet, Confirmation, Gate, Policy, Refusal, SetCha
 use crate::memory::MemoryPage;
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath, PageState};
 
+use super::answer::Target;
 use super::caller::Caller;
 
 /// What is known of a call so far.
@@ -84,6 +85,27 @@ impl Docket {
         docket
     }
 
+    /// The record of a change of the set that could not be taken back, or that is there again: under
+    /// a call of its own, which takes nothing back.
+    pub(super) fn not_taken_back(
+        &self,
+        call: CallId,
+        undone: CallId,
+        target: Option<&Target>,
+    ) -> Self {
+        let mut docket = self.clone();
+        docket.entry.set = Some(self.entry.call);
+        docket.entry.call = call;
+        docket.entry.undoes = Some(undone);
+        docket.entry.fields.clear();
+        if let Some(target) = target {
+            docket.entry.id = target.id;
+            docket.entry.locale = Some(Locale::as_stored(target.locale.as_str()));
+            docket.entry.path = Some(PagePath::as_stored(target.path.as_str()));
+        }
+        docket
+    }
+
     /// The call is about a page of which only the id is known yet.
     pub(super) const fn names(&mut self, operation: Operation, id: i64) {
         self.entry.operation = Some(operation);
@@ -110,6 +132,7 @@ impl Docket {
         self.entry.locale = Some(proposal.locale.clone());
         self.entry.path = Some(proposal.path.clone());
         self.entry.new_path.clone_from(&proposal.new_path);
+        self.entry.aside.clone_from(&proposal.aside);
         self.entry.proposer = Some(proposal.client.clone());
         self.proposal(proposal.id);
     }
@@ -183,6 +206,7 @@ impl Docket {
             .after()
             .filter(|after| change.moves() && after.path != target.path)
             .map(|after| after.path.clone());
+        self.entry.aside = change.aside().cloned();
         self.entry.fields = change.fields();
         self.entry.reason = Proposal::loss(change.lost());
         self.entry.undoes = set.first().undoes;
@@ -227,6 +251,8 @@ impl Docket {
             before,
             after,
             links_mended: _,
+            aside,
+            renders_anew,
         } = self.as_proposed(change);
         Proposal {
             v: Proposal::version(is_list),
@@ -259,6 +285,8 @@ impl Docket {
             others: others.unwrap_or_default(),
             links_left: Vec::new(),
             links_left_not_kept: 0,
+            aside,
+            renders_anew,
         }
     }
 
@@ -281,6 +309,8 @@ impl Docket {
             before: self.entry.before,
             after: self.entry.after,
             links_mended: None,
+            aside: self.entry.aside.clone(),
+            renders_anew: change.renders_anew(),
         }
     }
 

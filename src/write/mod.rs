@@ -46,8 +46,8 @@ mod used;
 mod wiki_links;
 
 pub use answer::{
-    Answer, Applied, Joined, LinkedFrom, Notes, Preview, SetAnswer, SetLine, SetMember, SetOutcome,
-    SetPreview, Target, ThingNamed,
+    Answer, Applied, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SetAnswer, SetLine,
+    SetMember, SetOutcome, SetPreview, Target, ThingNamed,
 };
 pub use asker::{Ask, Asker, HandedOut, Handout, Question, Reply};
 pub use caller::{Caller, Extent};

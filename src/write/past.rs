@@ -87,7 +87,12 @@ impl Past {
             return Ok(true);
         }
         for change in proposal.changes() {
-            for path in [Some(&change.path), change.new_path.as_ref()] {
+            let places = [
+                Some(&change.path),
+                change.new_path.as_ref(),
+                change.aside.as_ref(),
+            ];
+            for path in places {
                 let Some(path) = path else { continue };
                 let admits = self.wiki.admits_record(change.page, &change.locale, path);
                 if !admits.await? {

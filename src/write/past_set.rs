@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::audit::{CallId, CallStory, Client, Event, Omitted, Outcome, Record};
-use crate::change::Operation;
+use crate::change::{Operation, StepKind};
 use crate::error::Failure;
 use crate::gates::LeftOut;
 use crate::page::{Locale, PagePath};
 
-use super::answer::{Notes, SetAnswer, SetMember, SetOutcome, Target, ThingNamed};
+use super::answer::{NotTakenBack, Notes, SetAnswer, SetMember, SetOutcome, Target, ThingNamed};
 use super::docket::unavailable;
 use super::past::Past;
 use super::source::proposal::set::LEFT_OUT;
@@ -22,6 +22,8 @@ pub(super) struct Sent {
     changes: Vec<CallStory>,
     /// Which call took which change back when the set failed.
     taken_back: HashMap<CallId, CallId>,
+    /// Why changes are there although the set was taken back.
+    not_taken_back: HashMap<CallId, NotTakenBack>,
 }
 
 impl Sent {
@@ -29,19 +31,23 @@ impl Sent {
     pub(super) fn of(calls: Vec<CallStory>) -> Self {
         let own: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
         let (mut changes, mut taken_back) = (Vec::new(), HashMap::new());
+        let mut not_taken_back = HashMap::new();
         for call in calls {
             let undoes = call.records.iter().find_map(|record| record.undoes);
             match undoes.filter(|undone| own.contains(undone)) {
-                Some(undone) if call.outcome() == Some(Outcome::Applied) => {
+                Some(undone) if is_back(&call) => {
                     taken_back.insert(undone, call.call);
                 }
-                Some(_) => {}
+                Some(undone) => {
+                    not_taken_back.extend(why(&call).map(|why| (undone, why)));
+                }
                 None => changes.push(call),
             }
         }
         Self {
             changes,
             taken_back,
+            not_taken_back,
         }
     }
 
@@ -55,7 +61,14 @@ impl Sent {
             call.outcome(),
             Some(Outcome::Applied | Outcome::PartlyApplied)
         );
-        is_applied && !self.taken_back.contains_key(&call.call)
+        let is_back = self.taken_back.contains_key(&call.call);
+        is_applied && (!is_back || self.not_taken_back.contains_key(&call.call))
+    }
+
+    /// The pages that stand at their temporary places, with the call that took each there.
+    pub(super) fn aside(&self) -> impl Iterator<Item = (&CallStory, &PagePath)> {
+        let there = self.changes.iter().filter(|call| self.is_there(call));
+        there.filter_map(|call| Some((call, stands_at(call)?)))
     }
 
     /// How many of its changes are on the wiki.
@@ -152,7 +165,7 @@ impl Past {
             .map(|(_, one)| LeftOut {
                 id: one.page.unwrap_or_default(),
                 path: Some(one.path),
-                why: LEFT_OUT,
+                why: LEFT_OUT.into(),
             })
             .collect()
     }
@@ -195,8 +208,35 @@ impl Past {
             outcome: call.outcome(),
             taken_back: sent.taken_back.get(&call.call).copied(),
             failure: None,
+            not_taken_back: sent.not_taken_back.get(&call.call).cloned(),
+            stands_at: stands_at(call)
+                .filter(|_| sent.is_there(call))
+                .map(|path| path.as_str().to_owned()),
         }
     }
+}
+
+/// Whether an undo took its change back, or found it gone.
+fn is_back(undo: &CallStory) -> bool {
+    matches!(undo.outcome(), Some(Outcome::Applied | Outcome::Unchanged))
+}
+
+/// Why an undo did not take its change back, or why that is there again.
+fn why(undo: &CallStory) -> Option<NotTakenBack> {
+    let mut records = undo.records.iter().rev();
+    records.find_map(|record| {
+        Some(NotTakenBack {
+            code: record.code.clone()?,
+            message: record.reason.clone()?,
+        })
+    })
+}
+
+/// The temporary path at which a call left its page.
+fn stands_at(call: &CallStory) -> Option<&PagePath> {
+    let last = call.last_applied()?;
+    let is_aside = last.step.as_deref() == Some(StepKind::Aside.as_str());
+    last.aside.as_ref().filter(|_| is_aside)
 }
 
 fn is_end(record: &Record) -> bool {

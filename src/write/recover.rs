@@ -13,7 +13,7 @@ use futures_util::{StreamExt as _, stream};
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::audit::{AuditError, AuditLog, Keep, KeptState, OpenAttempt, OpenSet, Outcome};
-use crate::change::{Change, Proof};
+use crate::change::{Change, Proof, StepKind};
 use crate::page::{Field, PageState};
 use crate::wiki::{Wiki, WikiError};
 
@@ -148,10 +148,18 @@ impl Recovery {
         } else {
             "Its server ended"
         };
+        let standing = match sent.aside().count() {
+            0 => "",
+            _ => " A page stands at its temporary place; undo brings it back.",
+        };
         let applied = sent.applied();
         entry.reason = Some(format!(
-            "{why} while it was sent; {applied} of its changes are applied."
+            "{why} while it was sent; {applied} of its changes are applied.{standing}"
         ));
+        if let Some((one, path)) = sent.aside().next() {
+            entry.id = one.id();
+            entry.aside = Some(path.clone());
+        }
         self.audit.record(entry).await?;
         let outcome = outcome.as_str();
         tracing::warn!(%call, outcome, "a set that an earlier run left open is settled");
@@ -210,7 +218,14 @@ impl Recovery {
             None => Ok(None),
         };
         match (kept(attempt.before).await, kept(attempt.after).await) {
-            (Ok(before), Ok(after)) => Ok(Change::of_states(before, after)),
+            (Ok(before), Ok(after)) => {
+                let change = Change::of_states(before, after);
+                Ok(change.map(|change| {
+                    let is_written = attempt.step.as_deref() == Some(StepKind::Update.as_str());
+                    let change = change.by_way_of(attempt.aside.clone());
+                    change.rendered_anew(is_written)
+                }))
+            }
             (Err(error), _) | (_, Err(error)) => match error {
                 AuditError::Missing | AuditError::Damaged => Ok(None),
                 error => Err(error),

@@ -122,6 +122,7 @@ mod status;
 mod styles;
 mod subscriptions;
 mod surface;
+mod swaps;
 mod tag_arguments;
 mod tasks;
 mod terminal;

@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_mcp::audit::{Event, Outcome, Record};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_mcp::demo::{DemoWiki, OperationKind, PageRow};
 use wikijs_mcp::write::Patience;
 
 use crate::command::{Command, Ended};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
-use crate::harness::{QUICK, Served, Setup, mutations, page, sample_wiki};
+use crate::harness::{QUICK, Served, Setup, id_of, mutations, page, sample_wiki, wiki_of};
 use crate::process::Program;
 
 const BULK: &str = "wikijs_bulk_update_pages";
@@ -685,4 +685,194 @@ async fn a_set_that_was_killed_is_settled_by_reading_and_can_be_taken_back_whole
     let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
     assert_eq!(undone["pages"], 3, "{undone}");
     assert_eq!(all(&wiki), before);
+}
+
+/// A set of three pages, of which one was changed since in the same field and one deleted.
+async fn partly_gone() -> (DemoWiki, Served, Vec<i64>, Value) {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 3);
+    let done = served.confirmed(BULK, tag(&ids)).await.unwrap();
+    wiki.with_store(|store| store.rewrite(ids[0], |page| page.tags = vec!["theirs".to_owned()]));
+    wiki.with_store(|store| store.remove(ids[1]));
+    (wiki, served, ids, done["callId"].clone())
+}
+
+#[tokio::test]
+async fn the_undo_of_a_set_that_cannot_be_whole_names_the_pages_and_goes_on_with_the_rest_if_asked()
+{
+    let (wiki, served, ids, call) = partly_gone().await;
+    let undo = json!({ "callId": call });
+    let refused = served.call("wikijs_undo_write", undo).await.unwrap_err();
+    let failed = refused["details"]["failed"].as_array().unwrap();
+    let told: Vec<(i64, &str)> = failed
+        .iter()
+        .map(|one| {
+            assert!(
+                one["path"].is_string() && one["message"].is_string(),
+                "{one}"
+            );
+            (one["id"].as_i64().unwrap(), one["code"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [(ids[1], "PAGE_NOT_FOUND"), (ids[0], "EDIT_CONFLICT")],
+        "{refused}"
+    );
+    assert!(
+        refused["hint"].as_str().unwrap().contains("skip"),
+        "{refused}"
+    );
+    assert_eq!(tagged(&wiki, "set"), [ids[2]]);
+
+    let skip = json!({ "callId": call, "onConflict": "skip" });
+    let shown = served
+        .call("wikijs_undo_write", skip.clone())
+        .await
+        .unwrap();
+    let left = shown["leftOut"].as_array().unwrap();
+    assert_eq!(left.len(), 2, "{shown}");
+    assert!(
+        left.iter()
+            .all(|one| one["why"].as_str().unwrap().len() > 10)
+    );
+    let done = served.confirmed("wikijs_undo_write", skip).await.unwrap();
+    assert_eq!(done["outcome"], "applied", "{done}");
+    assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
+    let theirs = wiki.with_store(|store| store.page(ids[0]).unwrap().tags.clone());
+    assert_eq!(theirs, ["theirs"]);
+}
+
+#[tokio::test]
+async fn an_operator_is_told_which_pages_of_a_set_stay_and_takes_the_others_back() {
+    let (wiki, served, ids, call) = partly_gone().await;
+    let (at, call) = (wiki.address(), call.as_str().unwrap().to_owned());
+    let refused = operator(&at, &wiki, &served, &["undo", &call, "--yes"]).await;
+    assert_ne!(refused.code, 0, "{}", refused.told);
+    let path = wiki.with_store(|store| store.page(ids[0]).unwrap().path.clone());
+    assert!(refused.told.contains(&path), "{}", refused.told);
+    assert!(
+        refused.told.contains("--on-conflict skip"),
+        "{}",
+        refused.told
+    );
+    assert_eq!(tagged(&wiki, "set"), [ids[2]]);
+    let skip = ["undo", &call, "--yes", "--on-conflict", "skip"];
+    let undone = operator(&at, &wiki, &served, &skip).await;
+    assert_eq!(undone.code, 0, "{}", undone.told);
+    assert!(undone.stdout.contains("left out:"), "{}", undone.told);
+    assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
+}
+
+const THE_END: &str = "The end.";
+
+/// A set of three pages whose third change is refused; `act` is done to the store right before so
+/// many-th operation. The wiki, the server, the pages, the refusal, and the operations since.
+async fn refused_third(
+    act: Option<(usize, fn(&mut PageRow))>,
+) -> (DemoWiki, Served, [i64; 3], Value, Vec<(bool, bool)>) {
+    let text = format!("One.\n\n{THE_END}\n");
+    let paths = ["docs/a", "docs/b", "docs/c"];
+    let wiki = wiki_of(&paths.map(|path| (path, text.as_str()))).await;
+    let ids = paths.map(|path| id_of(&wiki, path));
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = served(&faulty.address(), &wiki).await.acquainted().await;
+    let edit = json!([{ "oldText": THE_END, "newText": "Our end." }]);
+    let mut arguments = json!({ "ids": ids, "replaceAll": edit });
+    let shown = served.call(BULK, arguments.clone()).await.unwrap();
+    arguments["confirm"] = shown["confirm"].clone();
+    let count = wiki.requests().len();
+    // The third alone: what is sent after it is sent to take the others back.
+    faulty.on_mutations_after(2, refusal());
+    if let Some((at, act)) = act {
+        let id = ids[0];
+        wiki.before_operation(at, move |store| store.rewrite(id, act));
+    }
+    let sent = served.call(BULK, arguments);
+    let heals = async {
+        faulty.mutations_arrive(3).await;
+        faulty.on_mutations_after(usize::MAX, refusal());
+    };
+    let (failed, ()) = tokio::join!(sent, heals);
+    let seen = wiki.requests().split_off(count);
+    let seen = seen.iter().map(|one| {
+        let reads = one.fields.iter().any(|field| field == "pages.single");
+        (one.kind == OperationKind::Mutation, reads)
+    });
+    let seen = seen.collect();
+    (wiki, served, ids, failed.unwrap_err(), seen)
+}
+
+fn told_of_first(failed: &Value) -> &Value {
+    &failed["details"]["changes"][0]
+}
+
+#[tokio::test]
+async fn a_change_that_cannot_go_back_stays_and_says_why_in_the_answer_and_on_record() {
+    let (_, _, _, _, seen) = refused_third(None).await;
+    let mutations = seen
+        .iter()
+        .enumerate()
+        .filter(|(_, (is_mutation, _))| *is_mutation);
+    let mutations: Vec<usize> = mutations.map(|(at, _)| at).collect();
+    // Two are applied, then the second and the first go back.
+    assert_eq!(mutations.len(), 4, "{seen:?}");
+    let before = seen[..mutations[3]]
+        .iter()
+        .rposition(|(_, reads)| *reads)
+        .unwrap();
+    let before = seen[..before]
+        .iter()
+        .rposition(|(_, reads)| *reads)
+        .unwrap();
+    let act = |page: &mut PageRow| page.content = page.content.replace("Our", "Their");
+    let (wiki, served, ids, failed, _) = refused_third(Some((before, act))).await;
+    assert_eq!(failed["code"], "PARTLY_APPLIED", "{failed}");
+    assert_eq!(outcomes(&failed), ["applied", "taken_back", "not_applied"]);
+    let first = told_of_first(&failed);
+    assert_eq!(first.get("code"), None, "{first}");
+    assert_eq!(first["notTakenBack"]["code"], "EDIT_CONFLICT", "{first}");
+    let text = wiki.with_store(|store| store.page(ids[0]).unwrap().content.clone());
+    assert!(text.contains("Their end."), "{text}");
+    // The record says it, too, and so does whoever asks later.
+    let records = served.records();
+    let refusal = records.iter().find(|one| {
+        one.event == Event::Refusal
+            && one.undoes.map(|call| call.to_string()).as_deref() == first["callId"].as_str()
+    });
+    assert_eq!(refusal.unwrap().code.as_deref(), Some("EDIT_CONFLICT"));
+    let later = Setup::of(&wiki, |keys| &keys.admin)
+        .with("WIKI_TOOLSETS", "pages,drafts")
+        .in_dir_of(&served)
+        .serve()
+        .await;
+    let told = json!({ "id": failed["details"]["callId"] });
+    let told = later.call("wikijs_get_change_set", told).await.unwrap_err();
+    let why = &told["details"]["changes"][0]["notTakenBack"];
+    assert_eq!(*why, first["notTakenBack"], "{told}");
+}
+
+#[tokio::test]
+async fn a_change_that_somebody_elses_write_brings_back_after_it_went_is_said_to_be_there() {
+    let (_, _, _, clean, seen) = refused_third(None).await;
+    assert_eq!(clean["details"]["outcome"], "not_applied", "{clean}");
+    // The last reading of a page is the second look at the first one.
+    let last = seen.iter().rposition(|(_, reads)| *reads).unwrap();
+    let act = |page: &mut PageRow| page.content = page.content.replace("The end.", "Our end.");
+    let (wiki, _, ids, failed, _) = refused_third(Some((last, act))).await;
+    let text = wiki.with_store(|store| store.page(ids[0]).unwrap().content.clone());
+    assert!(text.contains("Our end."), "{text}");
+    assert_eq!(failed["code"], "PARTLY_APPLIED", "{failed}");
+    assert!(
+        failed["message"]
+            .as_str()
+            .unwrap()
+            .contains("1 of 3 changes stay")
+    );
+    let first = told_of_first(&failed);
+    assert_eq!(first["outcome"], "applied", "{first}");
+    assert!(first["takenBackBy"].is_string(), "{first}");
+    let why = first["notTakenBack"]["message"].as_str().unwrap();
+    assert!(why.contains("brought it back; version "), "{why}");
 }

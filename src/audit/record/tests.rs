@@ -44,6 +44,7 @@ fn full_entry() -> Entry {
         locale: Some(Locale::as_stored("en")),
         path: Some(PagePath::of("docs/a")),
         new_path: Some(PagePath::of("docs/b")),
+        aside: Some(PagePath::of("docs/moving-7")),
         gate: text("confirm"),
         decision: text("allowed"),
         reason: text("the token is that of the preview"),
@@ -80,7 +81,7 @@ fn full_entry() -> Entry {
 fn the_members_are_in_the_designs_order() {
     let mut record = Record::of(&full_entry(), &stamp());
     let line = String::from_utf8(record.seal().unwrap()).unwrap();
-    insta::assert_snapshot!(line, @r#"{"v":1,"seq":1,"time":"2030-01-02T03:04:05.678Z","run":"00000000000000aa","call":"00000000000000bb","event":"outcome","client":{"name":"inspector","version":"1.2","id":"00000000000000ee","role":"agent","subject":"alice","address":"127.0.0.1"},"actor":"user:root/login:alice","tool":"wikijs_update_page","operation":"update","wiki":"docs","key":"07070707070707070707070707070707","id":7,"locale":"en","path":"docs/a","newPath":"docs/b","gate":"confirm","decision":"allowed","reason":"the token is that of the preview","fields":["path","content"],"linesAdded":2,"linesRemoved":1,"before":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a","after":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986","found":"084fed08b978af4d7d196a7446a86b58009e636b611db16211b65a9aadff29c5","updatedAt":"2030-01-02T03:04:05.000Z","outcome":"partly_applied","code":"PARTLY_APPLIED","step":"update","undoes":"00000000000000cc","approval":"once","proposal":"00000000000000dd","proposer":{"name":"agent","version":""},"set":"00000000000000ff","note":"the guide moved","warnings":["dead_link"],"ms":12,"prev":"0000000000000000000000000000000000000000000000000000000000000000","hash":"805f26f31ed0efaabb41f659fea78f92f16da4779342cec7bf71db0611993d44"}"#);
+    insta::assert_snapshot!(line, @r#"{"v":1,"seq":1,"time":"2030-01-02T03:04:05.678Z","run":"00000000000000aa","call":"00000000000000bb","event":"outcome","client":{"name":"inspector","version":"1.2","id":"00000000000000ee","role":"agent","subject":"alice","address":"127.0.0.1"},"actor":"user:root/login:alice","tool":"wikijs_update_page","operation":"update","wiki":"docs","key":"07070707070707070707070707070707","id":7,"locale":"en","path":"docs/a","newPath":"docs/b","aside":"docs/moving-7","gate":"confirm","decision":"allowed","reason":"the token is that of the preview","fields":["path","content"],"linesAdded":2,"linesRemoved":1,"before":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a","after":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986","found":"084fed08b978af4d7d196a7446a86b58009e636b611db16211b65a9aadff29c5","updatedAt":"2030-01-02T03:04:05.000Z","outcome":"partly_applied","code":"PARTLY_APPLIED","step":"update","undoes":"00000000000000cc","approval":"once","proposal":"00000000000000dd","proposer":{"name":"agent","version":""},"set":"00000000000000ff","note":"the guide moved","warnings":["dead_link"],"ms":12,"prev":"0000000000000000000000000000000000000000000000000000000000000000","hash":"805f26f31ed0efaabb41f659fea78f92f16da4779342cec7bf71db0611993d44"}"#);
     assert_eq!(Record::parse(line.as_bytes()), Ok(record));
 }
 

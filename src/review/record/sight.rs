@@ -78,7 +78,9 @@ impl Sight {
             return false;
         }
         let scope = self.reviewer.bench.wiki.scope();
-        let paths = std::iter::once(path).chain(&record.new_path);
+        let paths = std::iter::once(path)
+            .chain(&record.new_path)
+            .chain(&record.aside);
         { paths }.all(|path| {
             self.reviewer.decides_about(locale, path) && scope.admits_place(locale, path)
         })

@@ -373,7 +373,10 @@ impl Proposals {
         let [before, after] = self.past.kept([one.before, one.after], key).await?;
         let change = Change::of_states(before, after);
         let change = change.ok_or_else(|| unavailable(&AuditError::BadProposal))?;
-        Ok(change.with_loss_of(one.lost.clone()))
+        Ok(change
+            .with_loss_of(one.lost.clone())
+            .by_way_of(one.aside.clone())
+            .rendered_anew(one.renders_anew))
     }
 }
 

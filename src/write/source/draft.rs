@@ -94,6 +94,7 @@ impl Source for Drafting {
             let beside = Beside {
                 changes: beside(draft, &own)?,
                 mends_links: self.updates_links(),
+                may_come_free: true,
             };
             Ok(Read { beside, ..made })
         })

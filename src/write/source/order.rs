@@ -21,8 +21,8 @@ pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
     let (deletes, others): (Vec<usize>, Vec<usize>) = (0..changes.len()).partition(is_delete);
     let (mut order, mut placed) = (Vec::with_capacity(changes.len()), HashSet::new());
     for first in others.into_iter().chain(deletes) {
-        // A change comes after the one it needs. Pages that swap places have no order; the check of
-        // places finds them.
+        // A change comes after the one it needs. Pages that change places have no order: one of
+        // them goes by a temporary place.
         let mut chain = Vec::new();
         let mut next = Some(first);
         while let Some(at) = next.filter(|at| placed.insert(*at)) {

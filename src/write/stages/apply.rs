@@ -1,18 +1,24 @@
 //! Sends a set of many changes, one after another: each takes its own turn, is checked again,
 //! recorded and sent once. The first change that is not applied stops the set, and the applied ones
 //! are taken back. After an unknown outcome nothing more is sent.
+//!
+//! A page that moves by a temporary place goes there right before another page needs its own, and
+//! on to its new place in its turn.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tracing::Instrument as _;
 
+mod back;
 mod ending;
 
 use crate::audit::{CallId, HeldProposal};
+use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, Gate, MayGoBack, Permit, Refusal, SessionId, SetChange};
+use crate::gates::{ChangeSet, Gate, MayGoBack, Permit, Refusal, SessionId};
 use crate::notice;
-use crate::page::LineCounts;
+use crate::page::{LineCounts, PagePlace};
 use crate::wiki::Sender;
 
 use super::check::{Checked, diff_of};
@@ -26,7 +32,6 @@ use crate::write::family::Family;
 use crate::write::past_set::INTERRUPTED;
 use crate::write::sets::Progress;
 use crate::write::source::thing;
-use crate::write::source::undo::{self, Undo};
 use crate::write::{new_place, source::conflict};
 use ending::{End, add_new, failure_of};
 
@@ -78,10 +83,14 @@ pub(in crate::write) async fn in_its_own_task(
         session: session.clone(),
         family,
     };
-    let (keeps, draft) = (set.keeps_on_failure(), set.draft());
+    let how = OnFailure {
+        keeps: set.keeps_on_failure(),
+        goes_on: set.goes_on(),
+    };
+    let draft = set.draft();
     let call = set.id();
     let work = async move {
-        let end = call.during(Box::pin(run.all(permits, keeps))).await;
+        let end = call.during(Box::pin(run.all(permits, how))).await;
         run.end(end, held).await;
         if end == End::Applied {
             run.desk.submitted(draft).await;
@@ -125,6 +134,8 @@ fn at_first(
             outcome: None,
             taken_back: None,
             failure: None,
+            not_taken_back: None,
+            stands_at: None,
         }
     };
     SetAnswer {
@@ -147,53 +158,141 @@ struct Run {
     family: Option<Arc<dyn Family>>,
 }
 
-/// A change that may have to be taken back.
+/// What of a change was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// All of it.
+    Whole,
+    /// Its page went to its temporary place.
+    Aside,
+    /// All of it but that.
+    Rest,
+}
+
+/// A change, or a part of one, that may have to be taken back.
 struct Done {
     /// Its place in the set.
     place: usize,
+    part: Part,
     /// Its call.
     call: CallId,
+    change: Arc<Change>,
     may_go_back: MayGoBack,
+}
+
+/// What becomes of a set of which a change fails.
+#[derive(Debug, Clone, Copy)]
+struct OnFailure {
+    /// Applied changes stay.
+    keeps: bool,
+    /// The others are sent, if the change does not fit its page any more.
+    goes_on: bool,
 }
 
 impl Run {
     /// Sends one change after another.
-    async fn all(&self, permits: Vec<Permit>, keeps: bool) -> End {
+    async fn all(&self, permits: Vec<Permit>, how: OnFailure) -> End {
         let of = u32::try_from(permits.len()).unwrap_or(u32::MAX);
-        let mut done = Vec::new();
-        for (place, permit) in permits.into_iter().enumerate() {
-            if self.desk.house.tasks.is_closed() {
+        let first = who_steps_aside(&permits);
+        let mut permits: Vec<Option<Permit>> = permits.into_iter().map(Some).collect();
+        let (mut done, mut has_failed) = (Vec::new(), false);
+        for (place, first) in first.into_iter().enumerate() {
+            // Nobody is left at a temporary place because the server ends.
+            if self.desk.house.tasks.is_closed() && first_aside(&done).is_none() {
                 return End::Interrupted;
             }
-            let (call, may_go_back) = (permit.set().id(), permit.may_go_back());
-            let back = Done {
-                place,
-                call,
-                may_go_back,
-            };
-            match self.one(permit).await {
-                Ok(applied) => {
+            for at in first.into_iter().chain([place]) {
+                let is_aside = at != place;
+                let Some(slot) = permits.get_mut(at) else {
+                    continue;
+                };
+                let Some(permit) = slot.take() else { continue };
+                let (now, rest) = if is_aside {
+                    let (now, rest) = permit.aside_first();
+                    (now, Some(rest))
+                } else {
+                    (permit, None)
+                };
+                *slot = rest;
+                let Err(failure) = self.part(at, now, is_aside, &mut done).await else {
+                    continue;
+                };
+                let code = failure.code;
+                self.note(at, |member| member.has_failed(failure));
+                let goes_on = how.goes_on && may_go_on(code) && first_aside(&done).is_none();
+                if !goes_on {
+                    return self.after_failure(code, how, done).await;
+                }
+                has_failed = true;
+            }
+            let sent = u32::try_from(place.saturating_add(1)).unwrap_or(of);
+            notice::Progress { done: sent, of }.tell();
+        }
+        match (has_failed, done.is_empty()) {
+            (false, _) => End::Applied,
+            (true, false) => End::Kept,
+            (true, true) => End::TakenBack,
+        }
+    }
+
+    /// Sends a change, or its first step.
+    async fn part(
+        &self,
+        place: usize,
+        permit: Permit,
+        is_aside: bool,
+        done: &mut Vec<Done>,
+    ) -> Result<(), Failure> {
+        let part = match (is_aside, permit.change().aside()) {
+            (true, _) => Part::Aside,
+            (false, Some(_)) => Part::Rest,
+            (false, None) => Part::Whole,
+        };
+        let own = Done {
+            place,
+            part,
+            call: permit.set().id(),
+            change: permit.shared_change(),
+            may_go_back: permit.may_go_back(),
+        };
+        match self.one(permit).await {
+            Ok(applied) => {
+                if is_aside {
+                    self.note(place, |member| member.is_aside(&applied));
+                } else {
                     self.note(place, |member| member.is_applied(&applied));
-                    let sent = u32::try_from(place.saturating_add(1)).unwrap_or(of);
-                    notice::Progress { done: sent, of }.tell();
-                    self.warn(applied.notes);
-                    done.push(back);
                 }
-                Err(failure) => {
-                    let code = failure.code;
-                    self.note(place, |member| member.has_failed(failure));
-                    // A partly applied change is taken back as well.
-                    if code == Code::PartlyApplied {
-                        done.push(back);
-                    }
-                    return match End::after(code, keeps, !done.is_empty()) {
-                        Some(end) => end,
-                        None => self.take_back(done).await,
-                    };
+                self.warn(applied.notes);
+                done.push(own);
+                Ok(())
+            }
+            Err(failure) => {
+                // A partly applied change is taken back as well.
+                if failure.code == Code::PartlyApplied {
+                    done.push(own);
                 }
+                Err(failure)
             }
         }
-        End::Applied
+    }
+
+    async fn after_failure(&self, code: Code, how: OnFailure, mut done: Vec<Done>) -> End {
+        let keeps = how.keeps || how.goes_on;
+        match End::after(code, keeps, !done.is_empty()) {
+            None => self.take_back(done).await,
+            // Pages that were to change places are all where they were, or where they go.
+            Some(End::Kept) => match first_aside(&done) {
+                None => End::Kept,
+                Some(first) => {
+                    let circle = done.split_off(first);
+                    match (self.take_back(circle).await, done.is_empty()) {
+                        (End::TakenBack, false) => End::Kept,
+                        (end, _) => end,
+                    }
+                }
+            },
+            Some(end) => end,
+        }
     }
 
     /// Sends one change in its turn, if its page is still as it was shown.
@@ -246,57 +345,17 @@ impl Run {
             .map_err(|states| conflict::since_shown(states.0, states.1, NEXT))
     }
 
-    /// Takes the applied changes back, the last first.
-    async fn take_back(&self, done: Vec<Done>) -> End {
-        let mut end = End::TakenBack;
-        for done in done.into_iter().rev() {
-            let place = done.place;
-            let back = if self.desk.house.tasks.is_closed() {
-                Err(send::is_ending())
-            } else {
-                self.back(done).await
-            };
-            match back {
-                Ok(by) => self.note(place, |member| member.taken_back = Some(by)),
-                Err(failure) => {
-                    tracing::error!(%failure, "a change of a set could not be taken back");
-                    self.note(place, |member| member.stays(failure));
-                    end = End::NotAllTakenBack;
-                }
-            }
-        }
-        end
-    }
-
-    /// Takes one change back, on record; returns the call that did.
-    async fn back(&self, done: Done) -> Result<CallId, Failure> {
-        let desk = &self.desk;
-        let id = CallId::new().map_err(|error| unavailable(&error))?;
-        let undo = Undo {
-            call: done.call.into(),
-            session: None,
-            owner: None,
-            force: false,
-            path: None,
-        };
-        let unturned = undo::change(desk, &undo).await?;
-        let turn = turn::of_change(desk, &unturned.change).await;
-        let _turn = turn.map_err(|refusal| refusal.failure)?;
-        // Read again: the writer before us may have changed the page since it was read.
-        let back: SetChange = undo::change(desk, &undo).await?;
-        new_place::look(&desk.wiki, &back.change).await?;
-        let permit = done.may_go_back.permit(id, back).ok_or_else(broke_off)?;
-        let mut docket = self.docket.of_member(permit.set());
-        self.send(permit, &mut docket).await.map(|_| id)
-    }
-
     async fn refused(&self, docket: &Docket, refusal: Refusal) -> Failure {
         self.desk.record_refusal(docket, &refusal).await;
         refusal.failure
     }
 
+    fn progress(&self) -> MutexGuard<'_, SetAnswer> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn note(&self, place: usize, note: impl FnOnce(&mut SetMember)) {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = self.progress();
         if let Some(member) = progress.members.get_mut(place) {
             note(member);
         }
@@ -332,6 +391,48 @@ impl Run {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.outcome = outcome;
     }
+}
+
+/// For each change the later one whose page has to step aside for it.
+fn who_steps_aside(permits: &[Permit]) -> Vec<Option<usize>> {
+    let left = |permit: &Permit| {
+        let change = permit.change();
+        change.aside().and_then(|_| change.place_left())
+    };
+    let left: HashMap<PagePlace, usize> = permits
+        .iter()
+        .enumerate()
+        .filter_map(|(at, permit)| Some((left(permit)?, at)))
+        .collect();
+    let first = permits.iter().enumerate().map(|(place, permit)| {
+        let at = left.get(&permit.change().place_taken()?)?;
+        Some(*at).filter(|at| *at > place)
+    });
+    first.collect()
+}
+
+/// The first page that went to its temporary place and has not gone on.
+fn first_aside(done: &[Done]) -> Option<usize> {
+    let goes_on = |one: &Done| {
+        let rest = |other: &Done| other.place == one.place && other.part == Part::Rest;
+        done.iter().any(rest)
+    };
+    done.iter()
+        .position(|one| one.part == Part::Aside && !goes_on(one))
+}
+
+/// Whether a change failed because it does not fit its page any more, so that others may fit theirs.
+const fn may_go_on(code: Code) -> bool {
+    matches!(
+        code,
+        Code::EditConflict
+            | Code::PageExists
+            | Code::PageNotFound
+            | Code::PermissionDenied
+            | Code::FieldUnreadable
+            | Code::NotApplied
+            | Code::PartlyApplied
+    )
 }
 
 fn plain(lines: LineCounts) -> Checked {

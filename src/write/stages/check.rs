@@ -9,6 +9,7 @@ use url::Url;
 
 use crate::change::{self, Change, Surroundings, Warning};
 use crate::checks;
+use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, Policy, Refusal, SetChange};
 use crate::page::{Field, LineCounts, LinkedSite, PagePlace, PageReading};
 use crate::rules::{ChangeFacts, RuleBook};
@@ -119,6 +120,9 @@ pub(in crate::write) async fn look(
     let mut linked_from = Vec::new();
     let beside = seen.beside.changes.iter();
     let mut freed: HashSet<PagePlace> = beside.filter_map(Change::place_left).collect();
+    // Who moves by a temporary place leaves its own before it is needed.
+    let aside = set.iter().filter(|one| one.change.aside().is_some());
+    freed.extend(aside.filter_map(|one| one.change.place_left()));
     let (diff, mut lines) = if set.is_list() {
         (String::new(), LineCounts::default())
     } else {
@@ -132,13 +136,22 @@ pub(in crate::write) async fn look(
             lines
         };
         let mut found = lost_by(change);
+        found.extend(one.warnings.iter().cloned());
         // A place that an earlier change of the set frees counts as free.
         if change
             .place_taken()
             .is_some_and(|place| !freed.contains(&place))
         {
-            let there = new_place::look(wiki, change).await.map_err(at_change)?;
-            found.extend(there);
+            match new_place::look(wiki, change).await {
+                Ok(there) => found.extend(there),
+                Err(failure) if may_come_free(change, &failure, &seen.beside) => {
+                    found.push(not_free_yet());
+                }
+                Err(failure) => return Err(at_change(failure)),
+            }
+        }
+        if let Some(first) = change.to_aside() {
+            new_place::look(wiki, &first).await.map_err(at_change)?;
         }
         freed.extend(change.place_left());
         let around_it = linked.next().unwrap_or_default();
@@ -168,6 +181,19 @@ pub(in crate::write) async fn look(
         lines,
         facts,
     })
+}
+
+/// Whether a change of a draft may go to a place that is taken, since another may free it.
+fn may_come_free(change: &Change, failure: &Failure, beside: &Beside) -> bool {
+    beside.may_come_free && change.moves() && failure.code == Code::PageExists
+}
+
+fn not_free_yet() -> Warning {
+    Warning::new(
+        "path_taken",
+        "a page stands at the new path; the draft can be submitted once it moves or deletes that page.",
+    )
+    .at(Field::Path, None)
 }
 
 /// What the wiki is asked about the surroundings of a set: its pages, the links to those of the set,

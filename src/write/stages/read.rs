@@ -7,6 +7,7 @@ use crate::gates::{ChangeSet, Policy};
 use crate::write::caller::Caller;
 use crate::write::desk::Desk;
 use crate::write::route::{Route, Warrant};
+use crate::write::source::aside::by_temporary_places;
 use crate::write::source::conflict::Stopped;
 use crate::write::source::{Call, Read, Source, Under, mismatch};
 
@@ -53,6 +54,7 @@ pub(in crate::write) async fn changes(
             if read.set.proposal().is_none() {
                 read.set = read.set.noted(caller.note.clone());
             }
+            read.set = by_temporary_places(&desk.wiki, policy, read.set).await?;
             Ok(read)
         }
     }

@@ -147,7 +147,7 @@ fn at_page(change: &Change, is_list: bool) -> Vec<Right> {
     }
     let mut needed = Vec::new();
     let is_elsewhere = |field: &Field| matches!(field, Field::Path | Field::Locale);
-    if !change.fields().iter().all(is_elsewhere) {
+    if !change.fields().iter().all(is_elsewhere) || change.renders_anew() {
         needed.push(Right::WritePages);
     }
     if change.moves() {

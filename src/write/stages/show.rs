@@ -173,8 +173,7 @@ pub(super) async fn is_applied(
 
 /// The links to moved pages that a set leaves as they are.
 pub(super) fn links_left(set: &ChangeSet) -> Vec<LinkLeft> {
-    set.mending()
-        .map_or_else(Vec::new, |mending| mending.left.clone())
+    set.links_left().cloned().collect()
 }
 
 /// The page that an answer is about.

@@ -205,6 +205,8 @@ mod tests {
             outcome,
             taken_back: is_back.then(|| CallId::new().unwrap()),
             failure: failed.map(|code| Failure::new(code, "Because.")),
+            not_taken_back: None,
+            stands_at: None,
         }
     }
 
@@ -229,6 +231,30 @@ mod tests {
             let members = vec![member(Some(Outcome::Applied), false, None)];
             assert_eq!(told(outcome, members), None, "{outcome:?}");
         }
+    }
+
+    #[test]
+    fn what_stays_says_why_in_a_member_of_its_own_and_is_not_the_cause() {
+        let mut stays = member(Some(Outcome::Applied), false, None);
+        stays.stays(&Failure::new(Code::EditConflict, "Somebody wrote."));
+        let mut again = member(Some(Outcome::Applied), true, None);
+        again.stays(&Failure::new(Code::EditConflict, "It is there again."));
+        let failed = member(Some(Outcome::NotApplied), false, Some(Code::PageExists));
+        assert!(stays.is_there() && again.is_there());
+        let failure = told(SetOutcome::PartlyApplied, vec![stays, again, failed]).unwrap();
+        assert_eq!(failure.details["cause"], "PAGE_EXISTS");
+        assert!(failure.message.ends_with("2 of 3 changes stay. Because."));
+        let changes = failure.details["changes"].as_array().unwrap();
+        for (change, message) in changes
+            .iter()
+            .zip(["Somebody wrote.", "It is there again."])
+        {
+            assert_eq!(change["outcome"], "applied");
+            assert_eq!(change.get("code"), None);
+            assert_eq!(change["notTakenBack"]["code"], "EDIT_CONFLICT");
+            assert_eq!(change["notTakenBack"]["message"], message);
+        }
+        assert!(changes[1]["takenBackBy"].is_string());
     }
 
     #[test]

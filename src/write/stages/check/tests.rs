@@ -182,6 +182,7 @@ async fn the_wiki_is_asked_of_a_place_that_is_taken_unless_another_change_frees_
                     .map(|path| Change::delete(at(9, path)))
                     .collect(),
                 mends_links: false,
+                may_come_free: false,
             },
             ..seen()
         };
@@ -220,6 +221,7 @@ fn pages_are_judged_by_where_the_set_and_the_draft_put_them() {
     let beside = Beside {
         changes: vec![Change::recreate(at(0, "docs/d"))],
         mends_links: false,
+        may_come_free: false,
     };
     assert_eq!(told(&many, &Beside::default()), ["docs/c", "docs/x"]);
     assert_eq!(told(&many, &beside), ["docs/c", "docs/x", "docs/d"]);

@@ -67,10 +67,14 @@ impl<'a> Promise<'a> {
             (None, Some(after)) => Some(Self::Created { after }),
             (Some(before), None) => Some(Self::Deleted { before }),
             (Some(before), Some(_)) => Some(Self::Changed {
-                before: if step == StepKind::Update && change.moves() {
-                    Cow::Owned(change.after_step(StepKind::Move)?)
-                } else {
-                    Cow::Borrowed(before)
+                before: match step {
+                    StepKind::Update if change.moves() => {
+                        Cow::Owned(change.after_step(StepKind::Move)?)
+                    }
+                    StepKind::Move if change.aside().is_some() => {
+                        Cow::Owned(change.after_step(StepKind::Aside)?)
+                    }
+                    _ => Cow::Borrowed(before),
                 },
                 after: change.after_step(step)?,
                 lost: change.lost(),

@@ -218,7 +218,7 @@ fn asked(before: Option<&PageState>, after: &PageState) -> Vec<Field> {
 fn holds(version: &Version, after: &PageState, asked: &[Field], step: StepKind) -> bool {
     let shown = version.clone().laid_over(after);
     let of_step = |field: &Field| match step {
-        StepKind::Move => asked.contains(field),
+        StepKind::Aside | StepKind::Move => asked.contains(field),
         _ => Field::restorable().any(|it| it == *field) || asked.contains(field),
     };
     Field::ALL

@@ -1,0 +1,180 @@
+//! Takes the changes of a set back, the last first, and looks at their pages once more.
+//!
+//! Each goes back the way it came: a page that went by a temporary place goes back by it.
+
+use std::collections::HashMap;
+
+use super::{Done, End, Part, Run, plain};
+use crate::audit::CallId;
+use crate::change::Warning;
+use crate::error::Failure;
+use crate::gates::{Gate, Permit, Refusal};
+use crate::write::docket::unavailable;
+use crate::write::new_place;
+use crate::write::source::undo::{self, Standing, Undo};
+use crate::write::stages::check::diff_of;
+use crate::write::stages::send::{self, broke_off};
+use crate::write::stages::turn::{self, Turn};
+
+/// Undos whose pages stand at their temporary places, by the changes that they take back.
+type Halfway = HashMap<usize, Permit>;
+
+impl Run {
+    /// Takes changes back, the last first.
+    pub(super) async fn take_back(&self, done: Vec<Done>) -> End {
+        let (mut halfway, mut backs) = (Halfway::new(), Vec::new());
+        let mut end = End::TakenBack;
+        for done in done.into_iter().rev() {
+            let (place, call) = (done.place, done.call);
+            match self.back(done, &mut halfway).await {
+                Ok(Some(by)) => {
+                    self.note(place, |member| member.is_taken_back(by));
+                    backs.push((place, call, by));
+                }
+                Ok(None) => {}
+                Err(failure) => {
+                    tracing::error!(%failure, "a change of a set could not be taken back");
+                    self.note(place, |member| member.stays(&failure));
+                    end = End::NotAllTakenBack;
+                }
+            }
+        }
+        for (place, call, by) in backs {
+            if self.is_there_again(place, call, by).await {
+                end = End::NotAllTakenBack;
+            }
+        }
+        end
+    }
+
+    /// Takes one change back, on record; returns the call that did, unless its page is halfway.
+    async fn back(&self, done: Done, halfway: &mut Halfway) -> Result<Option<CallId>, Failure> {
+        let (place, part, undone) = (done.place, done.part, done.call);
+        let prepared = match (part, halfway.remove(&place)) {
+            (Part::Aside, Some(permit)) => self.home(permit).await,
+            _ => self.undo_of(done).await,
+        };
+        let (permit, _turn) = match prepared {
+            Ok(prepared) => prepared,
+            Err(failure) => return Err(self.not_taken_back(undone, place, failure).await),
+        };
+        let (permit, rest) = if part == Part::Rest {
+            let (first, rest) = permit.aside_first();
+            (first, Some(rest))
+        } else {
+            (permit, None)
+        };
+        let id = permit.set().id();
+        let mut docket = self.docket.of_member(permit.set());
+        let is_empty = permit.change().is_empty();
+        let applied = self.send(permit, &mut docket).await?;
+        self.warn(applied.notes);
+        if is_empty {
+            self.was_gone(&docket).await;
+        }
+        match rest {
+            Some(rest) => {
+                halfway.insert(place, rest);
+                Ok(None)
+            }
+            None => Ok(Some(id)),
+        }
+    }
+
+    /// The permit of a change's undo, from its page as it is, in its turn.
+    async fn undo_of(&self, done: Done) -> Result<(Permit, Turn), Failure> {
+        let desk = &self.desk;
+        if desk.house.tasks.is_closed() && done.part == Part::Whole {
+            return Err(send::is_ending());
+        }
+        let id = CallId::new().map_err(|error| unavailable(&error))?;
+        let undo = Undo::of_set_member(done.call);
+        let unturned = undo::change(desk, &undo).await?;
+        let turn = turn::of_change(desk, &unturned.change).await;
+        let turn = turn.map_err(|refusal| refusal.failure)?;
+        // Read again: the writer before us may have changed the page since it was read.
+        let mut back = undo::change(desk, &undo).await?;
+        if done.part == Part::Rest {
+            back.change = back.change.by_way_of(done.change.aside().cloned());
+        }
+        match back.change.to_aside() {
+            Some(first) => new_place::look(&desk.wiki, &first).await?,
+            None => new_place::look(&desk.wiki, &back.change).await?,
+        };
+        let permit = done.may_go_back.permit(id, back).ok_or_else(broke_off)?;
+        Ok((permit, turn))
+    }
+
+    /// The permit of an undo whose page is halfway, in its turn.
+    async fn home(&self, permit: Permit) -> Result<(Permit, Turn), Failure> {
+        let turn = turn::of_change(&self.desk, permit.change()).await;
+        let turn = turn.map_err(|refusal| refusal.failure)?;
+        Ok((self.looked_at_again(permit).await?, turn))
+    }
+
+    /// Puts on record that a change could not be taken back, or is there again.
+    async fn not_taken_back(&self, undone: CallId, place: usize, failure: Failure) -> Failure {
+        let target = {
+            let progress = self.progress();
+            let member = progress.members.get(place);
+            member.map(|member| member.target.clone())
+        };
+        match CallId::new() {
+            Ok(id) => {
+                let docket = self.docket.not_taken_back(id, undone, target.as_ref());
+                self.refused(&docket, Refusal::at(Gate::Change, failure))
+                    .await
+            }
+            Err(_) => failure,
+        }
+    }
+
+    /// Puts on record that nothing of a change was left to take back.
+    async fn was_gone(&self, docket: &crate::write::docket::Docket) {
+        use crate::audit::Outcome;
+        let entry = docket.outcome(Outcome::Unchanged, None, None);
+        if let Err(error) = self.desk.audit.record(entry).await {
+            tracing::error!(%error, call = %docket.call(), "an outcome could not be put on record");
+        }
+    }
+
+    /// Looks at a page once more: somebody else's write may have brought back what was taken back,
+    /// from a reading of before.
+    async fn is_there_again(&self, place: usize, call: CallId, by: CallId) -> bool {
+        match undo::standing(&self.desk, call, by).await {
+            Ok(Standing::Gone) => false,
+            Ok(Standing::There { version }) => {
+                let failure = self
+                    .not_taken_back(call, place, undo::there_again(version))
+                    .await;
+                tracing::error!(%failure, "a change of a set is there again");
+                self.note(place, |member| member.stays(&failure));
+                true
+            }
+            Ok(Standing::Changed) => {
+                self.warn_of(place, "changed_since", "was written by somebody else since its change was taken back; read it before you go on.");
+                false
+            }
+            Err(failure) => {
+                tracing::warn!(%failure, "a page could not be looked at after its change was taken back");
+                self.warn_of(
+                    place,
+                    "not_looked_at_again",
+                    "could not be read once more after its change was taken back.",
+                );
+                false
+            }
+        }
+    }
+
+    fn warn_of(&self, place: usize, code: &'static str, what: &str) {
+        let id = {
+            let progress = self.progress();
+            progress.members.get(place).and_then(|one| one.target.id)
+        };
+        let page = id.map_or_else(|| "a page".to_owned(), |id| format!("page {id}"));
+        let mut progress = self.progress();
+        let warning = Warning::new(code, format!("{page} {what}"));
+        super::add_new(&mut progress.notes.warnings, vec![warning]);
+    }
+}
