@@ -5,7 +5,8 @@
 use serde_json::{Map, Value, json};
 
 use super::print::{self, Paint};
-use crate::gates::LeftOut;
+use crate::error::Failure;
+use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Note, PagePath, marked_lines};
 use crate::write::{Applied, Done, Preview, SetAnswer, Shown};
 
@@ -42,6 +43,7 @@ pub(super) fn shown(shown: &Shown) -> Vec<String> {
                 lines.extend(warnings(&change.warnings));
             }
             lines.extend(left_out(&set.left_out));
+            lines.extend(links_left(&set.links_left));
             lines.extend(warnings(&set.notes.warnings));
             lines
         }
@@ -74,6 +76,12 @@ fn set_done(word: &str, set: &SetAnswer) {
             member.operation,
             member.call
         ));
+        if let Some(why) = &member.not_taken_back {
+            print::line(&print::harmless(&format!(
+                "  not taken back: {}",
+                why.message
+            )));
+        }
     }
     print::line(&format!(
         "{word}: {} changes, set {}",
@@ -81,6 +89,7 @@ fn set_done(word: &str, set: &SetAnswer) {
         set.call
     ));
     print::lines(&left_out(&set.left_out));
+    print::lines(&links_left(&set.links_left));
     print::lines(&warnings(&set.notes.warnings));
 }
 
@@ -100,6 +109,37 @@ fn left_out(pages: &[LeftOut]) -> Vec<String> {
     pages.iter().map(line).collect()
 }
 
+/// The links that will lead nowhere, each with its page and the reason.
+fn links_left(links: &[LinkLeft]) -> Vec<String> {
+    let line = |left: &LinkLeft| {
+        let (locale, path) = &left.place;
+        let link = match &left.link {
+            Some((link, line)) => format!(", line {line}: {link}"),
+            None => String::new(),
+        };
+        let told = format!("{link}: {}", left.why);
+        format!(
+            "{} {}{}",
+            print::painted("link left:", Paint::Yellow),
+            print::place(locale.as_str(), path.as_str()),
+            print::harmless(&told)
+        )
+    };
+    links.iter().map(line).collect()
+}
+
+/// The pages of a set that cannot be taken back, each with its reason.
+pub(super) fn not_taken_back(failure: &Failure) -> Vec<String> {
+    let failed = failure.details.get("failed").and_then(Value::as_array);
+    let line = |one: &Value| {
+        let text = |name| one.get(name).and_then(Value::as_str).unwrap_or_default();
+        let told = format!("{}: {}", text("path"), text("message"));
+        let word = print::painted("not taken back:", Paint::Yellow);
+        format!("{word} {}", print::harmless(&told))
+    };
+    failed.into_iter().flatten().map(line).collect()
+}
+
 /// The same for a program.
 fn set_json(set: &SetAnswer) -> Value {
     let changes = set.members.iter().map(|member| {
@@ -108,14 +148,30 @@ fn set_json(set: &SetAnswer) -> Value {
             "operation": member.operation.as_str(),
             "target": member.target,
             "callId": member.call.to_string(),
+            "notTakenBack": member.not_taken_back,
         })
     });
     json!({
         "outcome": set.outcome.as_str(),
         "changes": changes.collect::<Vec<_>>(),
         "leftOut": set.left_out.iter().map(left_out_json).collect::<Vec<_>>(),
+        "linksLeft": set.links_left.iter().map(link_left_json).collect::<Vec<_>>(),
         "warnings": set.notes.warnings,
         "callId": set.call.to_string(),
+    })
+}
+
+fn link_left_json(left: &LinkLeft) -> Value {
+    let (link, line) = left.link.as_ref().map_or((None, None), |(link, line)| {
+        (Some(link.as_str()), Some(line))
+    });
+    json!({
+        "id": left.id,
+        "locale": left.place.0.as_str(),
+        "path": left.place.1.as_str(),
+        "link": link,
+        "line": line,
+        "why": left.why,
     })
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use crate::change::{Change, Warning};
+use crate::change::{Change, StepKind, Warning};
 use crate::gates::{ChangeSet, SetChange};
 use crate::page::{Format, LinkBase, LinkKind, Moves, PagePlace, PageState, links, mend_links};
 
@@ -91,18 +91,29 @@ impl WikiLinks {
             .filter_map(|one| Some((one.change.before()?.id?, self.afterwards(&one.change))))
             .collect();
         let moves = moves(set);
+        let taken: HashSet<PagePlace> = set
+            .iter()
+            .filter_map(|one| one.change.place_taken())
+            .collect();
         let around = |one: &SetChange| {
             let Some(place) = one.change.place_left() else {
                 return Around::default();
             };
             let own = one.change.target().id;
-            let still_links = |id: &i64| of_set.get(id).is_none_or(|to| to.contains(&place));
+            // Where the set puts another page at the place, links of its own mean that page.
+            let is_taken = taken.contains(&place);
+            let means_other = is_taken && set.mending().is_some();
+            let still_links = |id: &i64| {
+                of_set
+                    .get(id)
+                    .is_none_or(|to| !means_other && to.contains(&place))
+            };
             let ids = linking.get(&place).into_iter().flatten();
             let ids: BTreeSet<i64> = ids
                 .copied()
                 .filter(|id| Some(*id) != own && listed.contains(id) && still_links(id))
                 .collect();
-            let mut warnings: Vec<Warning> = break_warning(ids.len(), gap.as_deref())
+            let mut warnings: Vec<Warning> = break_warning(ids.len(), is_taken, gap.as_deref())
                 .into_iter()
                 .collect();
             // A set that mends links names each link that is left.
@@ -158,11 +169,17 @@ impl WikiLinks {
         } else if page.content != before.content {
             mended = mend(&page.content);
         }
+        // Without an update after the move the wiki does not render the page where it goes (W60).
+        let stale = match one.change.steps().contains(&StepKind::Update) {
+            true => &[][..],
+            false => &mended.stale,
+        };
         let lines = mended.mended.iter().map(|link| link.line);
         let lines: BTreeSet<usize> = lines
             .chain(mended.left.iter().map(|link| link.line))
+            .chain(stale.iter().copied())
             .collect();
-        let count = mended.mended.len() + mended.left.len();
+        let count = mended.mended.len() + mended.left.len() + stale.len();
         let shown: Vec<String> = lines.iter().take(MAX_NAMED).map(usize::to_string).collect();
         let cut = if lines.len() > MAX_NAMED {
             " and on"
@@ -185,8 +202,13 @@ fn moves(set: &ChangeSet) -> Moves {
         .collect()
 }
 
-/// The warning about this many pages that link to a place.
-fn break_warning(count: usize, gap: Option<&str>) -> Option<Warning> {
+/// The warning about this many pages that link to a place, which another page may take.
+fn break_warning(count: usize, is_taken: bool, gap: Option<&str>) -> Option<Warning> {
+    let lead = if is_taken {
+        "to another page"
+    } else {
+        "nowhere"
+    };
     let message = match (count, gap) {
         (0, None) => return None,
         (0, Some(gap)) => format!("no page is known to link here, but {gap}."),
@@ -197,7 +219,7 @@ fn break_warning(count: usize, gap: Option<&str>) -> Option<Warning> {
                 "pages link"
             };
             let gap = gap.map_or_else(String::new, |gap| format!("; {gap}"));
-            format!("{count} {pages} here, and those links will lead nowhere{gap}.")
+            format!("{count} {pages} here, and those links will lead {lead}{gap}.")
         }
     };
     Some(Warning::new(BREAKS, message))
@@ -209,8 +231,10 @@ mod tests {
 
     #[test]
     fn nothing_is_warned_of_only_where_all_was_looked_at() {
-        assert_eq!(break_warning(0, None), None);
-        let message = |count, gap| break_warning(count, gap).unwrap().message;
+        assert_eq!(break_warning(0, false, None), None);
+        let message = |count, gap| break_warning(count, false, gap).unwrap().message;
+        let taken = break_warning(1, true, None).unwrap().message;
+        assert!(taken.ends_with("will lead to another page."), "{taken}");
         assert!(message(0, Some("x")).ends_with("but x."));
         assert!(message(1, None).starts_with("1 page links here"));
         assert!(message(2, Some("x")).ends_with("nowhere; x."));

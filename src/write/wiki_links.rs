@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::{Code, Failure};
-use crate::index::{Coverage, IndexedLink};
+use crate::index::{ContentIndex, Coverage, IndexedLink};
 use crate::page::{LinkBase, LinkedSite, PagePlace, PageReading};
 use crate::wiki::{AllPages, LinksOfPage, Wiki, WikiError};
 
 use super::desk::Desk;
 
-/// How long the index may take to catch up with the last writes.
-const CATCHING_UP: Duration = Duration::from_secs(1);
+/// How long the index may take to catch up with the last writes: while it is made, and afterwards.
+const CATCHING_UP: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
 /// How many links are handled before the clock is checked.
 const LINKS_AT_ONCE: usize = 1_000;
 /// How long all links, or all sources, are searched.
@@ -98,9 +98,7 @@ impl WikiLinks {
         let (wiki, index) = (&desk.wiki, &desk.index);
         // Before the turn is taken, so that no other scan waits while the index is filled. Pages
         // that are not indexed in time are missing.
-        if index.is_on() {
-            drop(tokio::time::timeout(CATCHING_UP, index.ready(|_, _| {})).await);
-        }
+        let is_current = !index.is_on() || catches_up(index).await;
         let turn = index.turn_to_scan().await?;
         let sources = async {
             if index.is_on() {
@@ -116,7 +114,11 @@ impl WikiLinks {
         };
         let (pages, graph) = graph;
         let (links, gap) = match sources {
-            Some((links, without)) => (links, gap(index.now().0, without)),
+            Some((links, without)) => {
+                let gap = gap(index.now().0, without);
+                let late = (!is_current).then(|| NOT_CURRENT.to_owned());
+                (links, gap.or(late))
+            }
             None => (Vec::new(), Some(ONLY_GRAPH.to_owned())),
         };
         Some(Ok(Self {
@@ -241,6 +243,20 @@ fn as_rendered(site: LinkedSite, links: &[IndexedLink], graph: &[LinksOfPage]) -
     if from_root > from_page { rooted } else { site }
 }
 
+/// Has the index look at what others wrote since its last look; whether it did so in time.
+async fn catches_up(index: &Arc<ContentIndex>) -> bool {
+    let [while_made, later] = CATCHING_UP;
+    let longest = if index.now().0.is_complete {
+        later
+    } else {
+        while_made
+    };
+    index.outdated();
+    let ready = tokio::time::timeout(longest, index.ready(|_, _| {})).await;
+    matches!(ready, Ok(Ok(_)))
+}
+
+const NOT_CURRENT: &str = "what was written in the last seconds was not looked at";
 const ONLY_GRAPH: &str =
     "only the wiki's link graph was looked at, which leaves out links with a dot (../x, x.md)";
 

@@ -199,3 +199,30 @@ async fn without_an_index_the_link_graph_alone_is_asked_and_that_is_said() {
     assert!(warning.contains("2 pages link here"), "{warning}");
     assert!(warning.contains("only the wiki's link graph"), "{warning}");
 }
+
+/// Not only in the link graph, which leaves these links out, and not only in the index as it was.
+#[tokio::test]
+async fn links_that_were_just_written_are_named_whatever_their_form() {
+    let wiki = wiki_of(&[("docs/a", "A\n"), ("docs/b", "B\n"), ("other/c", "C\n")]).await;
+    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
+    // Searches are content with an index of a minute ago.
+    setup.pace.fresh = std::time::Duration::from_mins(1);
+    let served = setup.serve().await;
+    let query = json!({ "query": "B", "in": "content" });
+    served.call("wikijs_search_pages", query).await.unwrap();
+    wiki.with_store(|store| {
+        for (path, text) in [("docs/b", "[a](./a)\n"), ("other/c", "[a](../docs/a.md)\n")] {
+            let id = store.page_at("en", path).unwrap().id;
+            store.rewrite(id, |page| page.content = text.to_owned());
+        }
+    });
+    let id = id_of(&wiki, "docs/a");
+    for (tool, arguments) in [
+        (DELETE, json!({ "id": id })),
+        (UPDATE, json!({ "id": id, "path": "docs/new" })),
+    ] {
+        let preview = preview(&served, tool, arguments).await;
+        let linking = members(&preview, "linkedFrom", "path");
+        assert_eq!(linking, ["docs/b", "other/c"], "{preview}");
+    }
+}

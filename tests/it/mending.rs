@@ -564,3 +564,79 @@ async fn a_proposed_move_says_which_links_are_mended_and_which_stay() {
         "line": 3, "why": "in code" }]);
     assert_eq!(told["proposal"]["linksLeft"], left);
 }
+
+#[tokio::test]
+async fn a_relative_link_that_still_leads_stays_as_it_is_and_its_page_is_rendered_where_it_goes() {
+    let text = "[down](b) [beside](./c) [picture](pic)\n";
+    let wiki = wiki_of(&[
+        ("docs/a", text),
+        ("docs/a/b", "B\n"),
+        ("docs/a/pic", "P\n"),
+        ("docs/c", "C\n"),
+    ])
+    .await;
+    let served = setup(&wiki).serve().await;
+    let done = served.confirmed(BULK, part("docs", "guide")).await.unwrap();
+    assert_eq!(done["outcome"], "applied", "{done}");
+    assert_eq!(content(&wiki, "guide/a"), text);
+    // A move renders nothing: the page is written once more, and no other one is.
+    let id = id_of(&wiki, "guide/a");
+    let updates = mutations(&wiki).into_iter();
+    let updates = updates.filter(|one| one.fields.iter().any(|field| field == "pages.update"));
+    let updated: Vec<Value> = updates.map(|one| one.variables["id"].clone()).collect();
+    assert_eq!(updated, [json!(id)]);
+    let undone = json!({ "callId": done["callId"] });
+    let undone = served.confirmed("wikijs_undo_write", undone).await.unwrap();
+    assert_eq!(undone["outcome"], "applied", "{undone}");
+    assert_eq!(content(&wiki, "docs/a"), text);
+    let updates = mutations(&wiki).into_iter();
+    let updates = updates.filter(|one| one.fields.iter().any(|field| field == "pages.update"));
+    assert_eq!(updates.count(), 2);
+}
+
+/// The change of the first page is left out; what links to it and to what moves all the same is
+/// mended or named before the yes.
+#[tokio::test]
+async fn links_of_movers_lead_to_what_is_left_out_and_links_that_will_lead_nowhere_are_named() {
+    let wiki = wiki_of(&[
+        ("docs/a", "[b](/docs/b) [c](./c)\n"),
+        ("docs/b", "[a](./a) [c](/docs/c)\n"),
+        ("docs/c", "<code>[a](/docs/a)</code> [a](/docs/a)\n"),
+    ])
+    .await;
+    let served = setup(&wiki)
+        .with("WIKI_TOOLSETS", "pages,proposals")
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
+    let shown = served.call(BULK, part("docs", "guide")).await.unwrap();
+    let id = shown["proposal"].as_str().unwrap().to_owned();
+    let first = shown["changes"].as_array().unwrap().iter();
+    let first = first.map(|one| one["target"]["path"].as_str().unwrap().to_owned());
+    let number = first.into_iter().position(|path| path == "docs/a").unwrap() + 1;
+    let command = crate::command::Command::new(&[
+        "proposals",
+        "apply",
+        &id,
+        "--leave-out",
+        &number.to_string(),
+        "--yes",
+    ])
+    .with("WIKI_BASE_URL", &wiki.address())
+    .with("WIKI_API_TOKEN", &wiki.keys().admin)
+    .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+    .with("WIKI_MUTATIONS_ENABLED", "true")
+    .with("WIKI_LOG", "off");
+    let applied = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    assert_eq!(content(&wiki, "docs/a"), "[b](/docs/b) [c](./c)\n");
+    assert_eq!(content(&wiki, "guide/b"), "[a](../docs/a) [c](/guide/c)\n");
+    assert_eq!(
+        content(&wiki, "guide/c"),
+        "<code>[a](/docs/a)</code> [a](/docs/a)\n"
+    );
+    for link in ["docs/a, line 1: /docs/b", "docs/a, line 1: ./c"] {
+        assert!(applied.stdout.contains(link), "{link}: {}", applied.told);
+    }
+    assert!(applied.stdout.contains("link left:"), "{}", applied.told);
+}

@@ -104,14 +104,17 @@ pub struct MendedText {
     pub mended: Vec<MendedLink>,
     /// What should have been mended but could not be, in page order.
     pub left: Vec<LeftLink>,
+    /// The lines of links that stay as they are and lead right once the page is rendered where it
+    /// goes, in page order: until then its readers get to where they led before.
+    pub stale: Vec<usize>,
 }
 
 /// Mends the links of a page that stands at a place before the pages move.
 ///
 /// Every link that led to an old place then leads to the new one. If the page itself moves, its
-/// other links lead where they led before, both at once (the wiki renders a page before it moves
-/// it) and whenever it is rendered again. Links that could not be rewritten reliably are left and
-/// named. Takes time linear in the text.
+/// other links lead where they led before, once it is rendered where it goes; a relative link that
+/// does so stays as it is. Links that could not be rewritten reliably are left and named. Takes
+/// time linear in the text.
 #[must_use]
 pub fn mend_links(
     text: &str,
@@ -132,9 +135,11 @@ pub fn mend_links(
     let found = written_links(text, format, host(site));
     let mut edits = Vec::new();
     let mut faults: Vec<(&Written, WhyLeft)> = Vec::new();
+    let mut stale: Vec<&Written> = Vec::new();
     for link in &found {
         match work.needed(link, text) {
             Need::Nothing => {}
+            Need::Rendering => stale.push(link),
             Need::Edit(range, way) => edits.push(Edit { range, way, link }),
             Need::Left(why) => faults.push((link, why)),
         }
@@ -162,8 +167,15 @@ pub fn mend_links(
         why,
     });
     let left = kept.collect();
+    let mut lines = Lines::of(text);
+    let stale = stale.into_iter().map(|link| lines.at(link.at)).collect();
     let text = if is_sure { new } else { text.to_owned() };
-    MendedText { text, mended, left }
+    MendedText {
+        text,
+        mended,
+        left,
+        stale,
+    }
 }
 
 fn host(site: &LinkedSite) -> &str {
@@ -180,6 +192,8 @@ struct Edit<'a> {
 /// What has to be done about a link.
 enum Need {
     Nothing,
+    /// It stays, and leads right once the page is rendered where it goes.
+    Rendering,
     Edit(Range<usize>, String),
     Left(WhyLeft),
 }
@@ -202,18 +216,22 @@ impl Mender<'_> {
         }
     }
 
-    /// Whether a target leads there, now and whenever the page is rendered again.
+    /// Whether a target leads there once the page is rendered where it goes.
     fn leads(&self, target: &str, link: &Written, wanted: &Leads) -> bool {
-        let seats = [
-            Seat {
-                rendered: self.page,
-                read: &self.after,
-            },
-            Seat::at(&self.after),
-        ];
-        seats
-            .into_iter()
-            .all(|seat| resolve(target, link.carrier, seat, self.site) == *wanted)
+        self.leads_from(Seat::at(&self.after), target, link, wanted)
+    }
+
+    /// Whether it does so as the page was rendered before it moved.
+    fn leads_at_once(&self, target: &str, link: &Written, wanted: &Leads) -> bool {
+        let seat = Seat {
+            rendered: self.page,
+            read: &self.after,
+        };
+        self.leads_from(seat, target, link, wanted)
+    }
+
+    fn leads_from(&self, seat: Seat<'_>, target: &str, link: &Written, wanted: &Leads) -> bool {
+        resolve(target, link.carrier, seat, self.site) == *wanted
     }
 
     fn needed(&self, link: &Written, text: &str) -> Need {
@@ -224,7 +242,13 @@ impl Mender<'_> {
         let (view, to) = match &wanted {
             Leads::Here => return Need::Nothing,
             Leads::Elsewhere => return self.of_other_address(link),
-            _ if self.leads(&link.target, link, &wanted) => return Need::Nothing,
+            _ if self.leads(&link.target, link, &wanted) => {
+                return if self.leads_at_once(&link.target, link, &wanted) {
+                    Need::Nothing
+                } else {
+                    Need::Rendering
+                };
+            }
             Leads::Page(view, to) => (*view, Some(to)),
             Leads::OfWiki(_) => (None, None),
         };
@@ -243,7 +267,8 @@ impl Mender<'_> {
             .into_iter()
             .find_map(|form| {
                 let is_good = |way: &String| {
-                    self.leads(&[form.address, way, form.rest].concat(), link, &wanted)
+                    let target = [form.address, way, form.rest].concat();
+                    self.leads(&target, link, &wanted) && self.leads_at_once(&target, link, &wanted)
                 };
                 Some((form, ways(&form).into_iter().find(is_good)?))
             });
@@ -312,6 +337,7 @@ impl Mender<'_> {
             text: text.to_owned(),
             mended: Vec::new(),
             left,
+            stale: Vec::new(),
         }
     }
 }

@@ -133,7 +133,8 @@ fn mended(
     let left = page.id.map(|id| left_of(id, &place, mended.left));
     let left = left.unwrap_or_default();
     if mended.mended.is_empty() {
-        return (change, left);
+        // The wiki has to render it anew for links that lead right only where it goes.
+        return (change.rendered_anew(!mended.stale.is_empty()), left);
     }
     let after = PageState {
         content: mended.text,

@@ -8,12 +8,13 @@
 //! - if it is the move that the other mends links to, and the other does nothing else: without it
 //!   those links would break.
 //!
-//! A page that is left out stays as it is: its own links to what moves then lead nowhere, as
-//! warnings say.
+//! A page that is left out stays as it is: its own links to what moves then lead nowhere, and are
+//! named before anybody says yes.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::change::Change;
+use crate::gates::LinkLeft;
 use crate::page::{Format, LinkBase, LinkedSite, Moves, PagePlace, PageState, links, mend_links};
 
 /// What the changes of a set need of each other.
@@ -112,29 +113,64 @@ fn places(page: &PageState, site: &LinkedSite) -> HashSet<PagePlace> {
         .collect()
 }
 
-/// A change without the moves that are left out: the links that it mended to these lead to where
-/// their pages stay. One that takes a write back stays as it is.
-pub(super) fn without(change: Change, left_out: &[&Change], site: &LinkedSite) -> Change {
+/// A change without the moves that are left out: its links to these lead to where their pages stay;
+/// and the links that cannot be made to. One that takes a write back stays as it is.
+pub(super) fn without(
+    change: Change,
+    left_out: &[&Change],
+    site: &LinkedSite,
+) -> (Change, Vec<LinkLeft>) {
     let back: Moves = left_out
         .iter()
         .filter_map(|change| moved(change))
         .map(|(from, to)| (to, from))
         .collect();
     let (Some(before), Some(after)) = (change.before(), change.after()) else {
-        return change;
+        return (change, Vec::new());
     };
     let format = Format::of(None, Some(&after.editor));
-    let text = mend_links(&after.content, format, &place_of(after), &back, site).text;
-    if text == after.content {
-        return change;
+    let mended = mend_links(&after.content, format, &place_of(after), &back, site);
+    let left = mended.left.into_iter().map(|link| LinkLeft {
+        id: before.id.unwrap_or_default(),
+        place: place_of(before),
+        link: Some((link.link, link.line)),
+        why: link.why.words(),
+    });
+    let left = left.collect();
+    if mended.text == after.content {
+        return (change, left);
     }
     let after = PageState {
-        content: text,
+        content: mended.text,
         ..after.clone()
     };
     let lost = change.lost().to_vec();
-    Change::between(before.clone(), after).with_loss_of(lost)
+    let anew = Change::between(before.clone(), after).with_loss_of(lost);
+    (anew.by_way_of(change.aside().cloned()), left)
 }
+
+/// The links of a page whose change is left out to the old places of the pages that move all the
+/// same.
+pub(super) fn broken_in(left_out: &Change, moving: &[&Change], site: &LinkedSite) -> Vec<LinkLeft> {
+    let Some(page) = left_out.before().filter(|page| page.thing.is_none()) else {
+        return Vec::new();
+    };
+    let moves: Moves = moving.iter().filter_map(|change| moved(change)).collect();
+    let format = Format::of(None, Some(&page.editor));
+    let mended = mend_links(&page.content, format, &place_of(page), &moves, site);
+    let mendable = mended.mended.into_iter().map(|one| (one.before, one.line));
+    let left = mended.left.into_iter().map(|one| (one.link, one.line));
+    let links = mendable.chain(left).map(|link| LinkLeft {
+        id: page.id.unwrap_or_default(),
+        place: place_of(page),
+        link: Some(link),
+        why: STAYS,
+    });
+    links.collect()
+}
+
+/// Why a page keeps links that will lead nowhere.
+const STAYS: &str = "the change of its page is left out";
 
 fn place_of(page: &PageState) -> PagePlace {
     (page.locale.clone(), page.path.clone())
@@ -142,7 +178,7 @@ fn place_of(page: &PageState) -> PagePlace {
 
 #[cfg(test)]
 mod tests {
-    use super::{Needs, without};
+    use super::{Needs, broken_in, without};
     use crate::change::Change;
     use crate::page::testing::page;
     use crate::page::{LinkedSite, Locale, PagePath, PageState};
@@ -264,16 +300,43 @@ mod tests {
             "[x](/guide/x) [y](/guide/y)\n",
         )
         .0;
-        let anew = without(both, &[&left_out], &site());
+        let (anew, left) = without(both, &[&left_out], &site());
+        assert_eq!(left, []);
         assert_eq!(content(&anew), "[x](/docs/x) [y](/guide/y)\n");
         let own = Change::between(
             at(5, "docs/z", "[x](x)\n"),
             at(5, "guide/z", "[x](/guide/x#s)\n"),
         );
-        let anew = without(own, &[&left_out], &site());
+        let (anew, _) = without(own, &[&left_out], &site());
         assert_eq!(content(&anew), "[x](/docs/x#s)\n");
         assert_eq!(anew.after().unwrap().path.as_str(), "guide/z");
         let other = mended(6, "[y](/docs/y)\n", "[y](/guide/y)\n").0;
-        assert_eq!(without(other.clone(), &[&left_out], &site()), other);
+        assert_eq!(without(other.clone(), &[&left_out], &site()).0, other);
+        let in_code = Change::between(
+            at(7, "docs/w", "a\n<code>[x](/docs/x)</code>\n"),
+            at(7, "guide/w", "a\n<code>[x](/guide/x)</code>\n"),
+        );
+        let (anew, left) = without(in_code.clone(), &[&left_out], &site());
+        assert_eq!(anew, in_code);
+        assert_eq!((left.len(), left[0].id, left[0].why), (1, 7, "in code"));
+        assert_eq!(left[0].link, Some(("/guide/x".to_owned(), 2)));
+    }
+
+    #[test]
+    fn links_of_a_page_that_is_left_out_to_what_moves_are_named() {
+        let stays = Change::between(
+            at(5, "docs/z", "[x](/docs/x)\n\n[y](/docs/y) [x](./x)\n"),
+            at(5, "guide/z", "[x](/guide/x)\n\n[y](/docs/y) [x](./x)\n"),
+        );
+        let moves = moved(1, "docs/x", "guide/x").0;
+        let broken = broken_in(&stays, &[&moves], &site());
+        let links: Vec<_> = broken.iter().filter_map(|one| one.link.clone()).collect();
+        assert_eq!(links, [("/docs/x".to_owned(), 1), ("./x".to_owned(), 3)]);
+        assert!(
+            broken
+                .iter()
+                .all(|one| one.id == 5 && one.why == super::STAYS)
+        );
+        assert_eq!(broken_in(&stays, &[], &site()), []);
     }
 }

@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::audit::{Omitted, Proposal, ProposedChange, Record};
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, LeftOut, Omission, SetChange};
-use crate::page::{Locale, PagePath, PageState};
+use crate::gates::{ChangeSet, LeftOut, LinkLeft, Omission, SetChange};
+use crate::page::{PagePlace, PageState};
 
 use super::super::thing;
 use super::needs::{self, Needs};
@@ -54,16 +54,16 @@ pub(super) async fn made(
     let on_record = on_record.map_err(|error| unavailable(&error))?;
     let omission = omission(desk, &changes, leave_out).await?;
     let out = omission.as_ref().map_or(&[][..], |one| one.all.numbers());
-    let (changes, left_out) = parted(desk, changes, out).await?;
+    let (changes, left_out, links_left) = parted(desk, changes, out).await?;
     for (one, kept) in &left_out {
         if is_done(desk, one, kept, &on_record.applied).await? {
             return Err(about(is_made(), one).into());
         }
     }
-    let mut freed: HashSet<(Locale, PagePath)> = HashSet::new();
+    // What a later change leaves comes free, too: its page then steps aside first.
+    let freed = freed_by(&changes);
     let (mut made, mut idle) = (Vec::new(), None);
     for (one, kept) in changes {
-        freed.extend(kept.place_left());
         if is_done(desk, &one, &kept, &on_record.applied).await? {
             idle = Some(kept.target().clone());
             continue;
@@ -83,9 +83,10 @@ pub(super) async fn made(
     let left_out = left_out.into_iter().map(|(one, _)| LeftOut {
         id: one.page.unwrap_or_default(),
         path: Some(one.path),
-        why: LEFT_OUT,
+        why: LEFT_OUT.into(),
     });
-    Ok(set.without(left_out.collect()).omitting(omission))
+    let set = set.without(left_out.collect()).leaving_links(links_left);
+    Ok(set.omitting(omission))
 }
 
 /// What a person leaves out: what was named, and what depends on it.
@@ -129,15 +130,22 @@ pub(in crate::write) async fn needs_of(desk: &Desk, changes: &Kept) -> Needs {
     Needs::of(&told, site.as_ref())
 }
 
+/// What stays of some changes, what is left out, and the links that will lead nowhere for it.
+type Parted = (
+    Vec<(ProposedChange, Change)>,
+    Vec<(ProposedChange, Change)>,
+    Vec<LinkLeft>,
+);
+
 /// What stays of the changes, with the links as they are without what is left out, and what is
 /// left out.
 async fn parted(
     desk: &Desk,
     changes: Vec<(ProposedChange, Change)>,
     out: &[usize],
-) -> Result<(Vec<(ProposedChange, Change)>, Vec<(ProposedChange, Change)>), Failure> {
+) -> Result<Parted, Failure> {
     if out.is_empty() {
-        return Ok((changes, Vec::new()));
+        return Ok((changes, Vec::new(), Vec::new()));
     }
     let (mut stay, mut left_out) = (Vec::new(), Vec::new());
     for (number, change) in changes.into_iter().enumerate() {
@@ -147,16 +155,29 @@ async fn parted(
             stay.push(change);
         }
     }
-    let all: Vec<&Change> = left_out.iter().map(|(_, change)| change).collect();
-    if all.iter().any(|change| change.moves()) {
+    let mut links_left = Vec::new();
+    let any_moves = |all: &Kept| all.iter().any(|(_, change)| change.moves());
+    if any_moves(&left_out) || any_moves(&stay) {
         let site = desk.wiki.linked_site().await?;
-        let anew = |(one, change): (ProposedChange, Change)| match one.undoes {
-            Some(_) => (one, change),
-            None => (one, needs::without(change, &all, &site)),
-        };
-        stay = stay.into_iter().map(anew).collect();
+        let all: Vec<&Change> = left_out.iter().map(|(_, change)| change).collect();
+        let mut anew = Vec::new();
+        for (one, change) in stay {
+            let change = if one.undoes.is_some() {
+                change
+            } else {
+                let (change, left) = needs::without(change, &all, &site);
+                links_left.extend(left);
+                change
+            };
+            anew.push((one, change));
+        }
+        stay = anew;
+        let moving: Vec<&Change> = stay.iter().map(|(_, change)| change).collect();
+        for change in all {
+            links_left.extend(needs::broken_in(change, &moving, &site));
+        }
     }
-    Ok((stay, left_out))
+    Ok((stay, left_out, links_left))
 }
 
 /// A change of an open proposal, held against its page as it is.
@@ -170,10 +191,9 @@ pub(in crate::write) struct Looked {
 
 /// Holds each change of an open proposal against its page, as long as the wiki answers.
 pub(in crate::write) async fn look(desk: &Desk, changes: &Kept) -> Vec<Looked> {
-    let mut freed = HashSet::new();
+    let freed = freed_by(changes);
     let mut all = Vec::new();
     for (one, kept) in changes {
-        freed.extend(kept.place_left());
         let Err(outdated) = fitting(desk, one, kept.clone(), false, &freed).await else {
             all.push(Looked::default());
             continue;
@@ -210,13 +230,19 @@ pub(in crate::write) fn digest_of(
     )
 }
 
-/// The change of the page as it is now. A place that an earlier change frees is free.
+/// The places that the changes leave.
+fn freed_by(changes: &Kept) -> HashSet<PagePlace> {
+    let left = changes.iter().filter_map(|(_, kept)| kept.place_left());
+    left.collect()
+}
+
+/// The change of the page as it is now. A place that a change of the set frees is free.
 async fn fitting(
     desk: &Desk,
     one: &ProposedChange,
     kept: Change,
     merge: bool,
-    freed: &HashSet<(Locale, PagePath)>,
+    freed: &HashSet<PagePlace>,
 ) -> Result<Change, Outdated> {
     let change = match held_against(desk, one.undoes, kept).await {
         Ok(change) => change,
@@ -277,7 +303,7 @@ fn is_made() -> Failure {
     .detail("fields", json!([{ "path": "leaveOut" }]))
 }
 
-fn place_of(page: &PageState) -> (Locale, PagePath) {
+fn place_of(page: &PageState) -> PagePlace {
     (page.locale.clone(), page.path.clone())
 }
 
