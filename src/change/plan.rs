@@ -224,7 +224,7 @@ impl Change {
     }
 
     /// The same move, after which the page is written once more even if nothing else changes: the
-    /// wiki renders a page where it is written, and a move renders nothing (W60).
+    /// wiki renders a page where it is written, and a move renders nothing (W49).
     #[must_use]
     pub fn rendered_anew(self, renders_anew: bool) -> Self {
         let renders_anew = renders_anew && self.moves();

@@ -169,7 +169,7 @@ impl WikiLinks {
         } else if page.content != before.content {
             mended = mend(&page.content);
         }
-        // Without an update after the move the wiki does not render the page where it goes (W60).
+        // Without an update after the move the wiki does not render the page where it goes (W49).
         let stale = match one.change.steps().contains(&StepKind::Update) {
             true => &[][..],
             false => &mended.stale,
