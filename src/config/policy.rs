@@ -31,10 +31,15 @@ fn narrowed(policy: Policy, site: &Source<'_>) -> Result<Policy, SettingError> {
         reads: read_rule(site)?,
         ..Narrowing::default()
     };
-    let mut own = levelled(
-        policy.narrowed_by(&narrowing),
-        write_policy::resolved(site)?,
-    );
+    let resolved = write_policy::resolved(site)?;
+    let mut own = Policy {
+        writes: resolved.writes,
+        set_by: resolved.set_by,
+        fallback_set_by: resolved.fallback_set_by,
+        read_only: resolved.read_only,
+        static_token: resolved.static_token,
+        ..policy.narrowed_by(&narrowing)
+    };
     let denied = site.prefixes("WIKI_DENIED_MUTATION_PATH_PREFIXES")?;
     own.denied.extend(denied.into_iter().flatten());
     own.trash = trash(site)?;

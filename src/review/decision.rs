@@ -219,6 +219,7 @@ pub(super) fn undo_of(call: CallId) -> Plan {
         owner: None,
         session: None,
         force: false,
+        skips: false,
         path: None,
     })
 }

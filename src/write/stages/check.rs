@@ -121,8 +121,8 @@ pub(in crate::write) async fn look(
     let beside = seen.beside.changes.iter();
     let mut freed: HashSet<PagePlace> = beside.filter_map(Change::place_left).collect();
     // Who moves by a temporary place leaves its own before it is needed.
-    let aside = set.iter().filter(|one| one.change.aside().is_some());
-    freed.extend(aside.filter_map(|one| one.change.place_left()));
+    let stepping = set.iter().filter(|one| one.change.aside().is_some());
+    freed.extend(stepping.filter_map(|one| one.change.place_left()));
     let (diff, mut lines) = if set.is_list() {
         (String::new(), LineCounts::default())
     } else {

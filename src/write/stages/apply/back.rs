@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::{Done, End, Part, Run, plain};
+use super::{Done, End, Part, Run};
 use crate::audit::CallId;
 use crate::change::Warning;
 use crate::error::Failure;
@@ -12,7 +12,6 @@ use crate::gates::{Gate, Permit, Refusal};
 use crate::write::docket::unavailable;
 use crate::write::new_place;
 use crate::write::source::undo::{self, Standing, Undo};
-use crate::write::stages::check::diff_of;
 use crate::write::stages::send::{self, broke_off};
 use crate::write::stages::turn::{self, Turn};
 
