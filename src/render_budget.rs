@@ -29,6 +29,8 @@ const TIMES: usize = 5;
 const UNIT: usize = 1024;
 /// The room of large calls, in bytes: one that takes all of it has no other beside it.
 const LARGE: usize = 36 * 1024 * 1024;
+/// The least room of a large call, in bytes: few of them work at once, whatever their size.
+const LEAST_OF_LARGE: usize = LARGE / 3;
 /// The room of small calls, in bytes, so that they need not wait for large ones.
 const SMALL: usize = 8 * 1024 * 1024;
 /// The most room of a small call, in bytes.
@@ -261,7 +263,11 @@ impl Budget {
         if texts >= LARGE / TIMES {
             return LARGE;
         }
-        (texts * TIMES).next_multiple_of(UNIT)
+        let bytes = (texts * TIMES).next_multiple_of(UNIT);
+        if bytes > MOST_OF_SMALL && bytes < LEAST_OF_LARGE {
+            return LEAST_OF_LARGE;
+        }
+        bytes
     }
 
     async fn take(&self, bytes: usize) -> Result<Option<Room>, NoRoom> {

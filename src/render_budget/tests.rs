@@ -4,8 +4,8 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 
 use super::{
-    Budget, CALL, Call, FREE, LARGE, MOST_OF_SMALL, NoRoom, SMALL, SMALL_ANSWER, TIMES, UNIT,
-    counted, give_back, grow, grown, hold, keep_for_answer, lacks_room,
+    Budget, CALL, Call, FREE, LARGE, LEAST_OF_LARGE, MOST_OF_SMALL, NoRoom, SMALL, SMALL_ANSWER,
+    TIMES, UNIT, counted, give_back, grow, grown, hold, keep_for_answer, lacks_room,
 };
 
 /// Runs a call under a budget of the test's own.
@@ -71,9 +71,9 @@ async fn more_is_taken_in_place_of_what_there_was_and_less_is_nothing_new() {
         hold(MOST_OF_SMALL / TIMES).await.expect("room");
         assert_eq!(left(&budget), (LARGE, SMALL - MOST_OF_SMALL));
         hold(MOST_OF_SMALL).await.expect("room");
-        assert_eq!(left(&budget), (LARGE - TIMES * MOST_OF_SMALL, SMALL));
+        assert_eq!(left(&budget), (LARGE - LEAST_OF_LARGE, SMALL));
         hold(FREE).await.expect("nothing to wait for");
-        assert_eq!(left(&budget), (LARGE - TIMES * MOST_OF_SMALL, SMALL));
+        assert_eq!(left(&budget), (LARGE - LEAST_OF_LARGE, SMALL));
         give_back();
         assert_eq!(left(&budget), (LARGE, SMALL));
     })
@@ -87,19 +87,20 @@ async fn an_answer_of_unknown_size_takes_all_room_until_its_size_is_known() {
         let before = counted();
         assert!(!lacks_room(UNIT) && lacks_room(SMALL_ANSWER / 2));
         grow(SMALL_ANSWER / 2, None).await.expect("room");
-        let little = 2 * SMALL_ANSWER * TIMES;
-        assert_eq!(left(&budget), (LARGE - little, SMALL));
+        assert_eq!(left(&budget), (LARGE - LEAST_OF_LARGE, SMALL));
         assert!(!lacks_room(SMALL_ANSWER) && lacks_room(SMALL_ANSWER + 1));
         grow(SMALL_ANSWER + 1, None).await.expect("room");
         assert_eq!(left(&budget), (0, SMALL));
         assert!(!lacks_room(usize::MAX));
-        grown(before, 2 * SMALL_ANSWER);
-        assert_eq!(left(&budget), (LARGE - 2 * little, SMALL));
+        let known = 6 * SMALL_ANSWER;
+        grown(before, known);
+        assert_eq!(left(&budget), (LARGE - 2 * known * TIMES, SMALL));
         // Of one whose size is known, as much is taken; each counts.
         let before = counted();
         grow(SMALL_ANSWER, Some(SMALL_ANSWER)).await.expect("room");
         grown(before, SMALL_ANSWER);
-        assert_eq!(left(&budget), (LARGE - 3 * little, SMALL));
+        let all = 2 * (known + SMALL_ANSWER) * TIMES;
+        assert_eq!(left(&budget), (LARGE - all, SMALL));
     })
     .await;
     assert_eq!(left(&budget), (LARGE, SMALL));
