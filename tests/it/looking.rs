@@ -180,7 +180,8 @@ async fn tools_at_once(lines: usize) {
         }
         let kinds = [
             (GET, json!({ "id": set })),
-            (UPDATE, edit(large, "row 7\n", "other 7\n")),
+            // It builds on what is open.
+            (UPDATE, edit(large, "new 7\n", "new 7\nmore\n")),
             ("wikijs_get_change_set", json!({ "id": call_id })),
         ];
         let calls: Vec<_> = kinds.into_iter().cycle().take(AT_ONCE).collect();
@@ -231,7 +232,11 @@ fn result_of(answer: &str) -> Value {
     let result = &message["result"];
     match result.get("structuredContent") {
         Some(content) => content.clone(),
-        None => result["_meta"]["error"].clone(),
+        None => {
+            let text = result["content"][0]["text"].as_str().unwrap();
+            let told: Value = serde_json::from_str(text).unwrap();
+            told["error"].clone()
+        }
     }
 }
 
