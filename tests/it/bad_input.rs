@@ -86,6 +86,11 @@ async fn no_argument_of_any_tool_makes_an_answer_large_or_slow() {
     }
 }
 
+/// The least of three times: what else the machine does can only make one longer.
+async fn least(timed: impl AsyncFn() -> Duration) -> Duration {
+    timed().await.min(timed().await).min(timed().await)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn others_are_answered_while_bad_input_comes_in() {
     let wiki = sample_wiki().await;
@@ -98,26 +103,33 @@ async fn others_are_answered_while_bad_input_comes_in() {
     };
     let bad = json!({ "ids": vec![0; 60_000] });
     let reading = reading(&bad.to_string());
-    let (alone, answer) = timed(BY_ID, bad.clone()).await;
-    let answer = answer.unwrap_err();
-    assert_eq!(
-        answer["message"],
-        "The argument ids must have at most 20 items."
-    );
+    let alone = least(async || {
+        let (alone, answer) = timed(BY_ID, bad.clone()).await;
+        let answer = answer.unwrap_err();
+        assert_eq!(
+            answer["message"],
+            "The argument ids must have at most 20 items."
+        );
+        alone
+    })
+    .await;
     let bound = reading * 50 + Duration::from_millis(250);
     assert!(alone < bound, "{alone:?} of {bound:?}");
     let (calm, _) = timed(TAGS, json!({})).await;
-    let bads = futures_util::future::join_all((0..4).map(|_| timed(BY_ID, bad.clone())));
-    let others = async {
-        let mut longest = Duration::ZERO;
-        for _ in 0..10 {
-            let (took, answer) = timed(TAGS, json!({})).await;
-            answer.unwrap();
-            longest = longest.max(took);
-        }
-        longest
-    };
-    let (_, longest) = tokio::join!(bads, others);
+    let longest = least(async || {
+        let bads = futures_util::future::join_all((0..4).map(|_| timed(BY_ID, bad.clone())));
+        let others = async {
+            let mut longest = Duration::ZERO;
+            for _ in 0..10 {
+                let (took, answer) = timed(TAGS, json!({})).await;
+                answer.unwrap();
+                longest = longest.max(took);
+            }
+            longest
+        };
+        tokio::join!(bads, others).1
+    })
+    .await;
     let bound = calm * 10 + alone * 4 + Duration::from_millis(250);
     assert!(longest < bound, "{longest:?} of {bound:?}");
 }

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, OperationKind, PageRow, Store};
+use wikijs_mcp::demo::{DemoOptions, DemoWiki, OperationKind, PageRow, SeenRequest, Store};
 
 use crate::wiki_client::WikiClient;
 
 const SHORT: Duration = Duration::from_millis(50);
+/// Long enough to see what is half done, on a busy machine too.
+const WHILE: Duration = Duration::from_millis(400);
 
 async fn empty() -> DemoWiki {
     DemoWiki::start(DemoOptions::empty()).await.unwrap()
@@ -124,10 +126,13 @@ async fn an_expired_key_is_a_guest_s() {
 async fn a_write_goes_on_when_its_client_has_left() {
     let wiki = empty().await;
     let id = wiki.with_store(|store| add(store, "docs/alpha", &["old"]));
-    wiki.set_write_delay(SHORT);
+    wiki.set_write_delay(WHILE);
     let client = admin(&wiki);
     let variables = json!({"id": id, "title": "New", "tags": ["new"]});
-    let request = tokio::time::timeout(SHORT / 2, client.run(UPDATE, variables));
+    let request = tokio::spawn(async move { client.run(UPDATE, variables).await });
+    let is_write = |seen: &SeenRequest| seen.kind == OperationKind::Mutation;
+    until(|| wiki.requests().iter().any(is_write)).await;
+    request.abort();
     assert!(request.await.is_err(), "the client gave up first");
     let title = |store: &mut Store| store.page(id).unwrap().title.clone();
     assert_eq!(wiki.with_store(title), "Page docs/alpha");
@@ -138,7 +143,7 @@ async fn a_write_goes_on_when_its_client_has_left() {
 async fn a_stepwise_update_shows_the_new_title_beside_the_old_tags() {
     let wiki = empty().await;
     let id = wiki.with_store(|store| add(store, "docs/alpha", &["old"]));
-    wiki.set_stepwise_updates(SHORT);
+    wiki.set_stepwise_updates(WHILE);
     let client = admin(&wiki);
     let variables = json!({"id": id, "title": "New", "tags": ["new"]});
     let update = tokio::spawn(async move { client.run(UPDATE, variables).await });

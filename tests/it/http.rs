@@ -441,7 +441,7 @@ async fn health_says_what_is_wrong() {
     names.add("ci", Grant::default());
     let limits = HttpLimits {
         reached: Duration::ZERO,
-        asked: Duration::from_millis(500),
+        asked: Duration::from_secs(5),
         ..LIMITS()
     };
     let server = Setup::of(&wiki, |keys| &keys.readonly)
