@@ -1,6 +1,7 @@
 //! What the server adds to a call of the wiki: the same request through it and without it,
 //! turn by turn.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -9,6 +10,7 @@ use tokio::runtime::Runtime;
 use crate::calls;
 use crate::client::{Client, one_by_one};
 use crate::figure::{Figure, Unit};
+use crate::process::BINARY;
 use crate::server::Server;
 use crate::stats::{median, milliseconds};
 use crate::wiki::Wiki;
@@ -21,12 +23,30 @@ const WARM_UP: usize = 200;
 /// slower one both take longer.
 const WIKI_THERE: f64 = 0.2;
 
-pub(crate) fn measure() -> Vec<Figure> {
+/// Measures the packaged build and, where it is given, the README's.
+pub(crate) fn measure(readme: Option<&Path>) -> Vec<Figure> {
     // Where the kernel puts client, server and wiki on several cores changes both times by a half.
     let _one = OneCore::hold();
+    let mut figures = vec![added(
+        "added to a call of the wiki, median",
+        0.12,
+        &runs(Path::new(BINARY)),
+    )];
+    if let Some(readme) = readme {
+        figures.push(added(
+            "README's build: added to a call of the wiki, median",
+            0.20,
+            &runs(readme),
+        ));
+    }
+    figures
+}
+
+/// The times of several servers of a build.
+fn runs(binary: &Path) -> Vec<Times> {
     let wiki = Wiki::start();
     let runs = (0..SERVERS).map(|_| {
-        let mut server = Server::start(&wiki.address(), wiki.key()).ready();
+        let mut server = Server::start_of(binary, &wiki.address(), wiki.key(), &[]).ready();
         let mut turn = 0;
         Times::of(&wiki, &one_by_one(), || {
             server.send(&calls::page(turn, wiki.page()));
@@ -34,11 +54,7 @@ pub(crate) fn measure() -> Vec<Figure> {
             turn += 1;
         })
     });
-    vec![added(
-        "added to a call of the wiki, median",
-        0.15,
-        &runs.collect::<Vec<_>>(),
-    )]
+    runs.collect()
 }
 
 /// What the same request took through one server and without it, asked in turns: medians, in

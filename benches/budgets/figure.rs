@@ -51,6 +51,8 @@ pub(crate) enum Budget {
     AtMost(f64),
     /// This or more.
     AtLeast(f64),
+    /// Not set yet: it is measured first.
+    NotSet,
 }
 
 /// One measured figure.
@@ -93,6 +95,7 @@ impl Figure {
         match self.budget {
             Budget::AtMost(most) => self.measured <= most,
             Budget::AtLeast(least) => self.measured >= least,
+            Budget::NotSet => true,
         }
     }
 
