@@ -6,6 +6,10 @@ ci:
 test:
     cargo test
 
+# The ten slowest tests, by name.
+slowest:
+    tests/slowest
+
 # The budgets of both builds, measured in one run and written into docs/figures.md; fails if one is missed.
 bench:
     cargo build --release --locked

@@ -620,39 +620,44 @@ async fn whatever_becomes_of_an_answer_a_comment_is_sent_once_and_its_outcome_tr
         (Reach::Twice, Reply::Wiki),
         (Reach::Never, Reply::Silence),
     ] {
-        for number in 0..3 {
-            let (wiki, id, [first, _]) = commented().await;
-            wiki.later_for_comments(Duration::from_secs(31));
-            let before = texts(&wiki);
-            let faulty = FaultyWiki::before(&wiki).await;
-            let served = Setup::at(&faulty.address(), &wiki.keys().admin)
-                .with("WIKI_TOOLSETS", "pages,undo,comments")
-                .with("WIKI_HTTP_WRITE_TIMEOUT_MS", "1000")
-                .serve()
-                .await;
-            let (tool, arguments) = writes(id, first)[number].clone();
-            faulty.on_mutations(Fault::new(reach, reply.clone()));
-            let told = served.confirmed(tool, arguments).await;
-            assert_eq!(faulty.mutations().len(), 1, "{tool}");
-            if reach == Reach::Never {
-                assert_eq!(told.unwrap_err()["code"], "OUTCOME_UNKNOWN", "{tool}");
-                assert_eq!(texts(&wiki), before);
-                continue;
-            }
-            let made = told.unwrap();
-            assert_eq!(made["outcome"], "applied", "{tool}");
-            faulty.recovers();
-            // What an undo adds anew comes within the wiki's limits.
-            wiki.later_for_comments(Duration::from_secs(31));
-            let undo = json!({ "callId": made["callId"] });
-            served.confirmed("wikijs_undo_write", undo).await.unwrap();
-            let mut after = texts(&wiki);
-            after.sort();
-            let mut before = before;
-            before.sort();
-            assert_eq!(after, before, "{tool}");
-        }
+        // Each of the three writes waits for a wiki of its own.
+        let writes = (0..3).map(|number| is_sent_once(number, reach, reply.clone()));
+        futures_util::future::join_all(writes).await;
     }
+}
+
+/// Sends a write of a comment once, whose answer is this one.
+async fn is_sent_once(number: usize, reach: Reach, reply: Reply) {
+    let (wiki, id, [first, _]) = commented().await;
+    wiki.later_for_comments(Duration::from_secs(31));
+    let before = texts(&wiki);
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = Setup::at(&faulty.address(), &wiki.keys().admin)
+        .with("WIKI_TOOLSETS", "pages,undo,comments")
+        .with("WIKI_HTTP_WRITE_TIMEOUT_MS", "1000")
+        .serve()
+        .await;
+    let (tool, arguments) = writes(id, first)[number].clone();
+    faulty.on_mutations(Fault::new(reach, reply));
+    let told = served.confirmed(tool, arguments).await;
+    assert_eq!(faulty.mutations().len(), 1, "{tool}");
+    if reach == Reach::Never {
+        assert_eq!(told.unwrap_err()["code"], "OUTCOME_UNKNOWN", "{tool}");
+        assert_eq!(texts(&wiki), before);
+        return;
+    }
+    let made = told.unwrap();
+    assert_eq!(made["outcome"], "applied", "{tool}");
+    faulty.recovers();
+    // What an undo adds anew comes within the wiki's limits.
+    wiki.later_for_comments(Duration::from_secs(31));
+    let undo = json!({ "callId": made["callId"] });
+    served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let mut after = texts(&wiki);
+    after.sort();
+    let mut before = before;
+    before.sort();
+    assert_eq!(after, before, "{tool}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

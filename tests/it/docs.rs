@@ -177,3 +177,75 @@ fn the_capture_in_the_readme_is_what_the_demo_prints() {
     };
     generated("README.md", "demo", &told, normal);
 }
+
+/// A figure of docs/figures.md: its name, what was measured, its budget, and whether that is marked as missed.
+fn figure(line: &str) -> Option<(&str, f64, &str, bool)> {
+    let [what, measured, budget, ..] =
+        line.strip_prefix("| ")?.split(" | ").collect::<Vec<_>>()[..]
+    else {
+        return None;
+    };
+    let (measured, unit) = measured.split_once(' ')?;
+    let (budget, is_missed) = match budget.strip_suffix(" *missed*") {
+        Some(budget) => (budget, true),
+        None => (budget, false),
+    };
+    assert!(
+        budget == "not set yet" || budget.ends_with(&format!(" {unit}")),
+        "{line}"
+    );
+    Some((what, measured.parse().ok()?, budget, is_missed))
+}
+
+#[test]
+fn each_budget_that_is_missed_is_marked_and_explained_on_the_page() {
+    let page = include_str!("../../docs/figures.md");
+    let list = page.split_once("<!-- missed -->").unwrap().1;
+    let list = list.split_once("<!-- /missed -->").unwrap().0;
+    let (mut seen, mut told) = (0, 0);
+    for (what, measured, budget, is_missed) in page.lines().filter_map(figure) {
+        let number = |text: &str| text.split(' ').next().unwrap().parse::<f64>().unwrap();
+        let is_kept = if let Some(most) = budget.strip_prefix("<= ") {
+            measured <= number(most)
+        } else if let Some(least) = budget.strip_prefix(">= ") {
+            measured >= number(least)
+        } else {
+            true
+        };
+        assert_eq!(is_kept, !is_missed, "{what}: {measured}, {budget}");
+        let reason = list
+            .lines()
+            .find(|line| line.starts_with(&format!("- *missed*, {what}: ")));
+        assert_eq!(reason.is_some(), is_missed, "{what}: {list}");
+        assert!(
+            reason.is_none_or(|reason| !reason.ends_with("nobody knows why yet.")),
+            "{what}"
+        );
+        seen += 1;
+        told += usize::from(is_missed);
+    }
+    assert!(seen > 60, "{seen}");
+    let listed = list
+        .lines()
+        .filter(|line| line.starts_with("- *missed*, "))
+        .count();
+    assert_eq!(listed, told, "{list}");
+}
+
+#[test]
+fn the_slowest_tests_that_the_page_names_are_there() {
+    let page = include_str!("../../docs/internals.md");
+    let table = page.split_once("<!-- slowest -->").unwrap().1;
+    let table = table.split_once("<!-- /slowest -->").unwrap().0;
+    let named: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
+    assert_eq!(named.len(), 10, "{named:?}");
+    for name in named {
+        let (module, test) = name.split_once("::").unwrap();
+        let path = format!("{}/tests/it/{module}.rs", env!("CARGO_MANIFEST_DIR"));
+        let source = fs::read_to_string(path).unwrap();
+        assert!(source.contains(&format!("fn {test}(")), "{name}");
+    }
+}

@@ -290,75 +290,79 @@ async fn a_disk_that_fills_at_any_point_of_a_pull_leaves_what_the_next_one_mends
 
 #[tokio::test]
 async fn a_wiki_that_goes_away_in_the_middle_of_a_push_is_as_it_should_be_after_the_next_one() {
+    // Each is a push of its own, which waits long for its wiki.
+    tokio::join!(
+        goes_away("for the third write"),
+        goes_away("before every answer"),
+        goes_away("for all after the first write"),
+    );
+}
+
+/// Pushes to a wiki that goes away in the middle, in one of these ways, and again when it is back.
+async fn goes_away(gone: &str) {
     let away = || Fault::new(Reach::Never, Reply::Reset);
-    for gone in [
-        "for the third write",
-        "before every answer",
-        "for all after the first write",
-    ] {
-        let wiki = wiki_of(&[
-            ("docs/a", "One line of a.\n"),
-            ("docs/b", "One line of b.\n"),
-            ("docs/c", "One line of c, which moves.\n"),
-            ("docs/d", "One line of d.\n"),
-        ])
-        .await;
-        let faulty = FaultyWiki::before(&wiki).await;
-        let work = Work::on(wiki)
-            .with("WIKI_BASE_URL", &faulty.address())
-            .with_rules("rules_off = [\"large-sets\"]\n");
-        work.good("pull", &[]).await;
-        let mut wanted = all(&work.wiki);
-        let place = |path: &str| ("en".to_owned(), path.to_owned());
-        for name in ["a", "b", "d"] {
-            let path = format!("docs/{name}");
-            work.edit(&format!("en/{path}.md"), "One line", "Another line");
-            wanted.get_mut(&place(&path)).unwrap().content = format!("Another line of {name}.\n");
-        }
-        work.rename("en/docs/c.md", "en/guides/c.md");
-        let mut moved = wanted.remove(&place("docs/c")).unwrap();
-        moved.path = "guides/c".to_owned();
-        wanted.insert(place("guides/c"), moved);
-        work.write("en/docs/e.md", "Made here without fields.\n");
-
-        match gone {
-            "for the third write" => faulty.on_mutations_after(2, away()),
-            "before every answer" => {
-                faulty.on_mutations_after(0, Fault::new(Reach::Before, Reply::Cut));
-            }
-            _ => {
-                faulty.on_mutations_after(1, away());
-                faulty.on_reads_after_mutation(away());
-            }
-        }
-        let failed = work.run("push", &["--yes"]).await;
-        assert_eq!(
-            failed.code == 0,
-            gone == "before every answer",
-            "{gone}: {}",
-            failed.told
-        );
-
-        faulty.recovers();
-        let pulled = work.good("pull", &[]).await;
-        for wrong in ["conflict", "moved here, and in the wiki"] {
-            assert!(!pulled.stdout.contains(wrong), "{gone}: {}", pulled.told);
-        }
-        let pushed = work.good("push", &["--yes"]).await;
-        let mut now = all(&work.wiki);
-        let made = now.remove(&place("docs/e")).unwrap();
-        assert_eq!(made.content, "Made here without fields.\n");
-        assert_eq!(now, wanted, "{gone}: {}", pushed.told);
-        let status = work.good("status", &[]).await;
-        assert!(
-            status.stdout.ends_with("as in the wiki\n"),
-            "{}",
-            status.told
-        );
-        let mut files = tree(work.dir.path());
-        files.remove(".settings.toml").unwrap();
-        assert_eq!(files, pulled_anew(&work).await);
+    let wiki = wiki_of(&[
+        ("docs/a", "One line of a.\n"),
+        ("docs/b", "One line of b.\n"),
+        ("docs/c", "One line of c, which moves.\n"),
+        ("docs/d", "One line of d.\n"),
+    ])
+    .await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let work = Work::on(wiki)
+        .with("WIKI_BASE_URL", &faulty.address())
+        .with_rules("rules_off = [\"large-sets\"]\n");
+    work.good("pull", &[]).await;
+    let mut wanted = all(&work.wiki);
+    let place = |path: &str| ("en".to_owned(), path.to_owned());
+    for name in ["a", "b", "d"] {
+        let path = format!("docs/{name}");
+        work.edit(&format!("en/{path}.md"), "One line", "Another line");
+        wanted.get_mut(&place(&path)).unwrap().content = format!("Another line of {name}.\n");
     }
+    work.rename("en/docs/c.md", "en/guides/c.md");
+    let mut moved = wanted.remove(&place("docs/c")).unwrap();
+    moved.path = "guides/c".to_owned();
+    wanted.insert(place("guides/c"), moved);
+    work.write("en/docs/e.md", "Made here without fields.\n");
+
+    match gone {
+        "for the third write" => faulty.on_mutations_after(2, away()),
+        "before every answer" => {
+            faulty.on_mutations_after(0, Fault::new(Reach::Before, Reply::Cut));
+        }
+        _ => {
+            faulty.on_mutations_after(1, away());
+            faulty.on_reads_after_mutation(away());
+        }
+    }
+    let failed = work.run("push", &["--yes"]).await;
+    assert_eq!(
+        failed.code == 0,
+        gone == "before every answer",
+        "{gone}: {}",
+        failed.told
+    );
+
+    faulty.recovers();
+    let pulled = work.good("pull", &[]).await;
+    for wrong in ["conflict", "moved here, and in the wiki"] {
+        assert!(!pulled.stdout.contains(wrong), "{gone}: {}", pulled.told);
+    }
+    let pushed = work.good("push", &["--yes"]).await;
+    let mut now = all(&work.wiki);
+    let made = now.remove(&place("docs/e")).unwrap();
+    assert_eq!(made.content, "Made here without fields.\n");
+    assert_eq!(now, wanted, "{gone}: {}", pushed.told);
+    let status = work.good("status", &[]).await;
+    assert!(
+        status.stdout.ends_with("as in the wiki\n"),
+        "{}",
+        status.told
+    );
+    let mut files = tree(work.dir.path());
+    files.remove(".settings.toml").unwrap();
+    assert_eq!(files, pulled_anew(&work).await);
 }
 
 #[tokio::test]

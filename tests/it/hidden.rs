@@ -727,8 +727,8 @@ fn what_lies_too_deep_to_be_followed_is_told() {
 /// What would take the square of its length, or of its depth, takes minutes.
 #[test]
 fn hostile_pages_are_read_in_time() {
-    for (piece, took) in hostile(400_000) {
-        assert!(took < Duration::from_secs(20), "{piece}: {took:?}");
+    for (piece, took) in hostile(200_000) {
+        assert!(took < Duration::from_secs(5), "{piece}: {took:?}");
     }
 }
 
