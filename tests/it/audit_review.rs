@@ -53,7 +53,7 @@ pub(crate) fn log() -> Log {
     };
 
     let mut first = Script::begin(at, "2030-01-02T09:00:00", "00000000000000aa", &[]);
-    let attempt = json!({ "event": "attempt", "gate": "confirm", "decision": "preview" });
+    let attempt = json!({ "event": "attempt", "gate": "confirm", "decision": "token" });
     let applied = json!({ "event": "outcome", "outcome": "applied", "ms": 34 });
     first.add("2030-01-02T09:00:01", &with(&update, attempt.clone()));
     first.add("2030-01-02T09:00:02", &with(&update, applied.clone()));
@@ -97,7 +97,7 @@ pub(crate) fn log() -> Log {
             "linesAdded": 1, "linesRemoved": 2,
         }),
     );
-    let operator = json!({ "event": "attempt", "gate": "operator", "decision": "yes" });
+    let operator = json!({ "event": "attempt", "gate": "operator", "decision": "token" });
     third.add("2030-01-04T09:00:02", &with(&undo, operator));
     third.add("2030-01-04T09:00:03", &with(&undo, applied));
     heads.push(third.close("2030-01-04T09:00:04"));

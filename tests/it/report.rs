@@ -305,7 +305,7 @@ fn large(dir: &Path) {
                 all
             };
             add(with(
-                json!({ "event": "attempt", "gate": "confirm", "decision": "preview" }),
+                json!({ "event": "attempt", "gate": "confirm", "decision": "token" }),
             ));
             let outcome = if call % 97 == 0 {
                 "partly_applied"
