@@ -260,12 +260,8 @@ async fn deletions_are_told_as_far_as_record_and_lists_know_and_to_keys_that_may
     );
     assert!(told.contains(&(&json!("home"), None)), "{all}");
     assert_eq!(told.len(), 2);
-    assert!(
-        all["notes"][0]
-            .as_str()
-            .unwrap()
-            .contains("no record of deletions")
-    );
+    let unknown = all["unavailable"]["deleted"].as_str().unwrap();
+    assert!(unknown.contains("no record of deletions"), "{unknown}");
     let below = changes(&served, json!({ "since": since, "path": "docs" })).await;
     assert_eq!(below["deleted"].as_array().unwrap().len(), 1);
     // Another key of the same server: only of what it may read there.
@@ -282,6 +278,63 @@ async fn deletions_are_told_as_far_as_record_and_lists_know_and_to_keys_that_may
             .map_or(0, |gone| gone.as_array().unwrap().len());
         assert_eq!(gone, count, "{all}");
     }
+}
+
+#[tokio::test]
+async fn deletions_by_others_are_told_of_pages_that_the_list_before_or_the_record_had() {
+    let wiki = sample_wiki().await;
+    let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
+    let before = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let own = id_of(&wiki, "docs/configuration");
+    let write = json!({ "id": own, "title": "Ours" });
+    before.confirmed("wikijs_update_page", write).await.unwrap();
+    // A new server on the same record, which listed nothing yet.
+    let served = Setup::of(&wiki, |keys| &keys.editor)
+        .in_dir_of(&before)
+        .serve()
+        .await;
+    wiki.with_store(|store| store.remove(own));
+    let all = changes(&served, json!({ "since": since })).await;
+    let gone = &all["deleted"][0];
+    assert_eq!(gone["path"], "docs/configuration", "{all}");
+    assert_eq!((gone.get("at"), gone.get("callId")), (None, None));
+    assert!(gone["lastSeen"].is_string(), "{all}");
+    let note = all["notes"][0].as_str().unwrap();
+    assert!(note.contains("may have gone before since"), "{note}");
+    // Nobody but the question itself asks for a list.
+    let home = id_of(&wiki, "home");
+    wiki.with_store(|store| store.remove(home));
+    let all = changes(&served, json!({ "since": since })).await;
+    let gone = all["deleted"].as_array().unwrap();
+    assert_eq!(gone.len(), 2, "{all}");
+    let missed = gone.iter().find(|page| page["path"] == "home").unwrap();
+    assert!(
+        missed["at"].is_string() && missed.get("lastSeen").is_none(),
+        "{all}"
+    );
+    // A key that may not read there is told of neither; a place outside of the scope is not named.
+    let other = wiki.key_with(&["read:pages", "read:source"], "other");
+    let another = Setup::at(&wiki.address(), &other)
+        .in_dir_of(&served)
+        .serve()
+        .await;
+    assert_eq!(
+        changes(&another, json!({ "since": since }))
+            .await
+            .get("deleted"),
+        None
+    );
+    let scoped = Setup::of(&wiki, |keys| &keys.admin)
+        .with("WIKI_READ_PATH_PREFIXES", "guides")
+        .in_dir_of(&served)
+        .serve()
+        .await;
+    assert_eq!(
+        changes(&scoped, json!({ "since": since }))
+            .await
+            .get("deleted"),
+        None
+    );
 }
 
 #[tokio::test]
