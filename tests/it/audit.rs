@@ -2,16 +2,21 @@
 //! and a full disk stops a write.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use wikijs_mcp::audit::chain::{End, Verified, verify};
 use wikijs_mcp::audit::{
-    AuditError, AuditLog, CallId, CallSelector, Entry, Event, Outcome, Record,
+    Against, AuditError, AuditLog, CallId, CallSelector, Entry, Event, Outcome, Record,
 };
 use wikijs_mcp::page::{Locale, PagePath, PageReading, PageState};
+
+use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::harness::{self, Setup, id_of, mutations, sample_wiki};
 
 /// Where a child of these tests finds the audit directory; without it, a child does nothing.
 const CHILDS_DIR: &str = "AUDIT_TEST_DIR";
@@ -238,6 +243,207 @@ async fn childs_part_writes_until_the_disk_is_full() {
     assert_eq!(next.err(), Some(AuditError::Failed(kind)));
     let outcome = log.record(entry(Event::Outcome)).await;
     assert_eq!(outcome, Err(AuditError::Failed(kind)));
+}
+
+/// Runs a child's part with the audit directory on a small disk of its own; what it said, or `None`
+/// where this user may not make a file system.
+fn on_a_small_disk(part: &str, dir: &Path) -> Option<String> {
+    let lines = "mount -t tmpfs -o size=2m none \"$0\" || exit 77; exec \"$@\"";
+    let output = Command::new("unshare")
+        .args(["-rm", "sh", "-c", lines])
+        .arg(dir)
+        .arg(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            part,
+            "--ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env(CHILDS_DIR, dir)
+        .output();
+    // Without the right to do this, nothing of ours ran.
+    let output = output.ok()?;
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let has_run = told.contains("running 1 test");
+    assert!(!has_run || output.status.success(), "{told}{errors}");
+    has_run.then_some(told)
+}
+
+/// Takes all room of a disk; removing the file gives it back.
+fn fill(dir: &Path) -> PathBuf {
+    let path = dir.join("ballast");
+    let mut file = fs::File::create(&path).unwrap();
+    let full = loop {
+        if let Err(error) = file.write_all(&[b'x'; 4096]) {
+            break error.kind();
+        }
+    };
+    assert_eq!(full, std::io::ErrorKind::StorageFull);
+    path
+}
+
+/// An attempt or outcome that no approval is asked of.
+fn step(call: CallId, event: Event) -> Entry {
+    Entry {
+        step: Some("update".to_owned()),
+        decision: Some("token".to_owned()),
+        outcome: (event == Event::Outcome).then_some(Outcome::Applied),
+        ..Entry::new(call, event)
+    }
+}
+
+/// Writes previews until there is no room for one more: the file's last block is full then.
+async fn write_until_full(log: &AuditLog) -> AuditError {
+    loop {
+        if let Err(error) = log.record(entry(Event::Preview)).await {
+            break error;
+        }
+    }
+}
+
+#[test]
+fn a_record_goes_on_by_itself_when_a_full_disk_has_room_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let part = "audit::childs_part_goes_on_when_there_is_room_again";
+    if let Some(told) = on_a_small_disk(part, dir.path()) {
+        assert!(told.contains("\nwent on\n"), "{told}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "a child's part, run by the test of the disk that has room again"]
+async fn childs_part_goes_on_when_there_is_room_again() {
+    let Some(dir) = childs_dir() else { return };
+    let full = AuditError::Failed(std::io::ErrorKind::StorageFull);
+    let log = AuditLog::new(&dir, "docs");
+    let new = || CallId::new().unwrap();
+    let (lost, going) = (new(), new());
+    for call in [lost, going] {
+        let _sent = log.attempt(step(call, Event::Attempt)).await.unwrap();
+    }
+    let ballast = fill(&dir);
+    write_until_full(&log).await;
+    assert_eq!(log.check(), Err(full.clone()));
+    // What cannot be recorded is not sent, and trying leaves nothing behind.
+    for _ in 0..3 {
+        let refused = log.attempt(step(new(), Event::Attempt)).await;
+        assert_eq!(refused.err(), Some(full.clone()));
+    }
+    assert_eq!(log.record(step(lost, Event::Outcome)).await, Err(full));
+    let [failed] = runs(&dir).try_into().unwrap();
+    fs::remove_file(ballast).unwrap();
+
+    let next = new();
+    let _sent = log.attempt(step(next, Event::Attempt)).await.unwrap();
+    assert_eq!(log.check(), Ok(()));
+    // Only what is not under way any more may be settled, and only by this process.
+    let open = log.left_open(None).await.unwrap();
+    let calls: Vec<CallId> = open.attempts.iter().map(|open| open.call).collect();
+    assert_eq!(calls, [lost]);
+    assert!(open.attempts[0].may_be_sent);
+    let other = AuditLog::new(&dir, "docs");
+    assert!(other.left_open(None).await.unwrap().is_empty());
+    log.record(open.attempts[0].outcome(Outcome::Applied))
+        .await
+        .unwrap();
+    log.forget_settled().await.unwrap();
+    assert!(!log.has_unsettled());
+    for call in [going, next] {
+        log.record(step(call, Event::Outcome)).await.unwrap();
+    }
+    log.close().await.unwrap();
+
+    let mut all = runs(&dir);
+    all.retain(|run| *run != failed);
+    let [second] = all.try_into().unwrap();
+    let first = fs::read_to_string(&second).unwrap();
+    let start = Record::parse(first.lines().next().unwrap().as_bytes()).unwrap();
+    let follows = start.follows.unwrap();
+    let name = |run: &Path| run.file_name().unwrap().to_str().unwrap().to_owned();
+    let whole = fs::read(&failed).unwrap();
+    let length = usize::try_from(follows.length).unwrap();
+    assert_eq!(whole[length - 1], b'\n');
+    let last = verify(BufReader::new(&whole[..length])).unwrap().last;
+    assert_eq!((follows.file, follows.hash), (name(&failed), Some(last)));
+    let checked = log.verify(&Against::default(), |_, _| {}).unwrap();
+    assert_eq!(checked.wrong, []);
+    let of_failed = checked.runs.iter().find(|run| run.file == name(&failed));
+    let of_failed = of_failed.unwrap();
+    assert_eq!(of_failed.followed_by, Some(name(&second)));
+    assert!(of_failed.open_end().unwrap().contains("no room for more"));
+    tell("went on");
+}
+
+#[test]
+fn a_server_settles_what_a_full_disk_kept_from_its_record_before_it_writes_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let part = "audit::childs_part_a_server_on_a_disk_that_was_full";
+    if let Some(told) = on_a_small_disk(part, dir.path()) {
+        assert!(told.contains("\nsettled\n"), "{told}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "a child's part, run by the test of the server on a full disk"]
+async fn childs_part_a_server_on_a_disk_that_was_full() {
+    let Some(disk) = childs_dir() else { return };
+    let wiki = sample_wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let dir = Arc::new(tempfile::tempdir_in(&disk).unwrap());
+    let setup = Setup::at(&faulty.address(), &wiki.keys().admin).in_dir(&dir);
+    let served = setup.serve().await;
+    let (home, other) = (id_of(&wiki, "home"), id_of(&wiki, "docs/configuration"));
+    let title = |id: i64| json!({ "id": id, "title": "Ours" });
+    let update = "wikijs_update_page";
+    let mut confirm = title(home);
+    confirm["confirm"] = served.call(update, title(home)).await.unwrap()["confirm"].clone();
+    faulty.on_mutations_after(0, Fault::new(Reach::Before, Reply::WikiHeld));
+    let filling = async {
+        faulty.mutations_arrive(1).await;
+        let ballast = fill(&disk);
+        write_until_full(served.app.desk.audit()).await;
+        faulty.let_late_ones_through().await;
+        ballast
+    };
+    let (applied, ballast) = tokio::join!(served.call(update, confirm), filling);
+    let applied = applied.unwrap();
+    let warnings = applied["warnings"].to_string();
+    assert!(warnings.contains("outcome_not_recorded"), "{warnings}");
+    let refused = served.call(update, title(other)).await.unwrap_err();
+    assert_eq!(refused["code"], "AUDIT_UNAVAILABLE");
+    assert!(
+        refused["hint"].as_str().unwrap().contains("room"),
+        "{refused}"
+    );
+    assert_eq!(mutations(&wiki).len(), 1);
+
+    fs::remove_file(ballast).unwrap();
+    let call = served.confirmed(update, title(other)).await.unwrap()["callId"].clone();
+    let mut all = harness::runs(dir.path());
+    all.sort();
+    let [_, second] = <[PathBuf; 2]>::try_from(all).unwrap();
+    let told: Vec<String> = fs::read_to_string(second)
+        .unwrap()
+        .lines()
+        .map(|line| Record::parse(line.as_bytes()).unwrap())
+        .filter(|record| matches!(record.event, Event::Attempt | Event::Outcome))
+        .map(|record| format!("{} {}", record.event.as_str(), record.call.unwrap()))
+        .collect();
+    let word = |event: &str, call: &Value| format!("{event} {}", call.as_str().unwrap());
+    assert_eq!(
+        told,
+        [
+            word("outcome", &applied["callId"]),
+            word("attempt", &call),
+            word("outcome", &call)
+        ]
+    );
+    let log = AuditLog::new(dir.path(), served.app.desk.audit().wiki());
+    let checked = log.verify(&Against::default(), |_, _| {}).unwrap();
+    assert_eq!(checked.wrong, []);
+    tell("settled");
 }
 
 #[tokio::test]
