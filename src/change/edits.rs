@@ -2,7 +2,10 @@
 
 use thiserror::Error;
 
-use crate::page::{Date, EditFault, Field, Locale, NewPath, PageState, PatchFault, SectionFault, SectionMode, Selector, TextEdit, apply_edits, apply_patch, bare_tag, check_content, edit_section, escaped};
+use crate::page::{
+    Date, EditFault, Field, Locale, NewPath, PageState, PatchFault, SectionFault, SectionMode,
+    Selector, TextEdit, apply_edits, apply_patch, bare_tag, check_content, edit_section, escaped,
+};
 
 use super::warning::Warning;
 

@@ -60,8 +60,8 @@ pub use block::{Block, BlockKind, Target};
 pub use changed::LineCounts;
 pub(crate) use changed::{Changed, Lines};
 pub use checks::{
-    EDITORS, bare_tag, check_comment, check_content, check_description, check_editor, check_tag, check_text,
-    check_title, trimmed_comment,
+    EDITORS, bare_tag, check_comment, check_content, check_description, check_editor, check_tag,
+    check_text, check_title, trimmed_comment,
 };
 pub use css::same_css;
 pub use css_rules::{DroppedRules, Sheet, dropped_rules};

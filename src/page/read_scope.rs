@@ -38,7 +38,11 @@ impl ReadRule {
             allowed,
             folded: denied.iter().map(Prefix::folded).collect(),
             denied,
-            tags: tags.iter().flat_map(spellings).map(TagPattern::new).collect(),
+            tags: tags
+                .iter()
+                .flat_map(spellings)
+                .map(TagPattern::new)
+                .collect(),
             named: tags.to_vec(),
         }
     }

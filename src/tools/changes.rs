@@ -148,7 +148,10 @@ pub(super) async fn since(
     let count = changes.len();
     let states = changes.iter().map(|changed| {
         let page = &changed.page;
-        (page.id.unwrap_or_default(), page.updated_at.clone().unwrap_or_default())
+        (
+            page.id.unwrap_or_default(),
+            page.updated_at.clone().unwrap_or_default(),
+        )
     });
     let ours = context.desk.past().calls_that_left(states.collect()).await;
     let pages: Vec<WrittenPage> = changes

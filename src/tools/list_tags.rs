@@ -89,7 +89,11 @@ impl Tool for ListTags {
             })
             .collect();
         let has = |query: &str| tags.iter().any(|tag| tag.tag.contains(query));
-        let query = if has(&query) { &query } else { bare_tag(&query) };
+        let query = if has(&query) {
+            &query
+        } else {
+            bare_tag(&query)
+        };
         tags.retain(|tag| tag.tag.contains(query));
         tags.sort_by(|a, b| a.tag.cmp(&b.tag));
         if input.order_by == Some(TagOrder::Pages) {

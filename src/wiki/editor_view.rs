@@ -128,7 +128,11 @@ fn rights_in(html: &str, locale: &Locale, path: &PagePath) -> Option<Rights> {
 /// The rights that are lacking by the wiki's page of refusal: to make a page, write:pages; to edit
 /// one, manage:pages as well.
 fn rights_refused(html: &str) -> Option<Rights> {
-    let refuses = |action| html.contains(&format!("<unauthorized action=\"{action}\"></unauthorized>"));
+    let refuses = |action| {
+        html.contains(&format!(
+            "<unauthorized action=\"{action}\"></unauthorized>"
+        ))
+    };
     let write = (Right::WritePages, false);
     if refuses("create") {
         Some(Rights::new([write]))

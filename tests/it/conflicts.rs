@@ -362,7 +362,8 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
                 );
                 let mut warnings = applied["warnings"].as_array().unwrap().clone();
                 warnings.retain(|warning| {
-                    !["much_removed", "heading_dropped"].contains(&warning["code"].as_str().unwrap())
+                    !["much_removed", "heading_dropped"]
+                        .contains(&warning["code"].as_str().unwrap())
                 });
                 assert_eq!(warnings.len(), 1, "{told}");
                 "changed since"

@@ -651,7 +651,11 @@ async fn warnings_of_a_draft_are_judged_over_all_of_it() {
     // The link that the next move would break is mended by a change of the same draft.
     let mended = edit(b, "[a](/docs/a)", "[a](/docs/first)");
     let joined = joins(&served, UPDATE, mended).await;
-    assert_eq!(codes(&joined), ["dead_link"], "nothing makes that page yet: {joined}");
+    assert_eq!(
+        codes(&joined),
+        ["dead_link"],
+        "nothing makes that page yet: {joined}"
+    );
     let moved = json!({ "id": a, "path": "docs/first" });
     let joined = joins(&served, UPDATE, moved).await;
     assert_eq!(codes(&joined), Vec::<String>::new(), "{joined}");

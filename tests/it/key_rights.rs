@@ -14,7 +14,11 @@ const WRITES: [&str; 3] = ["write:pages", "manage:pages", "delete:pages"];
 const ASSETS: [&str; 3] = ["read:assets", "write:assets", "manage:assets"];
 
 async fn wiki() -> DemoWiki {
-    wiki_of(&[("docs/a", "# A\n\nFirst.\n"), ("legal/b", "# B\n\nSecond.\n")]).await
+    wiki_of(&[
+        ("docs/a", "# A\n\nFirst.\n"),
+        ("legal/b", "# B\n\nSecond.\n"),
+    ])
+    .await
 }
 
 /// A key that reads everywhere and writes below `docs` alone.
@@ -161,10 +165,15 @@ async fn where_the_wiki_does_not_tell_a_right_the_preview_says_so() {
 async fn a_refusal_by_the_wiki_is_no_unknown_outcome_even_where_the_page_cannot_be_read() {
     let wiki = wiki().await;
     let faulty = FaultyWiki::before(&wiki).await;
-    let served = Setup::at(&faulty.address(), &wiki.keys().writer).serve().await;
+    let served = Setup::at(&faulty.address(), &wiki.keys().writer)
+        .serve()
+        .await;
     let a = id_of(&wiki, "docs/a");
     let mut edit = json!({ "id": a, "title": "x" });
-    let shown = served.call("wikijs_update_page", edit.clone()).await.unwrap();
+    let shown = served
+        .call("wikijs_update_page", edit.clone())
+        .await
+        .unwrap();
     edit["confirm"] = shown["confirm"].clone();
     let refusal = |name: &str, answer: Value| {
         let body = json!({ "data": { "pages": { name: answer } } }).to_string();
@@ -184,5 +193,9 @@ async fn a_refusal_by_the_wiki_is_no_unknown_outcome_even_where_the_page_cannot_
     assert_eq!(refused["code"], "NOT_APPLIED", "{refused}");
     assert_eq!(refused["details"]["outcome"], "not_applied");
     assert_eq!(refused["details"]["cause"], "PERMISSION_DENIED");
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        began.elapsed()
+    );
 }

@@ -148,14 +148,21 @@ async fn a_state_that_our_record_has_is_named_as_ours_with_its_call() {
     let served = setup(&wiki.address(), &wiki).serve().await;
     let [id, _] = ids(&wiki);
     read(&served, &wiki).await;
-    let beside = setup(&wiki.address(), &wiki).in_dir_of(&served).serve().await;
+    let beside = setup(&wiki.address(), &wiki)
+        .in_dir_of(&served)
+        .serve()
+        .await;
     let theirs = json!({ "id": id, "content": "Beside.\n" });
     let done = beside.confirmed(UPDATE, theirs).await.unwrap();
     let whole = json!({ "id": id, "content": "Written anew.\n" });
     let refused = served.call(UPDATE, whole.clone()).await.unwrap_err();
     let details = &refused["details"];
     assert_eq!(
-        (&details["changedBy"], &details["ours"], &details["byCallId"]),
+        (
+            &details["changedBy"],
+            &details["ours"],
+            &details["byCallId"]
+        ),
         (&json!(AUTHOR), &json!(true), &done["callId"]),
         "{refused}"
     );
@@ -163,7 +170,11 @@ async fn a_state_that_our_record_has_is_named_as_ours_with_its_call() {
     let changes = served.call("wikijs_get_page_history", since).await.unwrap();
     let pages = changes["changes"]["pages"].as_array().unwrap();
     let page = pages.iter().find(|page| page["id"] == id).unwrap();
-    assert_eq!((&page["ours"], &page["byCallId"]), (&json!(true), &done["callId"]), "{page}");
+    assert_eq!(
+        (&page["ours"], &page["byCallId"]),
+        (&json!(true), &done["callId"]),
+        "{page}"
+    );
 
     // A server with a record of its own writes the same page.
     let other = setup(&wiki.address(), &wiki).serve().await;
@@ -178,7 +189,10 @@ async fn a_state_that_our_record_has_is_named_as_ours_with_its_call() {
     let history = served.call("wikijs_get_page_history", one).await.unwrap();
     let entries = history["entries"].as_array().unwrap();
     assert_eq!(entries[0]["authorName"], AUTHOR, "{history}");
-    assert_eq!((&entries[0]["ours"], &entries[0]["byCallId"]), (&json!(true), &done["callId"]));
+    assert_eq!(
+        (&entries[0]["ours"], &entries[0]["byCallId"]),
+        (&json!(true), &done["callId"])
+    );
     assert_eq!(entries[1].get("ours"), None, "{history}");
 }
 

@@ -9,7 +9,11 @@ use crate::harness::{Served, Setup, id_of, mutations, page, sample_wiki};
 
 fn unknown(refused: &Value) {
     assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
-    assert_eq!(refused["details"]["locales"], json!(["de", "en"]), "{refused}");
+    assert_eq!(
+        refused["details"]["locales"],
+        json!(["de", "en"]),
+        "{refused}"
+    );
 }
 
 #[tokio::test]
@@ -63,9 +67,14 @@ async fn a_default_locale_that_the_wiki_has_not_is_named_as_the_setting() {
 async fn the_wiki_s_own_refusal_of_a_locale_is_invalid_input() {
     let wiki = sample_wiki().await;
     let faulty = FaultyWiki::before(&wiki).await;
-    let served = Setup::at(&faulty.address(), &wiki.keys().editor).serve().await;
+    let served = Setup::at(&faulty.address(), &wiki.keys().editor)
+        .serve()
+        .await;
     let mut new = json!({ "path": "new", "title": "New", "content": "x", "locale": "de" });
-    let shown = served.call("wikijs_create_page", new.clone()).await.unwrap();
+    let shown = served
+        .call("wikijs_create_page", new.clone())
+        .await
+        .unwrap();
     new["confirm"] = shown["confirm"].clone();
     let sql = "insert into \"pages\" - insert or update on table \"pages\" violates foreign key constraint \"pages_localecode_foreign\"";
     let refusal = json!({ "data": { "pages": { "create": { "page": null, "responseResult": {
@@ -76,7 +85,10 @@ async fn the_wiki_s_own_refusal_of_a_locale_is_invalid_input() {
     assert_eq!(refused["code"], "NOT_APPLIED", "{refused}");
     assert_eq!(refused["details"]["cause"], "INVALID_INPUT", "{refused}");
     let told = refused.to_string();
-    assert!(told.contains("no such locale") && !told.contains("insert"), "{told}");
+    assert!(
+        told.contains("no such locale") && !told.contains("insert"),
+        "{told}"
+    );
 }
 
 /// The same page in both locales, told apart by its title.

@@ -426,7 +426,8 @@ async fn a_set_that_takes_a_right_which_the_key_lacks_is_refused_before_the_firs
     let id = id_of(&wiki, "docs/a");
     let refused = served.call(UPDATE, moved(id, "new/b")).await.unwrap_err();
     assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");
-    let lacking = json!([{ "id": id, "locale": "en", "path": "docs/a", "rights": ["manage:pages"] }]);
+    let lacking =
+        json!([{ "id": id, "locale": "en", "path": "docs/a", "rights": ["manage:pages"] }]);
     assert_eq!(refused["details"]["lacking"], lacking, "{refused}");
     assert_eq!(mutations(&wiki).len(), 0);
 }

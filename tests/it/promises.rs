@@ -111,7 +111,9 @@ async fn promise_4_the_truth_about_outcomes() {
     // Nobody answers, and the page is as before: neither done nor "failed".
     let faulty = FaultyWiki::before(&wiki).await;
     faulty.on_mutations(Fault::new(Reach::Never, Reply::Cut));
-    let cut = Setup::at(&faulty.address(), &wiki.keys().admin).serve().await;
+    let cut = Setup::at(&faulty.address(), &wiki.keys().admin)
+        .serve()
+        .await;
     let id = id_of(&wiki, "docs");
     let error = cut
         .confirmed("wikijs_update_page", json!({ "id": id, "title": "x" }))

@@ -1284,7 +1284,10 @@ async fn a_page_that_was_never_changed_has_an_empty_history() {
     let page = read(&served, "wikijs_get_page_by_id", arguments)
         .await
         .unwrap();
-    assert_eq!(page["authorName"], "Administrator (account 1: that person, or any API key)");
+    assert_eq!(
+        page["authorName"],
+        "Administrator (account 1: that person, or any API key)"
+    );
 }
 
 // --- tags ---

@@ -36,7 +36,10 @@ async fn a_sign_before_a_tag_means_the_tag_in_every_argument() {
     assert_eq!(tags(&wiki, "docs/c"), ["new"]);
 
     let removed = json!({ "id": a, "removeTags": ["#x"] });
-    let done = served.confirmed("wikijs_update_page", removed).await.unwrap();
+    let done = served
+        .confirmed("wikijs_update_page", removed)
+        .await
+        .unwrap();
     assert_eq!(done["outcome"], "applied", "{done}");
     assert!(!done.to_string().contains("tags_not_there"), "{done}");
     assert_eq!(tags(&wiki, "docs/a"), ["y"]);
@@ -63,7 +66,10 @@ async fn a_sign_before_a_tag_means_the_tag_in_every_argument() {
         ("wikijs_list_tags", json!({ "query": "#all" }), "tags"),
     ] {
         let answer = served.call(tool, arguments).await.unwrap();
-        assert!(!answer[list].as_array().unwrap().is_empty(), "{tool} {answer}");
+        assert!(
+            !answer[list].as_array().unwrap().is_empty(),
+            "{tool} {answer}"
+        );
     }
 }
 
@@ -73,7 +79,10 @@ async fn a_tag_that_really_begins_with_the_sign_is_meant_by_it() {
     let b = id_of(&wiki, "docs/b");
     wiki.with_store(|store| store.page_mut(b).unwrap().tags.push("#y".to_owned()));
     let removed = json!({ "id": b, "removeTags": ["#y"] });
-    served.confirmed("wikijs_update_page", removed).await.unwrap();
+    served
+        .confirmed("wikijs_update_page", removed)
+        .await
+        .unwrap();
     assert_eq!(tags(&wiki, "docs/b"), ["y"]);
 }
 

@@ -243,8 +243,16 @@ async fn what_a_key_cannot_read_back_it_may_not_overwrite() {
     for key in keys {
         let served = Setup::of(&wiki, key).serve().await;
         for (tool, arguments, right) in [
-            ("wikijs_update_page", json!({ "id": id, "title": "x" }), "write:pages"),
-            ("wikijs_update_page", json!({ "id": id, "path": "docs/y" }), "write:pages"),
+            (
+                "wikijs_update_page",
+                json!({ "id": id, "title": "x" }),
+                "write:pages",
+            ),
+            (
+                "wikijs_update_page",
+                json!({ "id": id, "path": "docs/y" }),
+                "write:pages",
+            ),
             ("wikijs_delete_page", json!({ "id": id }), "delete:pages"),
         ] {
             let error = served.call(tool, arguments).await.unwrap_err();
@@ -253,7 +261,10 @@ async fn what_a_key_cannot_read_back_it_may_not_overwrite() {
         }
         // What a key may not write it cannot lose either.
         let accepted = json!({ "id": id, "title": "x", "acceptLoss": ["scriptCss", "scriptJs"] });
-        let error = served.call("wikijs_update_page", accepted).await.unwrap_err();
+        let error = served
+            .call("wikijs_update_page", accepted)
+            .await
+            .unwrap_err();
         assert_eq!(error["code"], "PERMISSION_DENIED", "{error}");
     }
     assert_eq!(mutations(&wiki).len(), 0);

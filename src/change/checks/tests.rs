@@ -127,7 +127,11 @@ fn each_check_warns_of_what_a_change_adds_and_of_nothing_else() {
             &["heading_dropped content:5"],
         ),
         ("# A\n\none\n", "one\n", &["heading_dropped content:1"]),
-        ("# A\n\none\n\n# B\n\ntwo\n", "# A\n\none\n\n# C\n\n2\n", none),
+        (
+            "# A\n\none\n\n# B\n\ntwo\n",
+            "# A\n\none\n\n# C\n\n2\n",
+            none,
+        ),
         ("# A\n\none\n\n# B\n\ntwo\n", "# A\n\none\n", none),
         ("# A\n\none\n", "B\n=\n\none\n", none),
         ("`# A`\n", "B\n", none),

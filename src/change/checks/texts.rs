@@ -35,8 +35,10 @@ pub(super) fn heading_dropped(change: &Change) -> Option<Warning> {
     if before.same(after, Field::Content) {
         return None;
     }
-    let (was, is): (Vec<&str>, Vec<&str>) =
-        (before.content.lines().collect(), after.content.lines().collect());
+    let (was, is): (Vec<&str>, Vec<&str>) = (
+        before.content.lines().collect(),
+        after.content.lines().collect(),
+    );
     let same = |(one, other): &(&&str, &&str)| one == other;
     let lead = was.iter().zip(&is).take_while(same).count();
     let most = was.len().min(is.len()).saturating_sub(lead);
@@ -55,7 +57,10 @@ pub(super) fn heading_dropped(change: &Change) -> Option<Warning> {
         Some(_) => "text without a heading comes in its place",
         None => {
             let lines = before.content.split_inclusive('\n');
-            let to: usize = lines.take(was.len().saturating_sub(tail)).map(str::len).sum();
+            let to: usize = lines
+                .take(was.len().saturating_sub(tail))
+                .map(str::len)
+                .sum();
             let rest = before.content.get(to..gone.section.end)?;
             if rest.trim().is_empty() {
                 return None;

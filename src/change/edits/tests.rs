@@ -93,9 +93,8 @@ fn tags_are_set_or_added_and_removed_and_the_others_stay() {
 
 #[test]
 fn a_tag_to_remove_is_the_page_s_own_with_its_sign_or_without() {
-    let words = |words: &[&str]| -> Vec<String> {
-        words.iter().map(|word| (*word).to_owned()).collect()
-    };
+    let words =
+        |words: &[&str]| -> Vec<String> { words.iter().map(|word| (*word).to_owned()).collect() };
     let (signed, plain) = (words(&["#x", "x", "y"]), words(&["x", "y"]));
     let remove = |tags: &[&str]| NewTags::Some {
         add: Vec::new(),
@@ -106,7 +105,10 @@ fn a_tag_to_remove_is_the_page_s_own_with_its_sign_or_without() {
     assert_eq!(remove(&["#"]).onto(&plain), plain);
     let missing = remove(&["#x", "#z", "y"]);
     assert_eq!(missing.not_there(&[&plain]), ["#z"]);
-    assert_eq!(missing.not_there(&[&plain, &words(&["z"])]), Vec::<&str>::new());
+    assert_eq!(
+        missing.not_there(&[&plain, &words(&["z"])]),
+        Vec::<&str>::new()
+    );
     assert!(NewTags::All(words(&["z"])).not_there(&[&plain]).is_empty());
     let warning = missing.warning(&[&plain]).unwrap();
     assert_eq!(

@@ -132,7 +132,12 @@ pub(super) async fn check(
     if let Some(author) = &read.author {
         failure = failure.detail("changedBy", author.as_str());
     }
-    if let Some(ours) = call.desk.past.call_that_left(Some(id), Some(updated_at)).await {
+    if let Some(ours) = call
+        .desk
+        .past
+        .call_that_left(Some(id), Some(updated_at))
+        .await
+    {
         failure = failure
             .detail("ours", true)
             .detail("byCallId", ours.to_string());

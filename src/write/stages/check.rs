@@ -172,7 +172,9 @@ pub(in crate::write) async fn look(
         }
     }
     notes.warnings.extend(seen.said);
-    notes.warnings.extend(unknown_rights.filter(|_| !seen.was_shown));
+    notes
+        .warnings
+        .extend(unknown_rights.filter(|_| !seen.was_shown));
     notes.linked_from = linkers::first_named(linked_from);
     Ok(Checked {
         notes,
@@ -253,7 +255,8 @@ async fn linked_around(desk: &Desk, set: &ChangeSet, beside: &Beside) -> Vec<lin
     if beside.mends_links {
         for one in &mut around {
             one.linked_from.clear();
-            one.warnings.retain(|warning| !OF_LINKS.contains(&&*warning.code));
+            one.warnings
+                .retain(|warning| !OF_LINKS.contains(&&*warning.code));
         }
     }
     around
@@ -360,7 +363,9 @@ impl Around<'_> {
         let mut checked = aside(one.change.bytes(), || one.change.check(lines, around));
         // An undo takes away what a write added.
         if one.undoes.is_some() {
-            checked.warnings.retain(|warning| warning.code != TAGS_DROPPED);
+            checked
+                .warnings
+                .retain(|warning| warning.code != TAGS_DROPPED);
         }
         checked
     }

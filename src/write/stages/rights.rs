@@ -67,7 +67,11 @@ async fn rights(wiki: &Wiki, need: &Need) -> Rights {
     let place = &need.place;
     let told = match place.id {
         // No view tells them (W44).
-        _ if need.rights.iter().all(|right| Right::OF_ASSETS.contains(right)) => {
+        _ if need
+            .rights
+            .iter()
+            .all(|right| Right::OF_ASSETS.contains(right)) =>
+        {
             return Rights::default();
         }
         None => wiki.rights_at(&place.locale, &place.path).await,
@@ -90,7 +94,10 @@ fn needs(change: &Change, is_list: bool) -> Vec<Need> {
     if change.is_empty() {
         return Vec::new();
     }
-    let (before, after) = (change.before().filter(|page| page.is_there()), change.after());
+    let (before, after) = (
+        change.before().filter(|page| page.is_there()),
+        change.after(),
+    );
     if let Some(thing) = change.thing() {
         return match (thing, before.or(after)) {
             (Thing::Asset(_), Some(page)) => vec![Need {
@@ -246,7 +253,11 @@ mod tests {
         });
         let all = vec!["write:pages", "write:styles", "write:scripts"];
         assert_eq!(told(&styled, false), [here(all)]);
-        let new = Change::recreate(PageState { script_css: String::new(), script_js: String::new(), ..page() });
+        let new = Change::recreate(PageState {
+            script_css: String::new(),
+            script_js: String::new(),
+            ..page()
+        });
         let made = (own.clone(), false, vec!["write:pages"]);
         assert_eq!(told(&new, false), [made]);
         // What a list deletes must be able to come back.
@@ -264,7 +275,10 @@ mod tests {
         };
         let rights = Rights::new([(Right::WritePages, true), (Right::DeletePages, false)]);
         let lacks = lacking(&need, &rights).unwrap();
-        assert_eq!((lacks.id, &*lacks.rights), (page().id, &["delete:pages"][..]));
+        assert_eq!(
+            (lacks.id, &*lacks.rights),
+            (page().id, &["delete:pages"][..])
+        );
         assert_eq!(unknown(&need, &rights), ["manage:pages"]);
         assert_eq!(lacking(&need, &Rights::default()), None);
     }

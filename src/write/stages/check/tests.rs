@@ -10,8 +10,8 @@ use crate::error::Code;
 use crate::gates::{ChangeSet, Gate, Mending, Policy, Refusal, SetChange, WritePolicy};
 use crate::page::testing::page;
 use crate::page::{Field, LinkedSite, Locale, PagePath, PagePlace, PageReading, PageState};
-use crate::wiki::AllPages;
 use crate::rules::{Rule, RuleBook, Then, When};
+use crate::wiki::AllPages;
 use crate::write::source::Beside;
 use crate::write::source::conflict::ConflictCheck;
 use crate::write::stages::check::Checked;
@@ -209,7 +209,11 @@ fn pages_are_judged_by_where_the_set_and_the_draft_put_them() {
         let (locale, path) = place(path);
         PageReading::bare(Some(id), locale, path, format!("Page {id}"))
     };
-    let pages = AllPages::of(vec![listed(1, "docs/a"), listed(2, "docs/b"), listed(3, "docs/c")]);
+    let pages = AllPages::of(vec![
+        listed(1, "docs/a"),
+        listed(2, "docs/b"),
+        listed(3, "docs/c"),
+    ]);
     let told = |set: &ChangeSet, beside: &Beside| -> Vec<String> {
         let pages = afterwards(&pages, set, beside).into_iter();
         pages.map(|page| page.path.as_str().to_owned()).collect()

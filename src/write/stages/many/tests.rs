@@ -160,7 +160,12 @@ fn the_warnings_of_changes_without_room_in_an_answer_are_in_it() {
     };
     let shown = preview.bounded();
     assert_eq!(shown.changes.len(), MAX_LINES);
-    let told: Vec<String> = shown.notes.warnings.iter().map(ToString::to_string).collect();
+    let told: Vec<String> = shown
+        .notes
+        .warnings
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(told.len(), 2);
     assert_eq!(told[0], "dead_link: docs/a: it leads nowhere.");
     assert!(told[1].starts_with("changes_not_shown"), "{told:?}");

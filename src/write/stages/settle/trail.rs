@@ -344,7 +344,11 @@ impl Overwritten {
     /// What a version has that is neither in the page as it was read nor in our own write: a
     /// version equal to that comes from a proxy that sent it twice.
     fn of(version: Version, before: &PageState, written: &PageState) -> Option<Self> {
-        let (id, at, author) = (version.id, version.date.clone(), version.author_name.clone());
+        let (id, at, author) = (
+            version.id,
+            version.date.clone(),
+            version.author_name.clone(),
+        );
         let theirs = version.laid_over(before);
         let differing = |page: &PageState| -> Vec<&'static str> {
             let fields = Field::restorable();

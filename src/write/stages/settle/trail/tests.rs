@@ -5,8 +5,8 @@ use time::macros::datetime;
 
 use super::super::promise::{FoundPage, Promise};
 use super::{
-    ChangedSince, Left, Overwritten, Trail, as_written, asked, began_together, follow, holds, is_passed, later,
-    look, of_time, overlap, overwritten,
+    ChangedSince, Left, Overwritten, Trail, as_written, asked, began_together, follow, holds,
+    is_passed, later, look, of_time, overlap, overwritten,
 };
 use crate::change::{Change, Proof, StepKind};
 use crate::gates::WritePolicy;
