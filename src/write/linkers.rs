@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use crate::change::{Change, StepKind, Warning};
 use crate::gates::{ChangeSet, SetChange};
-use crate::page::{Format, LinkBase, LinkKind, Moves, PagePlace, PageState, links, mend_links};
+use crate::page::{
+    Field, Format, LinkBase, LinkKind, Moves, PagePlace, PageState, links, mend_links,
+};
 
 use super::answer::LinkedFrom;
 use super::desk::Desk;
@@ -91,6 +93,11 @@ impl WikiLinks {
             .filter_map(|one| Some((one.change.before()?.id?, self.afterwards(&one.change))))
             .collect();
         let moves = moves(set);
+        let written: HashSet<i64> = set
+            .iter()
+            .filter(|one| one.change.fields().contains(&Field::Content))
+            .filter_map(|one| one.change.before()?.id)
+            .collect();
         let taken: HashSet<PagePlace> = set
             .iter()
             .filter_map(|one| one.change.place_taken())
@@ -100,10 +107,10 @@ impl WikiLinks {
                 return Around::default();
             };
             let own = one.change.target().id;
-            // Where the set puts another page at the place, links of its own mean that page.
+            // Where the set puts another page at the place, the texts that it writes mean that page.
             let is_taken = taken.contains(&place);
-            let means_other = is_taken && set.mending().is_some();
             let still_links = |id: &i64| {
+                let means_other = is_taken && written.contains(id);
                 of_set
                     .get(id)
                     .is_none_or(|to| !means_other && to.contains(&place))

@@ -606,7 +606,7 @@ async fn links_of_movers_lead_to_what_is_left_out_and_links_that_will_lead_nowhe
     ])
     .await;
     let served = setup(&wiki)
-        .with("WIKI_TOOLSETS", "pages,proposals")
+        .with("WIKI_TOOLSETS", "pages,drafts,proposals")
         .with("WIKI_MUTATION_DRY_RUN", "true")
         .serve()
         .await;

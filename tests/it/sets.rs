@@ -768,10 +768,18 @@ async fn an_operator_is_told_which_pages_of_a_set_stay_and_takes_the_others_back
 const THE_END: &str = "The end.";
 
 /// A set of three pages whose third change is refused; `act` is done to the store right before so
-/// many-th operation. The wiki, the server, the pages, the refusal, and the operations since.
+/// many-th operation. The wiki, what stands before it, the server, the pages, the refusal, and the
+/// operations since.
 async fn refused_third(
     act: Option<(usize, fn(&mut PageRow))>,
-) -> (DemoWiki, Served, [i64; 3], Value, Vec<(bool, bool)>) {
+) -> (
+    DemoWiki,
+    FaultyWiki,
+    Served,
+    [i64; 3],
+    Value,
+    Vec<(bool, bool)>,
+) {
     let text = format!("One.\n\n{THE_END}\n");
     let paths = ["docs/a", "docs/b", "docs/c"];
     let wiki = wiki_of(&paths.map(|path| (path, text.as_str()))).await;
@@ -801,7 +809,7 @@ async fn refused_third(
         (one.kind == OperationKind::Mutation, reads)
     });
     let seen = seen.collect();
-    (wiki, served, ids, failed.unwrap_err(), seen)
+    (wiki, faulty, served, ids, failed.unwrap_err(), seen)
 }
 
 fn told_of_first(failed: &Value) -> &Value {
@@ -810,7 +818,7 @@ fn told_of_first(failed: &Value) -> &Value {
 
 #[tokio::test]
 async fn a_change_that_cannot_go_back_stays_and_says_why_in_the_answer_and_on_record() {
-    let (_, _, _, _, seen) = refused_third(None).await;
+    let (.., seen) = refused_third(None).await;
     let mutations = seen
         .iter()
         .enumerate()
@@ -827,7 +835,7 @@ async fn a_change_that_cannot_go_back_stays_and_says_why_in_the_answer_and_on_re
         .rposition(|(_, reads)| *reads)
         .unwrap();
     let act = |page: &mut PageRow| page.content = page.content.replace("Our", "Their");
-    let (wiki, served, ids, failed, _) = refused_third(Some((before, act))).await;
+    let (wiki, faulty, served, ids, failed, _) = refused_third(Some((before, act))).await;
     assert_eq!(failed["code"], "PARTLY_APPLIED", "{failed}");
     assert_eq!(outcomes(&failed), ["applied", "taken_back", "not_applied"]);
     let first = told_of_first(&failed);
@@ -842,7 +850,7 @@ async fn a_change_that_cannot_go_back_stays_and_says_why_in_the_answer_and_on_re
             && one.undoes.map(|call| call.to_string()).as_deref() == first["callId"].as_str()
     });
     assert_eq!(refusal.unwrap().code.as_deref(), Some("EDIT_CONFLICT"));
-    let later = Setup::of(&wiki, |keys| &keys.admin)
+    let later = Setup::at(&faulty.address(), &wiki.keys().admin)
         .with("WIKI_TOOLSETS", "pages,drafts")
         .in_dir_of(&served)
         .serve()
@@ -855,12 +863,12 @@ async fn a_change_that_cannot_go_back_stays_and_says_why_in_the_answer_and_on_re
 
 #[tokio::test]
 async fn a_change_that_somebody_elses_write_brings_back_after_it_went_is_said_to_be_there() {
-    let (_, _, _, clean, seen) = refused_third(None).await;
+    let (.., clean, seen) = refused_third(None).await;
     assert_eq!(clean["details"]["outcome"], "not_applied", "{clean}");
     // The last reading of a page is the second look at the first one.
     let last = seen.iter().rposition(|(_, reads)| *reads).unwrap();
     let act = |page: &mut PageRow| page.content = page.content.replace("The end.", "Our end.");
-    let (wiki, _, ids, failed, _) = refused_third(Some((last, act))).await;
+    let (wiki, _, _, ids, failed, _) = refused_third(Some((last, act))).await;
     let text = wiki.with_store(|store| store.page(ids[0]).unwrap().content.clone());
     assert!(text.contains("Our end."), "{text}");
     assert_eq!(failed["code"], "PARTLY_APPLIED", "{failed}");

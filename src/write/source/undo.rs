@@ -148,7 +148,7 @@ impl Source for Undo {
                 };
                 let set = shown.undoes().filter(|_| agrees && self.path.is_none());
                 let set = set.ok_or_else(super::mismatch)?;
-                // The preview decided whether to use force.
+                // The preview decided whether to use force, and whether to leave changes out.
                 let forced = Self {
                     force: true,
                     ..self.clone()
@@ -158,7 +158,7 @@ impl Source for Undo {
                 let asked: HashSet<CallId> = shown.iter().filter_map(|one| one.undoes).collect();
                 // What it leaves out the preview named.
                 let is_whole = asked.len().saturating_add(shown.left_out().len()) >= left.len();
-                if !asked.is_subset(&left) || !is_whole || shown.goes_on() != self.skips {
+                if !asked.is_subset(&left) || !is_whole {
                     return Err(super::mismatch().into());
                 }
                 return super::bulk::still_so(call, shown).await;
