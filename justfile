@@ -50,6 +50,11 @@ heavy: conformance clients
     cargo test --test it in_a_browser -- --ignored --nocapture
     cargo bench --bench budgets -- --only heavy --only soak --write
 
+# What once went wrong at the doors, played again on a running wiki at PLAYED_WIKI_URL with a key of full access,
+# PLAYED_WIKI_KEY. `cargo test` plays it on the embedded wiki.
+played:
+    cargo test --test it played_again -- --include-ignored --nocapture
+
 # What the unit tests of gates, changes and stages let through when the code is changed (needs cargo-mutants). A failing
 # case must not be kept for the next change.
 mutants:

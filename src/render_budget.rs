@@ -86,7 +86,7 @@ struct Held {
 #[derive(Debug)]
 pub(crate) struct Room {
     bytes: usize,
-    permit: OwnedSemaphorePermit,
+    units: OwnedSemaphorePermit,
 }
 
 /// Runs a call that shows differences; with its end its room is free. Within another one it shares
@@ -241,7 +241,7 @@ impl Room {
     /// it would have to wait for it.
     fn shrink_to(&mut self, bytes: usize) {
         let more = self.bytes.saturating_sub(bytes) / UNIT;
-        drop(self.permit.split(more));
+        drop(self.units.split(more));
         self.bytes -= more * UNIT;
     }
 }
@@ -279,11 +279,11 @@ impl Budget {
         } else {
             &self.large
         };
-        let units = u32::try_from(bytes / UNIT).map_err(|_| NoRoom)?;
-        let taking = Arc::clone(of).acquire_many_owned(units);
+        let count = u32::try_from(bytes / UNIT).map_err(|_| NoRoom)?;
+        let taking = Arc::clone(of).acquire_many_owned(count);
         let taken = tokio::time::timeout(self.patience, taking).await;
-        let permit = taken.map_err(|_| NoRoom)?.map_err(|_| NoRoom)?;
-        Ok(Some(Room { bytes, permit }))
+        let units = taken.map_err(|_| NoRoom)?.map_err(|_| NoRoom)?;
+        Ok(Some(Room { bytes, units }))
     }
 }
 

@@ -157,11 +157,11 @@ async fn tried(prefix: &str, site: &Local, helpers: &[Local]) -> Result<bool, St
             "there are pages below {prefix}/ already; name another --prefix"
         ));
     }
-    let (row, id) = matrix::create(site, &format!("{prefix}/page")).await;
+    let (mut rows, id) = matrix::create(site, &format!("{prefix}/page")).await;
     site.created.borrow_mut().extend(id);
     // A key that may not write at all is refused, and that is all there is to see.
-    let is_refused = row.answer == "NOT_APPLIED" && id.is_none();
-    let mut rows = vec![row];
+    let refusals = ["PERMISSION_DENIED", "NOT_APPLIED"];
+    let is_refused = rows.iter().all(|row| refusals.contains(&&*row.answer)) && id.is_none();
     if let Some(id) = id {
         // What this key could not give the page it must keep all the same.
         if let Some(helper) = helpers

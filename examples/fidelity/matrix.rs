@@ -59,6 +59,9 @@ pub(crate) fn names() -> [&'static str; Field::ALL.len()] {
 /// Styles in the form in which they are stored, with what the editor's view does not show.
 pub(crate) const CSS: &str = "@import url(none.css);body{color:red}";
 
+/// The fields that need a right of their own to be written.
+const CODE: [(&str, &str); 2] = [("scriptCss", "write:styles"), ("scriptJs", "write:scripts")];
+
 /// The content of a page that all ways can be tried on.
 pub(crate) const CONTENT: &str = "---\nkey: value\n---\n\nBefore.\r\n\n# One\n\nodd \u{a0} spaces  \n\n```\n# no heading\n```\n\n## Two\n\nbelow\n\n# Three\n\nend\n";
 
@@ -159,18 +162,50 @@ pub(crate) fn page(path: &str) -> Value {
     })
 }
 
-/// Creates a page, and says what became of what was asked for.
-pub(crate) async fn create(site: &impl Site, path: &str) -> (Row, Option<i64>) {
-    let arguments = page(path);
-    let answer = confirmed(site, "wikijs_create_page", &arguments).await;
+/// Creates a page, and says what became of what was asked for. A key that may not write styles or
+/// scripts is refused before anything is sent; it creates the page without them.
+pub(crate) async fn create(site: &impl Site, path: &str) -> (Vec<Row>, Option<i64>) {
+    let mut arguments = page(path);
+    let (row, id, lacking) = created(site, "create", &arguments).await;
+    let mut rows = vec![row];
+    let mut is_less = false;
+    for (field, right) in CODE {
+        if lacking.iter().any(|lacks| lacks == right)
+            && let Some(arguments) = arguments.as_object_mut()
+        {
+            is_less |= arguments.remove(field).is_some();
+        }
+    }
+    if !is_less {
+        return (rows, id);
+    }
+    let (row, id, _) = created(site, "create without refused fields", &arguments).await;
+    rows.push(row);
+    (rows, id)
+}
+
+/// Creates a page with these arguments: its row, its id, and the rights that its key lacks.
+async fn created(
+    site: &impl Site,
+    way: &str,
+    arguments: &Value,
+) -> (Row, Option<i64>, Vec<String>) {
+    let path = arguments["path"].as_str().unwrap_or_default();
+    let answer = confirmed(site, "wikijs_create_page", arguments).await;
     let id = id_at(site, path).await;
     let after = match id {
         Some(id) => site.look(id).await,
         None => Fields::new(),
     };
     // What a create does not say is as the wiki has it.
-    let row = Row::of("create", &answer, &after, &after, &arguments);
-    (row, id)
+    let row = Row::of(way, &answer, &after, &after, arguments);
+    let lacking = answer
+        .err()
+        .map(|error| error["details"]["lacking"][0]["rights"].clone());
+    let lacking = lacking.as_ref().and_then(Value::as_array);
+    let lacking = lacking.into_iter().flatten();
+    let lacking = lacking.filter_map(|right| right.as_str().map(str::to_owned));
+    (row, id, lacking.collect())
 }
 
 /// Gives a page the styles and scripts that its maker may not write.

@@ -1,7 +1,6 @@
 //! Tells which approval a write spent, by what its records say.
 
-use super::reader::{runs, scan};
-use super::{ApprovalId, AuditError, AuditLog, CallId, CallStory, Event, Record};
+use super::{ApprovalId, CallId, Event, Record};
 
 /// The most calls that are named as those that spent one approval.
 const MAX_SPENT: usize = 100;
@@ -62,19 +61,4 @@ impl Spent {
         }
         true
     }
-}
-
-/// Fills in which calls spent the approvals of these calls.
-///
-/// # Errors
-/// If the runs cannot be read.
-pub(super) fn fill_spent(log: &AuditLog, calls: &mut [CallStory]) -> Result<(), AuditError> {
-    scan(&runs(&log.place())?, &["\"confirms\""], |told| {
-        let Ok(record) = told.record else { return };
-        for call in &mut *calls {
-            let mut spent = Spent(std::mem::take(&mut call.spent_by));
-            spent.read(call.call, &record);
-            call.spent_by = spent.0;
-        }
-    })
 }

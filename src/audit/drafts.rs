@@ -118,14 +118,13 @@ impl AuditLog {
     ) -> Result<usize, AuditError> {
         let place = self.place();
         blocking(move || {
-            let paths = match name {
-                Some(name) => find(&place, &owner, &name)?.into_iter().collect(),
-                None => {
-                    let (_, prefix) = owner.prefixes();
-                    let own = files(&place)?.into_iter();
-                    let own = own.filter(|file| file.owner == prefix);
-                    own.map(|file| file.path).collect::<Vec<_>>()
-                }
+            let paths = if let Some(name) = name {
+                find(&place, &owner, &name)?.into_iter().collect()
+            } else {
+                let (_, prefix) = owner.prefixes();
+                let own = files(&place)?.into_iter();
+                let own = own.filter(|file| file.owner == prefix);
+                own.map(|file| file.path).collect::<Vec<_>>()
             };
             let sizes = paths
                 .iter()

@@ -5,8 +5,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use time::OffsetDateTime;
 
-use super::confirmed::fill_spent;
+use super::confirmed::Spent;
 use super::proposals::{is_making, is_making_of_other};
+use super::reader::{runs, scan};
 use super::{
     ApprovalId, AuditError, AuditLog, CallId, CallStory, Ending, Event, Filter, Omitted,
     ProposalId, Record,
@@ -147,7 +148,7 @@ impl CallGroup {
 
     /// Leaves only these of its changes, with their lines.
     pub fn keep_changes(&mut self, changes: Vec<CallStory>) {
-        self.lines = changes.iter().fold((0, 0), |sum, call| add_call(sum, call));
+        self.lines = changes.iter().fold((0, 0), add_call);
         (self.of_changes, self.changes) = (changes.len(), changes);
     }
 
@@ -427,6 +428,18 @@ impl AuditLog {
         }
         Ok(found)
     }
+}
+
+/// Fills in which calls spent the approvals of these calls.
+fn fill_spent(log: &AuditLog, calls: &mut [CallStory]) -> Result<(), AuditError> {
+    scan(&runs(&log.place())?, &["\"confirms\""], |told| {
+        let Ok(record) = told.record else { return };
+        for call in &mut *calls {
+            let mut spent = Spent(std::mem::take(&mut call.spent_by));
+            spent.read(call.call, &record);
+            call.spent_by = spent.0;
+        }
+    })
 }
 
 /// Groups of calls that were read already, the newest first.

@@ -187,7 +187,10 @@ impl AuditLog {
         self.in_turn(|shared, state| match state {
             State::Failed(why, run) => match shared.follow(why, run) {
                 Ok(run) => (State::Running(run), Ok(())),
-                Err((state, why)) => (state, Err(why)),
+                Err(stopped) => {
+                    let (why, run) = *stopped;
+                    (State::Failed(why.clone(), run), Err(why))
+                }
             },
             State::Ended => (State::Ended, Err(AuditError::Ended)),
             state => (state, Ok(())),
@@ -450,9 +453,10 @@ impl Shared {
             },
             State::Failed(why, run) => match self.follow(why, run) {
                 Ok(run) => run,
-                Err((state, why)) => {
+                Err(stopped) => {
+                    let (why, run) = *stopped;
                     self.left().lost(entry);
-                    return (state, Err(why));
+                    return (State::Failed(why.clone(), run), Err(why));
                 }
             },
             State::Ended => return (State::Ended, Err(AuditError::Ended)),
@@ -477,10 +481,10 @@ impl Shared {
         &self,
         why: AuditError,
         failed: Option<OwnRun>,
-    ) -> Result<OwnRun, (State, AuditError)> {
+    ) -> Result<OwnRun, Box<(AuditError, Option<OwnRun>)>> {
         let failed = match failed {
             Some(failed) if why.is_no_room() => failed,
-            failed => return Err((State::Failed(why.clone(), failed), why)),
+            failed => return Err(Box::new((why, failed))),
         };
         match self.begin_after(&failed) {
             Ok(run) => {
@@ -495,7 +499,7 @@ impl Shared {
             }
             Err(error) => {
                 tracing::warn!(%error, "audit: there is still no room for the record");
-                Err((State::Failed(why.clone(), Some(failed)), why))
+                Err(Box::new((why, Some(failed))))
             }
         }
     }

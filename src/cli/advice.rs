@@ -48,13 +48,12 @@ const fn at_terminal(code: Code) -> Option<&'static str> {
         Code::PageNotFound => {
             "The page may have been moved or deleted; `wikijs-mcp tool call wikijs_search_pages` finds pages."
         }
-        Code::MutationsDisabled => "Nothing was sent.",
+        Code::MutationsDisabled | Code::ApprovalDenied => "Nothing was sent.",
         Code::ConfirmRequired => {
             "Nothing was sent. Give the operator's token in the arguments of `tool call`, as confirm; other commands ask at a terminal without --yes."
         }
         Code::ConfirmMismatch => "Give the right token; for a changed call, leave confirm out.",
         Code::ConfirmExpired => "Try again: the preview is made anew.",
-        Code::ApprovalDenied => "Nothing was sent.",
         Code::EditConflict => {
             "Nothing was sent. Try again: the preview is made of the page as it is now."
         }

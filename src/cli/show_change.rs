@@ -114,7 +114,7 @@ fn links_left(links: &[LinkLeft]) -> Vec<String> {
     let line = |left: &LinkLeft| {
         let (locale, path) = &left.place;
         let link = match &left.link {
-            Some((link, line)) => format!(", line {line}: {link}"),
+            Some((address, line)) => format!(", line {line}: {address}"),
             None => String::new(),
         };
         let told = format!("{link}: {}", left.why);
@@ -162,14 +162,13 @@ fn set_json(set: &SetAnswer) -> Value {
 }
 
 fn link_left_json(left: &LinkLeft) -> Value {
-    let (link, line) = left.link.as_ref().map_or((None, None), |(link, line)| {
-        (Some(link.as_str()), Some(line))
-    });
+    let address = left.link.as_ref().map(|(address, _)| address.as_str());
+    let line = left.link.as_ref().map(|(_, line)| line);
     json!({
         "id": left.id,
         "locale": left.place.0.as_str(),
         "path": left.place.1.as_str(),
-        "link": link,
+        "link": address,
         "line": line,
         "why": left.why,
     })

@@ -303,7 +303,8 @@ pub(super) fn check_http(settings: &ServeSettings) -> Result<(), String> {
     check_start(settings, settings.address.unwrap_or(any))
 }
 
-/// The operator as the caller of a command.
+/// The operator as the caller of a command: a person approves no more than is shown, so all of a
+/// change is.
 pub(super) fn operator(command: &'static str) -> Caller {
     Caller {
         tool: command,
@@ -316,7 +317,7 @@ pub(super) fn operator(command: &'static str) -> Caller {
         session: SessionId::new("operator"),
         asker: Asker::Nobody,
         narrowing: None,
-        extent: Extent::Bounded,
+        extent: Extent::Whole,
         family: None,
         asked: None,
         note: None,

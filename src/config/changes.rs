@@ -151,10 +151,10 @@ impl Layers {
     pub fn changes_since(&self, old: &Self) -> Changes {
         let (new, old) = (self.source(), old.source());
         let mut changes = Changes::default();
-        let changed = SETTINGS
+        let differing = SETTINGS
             .iter()
             .filter(|setting| is_changed(setting, &new, &old));
-        for setting in changed {
+        for setting in differing {
             changes.note(setting.file_name(), setting.touches());
         }
         let (new, old) = (new.tables(), old.tables());

@@ -75,14 +75,14 @@ pub(super) fn check_whole(path: &str) -> Result<(), String> {
         }
     }
     let first = within.split('/').next().unwrap_or_default();
-    let (locale, folder) = first.split_once(':').unwrap_or(("", first));
-    if folder.is_empty() || folder.contains(':') {
+    let (locale, top) = first.split_once(':').unwrap_or(("", first));
+    if top.is_empty() || top.contains(':') {
         return fault("its first segment names no folder".to_owned());
     }
     // Behind what the wiki takes for a locale, the next segment would be the first folder.
-    if locale.is_empty() && Locale::as_stored(folder.to_lowercase()).begins_addresses() {
+    if locale.is_empty() && Locale::as_stored(top.to_lowercase()).begins_addresses() {
         return fault(format!(
-            "it begins with {folder:?}, which is taken for a locale; write it before a colon"
+            "it begins with {top:?}, which is taken for a locale; write it before a colon"
         ));
     }
     Ok(())

@@ -180,8 +180,10 @@ mod tests {
 
     #[test]
     fn a_difference_of_long_texts_without_a_common_line_says_that_it_is_coarse() {
-        let text =
-            |word: &str| -> String { (0..60_000).map(|at| format!("{word} {at}\n")).collect() };
+        let text = |word: &str| {
+            let lines: Vec<String> = (0..60_000).map(|at| format!("{word} {at}\n")).collect();
+            lines.concat()
+        };
         let (old, new) = (text("old"), text("new"));
         let (diff, counts) = unified_diff(&old, &new);
         assert_eq!(diff.lines().next(), Some(COARSE));

@@ -91,7 +91,7 @@ pub(super) fn begin(
             Decision::Undo { call, digest } => undone(&reviewer, call, &digest).await,
         }
     };
-    tokio::spawn(async move { under_way.count(id, work).await })
+    tokio::spawn(async move { Box::pin(under_way.count(id, work)).await })
 }
 
 /// Gives the end of a decision that was begun.
@@ -267,7 +267,7 @@ pub(super) fn reason(text: &str) -> Result<String, &'static str> {
 /// That there is none, or what keeps it from being read.
 pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<Seen, Failure> {
     let desk = &reviewer.bench.desk;
-    let review = desk.review(id).await?;
+    let review = Box::pin(desk.review(id)).await?;
     if !is_within(reviewer, &review.proposal, &HashSet::new()) {
         return Err(none());
     }

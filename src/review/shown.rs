@@ -17,6 +17,10 @@ use crate::write::{Review, ReviewWarning};
 const MOST_NAMED: usize = 20;
 
 /// A set as it is rendered for one browser.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about the person or the set"
+)]
 pub(super) struct Shown<'a> {
     /// The set.
     pub sheet: &'a Sheet<'a>,

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::{Map, Number, Value};
 
 use crate::error::{Code, Failure};
@@ -46,6 +48,10 @@ impl Arguments {
     /// # Errors
     /// It is no JSON object.
     pub fn read(json: &[u8]) -> serde_json::Result<Self> {
+        if json.trim_ascii_start().first() != Some(&b'{') {
+            // The reader's own error would repeat all of a text.
+            return Err(serde_json::Error::custom("no object"));
+        }
         let mut room = Room {
             values: MOST_VALUES,
             is_cut: false,
@@ -317,7 +323,7 @@ mod tests {
 
     #[test]
     fn what_is_no_object_is_refused() {
-        for bad in ["", "[]", "1", "{", "{}x", "{\"a\":\u{1}}", "nul"] {
+        for bad in ["", "[]", "1", "\"{}\"", "{", "{}x", "{\"a\":\u{1}}", "nul"] {
             assert!(Arguments::read(bad.as_bytes()).is_err(), "{bad:?}");
         }
         assert!(Arguments::read(b"{\"a\":\"\xff\"}").is_err());

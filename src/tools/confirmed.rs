@@ -49,7 +49,10 @@ impl Completed {
         }
         let given = arguments.members();
         let Some(token) = given.get(CONFIRM).and_then(Value::as_str) else {
-            let asked = Asked::new(T::NAME, given.clone());
+            // The caller's own call is shared, since its arguments may be large.
+            let own = context.caller.asked.clone();
+            let own = own.filter(|asked| asked.tool == T::NAME);
+            let asked = own.unwrap_or_else(|| Asked::new(T::NAME, given.clone()));
             return Ok(Self {
                 asked: Some(asked),
                 ..plain(arguments)

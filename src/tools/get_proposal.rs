@@ -60,7 +60,7 @@ impl Tool for GetProposal {
 async fn shown(context: Context, input: Input) -> Result<Output, Failure> {
     let none = || input::invalid_argument("id", "names no proposal of this client");
     let id: ProposalId = input.id.parse().map_err(|_| none())?;
-    let review = match context.desk.review(id).await {
+    let review = match Box::pin(context.desk.review(id)).await {
         Ok(review) if may_see(&context.caller, &review.proposal) => review,
         Ok(_) => return Err(none()),
         Err(failure) if failure.code == Code::InvalidInput => return Err(none()),

@@ -103,10 +103,10 @@ impl Surface {
             (Some(own), Some(before)) => before.iter().any(|name| !own.contains(name)),
         };
         let is_new = |name: &&str| !before.without.contains(name) && writes(name);
-        other.0.iter().any(|known| is_lost(&known))
+        other.0.iter().any(is_lost)
             || has_fewer
             || own.excluded.iter().any(|name| before.offers(name))
-            || own.without.iter().any(|name| is_new(&name))
+            || own.without.iter().any(is_new)
             || (own.only_reading && !before.only_reading)
     }
 

@@ -37,7 +37,7 @@ impl Wiki {
         let answers = self.batch::<PageAuthor>(asked.collect()).await?;
         let authors = answers
             .into_iter()
-            .map(|answer| Some(answer.ok()?.pages?.single?))
+            .map(|answer| answer.ok()?.pages?.single)
             .map(|page| page.map(|page| author(page.author_id, page.author_name)));
         fill(pages, &ids, authors);
 

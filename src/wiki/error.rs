@@ -189,9 +189,8 @@ impl WikiError {
             | Self::AnswerTooLarge { .. }
             | Self::Malformed { .. } => (false, true, false),
             // It is said of reads alone.
-            Self::NoRoom(_) => (false, false, false),
             Self::Internal { kind } => (false, *kind == HTTP_500, false),
-            Self::Untrusted { .. } | Self::TreeRebuild => (false, false, false),
+            Self::NoRoom(_) | Self::Untrusted { .. } | Self::TreeRebuild => (false, false, false),
         };
         Meaning {
             is_passing,

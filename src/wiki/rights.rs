@@ -64,6 +64,9 @@ impl Right {
     /// All that are about assets (W35 to W41).
     pub const OF_ASSETS: [Self; 3] = [Self::ReadAssets, Self::WriteAssets, Self::ManageAssets];
 
+    /// All that are about a page's own styles and scripts.
+    pub const OF_CODE: [Self; 2] = [Self::WriteStyles, Self::WriteScripts];
+
     /// All that are about pages.
     pub const ALL: [Self; 8] = [
         Self::ReadPages,
@@ -183,6 +186,24 @@ impl Wiki {
     /// If the wiki cannot be asked at all; a refusal is no error.
     pub async fn rights_by_path(&self, page: &PageReading) -> Result<Rights, WikiError> {
         self.rights_by_reading(page).await
+    }
+
+    /// The same, and which styles and scripts the readers' view denies to the key. No read tells
+    /// them by paths alone, and an update keeps the old ones in silence (W24), so the view's no
+    /// counts. Its yes may come from a rule of tags, and tells nothing (W47).
+    ///
+    /// # Errors
+    /// If the wiki cannot be asked at all; a refusal is no error.
+    pub async fn rights_to_code(&self, page: &PageReading) -> Result<Rights, WikiError> {
+        let mut rights = self.rights_by_path(page).await?;
+        let in_view = match self.read_in_view(page, Rights::from_view).await {
+            Err(error) if error.ends_a_pass() => return Err(error),
+            told => told.unwrap_or_default(),
+        };
+        let denied = Right::OF_CODE.into_iter();
+        let denied = denied.filter(|right| in_view.has(*right) == Some(false));
+        rights.0.extend(denied.map(|right| (right, false)));
+        Ok(rights)
     }
 
     /// The rights of the key at a place where no page is (W43); unknown ones where the view is

@@ -45,7 +45,8 @@ impl Past {
         since: OffsetDateTime,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool + Copy,
     ) -> Result<(Vec<Deleted>, usize), Failure> {
-        // A list of now shows what the one before had.
+        // A list of now shows what the one before had. A page that is hidden now is there all the
+        // same, and must not be told as gone.
         let unbounded = self.wiki.unbounded();
         let there = unbounded.pages_now().await?;
         let there: HashSet<i64> = there.iter().filter_map(|page| page.id).collect();

@@ -177,9 +177,10 @@ impl WikiLinks {
             mended = mend(&page.content);
         }
         // Without an update after the move the wiki does not render the page where it goes (W49).
-        let stale = match one.change.steps().contains(&StepKind::Update) {
-            true => &[][..],
-            false => &mended.stale,
+        let stale = if one.change.steps().contains(&StepKind::Update) {
+            &[][..]
+        } else {
+            &mended.stale
         };
         let lines = mended.mended.iter().map(|link| link.line);
         let lines: BTreeSet<usize> = lines

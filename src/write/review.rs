@@ -162,7 +162,7 @@ impl Desk {
             }
         }
         let looked = if is_open && hindrance.is_none() {
-            look(self, &changes).await
+            Box::pin(look(self, &changes)).await
         } else {
             Vec::new()
         };

@@ -362,10 +362,10 @@ async fn childs_part_goes_on_when_there_is_room_again() {
     let start = Record::parse(first.lines().next().unwrap().as_bytes()).unwrap();
     let follows = start.follows.unwrap();
     let name = |run: &Path| run.file_name().unwrap().to_str().unwrap().to_owned();
-    let whole = fs::read(&failed).unwrap();
+    let bytes = fs::read(&failed).unwrap();
     let length = usize::try_from(follows.length).unwrap();
-    assert_eq!(whole[length - 1], b'\n');
-    let last = verify(BufReader::new(&whole[..length])).unwrap().last;
+    assert_eq!(bytes[length - 1], b'\n');
+    let last = verify(BufReader::new(&bytes[..length])).unwrap().last;
     assert_eq!((follows.file, follows.hash), (name(&failed), Some(last)));
     let checked = log.verify(&Against::default(), |_, _| {}).unwrap();
     assert_eq!(checked.wrong, []);

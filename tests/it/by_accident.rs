@@ -30,9 +30,10 @@ fn is_there(wiki: &DemoWiki, path: &str) -> bool {
 /// The tags of a page that begin with `<NAME` and hold this text.
 fn tags<'a>(page: &'a Page, name: &str, holds: &str) -> Vec<&'a str> {
     let begin = format!("<{name}");
-    let all = page.text.match_indices(&begin);
-    let whole = all.map(|(at, _)| page.text[at..].split('>').next().unwrap());
-    whole.filter(|tag| tag.contains(holds)).collect()
+    let all = page.text.split_inclusive('>');
+    let own = all.filter_map(|text| text.rfind('<').and_then(|at| text.get(at..)));
+    own.filter(|tag| tag.starts_with(&begin) && tag.contains(holds))
+        .collect()
 }
 
 /// All tags that have the focus when their page is opened.
@@ -296,7 +297,7 @@ async fn an_undo_that_does_something_else_by_now_is_shown_again() {
     let page = id_of(&desk.wiki, "docs/a");
     desk.wiki.with_store(|store| {
         store.rewrite(page, |page| {
-            page.content = page.content.replace("new", "newer")
+            page.content = page.content.replace("new", "newer");
         });
     });
     let fields = ["form_token", "shown", "undoes"].map(|name| (name, asked.hidden(name)));

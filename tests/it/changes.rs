@@ -31,6 +31,9 @@ async fn serve(wiki: &DemoWiki, key: &str) -> Served {
     Setup::at(&wiki.address(), key).serve().await
 }
 
+/// Which deletions no answer can tell.
+const UNKNOWN_DELETIONS: &str = "of pages that this server neither listed before they went nor has on record; the wiki keeps no record of deletions";
+
 /// The pages of an answer without what differs from run to run.
 fn told(changes: &Value) -> Vec<Value> {
     let mut pages = changes["pages"].as_array().unwrap().clone();
@@ -89,7 +92,13 @@ async fn each_page_is_told_with_who_wrote_what_newest_first() {
                     "linesAdded": 2, "linesRemoved": 1 }),
         ]
     );
-    assert!(all.get("unavailable").is_none(), "{all}");
+    // A key with every right lacks nothing but the deletions that nobody can know.
+    assert_eq!(all.get("deleted"), None, "{all}");
+    assert_eq!(
+        all["unavailable"],
+        json!({ "deleted": UNKNOWN_DELETIONS }),
+        "{all}"
+    );
     assert!(all.get("more").is_none(), "{all}");
     // Below a path, with a locale or without.
     for (path, paths) in [
@@ -123,19 +132,20 @@ async fn each_key_is_told_as_much_as_it_may_read_and_what_it_may_not() {
     let all = "manage:pages or delete:pages";
     let no_past = || {
         json!({ "authors": "read:history", "changed": "read:history",
-                "writes": "read:history" })
+                "deleted": UNKNOWN_DELETIONS, "writes": "read:history" })
     };
     let no_history = wiki.key_with(&["read:pages", "read:source"], "");
     for (key, unavailable, told_of) in [
         (
             &wiki.keys().writer,
-            json!({ "publishEndDate": all, "publishStartDate": all }),
+            json!({ "deleted": UNKNOWN_DELETIONS, "publishEndDate": all,
+                    "publishStartDate": all }),
             Some(json!(["Bob", "Ann"])),
         ),
         (
             &wiki.keys().readonly,
-            json!({ "last author": "write:pages", "publishEndDate": all,
-                    "publishStartDate": all }),
+            json!({ "deleted": UNKNOWN_DELETIONS, "last author": "write:pages",
+                    "publishEndDate": all, "publishStartDate": all }),
             Some(json!(["Ann"])),
         ),
         (&no_history, no_past(), None),
@@ -325,7 +335,7 @@ async fn deletions_by_others_are_told_of_pages_that_the_list_before_or_the_recor
         None
     );
     let scoped = Setup::of(&wiki, |keys| &keys.admin)
-        .with("WIKI_READ_PATH_PREFIXES", "guides")
+        .with("WIKI_ALLOWED_READ_PATH_PREFIXES", "guides")
         .in_dir_of(&served)
         .serve()
         .await;

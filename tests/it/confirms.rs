@@ -17,14 +17,19 @@ const CREATE: &str = "wikijs_create_page";
 const BULK: &str = "wikijs_bulk_update_pages";
 const TOKEN: &str = "open sesame, please";
 
-/// Runs a command as the operator.
-async fn operator(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> Ended {
-    let command = Command::new(arguments)
+/// A command of the operator.
+fn command(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> Command {
+    Command::new(arguments)
         .with("WIKI_BASE_URL", &wiki.address())
         .with("WIKI_API_TOKEN", &wiki.keys().admin)
         .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
         .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_LOG", "off");
+        .with("WIKI_LOG", "off")
+}
+
+/// Runs a command as the operator.
+async fn operator(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> Ended {
+    let command = command(wiki, dir, arguments);
     tokio::task::spawn_blocking(|| command.run()).await.unwrap()
 }
 
@@ -105,7 +110,10 @@ async fn all_of_a_set_and_what_takes_it_back_name_the_approval_of_the_set() {
     assert_eq!(json["spentBy"], json!([done["callId"]]), "{text}");
     // The operator's own command shows the undo, and spends that.
     let call = done["callId"].as_str().unwrap();
-    told(&wiki, served.dir.path(), &["undo", call, "--yes"]).await;
+    let undo = command(&wiki, served.dir.path(), &["undo", call, "--yes"]);
+    let undo = undo.with("WIKI_MUTATION_DRY_RUN", "false");
+    let undone = tokio::task::spawn_blocking(|| undo.run()).await.unwrap();
+    assert_eq!(undone.code, 0, "{}", undone.told);
     let all = served.records();
     let later = &all[records.len()..];
     let preview = of_event(later, Event::Preview)[0].to_string();

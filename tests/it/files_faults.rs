@@ -322,7 +322,7 @@ async fn goes_away(gone: &str) {
     }
     work.rename("en/docs/c.md", "en/guides/c.md");
     let mut moved = wanted.remove(&place("docs/c")).unwrap();
-    moved.path = "guides/c".to_owned();
+    "guides/c".clone_into(&mut moved.path);
     wanted.insert(place("guides/c"), moved);
     work.write("en/docs/e.md", "Made here without fields.\n");
 

@@ -198,8 +198,10 @@ async fn without_sources_the_link_graph_stands_alone_and_that_is_said() {
 #[tokio::test]
 async fn many_broken_links_of_a_page_are_counted_and_fewer_pages_show_more() {
     let wiki = wiki_of(&[]).await;
-    let links =
-        |count: usize| -> String { (0..count).map(|n| format!("[x](/none/{n})\n\n")).collect() };
+    let links = |count: usize| {
+        let links: Vec<String> = (0..count).map(|n| format!("[x](/none/{n})\n\n")).collect();
+        links.concat()
+    };
     wiki.with_store(|store| {
         for n in 0..60 {
             // Two with many; of all of them there are more than are told.

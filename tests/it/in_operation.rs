@@ -128,7 +128,8 @@ async fn a_log_is_backed_up_restored_and_renamed_as_the_page_says() {
             "WIKI_MUTATION_DRY_RUN=true",
         )
         .await;
-    assert!(proposed.contains("end as proposals"), "{proposed}");
+    let why = "nothing was written: the level is dry_run, set by WIKI_MUTATION_DRY_RUN";
+    assert!(proposed.contains(why), "{proposed}");
     machine.ends("wikijs-mcp token new ci", 0).await;
 
     machine.all("Backup").await;

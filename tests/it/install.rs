@@ -515,7 +515,10 @@ fn the_unit_starts_with_its_settings_file_and_with_every_example_in_it() {
     assert!(examples > 10, "{examples}");
     let uncommented: Vec<&str> = settings
         .lines()
-        .map(|line| if is_example(line) { &line[1..] } else { line })
+        .map(|line| match line.strip_prefix('#') {
+            Some(example) if is_example(line) => example,
+            _ => line,
+        })
         .collect();
     for settings in [settings.clone(), uncommented.join("\n")] {
         let dir = TempDir::new().unwrap();

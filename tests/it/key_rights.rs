@@ -133,6 +133,8 @@ async fn of_a_page_with_tags_the_rules_of_paths_alone_count() {
 #[tokio::test]
 async fn where_the_wiki_does_not_tell_a_right_the_preview_says_so() {
     let wiki = wiki().await;
+    // Assets have folders of their own, and this one is there.
+    wiki.with_store(|store| store.add_asset("docs/there.csv", "text/csv", b"a\n"));
     let served = section(&wiki).await;
     let upload = json!({ "path": "docs/a.csv", "text": "x" });
     let shown = served.call("wikijs_upload_asset", upload).await.unwrap();
@@ -158,6 +160,35 @@ async fn where_the_wiki_does_not_tell_a_right_the_preview_says_so() {
     let upload = json!({ "path": "docs/b.csv", "text": "x" });
     let shown = admin.call("wikijs_upload_asset", upload).await.unwrap();
     assert!(!shown.to_string().contains("rights_unknown"), "{shown}");
+}
+
+/// A page without its scripts is better than no page.
+#[tokio::test]
+async fn a_deleted_page_comes_back_without_scripts_that_the_key_may_not_write_and_says_so_first() {
+    let wiki = wiki().await;
+    let a = id_of(&wiki, "docs/a");
+    wiki.with_store(|store| store.page_mut(a).unwrap().script_js = "f()".to_owned());
+    let served = Setup::of(&wiki, |keys| &keys.editor)
+        .with("WIKI_TOOLSETS", "pages,undo")
+        .serve()
+        .await;
+    let delete = json!({ "id": a });
+    let deleted = served.confirmed("wikijs_delete_page", delete).await;
+    let mut undo = json!({ "callId": deleted.unwrap()["callId"] });
+    let shown = served
+        .call("wikijs_undo_write", undo.clone())
+        .await
+        .unwrap();
+    let warnings = shown["warnings"].as_array().unwrap();
+    let incomplete = |one: &&Value| one["code"] == "cannot_return";
+    let warning = said(warnings.iter().find(incomplete).unwrap());
+    assert!(warning.contains("lacks write:scripts"), "{warning}");
+    undo["confirm"] = shown["confirm"].clone();
+    let told = served.call("wikijs_undo_write", undo).await.unwrap_err();
+    assert_eq!(told["code"], "PARTLY_APPLIED", "{told}");
+    assert_eq!(told["details"]["fields"], json!(["scriptJs"]), "{told}");
+    let back = wiki.with_store(|store| store.page_at("en", "docs/a").cloned());
+    assert_eq!(back.unwrap().content, "# A\n\nFirst.\n");
 }
 
 /// The wiki refused in its own words, so the write was not applied, and nobody waits to learn it.

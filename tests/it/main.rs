@@ -82,6 +82,7 @@ mod own_key;
 mod parts;
 mod pauses;
 mod person;
+mod played_again;
 mod process;
 mod progress;
 mod promises;

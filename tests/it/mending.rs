@@ -584,8 +584,8 @@ async fn a_relative_link_that_still_leads_stays_as_it_is_and_its_page_is_rendere
     let id = id_of(&wiki, "guide/a");
     let updates = mutations(&wiki).into_iter();
     let updates = updates.filter(|one| one.fields.iter().any(|field| field == "pages.update"));
-    let updated: Vec<Value> = updates.map(|one| one.variables["id"].clone()).collect();
-    assert_eq!(updated, [json!(id)]);
+    let ids: Vec<Value> = updates.map(|one| one.variables["id"].clone()).collect();
+    assert_eq!(ids, [json!(id)]);
     let undone = json!({ "callId": done["callId"] });
     let undone = served.confirmed("wikijs_undo_write", undone).await.unwrap();
     assert_eq!(undone["outcome"], "applied", "{undone}");

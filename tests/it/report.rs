@@ -112,7 +112,8 @@ fn a_report_has_all_that_the_commands_tell_and_is_its_owners_alone() {
             "{line}: {changed}"
         );
     }
-    let step = "<td>2030-01-02 09:00:01.000</td><td>attempt update</td><td><bdi>confirm: preview</bdi></td>";
+    let step =
+        "<td>2030-01-02 09:00:01.000</td><td>attempt update</td><td><bdi>confirm: token</bdi></td>";
     assert!(changed.contains(step), "{changed}");
     // Where the wiki has the page, what the check found, and the heads.
     assert!(

@@ -237,10 +237,11 @@ async fn a_private_key_is_denied_unless_that_rule_is_off_and_is_never_shown_in_a
 
 #[tokio::test]
 async fn a_review_leaves_the_write_open_until_the_operator_applies_it() {
-    let wiki = sample_wiki().await;
     let tables =
         "[[rules]]\nname = \"home\"\nthen = \"review\"\npaths = [\"home\"]\nwhy = \"all see it\"\n";
     for confirm in ["", "open sesame, please"] {
+        // A wiki of its own: on the one before, the title is already as asked for.
+        let wiki = sample_wiki().await;
         let mut setup = Setup::of(&wiki, |keys| &keys.editor).with_tables(tables);
         let mut update = json!({ "id": id_of(&wiki, "home"), "title": "T" });
         if !confirm.is_empty() {
@@ -269,13 +270,12 @@ async fn a_review_leaves_the_write_open_until_the_operator_applies_it() {
         let denying = tables.replace("review", "deny");
         let other_dir = TempDir::new().unwrap();
         let denying = file(&other_dir, &denying);
-        let before = mutations(&wiki).len();
         let refused = run(&wiki, served.dir.path(), &denying, &apply).await;
         assert!(refused.stderr.contains("RULE_DENIED"), "{}", refused.told);
-        assert_eq!(mutations(&wiki).len(), before);
+        assert_eq!(mutations(&wiki), []);
         let applied = run(&wiki, served.dir.path(), &config, &apply).await;
         assert_eq!(applied.code, 0, "{}", applied.told);
-        assert_eq!(mutations(&wiki).len(), before + 1);
+        assert_eq!(mutations(&wiki).len(), 1);
     }
 }
 

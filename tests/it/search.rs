@@ -577,12 +577,19 @@ async fn an_index_on_the_disk_is_private_and_the_next_start_goes_on_with_it() {
     let served = on_disk(&wiki, &dir).serve().await.acquainted().await;
     wiki.clear_requests();
     assert_eq!(found(&served, "apple").await.len(), 2);
-    let asked: Vec<String> = wiki
+    // One operation tells all about locales.
+    let asked: Vec<Vec<String>> = wiki
         .requests()
         .into_iter()
-        .flat_map(|seen| seen.fields)
+        .map(|seen| seen.fields)
         .collect();
-    assert_eq!(asked, ["localization.config", "pages.list"]);
+    assert_eq!(
+        asked,
+        [
+            vec!["localization.config", "localization.locales"],
+            vec!["pages.list"]
+        ]
+    );
 }
 
 #[tokio::test]

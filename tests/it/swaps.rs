@@ -281,8 +281,9 @@ async fn a_server_killed_in_the_middle_of_a_swap_is_said_to_have_left_a_page_asi
             let reason = end.reason.as_deref().unwrap();
             assert!(reason.contains("stands at its temporary place"), "{reason}");
             let told = served.call("wikijs_get_change_set", json!({ "id": set }));
-            let told = told.await.unwrap_err();
-            let changes = told["details"]["changes"].as_array().unwrap();
+            let told = told.await.unwrap();
+            assert_eq!(told["outcome"], "interrupted", "{told}");
+            let changes = told["changes"].as_array().unwrap();
             let stands: Vec<_> = changes
                 .iter()
                 .filter_map(|one| one.get("standsAt"))

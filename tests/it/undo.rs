@@ -459,7 +459,7 @@ async fn last_is_the_sessions_own_last_write_and_stays_what_the_preview_named() 
         "{preview}"
     );
     // Whatever is written in between, the confirmed call takes back what was shown.
-    write(&ours, two, "Ours").await;
+    let third = write(&ours, two, "Ours").await;
     let confirm = json!({ "callId": "last", "confirm": preview["confirm"] });
     let undone = ours.call("wikijs_undo_write", confirm).await.unwrap();
     assert_eq!(
@@ -468,16 +468,26 @@ async fn last_is_the_sessions_own_last_write_and_stays_what_the_preview_named() 
     );
     assert_eq!(page(&wiki, one).unwrap().title, "First");
     assert_eq!(page(&wiki, two).unwrap().title, "Ours");
-    // The undo itself is the last write now, and can be taken back too.
+    // `last` is never an undo: it means the newest write before it, and the preview names the undo.
     let preview = ours.call("wikijs_undo_write", last).await.unwrap();
-    assert_eq!(preview["undoes"], undone["callId"]);
+    assert_eq!(preview["undoes"], third);
     assert_ne!(preview["undoes"], first);
+    let warnings = preview["warnings"].to_string();
+    let undo = undone["callId"].as_str().unwrap();
+    assert!(
+        warnings.contains("after_undo") && warnings.contains(undo),
+        "{preview}"
+    );
+    // By its id the undo can be taken back, too.
+    let redo = json!({ "callId": undo });
+    let preview = ours.call("wikijs_undo_write", redo).await.unwrap();
+    assert_eq!(preview["undoes"], undone["callId"]);
 }
 
 async fn two_edits(wiki: &DemoWiki, served: &Served, second: &str) -> (i64, Value, Value) {
     let id = id_of(wiki, "home");
     let text = "one\ntwo\nthree\nfour\nfive\n";
-    wiki.with_store(|store| store.rewrite(id, |page| page.content = text.to_owned()));
+    wiki.with_store(|store| store.rewrite(id, |page| text.clone_into(&mut page.content)));
     let edit = async |old: &str, new: &str| {
         let edits = json!([{ "oldText": old, "newText": new }]);
         let arguments = json!({ "id": id, "edits": edits });

@@ -48,7 +48,7 @@ impl Confirmations {
     }
 
     /// Reads a line of a run, which holds.
-    pub(super) fn read(&mut self, run: &str, line: u64, link: &Link<'_>) {
+    pub(super) fn read(&mut self, run: &str, number: u64, link: &Link<'_>) {
         const WORDS: [&str; 3] = [
             "\"event\":\"attempt\"",
             "\"event\":\"approval\"",
@@ -70,14 +70,18 @@ impl Confirmations {
         let Some(call) = record.call else { return };
         let run = run.to_owned();
         let Some(id) = record.confirms else {
-            self.wrong.push(Wrong::Unconfirmed { run, line, call });
+            self.wrong.push(Wrong::Unconfirmed {
+                run,
+                line: number,
+                call,
+            });
             return;
         };
         let kind = kind_of(&record, id);
         if !self.given.contains(&(id.call(), kind)) {
             let named = Named {
                 run,
-                line,
+                line: number,
                 call,
                 kind,
             };
@@ -101,7 +105,7 @@ impl Confirmations {
                 }
             }));
         }
-        self.wrong.sort_by_key(|wrong| wrong.file());
+        self.wrong.sort_by_key(Wrong::file);
         self.wrong
     }
 }

@@ -29,7 +29,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     let app = start::app_for_operator()?;
     let shown = async {
         let review = review(&app, arguments.id).await?;
-        let warnings = app.desk.warnings_of(&review).await?;
+        let warnings = Box::pin(app.desk.warnings_of(&review)).await?;
         Ok((review, warnings))
     };
     let shown = shown.await;
@@ -57,7 +57,7 @@ async fn ending(app: &App, state: &ProposalState) -> Option<Ending> {
 
 async fn review(app: &App, id: String) -> Result<Review, Failure> {
     match named(app, &[id]).await?.as_slice() {
-        [id, ..] => app.desk.review(*id).await,
+        [id, ..] => Box::pin(app.desk.review(*id)).await,
         [] => Err(super::no_such_proposal()),
     }
 }

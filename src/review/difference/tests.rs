@@ -151,10 +151,9 @@ fn some_rows_are_those_of_all_and_keep_the_marks_of_their_run() {
 
 #[test]
 fn a_run_that_is_too_long_is_not_held_and_has_no_marks() {
-    let lines = |word: &str| -> String {
-        (0..MOST_MARKED / 8)
-            .map(|at| format!("{word} {at} is a line\n"))
-            .collect()
+    let lines = |word: &str| {
+        let lines = (0..MOST_MARKED / 8).map(|at| format!("{word} {at} is a line\n"));
+        lines.collect::<Vec<_>>().concat()
     };
     let (old, new) = (lines("old"), lines("new"));
     let (diff, counts) = unified_diff(&old, &new);

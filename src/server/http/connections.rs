@@ -116,10 +116,10 @@ async fn serve(
     closing: CancellationToken,
     place: ConnectionPlace,
 ) {
-    let (head, routes) = (place.head_flag(), TowerToHyperService::new(router));
+    let (head, served) = (place.head_flag(), TowerToHyperService::new(router));
     let service = service_fn(move |request| {
         head.store(true, Ordering::Release);
-        routes.call(request)
+        served.call(request)
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

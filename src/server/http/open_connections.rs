@@ -127,8 +127,8 @@ mod tests {
 
     use super::{ConnectionPlace, OpenConnections};
 
-    fn peer(last: u8) -> Option<IpAddr> {
-        Some(IpAddr::from([192, 0, 2, last]))
+    fn peer(last: u8) -> IpAddr {
+        IpAddr::from([192, 0, 2, last])
     }
 
     fn sends_head(place: &ConnectionPlace) {
@@ -143,34 +143,34 @@ mod tests {
     fn the_oldest_without_a_head_gives_way_and_one_with_a_head_never() {
         let all = OpenConnections::new(4);
         let places: Vec<_> = (1..=4)
-            .map(|n| all.take(peer(n)).expect("a place"))
+            .map(|n| all.take(Some(peer(n))).expect("a place"))
             .collect();
         let [first, second, third, fourth] = &*places else {
             panic!("four");
         };
         sends_head(first);
-        let fifth = all.take(peer(5)).expect("a place");
+        let fifth = all.take(Some(peer(5))).expect("a place");
         assert!(is_ended(second) && !is_ended(first) && !is_ended(third));
         for place in [third, fourth, &fifth] {
             sends_head(place);
         }
-        assert!(all.take(peer(6)).is_none());
+        assert!(all.take(Some(peer(6))).is_none());
         drop(fifth);
-        assert!(all.take(peer(6)).is_some());
+        assert!(all.take(Some(peer(6))).is_some());
     }
 
     #[test]
     fn one_peer_has_half_of_them_and_a_proxy_all() {
         let all = OpenConnections::new(4);
         let own: Vec<_> = (0..2)
-            .map(|_| all.take(peer(1)).expect("a place"))
+            .map(|_| all.take(Some(peer(1))).expect("a place"))
             .collect();
-        let other = all.take(peer(2)).expect("a place");
+        let other = all.take(Some(peer(2))).expect("a place");
         // Beyond its share, a peer's own connections give way, although there is room.
-        let third = all.take(peer(1)).expect("a place");
+        let third = all.take(Some(peer(1))).expect("a place");
         assert!(own.first().is_some_and(is_ended) && !is_ended(&other));
         own.iter().chain([&third]).for_each(sends_head);
-        assert!(all.take(peer(1)).is_none());
+        assert!(all.take(Some(peer(1))).is_none());
         drop((own, other, third));
         let proxied: Vec<_> = (0..4).map_while(|_| all.take(None)).collect();
         assert_eq!(proxied.len(), 4);

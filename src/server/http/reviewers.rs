@@ -128,7 +128,7 @@ fn caller(client: &KnownClient) -> Caller {
         session: SessionId::new(format!("review:{}", client.id())),
         asker: Asker::Nobody,
         narrowing: None,
-        extent: Extent::Bounded,
+        extent: Extent::Whole,
         family: None,
         asked: None,
         note: None,

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 
 use super::Reload;
 use crate::audit::{Pause, Pauses, SigningKey};
-use crate::config::{Given, Layers, SETTINGS, Settings};
+use crate::config::{Given, Layers, SETTINGS, Setting, Settings};
 use crate::gates::Policy;
 use crate::notify::ReviewAddress;
 use crate::server::http::{Grant, HttpLimits, HttpServer, NamedClient, Token, TokensFile};
@@ -50,11 +50,12 @@ enum At {
 }
 
 /// A sample for every setting, in the order of [`SETTINGS`].
+#[expect(clippy::too_many_lines, reason = "one line for each setting")]
 fn samples() -> Vec<Sample<'static>> {
-    let of = |name, was, is| Sample {
+    let of = |name, was: &'static str, is: &'static str| Sample {
         name,
-        was: Some(was).filter(|was| *was != ""),
-        is: Some(is).filter(|is| *is != ""),
+        was: Some(was).filter(|was| !was.is_empty()),
+        is: Some(is).filter(|is| !is.is_empty()),
         beside: Vec::new(),
         without: &[],
         takes_restart: false,
@@ -449,7 +450,7 @@ async fn compare_all(wikis: Wikis) {
         .iter()
         .map(|sample| sample.name.to_owned())
         .collect();
-    let all: Vec<_> = SETTINGS.iter().map(|setting| setting.file_name()).collect();
+    let all: Vec<_> = SETTINGS.iter().map(Setting::file_name).collect();
     assert_eq!(names, all, "each setting has its sample");
     let mut wrong = Vec::new();
     for sample in &samples {
@@ -458,7 +459,7 @@ async fn compare_all(wikis: Wikis) {
             let is_own = ["base_url", "graphql_path"].contains(&sample.name);
             let is_possible = match (at, wikis) {
                 (At::Site, Wikis::Unnamed) => false,
-                (At::Site, _) => setting.is_some_and(|setting| setting.may_be_of_site()),
+                (At::Site, _) => setting.is_some_and(Setting::may_be_of_site),
                 // An address at the top is another wiki's, and no change of the site's.
                 (At::Top, Wikis::Named) => !is_own,
                 (At::Top, _) => true,
@@ -550,7 +551,7 @@ fn kept(text: &str, own: &str) -> String {
     let name = |line: &str| line.split(" =").next().unwrap_or_default().to_owned();
     let own: Vec<String> = own.lines().map(name).collect();
     let kept = text.lines().filter(|line| !own.contains(&name(line)));
-    kept.map(|line| format!("{line}\n")).collect()
+    kept.flat_map(|line| [line, "\n"]).collect()
 }
 
 #[tokio::test]

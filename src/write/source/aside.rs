@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn a_page_steps_aside_if_its_place_is_needed_before_it_leaves() {
-        let table: [(&[(&str, &str)], &[bool]); 5] = [
+        type Moves = &'static [(&'static str, &'static str)];
+        let table: [(Moves, &[bool]); 5] = [
             (&[("a", "b"), ("b", "a")], &[false, true]),
             (&[("b", "c"), ("a", "b")], &[false, false]),
             (&[("c", "a"), ("b", "c"), ("a", "b")], &[false, false, true]),
@@ -167,17 +168,25 @@ mod tests {
 
     #[test]
     fn a_temporary_path_has_the_pages_id_and_lies_in_its_section() {
-        let first = |path: &str| {
-            let paths: Vec<String> = names(&moved(12, path, "z"))
+        let first = |from: &str, to: &str| {
+            let paths: Vec<String> = names(&moved(12, from, to))
                 .map(|path| path.as_str().to_owned())
                 .collect();
             (paths[0].clone(), paths[1].clone(), paths[9].clone())
         };
         let of = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
         assert_eq!(
-            first("docs/a"),
+            first("docs/a", "z"),
             of("docs/moving-12", "docs/moving-12-2", "docs/a/moving-12")
         );
-        assert_eq!(first("aa"), of("moving-12", "moving-12-2", "aa/moving-12"));
+        assert_eq!(
+            first("abc", "z"),
+            of("moving-12", "moving-12-2", "abc/moving-12")
+        );
+        // Below `aa` no page can be made: the wiki takes it for a locale.
+        assert_eq!(
+            first("aa", "docs/z"),
+            of("moving-12", "moving-12-2", "docs/moving-12")
+        );
     }
 }

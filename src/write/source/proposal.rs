@@ -57,7 +57,7 @@ impl Apply {
         desk: &Desk,
         (one, kept): (ProposedChange, Change),
     ) -> Result<SetChange, Stopped> {
-        let change = match held_against(desk, one.undoes, kept).await {
+        let change = match Box::pin(held_against(desk, one.undoes, kept)).await {
             Ok(change) => change,
             Err(Outdated {
                 merged: Some(merged),
@@ -83,7 +83,7 @@ impl Apply {
         let Some(expected) = &self.expects else {
             return Ok(());
         };
-        let looked = set::look(desk, kept).await;
+        let looked = Box::pin(set::look(desk, kept)).await;
         if set::digest_of(proposal, kept, &looked) == *expected {
             return Ok(());
         }
@@ -135,7 +135,7 @@ impl Source for Apply {
             let proposal = held.proposal().clone();
             drop(held);
             let kept = set::kept(desk, &proposal).await?;
-            self.is_as_shown(desk, &proposal, &kept).await?;
+            Box::pin(self.is_as_shown(desk, &proposal, &kept)).await?;
             let set = if proposal.is_list {
                 let how = (self.merge, &*self.leave_out);
                 Box::pin(set::made(call, &proposal, kept, how)).await?
@@ -143,7 +143,7 @@ impl Source for Apply {
                 // One change alone cannot be left out.
                 set::omission(desk, &kept, &self.leave_out).await?;
                 let change = kept.into_iter().next().ok_or_else(broke_off)?;
-                ChangeSet::of(call.id, self.change(desk, change).await?)
+                ChangeSet::of(call.id, Box::pin(self.change(desk, change)).await?)
             };
             let set = set.of_proposal(Some(self.id));
             Ok(checked(set.noted(proposal.note)))

@@ -214,14 +214,14 @@ impl Run {
                     (permit, None)
                 };
                 *slot = rest;
-                let Err(failure) = self.part(at, now, is_aside, &mut done).await else {
+                let Err(failure) = Box::pin(self.part(at, now, is_aside, &mut done)).await else {
                     continue;
                 };
                 let code = failure.code;
                 self.note(at, |member| member.has_failed(failure));
                 let goes_on = how.goes_on && may_go_on(code) && first_aside(&done).is_none();
                 if !goes_on {
-                    return self.after_failure(code, how, done).await;
+                    return Box::pin(self.after_failure(code, how, done)).await;
                 }
                 has_failed = true;
             }
@@ -279,13 +279,13 @@ impl Run {
     async fn after_failure(&self, code: Code, how: OnFailure, mut done: Vec<Done>) -> End {
         let keeps = how.keeps || how.goes_on;
         match End::after(code, keeps, !done.is_empty()) {
-            None => self.take_back(done).await,
+            None => Box::pin(self.take_back(done)).await,
             // Pages that were to change places are all where they were, or where they go.
             Some(End::Kept) => match first_aside(&done) {
                 None => End::Kept,
                 Some(first) => {
                     let circle = done.split_off(first);
-                    match (self.take_back(circle).await, done.is_empty()) {
+                    match (Box::pin(self.take_back(circle)).await, done.is_empty()) {
                         (End::TakenBack, false) => End::Kept,
                         (end, _) => end,
                     }

@@ -90,10 +90,10 @@ pub(in crate::write) async fn look(
     for one in set.iter() {
         Wiki::check_size(&one.change).map_err(|error| at_change(error.into()))?;
     }
-    let unknown_rights = if asks_rights(set, &seen) {
+    let of_rights = if asks_rights(set, &seen) {
         rights::look(wiki, set).await.map_err(at_change)?
     } else {
-        None
+        Vec::new()
     };
     let mut notes = Notes {
         warnings: Vec::new(),
@@ -172,9 +172,9 @@ pub(in crate::write) async fn look(
         }
     }
     notes.warnings.extend(seen.said);
-    notes
-        .warnings
-        .extend(unknown_rights.filter(|_| !seen.was_shown));
+    if !seen.was_shown {
+        notes.warnings.extend(of_rights);
+    }
     notes.linked_from = linkers::first_named(linked_from);
     Ok(Checked {
         notes,

@@ -20,18 +20,27 @@ struct Need {
     rights: Vec<Right>,
 }
 
+impl Need {
+    /// Whether styles or scripts are written.
+    fn asks_for_code(&self) -> bool {
+        let is_code = |right: &Right| Right::OF_CODE.contains(right);
+        self.rights.iter().any(is_code)
+    }
+}
+
 /// Checks the rights of the key at each place of a set. An unknown right stops nothing: the wiki
-/// then refuses the step, and a list is taken back. Returns a warning if a right is unknown.
+/// then refuses the step, and a list is taken back. Returns warnings: about unknown rights, and
+/// about styles and scripts without which a deleted page comes back.
 ///
 /// # Errors
 /// `PERMISSION_DENIED`, with the missing rights at each place.
-pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<Option<Warning>, Failure> {
+pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<Vec<Warning>, Failure> {
     let needs: Vec<Need> = set
         .iter()
         .flat_map(|one| needs(&one.change, set.is_list()))
         .collect();
     if needs.is_empty() || wiki.full_rights().await.is_some() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let asked = stream::iter(needs).map(async |need| {
         let rights = rights(wiki, &need).await;
@@ -40,11 +49,49 @@ pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<Option<Warning>
     let asked: Vec<_> = asked.buffered(AT_ONCE).collect().await;
     let (lacking, unknown): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
     let lacking: Vec<Lacking> = lacking.into_iter().flatten().collect();
+    let (lacking, incomplete) = if brings_back(set) {
+        without_code(lacking)
+    } else {
+        (lacking, None)
+    };
     match lacking.as_slice() {
-        [] => Ok(warning(unknown.concat())),
+        [] => Ok(warning(unknown.concat())
+            .into_iter()
+            .chain(incomplete)
+            .collect()),
         [one] if !set.is_list() => Err(denied(one)),
         all => Err(denied_set(all)),
     }
+}
+
+/// Whether a set is the undo of one deletion. A page without its styles and scripts is better than
+/// no page.
+fn brings_back(set: &ChangeSet) -> bool {
+    let only = set.first();
+    let is_there = |page: &PageState| page.is_there();
+    !set.is_list() && only.undoes.is_some() && !only.change.before().is_some_and(is_there)
+}
+
+/// What is lacking beside the rights to styles and scripts, and the warning that the page comes back
+/// without these.
+fn without_code(lacking: Vec<Lacking>) -> (Vec<Lacking>, Option<Warning>) {
+    let (mut others, mut code) = (Vec::new(), Vec::new());
+    for one in lacking {
+        let is_code = |name: &&str| Right::OF_CODE.iter().any(|right| right.name() == *name);
+        let (of_code, rights): (Vec<_>, Vec<_>) = one.rights.into_iter().partition(is_code);
+        code.extend(of_code);
+        if !rights.is_empty() {
+            others.push(Lacking { rights, ..one });
+        }
+    }
+    let warning = (!code.is_empty()).then(|| {
+        let message = format!(
+            "this key lacks {}, so the page comes back without its own styles or scripts that need this.",
+            code.join(" and ")
+        );
+        Warning::new("cannot_return", message)
+    });
+    (others, warning)
 }
 
 /// The warning about rights of which the wiki tells nothing.
@@ -61,8 +108,8 @@ fn warning(mut unknown: Vec<&'static str>) -> Option<Warning> {
 }
 
 /// The rights of the key at a place. Of a page with tags, a view tells rights by rules of tags as
-/// well, by which the wiki's mutations do not go. Where the wiki could not be asked, nothing is
-/// known.
+/// well, by which the wiki's mutations do not go, so it counts only where it denies styles or
+/// scripts. Where the wiki could not be asked, nothing is known.
 async fn rights(wiki: &Wiki, need: &Need) -> Rights {
     let place = &need.place;
     let told = match place.id {
@@ -75,6 +122,7 @@ async fn rights(wiki: &Wiki, need: &Need) -> Rights {
             return Rights::default();
         }
         None => wiki.rights_at(&place.locale, &place.path).await,
+        Some(_) if has_tags(place) && need.asks_for_code() => wiki.rights_to_code(place).await,
         Some(_) if has_tags(place) => wiki.rights_by_path(place).await,
         Some(_) => wiki.rights(place).await,
     };
@@ -180,12 +228,11 @@ fn of_code(change: &Change) -> Vec<Right> {
 /// The rights that a change of an asset needs (W37, W41).
 fn of_asset(change: &Change) -> Vec<Right> {
     match (change.before().filter(|it| it.is_there()), change.after()) {
-        (None, _) => vec![Right::WriteAssets],
         (Some(_), None) => vec![Right::ManageAssets],
         (Some(before), Some(after)) if !before.same(after, Field::Path) => {
             vec![Right::ManageAssets, Right::WriteAssets]
         }
-        (Some(_), Some(_)) => vec![Right::WriteAssets],
+        (None, _) | (Some(_), Some(_)) => vec![Right::WriteAssets],
     }
 }
 
@@ -212,11 +259,13 @@ fn named(need: &Need, is_one: impl Fn(Right) -> bool) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Need, lacking, needs, unknown, warning};
+    use super::{Lacking, Need, brings_back, lacking, needs, unknown, warning, without_code};
     use crate::change::Change;
+    use crate::gates::{ChangeSet, SetChange};
     use crate::page::testing::page;
     use crate::page::{PagePath, PageState};
     use crate::wiki::{Right, Rights};
+    use crate::write::testing::set;
 
     /// Each place, whether a page is there, and the rights that are needed there.
     fn told(change: &Change, is_list: bool) -> Vec<(String, bool, Vec<&'static str>)> {
@@ -281,6 +330,41 @@ mod tests {
         );
         assert_eq!(unknown(&need, &rights), ["manage:pages"]);
         assert_eq!(lacking(&need, &Rights::default()), None);
+    }
+
+    #[test]
+    fn a_deleted_page_comes_back_without_what_the_key_may_not_write() {
+        let of = |rights: Vec<&'static str>| Lacking {
+            id: None,
+            locale: page().locale,
+            path: page().path,
+            rights,
+        };
+        let (others, said) = without_code(vec![of(vec!["write:styles", "write:scripts"])]);
+        assert_eq!(others, []);
+        assert_eq!(
+            said.unwrap().to_string(),
+            "cannot_return: this key lacks write:styles and write:scripts, so the page comes back without its own styles or scripts that need this."
+        );
+        let (others, said) = without_code(vec![of(vec!["write:pages", "write:styles"])]);
+        assert_eq!(others, [of(vec!["write:pages"])]);
+        assert!(said.is_some());
+        assert_eq!(without_code(vec![of(vec!["delete:pages"])]).1, None);
+
+        // Only an undo brings a page back; a new one has all that was asked for, or is not made.
+        let undo = |change: Change| {
+            let one = set(change.clone());
+            ChangeSet::of(
+                one.id(),
+                SetChange {
+                    undoes: Some(one.id()),
+                    ..SetChange::from(change)
+                },
+            )
+        };
+        assert!(brings_back(&undo(Change::recreate(page()))));
+        assert!(!brings_back(&set(Change::recreate(page()))));
+        assert!(!brings_back(&undo(to(|page| page.title = "x".to_owned()))));
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub(super) async fn made(
             idle = Some(kept.target().clone());
             continue;
         }
-        let change = fitting(desk, &one, kept, merge, &freed).await;
+        let change = Box::pin(fitting(desk, &one, kept, merge, &freed)).await;
         let change = change.map_err(|outdated| about(outdated.into_failure(), &one))?;
         made.push(SetChange {
             undoes: one.undoes,
@@ -194,7 +194,8 @@ pub(in crate::write) async fn look(desk: &Desk, changes: &Kept) -> Vec<Looked> {
     let freed = freed_by(changes);
     let mut all = Vec::new();
     for (one, kept) in changes {
-        let Err(outdated) = fitting(desk, one, kept.clone(), false, &freed).await else {
+        let fits = Box::pin(fitting(desk, one, kept.clone(), false, &freed));
+        let Err(outdated) = fits.await else {
             all.push(Looked::default());
             continue;
         };
@@ -244,7 +245,7 @@ async fn fitting(
     merge: bool,
     freed: &HashSet<PagePlace>,
 ) -> Result<Change, Outdated> {
-    let change = match held_against(desk, one.undoes, kept).await {
+    let change = match Box::pin(held_against(desk, one.undoes, kept)).await {
         Ok(change) => change,
         Err(Outdated {
             merged: Some(merged),

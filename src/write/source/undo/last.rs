@@ -32,16 +32,15 @@ async fn undo_before(desk: &Desk, undo: &Undo, than: Option<&CallStory>) -> Opti
         return None;
     }
     let own = undo.session.as_ref().map(|own| desk.memory.own_writes(own));
-    let newest = match own.as_deref() {
-        Some([newest, ..]) => *newest,
-        _ => {
-            let found = desk.audit.last_undo(undo.owner.as_ref()).await.ok()??;
-            let (call, at) = found;
-            if than.is_some_and(|than| than.sent() > at) {
-                return None;
-            }
-            call
+    let newest = if let Some([newest, ..]) = own.as_deref() {
+        *newest
+    } else {
+        let found = desk.audit.last_undo(undo.owner.as_ref()).await.ok()??;
+        let (call, at) = found;
+        if than.is_some_and(|than| than.sent() > at) {
+            return None;
         }
+        call
     };
     let story = desk.past.story(&newest.into(), undo.owner.as_ref()).await;
     let story = story.ok().filter(is_in_force)?;

@@ -25,7 +25,7 @@ impl Run {
         let mut end = End::TakenBack;
         for done in done.into_iter().rev() {
             let (place, call) = (done.place, done.call);
-            match self.back(done, &mut halfway).await {
+            match Box::pin(self.back(done, &mut halfway)).await {
                 Ok(Some(by)) => {
                     self.note(place, |member| member.is_taken_back(by));
                     backs.push((place, call, by));
@@ -50,8 +50,8 @@ impl Run {
     async fn back(&self, done: Done, halfway: &mut Halfway) -> Result<Option<CallId>, Failure> {
         let (place, part, undone) = (done.place, done.part, done.call);
         let prepared = match (part, halfway.remove(&place)) {
-            (Part::Aside, Some(permit)) => self.home(permit).await,
-            _ => self.undo_of(done).await,
+            (Part::Aside, Some(permit)) => Box::pin(self.home(permit)).await,
+            _ => Box::pin(self.undo_of(done)).await,
         };
         let (permit, _turn) = match prepared {
             Ok(prepared) => prepared,

@@ -93,8 +93,9 @@ async fn only_a_yes_of_an_offered_scope_approves_and_each_answer_is_on_record() 
             office.words("decision"),
             [expected.unwrap_or_else(|word| word)]
         );
-        let is_yes = !office.words("approval")[0].is_empty();
-        assert_eq!(is_yes, expected.is_ok(), "{reply:?}");
+        // The record is of the call that asked, so it names no other.
+        assert_eq!(office.words("call"), [delete.id().to_string()]);
+        assert_eq!(office.words("confirms"), [""], "{reply:?}");
     }
 }
 
@@ -165,6 +166,11 @@ async fn a_question_that_was_handed_out_is_answered_once_by_its_name() {
     let again = answer(&office, &name, yes).await.err().unwrap();
     assert_eq!(reason(again), "not_ours");
     assert_eq!(office.words("decision"), ["asked", "once", "not_ours"]);
+    // The answer comes in a call of its own, and its record names the call that asked.
+    let asked = update.id().to_string();
+    assert_eq!(office.words("confirms"), ["", asked.as_str(), ""]);
+    assert_eq!(office.words("call")[0], asked);
+    assert_ne!(office.words("call")[1], asked);
 }
 
 #[tokio::test]
