@@ -133,10 +133,8 @@ async fn of_a_page_with_tags_the_rules_of_paths_alone_count() {
 #[tokio::test]
 async fn where_the_wiki_does_not_tell_a_right_the_preview_says_so() {
     let wiki = wiki().await;
-    // Assets have folders of their own, and this one is there.
-    wiki.with_store(|store| store.add_asset("docs/there.csv", "text/csv", b"a\n"));
     let served = section(&wiki).await;
-    let upload = json!({ "path": "docs/a.csv", "text": "x" });
+    let upload = json!({ "path": "a.csv", "text": "x" });
     let shown = served.call("wikijs_upload_asset", upload).await.unwrap();
     let warnings = shown["warnings"].as_array().unwrap();
     let unknown = |one: &&Value| one["code"] == "rights_unknown";

@@ -164,7 +164,7 @@ async fn files_push_decides_nothing_for_people(stage: &Stage) {
         let pull = ["files", "pull", dir, "--path", &below];
         let pulled = stage.operator(audit, &settings, &pull).await;
         assert_eq!(pulled.code, 0, "{}", pulled.told);
-        let file = folder.path().join(format!("{below}.md"));
+        let file = folder.path().join(format!("en/{below}.md"));
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("old", "new")).unwrap();
         let push = ["files", "push", dir, "--yes"];

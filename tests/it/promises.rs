@@ -355,7 +355,7 @@ fn only_its_room_touches_what_is_its_own() {
         (".approve(approver(", "src/write/stages/ask.rs"),
         ("Sender::with_wiki(", "src/server/app.rs"),
         ("permit.split(", "src/write/stages/apply.rs"),
-        ("may_go_back.permit(", "src/write/stages/apply.rs"),
+        ("may_go_back.permit(", "src/write/stages/apply/back.rs"),
         ("sender.pinned(", "src/write/stages/send.rs"),
         ("sending.send(", "src/write/stages/send.rs"),
         ("audit.attempt(", "src/write/stages/record.rs"),
