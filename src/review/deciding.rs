@@ -16,8 +16,9 @@ use super::reply::{Reply, answer, page, see_other};
 use super::session::SignedIn;
 use super::sheet::Sheet;
 use super::shown::Given;
-use super::visit::{Reviews, Visitor};
+use super::visit::{Reviews, Visitor, busy};
 use crate::audit::{Proposal, ProposalId};
+use crate::error::Failure;
 use crate::render_budget;
 
 /// For how long a browser waits for what becomes of a set of many changes, before it is shown how
@@ -192,7 +193,11 @@ async fn carry_out(
     match wait(reviews, visitor, &proposal, decision).await {
         None | Some(Ok(())) => Ok(see_other(&decided(proposal.id))),
         Some(Err(failure)) => {
+            if let Some(busy) = busy(&failure) {
+                return Err(busy);
+            }
             let seen = reviews.found(visitor, &proposal.id.to_string()).await?;
+            let failure = failure.to_string();
             let given = Given {
                 left_out,
                 wrong: Some(&failure),
@@ -226,7 +231,7 @@ pub(super) async fn wait(
     visitor: &Visitor,
     proposal: &Proposal,
     decision: Decision,
-) -> Option<Result<(), String>> {
+) -> Option<Result<(), Failure>> {
     let mut work = decision::begin(&visitor.reviewer, proposal, decision, &reviews.under_way);
     let came = if proposal.others.is_empty() {
         decision::ended(work.await)
@@ -238,7 +243,7 @@ pub(super) async fn wait(
         return None;
     };
     Some(match came {
-        Err(failure) => Err(failure.to_string()),
+        Err(failure) => Err(failure),
         came => {
             tell(reviews, &visitor.session, came);
             Ok(())

@@ -16,7 +16,7 @@ use super::queue::verb;
 use super::reply::{Reply, answer, page, see_other};
 use super::rows::table;
 use super::shown::After;
-use super::visit::{Reviews, Visitor, no_set};
+use super::visit::{Reviews, Visitor, busy, no_set};
 use crate::audit::{CallId, Outcome, ProposalId, ProposalState};
 use crate::change::{Operation, Warning};
 use crate::write::{Shown, Target};
@@ -95,6 +95,10 @@ pub(super) async fn undo(
         match wait(&reviews, &visitor, &proposal, decision).await {
             None | Some(Ok(())) => Ok(see_other(&decided(proposal.id))),
             Some(Err(failure)) => {
+                if let Some(busy) = busy(&failure) {
+                    return Err(busy);
+                }
+                let failure = failure.to_string();
                 let seen = reviews.found(&visitor, &id).await?;
                 let status = StatusCode::CONFLICT;
                 shown(&reviews, &visitor, &seen, status, Some(&failure)).await
@@ -167,6 +171,9 @@ async fn shown(
             )
         }
         (Err(failure), _) => {
+            if let Some(busy) = busy(&failure) {
+                return Err(busy);
+            }
             let what = text(&failure.to_string());
             page(
                 StatusCode::CONFLICT,

@@ -269,10 +269,13 @@ fn again(request: &Parts) -> maud::Markup {
 
 /// Says why something did not work; of what may be tried again soon, when.
 pub(super) fn failed(failure: &Failure) -> Reply {
+    busy(failure).unwrap_or_else(|| broken(&failure.to_string()))
+}
+
+/// Says of what may be tried again soon when that is; `None` of other failures.
+pub(super) fn busy(failure: &Failure) -> Option<Reply> {
     let wait = failure.details.get("retryAfterSeconds");
-    let Some(seconds) = wait.filter(|_| failure.code == Code::RateLimited) else {
-        return broken(&failure.to_string());
-    };
+    let seconds = wait.filter(|_| failure.code == Code::RateLimited)?;
     let seconds = seconds.to_string();
     let mut reply = page(
         StatusCode::TOO_MANY_REQUESTS,
@@ -284,7 +287,7 @@ pub(super) fn failed(failure: &Failure) -> Reply {
         ),
     );
     set(&mut reply, header::RETRY_AFTER, &seconds);
-    reply
+    Some(reply)
 }
 
 /// Says that there is no such set, to whoever may not see it as well.
