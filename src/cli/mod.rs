@@ -2,6 +2,8 @@
 
 mod actor;
 mod advice;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod allocator;
 mod audit;
 mod completions;
 mod config;
@@ -132,6 +134,10 @@ pub fn main() -> ExitCode {
             return if is_help { Exit::Done } else { Exit::Usage }.into();
         }
     };
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    if let None | Some(Command::Serve(_) | Command::Review(_)) = &arguments.command {
+        allocator::give_back_soon();
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads(arguments.command.as_ref()))
         .enable_all()

@@ -296,6 +296,12 @@ pub fn sets_no_less_options() -> bool {
     environment("LESS").is_none()
 }
 
+/// Whether the program was started with this variable, which is no setting of its own.
+#[must_use]
+pub fn was_given(name: &str) -> bool {
+    environment(name).is_some()
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the room that reads the environment"

@@ -43,7 +43,9 @@ pub use file::FileFault;
 pub use foreign::{changeable_by_others, changeable_by_others_than_its_owner};
 pub use key_source::KeySource;
 pub(crate) use key_source::Stamp;
-pub use layers::{Given, Layers, Pager, file_place, no_colour, pager, sets_no_less_options};
+pub use layers::{
+    Given, Layers, Pager, file_place, no_colour, pager, sets_no_less_options, was_given,
+};
 pub use names::SETTINGS;
 pub use parse::{Origin, SettingError, Source};
 pub use schema::schema;
