@@ -276,9 +276,12 @@ async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
     let made = Command::new(&["token", "new", "anna", "--reviewer", "--url", &url])
         .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
     let made = tokio::task::spawn_blocking(|| made.run()).await.unwrap();
-    let (mut browser, path) = Browser::at(made.stdout.trim());
+    let (mut browser, path) = Browser::led(made.stdout.trim()).await;
     let signed_in = browser.sign_in(&path).await;
     assert_eq!(signed_in.status, StatusCode::SEE_OTHER, "{}", made.told);
+
+    let small_set = format!("/review/sets/{small}");
+    let form_token = browser.open(&small_set).await.hidden("form_token");
 
     // The first one that looks has all the room, and waits for the wiki.
     let before = wiki.content_reads().len();
@@ -289,17 +292,23 @@ async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
         wiki.content_reads_came(before + 1).await;
         wiki.hold_content_reads(before..before + 1);
         let began = Instant::now();
-        let (page, told) = tokio::join!(
+        let form = [("form_token", &*form_token), ("decision", "reject")];
+        let undo = format!("{set}/undo");
+        let (page, decided, undone, told) = tokio::join!(
             browser.open(&set),
+            browser.send(&set, &form),
+            browser.open(&undo),
             tool(&agent, GET, json!({ "id": large })),
         );
         let took = began.elapsed();
-        assert!(is_refused(&page), "{}: {}", page.status, page.text);
+        for page in [page, decided, undone] {
+            assert!(is_refused(&page), "{}: {}", page.status, page.text);
+        }
         assert_eq!(told["code"], "RATE_LIMITED", "{told}");
         assert_eq!(told["details"]["retryAfterSeconds"], 5, "{told}");
         assert!(took >= Duration::from_secs(5), "{took:?}");
         // What is small is shown meanwhile.
-        let page = browser.open(&format!("/review/sets/{small}")).await;
+        let page = browser.open(&small_set).await;
         assert_eq!(page.status, StatusCode::OK, "{}", page.text);
         let told = tool(&agent, GET, json!({ "id": small })).await;
         assert_eq!(told["state"], "open", "{told}");
