@@ -24,13 +24,13 @@ const FREE_ANSWER: usize = 32 * 1024;
 /// How much of such an answer comes with little room, in bytes.
 const SMALL_ANSWER: usize = 256 * 1024;
 /// How many bytes of memory a byte of the texts takes, until their difference is shown.
-const TIMES: usize = 5;
+const TIMES: usize = 8;
 /// The unit of room, in bytes.
 const UNIT: usize = 1024;
 /// The room of large calls, in bytes: one that takes all of it has no other beside it.
 const LARGE: usize = 36 * 1024 * 1024;
 /// The least room of a large call, in bytes: few of them work at once, whatever their size.
-const LEAST_OF_LARGE: usize = LARGE / 3;
+const LEAST_OF_LARGE: usize = LARGE / 2;
 /// The room of small calls, in bytes, so that they need not wait for large ones.
 const SMALL: usize = 8 * 1024 * 1024;
 /// The most room of a small call, in bytes.
