@@ -365,8 +365,8 @@ async fn childs_part_goes_on_when_there_is_room_again() {
     let bytes = fs::read(&failed).unwrap();
     let length = usize::try_from(follows.length).unwrap();
     assert_eq!(bytes[length - 1], b'\n');
-    let last = verify(BufReader::new(&bytes[..length])).unwrap().last;
-    assert_eq!((follows.file, follows.hash), (name(&failed), Some(last)));
+    let end = verify(BufReader::new(&bytes[..length])).unwrap().last;
+    assert_eq!((follows.file, follows.hash), (name(&failed), Some(end)));
     let checked = log.verify(&Against::default(), |_, _| {}).unwrap();
     assert_eq!(checked.wrong, []);
     let of_failed = checked.runs.iter().find(|run| run.file == name(&failed));

@@ -155,7 +155,7 @@ async fn where_the_wiki_does_not_tell_a_right_the_preview_says_so() {
         .with("WIKI_TOOLSETS", "pages,assets")
         .serve()
         .await;
-    let upload = json!({ "path": "docs/b.csv", "text": "x" });
+    let upload = json!({ "path": "b.csv", "text": "x" });
     let shown = admin.call("wikijs_upload_asset", upload).await.unwrap();
     assert!(!shown.to_string().contains("rights_unknown"), "{shown}");
 }

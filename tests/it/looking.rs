@@ -26,7 +26,8 @@ const UPDATE: &str = "wikijs_update_page";
 
 /// A text of so many lines, each with this word.
 fn text(lines: usize, word: &str) -> String {
-    (0..lines).map(|line| format!("{word} {line}\n")).collect()
+    let lines: Vec<String> = (0..lines).map(|line| format!("{word} {line}\n")).collect();
+    lines.concat()
 }
 
 /// How long others may wait beside them, by what a call takes alone: on a busy machine, too.
@@ -99,10 +100,10 @@ async fn views_at_once(lines: usize) {
     let refused = views.iter().filter(|page| is_refused(page)).count();
     let shown = views.iter().filter(|page| page.status == StatusCode::OK);
     let shown = shown.count();
-    eprintln!("{lines} lines: {grown} bytes above idle, {shown} shown, {refused} refused");
-    assert_eq!(shown + refused, AT_ONCE);
-    assert!(shown > 0);
-    assert!(grown <= MOST_MEMORY, "{grown} bytes above idle");
+    let told = format!("{lines} lines: {grown} bytes above idle, {shown} shown, {refused} refused");
+    assert_eq!(shown + refused, AT_ONCE, "{told}");
+    assert!(shown > 0, "{told}");
+    assert!(grown <= MOST_MEMORY, "{told}");
     desk.program.kill();
 }
 
@@ -122,7 +123,7 @@ async fn many_views_of_400_000_lines_take_bounded_memory_and_delay_nobody() {
 fn calls_at_once(
     program: &mut Program,
     calls: &[(&'static str, Value)],
-    other: (&'static str, Value),
+    other: &(&'static str, Value),
 ) -> (Vec<Value>, Duration) {
     let ids: Vec<u64> = calls
         .iter()
@@ -188,7 +189,7 @@ async fn tools_at_once(lines: usize) {
         let memory = Memory::of(program.id());
         memory.forget();
         let idle = memory.most();
-        let (answers, longest) = calls_at_once(&mut program, &calls, other);
+        let (answers, longest) = calls_at_once(&mut program, &calls, &other);
         let grown = memory.most().saturating_sub(idle);
         program.kill();
         (answers, longest, alone, grown)
@@ -203,12 +204,12 @@ async fn tools_at_once(lines: usize) {
             shown += 1;
         }
     }
-    eprintln!(
+    let told = format!(
         "{lines} lines: {grown} bytes above idle, {shown} of {AT_ONCE} shown, others {longest:?} beside {alone:?}"
     );
-    assert!(shown > 0);
-    assert!(grown <= MOST_MEMORY, "{grown} bytes above idle");
-    assert!(longest <= bound(alone), "{longest:?} beside {alone:?}");
+    assert!(shown > 0, "{told}");
+    assert!(grown <= MOST_MEMORY, "{told}");
+    assert!(longest <= bound(alone), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -230,14 +231,12 @@ fn result_of(answer: &str) -> Value {
     let message = serde_json::Deserializer::from_str(json).into_iter::<Value>();
     let message = message.map(Result::unwrap).next().unwrap();
     let result = &message["result"];
-    match result.get("structuredContent") {
-        Some(content) => content.clone(),
-        None => {
-            let text = result["content"][0]["text"].as_str().unwrap();
-            let told: Value = serde_json::from_str(text).unwrap();
-            told["error"].clone()
-        }
+    if let Some(content) = result.get("structuredContent") {
+        return content.clone();
     }
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let told: Value = serde_json::from_str(text).unwrap();
+    told["error"].clone()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -294,19 +293,19 @@ async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
         let began = Instant::now();
         let form = [("form_token", &*form_token), ("decision", "reject")];
         let undo = format!("{set}/undo");
-        let (page, decided, undone, told) = tokio::join!(
+        let (page, after_decision, undone, told) = tokio::join!(
             browser.open(&set),
             browser.send(&set, &form),
             browser.open(&undo),
             tool(&agent, GET, json!({ "id": large })),
         );
-        let took = began.elapsed();
-        for page in [page, decided, undone] {
+        let waited = began.elapsed();
+        for page in [page, after_decision, undone] {
             assert!(is_refused(&page), "{}: {}", page.status, page.text);
         }
         assert_eq!(told["code"], "RATE_LIMITED", "{told}");
         assert_eq!(told["details"]["retryAfterSeconds"], 5, "{told}");
-        assert!(took >= Duration::from_secs(5), "{took:?}");
+        assert!(waited >= Duration::from_secs(5), "{waited:?}");
         // What is small is shown meanwhile.
         let page = browser.open(&small_set).await;
         assert_eq!(page.status, StatusCode::OK, "{}", page.text);
