@@ -15,7 +15,7 @@ pub struct HistoryEntry {
     pub version_date: Date,
     /// Who made it, by the user's id.
     pub author_id: i64,
-    /// Their name, as [`author`] tells it.
+    /// Their name; account 1 stands for any API key as well (W45).
     pub author_name: String,
     /// `initial`, `edit` or `move`.
     pub action: String,
