@@ -50,8 +50,8 @@ pub struct CheckedRun {
     pub chain: Result<Verified, Broken>,
     /// Whether a living process holds it and may continue it. For an empty file this is unknown.
     pub is_locked: bool,
-    /// The run of the same server that goes on from its last whole record, since there was no room
-    /// for more.
+    /// The run that the same server began after the disk was full. Its first record names this run
+    /// and its last whole record.
     pub followed_by: Option<String>,
 }
 

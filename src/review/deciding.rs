@@ -134,7 +134,7 @@ fn wanted(
     }
 }
 
-/// The decision to apply, once all of it was shown and what goes was confirmed.
+/// Decides to apply a set, if all its changes were shown and its deletions were confirmed.
 fn applying(
     reviews: &Reviews,
     session: &SignedIn,

@@ -1,4 +1,4 @@
-//! Asks once more before something is deleted, on a page of its own that names what goes.
+//! Asks for a second confirmation of deletions, on a page that names the pages to be deleted.
 //!
 //! The page's form carries a token that no other page holds, bound to the session, the set, what was
 //! shown of it and what is left out: without it nothing that deletes is applied.

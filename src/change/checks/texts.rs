@@ -27,9 +27,8 @@ pub(super) fn much_removed(change: &Change, lines: LineCounts) -> Option<Warning
     })
 }
 
-/// A heading that goes while text of its section stays or comes in its place, as after the
-/// replacement of a section by a text without a heading. Looks at the one stretch of lines that
-/// differs.
+/// Warns of a dropped heading whose section keeps its text or gets other text, as when a section is
+/// replaced by a text without a heading. Looks at the one stretch of lines that differs.
 pub(super) fn heading_dropped(change: &Change) -> Option<Warning> {
     let (before, after) = (change.before()?, change.after()?);
     if before.same(after, Field::Content) {
