@@ -13,7 +13,7 @@ slowest:
 # The budgets of both builds, measured in one run and written into docs/figures.md; fails if one is missed.
 bench:
     cargo build --release --locked
-    cargo bench --bench budgets -- --readme "${CARGO_TARGET_DIR:-target}/release/wikijs-mcp" --write
+    cargo bench --bench budgets -- --readme "${CARGO_TARGET_DIR:-target}/release/wikijs-gate" --write
 
 # The first build by the README's command, and the unit tests behind a changed line, in an empty target directory.
 build-times:
@@ -25,7 +25,7 @@ former:
     set -euo pipefail
     [ -d target/former ] || git worktree add --detach target/former 8556681 >&2
     (cd target/former && CARGO_TARGET_DIR=target cargo build --release --locked >&2)
-    echo "$PWD/target/former/target/release/wikijs-mcp"
+    echo "$PWD/target/former/target/release/wikijs-gate"
 
 # A mix of calls over stdio and HTTP for minutes; fails if memory, descriptors or tasks grow.
 soak minutes="10":

@@ -54,7 +54,7 @@ codes! {
     /// The level of this caller is `off`; `details.setBy` names the line that set it.
     MutationsDisabled = "MUTATIONS_DISABLED", "Tell the user: an operator can switch writes on; details.setBy names the line.";
     /// An operator paused all writes; `details.reason` says why, `details.since` since when.
-    WritesPaused = "WRITES_PAUSED", "Nothing was sent. Tell the user, and do not try again before they say so: `wikijs-mcp resume` lets writes go on.";
+    WritesPaused = "WRITES_PAUSED", "Nothing was sent. Tell the user, and do not try again before they say so: `wikijs-gate resume` lets writes go on.";
     /// The write needs the operator's static token.
     ConfirmRequired = "CONFIRM_REQUIRED", "Ask the user for the confirm token and pass it as confirm.";
     /// The confirm token is not the right one, or the call is not the one that was previewed or left to people; `details.differing` names its arguments that differ.

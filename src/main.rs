@@ -1,5 +1,5 @@
-//! The `wikijs-mcp` binary.
+//! The `wikijs-gate` binary.
 
 fn main() -> std::process::ExitCode {
-    wikijs_mcp::cli::main()
+    wikijs_gate::cli::main()
 }

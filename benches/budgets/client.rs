@@ -53,7 +53,7 @@ impl Client {
 
     /// A client that posts this JSON to an address.
     pub(crate) fn asking(address: String, body: String) -> Self {
-        wikijs_mcp::wiki::provide_tls();
+        wikijs_gate::wiki::provide_tls();
         #[expect(clippy::disallowed_types, reason = "see the field")]
         let client = reqwest::Client::builder()
             .tls_certs_only([])

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use tokio::runtime::Builder;
-use wikijs_mcp::demo::{DemoOptions, DemoWiki};
+use wikijs_gate::demo::{DemoOptions, DemoWiki};
 
 use crate::figure::{Figure, Unit};
 use crate::pages;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki};
+use wikijs_gate::demo::{DemoOptions, DemoWiki};
 
 use crate::client::{Client, one_by_one};
 use crate::figure::{Figure, Unit};

@@ -65,7 +65,7 @@ use clap::{Parser, ValueEnum};
 
 use figure::Figure;
 
-/// Measures the budgets of wikijs-mcp
+/// Measures the budgets of wikijs-gate
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Measure only this; may be given several times

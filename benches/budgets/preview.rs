@@ -7,7 +7,7 @@ use crate::figure::{Figure, Unit};
 use crate::server::Server;
 use crate::stats::whole;
 use crate::wiki::Wiki;
-use wikijs_mcp::demo::PageRow;
+use wikijs_gate::demo::PageRow;
 
 const CHANGES: usize = 50;
 

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 /// The binary that cargo built for this run.
-pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_wikijs-mcp");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_wikijs-gate");
 
 /// A running server with a record of its own.
 pub(crate) struct Process {

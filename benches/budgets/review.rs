@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::PageRow;
+use wikijs_gate::demo::PageRow;
 
 use crate::calls;
 use crate::figure::{Figure, Unit};

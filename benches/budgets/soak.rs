@@ -220,8 +220,8 @@ async fn read_at_once(sessions: &[Client], page: i64) {
 
 fn tasks(runtime: &Runtime, hosted: &Hosted) -> f64 {
     let metric = |name| runtime.block_on(hosted.metric(name));
-    assert!(metric("wikijs_mcp_calls_in_flight ") < 1.0, "a call hangs");
-    metric("wikijs_mcp_tasks ")
+    assert!(metric("wikijs_gate_calls_in_flight ") < 1.0, "a call hangs");
+    metric("wikijs_gate_tasks ")
 }
 
 fn sample(process: &Process, tasks: Option<f64>) -> Sample {

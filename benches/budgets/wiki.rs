@@ -1,7 +1,7 @@
 //! The embedded wiki, on a thread of its own.
 
 use tokio::runtime::{Builder, Runtime};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 
 /// A running embedded wiki, and the page that is read in it.
 pub(crate) struct Wiki {

@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use wikijs_mcp::config::{Layers, Settings};
-use wikijs_mcp::server::App;
-use wikijs_mcp::server::http::{HttpLimits, HttpServer};
-use wikijs_mcp::write::Patience;
+use wikijs_gate::config::{Layers, Settings};
+use wikijs_gate::server::App;
+use wikijs_gate::server::http::{HttpLimits, HttpServer};
+use wikijs_gate::write::Patience;
 
 use crate::handler::{Handler, Shared};
 

@@ -31,13 +31,13 @@ use clap::Parser;
 use matrix::{Fields, Row, Site, names};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::audit::Client;
-use wikijs_mcp::config::{Settings, Source};
-use wikijs_mcp::gates::SessionId;
-use wikijs_mcp::page::{Field, PageReading};
-use wikijs_mcp::server::App;
-use wikijs_mcp::tools::Context;
-use wikijs_mcp::write::{Asker, Caller, Extent, Patience};
+use wikijs_gate::audit::Client;
+use wikijs_gate::config::{Settings, Source};
+use wikijs_gate::gates::SessionId;
+use wikijs_gate::page::{Field, PageReading};
+use wikijs_gate::server::App;
+use wikijs_gate::tools::Context;
+use wikijs_gate::write::{Asker, Caller, Extent, Patience};
 
 /// Tries every way to change a page on a running Wiki.js
 #[derive(Debug, Parser)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Value, json};
-use wikijs_mcp::page::Field;
+use wikijs_gate::page::Field;
 
 /// The fields of a page by their names; what could not be read is absent.
 pub(crate) type Fields = BTreeMap<&'static str, Value>;

@@ -24,7 +24,7 @@ use std::io::{BufWriter, Write as _};
 
 use clap::Parser;
 use serde_json::json;
-use wikijs_mcp::demo::{DemoOptions, DemoWiki};
+use wikijs_gate::demo::{DemoOptions, DemoWiki};
 
 /// Serves a large wiki
 #[derive(Debug, Parser)]

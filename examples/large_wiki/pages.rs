@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 /// Bytes of a page, on average; 10,000 pages make 50 MB.
 const BYTES: usize = 5_000;

@@ -14,5 +14,5 @@ fuzz_target!(|text: &str| {
 });
 
 thread_local! {
-    static REGISTRY: wikijs_mcp::tools::Registry = texts::registry();
+    static REGISTRY: wikijs_gate::tools::Registry = texts::registry();
 }

@@ -7,7 +7,7 @@
 mod invariants;
 
 use libfuzzer_sys::fuzz_target;
-use wikijs_mcp::page::Prefix;
+use wikijs_gate::page::Prefix;
 
 fuzz_target!(|text: &str| {
     let mut lines = text.split('\n');

@@ -242,7 +242,7 @@ impl Actor {
 /// into a text. Unreasonably long texts are cut (see [`super::record`]).
 ///
 /// ```
-/// use wikijs_mcp::audit::{CallId, Entry, Event};
+/// use wikijs_gate::audit::{CallId, Entry, Event};
 ///
 /// let entry = Entry {
 ///     tool: Some("wikijs_delete_page".to_owned()),
@@ -250,7 +250,7 @@ impl Actor {
 ///     gate: Some("enabled".to_owned()),
 ///     ..Entry::new(CallId::new()?, Event::Refusal)
 /// };
-/// # Ok::<(), wikijs_mcp::audit::AuditError>(())
+/// # Ok::<(), wikijs_gate::audit::AuditError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {

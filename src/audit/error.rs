@@ -86,10 +86,10 @@ impl AuditError {
         match self {
             Self::Io(_) => "check that WIKI_AUDIT_DIR exists, is writable and has space",
             Self::Foreign(_) => {
-                "run this as the user whom WIKI_AUDIT_DIR belongs to; `wikijs-mcp doctor` tells of files of others"
+                "run this as the user whom WIKI_AUDIT_DIR belongs to; `wikijs-gate doctor` tells of files of others"
             }
             Self::Exposed => "take that away with chmod -R go-w",
-            Self::Closed(_) => "`wikijs-mcp doctor` names them and says how to hand them over",
+            Self::Closed(_) => "`wikijs-gate doctor` names them and says how to hand them over",
             Self::Failed(_) if self.is_no_room() => {
                 "make room in WIKI_AUDIT_DIR; the record goes on by itself with the next write"
             }
@@ -101,7 +101,7 @@ impl AuditError {
             Self::WrongEvent | Self::BrokenOff => "this is a bug; please report it",
             Self::Randomness => "check the system's random number generator",
             Self::Busy => "try again later",
-            Self::Paused(_) => "`wikijs-mcp resume` lets writes go on",
+            Self::Paused(_) => "`wikijs-gate resume` lets writes go on",
             Self::NoProposal => "look at the proposals that there are",
             Self::BadProposal => "restore the file from a backup of WIKI_AUDIT_DIR, or remove it",
             Self::Full => {

@@ -248,7 +248,7 @@ hex_name! {
     /// Only by keeping a state or reading a record can one be made:
     ///
     /// ```compile_fail,E0423
-    /// let forged = wikijs_mcp::audit::KeptState([0; 32]);
+    /// let forged = wikijs_gate::audit::KeptState([0; 32]);
     /// ```
     KeptState, 32
 }

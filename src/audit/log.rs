@@ -87,13 +87,13 @@ enum State {
 /// Only [`AuditLog::attempt`] makes one, and sending the write consumes it:
 ///
 /// ```compile_fail,E0451
-/// use wikijs_mcp::audit::{CallId, OnRecord};
+/// use wikijs_gate::audit::{CallId, OnRecord};
 ///
 /// let forged = OnRecord { call: CallId::new().unwrap() };
 /// ```
 ///
 /// ```compile_fail,E0599
-/// fn twice(proof: wikijs_mcp::audit::OnRecord) -> [wikijs_mcp::audit::OnRecord; 2] {
+/// fn twice(proof: wikijs_gate::audit::OnRecord) -> [wikijs_gate::audit::OnRecord; 2] {
 ///     [proof.clone(), proof]
 /// }
 /// ```

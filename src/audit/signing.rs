@@ -16,11 +16,11 @@ use super::AuditError;
 use crate::hex;
 
 /// How the line of a signing key begins.
-const SECRET: &str = "wikijs-mcp-audit-key:";
+const SECRET: &str = "wikijs-gate-audit-key:";
 /// How the line of a public key begins.
 const PUBLIC: &str = "ed25519:";
 /// Stands before all that is signed, so that a signature is good for an anchor and nothing else.
-const DOMAIN: &[u8] = b"wikijs-mcp anchor 1\n";
+const DOMAIN: &[u8] = b"wikijs-gate anchor 1\n";
 
 /// A key that signs anchors. Its secret part is shown nowhere.
 pub struct SigningKey(Ed25519KeyPair);
@@ -49,7 +49,7 @@ impl SigningKey {
     /// # Errors
     /// If it is none; the message holds nothing of it.
     pub fn parse(line: &SecretString) -> Result<Self, NotAKey> {
-        let not_a_key = NotAKey("signing key of `wikijs-mcp audit key new`");
+        let not_a_key = NotAKey("signing key of `wikijs-gate audit key new`");
         let text = line.expose_secret().trim().strip_prefix(SECRET);
         let seed = STANDARD.decode(text.ok_or(not_a_key)?);
         let pair = Ed25519KeyPair::from_seed_unchecked(&seed.map_err(|_| not_a_key)?);
@@ -115,7 +115,7 @@ impl FromStr for PublicKey {
             .and_then(|bytes| bytes.try_into().ok())
             .map(Self)
             .ok_or(NotAKey(
-                "public key, as `wikijs-mcp audit key show` prints it",
+                "public key, as `wikijs-gate audit key show` prints it",
             ))
     }
 }
@@ -147,7 +147,7 @@ mod tests {
     /// The first vector of RFC 8032 has another message; this is its key.
     #[test]
     fn the_public_key_is_that_of_the_standard() {
-        let line = "wikijs-mcp-audit-key:nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
+        let line = "wikijs-gate-audit-key:nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
         let key = SigningKey::parse(&line.to_owned().into()).unwrap();
         assert_eq!(
             key.public().to_string(),
@@ -157,13 +157,13 @@ mod tests {
 
     #[test]
     fn neither_debug_nor_a_fault_shows_the_secret_part() {
-        let line = "wikijs-mcp-audit-key:nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
+        let line = "wikijs-gate-audit-key:nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
         let key = SigningKey::parse(&line.to_owned().into()).unwrap();
         assert!(!format!("{key:?}").contains("nWGx"));
         for bad in [
             "nWGx",
-            "wikijs-mcp-audit-key:nWGx",
-            "wikijs-mcp-audit-key:*",
+            "wikijs-gate-audit-key:nWGx",
+            "wikijs-gate-audit-key:*",
         ] {
             let fault = SigningKey::parse(&bad.to_owned().into()).unwrap_err();
             assert!(!fault.to_string().contains("nWGx"), "{fault}");

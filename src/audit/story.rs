@@ -55,7 +55,7 @@ impl CallSelector {
     /// Reads what somebody typed.
     ///
     /// ```
-    /// use wikijs_mcp::audit::CallSelector;
+    /// use wikijs_gate::audit::CallSelector;
     ///
     /// assert_eq!(CallSelector::parse("last"), Ok(CallSelector::LAST));
     /// assert!(CallSelector::parse("01ab").is_ok());

@@ -26,7 +26,7 @@ pub(super) fn advice(failure: &Failure) -> String {
 fn hint(failure: &Failure) -> String {
     let hint = failure.hint.as_str();
     if failure.details.contains_key("merged") {
-        return "Nothing was sent. Both changes fit into one: see `wikijs-mcp proposals apply --merge`."
+        return "Nothing was sent. Both changes fit into one: see `wikijs-gate proposals apply --merge`."
             .to_owned();
     }
     if hint == failure.code.hint()
@@ -46,7 +46,7 @@ const fn at_terminal(code: Code) -> Option<&'static str> {
     Some(match code {
         Code::InvalidInput => "Correct what is named, then try again.",
         Code::PageNotFound => {
-            "The page may have been moved or deleted; `wikijs-mcp tool call wikijs_search_pages` finds pages."
+            "The page may have been moved or deleted; `wikijs-gate tool call wikijs_search_pages` finds pages."
         }
         Code::MutationsDisabled | Code::ApprovalDenied => "Nothing was sent.",
         Code::ConfirmRequired => {
@@ -58,17 +58,17 @@ const fn at_terminal(code: Code) -> Option<&'static str> {
             "Nothing was sent. Try again: the preview is made of the page as it is now."
         }
         Code::AuditUnavailable => {
-            "Nothing was sent. Look at WIKI_AUDIT_DIR; `wikijs-mcp doctor` says more."
+            "Nothing was sent. Look at WIKI_AUDIT_DIR; `wikijs-gate doctor` says more."
         }
-        Code::WritesPaused => "Nothing was sent. `wikijs-mcp resume` lets writes go on.",
+        Code::WritesPaused => "Nothing was sent. `wikijs-gate resume` lets writes go on.",
         Code::RuleDenied => {
-            "Nothing was sent. `wikijs-mcp rules explain` says what the rules hold for."
+            "Nothing was sent. `wikijs-gate rules explain` says what the rules hold for."
         }
         Code::DelegationDenied => {
             "Delegates are made by named clients over HTTP; docs/delegation.md says how."
         }
         Code::NothingToUndo => {
-            "`wikijs-mcp audit list --outcome applied` has the writes that there are."
+            "`wikijs-gate audit list --outcome applied` has the writes that there are."
         }
         Code::ProposalOutdated => {
             "Nothing was sent. What is still wanted can be proposed anew, of the page as it is."

@@ -1,4 +1,4 @@
-//! `wikijs-mcp completions`: what a shell needs to complete commands and flags.
+//! `wikijs-gate completions`: what a shell needs to complete commands and flags.
 
 use clap_complete::Shell;
 
@@ -8,8 +8,8 @@ use super::print;
 /// Arguments of `completions`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wikijs-mcp completions bash > ~/.local/share/bash-completion/completions/wikijs-mcp
-  wikijs-mcp completions fish > ~/.config/fish/completions/wikijs-mcp.fish")]
+  wikijs-gate completions bash > ~/.local/share/bash-completion/completions/wikijs-gate
+  wikijs-gate completions fish > ~/.config/fish/completions/wikijs-gate.fish")]
 pub(super) struct Arguments {
     /// The shell
     shell: Shell,
@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &Arguments) -> Exit {
     clap_complete::generate(
         arguments.shell,
         &mut super::command(),
-        "wikijs-mcp",
+        "wikijs-gate",
         &mut script,
     );
     let mut script = String::from_utf8_lossy(&script).into_owned();

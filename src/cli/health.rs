@@ -1,4 +1,4 @@
-//! `wikijs-mcp health`: asks a server over HTTP whether it lives, for supervisors without curl.
+//! `wikijs-gate health`: asks a server over HTTP whether it lives, for supervisors without curl.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 64 * 1024;
 /// Arguments of `health`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "It ends with 0 if the server answers well within 3 seconds, else with 1. Where no address is set\nthere is nothing to ask: a server over standard input and output is watched by its client.\n\nExamples:\n  wikijs-mcp health\n  wikijs-mcp health --ready --http 127.0.0.1:8765"
+    after_help = "It ends with 0 if the server answers well within 3 seconds, else with 1. Where no address is set\nthere is nothing to ask: a server over standard input and output is watched by its client.\n\nExamples:\n  wikijs-gate health\n  wikijs-gate health --ready --http 127.0.0.1:8765"
 )]
 pub(super) struct Arguments {
     /// Where the server listens, in place of `WIKI_SERVE_ADDRESS`

@@ -1,4 +1,4 @@
-//! `wikijs-mcp index`: the content indexes on the disk.
+//! `wikijs-gate index`: the content indexes on the disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
 enum Command {
     /// Show every index below `WIKI_INDEX_DIR`, of any wiki and key
     #[command(
-        after_help = "Examples:\n  wikijs-mcp index status\n  wikijs-mcp index status --json"
+        after_help = "Examples:\n  wikijs-gate index status\n  wikijs-gate index status --json"
     )]
     Status {
         /// Answer in JSON
@@ -36,7 +36,7 @@ enum Command {
     },
     /// Look at the wiki's pages now, and bring its index on the disk up to date
     #[command(
-        after_help = "Examples:\n  wikijs-mcp index refresh\n  wikijs-mcp --site docs index refresh --json"
+        after_help = "Examples:\n  wikijs-gate index refresh\n  wikijs-gate --site docs index refresh --json"
     )]
     Refresh {
         /// Answer in JSON
@@ -45,7 +45,7 @@ enum Command {
     },
     /// Remove the index of the configured wiki and key from the disk; the next search that needs it
     /// rebuilds it
-    #[command(after_help = "Examples:\n  wikijs-mcp index clear\n  wikijs-mcp index clear --all")]
+    #[command(after_help = "Examples:\n  wikijs-gate index clear\n  wikijs-gate index clear --all")]
     Clear {
         /// Remove every index below `WIKI_INDEX_DIR`, of any wiki and key; an index that a server
         /// is filling stays
@@ -141,7 +141,7 @@ fn clear(dir: &Path, file: &Path, is_json: bool) -> Outcome {
     let others = all(dir)?.len();
     if others > 0 {
         print::note(&format!(
-            "{others} of other wikis or keys: see `wikijs-mcp index status`, remove with `wikijs-mcp index clear --all`"
+            "{others} of other wikis or keys: see `wikijs-gate index status`, remove with `wikijs-gate index clear --all`"
         ));
     }
     Ok(Exit::Done)

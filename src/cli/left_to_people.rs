@@ -7,7 +7,7 @@ use crate::server::App;
 /// One sentence about a write that was kept as a proposal.
 pub(super) fn sentence(app: &App, proposal: &str) -> String {
     let why = why(app.desk.policy(), &app.desk.narrowed_policy(None, false));
-    format!("nothing was written: {why}; `wikijs-mcp proposals apply {proposal}` writes it")
+    format!("nothing was written: {why}; `wikijs-gate proposals apply {proposal}` writes it")
 }
 
 /// Gives the reason why a write was kept as a proposal, from the policy of the settings and from

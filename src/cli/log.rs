@@ -22,7 +22,7 @@ pub(super) fn start(settings: &LogSettings) -> Result<(), String> {
     let filter = match settings.level {
         "off" => "off".to_owned(),
         "error" => "error,rmcp::service=off".to_owned(),
-        level => format!("warn,rmcp=error,rmcp::service=off,wikijs_mcp={level}"),
+        level => format!("warn,rmcp=error,rmcp::service=off,wikijs_gate={level}"),
     };
     let writer = match &settings.dir {
         None => BoxMakeWriter::new(std::io::stderr),
@@ -64,7 +64,7 @@ fn today() -> Date {
 }
 
 fn open(dir: &Path, day: Date) -> io::Result<File> {
-    private_files::open_to_append(&dir.join(format!("wikijs-mcp.{day}.log")))
+    private_files::open_to_append(&dir.join(format!("wikijs-gate.{day}.log")))
 }
 
 /// The file of the day, held while one line is written to it.

@@ -54,7 +54,7 @@ pub use reference::reference;
 
 /// Let language-model agents read and edit a Wiki.js wiki, with safety gates on every write
 #[derive(Debug, Parser)]
-#[command(name = "wikijs-mcp", version, max_term_width = 100)]
+#[command(name = "wikijs-gate", version, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,

@@ -1,4 +1,4 @@
-//! `wikijs-mcp pause` and `resume`: an operator stops all writes, and lets them go on.
+//! `wikijs-gate pause` and `resume`: an operator stops all writes, and lets them go on.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::audit::{AuditError, AuditLog, CallId, Entry, Event, Told};
 /// Arguments of `pause`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Servers refuse writes with WRITES_PAUSED and the reason until `wikijs-mcp resume`; reading goes on. The\noperator's own commands `undo` and `proposals apply` still work, so that mistakes can be undone.\n\nExamples:\n  wikijs-mcp pause \"restoring the backup of Monday\"\n  wikijs-mcp pause \"an agent writes nonsense\" --json"
+    after_help = "Servers refuse writes with WRITES_PAUSED and the reason until `wikijs-gate resume`; reading goes on. The\noperator's own commands `undo` and `proposals apply` still work, so that mistakes can be undone.\n\nExamples:\n  wikijs-gate pause \"restoring the backup of Monday\"\n  wikijs-gate pause \"an agent writes nonsense\" --json"
 )]
 pub(super) struct Pause {
     /// The reason: one line of at most 500 characters, which agents can read
@@ -23,7 +23,7 @@ pub(super) struct Pause {
 
 /// Arguments of `resume`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  wikijs-mcp resume\n  wikijs-mcp resume --json")]
+#[command(after_help = "Examples:\n  wikijs-gate resume\n  wikijs-gate resume --json")]
 pub(super) struct Resume {
     /// Answer in JSON
     #[arg(long)]
@@ -43,7 +43,7 @@ pub(super) async fn pause(arguments: Pause) -> Outcome {
     print::line(&if arguments.json {
         json!({ "paused": told }).to_string()
     } else {
-        "all writes through this audit directory are paused; `wikijs-mcp resume` lets them go on"
+        "all writes through this audit directory are paused; `wikijs-gate resume` lets them go on"
             .to_owned()
     });
     Ok(Exit::Done)

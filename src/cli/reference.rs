@@ -11,7 +11,7 @@ use super::flags;
 #[must_use]
 pub fn reference() -> String {
     let mut text = String::new();
-    let mut command = flags::hidden(super::command()).bin_name("wikijs-mcp");
+    let mut command = flags::hidden(super::command()).bin_name("wikijs-gate");
     command.build();
     write(&mut command, &mut text);
     let settings = flags::add_to(Command::new("settings").disable_help_flag(true));

@@ -1,4 +1,4 @@
-//! `wikijs-mcp review`: a page in the browser where the operator decides.
+//! `wikijs-gate review`: a page in the browser where the operator decides.
 //!
 //! It listens on loopback alone. Browsers keep cookies by name and not by port, so the page has a
 //! name of its own below `localhost`, made anew for each run. The link that signs in goes to the
@@ -33,7 +33,7 @@ const OPENERS: [&str; 2] = ["xdg-open", "open"];
 /// Arguments of `review`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "What you decide on the page is the operator's decision: it applies at every level but `off`, ends a dry run,\npasses a pause, and satisfies every rule but `deny`.\n\nExamples:\n  wikijs-mcp review\n  wikijs-mcp review 4f2a6b1c9d8e7f60\n  wikijs-mcp review --no-browser --port 8780"
+    after_help = "What you decide on the page is the operator's decision: it applies at every level but `off`, ends a dry run,\npasses a pause, and satisfies every rule but `deny`.\n\nExamples:\n  wikijs-gate review\n  wikijs-gate review 4f2a6b1c9d8e7f60\n  wikijs-gate review --no-browser --port 8780"
 )]
 pub(super) struct Arguments {
     /// The proposal to begin with
@@ -159,7 +159,7 @@ fn open(link: &str) -> Option<PathBuf> {
     if !print::can_ask() {
         return None;
     }
-    let path = std::env::temp_dir().join(format!("wikijs-mcp-review-{}.html", std::process::id()));
+    let path = std::env::temp_dir().join(format!("wikijs-gate-review-{}.html", std::process::id()));
     let mut file = private_files::make(&path).ok()?;
     let escaped = link.replace('&', "&amp;");
     let text = format!(

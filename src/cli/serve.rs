@@ -1,4 +1,4 @@
-//! `wikijs-mcp serve`: the server over standard input and output, or HTTP.
+//! `wikijs-gate serve`: the server over standard input and output, or HTTP.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

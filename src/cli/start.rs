@@ -309,7 +309,7 @@ pub(super) fn operator(command: &'static str) -> Caller {
     Caller {
         tool: command,
         client: Client {
-            name: "wikijs-mcp".to_owned(),
+            name: "wikijs-gate".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ..Client::default()
         },

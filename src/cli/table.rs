@@ -318,14 +318,14 @@ mod tests {
         let mut table = Table::new(&["setting", "value", "from"]);
         table.row(vec![
             "audit_dir".into(),
-            "wikijs-mcp/audit in the user's state directory".into(),
+            "wikijs-gate/audit in the user's state directory".into(),
             "default".into(),
         ]);
         assert_eq!(
             table.lines(Some(49)),
             [
                 "setting    value                          from",
-                "audit_dir  wikijs-mcp/audit in the        default",
+                "audit_dir  wikijs-gate/audit in the       default",
                 "           user's state directory"
             ]
         );

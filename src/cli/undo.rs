@@ -1,4 +1,4 @@
-//! `wikijs-mcp undo`: an operator takes a write back.
+//! `wikijs-gate undo`: an operator takes a write back.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::write::{Caller, Confirmed, Plan, Shown, Undo, UndoClient};
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp undo last\n  wikijs-mcp undo 4f2a --path docs/setup\n  wikijs-mcp undo 4f2a --yes --json\n  wikijs-mcp undo 9c01 --on-conflict skip\n  wikijs-mcp undo --client claude-code --since 1h"
+    after_help = "Examples:\n  wikijs-gate undo last\n  wikijs-gate undo 4f2a --path docs/setup\n  wikijs-gate undo 4f2a --yes --json\n  wikijs-gate undo 9c01 --on-conflict skip\n  wikijs-gate undo --client claude-code --since 1h"
 )]
 pub(super) struct Arguments {
     /// The call id of the write or of a set, four or more of its first characters, or `last`: the

@@ -17,7 +17,7 @@ pub(super) fn base_url(source: &Source<'_>) -> Result<Url, SettingError> {
             (None, [_, ..]) => format!("is missing; name a site with --site: {}", known(sites)),
             (Some(_), _) => format!("is missing; it {ALLOWED_ADDRESS}"),
             (None, []) => format!(
-                "is missing; it {ALLOWED_ADDRESS} (`wikijs-mcp config init` writes a settings file)"
+                "is missing; it {ALLOWED_ADDRESS} (`wikijs-gate config init` writes a settings file)"
             ),
         };
         SettingError::new(NAME, fault)

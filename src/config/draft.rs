@@ -64,7 +64,7 @@ impl Draft {
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::from(
-            "# Settings of wikijs-mcp. The environment (WIKI_…) and flags win over this file.\n\
+            "# Settings of wikijs-gate. The environment (WIKI_…) and flags win over this file.\n\
              # Keep it to yourself: a file that others may write is refused.\n",
         );
         for setting in SETTINGS {

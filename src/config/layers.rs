@@ -251,7 +251,7 @@ fn usual_file() -> Option<PathBuf> {
     };
     absolute("XDG_CONFIG_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".config")))
-        .map(|dir| dir.join("wikijs-mcp").join("config.toml"))
+        .map(|dir| dir.join("wikijs-gate").join("config.toml"))
 }
 
 #[expect(

@@ -111,7 +111,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_REVIEW_URL",
         Text,
         "none",
-        "The public address of the review page, ending in `/review`, which answers name; without it they name the address that serves the caller, or the command `wikijs-mcp review` where no server has the page. With https the page's cookie goes by TLS alone.",
+        "The public address of the review page, ending in `/review`, which answers name; without it they name the address that serves the caller, or the command `wikijs-gate review` where no server has the page. With https the page's cookie goes by TLS alone.",
     ),
     setting(
         "WIKI_CONFIRM_FALLBACK",
@@ -242,7 +242,7 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "WIKI_AUDIT_DIR",
         Path,
-        "`wikijs-mcp/audit` in the user's state directory",
+        "`wikijs-gate/audit` in the user's state directory",
         "Where the audit log and the kept pages lie.",
     ),
     setting(
@@ -261,13 +261,13 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_AUDIT_ANCHORS",
         PathOrCommand,
         "none",
-        "Where heads of the log go after each outcome, at most once a second: a file elsewhere that lines are added to or, in a settings file only, a command that reads each line (`[\"logger\", \"-t\", \"wikijs-mcp\"]`), run without a shell, for 10 s at most.",
+        "Where heads of the log go after each outcome, at most once a second: a file elsewhere that lines are added to or, in a settings file only, a command that reads each line (`[\"logger\", \"-t\", \"wikijs-gate\"]`), run without a shell, for 10 s at most.",
     ),
     setting(
         "WIKI_AUDIT_SIGNING_KEY",
         Path,
         "none",
-        "The file of the key that signs these lines, as `wikijs-mcp audit key new` makes it.",
+        "The file of the key that signs these lines, as `wikijs-gate audit key new` makes it.",
     ),
     setting(
         "WIKI_MEMORY",
@@ -296,7 +296,7 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "WIKI_INDEX_DIR",
         Path,
-        "`wikijs-mcp/index` in the user's state directory",
+        "`wikijs-gate/index` in the user's state directory",
         "Where indexes on the disk lie, one for each wiki and key.",
     ),
     setting(
@@ -309,7 +309,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_SERVE_TOKENS_FILE",
         Path,
         "none",
-        "The file of named clients, as `wikijs-mcp token new` writes it; without it callers need no name.",
+        "The file of named clients, as `wikijs-gate token new` writes it; without it callers need no name.",
     ),
     setting(
         "WIKI_SERVE_ALLOWED_HOSTS",

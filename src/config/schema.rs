@@ -21,7 +21,7 @@ pub fn schema() -> Value {
     properties.extend(sites());
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "The settings file of wikijs-mcp",
+        "title": "The settings file of wikijs-gate",
         "type": "object",
         "additionalProperties": false,
         "properties": properties,

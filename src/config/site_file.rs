@@ -32,7 +32,7 @@ impl NewSite {
         let file = parse(&path, &old)?;
         if file.site(name).is_some() {
             return Err(format!(
-                "the settings file has a site {name}; `wikijs-mcp site remove {name}` takes it out"
+                "the settings file has a site {name}; `wikijs-gate site remove {name}` takes it out"
             ));
         }
         Ok(Self {
@@ -152,7 +152,7 @@ fn read(path: &Path) -> Result<String, String> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(format!(
-            "there is no settings file at {}; `wikijs-mcp config init` writes one",
+            "there is no settings file at {}; `wikijs-gate config init` writes one",
             path.display()
         )),
         Err(error) => Err(format!(

@@ -32,7 +32,7 @@ fn state_dir(source: &Source<'_>) -> Result<Option<PathBuf>, SettingError> {
     let home = source.text("HOME")?.map(PathBuf::from).and_then(absolute);
     Ok(state
         .or_else(|| home.map(|home| home.join(".local").join("state")))
-        .map(|state| state.join("wikijs-mcp")))
+        .map(|state| state.join("wikijs-gate")))
 }
 
 pub(super) fn index(source: &Source<'_>) -> Result<IndexSettings, SettingError> {

@@ -9,7 +9,7 @@
 //!
 //! ```no_run
 //! # async fn example() -> std::io::Result<()> {
-//! use wikijs_mcp::demo::{DemoOptions, DemoWiki};
+//! use wikijs_gate::demo::{DemoOptions, DemoWiki};
 //!
 //! let wiki = DemoWiki::start(DemoOptions::default()).await?;
 //! let (address, key) = (wiki.address(), &wiki.keys().editor);

@@ -30,7 +30,7 @@ pub enum FilesError {
     Busy,
     /// The folder was not made by `files pull`.
     #[error(
-        "this is no folder of a wiki's files: it has no .wikijs/site.json; begin with `wikijs-mcp files pull` into an empty directory"
+        "this is no folder of a wiki's files: it has no .wikijs/site.json; begin with `wikijs-gate files pull` into an empty directory"
     )]
     NotOurs,
     /// The directory holds files that were not pulled from a wiki.

@@ -113,13 +113,13 @@ impl Approver {
 /// proof:
 ///
 /// ```compile_fail,E0603
-/// fn forged(approved: wikijs_mcp::gates::Approved) {}
+/// fn forged(approved: wikijs_gate::gates::Approved) {}
 /// ```
 ///
 /// nor with approvals of its own:
 ///
 /// ```compile_fail,E0603
-/// let own = wikijs_mcp::gates::Approvals::default();
+/// let own = wikijs_gate::gates::Approvals::default();
 /// ```
 #[derive(Debug)]
 #[must_use]

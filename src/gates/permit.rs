@@ -14,8 +14,8 @@ use crate::page::PageState;
 /// Nothing outside the gates can make one:
 ///
 /// ```compile_fail,E0624
-/// fn forge(set: wikijs_mcp::gates::ChangeSet) -> wikijs_mcp::gates::Permit {
-///     wikijs_mcp::gates::Permit::of(set)
+/// fn forge(set: wikijs_gate::gates::ChangeSet) -> wikijs_gate::gates::Permit {
+///     wikijs_gate::gates::Permit::of(set)
 /// }
 /// ```
 #[derive(Debug)]
@@ -30,15 +30,15 @@ pub struct Permit {
 /// copied.
 ///
 /// ```compile_fail,E0599
-/// fn twice(step: &wikijs_mcp::gates::Step) -> wikijs_mcp::gates::Step {
+/// fn twice(step: &wikijs_gate::gates::Step) -> wikijs_gate::gates::Step {
 ///     step.clone()
 /// }
 /// ```
 ///
 /// ```compile_fail,E0451
-/// use wikijs_mcp::change::{Change, StepKind};
-/// fn forge(change: std::sync::Arc<Change>) -> wikijs_mcp::gates::Step {
-///     wikijs_mcp::gates::Step { change, kind: StepKind::Delete, record: panic!() }
+/// use wikijs_gate::change::{Change, StepKind};
+/// fn forge(change: std::sync::Arc<Change>) -> wikijs_gate::gates::Step {
+///     wikijs_gate::gates::Step { change, kind: StepKind::Delete, record: panic!() }
 /// }
 /// ```
 #[derive(Debug)]

@@ -21,18 +21,18 @@ use crate::rules::RuleBook;
 /// Only `config` makes another one, from the operator's settings; nothing outside the crate can:
 ///
 /// ```compile_fail,E0451
-/// use wikijs_mcp::gates::{Policy, WritePolicy};
+/// use wikijs_gate::gates::{Policy, WritePolicy};
 /// let own = Policy { writes: WritePolicy::Preview, ..Policy::default() };
 /// ```
 ///
 /// ```compile_fail,E0616
-/// let mut own = wikijs_mcp::gates::Policy::default();
-/// own.writes = wikijs_mcp::gates::WritePolicy::Preview;
+/// let mut own = wikijs_gate::gates::Policy::default();
+/// own.writes = wikijs_gate::gates::WritePolicy::Preview;
 /// ```
 ///
 /// ```compile_fail,E0616
-/// let mut own = wikijs_mcp::gates::Policy::default();
-/// own.authority = wikijs_mcp::gates::Authority::Operator;
+/// let mut own = wikijs_gate::gates::Policy::default();
+/// own.authority = wikijs_gate::gates::Authority::Operator;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {

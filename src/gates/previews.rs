@@ -63,7 +63,7 @@ impl Kept {
 /// Nothing outside the crate can make its own, whose tokens would then count:
 ///
 /// ```compile_fail,E0603
-/// let own = wikijs_mcp::gates::Previews::new(std::time::Duration::MAX);
+/// let own = wikijs_gate::gates::Previews::new(std::time::Duration::MAX);
 /// ```
 #[derive(Debug)]
 pub(crate) struct Previews {

@@ -47,7 +47,7 @@ impl Decided {
 /// Nothing outside the crate can name one:
 ///
 /// ```compile_fail,E0603
-/// fn forged(cleared: wikijs_mcp::gates::Cleared<'_>) {}
+/// fn forged(cleared: wikijs_gate::gates::Cleared<'_>) {}
 /// ```
 #[derive(Debug)]
 #[must_use]

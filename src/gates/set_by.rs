@@ -78,14 +78,14 @@ mod tests {
         let line = SetBy::new(
             "sites.docs.confirm",
             Layer::File {
-                path: "/etc/wikijs-mcp.toml".into(),
+                path: "/etc/wikijs-gate.toml".into(),
                 line: 7,
             },
         );
         assert_eq!(line.to_string(), "sites.docs.confirm (settings file)");
         assert_eq!(
             line.for_operator(),
-            "sites.docs.confirm (/etc/wikijs-mcp.toml:7)"
+            "sites.docs.confirm (/etc/wikijs-gate.toml:7)"
         );
         for (layer, told) in [
             (Layer::Default, "WIKI_CONFIRM (default)"),

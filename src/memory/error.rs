@@ -59,21 +59,21 @@ impl MemoryError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NoSuch => "`wikijs-mcp memory list --all` has all that there are",
-            Self::Full => "`wikijs-mcp memory forget` takes some away",
+            Self::NoSuch => "`wikijs-gate memory list --all` has all that there are",
+            Self::Full => "`wikijs-gate memory forget` takes some away",
             Self::ForgotTooMuch => {
-                "wait, or have the operator remove what was forgotten for good: `wikijs-mcp memory clear --client NAME --forgotten`"
+                "wait, or have the operator remove what was forgotten for good: `wikijs-gate memory clear --client NAME --forgotten`"
             }
             Self::TooManyOwners => {
-                "have the operator remove those of clients that are no more: `wikijs-mcp memory clear --client NAME --for-good`"
+                "have the operator remove those of clients that are no more: `wikijs-gate memory clear --client NAME --for-good`"
             }
             Self::BadLines(_) => "correct these lines; nothing was imported",
             Self::Busy => "try again in a few seconds",
             Self::NotOurs(_) | Self::Io(_) => {
-                "check memory.sqlite in the wiki's directory below WIKI_AUDIT_DIR, its owner and its rights; `wikijs-mcp doctor` names it"
+                "check memory.sqlite in the wiki's directory below WIKI_AUDIT_DIR, its owner and its rights; `wikijs-gate doctor` names it"
             }
             Self::Damaged => {
-                "restore memory.sqlite in the wiki's directory below WIKI_AUDIT_DIR from a backup, or move it away to begin anew; `wikijs-mcp doctor` names it"
+                "restore memory.sqlite in the wiki's directory below WIKI_AUDIT_DIR from a backup, or move it away to begin anew; `wikijs-gate doctor` names it"
             }
             Self::Newer => "use the newer version of this program",
             Self::Audit(error) => error.hint(),

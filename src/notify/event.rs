@@ -150,7 +150,7 @@ impl Event {
 /// Where a call on record is shown: at its page, else by a command.
 fn shown_at(review: &ReviewAddress, call: &str) -> String {
     let page = review.page_of_call(call);
-    page.unwrap_or_else(|| format!("`wikijs-mcp audit show {call}`"))
+    page.unwrap_or_else(|| format!("`wikijs-gate audit show {call}`"))
 }
 
 #[cfg(test)]
@@ -199,7 +199,7 @@ mod tests {
         };
         let told = event.json("wiki", &ReviewAddress::default());
         assert!(
-            told.contains("A change waits for a decision: wikijs-mcp review 0123456789abcdef"),
+            told.contains("A change waits for a decision: wikijs-gate review 0123456789abcdef"),
             "{told}"
         );
     }

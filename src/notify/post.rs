@@ -27,7 +27,7 @@ pub(super) async fn post(
         .redirect(Policy::none())
         .no_proxy()
         .timeout(most)
-        .user_agent(concat!("wikijs-mcp/", env!("CARGO_PKG_VERSION")))
+        .user_agent(concat!("wikijs-gate/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|_| {
             (

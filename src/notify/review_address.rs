@@ -114,8 +114,8 @@ impl ReviewAddress {
     #[must_use]
     pub fn of(&self, set: impl Display) -> String {
         self.page_of(&set).unwrap_or_else(|| match &self.site {
-            None => format!("wikijs-mcp review {set}"),
-            Some(site) => format!("wikijs-mcp --site {site} review {set}"),
+            None => format!("wikijs-gate review {set}"),
+            Some(site) => format!("wikijs-gate --site {site} review {set}"),
         })
     }
 }
@@ -143,12 +143,12 @@ mod tests {
             assert_eq!(address.page_of(set).as_deref(), Some(page));
         }
         let none = ReviewAddress::default();
-        assert_eq!(none.of(set), "wikijs-mcp review 0123456789abcdef");
+        assert_eq!(none.of(set), "wikijs-gate review 0123456789abcdef");
         assert_eq!(none.page_of(set), None);
         let site = || Some("docs".parse().unwrap());
         assert_eq!(
             none.at(site()).of(set),
-            "wikijs-mcp --site docs review 0123456789abcdef"
+            "wikijs-gate --site docs review 0123456789abcdef"
         );
         let address = ReviewAddress::parse("https://a.example/review").unwrap();
         assert_eq!(

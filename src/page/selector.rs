@@ -9,7 +9,7 @@ use super::part_kind::PartKind;
 /// A name for a part of a page.
 ///
 /// ```
-/// use wikijs_mcp::page::Selector;
+/// use wikijs_gate::page::Selector;
 ///
 /// assert_eq!(
 ///     Selector::parse("heading:h2[0]"),

@@ -1,6 +1,6 @@
 //! People decide: a page in the browser for those who own pages and have no shell.
 //!
-//! One set of routes, mounted by `wikijs-mcp review` on loopback for the operator, and by a server
+//! One set of routes, mounted by `wikijs-gate review` on loopback for the operator, and by a server
 //! over HTTP for reviewers. Who may come in is the business of [`Doors`]; what a decision does is the
 //! way of every write. All but live news and shortcuts works without JavaScript.
 

@@ -76,11 +76,11 @@ fn how_to(title: &str, why: &str) -> Markup {
             p { (why) }
             h2 { "How to sign in" }
             ul {
-                li { "Operators run " code { "wikijs-mcp review" } " in a terminal, which opens it." }
+                li { "Operators run " code { "wikijs-gate review" } " in a terminal, which opens it." }
                 li {
                     "Reviewers open the sign-in link that the operator made with "
-                    code { "wikijs-mcp token new NAME --reviewer" }
-                    "; a new one is made with " code { "wikijs-mcp token link NAME" } "."
+                    code { "wikijs-gate token new NAME --reviewer" }
+                    "; a new one is made with " code { "wikijs-gate token link NAME" } "."
                 }
             }
         }

@@ -144,7 +144,7 @@ impl Reviews {
                 "Not here",
                 &Frame::none(),
                 "The page is not reached by this name.",
-                "Use the address that `wikijs-mcp review` told.",
+                "Use the address that `wikijs-gate review` told.",
             ),
         ))
     }

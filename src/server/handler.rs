@@ -226,7 +226,7 @@ impl ServerHandler for Handler {
         capabilities.logging = Some(JsonObject::new());
         ServerConfig::new(capabilities)
             .with_server_info(
-                Implementation::new("wikijs-mcp", env!("CARGO_PKG_VERSION")).with_title("Wiki.js"),
+                Implementation::new("wikijs-gate", env!("CARGO_PKG_VERSION")).with_title("Wiki.js"),
             )
             .with_instructions(INSTRUCTIONS)
     }

@@ -126,7 +126,7 @@ impl Log<'_> {
         }
         self.left -= 1;
         let told = LoggingMessageNotificationParam::new(level, notice.to_string().into())
-            .with_logger("wikijs-mcp");
+            .with_logger("wikijs-gate");
         // A connection that is closing takes no more notifications.
         let sent = self.context.peer.notify_logging_message(told);
         let _ = tokio::time::timeout(PATIENCE, sent).await;

@@ -47,23 +47,23 @@ macro_rules! metrics {
 }
 
 metrics! {
-    CALLS = "wikijs_mcp_calls_total", "counter", "`tool`, `outcome`", "Calls of tools by their end: `ok`, an error's code, `asked`, `cancelled` or `unknown_tool`.";
-    CLIENT_CALLS = "wikijs_mcp_client_calls_total", "counter", "`client`, `outcome`", "Calls of each client by their end: `ok`, `asked` or `failed`. `client` is the name of a named client, `unnamed`, or `other` beyond the first 50.";
-    CLIENT_WRITES = "wikijs_mcp_client_writes_total", "counter", "`client`, `outcome`", "Writes of each client that were sent, by outcome: `applied`, `partly_applied`, `unknown` and the like.";
-    CALL_TIME = "wikijs_mcp_call_duration_seconds", "histogram", "", "How long calls took as a whole.";
-    CALLS_NOW = "wikijs_mcp_calls_in_flight", "gauge", "", "Calls under way.";
-    REFUSALS = "wikijs_mcp_write_refusals_total", "counter", "`gate`", "Writes that were refused, by the gate that did.";
-    WRONG_TOKENS = "wikijs_mcp_wrong_confirm_tokens_total", "counter", "", "Static confirm tokens that were wrong.";
-    TURNED_AWAY = "wikijs_mcp_http_refusals_total", "counter", "`status`", "Requests over HTTP that were refused before they became calls, by status.";
-    WIKI_TIME = "wikijs_mcp_wiki_request_duration_seconds", "histogram", "", "How long requests to the wiki took.";
-    WIKI_NOW = "wikijs_mcp_wiki_requests_in_flight", "gauge", "", "Requests to the wiki under way.";
-    RETRIES = "wikijs_mcp_wiki_retries_total", "counter", "", "Reads of the wiki that were tried again.";
-    KEY_DAYS = "wikijs_mcp_key_days_left", "gauge", "", "Days until the server's own key ends by its own word, with decimals; below 0 once it has; absent if it does not say.";
-    KEY_STANDING = "wikijs_mcp_key_standing", "gauge", "`standing`", "What the wiki takes the server's own key for, as last heard: 1 for one of `unknown`, `good`, `guest`, `expired`, `revoked` and `api_disabled`, 0 for the others.";
-    TASKS = "wikijs_mcp_tasks", "gauge", "", "Tasks of the runtime that have not ended: connections, sessions, calls and what runs in the background.";
-    INDEXED = "wikijs_mcp_index_pages", "gauge", "", "Pages in the content index of the server's own key.";
-    OF = "wikijs_mcp_index_pages_seen", "gauge", "", "Pages of the wiki that this key sees, when the index last looked.";
-    INDEXING = "wikijs_mcp_index_running", "gauge", "", "Whether pages are being indexed: 1 or 0.";
+    CALLS = "wikijs_gate_calls_total", "counter", "`tool`, `outcome`", "Calls of tools by their end: `ok`, an error's code, `asked`, `cancelled` or `unknown_tool`.";
+    CLIENT_CALLS = "wikijs_gate_client_calls_total", "counter", "`client`, `outcome`", "Calls of each client by their end: `ok`, `asked` or `failed`. `client` is the name of a named client, `unnamed`, or `other` beyond the first 50.";
+    CLIENT_WRITES = "wikijs_gate_client_writes_total", "counter", "`client`, `outcome`", "Writes of each client that were sent, by outcome: `applied`, `partly_applied`, `unknown` and the like.";
+    CALL_TIME = "wikijs_gate_call_duration_seconds", "histogram", "", "How long calls took as a whole.";
+    CALLS_NOW = "wikijs_gate_calls_in_flight", "gauge", "", "Calls under way.";
+    REFUSALS = "wikijs_gate_write_refusals_total", "counter", "`gate`", "Writes that were refused, by the gate that did.";
+    WRONG_TOKENS = "wikijs_gate_wrong_confirm_tokens_total", "counter", "", "Static confirm tokens that were wrong.";
+    TURNED_AWAY = "wikijs_gate_http_refusals_total", "counter", "`status`", "Requests over HTTP that were refused before they became calls, by status.";
+    WIKI_TIME = "wikijs_gate_wiki_request_duration_seconds", "histogram", "", "How long requests to the wiki took.";
+    WIKI_NOW = "wikijs_gate_wiki_requests_in_flight", "gauge", "", "Requests to the wiki under way.";
+    RETRIES = "wikijs_gate_wiki_retries_total", "counter", "", "Reads of the wiki that were tried again.";
+    KEY_DAYS = "wikijs_gate_key_days_left", "gauge", "", "Days until the server's own key ends by its own word, with decimals; below 0 once it has; absent if it does not say.";
+    KEY_STANDING = "wikijs_gate_key_standing", "gauge", "`standing`", "What the wiki takes the server's own key for, as last heard: 1 for one of `unknown`, `good`, `guest`, `expired`, `revoked` and `api_disabled`, 0 for the others.";
+    TASKS = "wikijs_gate_tasks", "gauge", "", "Tasks of the runtime that have not ended: connections, sessions, calls and what runs in the background.";
+    INDEXED = "wikijs_gate_index_pages", "gauge", "", "Pages in the content index of the server's own key.";
+    OF = "wikijs_gate_index_pages_seen", "gauge", "", "Pages of the wiki that this key sees, when the index last looked.";
+    INDEXING = "wikijs_gate_index_running", "gauge", "", "Whether pages are being indexed: 1 or 0.";
 }
 
 /// The table of metrics, as the documentation shows it.

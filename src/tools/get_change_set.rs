@@ -166,7 +166,7 @@ async fn shown(context: Context, input: Input) -> Result<Output, Failure> {
     }
     let draft = desk.draft(caller, input::draft(&id)?).await;
     let draft = draft.map_err(|failure| failure.hint(
-            "Call wikijs_get_change_set without id for your drafts; wikijs-mcp audit list shows the operator all that is on record.",
+            "Call wikijs_get_change_set without id for your drafts; wikijs-gate audit list shows the operator all that is on record.",
         ))?;
     let (name, id) = (draft.name.to_string(), draft.id.to_string());
     let pages = draft.changes.len();

@@ -11,7 +11,7 @@ use super::error::WikiError;
 use crate::page::{Locale, PagePath};
 
 /// A path at which hardly a page is: a key that is limited to some paths is refused there.
-const NOWHERE: &str = "wikijs-mcp/no-page";
+const NOWHERE: &str = "wikijs-gate/no-page";
 /// How many listed pages are tried to learn whether `/d/…` reaches the wiki.
 const MOST_TRIED: usize = 3;
 

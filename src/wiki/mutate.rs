@@ -54,13 +54,13 @@ impl Wiki {
 /// What sends to a wiki. The writer alone owns one: who holds a [`Wiki`] can only read.
 ///
 /// ```compile_fail,E0599
-/// fn two(sender: &wikijs_mcp::wiki::Sender) -> wikijs_mcp::wiki::Sender {
+/// fn two(sender: &wikijs_gate::wiki::Sender) -> wikijs_gate::wiki::Sender {
 ///     sender.clone()
 /// }
 /// ```
 ///
 /// ```compile_fail,E0599
-/// async fn by_a_reader(wiki: &wikijs_mcp::wiki::Wiki, step: wikijs_mcp::gates::Step) {
+/// async fn by_a_reader(wiki: &wikijs_gate::wiki::Wiki, step: wikijs_gate::gates::Step) {
 ///     wiki.send(step).await;
 /// }
 /// ```
@@ -74,8 +74,8 @@ pub struct Sender {
 /// A step comes of a record, and sending takes it; so a write is sent once, and on record before:
 ///
 /// ```
-/// use wikijs_mcp::audit::{AuditLog, Entry};
-/// use wikijs_mcp::{gates::Permit, wiki::Sending};
+/// use wikijs_gate::audit::{AuditLog, Entry};
+/// use wikijs_gate::{gates::Permit, wiki::Sending};
 ///
 /// async fn in_order(audit: &AuditLog, entry: Entry, permit: &mut Permit, sending: &Sending) {
 ///     let on_record = audit.attempt(entry).await.unwrap();
@@ -87,8 +87,8 @@ pub struct Sender {
 /// The same lines, sent before it is on record, are no program:
 ///
 /// ```compile_fail,E0425
-/// use wikijs_mcp::audit::{AuditLog, Entry};
-/// use wikijs_mcp::{gates::Permit, wiki::Sending};
+/// use wikijs_gate::audit::{AuditLog, Entry};
+/// use wikijs_gate::{gates::Permit, wiki::Sending};
 ///
 /// async fn swapped(audit: &AuditLog, entry: Entry, permit: &mut Permit, sending: &Sending) {
 ///     let step = permit.next_step(on_record).unwrap();
@@ -100,14 +100,14 @@ pub struct Sender {
 /// Nor are they where one step is sent twice, or one record stands for two steps:
 ///
 /// ```compile_fail,E0382
-/// async fn twice(step: wikijs_mcp::gates::Step, sending: &wikijs_mcp::wiki::Sending) {
+/// async fn twice(step: wikijs_gate::gates::Step, sending: &wikijs_gate::wiki::Sending) {
 ///     sending.send(step).await;
 ///     sending.send(step).await;
 /// }
 /// ```
 ///
 /// ```compile_fail,E0382
-/// use wikijs_mcp::{audit::OnRecord, gates::Permit};
+/// use wikijs_gate::{audit::OnRecord, gates::Permit};
 ///
 /// fn two_of_one(on_record: OnRecord, permit: &mut Permit) {
 ///     let (one, two) = (permit.next_step(on_record), permit.next_step(on_record));

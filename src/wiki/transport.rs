@@ -85,7 +85,7 @@ fn client(endpoint: &Url, network: &Network) -> Result<reqwest::Client, &'static
         // It would read the environment itself; that is done by `config`.
         .no_proxy()
         .gzip(true)
-        .user_agent(concat!("wikijs-mcp/", env!("CARGO_PKG_VERSION")));
+        .user_agent(concat!("wikijs-gate/", env!("CARGO_PKG_VERSION")));
     let is_tls = endpoint.scheme() == "https" || network.proxy.as_ref().is_some_and(Proxy::is_tls);
     builder = if is_tls {
         builder.tls_certs_merge(network.authorities.clone())

@@ -44,7 +44,7 @@ impl Wiki {
         };
         let address = below(&self.settings.base_url, std::iter::once("u"));
         let address = address.ok_or_else(impossible)?;
-        let boundary = format!("wikijs-mcp-{}", asset.bytes.sha256());
+        let boundary = format!("wikijs-gate-{}", asset.bytes.sha256());
         let body = form(&boundary, folder, state.path.last_segment(), asset);
         let kind = format!("multipart/form-data; boundary={boundary}");
         let answer = self

@@ -180,7 +180,7 @@ impl Desk {
                 Code::AuditUnavailable,
                 "The set's file tells a decision that is not on record.",
             )
-            .hint("Tell the user: the proposal's file was changed; `wikijs-mcp audit verify` says more.")),
+            .hint("Tell the user: the proposal's file was changed; `wikijs-gate audit verify` says more.")),
         }
     }
 

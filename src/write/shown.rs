@@ -100,7 +100,7 @@ impl Past {
             Code::PermissionDenied,
             "The write was made with another key, and nothing shows that this key may read the place of the page.",
         )
-        .hint("Use the key that the write was made with, or one that may read and write the page's path; on the server's machine `wikijs-mcp audit show` shows what was kept.");
+        .hint("Use the key that the write was made with, or one that may read and write the page's path; on the server's machine `wikijs-gate audit show` shows what was kept.");
         // For an unknown key the key is the cause to name; the missing right only follows from it.
         match self.wiki.is_guest().await {
             Some(true) => failure.detail("right", "read:source or write:pages"),

@@ -1,4 +1,4 @@
-// Opens reports of `wikijs-mcp audit report` in a headless Chromium and uses them as a person does.
+// Opens reports of `wikijs-gate audit report` in a headless Chromium and uses them as a person does.
 //
 //   node tests/browser/report.mjs CHROMIUM HOSTILE.html LARGE.html FOLDER
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Uses the page of `wikijs-mcp review` in a headless Chromium as a person does.
+// Uses the page of `wikijs-gate review` in a headless Chromium as a person does.
 //
 //   node tests/browser/review.mjs CHROMIUM LINK LARGE_SET SETS_BY_KEYS FOLDER [CONFLICT MERGED MOVE DELETION MOST_TO_PAINT]
 import assert from 'node:assert/strict';

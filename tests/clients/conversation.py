@@ -119,7 +119,7 @@ async def elicitation(client, page, description):
 
 
 async def initialize(name, version):
-    assert name == "wikijs-mcp", name
+    assert name == "wikijs-gate", name
     assert version == ("2026-07-28" if IS_2 else "2025-11-25"), version
 
 

@@ -47,7 +47,7 @@ const description = `Seen at ${Date.now()}`
 const preview = await connect(process.argv[2])
 let page, shown
 
-await step('initialize', () => assert.equal(preview.getServerVersion().name, 'wikijs-mcp'))
+await step('initialize', () => assert.equal(preview.getServerVersion().name, 'wikijs-gate'))
 await step('list', async () => {
   assert.equal((await preview.listTools()).tools.length, 10)
   assert((await preview.listResources()).resources.length > 3)

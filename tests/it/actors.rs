@@ -2,8 +2,8 @@
 //! proposed it, and what was refused names what it was about.
 
 use serde_json::{Value, json};
-use wikijs_mcp::audit::{Actor, Event, Record};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::audit::{Actor, Event, Record};
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, new_page, sample_wiki};
@@ -87,7 +87,7 @@ async fn a_command_names_the_user_of_the_machine_and_whose_proposal_it_decides_o
     for record in records.iter().filter(|record| record.call.is_some()) {
         let client = record.client.as_ref().unwrap();
         let actor = record.actor.as_ref().map(Actor::as_str);
-        if client.name == "wikijs-mcp" {
+        if client.name == "wikijs-gate" {
             by_commands += 1;
             let actor = actor.unwrap();
             assert_eq!(actor.split('/').next(), Some(user.as_str()), "{record:?}");

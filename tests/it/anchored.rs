@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::audit::{AuditLog, CallId, Entry, Event, Keep, LineHash};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::audit::{AuditLog, CallId, Entry, Event, Keep, LineHash};
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::docs::generated;

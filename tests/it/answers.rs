@@ -3,8 +3,8 @@
 
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
-use wikijs_mcp::page::Field;
+use wikijs_gate::demo::{DemoWiki, PageRow};
+use wikijs_gate::page::Field;
 
 use crate::harness::{Served, Setup, id_of, read, sample_wiki};
 

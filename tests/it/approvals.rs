@@ -9,8 +9,8 @@ use rmcp::model::{
 use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use wikijs_mcp::audit::Record;
-use wikijs_mcp::gates::SessionId;
+use wikijs_gate::audit::Record;
+use wikijs_gate::gates::SessionId;
 
 use crate::harness::{
     Served, Setup, id_of, mutations, new_page, read, records, said, sample_wiki, told,
@@ -265,7 +265,7 @@ async fn whatever_is_not_a_yes_is_a_no() {
                 refusal
                     .path
                     .as_ref()
-                    .map(wikijs_mcp::page::PagePath::as_str),
+                    .map(wikijs_gate::page::PagePath::as_str),
                 Some("home")
             );
         }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use regex::{Captures, Regex};
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{AssetRow, DemoWiki, Store};
+use wikijs_gate::demo::{AssetRow, DemoWiki, Store};
 
 use crate::docs::generated;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};

@@ -10,9 +10,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::audit::Outcome;
-use wikijs_mcp::config::{Given, Layers, Settings};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::audit::Outcome;
+use wikijs_gate::config::{Given, Layers, Settings};
+use wikijs_gate::demo::DemoWiki;
 
 use crate::assets::{RIGHTS, bytes_at, other_png, paths, png, setup, wiki};
 use crate::command::{Command, Ended};

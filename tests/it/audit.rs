@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wikijs_mcp::audit::chain::{End, Verified, verify};
-use wikijs_mcp::audit::{
+use wikijs_gate::audit::chain::{End, Verified, verify};
+use wikijs_gate::audit::{
     Against, AuditError, AuditLog, CallId, CallSelector, Entry, Event, Outcome, Record,
 };
-use wikijs_mcp::page::{Locale, PagePath, PageReading, PageState};
+use wikijs_gate::page::{Locale, PagePath, PageReading, PageState};
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{self, Setup, id_of, mutations, sample_wiki};

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::audit::FileHead;
+use wikijs_gate::audit::FileHead;
 
 use crate::command::{Command, Ended};
 use crate::docs::generated;
@@ -92,7 +92,7 @@ pub(crate) fn log() -> Log {
     let undo = with(
         &update,
         json!({
-            "call": "5555555555555555", "client": { "name": "wikijs-mcp", "version": "0" },
+            "call": "5555555555555555", "client": { "name": "wikijs-gate", "version": "0" },
             "actor": "user:alice", "tool": "undo", "before": after, "after": before, "undoes": "1111111111111111",
             "linesAdded": 1, "linesRemoved": 2,
         }),
@@ -430,7 +430,7 @@ fn the_address_is_needed_and_a_key_is_not() {
     let dir = TempDir::new().unwrap();
     fs::create_dir_all(place(dir.path())).unwrap();
     assert_snapshot!(audit(dir.path(), &["list"]).told, @r"
-    $ wikijs-mcp audit list
+    $ wikijs-gate audit list
     no calls
     ");
     assert_snapshot!(audit(dir.path(), &["verify"]).stdout, @r"
@@ -537,7 +537,7 @@ fn a_call_is_shown_to_programs_with_its_records_as_they_stand_in_the_log() {
 fn a_call_that_is_not_there_is_an_error() {
     let log = log();
     assert_snapshot!(log.audit(&["show", "abcd"]).told, @r"
-    $ wikijs-mcp audit show abcd
+    $ wikijs-gate audit show abcd
     error: no such call is on record
     exit 1
     ");
@@ -553,7 +553,7 @@ fn a_call_that_is_not_there_is_an_error() {
     );
     run.kill();
     assert_snapshot!(log.audit(&["show", "1111"]).told, @r"
-    $ wikijs-mcp audit show 1111
+    $ wikijs-gate audit show 1111
     error: several calls begin like this: 1111111111111111, 1111222222222222
     exit 1
     ");
@@ -639,7 +639,7 @@ fn heads_are_printed_as_they_are_compared() {
         .told
         .replace(kept, "FILE");
     assert_snapshot!(ended, @r"
-    $ wikijs-mcp audit verify --head FILE
+    $ wikijs-gate audit verify --head FILE
     error: --head: line 1 is not a name, a length and a hash, as `audit head` prints them
     exit 2
     ");
@@ -1051,7 +1051,7 @@ fn what_cannot_be_read_is_said_beside_what_can() {
     for arguments in [&["list"][..], &["stats"]] {
         assert_eq!(
             log.audit(arguments).stderr,
-            "1 lines of the log cannot be read; `wikijs-mcp audit verify` says more of them\n"
+            "1 lines of the log cannot be read; `wikijs-gate audit verify` says more of them\n"
         );
     }
 }
@@ -1091,7 +1091,7 @@ fn the_tail_is_the_last_events_in_order() {
 async fn a_tail_that_follows_sees_what_a_server_does_and_ends_when_interrupted() {
     let wiki = sample_wiki().await;
     let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
-    let mut tail = std::process::Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+    let mut tail = std::process::Command::new(env!("CARGO_BIN_EXE_wikijs-gate"))
         .args(["audit", "tail", "-f"])
         .env_clear()
         .env("WIKI_BASE_URL", wiki.address())

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::server::http::Grant;
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::server::http::Grant;
 
 use crate::harness::{Setup, sample_wiki};
 use crate::hosted::{Caller, Names, call, speaking};
@@ -297,7 +297,7 @@ pub(crate) struct Listening {
 
 impl Listening {
     pub(crate) fn start(variables: &[(&str, &str)]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+        let mut child = Command::new(env!("CARGO_BIN_EXE_wikijs-gate"))
             .args(["serve", "--http", "127.0.0.1:0"])
             .env_clear()
             .envs(variables.iter().copied())

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{mutations, new_page, sample_wiki};
 
@@ -34,9 +34,9 @@ impl Machine {
         }
         let dir = TempDir::new().unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let program = dir.path().join("wikijs-mcp");
-        if fs::hard_link(env!("CARGO_BIN_EXE_wikijs-mcp"), &program).is_err() {
-            fs::copy(env!("CARGO_BIN_EXE_wikijs-mcp"), &program).unwrap();
+        let program = dir.path().join("wikijs-gate");
+        if fs::hard_link(env!("CARGO_BIN_EXE_wikijs-gate"), &program).is_err() {
+            fs::copy(env!("CARGO_BIN_EXE_wikijs-gate"), &program).unwrap();
         }
         let machine = Self {
             dir,
@@ -59,7 +59,7 @@ impl Machine {
 
     /// Runs a command as a user, to its end.
     async fn run(&self, user: u32, arguments: &[&str]) -> Output {
-        let mut command = Command::new(self.dir.path().join("wikijs-mcp"));
+        let mut command = Command::new(self.dir.path().join("wikijs-gate"));
         command
             .args(arguments)
             .env_clear()

@@ -1,7 +1,7 @@
 //! Which pages a bulk update finds, and which of them it leaves out.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, members, mutations, page, wiki_of};
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::server::http::Grant;
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::server::http::Grant;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
@@ -239,7 +239,7 @@ async fn what_was_applied_is_named_and_taken_back_as_every_undo() {
         assert!(applied.contains(path), "{applied}");
     }
     assert!(applied.contains("/review/record/calls/"), "{applied}");
-    assert!(!applied.contains("wikijs-mcp undo"), "{applied}");
+    assert!(!applied.contains("wikijs-gate undo"), "{applied}");
     let undo = format!("/review/sets/{id}/undo");
     assert!(applied.contains(&undo), "{applied}");
     // It stays on the page.

@@ -1,7 +1,7 @@
 //! Pages at paths that the wiki makes no more (W28): said before they go, brought back elsewhere.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, said, sample_wiki};

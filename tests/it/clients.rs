@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::server::http::{ClientConfirm, Grant, HttpLimits, Rotation, Shown, Token};
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::server::http::{ClientConfirm, Grant, HttpLimits, Rotation, Shown, Token};
 
 use crate::command::Command;
 use crate::harness::{Setup, id_of, mutations, sample_wiki};
@@ -585,7 +585,7 @@ async fn after_five_wrong_confirm_tokens_a_client_waits_and_nobody_else_does() {
     assert_eq!(applied.unwrap()["outcome"], "applied");
     let metrics = server.send("GET", "/metrics", &own, "").await.body;
     assert!(
-        metrics.contains("\nwikijs_mcp_wrong_confirm_tokens_total 5\n"),
+        metrics.contains("\nwikijs_gate_wrong_confirm_tokens_total 5\n"),
         "{metrics}"
     );
     let codes: Vec<_> = server
@@ -725,7 +725,7 @@ async fn no_token_or_key_is_in_a_log_at_its_most_talkative_nor_in_an_answer() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let dir = tempfile::TempDir::new().unwrap();
     let client = names.add("ci", Grant::default());
-    let mut child = Process::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+    let mut child = Process::new(env!("CARGO_BIN_EXE_wikijs-gate"))
         .args(["serve", "--http", "127.0.0.1:0"])
         .env_clear()
         .envs([

@@ -39,7 +39,7 @@ fn quoted(arguments: &[&str]) -> String {
 impl Command {
     /// A command without settings.
     pub(crate) fn new(arguments: &[&str]) -> Self {
-        let mut process = Process::new(env!("CARGO_BIN_EXE_wikijs-mcp"));
+        let mut process = Process::new(env!("CARGO_BIN_EXE_wikijs-gate"));
         process
             .args(arguments)
             .env_clear()
@@ -48,7 +48,7 @@ impl Command {
             .stderr(Stdio::piped());
         Self {
             process,
-            told: format!("$ wikijs-mcp {}\n", quoted(arguments)),
+            told: format!("$ wikijs-gate {}\n", quoted(arguments)),
             stdin: String::new(),
             hidden: Vec::new(),
         }

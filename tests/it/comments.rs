@@ -6,8 +6,8 @@ use std::time::Duration;
 use regex::{Captures, Regex};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::audit::Outcome;
-use wikijs_mcp::demo::{CommentRow, DemoWiki};
+use wikijs_gate::audit::Outcome;
+use wikijs_gate::demo::{CommentRow, DemoWiki};
 
 use crate::command::Command;
 use crate::docs::generated;

@@ -193,7 +193,7 @@ async fn only_the_token_of_a_preview_of_this_session_completes_a_call() {
     let confirm = token(&served, CREATE, &new_page("confirmed/mine")).await;
     let bare = json!({ "path": "confirmed/mine", "confirm": confirm });
     let mut setup = Setup::of(&wiki, |keys| &keys.editor);
-    setup.session = wikijs_mcp::gates::SessionId::new("another");
+    setup.session = wikijs_gate::gates::SessionId::new("another");
     let another = setup.serve().await;
     let error = another.call(CREATE, bare.clone()).await.unwrap_err();
     assert_eq!(error["code"], "CONFIRM_EXPIRED");

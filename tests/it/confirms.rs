@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wikijs_mcp::audit::{CallId, Event, Record};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::audit::{CallId, Event, Record};
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki, wiki_of};

@@ -1,7 +1,7 @@
 //! No silent overwrite: what a page is held against, and what is told of what was overwritten.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, mutations, said, sample_wiki};
 
@@ -385,7 +385,7 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
 /// Without the history nobody can know whether a text that is not there was there.
 #[tokio::test]
 async fn an_edit_before_the_reading_back_is_told_as_far_as_it_can_be_known() {
-    type Act = fn(&mut wikijs_mcp::demo::PageRow);
+    type Act = fn(&mut wikijs_gate::demo::PageRow);
     let rights = ["read:pages", "read:source", "write:pages", "manage:pages"];
     let content: Act = |page| "Theirs.\n".clone_into(&mut page.content);
     let both: Act = |page| {

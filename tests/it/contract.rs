@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 use serde_json::Value;
-use wikijs_mcp::demo::{DemoOptions, DemoWiki};
+use wikijs_gate::demo::{DemoOptions, DemoWiki};
 
 use crate::wiki_client::{Reply, Sent, WikiClient};
 

@@ -1,7 +1,7 @@
 //! A page is made of another one: `fromPage`.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, mutations, sample_wiki};
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use wikijs_mcp::audit::{Event, Record};
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::server::http::{Delegate, DelegatesFile, Grant, HttpLimits};
+use wikijs_gate::audit::{Event, Record};
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::server::http::{Delegate, DelegatesFile, Grant, HttpLimits};
 
 use crate::command::Command;
 use crate::docs::generated;

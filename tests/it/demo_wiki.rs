@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, OperationKind, PageRow, SeenRequest, Store};
+use wikijs_gate::demo::{DemoOptions, DemoWiki, OperationKind, PageRow, SeenRequest, Store};
 
 use crate::wiki_client::WikiClient;
 

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use wikijs_mcp::cli::Exit;
-use wikijs_mcp::error::Code;
-use wikijs_mcp::tools::{Kind, Registry, Surface, Toolset};
+use wikijs_gate::cli::Exit;
+use wikijs_gate::error::Code;
+use wikijs_gate::tools::{Kind, Registry, Surface, Toolset};
 
 #[expect(
     clippy::disallowed_methods,
@@ -65,9 +65,9 @@ fn the_tools_are_those_of_the_registry() {
 
 #[test]
 fn the_settings_are_those_that_are_read() {
-    let all = wikijs_mcp::config::table();
+    let all = wikijs_gate::config::table();
     generated("docs/settings.md", "settings", &all, as_it_is);
-    let first = wikijs_mcp::config::first_table();
+    let first = wikijs_gate::config::first_table();
     generated("README.md", "settings", &first, as_it_is);
     let source = [
         include_str!("../../src/config/settings.rs"),
@@ -82,7 +82,7 @@ fn the_settings_are_those_that_are_read() {
         include_str!("../../src/wiki/key.rs"),
     ]
     .concat();
-    for setting in wikijs_mcp::config::SETTINGS {
+    for setting in wikijs_gate::config::SETTINGS {
         assert!(
             source.contains(&format!("\"{}\"", setting.name)),
             "{} is not read",
@@ -99,13 +99,13 @@ fn the_readme_is_a_page_to_begin_with() {
 
 #[test]
 fn the_command_line_reference_is_the_help() {
-    let reference = wikijs_mcp::cli::reference();
+    let reference = wikijs_gate::cli::reference();
     generated("docs/command-line.md", "commands", &reference, as_it_is);
 }
 
 #[test]
 fn the_schema_of_the_settings_file_is_the_programs() {
-    let schema = format!("{:#}\n", wikijs_mcp::config::schema());
+    let schema = format!("{:#}\n", wikijs_gate::config::schema());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/settings.schema.json");
     if may_write() {
         fs::write(&path, &schema).unwrap();
@@ -127,14 +127,14 @@ fn the_metrics_are_those_of_the_program() {
     generated(
         "docs/http.md",
         "metrics",
-        &wikijs_mcp::server::metrics::table(),
+        &wikijs_gate::server::metrics::table(),
         as_it_is,
     );
 }
 
 #[test]
 fn the_columns_of_a_csv_are_those_of_the_program() {
-    let columns = wikijs_mcp::cli::csv_columns();
+    let columns = wikijs_gate::cli::csv_columns();
     generated("docs/audit.md", "csv", &columns, as_it_is);
 }
 
@@ -149,7 +149,7 @@ fn the_exit_codes_are_those_of_the_program() {
 
 #[test]
 fn the_capture_in_the_readme_is_what_the_demo_prints() {
-    let output = Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+    let output = Command::new(env!("CARGO_BIN_EXE_wikijs-gate"))
         .arg("demo")
         .output()
         .unwrap();

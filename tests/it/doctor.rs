@@ -1,4 +1,4 @@
-//! `wikijs-mcp doctor`, told whole: every kind of key, every fault.
+//! `wikijs-gate doctor`, told whole: every kind of key, every fault.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::docs::generated;

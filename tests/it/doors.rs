@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::gates::Level;
-use wikijs_mcp::server::http::Grant;
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::gates::Level;
+use wikijs_gate::server::http::Grant;
 
 use crate::command::{Command, Ended};
 use crate::custom_tools::put;
@@ -35,7 +35,7 @@ const WALKED: [&str; 16] = [
     "`files push`, your yes",
     "`undo`, your yes",
     "`proposals apply`, with `--yes` too",
-    "`wikijs-mcp review`",
+    "`wikijs-gate review`",
     "review page, a reviewer",
     "review page, a reviewer with `--may-apply-in-dry-run`",
     "`wikijs_remember`, `wikijs_forget`",
@@ -613,7 +613,7 @@ async fn the_review_page_does_what_the_table_says() {
         })
         .await;
     }
-    walk("`wikijs-mcp review`", async |level| {
+    walk("`wikijs-gate review`", async |level| {
         let (served, id) = proposed(&wiki, level).await;
         let dir = served.dir.path().to_str().unwrap().to_owned();
         let (address, key) = (wiki.address(), wiki.keys().admin.clone());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow, Store};
+use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow, Store};
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, mutations, new_page, sample_wiki, told};

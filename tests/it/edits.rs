@@ -1,7 +1,7 @@
 //! The ways to say what changes: edits, patches, sections, tags, an old version.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
 

@@ -9,9 +9,9 @@ use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use wikijs_mcp::audit::{AuditLog, CallId, Entry, Event, Outcome};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
-use wikijs_mcp::write::Patience;
+use wikijs_gate::audit::{AuditLog, CallId, Entry, Event, Outcome};
+use wikijs_gate::demo::{DemoWiki, PageRow};
+use wikijs_gate::write::Patience;
 
 use crate::audit::{child, childs_dir};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply, attempts_on_record};
@@ -624,7 +624,7 @@ async fn a_place_that_another_client_took_first_leaves_a_create_not_applied() {
 async fn a_create_that_is_refused_since_its_page_is_there_is_compared_with_it() {
     let ago = |seconds: i64| {
         let at = time::OffsetDateTime::now_utc() - time::Duration::seconds(seconds);
-        wikijs_mcp::page::Date::from_instant(at)
+        wikijs_gate::page::Date::from_instant(at)
             .unwrap()
             .as_str()
             .to_owned()

@@ -6,8 +6,8 @@ mod matrix;
 
 use matrix::{CONTENT, Fields, Mark, Row, Site};
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow};
-use wikijs_mcp::page::Field;
+use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
+use wikijs_gate::page::Field;
 
 use crate::editor_view::STYLIST;
 use crate::harness::{Served, Setup};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::command::{Command, Ended};
 use crate::docs::generated;
@@ -75,7 +75,7 @@ impl Work {
     /// Runs lines in the folder by a command that takes them behind `-c`: the program is on its path
     /// and `$own`, the folder `$1`.
     pub(crate) async fn in_shell(&self, command: &str, lines: &str) -> Output {
-        let own = Path::new(env!("CARGO_BIN_EXE_wikijs-mcp"));
+        let own = Path::new(env!("CARGO_BIN_EXE_wikijs-gate"));
         let own_dir = own.parent().unwrap().to_str().unwrap();
         let mut words = command.split(' ');
         let mut process = std::process::Command::new(words.next().unwrap());

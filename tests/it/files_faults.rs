@@ -6,7 +6,7 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::files::{Work, all, tree};

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use secrecy::SecretString;
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{ContentRead, DemoOptions, DemoWiki, PageRow};
-use wikijs_mcp::index::{Load, Pace};
-use wikijs_mcp::wiki::ApiKey;
+use wikijs_gate::demo::{ContentRead, DemoOptions, DemoWiki, PageRow};
+use wikijs_gate::index::{Load, Pace};
+use wikijs_gate::wiki::ApiKey;
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{self, EAGER, Served, Setup, id_of, members, page};

@@ -1,7 +1,7 @@
 //! What could not be asked: links, texts to the letter, properties, branches of tags.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, Keys, PageRow};
+use wikijs_gate::demo::{DemoWiki, Keys, PageRow};
 
 use crate::harness::{Served, Setup, id_of, members, page, sample_wiki, wiki_of};
 

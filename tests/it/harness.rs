@@ -12,15 +12,15 @@ use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningSe
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::io::DuplexStream;
-use wikijs_mcp::audit::Record;
-use wikijs_mcp::audit::chain::{self, Verified};
-use wikijs_mcp::config::{Given, Layers, ServeSettings, Setting, Settings, Source};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, OperationKind, PageRow, SeenRequest};
-use wikijs_mcp::gates::SessionId;
-use wikijs_mcp::index::{Load, Pace};
-use wikijs_mcp::server::{App, Handler};
-use wikijs_mcp::watch::WatchPace;
-use wikijs_mcp::write::Patience;
+use wikijs_gate::audit::Record;
+use wikijs_gate::audit::chain::{self, Verified};
+use wikijs_gate::config::{Given, Layers, ServeSettings, Setting, Settings, Source};
+use wikijs_gate::demo::{DemoOptions, DemoWiki, Keys, OperationKind, PageRow, SeenRequest};
+use wikijs_gate::gates::SessionId;
+use wikijs_gate::index::{Load, Pace};
+use wikijs_gate::server::{App, Handler};
+use wikijs_gate::watch::WatchPace;
+use wikijs_gate::write::Patience;
 
 use crate::tool_definitions::conforms;
 

@@ -1,7 +1,7 @@
 //! The history of a page: what changed in each entry, and two states compared.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, said, sample_wiki};
 use crate::reads::read;

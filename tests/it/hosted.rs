@@ -14,8 +14,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use wikijs_mcp::audit::Record;
-use wikijs_mcp::server::http::{Grant, HttpLimits, HttpServer, NamedClient, Token, TokensFile};
+use wikijs_gate::audit::Record;
+use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer, NamedClient, Token, TokensFile};
 
 use crate::harness::{Setup, read, records};
 

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
-use wikijs_mcp::config::ServeSettings;
-use wikijs_mcp::server::http::{Grant, HttpLimits, HttpServer, refused_start};
+use wikijs_gate::config::ServeSettings;
+use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer, refused_start};
 
 use crate::harness::{Setup, id_of, read, sample_wiki, told};
 use crate::hosted::{Caller, Hosted, LIMITS, Names, answer, call, initialize, speaking};
@@ -400,7 +400,7 @@ fn serving(variables: &[(&str, &str)]) -> ServeSettings {
         let found = variables.iter().find(|(variable, _)| variable == name);
         found.map(|(_, value)| value.into())
     };
-    ServeSettings::read(&wikijs_mcp::config::Source::new(&get)).unwrap()
+    ServeSettings::read(&wikijs_gate::config::Source::new(&get)).unwrap()
 }
 
 #[tokio::test]
@@ -624,25 +624,25 @@ async fn metrics_tell_calls_refusals_and_times_under_the_documented_names() {
         .await;
     let told = server.get("/metrics").await.body;
     for line in [
-        "wikijs_mcp_calls_total{tool=\"wikijs_get_page_tree\",outcome=\"ok\"} 1",
-        "wikijs_mcp_calls_total{tool=\"wikijs_delete_page\",outcome=\"MUTATIONS_DISABLED\"} 1",
-        "wikijs_mcp_calls_total{tool=\"\",outcome=\"unknown_tool\"} 1",
-        "wikijs_mcp_call_duration_seconds_count 3",
-        "wikijs_mcp_calls_in_flight 0",
-        "wikijs_mcp_write_refusals_total{gate=\"enabled\"} 1",
-        "wikijs_mcp_http_refusals_total{status=\"403\"} 1",
-        "wikijs_mcp_wiki_requests_in_flight 0",
-        "wikijs_mcp_wiki_retries_total 0",
-        "wikijs_mcp_index_pages 0",
+        "wikijs_gate_calls_total{tool=\"wikijs_get_page_tree\",outcome=\"ok\"} 1",
+        "wikijs_gate_calls_total{tool=\"wikijs_delete_page\",outcome=\"MUTATIONS_DISABLED\"} 1",
+        "wikijs_gate_calls_total{tool=\"\",outcome=\"unknown_tool\"} 1",
+        "wikijs_gate_call_duration_seconds_count 3",
+        "wikijs_gate_calls_in_flight 0",
+        "wikijs_gate_write_refusals_total{gate=\"enabled\"} 1",
+        "wikijs_gate_http_refusals_total{status=\"403\"} 1",
+        "wikijs_gate_wiki_requests_in_flight 0",
+        "wikijs_gate_wiki_retries_total 0",
+        "wikijs_gate_index_pages 0",
     ] {
         assert!(told.lines().any(|other| other == line), "{line}:\n{told}");
     }
     // This connection is one of them, and the server another.
     let tasks = told
         .lines()
-        .find_map(|line| line.strip_prefix("wikijs_mcp_tasks "));
+        .find_map(|line| line.strip_prefix("wikijs_gate_tasks "));
     assert!(tasks.unwrap().parse::<usize>().unwrap() >= 2, "{told}");
-    for metric in wikijs_mcp::server::metrics::METRICS {
+    for metric in wikijs_gate::server::metrics::METRICS {
         assert!(
             told.contains(&format!("# TYPE {} {}\n", metric.name, metric.kind)),
             "{}",
@@ -650,7 +650,7 @@ async fn metrics_tell_calls_refusals_and_times_under_the_documented_names() {
         );
     }
     let named = told.lines().filter_map(|line| line.strip_prefix("# TYPE "));
-    assert_eq!(named.count(), wikijs_mcp::server::metrics::METRICS.len());
+    assert_eq!(named.count(), wikijs_gate::server::metrics::METRICS.len());
 }
 
 #[tokio::test]

@@ -8,13 +8,13 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::error::Code;
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::error::Code;
 
 use crate::harness::{id_of, new_page, sample_wiki};
 
 /// The state directory that the page speaks of.
-const STATE: &str = "/var/lib/wikijs-mcp";
+const STATE: &str = "/var/lib/wikijs-gate";
 
 fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/operations.md");
@@ -41,8 +41,8 @@ impl Machine {
     async fn new() -> Self {
         let dir = TempDir::new().unwrap();
         fs::create_dir(dir.path().join("bin")).unwrap();
-        let program = dir.path().join("bin/wikijs-mcp");
-        symlink(env!("CARGO_BIN_EXE_wikijs-mcp"), program).unwrap();
+        let program = dir.path().join("bin/wikijs-gate");
+        symlink(env!("CARGO_BIN_EXE_wikijs-gate"), program).unwrap();
         let wiki = sample_wiki().await;
         let machine = Self {
             dir,
@@ -90,19 +90,19 @@ impl Machine {
     /// The lines of a section, each of which succeeds; `doctor` may have warnings.
     async fn all(&self, section: &str) {
         for line in lines_of(section) {
-            let is_doctor = line == "wikijs-mcp doctor";
+            let is_doctor = line == "wikijs-gate doctor";
             self.ends(&line, if is_doctor { 6 } else { 0 }).await;
         }
     }
 
     async fn call(&self, tool: &str, arguments: &Value, settings: &str) -> String {
-        let line = format!("{settings} wikijs-mcp tool call {tool} --args '{arguments}' --yes");
+        let line = format!("{settings} wikijs-gate tool call {tool} --args '{arguments}' --yes");
         let ended = self.shell(&line).await;
         String::from_utf8([ended.stdout, ended.stderr].concat()).unwrap()
     }
 
     async fn audit_line_of_doctor(&self) -> String {
-        let told = self.ends("wikijs-mcp doctor --json", 6).await;
+        let told = self.ends("wikijs-gate doctor --json", 6).await;
         let told: Value = serde_json::from_str(&told).unwrap();
         let mut checks = told["checks"].as_array().unwrap().iter();
         let audit = checks.find(|check| check["check"] == "audit").unwrap();
@@ -130,26 +130,26 @@ async fn a_log_is_backed_up_restored_and_renamed_as_the_page_says() {
         .await;
     let why = "nothing was written: the level is dry_run, set by WIKI_MUTATION_DRY_RUN";
     assert!(proposed.contains(why), "{proposed}");
-    machine.ends("wikijs-mcp token new ci", 0).await;
+    machine.ends("wikijs-gate token new ci", 0).await;
 
     machine.all("Backup").await;
     let other = id_of(&machine.wiki, "docs/install/linux");
     let later = json!({ "id": other, "description": "Later" });
     let written = machine.call("wikijs_update_page", &later, "").await;
     assert!(written.contains(applied), "{written}");
-    machine.ends("wikijs-mcp audit head > newer.txt", 0).await;
+    machine.ends("wikijs-gate audit head > newer.txt", 0).await;
 
     fs::remove_dir_all(machine.state()).unwrap();
     fs::create_dir(machine.state()).unwrap();
     machine.all("Restore").await;
     let lost = machine
-        .ends("wikijs-mcp audit verify --head newer.txt", 5)
+        .ends("wikijs-gate audit verify --head newer.txt", 5)
         .await;
     assert!(
         lost.contains("is missing: the list of heads saw it"),
         "{lost}"
     );
-    machine.ends("wikijs-mcp token list | grep -q ci", 0).await;
+    machine.ends("wikijs-gate token list | grep -q ci", 0).await;
 
     // The same wiki by another name.
     machine.address = machine.address.replace("127.0.0.1", "localhost");
@@ -159,7 +159,7 @@ async fn a_log_is_backed_up_restored_and_renamed_as_the_page_says() {
     let none = machine.ends(listing, 2).await;
     let old = none.split("there are logs of ").nth(1).unwrap();
     let old = old.split(':').next().unwrap();
-    assert_eq!(doctor, "wikijs-mcp doctor");
+    assert_eq!(doctor, "wikijs-gate doctor");
     let seen = machine.audit_line_of_doctor().await;
     let expected = seen
         .strip_suffix(" is not there yet and can be made")
@@ -172,24 +172,24 @@ async fn a_log_is_backed_up_restored_and_renamed_as_the_page_says() {
     machine.ends(verify, 0).await;
     let listed = machine.ends(listing, 0).await;
     assert!(listed.contains("en:docs/a"), "{listed}");
-    let proposals = machine.ends("wikijs-mcp proposals list --json", 0).await;
+    let proposals = machine.ends("wikijs-gate proposals list --json", 0).await;
     let proposals: Value = serde_json::from_str(&proposals).unwrap();
     let proposal = proposals["proposals"][0]["id"].as_str().unwrap();
-    let apply = format!("wikijs-mcp proposals apply {proposal} --yes");
+    let apply = format!("wikijs-gate proposals apply {proposal} --yes");
     let applied_now = machine.ends(&apply, 0).await;
     assert!(applied_now.contains(applied), "{applied_now}");
-    let undone = machine.ends("wikijs-mcp undo last --yes", 0).await;
+    let undone = machine.ends("wikijs-gate undo last --yes", 0).await;
     assert!(undone.contains("taken back: "), "{undone}");
     machine.ends(verify, 0).await;
 }
 
 #[test]
 fn alerts_name_metrics_and_codes_that_there_are() {
-    let table = wikijs_mcp::server::metrics::table();
+    let table = wikijs_gate::server::metrics::table();
     let page = page();
     let words = page.split(|c: char| !(c.is_ascii_lowercase() || c == '_'));
     let mut metrics = 0;
-    for word in words.filter(|word| word.starts_with("wikijs_mcp_")) {
+    for word in words.filter(|word| word.starts_with("wikijs_gate_")) {
         assert!(table.contains(&format!("`{word}`")), "{word}");
         metrics += 1;
     }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use wikijs_mcp::config::SETTINGS;
-use wikijs_mcp::server::http::Grant;
+use wikijs_gate::config::SETTINGS;
+use wikijs_gate::server::http::Grant;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Setup, sample_wiki};
@@ -18,7 +18,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
-const UNIT: &str = "packaging/wikijs-mcp.service";
+const UNIT: &str = "packaging/wikijs-gate.service";
 const UNITS_SETTINGS: &str = "packaging/config.toml";
 
 fn is_setting(name: &str) -> bool {
@@ -83,7 +83,10 @@ fn a_server_starts_with_the_configuration_of_each_page() {
                 .map(|argument| argument.as_str().unwrap())
                 .collect();
             assert!(
-                server["command"].as_str().unwrap().ends_with("/wikijs-mcp"),
+                server["command"]
+                    .as_str()
+                    .unwrap()
+                    .ends_with("/wikijs-gate"),
                 "{name}"
             );
             Program::serve(&arguments, &variables).kill();
@@ -151,7 +154,7 @@ fn the_registrys_entry_is_of_this_version() {
 /// The commands that a text shows: what follows the program's name in a line of code, or in a span
 /// of code that begins with it.
 fn commands(text: &str) -> Vec<String> {
-    const NAME: &str = "wikijs-mcp ";
+    const NAME: &str = "wikijs-gate ";
     let (mut commands, mut is_code) = (Vec::new(), false);
     for line in text.lines() {
         if line.starts_with("```") {
@@ -176,9 +179,9 @@ fn commands(text: &str) -> Vec<String> {
 
 #[test]
 fn commands_and_flags_that_pages_name_are_the_programs() {
-    let reference = wikijs_mcp::cli::reference();
+    let reference = wikijs_gate::cli::reference();
     let sections: BTreeMap<&str, &str> = reference
-        .split("\n## wikijs-mcp ")
+        .split("\n## wikijs-gate ")
         .skip(1)
         .map(|section| section.split_once('\n').unwrap())
         .collect();
@@ -399,7 +402,12 @@ fn the_image_serves_http_as_documented_and_its_health_check_sees_it() {
     let mut variables: BTreeMap<String, String> = set
         .split_whitespace()
         .filter_map(|word| word.split_once('='))
-        .map(|(name, value)| (name.to_owned(), value.replace("/var/lib/wikijs-mcp", state)))
+        .map(|(name, value)| {
+            (
+                name.to_owned(),
+                value.replace("/var/lib/wikijs-gate", state),
+            )
+        })
         .collect();
     assert!(variables.len() > 2);
     let run = page
@@ -428,7 +436,7 @@ fn the_image_serves_http_as_documented_and_its_health_check_sees_it() {
     let check = file.split("HEALTHCHECK").nth(1).unwrap();
     let check = check.split("CMD ").nth(1).unwrap().lines().next().unwrap();
     let check: Vec<String> = serde_json::from_str(check).unwrap();
-    assert_eq!(check[0], "/usr/local/bin/wikijs-mcp");
+    assert_eq!(check[0], "/usr/local/bin/wikijs-gate");
     let address = variables.remove("WIKI_SERVE_ADDRESS").unwrap();
     let pairs: Vec<(&str, &str)> = variables
         .iter()
@@ -502,10 +510,10 @@ fn the_unit_starts_with_its_settings_file_and_with_every_example_in_it() {
     // All that the unit says of settings is where the file is.
     assert_eq!(
         lines_of_unit(&unit, "Environment="),
-        ["WIKI_CONFIG=/etc/wikijs-mcp/config.toml"]
+        ["WIKI_CONFIG=/etc/wikijs-gate/config.toml"]
     );
     let starts = lines_of_unit(&unit, "ExecStart=");
-    assert_eq!(starts, ["/usr/bin/wikijs-mcp serve"]);
+    assert_eq!(starts, ["/usr/bin/wikijs-gate serve"]);
     let settings = read(UNITS_SETTINGS);
     let is_example = |line: &str| {
         let rest = line.strip_prefix('#');
@@ -524,8 +532,8 @@ fn the_unit_starts_with_its_settings_file_and_with_every_example_in_it() {
         let dir = TempDir::new().unwrap();
         let state = dir.path().to_str().unwrap();
         let settings = settings
-            .replace("/var/lib/wikijs-mcp", state)
-            .replace("/etc/wikijs-mcp", state)
+            .replace("/var/lib/wikijs-gate", state)
+            .replace("/etc/wikijs-gate", state)
             .replace("127.0.0.1:8765", "127.0.0.1:0");
         fs::write(dir.path().join("key"), "a.b.c").unwrap();
         let file = dir.path().join("config.toml");

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
-use wikijs_mcp::change::Change;
-use wikijs_mcp::error::{Code, Failure};
-use wikijs_mcp::gates::Places;
-use wikijs_mcp::page::{Locale, NewPath, PagePath, PageReading, PageState, Prefix};
-use wikijs_mcp::wiki::WikiError;
-use wikijs_mcp::wiki::answer::{RawAnswer, read_batch, read_mutation, read_query, refusal};
+use wikijs_gate::change::Change;
+use wikijs_gate::error::{Code, Failure};
+use wikijs_gate::gates::Places;
+use wikijs_gate::page::{Locale, NewPath, PagePath, PageReading, PageState, Prefix};
+use wikijs_gate::wiki::WikiError;
+use wikijs_gate::wiki::answer::{RawAnswer, read_batch, read_mutation, read_query, refusal};
 
 /// First segments that Wiki.js keeps for itself (W16).
 const RESERVED: [&str; 9] = [
@@ -85,7 +85,7 @@ pub(crate) fn prefix(text: &str) {
 /// The gate lets nothing through but what is at or below an allowed prefix to the letter, and
 /// at or below no denied one in any spelling.
 pub(crate) fn gate(locale: &str, path: &str, allowed: Option<&[Prefix]>, denied: &[Prefix]) {
-    let reads = wikijs_mcp::page::ReadScope::default();
+    let reads = wikijs_gate::page::ReadScope::default();
     let policy = Places {
         reads: &reads,
         allowed,

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, id_of, mutations, said, wiki_of};

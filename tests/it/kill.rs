@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::audit::{Event, Outcome, Record};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::audit::{Event, Outcome, Record};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, id_of, new_page, records, runs, sample_wiki};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::Command;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};

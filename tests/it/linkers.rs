@@ -1,7 +1,7 @@
 //! A page that leaves its place: who links there is named before.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, members, page, wiki_of};
 use crate::person::{self, BOTH};

@@ -1,9 +1,9 @@
 //! Lists, the tree and tags in depth.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow};
-use wikijs_mcp::page::TagPattern;
-use wikijs_mcp::wiki::ListQuery;
+use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
+use wikijs_gate::page::TagPattern;
+use wikijs_gate::wiki::ListQuery;
 
 use crate::harness::{Served, Setup, id_of, members, sample_wiki};
 use crate::reads::read;

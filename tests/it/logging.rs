@@ -9,7 +9,7 @@ use rmcp::service::{ClientLifecycleMode, ClientServiceExt, NotificationContext, 
 use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use wikijs_mcp::index::Pace;
+use wikijs_gate::index::Pace;
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{EAGER, Served, Setup, id_of, sample_wiki};
@@ -27,7 +27,7 @@ impl ClientHandler for Listening {
         told: LoggingMessageNotificationParam,
         _context: NotificationContext<RoleClient>,
     ) {
-        assert_eq!(told.logger.as_deref(), Some("wikijs-mcp"));
+        assert_eq!(told.logger.as_deref(), Some("wikijs-gate"));
         let _ = self.0.send((told.level, told.data));
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::server::http::Grant;
+use wikijs_gate::server::http::Grant;
 
 use crate::bad_input::{Listening, Memory};
 use crate::command::Command;

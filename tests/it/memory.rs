@@ -10,9 +10,9 @@ use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::audit::{Event, Record};
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::server::http::Grant;
+use wikijs_gate::audit::{Event, Record};
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::server::http::Grant;
 
 use crate::command::{Command, Ended};
 use crate::docs::generated;
@@ -915,7 +915,7 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     let ended = command(&wiki, &other, &["memory", "import", "-"], &lines).await;
     assert_eq!(ended.code, 0, "{}", ended.told);
     let told = format!(
-        "$ wikijs-mcp memory export | ssh office wikijs-mcp memory import -\n{}",
+        "$ wikijs-gate memory export | ssh office wikijs-gate memory import -\n{}",
         ended.stdout
     );
     shown("exchange", &told);

@@ -1,7 +1,7 @@
 //! Pages that move take the links to them along, in one set.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, members, mutations, page, wiki_of};

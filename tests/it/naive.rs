@@ -2,7 +2,7 @@
 //! thing, else refused with what to do instead.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, mutations, new_page, said, sample_wiki};
 

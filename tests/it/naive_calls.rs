@@ -3,7 +3,7 @@
 //! the letter, to a call that works.
 
 use serde_json::Value;
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 

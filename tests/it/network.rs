@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::DemoOptions;
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoOptions;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::Command;
 use crate::harness::{Served, Setup, new_page, sample_wiki};

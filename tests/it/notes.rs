@@ -2,8 +2,8 @@
 //! record.
 
 use serde_json::{Value, json};
-use wikijs_mcp::audit::{Event, Record};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::audit::{Event, Record};
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki};

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::server::http::Grant;
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::server::http::Grant;
 
 use crate::command::Command;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
@@ -119,7 +119,7 @@ async fn over_http_people_are_told_an_address_and_no_command() {
             host => format!("https://{host}"),
         };
         assert_eq!(told["review"], format!("{at}/review/sets/{id}"));
-        assert!(!told.to_string().contains("wikijs-mcp review"), "{told}");
+        assert!(!told.to_string().contains("wikijs-gate review"), "{told}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use graphql_parser::query::{Definition, OperationDefinition, Selection, SelectionSet};
 use graphql_parser::schema::{Definition as Defined, Document, Field, Type, TypeDefinition};
 use serde_json::{Value, json};
-use wikijs_mcp::demo::OperationKind;
+use wikijs_gate::demo::OperationKind;
 
 use crate::harness::{Setup, id_of, new_page, sample_wiki};
 

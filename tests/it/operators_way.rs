@@ -10,7 +10,7 @@ use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Imple
 use rmcp::transport::TokioChildProcess;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::{DemoOptions, DemoWiki};
+use wikijs_gate::demo::{DemoOptions, DemoWiki};
 
 use crate::command::{Command, Ended};
 use crate::docs::generated;
@@ -70,7 +70,7 @@ impl Machine<'_> {
 
     /// An agent's client, with a server that reads the same settings.
     async fn propose(&self, calls: Vec<(&'static str, Value)>) -> Vec<String> {
-        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"));
+        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_wikijs-gate"));
         command
             .env_clear()
             .env("HOME", self.home())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, sample_wiki};
@@ -35,12 +35,12 @@ fn setup(wiki: &DemoWiki, key: &str) -> Setup {
 /// A page below `secret`, made by the wiki's administrator.
 fn secret_page(wiki: &DemoWiki) -> i64 {
     wiki.with_store(|store| {
-        store.add(wikijs_mcp::demo::PageRow {
+        store.add(wikijs_gate::demo::PageRow {
             path: "secret/plan".to_owned(),
             title: SECRET.to_owned(),
             content: format!("# Plan\n\n{SECRET}\n"),
             tags: vec!["hidden-tag".to_owned()],
-            ..wikijs_mcp::demo::PageRow::default()
+            ..wikijs_gate::demo::PageRow::default()
         })
     })
 }

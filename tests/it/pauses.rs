@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rmcp::model::ReadResourceRequestParams;
 use serde_json::{Value, json};
-use wikijs_mcp::audit::Event;
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::audit::Event;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
@@ -68,7 +68,7 @@ async fn a_pause_stops_the_writes_of_every_server_and_a_resume_lets_them_go_on()
             error["hint"]
                 .as_str()
                 .unwrap()
-                .contains("wikijs-mcp resume")
+                .contains("wikijs-gate resume")
         );
     }
     let page = second.call("wikijs_get_page_by_id", json!({ "id": id }));
@@ -131,7 +131,7 @@ async fn a_pause_that_comes_between_the_gates_and_the_sending_stops_the_write() 
     assert_eq!(error["code"], "WRITES_PAUSED", "{error}");
     assert_eq!(error["details"]["reason"], REASON);
     assert_eq!(faulty.mutations(), []);
-    let attempts = |record: &wikijs_mcp::audit::Record| record.event == Event::Attempt;
+    let attempts = |record: &wikijs_gate::audit::Record| record.event == Event::Attempt;
     assert!(!served.records().iter().any(attempts));
 }
 

@@ -8,7 +8,7 @@ use rmcp::model::{
 use rmcp::service::{ClientLifecycleMode, RequestContext, RoleClient};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup};
 

@@ -12,10 +12,10 @@ use serde_json::json;
 use tempfile::TempDir;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
-use wikijs_mcp::audit::CallId;
-use wikijs_mcp::demo::{DemoOptions, DemoWiki};
-use wikijs_mcp::server::http::{Grant, HttpLimits};
-use wikijs_mcp::write::Patience;
+use wikijs_gate::audit::CallId;
+use wikijs_gate::demo::{DemoOptions, DemoWiki};
+use wikijs_gate::server::http::{Grant, HttpLimits};
+use wikijs_gate::write::Patience;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup};

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::audit::Event;
-use wikijs_mcp::demo::{DemoWiki, OperationKind};
+use wikijs_gate::audit::Event;
+use wikijs_gate::demo::{DemoWiki, OperationKind};
 
 use crate::harness::{id_of, records, sample_wiki, told};
 
@@ -60,7 +60,7 @@ fn lines(from: impl Read + Send + 'static) -> Receiver<String> {
 }
 
 fn command(arguments: &[&str], variables: &[(&str, &str)]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wikijs-gate"));
     command
         .args(arguments)
         .env_clear()
@@ -119,7 +119,7 @@ impl Program {
                 "clientInfo": { "name": "process-test", "version": "1" },
             }),
         );
-        assert_eq!(answer["result"]["serverInfo"]["name"], "wikijs-mcp");
+        assert_eq!(answer["result"]["serverInfo"]["name"], "wikijs-gate");
         self.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     }
 
@@ -395,7 +395,7 @@ fn at_a_terminal_it_says_that_it_waits_and_elsewhere_it_does_not() {
         let said = [ended.stdout, ended.stderr].concat();
         Some(String::from_utf8(said).unwrap().matches(WAITS).count())
     };
-    let own = env!("CARGO_BIN_EXE_wikijs-mcp");
+    let own = env!("CARGO_BIN_EXE_wikijs-gate");
     assert_eq!(serve(Command::new(own)), Some(0));
     let mut script = Command::new("script");
     script.args(["-qec", own, "/dev/null"]);
@@ -418,7 +418,7 @@ fn a_missing_or_bad_setting_stops_the_start_in_one_line() {
         (
             "WIKI_BASE_URL",
             None,
-            "WIKI_BASE_URL is missing; it must be an address such as https://wiki.example.com (`wikijs-mcp config init`",
+            "WIKI_BASE_URL is missing; it must be an address such as https://wiki.example.com (`wikijs-gate config init`",
         ),
         ("WIKI_API_TOKEN", None, "WIKI_API_TOKEN is missing"),
         ("WIKI_BASE_URL", Some("wiki"), "WIKI_BASE_URL must be"),
@@ -717,7 +717,7 @@ fn a_log_directory_gets_a_file_of_the_day_and_nothing_of_the_key() {
     };
     let name = file.file_name().unwrap().to_str().unwrap();
     let digits = name
-        .strip_prefix("wikijs-mcp.")
+        .strip_prefix("wikijs-gate.")
         .unwrap()
         .strip_suffix(".log")
         .unwrap();
@@ -887,7 +887,7 @@ fn it_says_its_version() {
     let end = Program::start(&["--version"], &[]).end();
     assert_eq!(
         end.stdout,
-        [format!("wikijs-mcp {}", env!("CARGO_PKG_VERSION"))]
+        [format!("wikijs-gate {}", env!("CARGO_PKG_VERSION"))]
     );
 }
 
@@ -911,7 +911,7 @@ fn files_of_the_log_are_their_owners_alone_whatever_the_mask() {
     let logs = dir.path().join("logs");
     let shell = "umask 000; exec \"$0\" tool list";
     let ended = Command::new("sh")
-        .args(["-c", shell, env!("CARGO_BIN_EXE_wikijs-mcp")])
+        .args(["-c", shell, env!("CARGO_BIN_EXE_wikijs-gate")])
         .env_clear()
         .env("WIKI_LOG_DIR", &logs)
         .output()
@@ -932,7 +932,7 @@ fn a_process_that_crashes_leaves_no_core() {
     let dir = TempDir::new().unwrap();
     let shell = "ulimit -S -c $(ulimit -H -c); exec \"$0\" serve";
     let mut child = Command::new("sh")
-        .args(["-c", shell, env!("CARGO_BIN_EXE_wikijs-mcp")])
+        .args(["-c", shell, env!("CARGO_BIN_EXE_wikijs-gate")])
         .env_clear()
         .env("WIKI_BASE_URL", "http://127.0.0.1:9")
         .env("WIKI_API_TOKEN", PLANTED)

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use wikijs_mcp::demo::PageRow;
-use wikijs_mcp::gates::Level;
-use wikijs_mcp::page::Field;
+use wikijs_gate::demo::PageRow;
+use wikijs_gate::gates::Level;
+use wikijs_gate::page::Field;
 
 use crate::doors;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
@@ -160,7 +160,8 @@ async fn promise_5_every_attempt_is_on_record_before_it_is_sent() {
 async fn promise_6_both_states_of_every_applied_write_are_kept() {
     let wiki = sample_wiki().await;
     let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
-    let log = wikijs_mcp::audit::AuditLog::new(served.dir.path(), &served.app.wiki.settings().name);
+    let log =
+        wikijs_gate::audit::AuditLog::new(served.dir.path(), &served.app.wiki.settings().name);
     let id = id_of(&wiki, "releases/2-4");
     let page = served
         .call("wikijs_get_page_by_id", json!({ "id": id }))

@@ -7,8 +7,8 @@ use rmcp::model::{
 };
 use rmcp::service::{ClientLifecycleMode, ServiceError};
 use serde_json::{Map, Value, json};
-use wikijs_mcp::server::http::Grant;
-use wikijs_mcp::tools::{Registry, Surface, Toolset};
+use wikijs_gate::server::http::Grant;
+use wikijs_gate::tools::{Registry, Surface, Toolset};
 
 use crate::harness::{Served, Setup, golden, id_of, sample_wiki};
 use crate::hosted::Names;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use wikijs_mcp::page::Prefix;
+use wikijs_gate::page::Prefix;
 
-use wikijs_mcp::audit::chain;
+use wikijs_gate::audit::chain;
 
 use crate::invariants::{self, MARKER};
 use crate::texts;

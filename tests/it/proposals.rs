@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
-use wikijs_mcp::audit::Event;
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::audit::Event;
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, golden, id_of, mutations, new_page, runs, sample_wiki, told};
@@ -224,7 +224,7 @@ async fn every_kind_of_write_is_applied_as_it_was_proposed() {
     assert_eq!(
         applied
             .stdout
-            .matches("to take it back: wikijs-mcp undo")
+            .matches("to take it back: wikijs-gate undo")
             .count(),
         3
     );
@@ -457,7 +457,9 @@ async fn it_stops_at_the_first_that_is_not_applied_unless_told_to_go_on() {
     );
     assert!(stopped.stdout.contains("left: "), "{}", stopped.told);
     assert!(
-        stopped.stdout.contains("to take it back: wikijs-mcp undo "),
+        stopped
+            .stdout
+            .contains("to take it back: wikijs-gate undo "),
         "{}",
         stopped.told
     );

@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use time::OffsetDateTime;
-use wikijs_mcp::audit::{CallId, Event, LineHash, Record};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::audit::{CallId, Event, LineHash, Record};
+use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, runs, sample_wiki};
 

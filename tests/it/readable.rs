@@ -11,8 +11,8 @@ use rmcp::model::{
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::{DemoWiki, PageRow};
-use wikijs_mcp::server::http::Grant;
+use wikijs_gate::demo::{DemoWiki, PageRow};
+use wikijs_gate::server::http::Grant;
 
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
 use crate::hosted::Names;
@@ -435,7 +435,7 @@ async fn remembering(wiki: &DemoWiki, hidden: &[i64]) -> (Served, Vec<String>) {
 async fn every_answer_is_that_of_a_wiki_without_the_hidden_pages() {
     let (with, without, hidden, visible) = two_wikis().await;
     let mut different = Vec::new();
-    let keys: [fn(&wikijs_mcp::demo::Keys) -> &String; 3] = [
+    let keys: [fn(&wikijs_gate::demo::Keys) -> &String; 3] = [
         |keys| &keys.admin,
         |keys| &keys.editor,
         |keys| &keys.readonly,

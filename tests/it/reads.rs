@@ -6,7 +6,7 @@ use std::time::Duration;
 use proptest::prelude::{Strategy, any, prop, prop_assert_eq};
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, OperationKind, PageRow, SeenRequest};
+use wikijs_gate::demo::{DemoOptions, DemoWiki, OperationKind, PageRow, SeenRequest};
 
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
 use crate::tool_definitions::conforms;

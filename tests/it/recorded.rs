@@ -3,9 +3,9 @@ use std::time::Duration;
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use wikijs_mcp::audit::Record;
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::server::http::Grant;
+use wikijs_gate::audit::Record;
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::server::http::Grant;
 
 use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, wiki_of};
@@ -228,7 +228,7 @@ impl House {
     fn hidden_calls(&self) -> Vec<String> {
         let records = self.records();
         let calls = records.iter().filter_map(|record| record.call);
-        let is_own = |call: &wikijs_mcp::audit::CallId| {
+        let is_own = |call: &wikijs_gate::audit::CallId| {
             let mut own = records.iter().filter(|one| one.call == Some(*call));
             own.all(|one| {
                 let path = one.path.as_ref().map(ToString::to_string);

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use wikijs_mcp::audit::{CallId, Event, Outcome};
+use wikijs_gate::audit::{CallId, Event, Outcome};
 
 use crate::faulty_wiki::{Fault, Reach, Reply};
 use crate::harness::{Served, id_of};
@@ -18,7 +18,7 @@ impl Killed {
     }
 
     fn outcomes(&self) -> Vec<Outcome> {
-        let of_call = |record: &wikijs_mcp::audit::Record| record.call == Some(self.call());
+        let of_call = |record: &wikijs_gate::audit::Record| record.call == Some(self.call());
         let mut records = self.of(Event::Outcome);
         records.retain(of_call);
         records.iter().filter_map(|record| record.outcome).collect()
@@ -225,7 +225,7 @@ async fn an_attempt_whose_states_are_lost_is_unknown() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_command_undo_settles_before_it_looks() {
     let killed = UPDATE.killed_when_sent(Reach::Afterwards).await;
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wikijs-gate"));
     command
         .args(["undo", "last", "--yes", "--json"])
         .env_clear()

@@ -1,7 +1,7 @@
 //! Any reference to a page: what it means, with every kind of key.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow, SeenRequest};
+use wikijs_gate::demo::{DemoWiki, PageRow, SeenRequest};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 

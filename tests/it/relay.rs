@@ -16,7 +16,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 /// Something that listens on loopback until it is dropped.
 pub(crate) struct Relay {
@@ -242,7 +242,7 @@ async fn relayed(base: &str, request: Request) -> Response<Body> {
             .unwrap();
     };
     let body: Bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
-    wikijs_mcp::wiki::provide_tls();
+    wikijs_gate::wiki::provide_tls();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let answer = client
         .request(parts.method, format!("{base}{path}"))

@@ -179,7 +179,7 @@ fn a_report_that_cannot_be_written_is_an_error() {
     );
     assert_eq!(
         ended.told,
-        "$ wikijs-mcp audit report --html /no/such/directory/x.html\n\
+        "$ wikijs-gate audit report --html /no/such/directory/x.html\n\
          error: /no/such/directory/x.html cannot be written: its directory is not there; make it, \
          or name another file\nexit 1\n"
     );
@@ -239,7 +239,7 @@ fn hostile(dir: &Path) {
     run.add("2030-01-05T09:00:04", &made(kept));
     let rejected = json!({
         "call": "9999999999999999", "event": "proposal", "tool": "proposals reject",
-        "client": { "name": "wikijs-mcp", "version": "0" }, "actor": "user:alice",
+        "client": { "name": "wikijs-gate", "version": "0" }, "actor": "user:alice",
         "proposer": agent, "gate": "operator", "decision": "rejected", "reason": "not here",
     });
     run.add("2030-01-05T09:00:05", &with(rejected));

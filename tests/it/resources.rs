@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use rmcp::service::{ClientLifecycleMode, ServiceError};
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 

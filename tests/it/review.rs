@@ -1,4 +1,4 @@
-//! People decide in a browser: the page that `wikijs-mcp review` serves on loopback.
+//! People decide in a browser: the page that `wikijs-gate review` serves on loopback.
 #![expect(clippy::disallowed_types, reason = "a browser is no client of ours")]
 
 use std::net::SocketAddr;
@@ -9,9 +9,9 @@ use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
-use wikijs_mcp::audit::Event;
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::server::http::Grant;
+use wikijs_gate::audit::Event;
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::server::http::Grant;
 
 use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, wiki_of};
@@ -56,7 +56,7 @@ impl Browser {
             .split_once(':')
             .unwrap();
         let to = SocketAddr::from(([127, 0, 0, 1], port.parse().unwrap()));
-        wikijs_mcp::wiki::provide_tls();
+        wikijs_gate::wiki::provide_tls();
         let client = Client::builder()
             .no_proxy()
             .redirect(Policy::none())
@@ -879,7 +879,7 @@ async fn agents_over_http_are_told_the_address_that_serves_them_and_no_command()
             let told = answer.to_string();
             assert!(told.contains(&page), "{host:?}: {page}\n{told}");
             assert!(
-                !told.contains("`wikijs-mcp") && !told.contains("wikijs-mcp review"),
+                !told.contains("`wikijs-gate") && !told.contains("wikijs-gate review"),
                 "{told}"
             );
         }

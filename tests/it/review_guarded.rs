@@ -10,7 +10,7 @@ use markup5ever_rcdom::{Handle, NodeData, RcDom};
 use reqwest::StatusCode;
 use reqwest::header::COOKIE;
 use serde_json::json;
-use wikijs_mcp::server::http::Grant;
+use wikijs_gate::server::http::Grant;
 
 use crate::harness::{Setup, id_of, mutations, wiki_of};
 use crate::hosted::{Caller, Names};
@@ -206,7 +206,7 @@ async fn an_ended_session_is_told_so_and_shown_nothing() {
         for says in [
             "Your session has ended",
             "How to sign in",
-            "wikijs-mcp review",
+            "wikijs-gate review",
             "token link",
         ] {
             assert!(page.text.contains(says), "{}", page.text);

@@ -9,7 +9,7 @@ use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::docs::generated;

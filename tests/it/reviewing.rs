@@ -1,12 +1,12 @@
 //! People decide on sets: changes are left out, and what is applied is what was shown.
 
 use serde_json::{Value, json};
-use wikijs_mcp::audit::{Client, Event, ProposalId};
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::error::{Code, Failure};
-use wikijs_mcp::gates::SessionId;
-use wikijs_mcp::server::App;
-use wikijs_mcp::write::{Answer, Apply, Asker, Caller, Extent, Plan, Review};
+use wikijs_gate::audit::{Client, Event, ProposalId};
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::error::{Code, Failure};
+use wikijs_gate::gates::SessionId;
+use wikijs_gate::server::App;
+use wikijs_gate::write::{Answer, Apply, Asker, Caller, Extent, Plan, Review};
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
@@ -122,7 +122,7 @@ async fn a_person_leaves_a_change_out_and_what_depends_on_it_stays_out() {
     let listed = served.call("wikijs_list_proposals", json!({ "state": "applied" }));
     let listed = listed.await.unwrap();
     assert_eq!(listed["proposals"][0]["leftOut"], told["leftOut"]);
-    let reason = |record: &&wikijs_mcp::audit::Record| {
+    let reason = |record: &&wikijs_gate::audit::Record| {
         record.event == Event::Proposal && record.decision.as_deref() == Some("applied")
     };
     let records = served.records();

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wikijs_mcp::audit::{ClientId, Role};
-use wikijs_mcp::server::http::{
+use wikijs_gate::audit::{ClientId, Role};
+use wikijs_gate::server::http::{
     Grant, KnownClient, LinkSecret, LiveClients, NamedClient, Token, TokensFile,
 };
 
@@ -519,7 +519,7 @@ async fn an_end_that_is_near_is_said_wherever_somebody_looks() {
     let soon = names.add("soon", in_days(9));
     let later = names.add("later", in_days(15));
     let listed = token(&names, &["list"]);
-    let notice = "soon ends in 9 days: `wikijs-mcp token rotate soon` gives it another end.\n";
+    let notice = "soon ends in 9 days: `wikijs-gate token rotate soon` gives it another end.\n";
     assert_eq!(listed.stderr, notice);
     let listed: Value = serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
     let near = [0, 1].map(|at| listed["clients"][at]["endsSoon"].clone());
@@ -585,7 +585,7 @@ async fn the_log_says_at_its_start_who_ends_soon() {
     names.add("soon", in_days(9));
     names.add("later", in_days(15));
     let dir = tempfile::TempDir::new().unwrap();
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_wikijs-gate"))
         .args(["serve", "--http", "127.0.0.1:0"])
         .env_clear()
         .envs([
@@ -637,15 +637,15 @@ async fn calls_and_writes_are_counted_by_client_and_its_role_is_on_record() {
     let told = server.send("GET", "/metrics", &one, "").await.body;
     let of_clients: Vec<&str> = told
         .lines()
-        .filter(|line| line.starts_with("wikijs_mcp_client_"))
+        .filter(|line| line.starts_with("wikijs_gate_client_"))
         .collect();
     assert_eq!(
         of_clients,
         [
-            "wikijs_mcp_client_calls_total{client=\"one\",outcome=\"ok\"} 2",
-            "wikijs_mcp_client_calls_total{client=\"two\",outcome=\"failed\"} 1",
-            "wikijs_mcp_client_calls_total{client=\"two\",outcome=\"ok\"} 1",
-            "wikijs_mcp_client_writes_total{client=\"one\",outcome=\"applied\"} 1",
+            "wikijs_gate_client_calls_total{client=\"one\",outcome=\"ok\"} 2",
+            "wikijs_gate_client_calls_total{client=\"two\",outcome=\"failed\"} 1",
+            "wikijs_gate_client_calls_total{client=\"two\",outcome=\"ok\"} 1",
+            "wikijs_gate_client_writes_total{client=\"one\",outcome=\"applied\"} 1",
         ]
     );
     let records = server.records().into_iter();

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
-use wikijs_mcp::audit::{FileHead, LineHash, Record};
-use wikijs_mcp::page::{Locale, PagePath, PageReading, PageState};
+use wikijs_gate::audit::{FileHead, LineHash, Record};
+use wikijs_gate::page::{Locale, PagePath, PageReading, PageState};
 
 /// The wiki whose log it is: the one at this address.
 pub(crate) const ADDRESS: &str = "https://wiki.example.com";

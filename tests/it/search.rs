@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 
 use crate::harness::{EAGER, Served, Setup, id_of, members, page, sample_wiki, wiki_of};
 
@@ -621,7 +621,7 @@ fn index_ended(
     key: &str,
     arguments: &[&str],
 ) -> std::process::Output {
-    std::process::Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+    std::process::Command::new(env!("CARGO_BIN_EXE_wikijs-gate"))
         .arg("index")
         .args(arguments)
         .env_clear()

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use tempfile::TempDir;
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, id_of, mutations, new_page, records, sample_wiki};

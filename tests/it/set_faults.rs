@@ -8,8 +8,8 @@ use std::sync::Arc;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::audit::{Event, Outcome, Record};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::audit::{Event, Outcome, Record};
+use wikijs_gate::demo::DemoWiki;
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{QUICK, Served, Setup, golden, id_of, records, wiki_of};

@@ -3,7 +3,7 @@
 use rmcp::model::{ErrorCode, ReadResourceRequestParams};
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, sample_wiki};

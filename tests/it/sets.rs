@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::audit::{Event, Outcome, Record};
-use wikijs_mcp::demo::{DemoWiki, OperationKind, PageRow};
-use wikijs_mcp::write::Patience;
+use wikijs_gate::audit::{Event, Outcome, Record};
+use wikijs_gate::demo::{DemoWiki, OperationKind, PageRow};
+use wikijs_gate::write::Patience;
 
 use crate::command::{Command, Ended};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};

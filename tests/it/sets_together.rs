@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::audit::Event;
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::audit::Event;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::faulty_wiki::FaultyWiki;
 use crate::harness::{Served, Setup, id_of, members, mutations, new_page, records, wiki_of};

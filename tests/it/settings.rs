@@ -36,7 +36,7 @@ impl Home {
 
     /// Writes the file that is read unless another is named.
     fn config(&self, text: &str) -> String {
-        self.write(".config/wikijs-mcp/config.toml", text, 0o600)
+        self.write(".config/wikijs-gate/config.toml", text, 0o600)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -167,7 +167,7 @@ fn a_bad_value_is_told_by_the_name_and_place_that_it_was_given() {
     let error = |command: Command| command.run().told.lines().nth(1).unwrap().to_owned();
     assert_eq!(
         error(home.command(&["index", "clear"])),
-        "error: ~/.config/wikijs-mcp/config.toml:3: http_max_retries must be a whole number from 0 to 10"
+        "error: ~/.config/wikijs-gate/config.toml:3: http_max_retries must be a whole number from 0 to 10"
     );
     assert_eq!(
         error(
@@ -185,7 +185,7 @@ fn a_bad_value_is_told_by_the_name_and_place_that_it_was_given() {
 #[test]
 fn a_file_is_read_where_it_is_named_or_in_the_users_configuration_and_nowhere_else() {
     let home = Home::new();
-    for name in ["config.toml", "wikijs-mcp/config.toml", "wikijs-mcp.toml"] {
+    for name in ["config.toml", "wikijs-gate/config.toml", "wikijs-gate.toml"] {
         home.write(name, "index = \"off\"\n", 0o600);
     }
     assert_eq!(home.shown(|command| command, &[]), Vec::<Value>::new());
@@ -199,7 +199,7 @@ fn a_file_is_read_where_it_is_named_or_in_the_users_configuration_and_nowhere_el
     };
     assert_eq!(index(&|command| command, &[]), "disk");
     let xdg = home.path("xdg");
-    home.write("xdg/wikijs-mcp/config.toml", "index = \"memory\"\n", 0o600);
+    home.write("xdg/wikijs-gate/config.toml", "index = \"memory\"\n", 0o600);
     let in_xdg = |command: Command| command.with("XDG_CONFIG_HOME", xdg.to_str().unwrap());
     assert_eq!(index(&in_xdg, &[]), "memory");
     let named = |command: Command| in_xdg(command).with("WIKI_CONFIG", "config.toml");
@@ -507,7 +507,7 @@ fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
     ]);
     assert_eq!(written.code, 0, "{}", written.told);
     assert!(!written.told.contains("planted"));
-    let file = home.path(".config/wikijs-mcp/config.toml");
+    let file = home.path(".config/wikijs-gate/config.toml");
     assert_eq!(
         fs::metadata(&file).unwrap().permissions().mode() & 0o777,
         0o600
@@ -675,11 +675,11 @@ fn bash_completes_below_the_top_level_too() {
     ];
     for (words, wanted) in lines {
         let last = words.last().unwrap();
-        let before = words.iter().rev().nth(1).unwrap_or(&"wikijs-mcp");
+        let before = words.iter().rev().nth(1).unwrap_or(&"wikijs-gate");
         let line: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
         let asked = format!(
-            "{script}\nCOMP_WORDS=(wikijs-mcp {})\nCOMP_CWORD={}\n\
-             _wikijs__mcp wikijs-mcp '{last}' '{before}'\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            "{script}\nCOMP_WORDS=(wikijs-gate {})\nCOMP_CWORD={}\n\
+             _wikijs__mcp wikijs-gate '{last}' '{before}'\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
             line.join(" "),
             words.len()
         );

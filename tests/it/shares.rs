@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
-use wikijs_mcp::server::http::{Grant, HttpLimits, HttpServer};
+use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer};
 
 use crate::harness::{Setup, id_of, sample_wiki};
 use crate::hosted::{Answer, Caller, Hosted, LIMITS, Names, answer, call, initialize, speaking};
@@ -296,9 +296,9 @@ async fn whatever_keys_are_made_up_few_requests_are_under_way_to_the_wiki() {
     for _ in 0..8 {
         asked.push(mute.accept().await.unwrap());
     }
-    while metric("wikijs_mcp_calls_in_flight ").await < 24 {}
+    while metric("wikijs_gate_calls_in_flight ").await < 24 {}
     for _ in 0..50 {
-        assert_eq!(metric("wikijs_mcp_wiki_requests_in_flight ").await, 8);
+        assert_eq!(metric("wikijs_gate_wiki_requests_in_flight ").await, 8);
         // Nor does the wiki see any more of them.
         assert!(mute.accept().now_or_never().is_none());
     }

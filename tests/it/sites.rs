@@ -20,13 +20,13 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use wikijs_mcp::audit::Record;
-use wikijs_mcp::config::{Given, Layers, Settings};
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::gates::SessionId;
-use wikijs_mcp::server::http::{Grant, HttpServer};
-use wikijs_mcp::server::{App, Handler, Reload, Site, Sites};
-use wikijs_mcp::write::Patience;
+use wikijs_gate::audit::Record;
+use wikijs_gate::config::{Given, Layers, Settings};
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::gates::SessionId;
+use wikijs_gate::server::http::{Grant, HttpServer};
+use wikijs_gate::server::{App, Handler, Reload, Site, Sites};
+use wikijs_gate::write::Patience;
 
 use crate::command::Command;
 use crate::docs::generated;
@@ -509,11 +509,11 @@ async fn a_site_comes_and_goes_while_others_are_used() {
     assert_eq!(many.home("/a", &session).await, "first");
     let metrics = many.hosted.get("/metrics").await.body;
     for name in ["a", "b", "c"] {
-        let line = format!("wikijs_mcp_calls_in_flight{{site=\"{name}\"}} 0");
+        let line = format!("wikijs_gate_calls_in_flight{{site=\"{name}\"}} 0");
         assert!(metrics.contains(&line), "{metrics}");
     }
     let heads = metrics
-        .matches("# TYPE wikijs_mcp_calls_in_flight gauge")
+        .matches("# TYPE wikijs_gate_calls_in_flight gauge")
         .count();
     assert_eq!(heads, 1, "{metrics}");
     assert_eq!(many.change(&site("a", &a, "")).await, None);
@@ -724,7 +724,7 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
         (bare(&handbook), "handbook.lan"),
         (
             dir.path().to_str().unwrap().to_owned(),
-            "~/.config/wikijs-mcp",
+            "~/.config/wikijs-gate",
         ),
     ];
     let run = async |arguments: &[&str], stdin: &str| {

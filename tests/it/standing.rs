@@ -7,10 +7,10 @@ use rmcp::model::ReadResourceRequestParams;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, SeenRequest};
-use wikijs_mcp::error::Failure;
-use wikijs_mcp::server::http::HttpLimits;
-use wikijs_mcp::tools::{Context, Kind, Registry, Tool};
+use wikijs_gate::demo::{DemoWiki, SeenRequest};
+use wikijs_gate::error::Failure;
+use wikijs_gate::server::http::HttpLimits;
+use wikijs_gate::tools::{Context, Kind, Registry, Tool};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 use crate::hosted::{Caller, Hosted, LIMITS};
@@ -226,7 +226,7 @@ async fn standing(server: &Hosted) -> String {
     let metrics = server.get("/metrics").await.body;
     let line = metrics
         .lines()
-        .find(|line| line.starts_with("wikijs_mcp_key_standing") && line.ends_with(" 1"));
+        .find(|line| line.starts_with("wikijs_gate_key_standing") && line.ends_with(" 1"));
     let (_, label) = line.unwrap().split_once('"').unwrap();
     label.split_once('"').unwrap().0.to_owned()
 }
@@ -262,7 +262,7 @@ async fn readiness_and_metrics_say_what_is_wrong_with_the_key() {
     let metrics = server.get("/metrics").await.body;
     let left = metrics
         .lines()
-        .find_map(|line| line.strip_prefix("wikijs_mcp_key_days_left "));
+        .find_map(|line| line.strip_prefix("wikijs_gate_key_days_left "));
     let left: f64 = left.unwrap().parse().unwrap();
     assert!((0.99..=1.0).contains(&left), "{left}");
     wiki.set_api_disabled(true);

@@ -6,7 +6,7 @@ use rmcp::model::{
 };
 use rmcp::service::{ClientLifecycleMode, RoleClient, Service};
 use serde_json::{Value, json};
-use wikijs_mcp::server::http::{ClientConfirm, Grant};
+use wikijs_gate::server::http::{ClientConfirm, Grant};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 use crate::hosted::{Caller, Hosted, Names, initialize};

@@ -2,7 +2,7 @@
 //! named.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 
 use crate::editor_view::STYLIST;
 use crate::harness::{Served, Setup, mutations, new_page};

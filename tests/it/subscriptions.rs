@@ -17,10 +17,10 @@ use rmcp::service::{
 use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
-use wikijs_mcp::gates::SessionId;
-use wikijs_mcp::server::Handler;
-use wikijs_mcp::watch::WatchPace;
+use wikijs_gate::demo::{DemoWiki, PageRow};
+use wikijs_gate::gates::SessionId;
+use wikijs_gate::server::Handler;
+use wikijs_gate::watch::WatchPace;
 
 use crate::harness::{Served, Setup, WATCHFUL, id_of, sample_wiki};
 use crate::hosted::{Hosted, Names};
@@ -291,7 +291,7 @@ async fn what_cannot_be_subscribed_to_is_refused() {
 #[tokio::test]
 async fn no_owner_can_subscribe_to_more_than_its_share_in_all_its_sessions() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let own = names.add("own", wikijs_mcp::server::http::Grant::default());
+    let own = names.add("own", wikijs_gate::server::http::Grant::default());
     let mut setup = Setup::of(&wiki, |keys| &keys.reader).naming(&names);
     setup.watch.most_of_owner = 1;
     let server = setup.host().await;

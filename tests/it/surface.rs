@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rmcp::model::CallToolRequestParams;
-use wikijs_mcp::config::{Settings, Source};
+use wikijs_gate::config::{Settings, Source};
 
 use crate::harness::{Served, Setup};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::audit::{Event, Outcome, Record};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::audit::{Event, Outcome, Record};
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};

@@ -1,7 +1,7 @@
 //! Tags as arguments: a sign before a tag is only a way to write it, whichever argument takes it.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, page, said, wiki_of};
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::docs::generated;
 use crate::harness::{Served, Setup, id_of, read, sample_wiki};

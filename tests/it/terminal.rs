@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{id_of, mutations, sample_wiki};
 
@@ -35,7 +35,7 @@ impl Terminal {
     pub(crate) fn start(arguments: &[&str], settings: &[(&str, &str)]) -> Option<Self> {
         let quoted = |word: &&str| format!("'{}'", word.replace('\'', "'\\''"));
         let words: Vec<String> = arguments.iter().map(quoted).collect();
-        let own = env!("CARGO_BIN_EXE_wikijs-mcp");
+        let own = env!("CARGO_BIN_EXE_wikijs-gate");
         let line = format!("stty cols 80 rows 24; exec {own} {}", words.join(" "));
         let mut child = Process::new("script")
             .args(["-qefc", &line, "/dev/null"])
@@ -415,7 +415,7 @@ async fn a_key_is_shown_at_no_question_whatever_the_order_of_answers() {
         };
         assert_eq!(code, 0, "{told}");
         assert!(!told.contains(key.get(3..12).unwrap()), "{told}");
-        let file = home.path().join(".config/wikijs-mcp/config.toml");
+        let file = home.path().join(".config/wikijs-gate/config.toml");
         let text = fs::read_to_string(file).unwrap();
         for line in [
             format!("\nbase_url = \"{address}\"\n"),
@@ -456,7 +456,7 @@ async fn after_a_bad_answer_config_init_asks_again_and_the_wiki_is_asked_before_
     for secret in ["secret-words", key.get(3..12).unwrap()] {
         assert!(!told.contains(secret), "{told}");
     }
-    let file = home.path().join(".config/wikijs-mcp/config.toml");
+    let file = home.path().join(".config/wikijs-gate/config.toml");
     let text = fs::read_to_string(file).unwrap();
     for line in [
         "mutations_enabled = true",

@@ -2,18 +2,18 @@
 
 use serde_json::{Map, Value};
 use url::Url;
-use wikijs_mcp::audit::chain::{self, Verified};
-use wikijs_mcp::audit::{LineHash, Record};
-use wikijs_mcp::error::Code;
-use wikijs_mcp::page::{
+use wikijs_gate::audit::chain::{self, Verified};
+use wikijs_gate::audit::{LineHash, Record};
+use wikijs_gate::error::Code;
+use wikijs_gate::page::{
     DroppedRules, Format, HiddenText, Outline, Reference, SectionMode, Selector, Sheet, TextEdit,
     apply_edits, apply_patch, dropped_rules, edit_section, escape_hidden, find_section, plain_text,
     same_css, unified_diff,
 };
-use wikijs_mcp::server::uri;
-use wikijs_mcp::tools::{Registry, Surface, Toolset, cursor};
-use wikijs_mcp::wiki::front_matter::{Known, split};
-use wikijs_mcp::wiki::{ListQuery, editor_view, rendered};
+use wikijs_gate::server::uri;
+use wikijs_gate::tools::{Registry, Surface, Toolset, cursor};
+use wikijs_gate::wiki::front_matter::{Known, split};
+use wikijs_gate::wiki::{ListQuery, editor_view, rendered};
 
 /// Arguments are taken or told as what they are, in words that steer no terminal.
 pub(crate) fn arguments(registry: &Registry, arguments: &Map<String, Value>) {

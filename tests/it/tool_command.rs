@@ -1,4 +1,4 @@
-//! `wikijs-mcp tool`: the same path as an agent's call, answered for people and for programs.
+//! `wikijs-gate tool`: the same path as an agent's call, answered for people and for programs.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::tools::{Kind, Registry, Surface, Toolset};
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::tools::{Kind, Registry, Surface, Toolset};
 
 use crate::command::{Command, Ended};
 use crate::harness::{Setup, golden, id_of, mutations, records, sample_wiki, told};
@@ -104,7 +104,7 @@ fn a_tool_is_known_without_what_all_names_begin_with_and_guesses_are_near() {
     assert_eq!(show("search_pages").stdout, whole.stdout);
     for (name, told) in [
         ("serch_pages", "did you mean wikijs_search_pages?"),
-        ("wikijs_undo_writes", "`wikijs-mcp tool list` names"),
+        ("wikijs_undo_writes", "`wikijs-gate tool list` names"),
         (
             "wikijs_undo_write",
             "is in the toolset undo, but the settings do not offer it",
@@ -289,7 +289,7 @@ async fn a_write_shows_its_preview_and_is_written_with_yes() {
     );
     for record in records.iter().filter(|record| record.tool.is_some()) {
         let client = record.client.as_ref().unwrap();
-        assert_eq!(client.name, "wikijs-mcp");
+        assert_eq!(client.name, "wikijs-gate");
         assert_eq!(record.tool.as_deref(), Some("wikijs_update_page"));
     }
 }

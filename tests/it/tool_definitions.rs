@@ -1,7 +1,7 @@
 //! The ten tools as a client is told of them.
 
 use serde_json::{Value, json};
-use wikijs_mcp::tools::{Registry, Surface, Toolset};
+use wikijs_gate::tools::{Registry, Surface, Toolset};
 
 use crate::harness::{Served, Setup};
 

@@ -1,7 +1,7 @@
 //! Pages that are taken away but not deleted.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
 
@@ -12,7 +12,7 @@ fn setup(wiki: &DemoWiki) -> Setup {
         .with("WIKI_TOOLSETS", "pages,undo")
 }
 
-fn page(wiki: &DemoWiki, id: i64) -> wikijs_mcp::demo::PageRow {
+fn page(wiki: &DemoWiki, id: i64) -> wikijs_gate::demo::PageRow {
     wiki.with_store(|store| store.page_mut(id).unwrap().clone())
 }
 

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, new_page, said, sample_wiki, told};
 
@@ -202,7 +202,7 @@ async fn an_operator_takes_a_write_back_from_the_command_line() {
         .await
         .unwrap();
     let run = |arguments: &'static [&'static str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wikijs-gate"));
         command
             .args(arguments)
             .env_clear()
@@ -259,7 +259,7 @@ async fn an_empty_log_has_nothing_to_take_back_whoever_could_be_asked() {
         assert_eq!(
             ended.stderr,
             "error: NOTHING_TO_UNDO: No applied write is on record that was not taken back. \
-             `wikijs-mcp audit list --outcome applied` has the writes that there are.\n"
+             `wikijs-gate audit list --outcome applied` has the writes that there are.\n"
         );
     }
 }
@@ -607,7 +607,7 @@ async fn a_second_undo_of_the_last_write_says_how_to_redo_the_first() {
         nothing["hint"].as_str().unwrap().contains(redo),
         "{nothing}"
     );
-    let command = Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+    let command = Command::new(env!("CARGO_BIN_EXE_wikijs-gate"))
         .args(["undo", "last", "--yes"])
         .env_clear()
         .env("WIKI_BASE_URL", wiki.address())

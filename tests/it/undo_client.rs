@@ -1,7 +1,7 @@
 //! All that a client wrote since some time is taken back from the command line, as one set.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki};

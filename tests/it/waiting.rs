@@ -10,7 +10,7 @@ use rmcp::model::{
 use rmcp::service::{ClientLifecycleMode, RequestContext, RoleClient, Service};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki, told, wiki_of};
@@ -139,7 +139,7 @@ async fn a_write_that_nobody_decides_in_time_says_where_and_is_asked_about_by_it
         json!({
             "outcome": "waiting",
             "proposal": id,
-            "review": format!("wikijs-mcp review {id}"),
+            "review": format!("wikijs-gate review {id}"),
             "hint": format!("Nobody has decided yet. Tell the user where to decide, and do not ask for this write anew. To hear what became of it, call again with confirm {id}."),
             "callId": answer["callId"],
         })

@@ -7,7 +7,7 @@
 
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
-use wikijs_mcp::demo::DemoWiki;
+use wikijs_gate::demo::DemoWiki;
 
 /// What came back.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(crate) struct WikiClient {
 
 impl WikiClient {
     pub(crate) fn new(wiki: &DemoWiki, key: Option<&str>) -> Self {
-        wikijs_mcp::wiki::provide_tls();
+        wikijs_gate::wiki::provide_tls();
         Self {
             http: Client::builder().no_proxy().build().unwrap(),
             base: wiki.address(),

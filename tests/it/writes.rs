@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, PageRow};
+use wikijs_gate::demo::{DemoOptions, DemoWiki, Keys, PageRow};
 
 use crate::harness::{Served, Setup, id_of, mutations, new_page, said, sample_wiki, told};
 

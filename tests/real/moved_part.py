@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sets of many changes on a real Wiki.js: they are made, wait, stop, are cut short, and come back.
 
-    tests/real/moved_part.py --program target/release/wikijs-mcp --wiki https://wiki.example.com --key-file FILE
+    tests/real/moved_part.py --program target/release/wikijs-gate --wiki https://wiki.example.com --key-file FILE
 
 FILE holds a key with full access. Pages are made below one first segment, which must have none: 40
 that move, and others that link to them in every form. Each link of what the wiki renders is followed

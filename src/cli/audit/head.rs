@@ -1,4 +1,4 @@
-//! `wikijs-mcp audit head`: what to keep elsewhere.
+//! `wikijs-gate audit head`: what to keep elsewhere.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::cli::{Outcome, print, start};
 /// Arguments of `audit head`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Each line has the name of a run, its length in bytes and the hash of its last line.\n\nExamples:\n  wikijs-mcp audit head > heads.txt\n  wikijs-mcp audit verify --head heads.txt"
+    after_help = "Each line has the name of a run, its length in bytes and the hash of its last line.\n\nExamples:\n  wikijs-gate audit head > heads.txt\n  wikijs-gate audit verify --head heads.txt"
 )]
 pub(super) struct Arguments {
     /// Answer in JSON: one object with `runs`

@@ -1,4 +1,4 @@
-//! `wikijs-mcp audit key`: what signs anchors.
+//! `wikijs-gate audit key`: what signs anchors.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -24,11 +24,11 @@ pub(super) struct Arguments {
 enum Command {
     /// Make a key that signs anchors (Ed25519) in a new file, and print its public key
     #[command(
-        after_help = "Name the file in audit_signing_key, and keep the public key where the log is checked.\n\nExamples:\n  wikijs-mcp audit key new /etc/wikijs-mcp/audit.key"
+        after_help = "Name the file in audit_signing_key, and keep the public key where the log is checked.\n\nExamples:\n  wikijs-gate audit key new /etc/wikijs-gate/audit.key"
     )]
     New(One),
     /// Print the public key of a signing key
-    #[command(after_help = "Examples:\n  wikijs-mcp audit key show /etc/wikijs-mcp/audit.key")]
+    #[command(after_help = "Examples:\n  wikijs-gate audit key show /etc/wikijs-gate/audit.key")]
     Show(One),
 }
 

@@ -1,4 +1,4 @@
-//! `wikijs-mcp audit list`: the calls on record, the newest first.
+//! `wikijs-gate audit list`: the calls on record, the newest first.
 
 use serde::Serialize;
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::cli::{Outcome, print, start};
 /// Arguments of `audit list`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp audit list --since 7d --path docs\n  wikijs-mcp audit list --outcome refused --json\n  wikijs-mcp audit list --since 30d --csv > calls.csv"
+    after_help = "Examples:\n  wikijs-gate audit list --since 7d --path docs\n  wikijs-gate audit list --outcome refused --json\n  wikijs-gate audit list --since 30d --csv > calls.csv"
 )]
 pub(super) struct Arguments {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `wikijs-mcp audit`: what was written, through which client, and what was refused.
+//! `wikijs-gate audit`: what was written, through which client, and what was refused.
 //!
 //! All of these only read; they send nothing to the wiki and need no key.
 
@@ -92,7 +92,7 @@ fn not_found(error: &StoryError) -> (Exit, String) {
 fn note_unreadable(lines: u64) {
     if lines > 0 {
         print::note(&format!(
-            "{lines} lines of the log cannot be read; `wikijs-mcp audit verify` says more of them"
+            "{lines} lines of the log cannot be read; `wikijs-gate audit verify` says more of them"
         ));
     }
 }

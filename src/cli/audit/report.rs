@@ -1,4 +1,4 @@
-//! `wikijs-mcp audit report`: the record as one self-contained page for a browser and for paper.
+//! `wikijs-gate audit report`: the record as one self-contained page for a browser and for paper.
 
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::wiki::page_url;
 /// Arguments of `audit report`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The page holds text of the wiki: the file is readable by its owner alone.\n\nExamples:\n  wikijs-mcp audit report --html report.html\n  wikijs-mcp audit report --html march.html --since 2030-03-01 --until 2030-03-31"
+    after_help = "The page holds text of the wiki: the file is readable by its owner alone.\n\nExamples:\n  wikijs-gate audit report --html report.html\n  wikijs-gate audit report --html march.html --since 2030-03-01 --until 2030-03-31"
 )]
 pub(super) struct Arguments {
     /// The file to write; an existing one is overwritten and becomes private to its owner

@@ -1,4 +1,4 @@
-//! `wikijs-mcp audit show`: one call, from its attempt to its outcome.
+//! `wikijs-gate audit show`: one call, from its attempt to its outcome.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::cli::{Outcome, show_change, start};
 /// Arguments of `audit show`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp audit show last\n  wikijs-mcp audit show 4f2a --json"
+    after_help = "Examples:\n  wikijs-gate audit show last\n  wikijs-gate audit show 4f2a --json"
 )]
 pub(super) struct Arguments {
     /// The call id, four or more of its first characters, or `last`: the newest applied write
@@ -50,7 +50,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
     }
     if call.has_unreadable {
         print::note(
-            "some lines of the log cannot be read and may tell of this call; see `wikijs-mcp audit verify`",
+            "some lines of the log cannot be read and may tell of this call; see `wikijs-gate audit verify`",
         );
     }
     Ok(Exit::Done)

@@ -1,4 +1,4 @@
-//! `wikijs-mcp audit stats`: how many calls, by outcome, gate, client and day.
+//! `wikijs-gate audit stats`: how many calls, by outcome, gate, client and day.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ const SHOWN: usize = 31;
 /// Arguments of `audit stats`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp audit stats --since 30d\n  wikijs-mcp audit stats --client claude-code --json"
+    after_help = "Examples:\n  wikijs-gate audit stats --since 30d\n  wikijs-gate audit stats --client claude-code --json"
 )]
 pub(super) struct Arguments {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `wikijs-mcp audit tail`: events as they are recorded.
+//! `wikijs-gate audit tail`: events as they are recorded.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Arguments of `audit tail`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp audit tail -f\n  wikijs-mcp audit tail -n 100 --json"
+    after_help = "Examples:\n  wikijs-gate audit tail -f\n  wikijs-gate audit tail -n 100 --json"
 )]
 pub(super) struct Arguments {
     /// How many events to begin with

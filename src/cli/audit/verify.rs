@@ -1,4 +1,4 @@
-//! `wikijs-mcp audit verify`: whether all that is on record is what was put there, and what of that
+//! `wikijs-gate audit verify`: whether all that is on record is what was put there, and what of that
 //! cannot be known.
 
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ const SHOWN: usize = 100;
 /// Arguments of `audit verify`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exits with 5 if something is wrong.\n\nExamples:\n  wikijs-mcp audit verify\n  wikijs-mcp audit verify --head heads.txt --json\n  wikijs-mcp audit verify --anchors /mnt/elsewhere/anchors.jsonl --key ed25519:..."
+    after_help = "Exits with 5 if something is wrong.\n\nExamples:\n  wikijs-gate audit verify\n  wikijs-gate audit verify --head heads.txt --json\n  wikijs-gate audit verify --anchors /mnt/elsewhere/anchors.jsonl --key ed25519:..."
 )]
 pub(super) struct Arguments {
     /// Compare with heads that `audit head` printed and that were kept elsewhere

@@ -1,4 +1,4 @@
-//! `wikijs-mcp config check`: what `serve` checks at its start.
+//! `wikijs-gate config check`: what `serve` checks at its start.
 
 use serde_json::json;
 
@@ -11,8 +11,8 @@ use crate::write::Patience;
 /// Arguments of `config check`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wikijs-mcp config check
-  wikijs-mcp config check --config other.toml --json")]
+  wikijs-gate config check
+  wikijs-gate config check --config other.toml --json")]
 pub(super) struct Arguments {
     /// Answer in JSON
     #[arg(long)]

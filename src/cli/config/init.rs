@@ -1,4 +1,4 @@
-//! `wikijs-mcp config init`: a settings file, out of flags and answers.
+//! `wikijs-gate config init`: a settings file, out of flags and answers.
 
 use std::path::Path;
 
@@ -15,9 +15,9 @@ use crate::wiki::sentence;
 /// Arguments of `config init`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wikijs-mcp config init
-  pass wiki | wikijs-mcp config init --base-url https://wiki.example.com --key-stdin
-  wikijs-mcp config init --base-url https://wiki.example.com --api-token-file ~/.wiki-key \\
+  wikijs-gate config init
+  pass wiki | wikijs-gate config init --base-url https://wiki.example.com --key-stdin
+  wikijs-gate config init --base-url https://wiki.example.com --api-token-file ~/.wiki-key \\
     --mutations-enabled true --allowed-mutation-path-prefixes docs,blog")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct Arguments {
@@ -100,7 +100,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
     print::line(&if arguments.json {
         json!({ "file": path }).to_string()
     } else {
-        format!("{shown} is written; look at it with `wikijs-mcp config show`")
+        format!("{shown} is written; look at it with `wikijs-gate config show`")
     });
     Ok(Exit::Done)
 }

@@ -1,4 +1,4 @@
-//! `wikijs-mcp config`: the settings, their origins, and a file for them.
+//! `wikijs-gate config`: the settings, their origins, and a file for them.
 
 mod check;
 mod init;

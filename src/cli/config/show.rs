@@ -1,4 +1,4 @@
-//! `wikijs-mcp config show`: every value and where it comes from.
+//! `wikijs-gate config show`: every value and where it comes from.
 
 use std::path::Path;
 
@@ -16,8 +16,8 @@ use crate::site::SiteName;
 /// Arguments of `config show`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wikijs-mcp config show
-  wikijs-mcp config show --mutations-enabled true --json")]
+  wikijs-gate config show
+  wikijs-gate config show --mutations-enabled true --json")]
 pub(super) struct Arguments {
     /// Answer in JSON
     #[arg(long)]

@@ -55,7 +55,7 @@ impl Client {
             &json!({
                 "protocolVersion": "2025-11-25",
                 "capabilities": {},
-                "clientInfo": { "name": "wikijs-mcp-demo", "version": env!("CARGO_PKG_VERSION") },
+                "clientInfo": { "name": "wikijs-gate-demo", "version": env!("CARGO_PKG_VERSION") },
             }),
         )?;
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;

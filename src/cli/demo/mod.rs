@@ -1,4 +1,4 @@
-//! `wikijs-mcp demo`: the embedded wiki, alone or with the story of what this program is for.
+//! `wikijs-gate demo`: the embedded wiki, alone or with the story of what this program is for.
 
 mod client;
 mod story;
@@ -81,7 +81,7 @@ impl Embedded {
                 .await
                 .map_err(failed)?,
             dir: tempfile::Builder::new()
-                .prefix("wikijs-mcp-demo-")
+                .prefix("wikijs-gate-demo-")
                 .tempdir()
                 .map_err(failed)?,
         })

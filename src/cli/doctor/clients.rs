@@ -9,7 +9,7 @@ use crate::config::ServeSettings;
 use crate::gates::ends_soon;
 use crate::server::http::{Delegate, NamedClient, TokensFile};
 
-const ROTATE: &str = "Run `wikijs-mcp token rotate NAME`, and give out what it prints.";
+const ROTATE: &str = "Run `wikijs-gate token rotate NAME`, and give out what it prints.";
 
 /// What a toolset that nobody is offered needs.
 const NAMES: &str = "Set WIKI_SERVE_TOKENS_FILE for a server over HTTP, or leave the toolset out.";
@@ -82,7 +82,7 @@ fn ending(client: &NamedClient) -> Option<Finding> {
     let (away, at) = (from_now(end), minute(end));
     if end <= OffsetDateTime::now_utc() {
         let seen = format!("{name} ended {away}, at {at}; its calls are refused");
-        let todo = "Run `wikijs-mcp token rotate NAME`, or `wikijs-mcp token revoke NAME`.";
+        let todo = "Run `wikijs-gate token rotate NAME`, or `wikijs-gate token revoke NAME`.";
         return Some(Finding::warning(seen, todo));
     }
     let seen = format!("{name} ends {away}, at {at}");

@@ -32,7 +32,7 @@ pub(super) async fn found(
                 Ok(()) => Finding::good("the wiki has all that the queries ask".to_owned()),
                 Err(faults) => {
                     let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-                    let todo = "Correct the file; `wikijs-mcp tool check` tests it.";
+                    let todo = "Correct the file; `wikijs-gate tool check` tests it.";
                     Finding::wrong(told.join("; "), todo)
                 }
             },

@@ -58,7 +58,7 @@ pub(super) async fn found(log: &AuditLog, mode: MemoryMode, policy: &Policy) -> 
             );
             found.push(Finding::warning(
                 seen,
-                "`wikijs-mcp memory list` shows which are needed no more; `memory forget` takes them away.",
+                "`wikijs-gate memory list` shows which are needed no more; `memory forget` takes them away.",
             ));
         }
     }

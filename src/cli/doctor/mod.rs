@@ -1,4 +1,4 @@
-//! `wikijs-mcp doctor`: checks everything that a server needs, in order, and writes nothing.
+//! `wikijs-gate doctor`: checks everything that a server needs, in order, and writes nothing.
 
 mod address;
 mod audit;
@@ -35,7 +35,7 @@ use report::Report;
 /// Arguments of `doctor`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp doctor\n  wikijs-mcp doctor --page docs/configuration --json"
+    after_help = "Examples:\n  wikijs-gate doctor\n  wikijs-gate doctor --page docs/configuration --json"
 )]
 pub(super) struct Arguments {
     /// The page at which to check the key's rights: its path, address or title; by default the last

@@ -35,7 +35,7 @@ pub(super) fn paused(pause: Option<&Pause>) -> Option<Finding> {
     let pause = pause?;
     Some(Finding::warning(
         format!("all writes are paused {pause}"),
-        "Run `wikijs-mcp resume` to resume writes.",
+        "Run `wikijs-gate resume` to resume writes.",
     ))
 }
 

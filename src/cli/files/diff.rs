@@ -1,4 +1,4 @@
-//! `wikijs-mcp files diff`
+//! `wikijs-gate files diff`
 
 use super::super::exit::Exit;
 use super::super::{Outcome, print};
@@ -7,7 +7,7 @@ use crate::files::differences;
 
 /// Arguments of `files diff`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  wikijs-mcp files diff wiki\n  wikijs-mcp files diff | less")]
+#[command(after_help = "Examples:\n  wikijs-gate files diff wiki\n  wikijs-gate files diff | less")]
 pub(super) struct Arguments {
     #[command(flatten)]
     dir: Dir,

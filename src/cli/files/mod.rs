@@ -1,4 +1,4 @@
-//! `wikijs-mcp files`: a wiki's pages as files in a folder.
+//! `wikijs-gate files`: a wiki's pages as files in a folder.
 
 mod diff;
 mod pull;

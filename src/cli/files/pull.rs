@@ -1,4 +1,4 @@
-//! `wikijs-mcp files pull`
+//! `wikijs-gate files pull`
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::page::NewPath;
 /// Arguments of `files pull`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp files pull wiki\n  wikijs-mcp files pull handbook --path docs/handbook"
+    after_help = "Examples:\n  wikijs-gate files pull wiki\n  wikijs-gate files pull handbook --path docs/handbook"
 )]
 pub(super) struct Arguments {
     #[command(flatten)]

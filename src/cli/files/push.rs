@@ -1,4 +1,4 @@
-//! `wikijs-mcp files push`
+//! `wikijs-gate files push`
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::write::{Caller, Confirmed, Done, Plan, Push, SetOutcome, Shown};
 /// Arguments of `files push`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp files push wiki -m \"new names of the servers\"\n  wikijs-mcp files push wiki --delete\n  wikijs-mcp files push wiki --propose --json"
+    after_help = "Examples:\n  wikijs-gate files push wiki -m \"new names of the servers\"\n  wikijs-gate files push wiki --delete\n  wikijs-gate files push wiki --propose --json"
 )]
 #[expect(
     clippy::struct_excessive_bools,
@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     /// Delete the pages whose files were deleted
     #[arg(long)]
     delete: bool,
-    /// Leave the changes open for people to decide: `wikijs-mcp review`
+    /// Leave the changes open for people to decide: `wikijs-gate review`
     #[arg(long, conflicts_with = "yes")]
     propose: bool,
     /// Do not ask. This is nobody's decision: where the write policy or a rule wants a person's, the
@@ -259,7 +259,7 @@ fn tell_applied(done: &Done, is_json: bool) -> (Value, Outcome) {
 fn tell_open(app: &App, id: &str, arguments: &Arguments) -> (Value, Outcome) {
     if !arguments.json {
         print::line(&format!(
-            "left for people to decide: {id}; `wikijs-mcp review {id}` shows it"
+            "left for people to decide: {id}; `wikijs-gate review {id}` shows it"
         ));
     }
     let exit = if arguments.propose {

@@ -1,4 +1,4 @@
-//! `wikijs-mcp files status`
+//! `wikijs-gate files status`
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::files::{Kind, Line, Standing};
 /// Arguments of `files status`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp files status wiki\n  wikijs-mcp files status --json"
+    after_help = "Examples:\n  wikijs-gate files status wiki\n  wikijs-gate files status --json"
 )]
 pub(super) struct Arguments {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `wikijs-mcp memory restore`, `forget` and `clear`.
+//! `wikijs-gate memory restore`, `forget` and `clear`.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::memory::{Deed, Memory, MemoryError, Owner, digest};
 /// Arguments of `memory restore`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-mcp memory list --forgotten\n  wikijs-mcp memory restore 4f2a"
+    after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-gate memory list --forgotten\n  wikijs-gate memory restore 4f2a"
 )]
 pub(super) struct Restore {
     /// The memories' ids, or four or more of their first characters
@@ -23,7 +23,7 @@ pub(super) struct Restore {
 /// Arguments of `memory forget`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-mcp memory forget 4f2a 9c01"
+    after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-gate memory forget 4f2a 9c01"
 )]
 pub(super) struct Forget {
     /// The memories' ids, or four or more of their first characters
@@ -38,7 +38,7 @@ pub(super) struct Forget {
 #[derive(Debug, clap::Args)]
 #[command(
     group = clap::ArgGroup::new("whose").required(true).args(["client", "all"]),
-    after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-mcp memory clear --client ci\n  wikijs-mcp memory clear --client ci --forgotten --yes\n  wikijs-mcp memory clear --all --for-good --yes"
+    after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-gate memory clear --client ci\n  wikijs-gate memory clear --client ci --forgotten --yes\n  wikijs-gate memory clear --all --for-good --yes"
 )]
 #[expect(
     clippy::struct_excessive_bools,

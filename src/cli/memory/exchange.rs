@@ -1,4 +1,4 @@
-//! `wikijs-mcp memory export` and `import`: lines of JSON that bring two machines or sites into
+//! `wikijs-gate memory export` and `import`: lines of JSON that bring two machines or sites into
 //! line.
 
 use std::io::Read as _;
@@ -17,7 +17,7 @@ const MOST_NAMED: usize = 100;
 /// Arguments of `memory export`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp memory export > memories.jsonl\n  wikijs-mcp memory export --client ci | ssh other wikijs-mcp memory import -"
+    after_help = "Examples:\n  wikijs-gate memory export > memories.jsonl\n  wikijs-gate memory export --client ci | ssh other wikijs-gate memory import -"
 )]
 pub(super) struct Export {
     /// Only memories of this client, by its name or identity
@@ -28,7 +28,7 @@ pub(super) struct Export {
 /// Arguments of `memory import`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp memory import memories.jsonl\n  wikijs-mcp memory import - --client ci < memories.jsonl"
+    after_help = "Examples:\n  wikijs-gate memory import memories.jsonl\n  wikijs-gate memory import - --client ci < memories.jsonl"
 )]
 pub(super) struct Import {
     /// The file, or `-` for standard input

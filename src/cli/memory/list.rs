@@ -1,4 +1,4 @@
-//! `wikijs-mcp memory list`
+//! `wikijs-gate memory list`
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ const BEGINNING: usize = 60;
 /// Arguments of `memory list`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp memory list\n  wikijs-mcp memory list --client ci --all\n  wikijs-mcp --site docs memory list --forgotten --json"
+    after_help = "Examples:\n  wikijs-gate memory list\n  wikijs-gate memory list --client ci --all\n  wikijs-gate --site docs memory list --forgotten --json"
 )]
 pub(super) struct Arguments {
     /// Only memories of this client, by its name or identity

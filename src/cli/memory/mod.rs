@@ -1,4 +1,4 @@
-//! `wikijs-mcp memory`: what clients remember, for the operator to look at, put right, and take to
+//! `wikijs-gate memory`: what clients remember, for the operator to look at, put right, and take to
 //! another machine.
 
 mod change;
@@ -134,7 +134,7 @@ fn named(
                     .to_owned(),
             )),
             (None, _) => Err(wrong(format!(
-                "there is no memory {}; `wikijs-mcp memory list --all` has all of them",
+                "there is no memory {}; `wikijs-gate memory list --all` has all of them",
                 print::harmless(name)
             ))),
         }

@@ -1,4 +1,4 @@
-//! `wikijs-mcp memory show`
+//! `wikijs-gate memory show`
 
 use super::super::Outcome;
 use super::super::print::{self, Paint};
@@ -9,7 +9,7 @@ use crate::memory::{Moment, health};
 /// Arguments of `memory show`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp memory show 4f2a\n  wikijs-mcp memory show 4f2a --json"
+    after_help = "Examples:\n  wikijs-gate memory show 4f2a\n  wikijs-gate memory show 4f2a --json"
 )]
 pub(super) struct Arguments {
     /// The memory's id, or four or more of its first characters

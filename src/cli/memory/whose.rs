@@ -27,7 +27,7 @@ pub(super) fn one(all: &[(Owner, Memory)], name: &str) -> Result<Owner, (Exit, S
         (Some(owner), None) => return Ok((**owner).clone()),
         (Some(_), Some(_)) => {
             let fault = format!(
-                "several clients are called {}; name the whole identity, as `wikijs-mcp memory list --json` has it",
+                "several clients are called {}; name the whole identity, as `wikijs-gate memory list --json` has it",
                 print::harmless(name)
             );
             return Err((Exit::Usage, fault));
@@ -45,7 +45,7 @@ pub(super) fn one(all: &[(Owner, Memory)], name: &str) -> Result<Owner, (Exit, S
         return Ok(Owner::client(name, shown));
     }
     let fault = format!(
-        "no client {} is known here; name a named client, one of `wikijs-mcp memory list`, or a whole identity such as user:1000/claude-code",
+        "no client {} is known here; name a named client, one of `wikijs-gate memory list`, or a whole identity such as user:1000/claude-code",
         print::harmless(name)
     );
     Err((Exit::Usage, fault))

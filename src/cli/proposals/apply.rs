@@ -1,4 +1,4 @@
-//! `wikijs-mcp proposals apply`
+//! `wikijs-gate proposals apply`
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::write::{Apply, Caller, Done, Plan, Shown, Undo};
 /// Arguments of `proposals apply`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp proposals apply 4f2a\n  wikijs-mcp proposals apply 4f2a --leave-out 3,5\n  wikijs-mcp proposals apply --client claude-code --path docs\n  wikijs-mcp proposals apply --all --yes --keep-going --json"
+    after_help = "Examples:\n  wikijs-gate proposals apply 4f2a\n  wikijs-gate proposals apply 4f2a --leave-out 3,5\n  wikijs-gate proposals apply --client claude-code --path docs\n  wikijs-gate proposals apply --all --yes --keep-going --json"
 )]
 #[expect(
     clippy::struct_excessive_bools,
@@ -226,7 +226,7 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
                 show_change::done("taken back", &undone);
             }
         } else {
-            print::line(&format!("to take it back: wikijs-mcp undo {call}"));
+            print::line(&format!("to take it back: wikijs-gate undo {call}"));
         }
     }
     Ok(())

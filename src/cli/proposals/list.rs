@@ -1,4 +1,4 @@
-//! `wikijs-mcp proposals list`
+//! `wikijs-gate proposals list`
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ use crate::server::App;
 /// Arguments of `proposals list`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp proposals list\n  wikijs-mcp proposals list --all --path docs --since 2030-01-31"
+    after_help = "Examples:\n  wikijs-gate proposals list\n  wikijs-gate proposals list --all --path docs --since 2030-01-31"
 )]
 pub(super) struct Arguments {
     /// Only undecided proposals (the default)

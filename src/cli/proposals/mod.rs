@@ -1,4 +1,4 @@
-//! `wikijs-mcp proposals`: what agents proposed, for people to decide.
+//! `wikijs-gate proposals`: what agents proposed, for people to decide.
 
 mod apply;
 mod list;
@@ -127,7 +127,7 @@ async fn named(app: &App, names: &[String]) -> Result<Vec<ProposalId>, Failure> 
                     Code::InvalidInput,
                     "Several proposals begin like that, or it is too short.",
                 )
-                .hint("Name more of its id; `wikijs-mcp proposals list --all` has them.")),
+                .hint("Name more of its id; `wikijs-gate proposals list --all` has them.")),
                 (None, _) => Err(no_such_proposal()),
             }
         })
@@ -136,7 +136,7 @@ async fn named(app: &App, names: &[String]) -> Result<Vec<ProposalId>, Failure> 
 
 fn no_such_proposal() -> Failure {
     Failure::new(Code::InvalidInput, "There is no such proposal.")
-        .hint("`wikijs-mcp proposals list --all` has all of them.")
+        .hint("`wikijs-gate proposals list --all` has all of them.")
 }
 
 /// Prints why a proposal cannot be applied, what changed since, and the merge of both.

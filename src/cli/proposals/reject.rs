@@ -1,4 +1,4 @@
-//! `wikijs-mcp proposals reject`
+//! `wikijs-gate proposals reject`
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::server::App;
 /// Arguments of `proposals reject`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp proposals reject 4f2a --why \"belongs into docs/install\"\n  wikijs-mcp proposals reject --client claude-code --path docs --why \"asked for nowhere\""
+    after_help = "Examples:\n  wikijs-gate proposals reject 4f2a --why \"belongs into docs/install\"\n  wikijs-gate proposals reject --client claude-code --path docs --why \"asked for nowhere\""
 )]
 pub(super) struct Arguments {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `wikijs-mcp proposals show`
+//! `wikijs-gate proposals show`
 
 use serde_json::{Value, json};
 use time::OffsetDateTime;
@@ -15,7 +15,7 @@ use crate::write::{Review, ReviewWarning, Reviewed};
 /// Arguments of `proposals show`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp proposals show 4f2a\n  wikijs-mcp proposals show 4f2a --json"
+    after_help = "Examples:\n  wikijs-gate proposals show 4f2a\n  wikijs-gate proposals show 4f2a --json"
 )]
 pub(super) struct Arguments {
     /// The proposal's id, or four or more of its first characters
@@ -169,7 +169,7 @@ fn tell(
                 Some(Ending::Unchanged) => {
                     "; the page already was as proposed, and nothing was sent".to_owned()
                 }
-                Some(Ending::Applied) => format!("; `wikijs-mcp undo {applied_by}` takes it back"),
+                Some(Ending::Applied) => format!("; `wikijs-gate undo {applied_by}` takes it back"),
                 _ => format!(", call {applied_by}"),
             };
             print::line(&format!("applied {}{then}", harmless(decided.as_str())));

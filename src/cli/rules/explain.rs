@@ -1,4 +1,4 @@
-//! `wikijs-mcp rules explain`: which rules match a change of which this much is known.
+//! `wikijs-gate rules explain`: which rules match a change of which this much is known.
 
 use serde::Serialize;
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::rules::{Could, Rule, Then};
 /// Arguments of `rules explain`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp rules explain --path legal/terms --operation delete\n  wikijs-mcp rules explain --client claude-code --json"
+    after_help = "Examples:\n  wikijs-gate rules explain --path legal/terms --operation delete\n  wikijs-gate rules explain --client claude-code --json"
 )]
 pub(super) struct Arguments {
     /// Who asks for the change

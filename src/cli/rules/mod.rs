@@ -1,4 +1,4 @@
-//! `wikijs-mcp rules`: which changes an operator's rules match.
+//! `wikijs-gate rules`: which changes an operator's rules match.
 
 mod explain;
 mod test;

@@ -1,4 +1,4 @@
-//! `wikijs-mcp rules test`: applies today's rules to the recorded writes.
+//! `wikijs-gate rules test`: applies today's rules to the recorded writes.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -23,7 +23,7 @@ const MOST_SHOWN: usize = 200;
 /// Arguments of `rules test`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Each write and proposal on record counts as a set of one. Its warnings are those on record and those\nthat the checks of today give for the pages as they were kept. Rules are not for takings back.\n\nExamples:\n  wikijs-mcp rules test --since 30d\n  wikijs-mcp rules test --since 2030-01-31 --json"
+    after_help = "Each write and proposal on record counts as a set of one. Its warnings are those on record and those\nthat the checks of today give for the pages as they were kept. Rules are not for takings back.\n\nExamples:\n  wikijs-gate rules test --since 30d\n  wikijs-gate rules test --since 2030-01-31 --json"
 )]
 pub(super) struct Arguments {
     /// Begun at this time or later: a date, an RFC 3339 time, or how long ago (`7d`, `24h`, `30m`)

@@ -1,4 +1,4 @@
-//! `wikijs-mcp site add`: one more site in the settings file, out of flags and answers.
+//! `wikijs-gate site add`: one more site in the settings file, out of flags and answers.
 
 use serde_json::json;
 use tokio::runtime::Handle;
@@ -13,9 +13,9 @@ use crate::site::SiteName;
 /// Arguments of `site add`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wikijs-mcp site add docs
-  pass docs-wiki | wikijs-mcp site add docs --base-url https://docs.example.com --key-stdin
-  wikijs-mcp site add docs --base-url https://docs.example.com --api-token-file ~/.docs-key")]
+  wikijs-gate site add docs
+  pass docs-wiki | wikijs-gate site add docs --base-url https://docs.example.com --key-stdin
+  wikijs-gate site add docs --base-url https://docs.example.com --api-token-file ~/.docs-key")]
 pub(super) struct Add {
     /// The name of the site: small letters, digits and hyphens
     name: SiteName,

@@ -1,4 +1,4 @@
-//! `wikijs-mcp site list`: every site, asked at the same time.
+//! `wikijs-gate site list`: every site, asked at the same time.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Arguments of `site list`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  wikijs-mcp site list\n  wikijs-mcp site list --json")]
+#[command(after_help = "Examples:\n  wikijs-gate site list\n  wikijs-gate site list --json")]
 pub(super) struct List {
     /// Answer in JSON
     #[arg(long)]
@@ -56,7 +56,7 @@ pub(super) async fn run(arguments: &List) -> Outcome {
     if arguments.json {
         print::line(&json!({ "sites": all }).to_string());
     } else if all.is_empty() {
-        print::line("there is no site; `wikijs-mcp site add NAME` adds one");
+        print::line("there is no site; `wikijs-gate site add NAME` adds one");
     } else {
         let mut table = Table::new(&["site", "address", "answers", "key", "index", "open sets"]);
         for site in &all {

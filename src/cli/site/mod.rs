@@ -1,4 +1,4 @@
-//! `wikijs-mcp site`: the sites of the settings file.
+//! `wikijs-gate site`: the sites of the settings file.
 
 mod add;
 mod list;
@@ -21,7 +21,7 @@ enum Command {
     List(list::List),
     /// Check one site as `doctor` does
     #[command(
-        after_help = "Examples:\n  wikijs-mcp site status docs\n  wikijs-mcp site status docs --json"
+        after_help = "Examples:\n  wikijs-gate site status docs\n  wikijs-gate site status docs --json"
     )]
     Status {
         /// The site

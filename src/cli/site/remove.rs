@@ -1,4 +1,4 @@
-//! `wikijs-mcp site remove`: takes a site out of the settings file. Its record stays.
+//! `wikijs-gate site remove`: takes a site out of the settings file. Its record stays.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::site::SiteName;
 /// Arguments of `site remove`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp site remove docs\n  wikijs-mcp site remove docs --yes --json"
+    after_help = "Examples:\n  wikijs-gate site remove docs\n  wikijs-gate site remove docs --yes --json"
 )]
 pub(super) struct Remove {
     /// The site

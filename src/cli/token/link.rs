@@ -1,4 +1,4 @@
-//! `wikijs-mcp token link`: another link with which a person signs in.
+//! `wikijs-gate token link`: another link with which a person signs in.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::server::http::{LinkSecret, TokensFile};
 /// Arguments of `token link`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp token link anna --url https://wiki-mcp.example.com"
+    after_help = "Examples:\n  wikijs-gate token link anna --url https://wiki-mcp.example.com"
 )]
 pub(super) struct Link {
     /// The reviewer or auditor

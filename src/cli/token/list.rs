@@ -1,4 +1,4 @@
-//! `wikijs-mcp token list`: all clients.
+//! `wikijs-gate token list`: all clients.
 
 use std::collections::HashMap;
 
@@ -90,7 +90,7 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> Outcome {
         if let Some(end) = soon(client) {
             let (name, away) = (&client.name, from_now(end));
             print::note(&format!(
-                "{name} ends {away}: `wikijs-mcp token rotate {name}` gives it another end."
+                "{name} ends {away}: `wikijs-gate token rotate {name}` gives it another end."
             ));
         }
     }

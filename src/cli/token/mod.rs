@@ -1,4 +1,4 @@
-//! `wikijs-mcp token`: the named clients of a server over HTTP.
+//! `wikijs-gate token`: the named clients of a server over HTTP.
 
 mod ending;
 mod link;
@@ -31,7 +31,7 @@ enum Command {
     /// a time
     Rotate(rotate::Rotate),
     /// List the clients, when each ends, and when it came last
-    #[command(after_help = "Examples:\n  wikijs-mcp token list\n  wikijs-mcp token list --json")]
+    #[command(after_help = "Examples:\n  wikijs-gate token list\n  wikijs-gate token list --json")]
     List {
         /// Answer in JSON
         #[arg(long)]
@@ -40,7 +40,7 @@ enum Command {
     /// Remove a client, with all its delegates, or end one delegate; its token counts for nothing
     /// from the next second on
     #[command(
-        after_help = "Examples:\n  wikijs-mcp token revoke ci\n  wikijs-mcp token revoke ci/writer-1a2b3c4d"
+        after_help = "Examples:\n  wikijs-gate token revoke ci\n  wikijs-gate token revoke ci/writer-1a2b3c4d"
     )]
     Revoke {
         /// The client, or the delegate

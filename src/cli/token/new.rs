@@ -1,4 +1,4 @@
-//! `wikijs-mcp token new`: one more client.
+//! `wikijs-gate token new`: one more client.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ use crate::tools::{Registry, Surface, Toolset};
 /// Arguments of `token new`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp token new ci --read-only\n  wikijs-mcp token new task --expires 2h --prefixes docs/x\n  wikijs-mcp token new anna --reviewer --prefixes docs"
+    after_help = "Examples:\n  wikijs-gate token new ci --read-only\n  wikijs-gate token new task --expires 2h --prefixes docs/x\n  wikijs-gate token new anna --reviewer --prefixes docs"
 )]
 #[expect(
     clippy::struct_excessive_bools,

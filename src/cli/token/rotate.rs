@@ -1,4 +1,4 @@
-//! `wikijs-mcp token rotate`: another token for a client that stays the same.
+//! `wikijs-gate token rotate`: another token for a client that stays the same.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ const KEPT: &str = "24h";
 /// Arguments of `token rotate`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp token rotate ci\n  wikijs-mcp token rotate ci --keep-old 1h --expires 30d"
+    after_help = "Examples:\n  wikijs-gate token rotate ci\n  wikijs-gate token rotate ci --keep-old 1h --expires 30d"
 )]
 pub(super) struct Rotate {
     /// The client, whose id and grant stay

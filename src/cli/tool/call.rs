@@ -1,4 +1,4 @@
-//! `wikijs-mcp tool call`: one call, and for a write its preview, the question and the write.
+//! `wikijs-gate tool call`: one call, and for a write its preview, the question and the write.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::write::{Caller, Extent};
 /// Arguments of `tool call`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp tool call wikijs_search_pages --args '{\"query\": \"backup\"}'\n  wikijs-mcp tool call wikijs_update_page --args @change.json\n  echo '{\"id\": 7}' | wikijs-mcp tool call wikijs_get_page_by_id --args - --json"
+    after_help = "Examples:\n  wikijs-gate tool call wikijs_search_pages --args '{\"query\": \"backup\"}'\n  wikijs-gate tool call wikijs_update_page --args @change.json\n  echo '{\"id\": 7}' | wikijs-gate tool call wikijs_get_page_by_id --args - --json"
 )]
 pub(super) struct Arguments {
     /// The tool's name, with or without `wikijs_` before it

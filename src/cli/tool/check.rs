@@ -1,4 +1,4 @@
-//! `wikijs-mcp tool check`: tests the files of an operator's own tools.
+//! `wikijs-gate tool check`: tests the files of an operator's own tools.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::wiki::Wiki;
 
 /// Arguments of `tool check`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  wikijs-mcp tool check\n  wikijs-mcp tool check ./tools")]
+#[command(after_help = "Examples:\n  wikijs-gate tool check\n  wikijs-gate tool check ./tools")]
 pub(super) struct Arguments {
     /// The directory; by default the one that the settings name
     #[arg(value_name = "DIR")]
@@ -82,7 +82,7 @@ async fn checked(
         (None, None)
     };
     let mut registry =
-        Registry::of(surface).map_err(|error| vec![Fault::of("wikijs-mcp", error.to_string())])?;
+        Registry::of(surface).map_err(|error| vec![Fault::of("wikijs-gate", error.to_string())])?;
     let schema = customs.schema().or(asked.as_ref());
     add_customs(&mut registry, surface, &customs, schema)?;
     Ok((registry, customs, unchecked))

@@ -1,4 +1,4 @@
-//! `wikijs-mcp tool`: the tools from the command line, on the same path as an agent's calls.
+//! `wikijs-gate tool`: the tools from the command line, on the same path as an agent's calls.
 
 mod answer;
 mod call;
@@ -38,7 +38,7 @@ enum Command {
         json: bool,
     },
     /// Show what a tool is for, its arguments and an example
-    #[command(after_help = "Examples:\n  wikijs-mcp tool show wikijs_list_pages")]
+    #[command(after_help = "Examples:\n  wikijs-gate tool show wikijs_list_pages")]
     Show {
         /// The tool's name, with or without `wikijs_` before it
         #[arg(value_parser = one_of(words::tools, words::any), hide_possible_values = true)]
@@ -127,7 +127,7 @@ fn meant(registry: &Registry, name: &str) -> String {
     nearest(name, names, 0.0)
         .filter(|known| strsim::levenshtein(known, name) * 3 <= known.chars().count())
         .map_or_else(
-            || "`wikijs-mcp tool list` names those that there are".to_owned(),
+            || "`wikijs-gate tool list` names those that there are".to_owned(),
             |near| {
                 let prefix = if is_custom_name(near) { "" } else { PREFIX };
                 format!("did you mean {prefix}{near}?")

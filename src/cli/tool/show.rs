@@ -1,4 +1,4 @@
-//! `wikijs-mcp tool list` and `tool show`: what the tools are, from their own definitions.
+//! `wikijs-gate tool list` and `tool show`: what the tools are, from their own definitions.
 
 use serde_json::{Map, Value, json};
 
@@ -68,7 +68,7 @@ pub(super) fn one(tool: &Definition, is_json: bool) {
     table.print();
     print::line("");
     print::line(&format!(
-        "wikijs-mcp tool call {} --args '{}'",
+        "wikijs-gate tool call {} --args '{}'",
         tool.name,
         example(tool)
     ));
@@ -77,7 +77,7 @@ pub(super) fn one(tool: &Definition, is_json: bool) {
 /// Where a tool comes from.
 fn from(tool: &Definition) -> String {
     match &tool.custom {
-        None => "wikijs-mcp".to_owned(),
+        None => "wikijs-gate".to_owned(),
         Some(custom) => match custom.calls {
             None => custom.file.clone(),
             Some(calls) => format!("{}, over {calls}", custom.file),

@@ -33,7 +33,7 @@ pub(super) fn page(check: &Check, heads: &[FileHead], form_token: &str, frame: &
             h2 { "Heads" }
             p {
                 "Keep these where nobody with write access to the log can change them: "
-                code { "wikijs-mcp audit verify --head heads.txt" }
+                code { "wikijs-gate audit verify --head heads.txt" }
                 " then shows whether anything before them was changed or cut off. "
                 a href="/review/record/heads.txt" download="heads.txt" { "Save heads.txt" }
             }

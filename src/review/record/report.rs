@@ -174,7 +174,7 @@ impl<'a> Report<'a> {
                         @else {
                             p.note {
                                 "Only newer rows unfold on this page: "
-                                code { "wikijs-mcp audit show " (head.call) }
+                                code { "wikijs-gate audit show " (head.call) }
                             }
                         }
                     }

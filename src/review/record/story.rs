@@ -104,7 +104,7 @@ fn call(call: &CallStory, changed: Option<&Changed>, links: &Links) -> Markup {
                 "What it changed is not on this page: "
                 @if links.is_served {
                     a href=(format!("/review/record/calls/{}", call.call)) { "look at it alone" }
-                } @else { code { "wikijs-mcp audit show " (call.call) } }
+                } @else { code { "wikijs-gate audit show " (call.call) } }
             }
         }
         @if call.is_cut { p.note { "There are more records, which no honest log has." } }

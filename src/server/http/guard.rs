@@ -291,7 +291,7 @@ impl Guard {
         match clients.of(&token).await {
             Ok(client) => Ok(Some(client)),
             Err(Unwelcome::Ended) => refused(
-                "this client's token has ended; its operator makes another with `wikijs-mcp token rotate`",
+                "this client's token has ended; its operator makes another with `wikijs-gate token rotate`",
             ),
             Err(Unwelcome::DelegateEnded) => refused(
                 "this delegate has ended, or its maker may not call any more; only its maker makes another",

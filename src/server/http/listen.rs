@@ -91,11 +91,11 @@ pub fn refused_start(settings: &ServeSettings, address: SocketAddr) -> Option<&'
         None
     } else if !address.ip().to_canonical().is_loopback() {
         Some(
-            "an address that is not loopback needs named clients: set WIKI_SERVE_TOKENS_FILE, and make one with `wikijs-mcp token new`",
+            "an address that is not loopback needs named clients: set WIKI_SERVE_TOKENS_FILE, and make one with `wikijs-gate token new`",
         )
     } else if !settings.trusted_proxies.is_empty() {
         Some(
-            "a proxy brings callers from elsewhere, so they need names: set WIKI_SERVE_TOKENS_FILE, and make one with `wikijs-mcp token new`",
+            "a proxy brings callers from elsewhere, so they need names: set WIKI_SERVE_TOKENS_FILE, and make one with `wikijs-gate token new`",
         )
     } else {
         None
@@ -130,7 +130,7 @@ fn clients_at_start(
     let is_empty = clients.as_ref().is_some_and(|clients| clients.count() == 0);
     if is_empty && !address.ip().to_canonical().is_loopback() {
         return Err(
-            "WIKI_SERVE_TOKENS_FILE names no client yet; make one with `wikijs-mcp token new`"
+            "WIKI_SERVE_TOKENS_FILE names no client yet; make one with `wikijs-gate token new`"
                 .to_owned(),
         );
     }

@@ -228,7 +228,7 @@ impl LiveClients {
         let ends = |client: &Arc<KnownClient>| Some((Arc::clone(client), client.ends_soon()?));
         for (client, end) in clients.iter().filter_map(ends).take(MOST_TOLD) {
             let left = in_words(end - OffsetDateTime::now_utc());
-            tracing::warn!(client = %client.name, %left, "a client ends soon; `wikijs-mcp token rotate` gives it another end");
+            tracing::warn!(client = %client.name, %left, "a client ends soon; `wikijs-gate token rotate` gives it another end");
         }
     }
 

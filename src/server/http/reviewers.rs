@@ -118,7 +118,7 @@ fn caller(client: &KnownClient) -> Caller {
     Caller {
         tool: "review",
         client: Client {
-            name: "wikijs-mcp".to_owned(),
+            name: "wikijs-gate".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             id: Some(client.id()),
             subject: Some(client.name().to_owned()),

@@ -350,7 +350,7 @@ impl OwnClient {
             expires_at: client.ends.and_then(|at| at.format(&Rfc3339).ok()),
             notice: soon.map(|end| {
                 format!(
-                    "This client's token ends in {}. Ask the operator for another: `wikijs-mcp token rotate {}`.",
+                    "This client's token ends in {}. Ask the operator for another: `wikijs-gate token rotate {}`.",
                     in_words(end - OffsetDateTime::now_utc()),
                     client.name
                 )

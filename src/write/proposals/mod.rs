@@ -161,7 +161,7 @@ impl Proposals {
                 Code::AuditUnavailable,
                 "The proposal is not the one whose making is on record; nothing was sent.",
             )
-            .hint("The proposal's file was changed, or the record of its making is gone; `wikijs-mcp audit verify` says more."));
+            .hint("The proposal's file was changed, or the record of its making is gone; `wikijs-gate audit verify` says more."));
         }
         // The log may show a decision that was cut short before it reached the file.
         let applied_by = if proposal.is_list {

@@ -18,7 +18,7 @@ use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 
 /// The hint if a page was changed since it was pulled.
-const PULL: &str = "Run `wikijs-mcp files pull`, then push again.";
+const PULL: &str = "Run `wikijs-gate files pull`, then push again.";
 
 /// Changes that were made in files.
 #[derive(Debug, Clone)]

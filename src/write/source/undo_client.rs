@@ -95,7 +95,7 @@ impl UndoClient {
             let message =
                 "No write of such a client is on record since then that was not taken back.";
             return Err(nothing(message)
-                .hint("`wikijs-mcp audit list --since …` shows who wrote, and when."));
+                .hint("`wikijs-gate audit list --since …` shows who wrote, and when."));
         }
         Ok(admitted)
     }

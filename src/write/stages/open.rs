@@ -32,7 +32,7 @@ fn proposed(desk: &Desk, docket: &Docket, id: ProposalId) -> Warning {
     let message = match review.page_of(id) {
         Some(page) => format!("nothing was sent; people decide on it at {page}."),
         None => format!(
-            "nothing was sent; the operator can apply it with `wikijs-mcp proposals apply {id}`."
+            "nothing was sent; the operator can apply it with `wikijs-gate proposals apply {id}`."
         ),
     };
     Warning::new(PROPOSED, message)

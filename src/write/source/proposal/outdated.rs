@@ -94,7 +94,7 @@ impl Outdated {
             "linesRemoved": lines.removed,
         });
         self.failure
-            .hint("details.merged is the proposal made on top of what was changed since; an operator can apply it with `wikijs-mcp proposals apply --merge`.")
+            .hint("details.merged is the proposal made on top of what was changed since; an operator can apply it with `wikijs-gate proposals apply --merge`.")
             .detail("merged", shown)
     }
 }

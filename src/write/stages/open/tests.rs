@@ -28,7 +28,7 @@ async fn a_change_is_kept_for_a_person_under_the_id_that_the_answer_names() {
     assert_eq!(shown.confirm, None);
     let said = &shown.notes.warnings[0];
     assert_eq!(said.code, "proposed");
-    let command = format!("`wikijs-mcp proposals apply {id}`");
+    let command = format!("`wikijs-gate proposals apply {id}`");
     assert!(said.message.contains(&command), "{said:?}");
 }
 
