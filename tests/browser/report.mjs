@@ -27,7 +27,7 @@ const stories = {
   },
   async 'what the check found and the heads are on it'() {
     const text = await see('document.body.textContent');
-    for (const part of ['All of it holds.', 'Not proven: ', 'Hash of the last line']) assert.ok(text.includes(part), part);
+    for (const part of ['All of it holds.', 'Not proven: ', 'Hash of the last line']) assert.ok(text.includes(part), `${part} is not in ${text}`);
   },
   async 'filters and the search narrow, and clear again'() {
     await choose('outcome', 'refused');
@@ -55,7 +55,7 @@ const stories = {
     await see(`document.querySelector('li.row:not(.omitted) summary').click()`);
     const open = `document.querySelector('li.row:not(.omitted) details')`;
     const unfolded = await see(`${open}.textContent`);
-    for (const part of ['attempt update', 'confirm: preview', 'Setup', 'Taken back by5555555555555555', 'in the wiki']) {
+    for (const part of ['attempt update', 'confirm: token', 'Setup', 'Taken back by5555555555555555', 'in the wiki']) {
       assert.ok(unfolded.includes(part), `${part} is not in ${unfolded}`);
     }
     assert.equal(await see(`[...${open}.querySelectorAll('td.added')].map((it) => it.textContent).join()`), '2.,3.');

@@ -1,4 +1,4 @@
-// The pictures of docs/review.md: what a reviewer does in a headless Chromium, and an auditor after them.
+// The pictures of README.md and docs/review.md: what a reviewer does in a headless Chromium, and an auditor after them.
 //
 //   node tests/browser/walk.mjs CHROMIUM LINK SET FOLDER decide|look
 import assert from 'node:assert/strict';
@@ -16,7 +16,7 @@ const gone = async (act) => {
   await loaded;
 };
 /** A picture in which ids, times and the user are the same in every run. */
-const picture = async (name, width, height) => {
+const picture = async (name, width, height, theme = 'light') => {
   await see(`(() => {
     const all = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (all.nextNode()) {
@@ -29,7 +29,7 @@ const picture = async (name, width, height) => {
         .replace(/just now|\\d+ seconds? ago|\\d+ minutes? ago/g, 'just now');
     }
   })()`);
-  await browser.look(width, height, 'light');
+  await browser.look(width, height, theme);
   writeFileSync(join(folder, `${name}.png`), await browser.picture());
 };
 const signIn = async () => {
@@ -45,6 +45,7 @@ const parts = {
     await browser.open(`${origin}/review/sets/${set}`);
     await see(`[...document.querySelectorAll('.change')].find((it) => it.textContent.includes('guide/old-faq')).querySelector('input').click()`);
     await picture('set', 960, 1160);
+    await picture('set-dark', 960, 1160, 'dark');
     await picture('phone', 390, 844);
     await browser.look(960, 900, 'light');
     // The pages on which only links are mended come after the others.

@@ -210,7 +210,10 @@ fn hostile(dir: &Path) {
             "locale": "en", "path": "docs/evil", "before": before, "after": after, "step": "update",
             "fields": ["title", "content"],
         });
-        if event == "outcome" {
+        if event == "attempt" {
+            write["gate"] = json!("confirm");
+            write["decision"] = json!("token");
+        } else {
             write["outcome"] = json!("applied");
         }
         run.add(time, &write);
