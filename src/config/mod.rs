@@ -57,7 +57,7 @@ pub use settings::{
 };
 pub use shown::Shown;
 pub use site_file::{NewSite, remove_site};
-pub use table::{first_table, table};
+pub use table::table;
 pub use tables::Tables;
 pub use unread::why_unread;
 pub use write_policy::Resolved;

@@ -24,20 +24,6 @@ const fn setting(
 /// The default of a setting without which no server starts.
 pub(super) const REQUIRED: &str = "required";
 
-/// The most important settings.
-pub(super) const FIRST: [&str; 10] = [
-    "WIKI_BASE_URL",
-    "WIKI_API_TOKEN",
-    "WIKI_MUTATIONS_ENABLED",
-    "WIKI_MUTATION_DRY_RUN",
-    "WIKI_CONFIRM",
-    "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
-    "WIKI_DENIED_MUTATION_PATH_PREFIXES",
-    "WIKI_TOOLSETS",
-    "WIKI_INDEX",
-    "WIKI_AUDIT_DIR",
-];
-
 /// All settings, in the order of the documentation.
 pub const SETTINGS: &[Setting] = &[
     setting(

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::names::{FIRST, SETTINGS};
+use super::names::SETTINGS;
 use super::setting::Setting;
 
 impl Setting {
@@ -26,23 +26,6 @@ pub fn table() -> String {
             setting.default,
             setting.in_site().word(),
             setting.meaning
-        );
-    }
-    table
-}
-
-/// The most important settings, as a table in Markdown.
-#[must_use]
-pub fn first_table() -> String {
-    let settings = FIRST.iter().filter_map(|name| Setting::named(name));
-    let mut table = String::from("| name | default | meaning |\n|---|---|---|\n");
-    for setting in settings {
-        let name = setting.usual_name();
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            table,
-            "| `{name}` | {} | {} |",
-            setting.default, setting.meaning
         );
     }
     table

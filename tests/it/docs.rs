@@ -44,7 +44,6 @@ fn as_it_is(text: &str) -> String {
 #[test]
 fn the_tools_are_those_of_the_registry() {
     let mut all = String::from("| tool | kind | description |\n|---|---|---|\n");
-    let mut short = String::from("| tool | for |\n|---|---|\n");
     for tool in Registry::of(&Surface::of(&[Toolset::Pages]))
         .unwrap()
         .definitions()
@@ -55,20 +54,15 @@ fn the_tools_are_those_of_the_registry() {
             "write"
         };
         let description = tool.description.replace('\n', "<br>");
-        let first = description.split(". ").next().unwrap();
         let _ = writeln!(all, "| `{}` | {kind} | {description} |", tool.name);
-        let _ = writeln!(short, "| `{}` | {first} |", tool.name);
     }
     generated("docs/reference.md", "tools", &all, as_it_is);
-    generated("README.md", "tools", &short, as_it_is);
 }
 
 #[test]
 fn the_settings_are_those_that_are_read() {
     let all = wikijs_gate::config::table();
     generated("docs/settings.md", "settings", &all, as_it_is);
-    let first = wikijs_gate::config::first_table();
-    generated("README.md", "settings", &first, as_it_is);
     let source = [
         include_str!("../../src/config/settings.rs"),
         include_str!("../../src/config/connection.rs"),
@@ -89,12 +83,6 @@ fn the_settings_are_those_that_are_read() {
             setting.name
         );
     }
-}
-
-#[test]
-fn the_readme_is_a_page_to_begin_with() {
-    let readme = include_str!("../../README.md");
-    assert!(readme.len() <= 12_000, "{} bytes", readme.len());
 }
 
 #[test]
