@@ -185,6 +185,95 @@ fn figure(line: &str) -> Option<(&str, f64, &str, bool)> {
     Some((what, measured.parse().ok()?, budget, is_missed))
 }
 
+/// Rows of docs/sizing.md: the table, what a row says, and the figure that it quotes.
+const SIZES: [(&str, &str, &str); 14] = [
+    (
+        "memory",
+        "one client over stdio, idle, resident",
+        "memory idle, resident",
+    ),
+    (
+        "memory",
+        "the same after 2,000 calls",
+        "memory after 2,000 calls, resident",
+    ),
+    (
+        "memory",
+        "200 clients over HTTP, each with a call always under way",
+        "HTTP: memory after 200 clients, resident",
+    ),
+    (
+        "memory",
+        "a wiki of 10,000 pages and 50 MB while its content is indexed",
+        "10,000 pages: resident memory, highest",
+    ),
+    (
+        "memory",
+        "30,000 calls that one client sends without waiting",
+        "memory, 30,000 calls sent at once, highest",
+    ),
+    (
+        "processor",
+        "start to the answer of `initialize`",
+        "start to the answer of initialize",
+    ),
+    (
+        "processor",
+        "added to a call of the wiki over stdio, median",
+        "added to a call of the wiki, median",
+    ),
+    (
+        "processor",
+        "added to a call of the wiki over HTTP, median",
+        "HTTP: added to a call of the wiki, median",
+    ),
+    (
+        "processor",
+        "calls a second over stdio, one client",
+        "calls a second, pipelined",
+    ),
+    (
+        "processor",
+        "calls a second over HTTP, 64 clients",
+        "HTTP: calls a second, 64 clients",
+    ),
+    (
+        "processor",
+        "200 clients at once over HTTP: 99 of 100 calls end within",
+        "HTTP: 200 clients at once, p99",
+    ),
+    (
+        "pages",
+        "until 10,000 pages are indexed, with the wiki busy half of the time",
+        "10,000 pages: until all are indexed",
+    ),
+    (
+        "pages",
+        "a search of the content of 10,000 pages, median",
+        "10,000 pages: warm search of content, median",
+    ),
+    (
+        "pages",
+        "the first `files pull` of 10,000 pages",
+        "10,000 pages as files: the first pull",
+    ),
+];
+
+#[test]
+fn the_page_on_sizing_quotes_what_was_measured() {
+    let figures = include_str!("../../docs/figures.md");
+    for table in ["memory", "processor", "pages"] {
+        let mut text = String::from("| what | measured |\n|---|--:|\n");
+        for (_, what, name) in SIZES.iter().filter(|(of, ..)| *of == table) {
+            let row = format!("| {name} | ");
+            let row = figures.lines().find_map(|line| line.strip_prefix(&row));
+            let measured = row.unwrap().split(" | ").next().unwrap();
+            let _ = writeln!(text, "| {what} | {measured} |");
+        }
+        generated("docs/sizing.md", table, &text, as_it_is);
+    }
+}
+
 #[test]
 fn each_budget_that_is_missed_is_marked_and_explained_on_the_page() {
     let page = include_str!("../../docs/figures.md");

@@ -102,6 +102,8 @@ fn pages_and_packages_name_no_setting_that_there_is_not() {
     let others = [
         "docs/operations.md",
         "docs/http.md",
+        "docs/sizing.md",
+        "docs/upgrading.md",
         "Dockerfile",
         UNIT,
         UNITS_SETTINGS,
@@ -188,15 +190,24 @@ fn commands_and_flags_that_pages_name_are_the_programs() {
     let settings = reference.split("\n## Flags of settings").nth(1).unwrap();
     let mut texts = pages();
     let others = [
+        "assets",
         "audit",
+        "comments",
+        "custom-tools",
+        "delegation",
         "doctor",
+        "files",
         "http",
+        "memory",
         "operations",
         "operators",
         "reading",
         "review",
         "rules",
         "settings",
+        "sites",
+        "sizing",
+        "upgrading",
         "writes",
     ];
     let others = others.map(|name| format!("docs/{name}.md"));

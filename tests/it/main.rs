@@ -79,6 +79,7 @@ mod offered;
 mod operations;
 mod operators_way;
 mod own_key;
+mod pages;
 mod parts;
 mod pauses;
 mod person;
