@@ -81,7 +81,7 @@ fn the_readme_names_the_ten_tools_in_at_most_eight_words_each() {
     let rows = rows(README, "The ten tools");
     let named: Vec<&str> = rows.iter().map(|row| row[0].trim_matches('`')).collect();
     let registry = Registry::of(&Surface::of(&[Toolset::Pages])).unwrap();
-    let tools: Vec<&str> = registry.definitions().map(|tool| &*tool.name).collect();
+    let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
     assert_eq!(named, tools);
     for row in &rows {
         assert!(row[1].split_whitespace().count() <= 8, "{row:?}");
