@@ -6,7 +6,7 @@ use url::Url;
 
 use super::html::{Tag, Token, scan};
 use super::html_block::HtmlBlock;
-use super::outline::{Format, options};
+use super::outline::{Format, has_marks, options};
 use super::place::line_feeds;
 
 /// A part of a source that is more than text.
@@ -57,13 +57,13 @@ pub fn active(text: &str, format: Format, wiki: &Url) -> Vec<Active> {
         active: Vec::new(),
     };
     match format {
-        Format::Markdown => found.markdown(text),
+        Format::Markdown if has_marks(text) => found.markdown(text),
         Format::Html => found.html(text, |at| at),
         // AsciiDoc passes HTML through only between these marks.
         Format::AsciiDoc if text.contains("+++") || text.contains("pass:") => {
             found.html(text, |at| at);
         }
-        Format::AsciiDoc | Format::Other => {}
+        Format::Markdown | Format::AsciiDoc | Format::Other => {}
     }
     let (mut passed, mut line) = (0, 1);
     found.active.sort_by_key(|(at, _)| *at);
@@ -262,7 +262,7 @@ fn scheme_of(address: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{ActiveKind, active, active_styles};
+    use super::{ActiveKind, Found, active, active_styles, has_marks};
     use crate::page::Format;
     use proptest::prelude::*;
     use url::Url;
@@ -404,6 +404,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_text_without_brackets_has_nothing_active(text in r"([a/:&;#!|`=~*_\](){}$\n -]|javascript:|&lt;|&#91;){0,24}") {
+            let wiki = wiki();
+            let mut all = Found { wiki: &wiki, active: Vec::new() };
+            all.markdown(&text);
+            prop_assert!(has_marks(&text) || all.active.is_empty());
+        }
+
         #[test]
         fn no_text_is_too_strange(text in r#"[<>a-c="'/:()!\[\]@\n ]{0,80}"#) {
             for format in [Format::Markdown, Format::Html, Format::AsciiDoc] {

@@ -15,7 +15,7 @@ use url::Url;
 use super::PagePath;
 use super::html::{Token, scan};
 use super::html_block::HtmlBlock;
-use super::outline::{Format, options};
+use super::outline::{Format, has_marks, options};
 use super::path::RESERVED;
 use super::place::line_feeds;
 use super::raw::Writing;
@@ -52,9 +52,9 @@ pub struct PageLink {
 #[must_use]
 pub fn links(text: &str, format: Format) -> Vec<PageLink> {
     let mut links = match format {
-        Format::Markdown => of_markdown(text),
+        Format::Markdown if may_link(text) => of_markdown(text),
         Format::Html => of_html(text, Some),
-        Format::AsciiDoc | Format::Other => Vec::new(),
+        Format::Markdown | Format::AsciiDoc | Format::Other => Vec::new(),
     };
     links.sort_by_key(|link| link.range.start);
     let (mut passed, mut line) = (0, 1);
@@ -73,6 +73,12 @@ fn link(kind: LinkKind, range: Range<usize>, target: impl Into<String>) -> PageL
         line: 0,
         target: target.into(),
     }
+}
+
+/// True if a text in Markdown has a sign that every link needs. Parsing a long text takes many times
+/// its size in memory.
+fn may_link(text: &str) -> bool {
+    has_marks(text) || text.contains("://")
 }
 
 fn of_markdown(text: &str) -> Vec<PageLink> {
@@ -391,6 +397,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_text_without_their_signs_has_no_links(text in "([a/:&;#!\\\\|`=~*_\\](){}$ -]|\n|    |> |https:/|www\\.a|&lt;|&#91;){0,24}") {
+            prop_assert!(super::may_link(&text) || super::of_markdown(&text).is_empty());
+        }
+
         #[test]
         fn every_link_stands_where_it_says(text in "(\\[a\\]\\(/b\\)|<a href=/b>|https://x/b|`|\n|    |> |- |<!--|-->|[ä ]|\\[r\\]: /c\n|\\[r\\]){0,24}") {
             for format in [Format::Markdown, Format::Html] {

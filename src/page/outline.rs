@@ -324,6 +324,11 @@ const fn number(level: HeadingLevel) -> u8 {
     }
 }
 
+/// True if a text in Markdown has a sign that every link in brackets, image and element needs.
+pub(super) fn has_marks(text: &str) -> bool {
+    text.contains(['[', '<'])
+}
+
 /// What Wiki.js' Markdown has beyond `CommonMark` and that moves the bounds of blocks, or the
 /// text of a heading.
 pub(super) fn options() -> Options {

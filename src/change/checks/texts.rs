@@ -1,9 +1,11 @@
 //! Checks of a page's own texts.
 
+use std::str::Lines;
+
 use super::super::plan::Change;
 use super::super::warning::Warning;
 use super::named::named;
-use crate::page::{Field, Format, LineCounts, Outline, PageState, Sheet, Thing, escaped};
+use crate::page::{Field, Format, Heading, LineCounts, Outline, PageState, Sheet, Thing, escaped};
 
 /// Fewer removed lines cause no warning.
 const MANY_LINES: usize = 20;
@@ -34,32 +36,25 @@ pub(super) fn heading_dropped(change: &Change) -> Option<Warning> {
     if before.same(after, Field::Content) {
         return None;
     }
-    let (was, is): (Vec<&str>, Vec<&str>) = (
-        before.content.lines().collect(),
-        after.content.lines().collect(),
-    );
-    let same = |(one, other): &(&&str, &&str)| one == other;
-    let lead = was.iter().zip(&is).take_while(same).count();
-    let most = was.len().min(is.len()).saturating_sub(lead);
-    let tail = was.iter().rev().zip(is.iter().rev()).take(most);
+    let (was, is) = (|| before.content.lines(), || after.content.lines());
+    let same = |(one, other): &(&str, &str)| one == other;
+    let lead = was().zip(is()).take_while(same).count();
+    let (of_was, of_is) = (was().count(), is().count());
+    let most = of_was.min(of_is).saturating_sub(lead);
+    let tail = was().rev().zip(is().rev()).take(most);
     let tail = tail.take_while(same).count();
-    let first = |lines: &[&str]| {
-        let stretch = lines.get(lead..lines.len().saturating_sub(tail))?;
-        let text = stretch.iter().position(|line| !line.trim().is_empty())?;
+    let first = |lines: Lines<'_>, count: usize| {
+        let mut stretch = lines.take(count.saturating_sub(tail)).skip(lead);
+        let text = stretch.position(|line| !line.trim().is_empty())?;
         Some(lead.saturating_add(text).saturating_add(1))
     };
-    let outline = outline(before);
-    let gone = first(&was)?;
-    let gone = outline.headings().iter().find(|one| one.line == gone)?;
-    let what = match first(&is) {
-        Some(line) if outline_has(after, line) => return None,
+    let gone = heading_at(before, first(was(), of_was)?)?;
+    let what = match first(is(), of_is) {
+        Some(line) if heading_at(after, line).is_some() => return None,
         Some(_) => "text without a heading comes in its place",
         None => {
             let lines = before.content.split_inclusive('\n');
-            let to: usize = lines
-                .take(was.len().saturating_sub(tail))
-                .map(str::len)
-                .sum();
+            let to: usize = lines.take(of_was.saturating_sub(tail)).map(str::len).sum();
             let rest = before.content.get(to..gone.section.end)?;
             if rest.trim().is_empty() {
                 return None;
@@ -73,12 +68,35 @@ pub(super) fn heading_dropped(change: &Change) -> Option<Warning> {
     Some(warning.at(Field::Content, Some(lead.saturating_add(1))))
 }
 
-fn outline(page: &PageState) -> Outline<'_> {
-    Outline::in_format(&page.content, Format::of(None, Some(&page.editor)))
+/// The heading that begins in a line. The page is parsed only if one may.
+fn heading_at(page: &PageState, line: usize) -> Option<Heading> {
+    let format = Format::of(None, Some(&page.editor));
+    if !may_begin_heading(&page.content, line, format) {
+        return None;
+    }
+    let outline = Outline::in_format(&page.content, format);
+    let mut headings = outline.headings().iter();
+    headings.find(|one| one.line == line).cloned()
 }
 
-fn outline_has(page: &PageState, line: usize) -> bool {
-    outline(page).headings().iter().any(|one| one.line == line)
+/// True if a heading may begin in a line, by its signs and those of the lines below it: a `#`, a
+/// line of `=` or `-` under a paragraph, or a tag.
+fn may_begin_heading(text: &str, line: usize, format: Format) -> bool {
+    let mut lines = text.split('\n').skip(line.saturating_sub(1));
+    match format {
+        Format::Markdown => {
+            let is_blank = |line: &&str| !line.trim_matches([' ', '\t', '\r']).is_empty();
+            // A carriage return alone ends a line of Markdown, too.
+            let parts = lines.take_while(is_blank).flat_map(|line| line.split('\r'));
+            parts.enumerate().any(|(at, part)| {
+                let part = part.trim();
+                let is_under = |sign: char| !part.is_empty() && part.chars().all(|c| c == sign);
+                at == 0 && part.starts_with('#') || is_under('=') || is_under('-')
+            })
+        }
+        Format::Html => lines.next().is_some_and(|line| line.contains('<')),
+        Format::AsciiDoc | Format::Other => false,
+    }
 }
 
 /// More tags go than come.
@@ -176,4 +194,29 @@ pub(super) fn cannot_return(change: &Change) -> Option<Warning> {
              at another path.",
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Format, Outline, may_begin_heading};
+
+    proptest! {
+        #[test]
+        fn every_heading_begins_where_one_may(text in "(# |## |\n|\n\n|===|---|-|=|ab|> |- |1\\. |<h2>|</h2>|<h2|>|\r|\t|    |\u{a0}|\u{c}|\\[a\\]: /b){0,24}") {
+            for format in [Format::Markdown, Format::Html] {
+                for heading in Outline::in_format(&text, format).headings() {
+                    prop_assert!(may_begin_heading(&text, heading.line, format), "{:?}", heading);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_lines_of_a_plain_text_may_begin_a_heading() {
+        let text = "a line\nanother\n\n# one\n\nunderlined\n===\n";
+        let may = |line: &usize| may_begin_heading(text, *line, Format::Markdown);
+        assert_eq!((1..=7).filter(may).collect::<Vec<_>>(), [4, 6, 7]);
+    }
 }

@@ -18,8 +18,22 @@ use super::sheet::Sheet;
 use super::source_map::Mapped;
 use crate::page::outline::options;
 
+/// True if a text without styles has a sign that all hiding in Markdown needs: of a link, an image,
+/// an element, a footnote, a table, attributes, a formula, a reference, an escape, or code. Parsing
+/// a long text takes many times its size in memory.
+fn may_hide(text: &str) -> bool {
+    const SIGNS: [char; 10] = ['<', '[', '{', '$', '|', '&', '\\', '`', '~', '\t'];
+    text.contains(SIGNS) || text.contains("    ")
+}
+
 /// Adds what a page in Markdown hides.
-pub(super) fn walk(text: &str, mut sheet: Sheet, hidden: &mut HiddenText) {
+pub(super) fn walk(text: &str, sheet: Sheet, hidden: &mut HiddenText) {
+    if may_hide(text) || !sheet.is_empty() {
+        parse(text, sheet, hidden);
+    }
+}
+
+fn parse(text: &str, mut sheet: Sheet, hidden: &mut HiddenText) {
     let parser = Parser::new_ext(text, options());
     let mut definitions: Vec<Definition> = parser
         .reference_definitions()
@@ -363,4 +377,20 @@ const fn element(end: TagEnd) -> Option<&'static str> {
         TagEnd::Link => "a",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{HiddenText, Sheet, may_hide, parse};
+
+    proptest! {
+        #[test]
+        fn a_text_without_their_signs_hides_nothing(text in "(a |bc|\n|\n\n|- |\\* |\\+ |1\\. |12\\) |> |#+ |===|---|\\*\\*?|__?|:|!|\\(|\\)|\\]|\\}|  |   |\r|\u{c}|\u{a0}|\u{feff}|ä|https://a\\.b|www\\.a|\"c\"|%|\\^|@|;|=){0,32}") {
+            let mut hidden = HiddenText::default();
+            parse(&text, Sheet::default(), &mut hidden);
+            prop_assert!(may_hide(&text) || hidden == HiddenText::default(), "{hidden:?}");
+        }
+    }
 }
