@@ -171,6 +171,18 @@ pub(crate) async fn grow(come: usize, whole: Option<usize>) -> Result<(), NoRoom
     }
 }
 
+/// Takes room for an answer of the wiki before it is asked for, if it was this large before: who waits
+/// for room then has no request under way.
+///
+/// # Errors
+/// [`NoRoom`], if there is none for a while.
+pub(crate) async fn expect_answer(bytes: usize) -> Result<(), NoRoom> {
+    if lacks_room(bytes) {
+        grow(bytes, Some(bytes)).await?;
+    }
+    Ok(())
+}
+
 /// Notes how large an answer was for which room was taken while it came; what is too much is given
 /// back.
 pub(crate) fn grown(before: usize, whole: usize) {

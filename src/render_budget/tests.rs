@@ -5,7 +5,7 @@ use futures_util::FutureExt as _;
 
 use super::{
     Budget, CALL, Call, FREE, LARGE, LEAST_OF_LARGE, MOST_OF_SMALL, NoRoom, SMALL, SMALL_ANSWER,
-    TIMES, UNIT, counted, give_back, grow, grown, hold, keep_for_answer, lacks_room,
+    TIMES, UNIT, counted, expect_answer, give_back, grow, grown, hold, keep_for_answer, lacks_room,
 };
 
 /// Runs a call under a budget of the test's own.
@@ -114,6 +114,33 @@ async fn an_answer_with_a_page_whose_states_are_counted_takes_nothing_more() {
         let before = counted();
         assert!(!lacks_room(SMALL_ANSWER));
         grown(before, SMALL_ANSWER);
+        assert_eq!(left(&budget), taken);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_that_was_large_before_takes_its_room_before_it_is_asked_for() {
+    let budget = budget(Duration::ZERO);
+    call(&budget, async {
+        expect_answer(FREE).await.expect("nothing to wait for");
+        assert_eq!(left(&budget), (LARGE, SMALL));
+        let before = counted();
+        expect_answer(SMALL_ANSWER).await.expect("room");
+        let taken = left(&budget);
+        assert_eq!(taken, (LARGE - LEAST_OF_LARGE, SMALL));
+        // The answer then has its room, and none is taken twice.
+        assert!(!lacks_room(SMALL_ANSWER));
+        grown(before, SMALL_ANSWER);
+        assert_eq!(left(&budget), taken);
+        let other = call(&budget, expect_answer(LARGE));
+        assert_eq!(other.await, Err(NoRoom));
+    })
+    .await;
+    call(&budget, async {
+        hold(SMALL_ANSWER).await.expect("room");
+        let taken = left(&budget);
+        expect_answer(SMALL_ANSWER).await.expect("room");
         assert_eq!(left(&budget), taken);
     })
     .await;

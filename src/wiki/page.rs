@@ -17,6 +17,7 @@ use super::operations::{
 use super::styles;
 use super::tree::TreeNode;
 use crate::page::{Date, Field, Locale, PagePath, PageReading};
+use crate::render_budget;
 
 /// How often the editor view of a changing page is read.
 const MAX_LOOKS: usize = 3;
@@ -45,7 +46,7 @@ impl Wiki {
         let page = self.fullest(id).await?;
         // Only styles may be such that no view shows them exactly; then this is reported.
         let lost: Vec<Field> = lost.iter().copied().chain([Field::ScriptCss]).collect();
-        if page.complete().is_some() || page.complete_but_for(&lost).is_some() {
+        if page.complete_but_for(&lost).is_some() {
             Ok(page)
         } else {
             Err(WikiError::Forbidden {
@@ -62,6 +63,15 @@ impl Wiki {
     }
 
     async fn fullest_of_all(&self, id: i64) -> Result<PageReading, WikiError> {
+        let large = &self.traffic().large;
+        let expected = render_budget::expect_answer(large.size_of(id));
+        expected.await.map_err(WikiError::NoRoom)?;
+        let page = self.fullest_as_it_comes(id).await?;
+        large.note(id, page.content.as_ref().map_or(0, String::len));
+        Ok(page)
+    }
+
+    async fn fullest_as_it_comes(&self, id: i64) -> Result<PageReading, WikiError> {
         let keyed = self.keyed();
         let is_writer = keyed.is_writer.load(Ordering::Relaxed);
         if !is_writer {

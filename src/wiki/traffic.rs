@@ -1,6 +1,7 @@
 //! The traffic to the wiki, bounded and counted; shared by all keys of one server.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
@@ -13,6 +14,10 @@ use crate::share::OneByOne;
 
 /// The most requests under way at once, whatever keys they are made with.
 const MAX_REQUESTS: usize = 8;
+/// From this size on a page is large, in bytes.
+const LARGE: usize = 256 * 1024;
+/// How many large pages are remembered.
+const MOST_LARGE: usize = 1_000;
 
 /// The traffic to the wiki, bounded and counted.
 #[derive(Debug)]
@@ -34,10 +39,41 @@ pub struct Traffic {
     pub in_flight: Gauge,
     /// Requests that a call waits for, including those still waiting for a slot.
     pub(super) of_calls: Gauge,
+    /// The pages whose texts were large when they were read last.
+    pub(super) large: LargePages,
     last_heard: Mutex<Option<Instant>>,
     dated: Mutex<Option<(Instant, OffsetDateTime)>>,
     /// When the last comment was sent.
     comment: Mutex<Option<Instant>>,
+}
+
+/// The sizes of large pages, as they were read last, in bytes.
+#[derive(Debug, Default)]
+pub(super) struct LargePages(Mutex<HashMap<i64, usize>>);
+
+impl LargePages {
+    /// How large a page was; 0 if it was not large, or not read.
+    pub(super) fn size_of(&self, id: i64) -> usize {
+        self.pages().get(&id).copied().unwrap_or_default()
+    }
+
+    /// A page was read whose text is this large.
+    pub(super) fn note(&self, id: i64, bytes: usize) {
+        let mut pages = self.pages();
+        if bytes < LARGE {
+            pages.remove(&id);
+            return;
+        }
+        if pages.len() >= MOST_LARGE && !pages.contains_key(&id) {
+            // A page that is forgotten takes its room while its answer comes.
+            pages.clear();
+        }
+        pages.insert(id, bytes);
+    }
+
+    fn pages(&self) -> MutexGuard<'_, HashMap<i64, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Default for Traffic {
@@ -51,6 +87,7 @@ impl Default for Traffic {
             retries: Counter::default(),
             in_flight: Gauge::default(),
             of_calls: Gauge::default(),
+            large: LargePages::default(),
             last_heard: Mutex::default(),
             dated: Mutex::default(),
             comment: Mutex::default(),
@@ -115,5 +152,26 @@ impl Traffic {
         self.last_heard
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LARGE, LargePages, MOST_LARGE};
+
+    #[test]
+    fn large_pages_are_remembered_until_they_are_small_or_too_many() {
+        let pages = LargePages::default();
+        assert_eq!(pages.size_of(1), 0);
+        pages.note(1, LARGE - 1);
+        assert_eq!(pages.size_of(1), 0);
+        pages.note(1, LARGE);
+        assert_eq!(pages.size_of(1), LARGE);
+        pages.note(1, 5);
+        assert_eq!(pages.size_of(1), 0);
+        for id in 0..=i64::try_from(MOST_LARGE).expect("few") {
+            pages.note(id, LARGE);
+        }
+        assert!(pages.pages().len() <= MOST_LARGE);
     }
 }
