@@ -7,8 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::edits::{ContentFault, Edits, NewPage};
 use crate::page::{
-    Field, LineCounts, Locale, NewPath, PagePath, PageState, Shown, Thing, line_counts,
-    unified_diff,
+    Difference, Field, LineCounts, Locale, NewPath, PagePath, PageState, Shown, Thing, unified_diff,
 };
 
 /// What a write does, in one word.
@@ -587,22 +586,23 @@ impl Change {
     /// The difference of the content, and how many lines it adds and removes.
     #[must_use]
     pub fn content_diff(&self) -> (String, LineCounts) {
-        let (before, after) = self.contents();
-        unified_diff(before, after)
+        let difference = self.content_difference();
+        (difference.unified(), difference.counts())
     }
 
     /// How many lines of the content it adds and removes.
     #[must_use]
     pub fn content_lines(&self) -> LineCounts {
-        let (before, after) = self.contents();
-        line_counts(before, after)
+        self.content_difference().counts()
     }
 
-    fn contents(&self) -> (&str, &str) {
+    /// The lines of the content that differ.
+    #[must_use]
+    pub fn content_difference(&self) -> Difference<'_> {
         fn content(page: Option<&PageState>) -> &str {
             page.map_or("", |page| &page.content)
         }
-        (content(self.before()), content(self.after()))
+        Difference::of(content(self.before()), content(self.after()))
     }
 
     /// The difference of styles or scripts, and how many lines it adds and removes; `None` for

@@ -7,7 +7,7 @@ use super::error::FilesError;
 use super::folder::Folder;
 use super::here::Here;
 use crate::error::Failure;
-use crate::page::{PagePlace, PageReading, PageState};
+use crate::page::{Field, PagePlace, PageReading, PageState};
 use crate::wiki::Wiki;
 
 /// The differences of the wiki from the pulled pages.
@@ -79,19 +79,19 @@ impl There {
             .map_err(Failure::from)?;
         for reading in pages {
             let Some(id) = reading.id else { continue };
-            let Some(page) = reading.complete() else {
-                if let Some(expired) = wiki.expired() {
-                    return Err(Failure::from(expired).into());
+            let page = match reading.complete() {
+                Ok(page) => page,
+                Err(lacking) => {
+                    if let Some(expired) = wiki.expired() {
+                        return Err(Failure::from(expired).into());
+                    }
+                    let fields = lacking.unreadable().into_keys();
+                    there.unread.push(Unread {
+                        fields: fields.map(Field::name).collect(),
+                        place: (lacking.locale, lacking.path),
+                    });
+                    continue;
                 }
-                there.unread.push(Unread {
-                    fields: reading
-                        .unreadable()
-                        .keys()
-                        .map(|field| field.name())
-                        .collect(),
-                    place: (reading.locale, reading.path),
-                });
-                continue;
             };
             let is_known = here.pages.contains_key(&id);
             if is_known && Base::read(folder, id)?.page.difference(&page).is_empty() {

@@ -27,7 +27,7 @@ pub struct LineCounts {
 }
 
 /// The lines of a text, each with its line feed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Lines<'a> {
     text: &'a str,
     /// Where each line begins, and where the last one ends.

@@ -12,37 +12,68 @@ const AROUND: usize = 3;
 /// does, so that whatever reads patches passes over it.
 pub(crate) const COARSE: &str = "diff is coarse: the texts are too long to be compared in time, so lines that stay may be shown as removed and added";
 
-/// The unified difference of two texts, three lines around each change, and its counts.
-///
-/// The difference is empty if the texts are the same. Of texts that are too long to be compared in
-/// time it says that it is coarse.
-#[must_use]
-pub fn unified_diff(before: &str, after: &str) -> (String, LineCounts) {
-    if before == after {
-        return (String::new(), LineCounts::default());
-    }
-    let (old, new) = (Lines::of(before), Lines::of(after));
-    let changed = Changed::of(&old, &new);
-    let mut bytes = 0;
-    unify(&old, &new, &changed, &mut |sign, line| {
-        bytes += sign.len() + line.len();
-    });
-    // A long text is not copied again and again while it grows.
-    let mut unified = String::with_capacity(bytes);
-    unify(&old, &new, &changed, &mut |sign, line| {
-        unified.push_str(sign);
-        unified.push_str(line);
-    });
-    (unified, changed.counts())
+/// Two texts with the lines that differ between them; holds a few bytes a line, not the difference.
+#[derive(Debug)]
+pub struct Difference<'a> {
+    old: Lines<'a>,
+    new: Lines<'a>,
+    changed: Changed,
 }
 
-/// How many lines differ between two texts.
-#[must_use]
-pub fn line_counts(before: &str, after: &str) -> LineCounts {
-    if before == after {
-        return LineCounts::default();
+impl<'a> Difference<'a> {
+    /// Compares two texts.
+    #[must_use]
+    pub fn of(before: &'a str, after: &'a str) -> Self {
+        if before == after {
+            let nothing = Lines::of("");
+            return Self {
+                old: nothing.clone(),
+                new: nothing,
+                changed: Changed::default(),
+            };
+        }
+        let (old, new) = (Lines::of(before), Lines::of(after));
+        let changed = Changed::of(&old, &new);
+        Self { old, new, changed }
     }
-    Changed::of(&Lines::of(before), &Lines::of(after)).counts()
+
+    /// How many lines are added and removed.
+    #[must_use]
+    pub fn counts(&self) -> LineCounts {
+        self.changed.counts()
+    }
+
+    /// The length of the unified difference, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let mut bytes = 0;
+        self.say(&mut |sign, line| bytes += sign.len() + line.len());
+        bytes
+    }
+
+    /// The unified difference, three lines around each change. It is empty if the texts are the
+    /// same. Of texts that are too long to be compared in time it says that it is coarse.
+    #[must_use]
+    pub fn unified(&self) -> String {
+        // A long text is not copied again and again while it grows.
+        let mut unified = String::with_capacity(self.bytes());
+        self.say(&mut |sign, line| {
+            unified.push_str(sign);
+            unified.push_str(line);
+        });
+        unified
+    }
+
+    fn say(&self, say: &mut impl FnMut(&str, &str)) {
+        unify(&self.old, &self.new, &self.changed, say);
+    }
+}
+
+/// The unified difference of two texts, and its counts.
+#[must_use]
+pub fn unified_diff(before: &str, after: &str) -> (String, LineCounts) {
+    let difference = Difference::of(before, after);
+    (difference.unified(), difference.counts())
 }
 
 /// Says the unified difference, piece by piece.
@@ -115,7 +146,7 @@ mod tests {
     use proptest::prelude::*;
     use similar::TextDiff;
 
-    use super::{COARSE, LineCounts, line_counts, unified_diff};
+    use super::{COARSE, Difference, LineCounts, unified_diff};
     use crate::page::apply_patch;
 
     #[test]
@@ -173,7 +204,7 @@ mod tests {
         let (old, new) = (old.concat(), new.concat());
         let (diff, counts) = unified_diff(&old, &new);
         assert!(!diff.contains(COARSE));
-        assert_eq!(counts, line_counts(&old, &new));
+        assert_eq!(counts, Difference::of(&old, &new).counts());
         assert!(counts.added < 45 && counts.removed < 1_600, "{counts:?}");
         assert_eq!(apply_patch(&old, &diff), Ok(new));
     }
@@ -199,7 +230,7 @@ mod tests {
             if old != new {
                 prop_assert_eq!(apply_patch(&old, &diff), Ok(new.clone()));
             }
-            prop_assert_eq!(line_counts(&old, &new), counts);
+            prop_assert_eq!(Difference::of(&old, &new).bytes(), diff.len());
             let lines = |text: &str| text.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
             let (old, new) = (lines(&old), lines(&new));
             let (old, new): (Vec<&str>, Vec<&str>) = (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());

@@ -74,7 +74,7 @@ pub use hunk::PatchFault;
 pub use index::{Index, word_count};
 #[cfg(test)]
 pub(crate) use lines::COARSE;
-pub use lines::{line_counts, unified_diff};
+pub use lines::{Difference, unified_diff};
 pub use link::{LinkKind, PageLink, can_be_linked, links, may_lead_to_page};
 pub use locale::Locale;
 pub use marked::{MarkedLine, marked_lines};

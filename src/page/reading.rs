@@ -92,16 +92,19 @@ macro_rules! make_reading {
                 }
             }
 
-            /// The whole state, if all fields are known.
-            fn into_state(self, unknown: Vec<Field>) -> Option<PageState> {
-                Some(PageState {
-                    id: self.id,
-                    $($own: self.$own,)*
-                    $($member: self.$member?,)*
-                    updated_at: self.updated_at,
-                    unknown,
-                    thing: None,
-                })
+            /// The whole state, if all fields are known; else the reading itself.
+            fn into_state(self, unknown: Vec<Field>) -> Result<PageState, Box<Self>> {
+                match self {
+                    Self { id, $($own,)* $($member: Some($member),)* updated_at, .. } => Ok(PageState {
+                        id,
+                        $($own,)*
+                        $($member,)*
+                        updated_at,
+                        unknown,
+                        thing: None,
+                    }),
+                    lacking => Err(Box::new(lacking)),
+                }
             }
 
             /// Leaves a field empty, if it is not known.
@@ -184,16 +187,25 @@ impl PageReading {
 
     /// The whole state of the page, if this key could read all thirteen fields. Styles that it
     /// could not read, but cannot change either, are unknown in it.
-    #[must_use]
-    pub fn complete(&self) -> Option<PageState> {
-        self.id?;
-        let mut this = self.clone();
+    ///
+    /// # Errors
+    /// The reading itself, if it lacks some.
+    pub fn complete(mut self) -> Result<PageState, Box<Self>> {
+        if self.id.is_none() {
+            return Err(Box::new(self));
+        }
         let mut unknown = Vec::new();
-        if this.keeps_styles && this.script_css.is_none() {
-            this.blank(Field::ScriptCss);
+        let lacks_styles = self.keeps_styles && self.script_css.is_none();
+        if lacks_styles {
+            self.blank(Field::ScriptCss);
             unknown.push(Field::ScriptCss);
         }
-        this.into_state(unknown)
+        self.into_state(unknown).map_err(|mut lacking| {
+            if lacks_styles {
+                lacking.script_css = None;
+            }
+            lacking
+        })
     }
 
     /// The state of the page as far as an update can write it, if this key could read all but
@@ -211,7 +223,7 @@ impl PageReading {
                 this.blank(field);
             }
         }
-        let mut state = this.complete()?;
+        let mut state = this.complete().ok()?;
         state.unknown = self.unreadable().into_keys().collect();
         Some(state)
     }

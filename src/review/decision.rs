@@ -267,11 +267,8 @@ pub(super) fn reason(text: &str) -> Result<String, &'static str> {
 /// That there is none, or what keeps it from being read.
 pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<Seen, Failure> {
     let desk = &reviewer.bench.desk;
-    let review = Box::pin(desk.review(id)).await?;
-    if !is_within(reviewer, &review.proposal, &HashSet::new()) {
-        return Err(none());
-    }
-    let warnings = desk.warnings_of(&review).await?;
+    let is_meant = |proposal: &Proposal| is_within(reviewer, proposal, &HashSet::new());
+    let (review, warnings) = Box::pin(desk.review_with_warnings(id, is_meant)).await?;
     // A page may have moved while it was read.
     let outside = reviewer.ids_outside(Some(Instant::now())).await?;
     if !is_within(reviewer, &review.proposal, &outside) {

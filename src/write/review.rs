@@ -16,10 +16,11 @@ use super::answer::SetLine;
 use super::desk::Desk;
 use super::docket::unavailable;
 use super::proposals::proposal_failure;
+use super::source::Beside;
 use super::source::conflict::ConflictCheck;
 use super::source::proposal::Needs;
-use super::source::proposal::set::{Kept, Looked, digest_of, look, needs_of};
-use super::source::{Beside, thing};
+use super::source::proposal::outdated::read_now;
+use super::source::proposal::set::{Looked, digest_of, look, needs_of};
 use super::stages::check::{self, Seen};
 use super::stages::many;
 
@@ -129,8 +130,31 @@ impl Desk {
     ///
     /// # Errors
     /// `INVALID_INPUT` if there is no such proposal, `AUDIT_UNAVAILABLE` if what was kept of it
-    /// cannot be read.
+    /// cannot be read, `RATE_LIMITED` if others compare large pages at the moment.
     pub async fn review(&self, id: ProposalId) -> Result<Review, Failure> {
+        let looked = self.looked_at(id, |_| true, false);
+        looked.await.map(|(review, _)| review)
+    }
+
+    /// The same of a proposal that meets a condition, with the warnings about an open one as things
+    /// are now, rules first, each sentence once: for everybody who decides.
+    ///
+    /// # Errors
+    /// As [`review`](Self::review), also for a proposal that does not meet the condition.
+    pub async fn review_with_warnings(
+        &self,
+        id: ProposalId,
+        is_meant: impl Fn(&Proposal) -> bool,
+    ) -> Result<(Review, Vec<ReviewWarning>), Failure> {
+        self.looked_at(id, is_meant, true).await
+    }
+
+    async fn looked_at(
+        &self,
+        id: ProposalId,
+        is_meant: impl Fn(&Proposal) -> bool,
+        warns: bool,
+    ) -> Result<(Review, Vec<ReviewWarning>), Failure> {
         // Holding it also detects a decision that was cut short.
         let (proposal, hindrance) = match self.proposals.hold_open_now(id).await {
             // The file agrees with the log, so nothing needs to be looked up again.
@@ -144,6 +168,9 @@ impl Desk {
                 (found, Some(failure))
             }
         };
+        if !is_meant(&proposal) {
+            return Err(proposal_failure(&AuditError::NoProposal));
+        }
         let is_open = proposal.state == ProposalState::Open;
         let (changes, unseen) = match self.changes_of(&proposal).await {
             Ok(changes) => (changes, None),
@@ -154,18 +181,16 @@ impl Desk {
             Err(_) if !is_open => (Vec::new(), None),
             Err(failure) => return Err(failure),
         };
-        let mut is_readable = !changes.is_empty();
-        for (_, change) in &changes {
-            if let Some(before) = change.before().filter(|page| page.is_there()) {
-                let read = thing::as_now(&self.wiki, before, change.lost()).await;
-                is_readable &= read.is_ok();
-            }
-        }
         let looked = if is_open && hindrance.is_none() {
             Box::pin(look(self, &changes)).await
         } else {
             Vec::new()
         };
+        let mut is_readable = !changes.is_empty() && looked.iter().all(|one| one.is_readable);
+        for (_, change) in changes.iter().skip(looked.len()) {
+            let read = read_now(self, change).await;
+            is_readable &= read.is_none_or(|read| read.is_ok());
+        }
         let bytes = changes.iter().map(|(_, change)| change.bytes()).sum();
         let digest = aside(bytes, || digest_of(&proposal, &changes, &looked));
         let needs = needs_of(self, &changes).await;
@@ -173,14 +198,24 @@ impl Desk {
         if hindrance.is_none() {
             hindrance = looked.iter().find_map(|one| one.fault.clone());
         }
-        let reviewed = aside(bytes, || self.reviewed(&changes, looked));
-        drop(changes);
+        let set = as_set(changes)?;
+        let warnings = match &set {
+            Some(set) if warns && is_open => {
+                Box::pin(self.warnings_of(set, &proposal, hindrance.is_some())).await?
+            }
+            _ => Vec::new(),
+        };
+        // The differences are made last: the checks take memory of their own.
+        let changes = set.iter().flat_map(ChangeSet::iter).map(|one| &one.change);
+        let changes = proposal.changes().zip(changes);
+        let reviewed = aside(bytes, || self.reviewed(changes, looked));
+        drop(set);
         let mut reviewed = reviewed.into_iter();
         let first = reviewed.next().unwrap_or_else(|| Reviewed {
             url: self.wiki.page_url(&proposal.locale, &proposal.path),
             ..Reviewed::default()
         });
-        Ok(Review {
+        let review = Review {
             change: first,
             others: reviewed.collect(),
             hindrance,
@@ -189,23 +224,22 @@ impl Desk {
             digest,
             needs,
             proposal,
-        })
+        };
+        Ok((review, warnings))
     }
 
-    /// The warnings about an open proposal as things are now, rules first, each sentence once: for
-    /// everybody who decides. Empty for a decided one.
-    ///
-    /// # Errors
-    /// `RATE_LIMITED`, if others compare large pages at the moment.
-    pub async fn warnings_of(&self, review: &Review) -> Result<Vec<ReviewWarning>, Failure> {
-        if !review.proposal.is_open() || review.unseen.is_some() {
-            return Ok(Vec::new());
-        }
-        match self.checked_anew(&review.proposal).await {
+    /// The warnings about the changes of an open proposal.
+    async fn warnings_of(
+        &self,
+        set: &ChangeSet,
+        proposal: &Proposal,
+        has_hindrance: bool,
+    ) -> Result<Vec<ReviewWarning>, Failure> {
+        match self.checked_anew(set, proposal).await {
             Ok(warnings) => Ok(warnings),
             Err(failure) if failure.code == Code::RateLimited => Err(failure),
             // Why it does not fit is said of each change.
-            Err(_) if review.hindrance.is_some() => Ok(Vec::new()),
+            Err(_) if has_hindrance => Ok(Vec::new()),
             Err(failure) => Ok(vec![ReviewWarning::about_all(Warning::new(
                 NOT_APPLICABLE,
                 format!("as things are, it cannot be applied: {failure}"),
@@ -213,16 +247,11 @@ impl Desk {
         }
     }
 
-    async fn checked_anew(&self, proposal: &Proposal) -> Result<Vec<ReviewWarning>, Failure> {
-        let call = CallId::new().map_err(|error| unavailable(&error))?;
-        let changes = self.changes_of(proposal).await?.into_iter();
-        let changes = changes.map(|(one, change)| SetChange {
-            undoes: one.undoes,
-            ..SetChange::from(change)
-        });
-        let Some(set) = ChangeSet::list(call, changes.collect()) else {
-            return Ok(Vec::new());
-        };
+    async fn checked_anew(
+        &self,
+        set: &ChangeSet,
+        proposal: &Proposal,
+    ) -> Result<Vec<ReviewWarning>, Failure> {
         let seen = Seen {
             conflict: ConflictCheck::Checked,
             said: None,
@@ -231,7 +260,7 @@ impl Desk {
             joins: false,
             beside: Beside::default(),
         };
-        let checked = check::look(self, &self.policy, &set, seen).await;
+        let checked = check::look(self, &self.policy, set, seen).await;
         let checked = checked.map_err(|refusal| refusal.failure)?;
         let facts = Facts {
             clients: proposal.client.names(),
@@ -309,25 +338,28 @@ impl Desk {
     }
 
     /// What the changes do, as they are kept and merged with what was changed since.
-    fn reviewed(&self, changes: &Kept, looked: Vec<Looked>) -> Vec<Reviewed> {
+    fn reviewed<'a>(
+        &self,
+        changes: impl Iterator<Item = (ProposedChange, &'a Change)>,
+        looked: Vec<Looked>,
+    ) -> Vec<Reviewed> {
         let looked = looked.into_iter().map(Some);
         let looked = looked.chain(std::iter::repeat_with(|| None));
-        let told = |(one, change): &(ProposedChange, Change)| Reviewed {
+        let told = |one: &ProposedChange, change: &Change| Reviewed {
             url: self.wiki.page_url(&one.locale, &one.path),
             changes: change.values(),
             diff: change.content_diff().0,
             ..Reviewed::default()
         };
         changes
-            .iter()
             .zip(looked)
-            .map(|(kept, looked)| {
+            .map(|((one, change), looked)| {
                 let looked = looked.unwrap_or_default();
-                let merged = looked.merged.map(|merged| (kept.0.clone(), *merged));
+                let merged = looked.merged;
                 Reviewed {
                     hindrance: looked.fault,
-                    merged: merged.map(|merged| Box::new(told(&merged))),
-                    ..told(kept)
+                    merged: merged.map(|merged| Box::new(told(&one, &merged))),
+                    ..told(&one, change)
                 }
             })
             .collect()
@@ -387,4 +419,14 @@ impl Desk {
         }
         Ok(changes)
     }
+}
+
+/// The kept changes of a proposal as a set to check; `None` if there are none.
+fn as_set(changes: Vec<(ProposedChange, Change)>) -> Result<Option<ChangeSet>, Failure> {
+    let call = CallId::new().map_err(|error| unavailable(&error))?;
+    let changes = changes.into_iter().map(|(one, change)| SetChange {
+        undoes: one.undoes,
+        ..SetChange::from(change)
+    });
+    Ok(ChangeSet::list(call, changes.collect()))
 }

@@ -22,7 +22,7 @@ pub(in crate::write) mod set;
 pub(super) mod values;
 
 pub(in crate::write) use needs::Needs;
-use outdated::{Outdated, held_against, is_free};
+use outdated::{Outdated, held_against, is_free, read_now};
 
 /// Which proposal to apply, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,8 @@ impl Apply {
         desk: &Desk,
         (one, kept): (ProposedChange, Change),
     ) -> Result<SetChange, Stopped> {
-        let change = match Box::pin(held_against(desk, one.undoes, kept)).await {
+        let read = read_now(desk, &kept).await;
+        let change = match Box::pin(held_against(desk, one.undoes, kept, read)).await {
             Ok(change) => change,
             Err(Outdated {
                 merged: Some(merged),

@@ -46,13 +46,17 @@ async fn read(
     right: Right,
 ) -> Result<ToWrite, Failure> {
     let reading = wiki.page_by_id(id).await?;
-    if let Some(page) = reading.complete() {
-        return Ok(ToWrite {
-            page,
-            lost: Vec::new(),
-            author: reading.author_name,
-        });
-    }
+    let author = reading.author_name.clone();
+    let reading = match reading.complete() {
+        Ok(page) => {
+            return Ok(ToWrite {
+                page,
+                lost: Vec::new(),
+                author,
+            });
+        }
+        Err(lacking) => *lacking,
+    };
     // An expired key reads as a guest (W3), so its expiry is the cause to name.
     if let Some(expired) = wiki.expired() {
         return Err(expired.into());
@@ -65,11 +69,7 @@ async fn read(
         .filter(|field| accept_loss.contains(field))
         .collect::<Vec<_>>();
     match reading.complete_but_for(&lost) {
-        Some(page) if !lost.is_empty() => Ok(ToWrite {
-            page,
-            lost,
-            author: reading.author_name,
-        }),
+        Some(page) if !lost.is_empty() => Ok(ToWrite { page, lost, author }),
         _ => Err(unreadable(&reading)),
     }
 }

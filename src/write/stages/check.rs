@@ -88,7 +88,8 @@ pub(in crate::write) async fn look(
     let wiki = &*desk.wiki;
     let at_change = |failure| Refusal::at(Gate::Change, failure);
     for one in set.iter() {
-        Wiki::check_size(&one.change).map_err(|error| at_change(error.into()))?;
+        let fits = aside(one.change.bytes(), || Wiki::check_size(&one.change));
+        fits.map_err(|error| at_change(error.into()))?;
     }
     let of_rights = if asks_rights(set, &seen) {
         rights::look(wiki, set).await.map_err(at_change)?
@@ -123,18 +124,11 @@ pub(in crate::write) async fn look(
     // Who moves by a temporary place leaves its own before it is needed.
     let stepping = set.iter().filter(|one| one.change.aside().is_some());
     freed.extend(stepping.filter_map(|one| one.change.place_left()));
-    let (diff, mut lines) = if set.is_list() {
-        (String::new(), LineCounts::default())
-    } else {
-        diff_of(&set.first().change)
-    };
+    let (mut diff, mut lines) = (String::new(), LineCounts::default());
     for one in set.iter() {
         let change = &one.change;
-        let own = if set.is_list() {
-            aside(change.bytes(), || change.content_lines())
-        } else {
-            lines
-        };
+        let difference = aside(change.bytes(), || change.content_difference());
+        let own = difference.counts();
         let mut found = lost_by(change);
         found.extend(one.warnings.iter().cloned());
         // A place that an earlier change of the set frees counts as free.
@@ -158,14 +152,19 @@ pub(in crate::write) async fn look(
         found.extend(around_it.warnings);
         found.extend(commented.next().flatten());
         linked_from.extend(around_it.linked_from);
+        let difference = (!set.is_list()).then_some(difference);
         let fact = around.look(one, own, &mut found).await;
+        // The text is made last: the checks take memory of their own.
+        if let Some(difference) = difference {
+            diff = aside(change.bytes(), || difference.unified());
+        }
         facts.extend(fact.map(|fact| ChangeFacts {
             is_asked_for: set.only_mends(one).is_none(),
             ..fact
         }));
+        lines.added = lines.added.saturating_add(own.added);
+        lines.removed = lines.removed.saturating_add(own.removed);
         if set.is_list() {
-            lines.added = lines.added.saturating_add(own.added);
-            lines.removed = lines.removed.saturating_add(own.removed);
             each.push(found);
         } else {
             notes.warnings.extend(found);
@@ -244,11 +243,12 @@ pub(super) fn diff_of(change: &Change) -> (String, LineCounts) {
 /// The links around each change of a set; of one that joins a draft, as the whole draft leaves them.
 /// What is mended when the draft is submitted is not said to break.
 async fn linked_around(desk: &Desk, set: &ChangeSet, beside: &Beside) -> Vec<linkers::Around> {
-    let others = beside.changes.iter().cloned().map(SetChange::from);
-    let whole: Vec<SetChange> = set.iter().cloned().chain(others).collect();
     let whole = match beside.changes.as_slice() {
         [] => None,
-        _ => ChangeSet::list(set.id(), whole),
+        others => {
+            let others = others.iter().cloned().map(SetChange::from);
+            ChangeSet::list(set.id(), set.iter().cloned().chain(others).collect())
+        }
     };
     let mut around = linkers::look(desk, whole.as_ref().unwrap_or(set)).await;
     around.truncate(set.iter().count());
@@ -291,7 +291,10 @@ fn afterwards(pages: &AllPages, set: &ChangeSet, beside: &Beside) -> Vec<Arc<Pag
 /// not held against the list.
 fn asks(rules: &RuleBook, set: &ChangeSet, wiki: &Url, was_shown: bool) -> (bool, bool) {
     let wants = |codes: &[&str]| !was_shown || rules.names_any(codes);
-    let needs_list = |one: &SetChange| one.undoes.is_none() && one.change.asks_for_neighbours(wiki);
+    let needs_list = |one: &SetChange| {
+        let change = &one.change;
+        one.undoes.is_none() && aside(change.bytes(), || change.asks_for_neighbours(wiki))
+    };
     (
         wants(&OF_LIST) && set.iter().any(needs_list),
         wants(&OF_LINKS),

@@ -75,13 +75,15 @@ pub(in crate::write) fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>
             let change = &one.change;
             let only_mends = set.only_mends(one);
             // For a change that only mends links, their number says enough.
-            let (diff, lines) = if only_mends.is_some() {
-                (String::new(), change.content_lines())
+            let difference = change.content_difference();
+            let lines = difference.counts();
+            let is_cut = only_mends.is_none() && difference.bytes() > room;
+            let diff = if is_cut || only_mends.is_some() {
+                String::new()
             } else {
-                change.content_diff()
+                difference.unified()
             };
-            let is_cut = diff.len() > room;
-            let diff = if is_cut { String::new() } else { diff };
+            drop(difference);
             room -= diff.len();
             SetLine {
                 operation: change.operation(),

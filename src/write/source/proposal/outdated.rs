@@ -13,6 +13,7 @@ use crate::write::faults::with_difference;
 use crate::write::new_place;
 use crate::write::source::thing;
 use crate::write::source::undo::{self, Undo};
+use crate::write::source::whole_page::ToWrite;
 
 /// A proposal that does not fit the page as it is, and the merge, if the two do not overlap.
 pub(in crate::write) struct Outdated {
@@ -29,11 +30,22 @@ impl From<Failure> for Outdated {
     }
 }
 
-/// The change of the page as it is now, if the page is as it was or already as proposed.
+/// Reads the page of a change as it is now; `None` of a change that makes its page.
+pub(in crate::write) async fn read_now(
+    desk: &Desk,
+    kept: &Change,
+) -> Option<Result<ToWrite, Failure>> {
+    let before = kept.before().filter(|page| page.is_there())?;
+    Some(thing::as_now(&desk.wiki, before, kept.lost()).await)
+}
+
+/// The change of the page as it is now ([`read_now`]), if the page is as it was or already as
+/// proposed.
 pub(in crate::write) async fn held_against(
     desk: &Desk,
     undoes: Option<CallId>,
     kept: Change,
+    read: Option<Result<ToWrite, Failure>>,
 ) -> Result<Change, Outdated> {
     if let Some(call) = undoes {
         let place = |page: Option<&PageState>| page.map(|page| page.path.clone());
@@ -48,12 +60,10 @@ pub(in crate::write) async fn held_against(
             return Err(since(kept.target(), now.target()).into());
         }
     }
-    let change = match kept.before().filter(|page| page.is_there()) {
+    let change = match kept.before().zip(read) {
         None => thing::at_its_page(&desk.wiki, kept).await.map_err(gone)?,
-        Some(before) => {
-            let read = thing::as_now(&desk.wiki, before, kept.lost())
-                .await
-                .map_err(gone)?;
+        Some((before, read)) => {
+            let read = read.map_err(gone)?;
             let (fresh, lost) = (read.page, read.lost);
             let is_as_it_was = lost == kept.lost() && before.difference(&fresh).is_empty();
             let is_done = kept
@@ -86,7 +96,7 @@ impl Outdated {
         let Some(merged) = self.merged else {
             return self.failure;
         };
-        let (diff, lines) = merged.content_diff();
+        let (diff, lines) = aside(merged.bytes(), || merged.content_diff());
         let shown = json!({
             "changes": short(merged.values(), &mut Vec::new()),
             "diff": cut(diff, &mut Vec::new()),

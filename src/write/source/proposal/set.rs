@@ -12,10 +12,11 @@ use crate::page::{PagePlace, PageState};
 
 use super::super::thing;
 use super::needs::{self, Needs};
-use super::outdated::{Outdated, held_against, is_free};
+use super::outdated::{Outdated, held_against, is_free, read_now};
 use super::{Call, Stopped, broke_off, digest, values};
 use crate::write::desk::Desk;
 use crate::write::docket::unavailable;
+use crate::write::source::whole_page::ToWrite;
 
 /// Why a change of a proposed set was not made.
 pub(in crate::write) const LEFT_OUT: &str = "a person left it out";
@@ -68,7 +69,8 @@ pub(super) async fn made(
             idle = Some(kept.target().clone());
             continue;
         }
-        let change = Box::pin(fitting(desk, &one, kept, merge, &freed)).await;
+        let read = read_now(desk, &kept).await;
+        let change = Box::pin(fitting(desk, &one, (kept, read), merge, &freed)).await;
         let change = change.map_err(|outdated| about(outdated.into_failure(), &one))?;
         made.push(SetChange {
             undoes: one.undoes,
@@ -187,6 +189,8 @@ pub(in crate::write) struct Looked {
     pub(in crate::write) merged: Option<Box<Change>>,
     /// Why it does not fit.
     pub(in crate::write) fault: Option<Failure>,
+    /// True if this key may read its page.
+    pub(in crate::write) is_readable: bool,
 }
 
 /// Holds each change of an open proposal against its page, as long as the wiki answers.
@@ -194,9 +198,14 @@ pub(in crate::write) async fn look(desk: &Desk, changes: &Kept) -> Vec<Looked> {
     let freed = freed_by(changes);
     let mut all = Vec::new();
     for (one, kept) in changes {
-        let fits = Box::pin(fitting(desk, one, kept.clone(), false, &freed));
+        let read = read_now(desk, kept).await;
+        let is_readable = read.as_ref().is_none_or(Result::is_ok);
+        let fits = Box::pin(fitting(desk, one, (kept.clone(), read), false, &freed));
         let Err(outdated) = fits.await else {
-            all.push(Looked::default());
+            all.push(Looked {
+                is_readable,
+                ..Looked::default()
+            });
             continue;
         };
         let merged = outdated.merged.clone();
@@ -208,6 +217,7 @@ pub(in crate::write) async fn look(desk: &Desk, changes: &Kept) -> Vec<Looked> {
                 [_] => fault,
                 _ => about(fault, one),
             }),
+            is_readable,
         });
         if is_end {
             break;
@@ -241,11 +251,11 @@ fn freed_by(changes: &Kept) -> HashSet<PagePlace> {
 async fn fitting(
     desk: &Desk,
     one: &ProposedChange,
-    kept: Change,
+    (kept, read): (Change, Option<Result<ToWrite, Failure>>),
     merge: bool,
     freed: &HashSet<PagePlace>,
 ) -> Result<Change, Outdated> {
-    let change = match Box::pin(held_against(desk, one.undoes, kept)).await {
+    let change = match Box::pin(held_against(desk, one.undoes, kept, read)).await {
         Ok(change) => change,
         Err(Outdated {
             merged: Some(merged),
