@@ -174,6 +174,30 @@ pub(crate) struct Desk {
     pub(crate) link: String,
 }
 
+/// A process that serves the page of an agent's record, and the link to sign in.
+async fn page_of(wiki: &DemoWiki, agent: &Served, key: String) -> (Program, String) {
+    let dir = agent.dir.path().to_str().unwrap().to_owned();
+    let address = wiki.address();
+    let begun = tokio::task::spawn_blocking(move || {
+        let variables = [
+            ("WIKI_BASE_URL", &*address),
+            ("WIKI_API_TOKEN", &key),
+            ("WIKI_AUDIT_DIR", &dir),
+            ("WIKI_MUTATIONS_ENABLED", "true"),
+        ];
+        let mut program = Program::start(&["review", "--no-browser"], &variables);
+        let link = program.line();
+        (program, link)
+    });
+    begun.await.unwrap()
+}
+
+async fn signed_in(link: &str) -> Browser {
+    let (mut browser, path) = Browser::at(link);
+    assert_eq!(browser.sign_in(&path).await.status, StatusCode::SEE_OTHER);
+    browser
+}
+
 impl Desk {
     pub(crate) async fn of(pages: &[(&str, &str)]) -> Self {
         let wiki = wiki_of(pages).await;
@@ -188,20 +212,7 @@ impl Desk {
             .with("WIKI_TOOLSETS", "pages,drafts,proposals,assets")
             .serve()
             .await;
-        let dir = agent.dir.path().to_str().unwrap().to_owned();
-        let address = wiki.address();
-        let begun = tokio::task::spawn_blocking(move || {
-            let variables = [
-                ("WIKI_BASE_URL", &*address),
-                ("WIKI_API_TOKEN", &key),
-                ("WIKI_AUDIT_DIR", &dir),
-                ("WIKI_MUTATIONS_ENABLED", "true"),
-            ];
-            let mut program = Program::start(&["review", "--no-browser"], &variables);
-            let link = program.line();
-            (program, link)
-        });
-        let (program, link) = begun.await.unwrap();
+        let (program, link) = page_of(&wiki, &agent, key).await;
         Self {
             wiki,
             agent,
@@ -211,9 +222,14 @@ impl Desk {
     }
 
     pub(crate) async fn signed_in(&self) -> Browser {
-        let (mut browser, path) = Browser::at(&self.link);
-        assert_eq!(browser.sign_in(&path).await.status, StatusCode::SEE_OTHER);
-        browser
+        signed_in(&self.link).await
+    }
+
+    /// Another process that serves the page of the same record, and a browser signed in to it.
+    pub(crate) async fn beside(&self) -> (Program, Browser) {
+        let key = self.wiki.keys().scripter.clone();
+        let (program, link) = page_of(&self.wiki, &self.agent, key).await;
+        (program, signed_in(&link).await)
     }
 
     pub(crate) async fn propose(&self, tool: &'static str, arguments: Value) -> String {
