@@ -12,6 +12,7 @@ mod layers;
 mod on_disk;
 mod pace;
 mod passing;
+mod past;
 mod progress;
 mod questions;
 mod read;

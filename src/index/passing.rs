@@ -24,20 +24,9 @@ impl ContentIndex {
     }
 
     async fn open_and_pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), Broken> {
-        let (this, home, generation) = (Arc::clone(self), self.home(wiki), wiki.generation());
+        let (this, pinned, generation) = (Arc::clone(self), wiki.pinned(), wiki.generation());
         let opened = tokio::task::spawn_blocking(move || {
-            let mut held = this.store();
-            if generation != this.wiki.generation() {
-                return Err(IndexError);
-            }
-            let held = match &mut *held {
-                Some(held) if held.generation == generation => held,
-                held => held.insert(Held {
-                    generation,
-                    store: Store::open(&home)?,
-                }),
-            };
-            Ok((held.store.count()?, held.store.bytes()?))
+            this.open(&pinned, |store| Ok((store.count()?, store.bytes()?)))
         });
         let (count, bytes) = opened.await.ok().and_then(Result::ok).ok_or(None)?;
         self.counted(count, bytes);
@@ -51,6 +40,27 @@ impl ContentIndex {
             forget.await;
         }
         end
+    }
+
+    /// Opens the store of a key, if it is not open, and asks it something.
+    pub(super) fn open<T>(
+        &self,
+        wiki: &Wiki,
+        question: impl FnOnce(&Store) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError> {
+        let generation = wiki.generation();
+        let mut held = self.store();
+        if generation != self.wiki.generation() {
+            return Err(IndexError);
+        }
+        let held = match &mut *held {
+            Some(held) if held.generation == generation => held,
+            held => held.insert(Held {
+                generation,
+                store: Store::open(&self.home(wiki))?,
+            }),
+        };
+        question(&held.store)
     }
 
     /// Ends a pass; returns whether another one must follow.

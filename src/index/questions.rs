@@ -1,4 +1,4 @@
-//! More queries of the index: links, properties and exact texts.
+//! More queries of the index: links, properties, exact texts, and pages that it had.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use super::content_index::ContentIndex;
 use super::exact::{self, Pattern, PatternHits};
 use super::facts::IndexedLink;
-use super::store::IndexError;
+use super::past;
+use super::store::{IndexError, Store};
 use crate::page::{Locale, PagePath};
+use crate::wiki::SeenPage;
 
 /// How long one pattern is searched for.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -77,5 +79,44 @@ impl ContentIndex {
             }
         }
         Ok(found)
+    }
+
+    /// The ids of the pages that the index has or had; an index on the disk is opened for that.
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    pub async fn ids_known(self: &Arc<Self>) -> Result<HashSet<i64>, IndexError> {
+        let this = Arc::clone(self);
+        let opened = tokio::task::spawn_blocking(move || {
+            let wiki = this.wiki.pinned();
+            match this.file(&wiki) {
+                Some(file) if file.exists() => this.open(&wiki, |_| Ok(())),
+                _ => Ok(()),
+            }
+        });
+        opened.await.map_err(|_| IndexError)??;
+        self.of_store(|store| Ok(past::ids(store.db())?)).await
+    }
+
+    /// Those of these pages that the index has or had, with the time when each was seen last.
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    pub async fn pages_known(
+        self: &Arc<Self>,
+        ids: HashSet<i64>,
+    ) -> Result<Vec<SeenPage>, IndexError> {
+        self.of_store(move |store| Ok(past::pages(store.db(), &ids)?))
+            .await
+    }
+
+    /// An answer of the store as it is; nothing where there is none.
+    async fn of_store<T: Default + Send + 'static>(
+        self: &Arc<Self>,
+        question: impl FnOnce(&mut Store) -> Result<T, IndexError> + Send + 'static,
+    ) -> Result<T, IndexError> {
+        // A question that fails is no store without an answer.
+        let answer = self.with_store(self.wiki.generation(), move |store| Ok(question(store)));
+        answer.await.unwrap_or_else(|| Ok(T::default()))
     }
 }

@@ -18,13 +18,14 @@ use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 
 use super::facts;
+use super::past;
 use super::tokens::columns;
 use crate::page::{Date, Format, Locale, Outline, PagePath, PageReading};
 use crate::private_files;
 
 /// Raised with every change of the tables, or of what is read from a source for them; an index of
 /// another version is rebuilt.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 /// The endings of the names of an index's files.
 pub(super) const BESIDE: [&str; 5] = ["", "-wal", "-shm", "-journal", ".lock"];
 /// How much of the index SQLite keeps in memory, in KiB.
@@ -39,6 +40,7 @@ const TABLES: &str = "
         title TEXT NOT NULL, description TEXT NOT NULL, tags TEXT NOT NULL,
         published INTEGER NOT NULL, updated TEXT NOT NULL
     );
+    CREATE TABLE look (at INTEGER NOT NULL);
     CREATE TABLE content (id INTEGER PRIMARY KEY, text TEXT NOT NULL, headings TEXT NOT NULL);
     CREATE VIRTUAL TABLE words USING fts5(
         title, headings, tags, path, description, body, cjk_top, cjk,
@@ -163,6 +165,7 @@ impl Store {
         if version == 0 {
             change.execute_batch(TABLES)?;
             change.execute_batch(facts::TABLES)?;
+            change.execute_batch(past::TABLE)?;
             change.pragma_update(None, "user_version", VERSION)?;
         } else if version != VERSION {
             return Err(IndexError);
@@ -211,9 +214,13 @@ impl Store {
     }
 
     /// Notes which pages exist. A missing page is not found any more; when it is missing a second
-    /// time, it is removed.
+    /// time, it is removed, and only its place is remembered.
     pub(super) fn look(&mut self, there: &HashSet<i64>) -> Result<(), IndexError> {
         let change = self.db.transaction()?;
+        let before: Option<i64> = change
+            .query_row("SELECT at FROM look", [], |row| row.get(0))
+            .optional()?;
+        let now = OffsetDateTime::now_utc().unix_timestamp();
         let missed: Vec<(i64, i64)> = {
             let mut query = change.prepare("SELECT id, missing FROM page")?;
             let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -226,9 +233,12 @@ impl Store {
                     change.execute("UPDATE page SET missing = 0 WHERE id = ?1", [id])?;
                 }
                 (false, 0) => {
-                    change.execute("UPDATE page SET missing = 1 WHERE id = ?1", [id])?;
+                    // Pages were there when the look before was taken, or when they were stored.
+                    let seen = before.unwrap_or(now);
+                    change.execute("UPDATE page SET missing = ?2 WHERE id = ?1", [id, seen])?;
                 }
                 (false, _) => {
+                    past::remember(&change, id)?;
                     for table in ["page", "content"] {
                         change.execute(&format!("DELETE FROM {table} WHERE id = ?1"), [id])?;
                     }
@@ -237,6 +247,9 @@ impl Store {
                 }
             }
         }
+        past::forget_beyond(&change)?;
+        change.execute("DELETE FROM look", [])?;
+        change.execute("INSERT INTO look VALUES (?1)", [now])?;
         Ok(change.commit()?)
     }
 

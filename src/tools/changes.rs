@@ -13,7 +13,7 @@ use crate::change::compare;
 use crate::error::Failure;
 use crate::page::{Date, Field, PageReading, escape_hidden};
 use crate::wiki::{Before, ChangedPage, RIGHT_TO_AUTHOR, Version};
-use crate::write::Deleted;
+use crate::write::{Deleted, Deletions};
 
 /// The most pages that are described in detail.
 const MOST_PAGES: usize = 20;
@@ -21,10 +21,14 @@ const MOST_PAGES: usize = 20;
 const MOST_DELETED: usize = 50;
 
 /// Which deletions cannot be known: the wiki records none (W18).
-const UNKNOWN_DELETIONS: &str = "of pages that this server neither listed before they went nor has on record; the wiki keeps no record of deletions";
+const UNKNOWN_DELETIONS: &str = "of pages that this server neither read nor listed before they went, and that are not on its record; the wiki keeps no record of deletions";
 /// The note on pages that went at an unknown time.
 const GONE_SOMETIME: &str =
     "deleted without at: gone by now, and there at lastSeen; it may have gone before since.";
+
+/// The note where the content index could not be asked.
+const INDEX_UNREAD: &str =
+    "deleted lacks pages that only the content index knew: it could not be read.";
 
 /// What could not be read, each with the right it needs or another reason.
 type Unread = BTreeMap<&'static str, &'static str>;
@@ -106,7 +110,7 @@ struct Gone {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
-    /// When the record told of it last, where it is not known when it went.
+    /// When the key or the record saw it last, where it is not known when it went.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_seen: Option<String>,
     /// The call that deleted it, which can be undone; absent if the page was merely found missing.
@@ -134,10 +138,11 @@ pub(super) async fn since(
     let mut listed = context.wiki.dated_since(time).await?;
     listed.retain(|page| is_wanted(&page.locale, &page.path));
     // Deletions are listed once, with the first part.
-    let (deleted, unlooked) = match offset {
-        0 => context.desk.past().deletions(time, is_wanted).await?,
-        _ => (Vec::new(), 0),
+    let deletions = match offset {
+        0 => context.desk.deletions(time, is_wanted).await?,
+        _ => Deletions::default(),
     };
+    let deleted = deletions.pages;
     let all = listed.len();
     let limit = limit.min(MOST_PAGES);
     let shown: Vec<_> = listed.into_iter().skip(offset).take(limit).collect();
@@ -164,6 +169,9 @@ pub(super) async fn since(
     if deleted.iter().any(|page| page.at.is_none()) {
         notes.push(GONE_SOMETIME);
     }
+    if deletions.is_index_unread {
+        notes.push(INDEX_UNREAD);
+    }
     if pages.iter().any(|page| page.changed.is_some()) {
         notes.push(
             "changed: no version keeps tags, styles or scripts, so their changes are not listed.",
@@ -178,7 +186,7 @@ pub(super) async fn since(
             deleted
                 .len()
                 .saturating_sub(MOST_DELETED)
-                .saturating_add(unlooked),
+                .saturating_add(deletions.more),
         ),
         deleted: deleted.iter().take(MOST_DELETED).map(Gone::of).collect(),
         unavailable,

@@ -120,8 +120,11 @@ impl Wiki {
 
     /// The page if it may be read; otherwise the error of a missing page.
     pub(super) fn admitted_one(&self, page: PageReading) -> Result<PageReading, WikiError> {
-        let may = self.scope().admits(&page);
-        may.then_some(page).ok_or(WikiError::NotFound)
+        if !self.scope().admits(&page) {
+            return Err(WikiError::NotFound);
+        }
+        self.note_seen(&page);
+        Ok(page)
     }
 
     /// What may be read of a list of the wiki. If the list has no tags, the ids come from the

@@ -1,4 +1,5 @@
-//! Pages that one list had and the next one did not: the wiki says nothing of deletions (W18).
+//! Pages that one list had and the next one did not, and pages that were read one by one: the wiki
+//! says nothing of deletions (W18).
 
 use std::collections::{HashSet, VecDeque};
 
@@ -9,8 +10,8 @@ use super::client::Wiki;
 use super::keyed::Keyed;
 use crate::page::{Locale, PagePath, PageReading};
 
-/// How many are remembered, the newest.
-const MOST: usize = 200;
+/// How many are remembered of each kind, the newest.
+const MOST: usize = 500;
 
 /// A page that the key saw in a list of all pages, and in the next one no more: it was deleted,
 /// or the key may not see it any more.
@@ -28,7 +29,46 @@ pub struct GonePage {
     pub missed: OffsetDateTime,
 }
 
+/// A page that was there once, as the key saw it last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenPage {
+    /// Its id.
+    pub id: i64,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// The tags that it had, as far as they were read.
+    pub tags: Vec<String>,
+    /// When.
+    pub seen: OffsetDateTime,
+}
+
 impl Wiki {
+    /// The pages that this key read or listed apart from the list of all pages, the last first.
+    #[must_use]
+    pub fn pages_seen(&self) -> Vec<SeenPage> {
+        self.keyed().pages_read().iter().rev().cloned().collect()
+    }
+
+    /// Remembers a page that was read or listed apart from the list of all pages.
+    pub(super) fn note_seen(&self, page: &PageReading) {
+        let Some(id) = page.id else { return };
+        let keyed = self.keyed();
+        let mut read = keyed.pages_read();
+        read.retain(|page| page.id != id);
+        read.push_back(SeenPage {
+            id,
+            locale: page.locale.clone(),
+            path: page.path.clone(),
+            tags: page.tags.clone().unwrap_or_default(),
+            seen: OffsetDateTime::now_utc(),
+        });
+        if read.len() > MOST {
+            read.pop_front();
+        }
+    }
+
     /// The pages that this key saw and were missed in a later list, the last first.
     #[must_use]
     pub fn gone_pages(&self) -> Vec<GonePage> {

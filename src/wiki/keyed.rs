@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use super::all_pages::AllPages;
 use super::error::WikiError;
-use super::gone::GonePage;
+use super::gone::{GonePage, SeenPage};
 use super::key::ApiKey;
 use super::site::SiteLocales;
 use super::standing::Standing;
@@ -53,6 +53,8 @@ pub(super) struct Keyed {
     known: Lock<Known>,
     /// Pages that one list had and the next did not.
     gone: Lock<VecDeque<GonePage>>,
+    /// Pages that were read apart from the list of all pages.
+    pages_read: Lock<VecDeque<SeenPage>>,
 }
 
 /// What is known of a key's standing.
@@ -91,6 +93,7 @@ impl Keyed {
             asking: Mutex::new(()),
             known: Lock::default(),
             gone: Lock::default(),
+            pages_read: Lock::default(),
         })
     }
 
@@ -180,6 +183,11 @@ impl Keyed {
 
     pub(super) fn gone(&self) -> std::sync::MutexGuard<'_, VecDeque<GonePage>> {
         self.gone.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn pages_read(&self) -> std::sync::MutexGuard<'_, VecDeque<SeenPage>> {
+        let read = self.pages_read.lock();
+        read.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, Known> {

@@ -148,6 +148,12 @@ impl Wiki {
     /// # Errors
     /// See [`WikiError`].
     pub async fn list(&self, query: &ListQuery, limit: usize) -> Result<ListPart, WikiError> {
+        let part = self.part_of_list(query, limit).await?;
+        part.pages.iter().for_each(|page| self.note_seen(page));
+        Ok(part)
+    }
+
+    async fn part_of_list(&self, query: &ListQuery, limit: usize) -> Result<ListPart, WikiError> {
         let linking = match query.links_to {
             Some(id) => {
                 let pages = self.pages_now().await?;

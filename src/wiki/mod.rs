@@ -68,7 +68,7 @@ pub use content::{ContentLayer, Contents};
 pub use custom::NoSchema;
 pub use error::WikiError;
 pub(crate) use error::sentence;
-pub use gone::GonePage;
+pub use gone::{GonePage, SeenPage};
 pub use history::{History, HistoryEntry};
 pub use key::{ApiKey, KeySetting, in_words};
 pub use link_graph::LinksOfPage;

@@ -53,7 +53,7 @@ pub use asker::{Ask, Asker, HandedOut, Handout, Question, Reply};
 pub use caller::{Caller, Extent};
 pub use confirmed::{Confirmed, Done, Shown};
 pub use deeds::Deeds;
-pub use deletions::Deleted;
+pub use deletions::{Deleted, Deletions};
 pub use desk::Desk;
 pub use door::Writer;
 pub use drafts::Discarded;

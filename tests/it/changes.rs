@@ -32,7 +32,7 @@ async fn serve(wiki: &DemoWiki, key: &str) -> Served {
 }
 
 /// Which deletions no answer can tell.
-const UNKNOWN_DELETIONS: &str = "of pages that this server neither listed before they went nor has on record; the wiki keeps no record of deletions";
+const UNKNOWN_DELETIONS: &str = "of pages that this server neither read nor listed before they went, and that are not on its record; the wiki keeps no record of deletions";
 
 /// The pages of an answer without what differs from run to run.
 fn told(changes: &Value) -> Vec<Value> {
@@ -287,6 +287,79 @@ async fn deletions_are_told_as_far_as_record_and_lists_know_and_to_keys_that_may
             .get("deleted")
             .map_or(0, |gone| gone.as_array().unwrap().len());
         assert_eq!(gone, count, "{all}");
+    }
+}
+
+#[tokio::test]
+async fn the_deletion_of_a_page_that_was_only_read_by_itself_or_listed_in_part_is_told() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    // No list of all pages ever has the two.
+    let _all = served.app.wiki.pages_now().await.unwrap();
+    let [read_one, listed] = ["late/read", "late/listed"].map(|path| {
+        wiki.with_store(|store| {
+            store.add(PageRow {
+                path: path.to_owned(),
+                tags: vec!["late".to_owned()],
+                ..PageRow::default()
+            })
+        })
+    });
+    let one = json!({ "id": read_one });
+    read(&served, "wikijs_get_page_by_id", one).await.unwrap();
+    let part = json!({ "tags": ["late"], "path": "late/listed" });
+    read(&served, "wikijs_list_pages", part).await.unwrap();
+    let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
+    for id in [read_one, listed] {
+        wiki.with_store(|store| store.remove(id));
+    }
+    let all = changes(&served, json!({ "since": since })).await;
+    let gone = all["deleted"].as_array().unwrap();
+    let mut paths: Vec<_> = gone.iter().map(|page| &page["path"]).collect();
+    paths.sort_by_key(|path| path.as_str());
+    assert_eq!(paths, ["late/listed", "late/read"], "{all}");
+    for page in gone {
+        assert!(page["lastSeen"].is_string(), "{all}");
+    }
+    // A key that reads nothing there is told nothing, on a server that saw nothing.
+    let other = wiki.key_with(&["read:pages", "read:source"], "other");
+    let another = serve(&wiki, &other).await;
+    let all = changes(&another, json!({ "since": since })).await;
+    assert_eq!(all.get("deleted"), None, "{all}");
+}
+
+#[tokio::test]
+async fn the_deletion_of_a_page_that_only_the_index_on_the_disk_knew_is_told_by_later_processes() {
+    let (wiki, index) = (sample_wiki().await, tempfile::TempDir::new().unwrap());
+    let setup = || {
+        Setup::of(&wiki, |keys| &keys.editor)
+            .with("WIKI_INDEX", "disk")
+            .with("WIKI_INDEX_DIR", index.path().to_str().unwrap())
+    };
+    let search = json!({ "query": "configuration", "in": "content" });
+    let first = setup().serve().await;
+    read(&first, "wikijs_search_pages", search.clone())
+        .await
+        .unwrap();
+    drop(first);
+    let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
+    let gone = id_of(&wiki, "docs/configuration");
+    wiki.with_store(|store| store.remove(gone));
+    // Told before the process searched, after its index forgot the page's text, and by the next.
+    for searches in [0, 3, 0] {
+        let next = setup().serve().await;
+        for number in 0..searches {
+            write(&wiki, "docs", "Ann", &format!("{number}\n"));
+            next.app.index.outdated();
+            read(&next, "wikijs_search_pages", search.clone())
+                .await
+                .unwrap();
+        }
+        let all = changes(&next, json!({ "since": since })).await;
+        assert_eq!(all["deleted"].as_array().unwrap().len(), 1, "{all}");
+        let page = &all["deleted"][0];
+        assert_eq!(page["path"], "docs/configuration");
+        assert!(page["lastSeen"].is_string() && page.get("at").is_none());
     }
 }
 
