@@ -112,7 +112,7 @@ impl Settling<'_> {
                     stable = Some((seen, since));
                 }
                 // What this key may not read, no later reading shows it either.
-                Err(error) if self.step.is_refused() && !error.is_passing() => {
+                Err(error) if self.step.is_denied() && !error.is_passing() => {
                     return self.unsettled(None);
                 }
                 Err(error) => {
@@ -181,7 +181,7 @@ impl Settling<'_> {
     fn unsettled(self, stable: Option<(Seen, Instant)>) -> Settled {
         let last = stable.map(|(seen, _)| seen);
         let ours = last.filter(|seen| self.step.promise.is_ours(seen, self.step.sent_at));
-        let outcome = if self.step.is_refused() {
+        let outcome = if self.step.is_denied() {
             Outcome::NotApplied
         } else {
             Outcome::Unknown

@@ -56,6 +56,13 @@ impl Step<'_> {
             && !self.promise.is_taken(cause)
     }
 
+    /// Whether the wiki itself said no, also because the place was taken: then the outcome is known,
+    /// whatever cannot be read.
+    pub(super) fn is_denied(&self) -> bool {
+        self.is_refused()
+            || (self.answered == Answered::Refusal && self.promise.is_taken(self.cause.as_ref()))
+    }
+
     /// Judges a reading, with the history's result for it, if there is one.
     pub(super) fn says(&self, seen: &Seen, waited: Waited, trail: Option<&Trail>) -> Says {
         let Waited { is_stable, is_over } = waited;
@@ -98,7 +105,8 @@ impl Step<'_> {
     }
 
     /// Judges a create that was refused because its place is taken, though it was free just before.
-    /// The page may be its own: a proxy may have sent the request twice.
+    /// The page may be its own: a proxy may have sent the request twice. Only a page that is surely
+    /// its own counts as that; any other is somebody else's, and the refusal holds.
     fn taken(&self, seen: &Seen, is_stable: bool) -> Option<Outcome> {
         let Seen::Page(found) = seen else {
             return is_stable.then_some(Outcome::NotApplied);
@@ -109,7 +117,7 @@ impl Step<'_> {
             // The wiki may still be working on the first of two requests.
             _ if !is_same => is_stable.then_some(Outcome::NotApplied),
             Made::AfterTheAttempt if found.is_to_the_letter() => Some(Outcome::Applied),
-            Made::AfterTheAttempt | Made::Unclear => Some(Outcome::Unknown),
+            Made::AfterTheAttempt | Made::Unclear => Some(Outcome::NotApplied),
         }
     }
 
