@@ -31,7 +31,7 @@ impl Lacking {
         }
     }
 
-    fn place(&self) -> String {
+    pub(super) fn place(&self) -> String {
         escaped(&format!("{}/{}", self.locale, self.path), PLACE)
     }
 

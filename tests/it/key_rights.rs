@@ -228,3 +228,175 @@ async fn a_refusal_by_the_wiki_is_no_unknown_outcome_even_where_the_page_cannot_
         began.elapsed()
     );
 }
+
+/// The wiki says that the place is taken, and the key may not read what stands there.
+#[tokio::test]
+async fn a_create_whose_place_is_taken_is_no_unknown_outcome_even_where_it_cannot_be_read() {
+    let wiki = wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = Setup::at(&faulty.address(), &wiki.keys().writer)
+        .serve()
+        .await;
+    let mut new = json!({ "path": "docs/new", "title": "New", "content": "x" });
+    let shown = served.call("wikijs_create_page", new.clone()).await;
+    new["confirm"] = shown.unwrap()["confirm"].clone();
+    let status = json!({ "responseResult": {
+        "succeeded": false, "errorCode": 6002, "slug": "PageDuplicateCreate", "message": "No." } });
+    let body = json!({ "data": { "pages": { "create": status } } }).to_string();
+    let refusal = Reply::say(200, "application/json", &body);
+    faulty.on_mutations(Fault::new(Reach::Never, refusal));
+    let unreadable = json!({ "data": { "pages": null }, "errors": [{
+        "message": "You are not authorized to view this page.", "path": ["pages"],
+        "extensions": { "code": "INTERNAL_SERVER_ERROR", "exception": { "code": 6013 } } }] });
+    let reply = Reply::say(200, "application/json", &unreadable.to_string());
+    faulty.on_reads_after_mutation(Fault::new(Reach::Never, reply));
+    let refused = served.call("wikijs_create_page", new).await.unwrap_err();
+    assert_eq!(refused["code"], "NOT_APPLIED", "{refused}");
+    assert_eq!(refused["details"]["cause"], "PAGE_EXISTS", "{refused}");
+}
+
+/// The set was made with all rights, and is taken back with few.
+#[tokio::test]
+async fn the_undo_of_a_set_goes_on_behind_rights_that_the_key_lacks_if_asked() {
+    let wiki = wiki_of(&[
+        ("docs/a", "# A\n"),
+        ("docs/b", "# B\n"),
+        ("legal/c", "# C\n"),
+    ])
+    .await;
+    let a = id_of(&wiki, "docs/a");
+    wiki.with_store(|store| store.page_mut(a).unwrap().script_js = "f()".to_owned());
+    let tools = |setup: Setup| setup.with("WIKI_TOOLSETS", "pages,undo,drafts");
+    let admin = tools(Setup::of(&wiki, |keys| &keys.admin)).serve().await;
+    for path in ["docs/a", "docs/b", "legal/c"] {
+        let delete = json!({ "id": id_of(&wiki, path), "draft": "all" });
+        admin.call("wikijs_delete_page", delete).await.unwrap();
+    }
+    let submit = json!({ "draft": "all" });
+    let deleted = admin.confirmed("wikijs_submit_draft", submit).await;
+    let deleted = deleted.unwrap();
+    assert_eq!(deleted["outcome"], "applied", "{deleted}");
+    let mut undo = json!({ "callId": deleted["callId"] });
+    let served = tools(Setup::at(&wiki.address(), &section_key(&wiki)))
+        .in_dir_of(&admin)
+        .serve()
+        .await;
+    let refused = served
+        .call("wikijs_undo_write", undo.clone())
+        .await
+        .unwrap_err();
+    assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");
+    let hint = refused["hint"].as_str().unwrap();
+    assert!(hint.contains("onConflict \"skip\""), "{refused}");
+    let lacking = refused["details"]["lacking"].as_array().unwrap();
+    let of = |path: &str| lacking.iter().find(|one| one["path"] == path).unwrap();
+    assert_eq!(
+        of("docs/a")["rights"],
+        json!(["write:scripts"]),
+        "{refused}"
+    );
+    assert_eq!(of("legal/c")["rights"], json!(["write:pages"]), "{refused}");
+
+    undo["onConflict"] = json!("skip");
+    let shown = served
+        .call("wikijs_undo_write", undo.clone())
+        .await
+        .unwrap();
+    let left_out = shown["leftOut"].as_array().unwrap();
+    assert_eq!(left_out.len(), 1, "{shown}");
+    assert!(
+        left_out[0]
+            .to_string()
+            .contains("lacks write:pages at en/legal/c"),
+        "{shown}"
+    );
+    let warnings = shown["warnings"].as_array().unwrap();
+    let incomplete = |one: &&Value| one["code"] == "cannot_return";
+    let warning = said(warnings.iter().find(incomplete).unwrap());
+    assert!(
+        warning.contains("lacks write:scripts") && warning.contains("en/docs/a"),
+        "{warning}"
+    );
+    undo["confirm"] = shown["confirm"].clone();
+    let told = served.call("wikijs_undo_write", undo).await.unwrap_err();
+    assert!(told.to_string().contains("PARTLY_APPLIED"), "{told}");
+    let back = |path: &str| wiki.with_store(|store| store.page_at("en", path).cloned());
+    assert_eq!(back("docs/a").unwrap().content, "# A\n");
+    assert_eq!(back("docs/b").unwrap().content, "# B\n");
+    assert_eq!(back("legal/c"), None);
+}
+
+#[tokio::test]
+async fn what_the_key_may_not_do_with_comments_is_refused_at_the_preview() {
+    const COMMENTS: [&str; 3] = ["read:comments", "write:comments", "manage:comments"];
+    let wiki = wiki().await;
+    let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "legal/b"));
+    let comment = wiki.with_store(|store| store.add_comment(a, "Ana", "Is this so?"));
+    let few = [&READS[..], &COMMENTS[..1]].concat();
+    let key = wiki.key_with_each(&[(&few, ""), (&COMMENTS[1..2], "docs/")]);
+    let tools = |key: &str| {
+        let setup = Setup::at(&wiki.address(), key);
+        setup.with("WIKI_TOOLSETS", "pages,comments")
+    };
+    let served = tools(&key).serve().await;
+    let add = |id: i64| json!({ "id": id, "content": "Mine" });
+    for (tool, arguments, right, path) in [
+        ("wikijs_add_comment", add(b), "write:comments", "legal/b"),
+        (
+            "wikijs_update_comment",
+            json!({ "id": a, "comment": comment, "content": "Other" }),
+            "manage:comments",
+            "docs/a",
+        ),
+        (
+            "wikijs_delete_comment",
+            json!({ "id": a, "comment": comment }),
+            "manage:comments",
+            "docs/a",
+        ),
+    ] {
+        let refused = served.call(tool, arguments).await.unwrap_err();
+        assert_eq!(denied(&refused), (right, path), "{tool}");
+    }
+    assert_eq!(mutations(&wiki), []);
+    // Where it may, nothing is said of rights.
+    let shown = served.call("wikijs_add_comment", add(a)).await.unwrap();
+    assert!(shown.get("confirm").is_some(), "{shown}");
+    assert!(!shown.to_string().contains("rights"), "{shown}");
+    // On pages with tags the view goes by rules that writes do not go by.
+    wiki.with_store(|store| store.page_mut(b).unwrap().tags.push("t".to_owned()));
+    let shown = served.call("wikijs_add_comment", add(b)).await;
+    let warnings = shown.unwrap()["warnings"].clone();
+    let warnings = warnings.as_array().unwrap();
+    let unknown = |one: &&Value| one["code"] == "rights_unknown";
+    let warning = said(warnings.iter().find(unknown).unwrap());
+    assert!(warning.contains("write:comments"), "{warning}");
+}
+
+#[tokio::test]
+async fn a_swap_is_refused_at_its_preview_if_the_key_may_not_write_the_temporary_place() {
+    let wiki = wiki_of(&[("docs/a", "# A\n"), ("docs/b", "# B\n")]).await;
+    let tools = |key: &str| {
+        let setup = Setup::at(&wiki.address(), key);
+        setup.with("WIKI_TOOLSETS", "pages,drafts")
+    };
+    let few = wiki.key_with_each(&[(&READS, ""), (&WRITES, "docs/a"), (&WRITES, "docs/b")]);
+    let more = wiki.key_with_each(&[(&READS, ""), (&WRITES, "docs/")]);
+    for (key, is_refused) in [(&few, true), (&more, false)] {
+        let served = tools(key).serve().await;
+        for (from, to) in [("docs/a", "docs/b"), ("docs/b", "docs/a")] {
+            let moved = json!({ "id": id_of(&wiki, from), "path": to, "draft": "swap" });
+            served.call("wikijs_update_page", moved).await.unwrap();
+        }
+        let submit = json!({ "draft": "swap" });
+        let told = served.call("wikijs_submit_draft", submit).await;
+        assert_eq!(told.is_err(), is_refused, "{told:?}");
+        let Err(refused) = told else { continue };
+        assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");
+        let lacking = &refused["details"]["lacking"];
+        let path = lacking[0]["path"].as_str().unwrap();
+        assert!(path.starts_with("docs/moving-"), "{refused}");
+        assert_eq!(lacking[0]["rights"][0], "write:pages", "{refused}");
+    }
+    assert_eq!(mutations(&wiki), []);
+}

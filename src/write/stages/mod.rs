@@ -12,7 +12,7 @@ pub(super) mod outcome;
 pub(super) mod question;
 pub(super) mod read;
 pub(super) mod record;
-mod rights;
+pub(super) mod rights;
 pub(super) mod rule;
 pub(super) mod send;
 pub(super) mod settle;

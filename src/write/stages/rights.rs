@@ -5,22 +5,35 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::change::{Change, Warning};
 use crate::error::Failure;
-use crate::gates::ChangeSet;
+use crate::gates::{ChangeSet, SetChange};
 use crate::page::{Field, PageReading, PageState, Thing};
-use crate::wiki::{Right, Rights, Wiki};
+use crate::wiki::{Right, Rights, Wiki, WikiError};
 use crate::write::lacking::{Lacking, denied, denied_set};
 
 /// How many places are asked about concurrently.
 const AT_ONCE: usize = 4;
+/// The most pages that a warning names.
+const MOST_NAMED: usize = 20;
 
 /// Rights that a change needs at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Need {
     place: PageReading,
     rights: Vec<Right>,
+    /// Whether a deleted page comes back here: without its styles and scripts it is better than no
+    /// page.
+    comes_back: bool,
 }
 
 impl Need {
+    const fn at(place: PageReading, rights: Vec<Right>) -> Self {
+        Self {
+            place,
+            rights,
+            comes_back: false,
+        }
+    }
+
     /// Whether styles or scripts are written.
     fn asks_for_code(&self) -> bool {
         let is_code = |right: &Right| Right::OF_CODE.contains(right);
@@ -35,63 +48,127 @@ impl Need {
 /// # Errors
 /// `PERMISSION_DENIED`, with the missing rights at each place.
 pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<Vec<Warning>, Failure> {
-    let needs: Vec<Need> = set
-        .iter()
-        .flat_map(|one| needs(&one.change, set.is_list()))
-        .collect();
-    if needs.is_empty() || wiki.full_rights().await.is_some() {
-        return Ok(Vec::new());
-    }
-    let asked = stream::iter(needs).map(async |need| {
-        let rights = rights(wiki, &need).await;
-        (lacking(&need, &rights), unknown(&need, &rights))
-    });
-    let asked: Vec<_> = asked.buffered(AT_ONCE).collect().await;
-    let (lacking, unknown): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
-    let lacking: Vec<Lacking> = lacking.into_iter().flatten().collect();
-    let (lacking, incomplete) = if brings_back(set) {
-        without_code(lacking)
-    } else {
-        (lacking, None)
-    };
-    match lacking.as_slice() {
-        [] => Ok(warning(unknown.concat())
+    let needs = set.iter().flat_map(|one| {
+        let comes_back = may_lack_code(set) && brings_back(one);
+        needs(&one.change, set.is_list())
             .into_iter()
-            .chain(incomplete)
+            .map(move |need| Need { comes_back, ..need })
+    });
+    let Asked {
+        lacking,
+        code,
+        unknown,
+    } = ask(wiki, needs.collect()).await;
+    match lacking.as_slice() {
+        [] => Ok(warning(unknown)
+            .into_iter()
+            .chain(incomplete(&code, set.is_list()))
             .collect()),
         [one] if !set.is_list() => Err(denied(one)),
+        all if set.undoes().is_some() => Err(denied_set(all).hint(UNDO_HINT)),
         all => Err(denied_set(all)),
     }
 }
 
-/// Whether a set is the undo of one deletion. A page without its styles and scripts is better than
-/// no page.
-fn brings_back(set: &ChangeSet) -> bool {
-    let only = set.first();
-    let is_there = |page: &PageState| page.is_there();
-    !set.is_list() && only.undoes.is_some() && !only.change.before().is_some_and(is_there)
+/// What a set's undo may do about rights that the key lacks.
+const UNDO_HINT: &str = "Nothing was sent. details.lacking names the pages and the rights. With onConflict \"skip\" (--on-conflict skip) the other changes are taken back, and deleted pages come back without styles or scripts that the key may not write.";
+
+/// Looks why the key may not make one change of an undo that leaves out what cannot be taken back.
+/// Only styles and scripts of a page that comes back are no reason.
+pub(in crate::write) async fn hindrance(wiki: &Wiki, one: &SetChange) -> Option<String> {
+    let comes_back = brings_back(one);
+    let needs = needs(&one.change, true).into_iter();
+    let needs = needs.map(|need| Need { comes_back, ..need });
+    let asked = ask(wiki, needs.collect()).await;
+    let lacking = asked.lacking.first()?;
+    Some(denied(lacking).message)
 }
 
-/// What is lacking beside the rights to styles and scripts, and the warning that the page comes back
-/// without these.
-fn without_code(lacking: Vec<Lacking>) -> (Vec<Lacking>, Option<Warning>) {
-    let (mut others, mut code) = (Vec::new(), Vec::new());
-    for one in lacking {
-        let is_code = |name: &&str| Right::OF_CODE.iter().any(|right| right.name() == *name);
-        let (of_code, rights): (Vec<_>, Vec<_>) = one.rights.into_iter().partition(is_code);
-        code.extend(of_code);
-        if !rights.is_empty() {
-            others.push(Lacking { rights, ..one });
+/// What the wiki tells of the rights that a set needs.
+#[derive(Debug, Default)]
+struct Asked {
+    /// The rights that the key lacks.
+    lacking: Vec<Lacking>,
+    /// Those to styles and scripts without which a page comes back incomplete.
+    code: Vec<Lacking>,
+    /// The names of those of which the wiki tells nothing.
+    unknown: Vec<&'static str>,
+}
+
+async fn ask(wiki: &Wiki, needs: Vec<Need>) -> Asked {
+    if needs.is_empty() || wiki.full_rights().await.is_some() {
+        return Asked::default();
+    }
+    let answers = stream::iter(needs).map(async |need| {
+        let rights = rights(wiki, &need).await;
+        let unknown = unknown(&need, &rights);
+        (lacking(&need, &rights), need.comes_back, unknown)
+    });
+    let answers: Vec<_> = answers.buffered(AT_ONCE).collect().await;
+    let mut asked = Asked::default();
+    for (lacking, comes_back, unknown) in answers {
+        asked.unknown.extend(unknown);
+        match lacking {
+            Some(lacking) if comes_back => {
+                let (others, code) = without_code(lacking);
+                asked.lacking.extend(others);
+                asked.code.extend(code);
+            }
+            lacking => asked.lacking.extend(lacking),
         }
     }
-    let warning = (!code.is_empty()).then(|| {
-        let message = format!(
-            "this key lacks {}, so the page comes back without its own styles or scripts that need this.",
-            code.join(" and ")
-        );
-        Warning::new("cannot_return", message)
-    });
-    (others, warning)
+    asked
+}
+
+/// Whether pages of a set may come back without their styles and scripts: as one undo, and in an
+/// undo that goes on behind what cannot be taken back in full.
+fn may_lack_code(set: &ChangeSet) -> bool {
+    !set.is_list() || set.goes_on()
+}
+
+/// Whether a change takes back a deletion.
+fn brings_back(one: &SetChange) -> bool {
+    let is_there = |page: &PageState| page.is_there();
+    one.undoes.is_some() && !one.change.before().is_some_and(is_there)
+}
+
+/// What is lacking beside the rights to styles and scripts, and what of these.
+fn without_code(lacking: Lacking) -> (Option<Lacking>, Option<Lacking>) {
+    let is_code = |name: &&str| Right::OF_CODE.iter().any(|right| right.name() == *name);
+    let (code, others): (Vec<_>, Vec<_>) = lacking.rights.iter().copied().partition(is_code);
+    let with = |rights: Vec<&'static str>| {
+        (!rights.is_empty()).then(|| Lacking {
+            rights,
+            ..lacking.clone()
+        })
+    };
+    (with(others), with(code))
+}
+
+/// The warning that pages come back without the styles and scripts that the key may not write.
+fn incomplete(code: &[Lacking], is_list: bool) -> Option<Warning> {
+    let mut rights: Vec<&str> = code.iter().flat_map(|one| one.rights.clone()).collect();
+    rights.sort_by_key(|name| *name != Right::WriteStyles.name());
+    rights.dedup();
+    let rights = rights.join(" and ");
+    let message = match code {
+        [] => return None,
+        [_] if !is_list => format!(
+            "this key lacks {rights}, so the page comes back without its own styles or scripts that need this."
+        ),
+        all => {
+            let named = all.iter().take(MOST_NAMED).map(Lacking::place);
+            let more = match all.len().saturating_sub(MOST_NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!(
+                "this key lacks {rights}, so these pages come back without their own styles or scripts that need this: {}{more}.",
+                named.collect::<Vec<_>>().join(", ")
+            )
+        }
+    };
+    Some(Warning::new("cannot_return", message))
 }
 
 /// The warning about rights of which the wiki tells nothing.
@@ -121,6 +198,13 @@ async fn rights(wiki: &Wiki, need: &Need) -> Rights {
         {
             return Rights::default();
         }
+        _ if need
+            .rights
+            .iter()
+            .all(|right| Right::OF_COMMENTS.contains(right)) =>
+        {
+            rights_to_comments(wiki, place).await
+        }
         None => wiki.rights_at(&place.locale, &place.path).await,
         Some(_) if has_tags(place) && need.asks_for_code() => wiki.rights_to_code(place).await,
         Some(_) if has_tags(place) => wiki.rights_by_path(place).await,
@@ -130,6 +214,22 @@ async fn rights(wiki: &Wiki, need: &Need) -> Rights {
         tracing::debug!(%error, "the rights of the key could not be asked for");
         Rights::default()
     })
+}
+
+/// The rights to the comments of a page, as its view tells them: nothing, where the view denies all
+/// of them, since it does so while comments are off as well, and for a page with tags, since rules
+/// of tags hold in views alone (W47).
+async fn rights_to_comments(wiki: &Wiki, place: &PageReading) -> Result<Rights, WikiError> {
+    let Some(id) = place.id else {
+        return Ok(Rights::default());
+    };
+    let page = wiki.page_by_id(id).await?;
+    if has_tags(&page) {
+        return Ok(Rights::default());
+    }
+    let told = wiki.rights(&page).await?;
+    let are_on = told.has(Right::ReadComments) == Some(true);
+    Ok(if are_on { told } else { Rights::default() })
 }
 
 fn has_tags(place: &PageReading) -> bool {
@@ -148,32 +248,33 @@ fn needs(change: &Change, is_list: bool) -> Vec<Need> {
     );
     if let Some(thing) = change.thing() {
         return match (thing, before.or(after)) {
-            (Thing::Asset(_), Some(page)) => vec![Need {
-                place: place(page),
-                rights: of_asset(change),
-            }],
-            // Of comments, the wiki's view of the page tells them only where comments are on.
-            _ => Vec::new(),
+            (Thing::Asset(_), Some(page)) => vec![Need::at(place(page), of_asset(change))],
+            (Thing::Comment(_), Some(page)) => {
+                let right = if before.is_none() {
+                    Right::WriteComments
+                } else {
+                    Right::ManageComments
+                };
+                vec![Need::at(place(page), vec![right])]
+            }
+            (_, None) => Vec::new(),
         };
     }
     let mut needs = Vec::new();
     if let Some(page) = before {
-        needs.push(Need {
-            place: place(page),
-            rights: at_page(change, is_list),
-        });
+        needs.push(Need::at(place(page), at_page(change, is_list)));
+    }
+    // The page goes to its temporary place, and on from there.
+    if let Some(page) = change.to_aside().as_ref().and_then(Change::after) {
+        let rights = vec![Right::WritePages, Right::ManagePages];
+        needs.push(Need::at(free_place(page), rights));
     }
     if let Some(page) = after.filter(|_| before.is_none() || change.moves()) {
         let mut rights = vec![Right::WritePages];
         if before.is_none() {
             rights.extend(of_code(change));
         }
-        let place = PageReading {
-            id: None,
-            tags: None,
-            ..place(page)
-        };
-        needs.push(Need { place, rights });
+        needs.push(Need::at(free_place(page), rights));
     }
     needs.retain(|need| !need.rights.is_empty());
     needs
@@ -189,6 +290,15 @@ fn place(page: &PageState) -> PageReading {
             page.path.clone(),
             page.title.clone(),
         )
+    }
+}
+
+/// A place at which no page is yet.
+fn free_place(page: &PageState) -> PageReading {
+    PageReading {
+        id: None,
+        tags: None,
+        ..place(page)
     }
 }
 
@@ -259,9 +369,11 @@ fn named(need: &Need, is_one: impl Fn(Right) -> bool) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lacking, Need, brings_back, lacking, needs, unknown, warning, without_code};
+    use super::{
+        Lacking, Need, brings_back, incomplete, lacking, needs, unknown, warning, without_code,
+    };
     use crate::change::Change;
-    use crate::gates::{ChangeSet, SetChange};
+    use crate::gates::SetChange;
     use crate::page::testing::page;
     use crate::page::{PagePath, PageState};
     use crate::wiki::{Right, Rights};
@@ -340,31 +452,56 @@ mod tests {
             path: page().path,
             rights,
         };
-        let (others, said) = without_code(vec![of(vec!["write:styles", "write:scripts"])]);
-        assert_eq!(others, []);
+        let both = of(vec!["write:styles", "write:scripts"]);
+        assert_eq!(without_code(both.clone()), (None, Some(both.clone())));
         assert_eq!(
-            said.unwrap().to_string(),
+            without_code(of(vec!["write:pages", "write:styles"])),
+            (
+                Some(of(vec!["write:pages"])),
+                Some(of(vec!["write:styles"]))
+            )
+        );
+        let gone = of(vec!["delete:pages"]);
+        assert_eq!(without_code(gone.clone()), (Some(gone), None));
+        let said = |code: &[Lacking], is_list| incomplete(code, is_list).map(|it| it.to_string());
+        assert_eq!(said(&[], true), None);
+        assert_eq!(
+            said(&[both], false).unwrap(),
             "cannot_return: this key lacks write:styles and write:scripts, so the page comes back without its own styles or scripts that need this."
         );
-        let (others, said) = without_code(vec![of(vec!["write:pages", "write:styles"])]);
-        assert_eq!(others, [of(vec!["write:pages"])]);
-        assert!(said.is_some());
-        assert_eq!(without_code(vec![of(vec!["delete:pages"])]).1, None);
+        let all = [of(vec!["write:scripts"]), of(vec!["write:scripts"])];
+        let told = said(&all, true).unwrap();
+        assert!(
+            told.contains("lacks write:scripts, so these pages come back"),
+            "{told}"
+        );
 
         // Only an undo brings a page back; a new one has all that was asked for, or is not made.
-        let undo = |change: Change| {
-            let one = set(change.clone());
-            ChangeSet::of(
-                one.id(),
-                SetChange {
-                    undoes: Some(one.id()),
-                    ..SetChange::from(change)
-                },
-            )
+        let undo = |change: Change| SetChange {
+            undoes: Some(set(change.clone()).id()),
+            ..SetChange::from(change)
         };
         assert!(brings_back(&undo(Change::recreate(page()))));
-        assert!(!brings_back(&set(Change::recreate(page()))));
+        assert!(!brings_back(&SetChange::from(Change::recreate(page()))));
         assert!(!brings_back(&undo(to(|page| page.title = "x".to_owned()))));
+    }
+
+    #[test]
+    fn a_page_that_goes_by_a_temporary_place_needs_rights_there_as_well() {
+        let swapped = to(|page| page.path = PagePath::as_stored("docs/b"))
+            .by_way_of(Some(PagePath::as_stored("docs/b-aside")));
+        let told = told(&swapped, true);
+        assert_eq!(
+            told[1..],
+            [
+                (
+                    "docs/b-aside".to_owned(),
+                    false,
+                    vec!["write:pages", "manage:pages"]
+                ),
+                ("docs/b".to_owned(), false, vec!["write:pages"])
+            ]
+        );
     }
 
     #[test]

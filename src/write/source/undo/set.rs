@@ -14,6 +14,7 @@ use crate::write::docket::unavailable;
 use crate::write::past::{NOT_ON_RECORD, nothing};
 use crate::write::source::Call;
 use crate::write::source::free_places::in_order;
+use crate::write::stages::rights::hindrance;
 
 /// The applied changes of a set that were not taken back yet, the last first.
 pub(super) async fn left_of_set(
@@ -69,7 +70,19 @@ pub(super) async fn of_set(call: Call<'_>, undo: &Undo, set: CallId) -> Result<C
         let (undone, id, path) = (story.call, story.id(), story.place());
         let failure = match change_of(call.desk, undo, story).await {
             Ok(change) => {
-                changes.push(change);
+                let hindrance = if undo.skips {
+                    hindrance(&call.desk.wiki, &change).await
+                } else {
+                    None
+                };
+                match hindrance {
+                    Some(why) => left_out.push(LeftOut {
+                        id: id.unwrap_or_default(),
+                        path,
+                        why: why.into(),
+                    }),
+                    None => changes.push(change),
+                }
                 continue;
             }
             Err(failure) => failure,
