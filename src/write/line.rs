@@ -256,7 +256,8 @@ impl Many<'_> {
                 Ok(Passed::Answer(Answer::SetPreview(Box::new(shown))))
             }
             Way::Preview(allowed) => {
-                let shown = many::show(desk, docket, session, allowed.set(), checked).await?;
+                let shown = (allowed.set(), self.caller.extent);
+                let shown = many::show(desk, docket, session, shown, checked).await?;
                 Ok(Passed::Answer(Answer::SetPreview(Box::new(shown))))
             }
             Way::Ask(allowed) | Way::Join(allowed) => Ok(Passed::to_ask(allowed.set(), checked)),

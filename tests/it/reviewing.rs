@@ -332,3 +332,34 @@ async fn a_token_counts_for_what_was_left_out_when_it_was_given() {
     assert_eq!(refused.unwrap_err().code, Code::ConfirmMismatch);
     assert_eq!(mutations(&wiki).len(), 0);
 }
+
+#[tokio::test]
+async fn an_operator_is_shown_all_differences_of_a_large_set_before_it_is_applied() {
+    let text = |word: &str| format!("{word} line\n").repeat(2_000);
+    let old = text("old");
+    let wiki = wiki_of(&[("docs/a", &old), ("docs/b", &old), ("docs/c", &old)]).await;
+    let served = dry(&wiki).await;
+    let ids = ["docs/a", "docs/b", "docs/c"].map(|path| id_of(&wiki, path));
+    let replace = json!([{ "oldText": "old line", "newText": "new line"}]);
+    let bulk = json!({ "ids": ids, "replaceAll": replace });
+    let shown = match served.call(BULK, bulk).await {
+        Ok(shown) => shown,
+        Err(error) => panic!("{error}"),
+    };
+    // An agent's answer is bounded.
+    assert!(shown.to_string().contains("diffs_not_shown"), "{shown}");
+    let id = shown["proposal"].as_str().unwrap();
+    for arguments in [
+        &["proposals", "show", id][..],
+        &["proposals", "apply", id, "--yes"],
+    ] {
+        let told = operator(&wiki, &served, arguments).await;
+        assert_eq!(told.code, 0, "{}", told.told);
+        let added = told
+            .stdout
+            .lines()
+            .filter(|line| line.contains("+new line"));
+        assert_eq!(added.count(), 6_000, "{arguments:?}");
+        assert!(!told.stdout.contains("diffs_not_shown"), "{arguments:?}");
+    }
+}

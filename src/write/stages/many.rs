@@ -8,11 +8,12 @@ use crate::wiki::Wiki;
 use super::check::Checked;
 use super::show;
 use crate::write::answer::{MAX_LINES, SetAnswer, SetLine, SetOutcome, SetPreview};
+use crate::write::caller::Extent;
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
 
-/// The most bytes of differences in a preview, all changes together; a change without room for its
-/// difference shows only the numbers of lines.
+/// The most bytes of differences in a bounded preview, all changes together; a change without room
+/// for its difference shows only the numbers of lines.
 const MAX_DIFFS: usize = 32 * 1024;
 
 /// Shows a set, with a token that confirms it; on record.
@@ -20,12 +21,13 @@ pub(in crate::write) async fn show(
     desk: &Desk,
     docket: &Docket,
     session: &SessionId,
-    set: &ChangeSet,
+    (set, extent): (&ChangeSet, Extent),
     checked: Checked,
 ) -> Result<SetPreview, Refusal> {
     show::record(desk, docket, true).await?;
     let kept = desk.memory.preview(session, set.clone());
     let token = kept.map_err(|failure| Refusal::at(Gate::Record, failure))?;
+    let set = (set, extent);
     Ok(preview(desk, docket, set, checked, (Some(token), None)))
 }
 
@@ -33,7 +35,7 @@ pub(in crate::write) async fn show(
 pub(super) fn preview(
     desk: &Desk,
     docket: &Docket,
-    set: &ChangeSet,
+    (set, extent): (&ChangeSet, Extent),
     checked: Checked,
     (confirm, proposal): (Option<Previewed>, Option<ProposalId>),
 ) -> SetPreview {
@@ -42,7 +44,11 @@ pub(super) fn preview(
     if let Some(lost) = set.iter().find_map(|one| one.change.lost_for_good()) {
         notes.warnings.insert(0, lost);
     }
-    let changes = lines(&desk.wiki, set, &checked.each);
+    let room = match extent {
+        Extent::Bounded => MAX_DIFFS,
+        Extent::Whole => usize::MAX,
+    };
+    let changes = lines(&desk.wiki, set, &checked.each, room);
     let hidden = changes.iter().filter(|line| line.is_cut).count();
     if hidden > 0 {
         notes.warnings.push(Warning::new(
@@ -63,9 +69,8 @@ pub(super) fn preview(
     }
 }
 
-/// What each change of a set does.
-pub(in crate::write) fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>]) -> Vec<SetLine> {
-    let mut room = MAX_DIFFS;
+/// What each change of a set does; the differences as far as there is room for their bytes.
+fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], mut room: usize) -> Vec<SetLine> {
     let changes = set
         .iter()
         .zip(each.iter().map(Some).chain(std::iter::repeat(None)))
@@ -104,7 +109,7 @@ pub(in crate::write) fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>
 /// As many changes of a set as there is room for; callers ask for the rest by number. A difference
 /// that alone has no room is cut.
 pub(in crate::write) fn lines_with_room(wiki: &Wiki, set: &ChangeSet) -> Vec<SetLine> {
-    let mut lines = lines(wiki, set, &[]);
+    let mut lines = lines(wiki, set, &[], MAX_DIFFS);
     lines.truncate(MAX_LINES);
     if let Some(first) = lines.first_mut().filter(|line| line.is_cut) {
         first.diff = cut(set.first().change.content_diff().0, &mut first.warnings);

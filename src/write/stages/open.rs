@@ -7,6 +7,7 @@ use crate::gates::{ChangeSet, Refusal, SessionId};
 use super::check::Checked;
 use super::{many, show};
 use crate::write::answer::{Preview, SetPreview};
+use crate::write::caller::Extent;
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 
@@ -24,7 +25,13 @@ pub(in crate::write) async fn open_set(
     let id = desk.proposals.keep_set(docket, session, set).await?;
     desk.submitted(set.draft()).await;
     checked.notes.warnings.push(proposed(desk, docket, id));
-    Ok(many::preview(desk, docket, set, checked, (None, Some(id))))
+    Ok(many::preview(
+        desk,
+        docket,
+        (set, Extent::Bounded),
+        checked,
+        (None, Some(id)),
+    ))
 }
 
 fn proposed(desk: &Desk, docket: &Docket, id: ProposalId) -> Warning {

@@ -7,6 +7,7 @@ use crate::gates::{ChangeSet, Mending, WritePolicy};
 use crate::page::testing::page;
 use crate::page::{LineCounts, LinkedSite, Locale, PageState};
 use crate::write::answer::{MAX_LINES, Notes, SetLine, SetPreview};
+use crate::write::caller::Extent;
 use crate::write::testing::{Office, checked, docket, policy, update};
 
 fn office() -> Office {
@@ -53,7 +54,10 @@ fn differences_are_shown_while_there_is_room_and_the_hidden_ones_are_counted() {
         (vec![MAX_DIFFS, 100, 100], vec![true, false, false]),
     ] {
         let set = list(bytes.iter().copied().map(with_diff_of).collect());
-        let told = preview(&office.desk, &docket(&set), &set, checked(), (None, None));
+        let told = {
+            let set = (&set, Extent::Bounded);
+            preview(&office.desk, &docket(set.0), set, checked(), (None, None))
+        };
         assert_eq!(shown(&told.changes), expected, "{bytes:?}");
         assert_eq!(told.pages, bytes.len());
         let hidden = expected.iter().filter(|is_shown| !**is_shown).count();
@@ -105,7 +109,7 @@ fn a_change_that_does_nothing_has_no_line_and_one_that_mends_links_no_difference
         vec![Warning::new("nobody", "sees this.")],
         vec![Warning::new("last", "two.")],
     ];
-    let told = lines(&office.desk.wiki, &set, &each);
+    let told = lines(&office.desk.wiki, &set, &each, MAX_DIFFS);
     let told: Vec<_> = told
         .iter()
         .map(|line| {
@@ -150,7 +154,7 @@ fn the_warnings_of_changes_without_room_in_an_answer_are_in_it() {
     let preview = SetPreview {
         call: set.id(),
         pages: set.iter().count(),
-        changes: lines(&office.desk.wiki, &set, &each),
+        changes: lines(&office.desk.wiki, &set, &each, MAX_DIFFS),
         left_out: Vec::new(),
         links_left: Vec::new(),
         lines: LineCounts::default(),
