@@ -1,7 +1,7 @@
 //! A person's decision, made the way of every write. It goes on though the browser hangs up.
 
 use std::collections::HashSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::task::{JoinError, JoinHandle};
@@ -19,6 +19,8 @@ use crate::write::{
 
 /// The most pages that a sentence names.
 const MOST_NAMED: usize = 5;
+/// How old the list of pages may be by which the state of a set is told.
+const STATE_AGE: Duration = Duration::from_secs(30);
 
 /// What a person decided.
 #[derive(Debug, Clone)]
@@ -277,13 +279,16 @@ pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<Seen, Fa
     Ok(Seen { review, warnings })
 }
 
-/// The word for the state of a set, if this reviewer decides about all of its places.
+/// The word for the state of a set, if this reviewer decides about all of its places, by a list of
+/// the wiki that is half a minute old at most: an open page asks every few seconds.
 ///
 /// # Errors
 /// That there is none.
 pub(super) async fn state(reviewer: &Reviewer, id: ProposalId) -> Result<&'static str, Failure> {
     let proposal = reviewer.bench.desk.proposals().one(id).await?;
-    let outside = reviewer.ids_outside(Some(Instant::now())).await?;
+    let now = Instant::now();
+    let as_of = now.checked_sub(STATE_AGE).unwrap_or(now);
+    let outside = reviewer.ids_outside(Some(as_of)).await?;
     if is_within(reviewer, &proposal, &outside) {
         Ok(proposal.state.as_str())
     } else {
