@@ -14,11 +14,13 @@ use super::markup::{self, Frame, News};
 use super::part;
 use super::reply::{Reply, answer, page, see_other};
 use super::session::SignedIn;
+use super::set_page::{LINKS_LEFT, digest_of_links};
 use super::sheet::Sheet;
 use super::shown::Given;
-use super::visit::{Reviews, Visitor, busy};
+use super::visit::{Reviews, Visitor, busy, failed};
 use crate::audit::{Proposal, ProposalId};
-use crate::error::Failure;
+use crate::error::{Code, Failure};
+use crate::gates::LinkLeft;
 use crate::render_budget;
 
 /// For how long a browser waits for what becomes of a set of many changes, before it is shown how
@@ -37,7 +39,8 @@ pub(super) async fn decide(
         let (visitor, form) = reviews.enter_by_form(request).await?;
         let seen = reviews.found(&visitor, &id).await?;
         let left_out: HashSet<usize> = form.numbers("leave_out").into_iter().collect();
-        let decision = match wanted(&reviews, &visitor, &seen, &form, &left_out) {
+        let wanted = wanted(&reviews, &visitor, &seen, &form, &left_out);
+        let decision = match asked_about_links(&visitor, &seen, &form, wanted).await? {
             Ok(decision) => decision,
             Err(stop) => return Ok(stop.reply(&reviews, &visitor, &seen, &form, &left_out)),
         };
@@ -56,6 +59,8 @@ enum Stop {
     Reason(&'static str),
     /// It deletes something, which is asked for once more.
     Deletes,
+    /// These links lead nowhere for what is left out, which is said first.
+    Links(Vec<LinkLeft>),
 }
 
 impl Stop {
@@ -68,6 +73,7 @@ impl Stop {
         left_out: &HashSet<usize>,
     ) -> Reply {
         let frame = reviews.frame(visitor);
+        let told;
         let (status, wrong, reason) = match &self {
             Self::Looks => {
                 let says = "An auditor looks and decides nothing.";
@@ -79,6 +85,13 @@ impl Stop {
                 return page(StatusCode::OK, markup);
             }
             Self::Says(status, wrong) => (*status, wrong.as_str(), None),
+            Self::Links(links) => {
+                told = format!(
+                    "Without what you leave out, {} will lead nowhere: see below. Apply again to accept that, or leave out something else.",
+                    markup::counted(links.len(), "link", "links")
+                );
+                (StatusCode::OK, told.as_str(), None)
+            }
             Self::Reason(wrong) => (
                 StatusCode::UNPROCESSABLE_ENTITY,
                 *wrong,
@@ -89,6 +102,10 @@ impl Stop {
             left_out,
             wrong: Some(wrong),
             reason,
+            links: match &self {
+                Self::Links(links) => links,
+                _ => &[],
+            },
             after: None,
         };
         page(status, reviews.set(visitor, seen, 0, given, &frame))
@@ -132,6 +149,33 @@ fn wanted(
         "apply" => applying(reviews, &visitor.session, seen, form, left_out),
         _ => says(StatusCode::UNPROCESSABLE_ENTITY, "Choose Apply or Reject."),
     }
+}
+
+/// Stops a decision whose left out changes leave links that lead nowhere, unless its form comes from
+/// the page that named them. So do deletions, which are asked for after that.
+async fn asked_about_links(
+    visitor: &Visitor,
+    seen: &Seen,
+    form: &Form,
+    wanted: Result<Decision, Stop>,
+) -> Result<Result<Decision, Stop>, Reply> {
+    let leave_out = match &wanted {
+        Ok(Decision::Apply { leave_out, .. }) => leave_out.clone(),
+        Err(Stop::Deletes) => form.numbers("leave_out"),
+        _ => return Ok(wanted),
+    };
+    if leave_out.is_empty() {
+        return Ok(wanted);
+    }
+    let desk = &visitor.reviewer.bench.desk;
+    let links = desk.links_left_without(&seen.review.proposal, &leave_out);
+    Ok(match links.await {
+        Ok(links) if links.is_empty() || form.text(LINKS_LEFT) == digest_of_links(&links) => wanted,
+        Ok(links) => Err(Stop::Links(links)),
+        // The decision itself says what is wrong with it.
+        Err(failure) if failure.code == Code::InvalidInput => wanted,
+        Err(failure) => return Err(failed(&failure)),
+    })
 }
 
 /// Decides to apply a set, if all its changes were shown and its deletions were confirmed.
@@ -202,6 +246,7 @@ async fn carry_out(
                 left_out,
                 wrong: Some(&failure),
                 reason: None,
+                links: &[],
                 after: None,
             };
             let frame = reviews.frame(visitor);

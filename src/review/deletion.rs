@@ -13,6 +13,7 @@ use super::form::Form;
 use super::markup::{self, Frame, counted, text};
 use super::queue::{place, verb};
 use super::session::SignedIn;
+use super::set_page::LINKS_LEFT;
 use crate::audit::ProposedChange;
 use crate::change::{Operation, Risk};
 
@@ -107,6 +108,7 @@ pub(super) fn page(
                     ("digest", &seen.review.digest),
                     ("merge", form.text("merge")),
                     ("unseen", form.text("unseen")),
+                    (LINKS_LEFT, form.text(LINKS_LEFT)),
                     (TOKEN, &session.token_for(&words)),
                 ] { input type="hidden" name=(name) value=(value); }
                 @for number in left_out { input type="hidden" name="leave_out" value=(number); }

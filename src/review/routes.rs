@@ -110,6 +110,7 @@ async fn show_set(State(reviews): Site, Path(id): Path<String>, request: Request
             left_out: &left_out,
             wrong: None,
             reason: None,
+            links: &[],
             after: after.as_ref(),
         };
         let markup = reviews.set(&visitor, &seen, from, given, &frame);

@@ -9,11 +9,13 @@ use super::fields;
 use super::markup::{self, Frame, client, counted, text, when};
 use super::queue::{marks, place, verb, what};
 use super::rows::table;
+use super::session::short_digest;
 use super::sheet::{Change, Text};
 use super::shown::Shown;
 use super::standing::{conflict, hindrance, state};
 use crate::audit::Proposal;
 use crate::change::{Operation, Risk};
+use crate::gates::LinkLeft;
 use crate::page::is_picture;
 
 /// The page.
@@ -33,6 +35,7 @@ pub(super) fn page(shown: &Shown, frame: &Frame) -> Markup {
                     (hidden(shown))
                     (changes(shown))
                     (links_left(proposal))
+                    (links_without(shown.given.links))
                     (decide(shown))
                 }
             } @else {
@@ -233,6 +236,41 @@ fn links_left(proposal: &Proposal) -> Markup {
                     }
                     @if proposal.links_left_not_kept > 0 {
                         li { "and " (proposal.links_left_not_kept) " more" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The member of a form that says which links its page named as leading nowhere.
+pub(super) const LINKS_LEFT: &str = "links_left";
+
+/// The digest of links that lead nowhere for what is left out.
+pub(super) fn digest_of_links(links: &[LinkLeft]) -> String {
+    let told: Vec<_> = links
+        .iter()
+        .map(|left| (left.id, &left.place, &left.link))
+        .collect();
+    short_digest(&format!("{told:?}"))
+}
+
+/// The links that lead nowhere for what a person leaves out, before they decide.
+fn links_without(links: &[LinkLeft]) -> Markup {
+    html! {
+        @if !links.is_empty() {
+            input type="hidden" name=(LINKS_LEFT) value=(digest_of_links(links));
+            section.left {
+                h2 { "Links that will lead nowhere" }
+                ul {
+                    @for left in links {
+                        li {
+                            span.path { (place(&left.place.0, &left.place.1)) }
+                            @if let Some((address, line)) = &left.link {
+                                ", line " (line) ": " code { (text(address)) }
+                            }
+                            ": " (text(left.why))
+                        }
                     }
                 }
             }

@@ -10,6 +10,7 @@ use super::queue::place;
 use super::sheet::Sheet;
 use crate::audit::{CallId, Proposal};
 use crate::error::Code;
+use crate::gates::LinkLeft;
 use crate::notice::Progress;
 use crate::write::{Review, ReviewWarning};
 
@@ -55,6 +56,8 @@ pub(super) struct Given<'a> {
     pub wrong: Option<&'a str>,
     /// The reason for a rejection that is not one, which they mend.
     pub reason: Option<&'a str>,
+    /// The links that lead nowhere for what they leave out, as far as they were not told yet.
+    pub links: &'a [LinkLeft],
     /// The way on from a decided set.
     pub after: Option<&'a After>,
 }

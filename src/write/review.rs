@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::audit::{AuditError, CallId, Proposal, ProposalId, ProposalState, ProposedChange};
 use crate::change::{Change, Risk, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, SetChange};
+use crate::gates::{ChangeSet, LinkLeft, SetChange};
 use crate::page::{Blob, Thing, check_asset, is_picture, mime_of};
 use crate::rules::Facts;
 use crate::wiki::aside;
@@ -20,7 +20,7 @@ use super::source::Beside;
 use super::source::conflict::ConflictCheck;
 use super::source::proposal::Needs;
 use super::source::proposal::outdated::read_now;
-use super::source::proposal::set::{Looked, digest_of, look, needs_of};
+use super::source::proposal::set::{Kept, Looked, digest_of, links_left_without, look, needs_of};
 use super::stages::check::{self, Seen};
 use super::stages::many;
 
@@ -293,6 +293,21 @@ impl Desk {
             }
         }
         Ok(found)
+    }
+
+    /// The links that lead nowhere if a person leaves these changes of an open proposal out, by
+    /// their numbers from 0, and with them what depends on them.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` if there is no such change, or nothing would stay; whatever keeps the changes
+    /// from being seen.
+    pub async fn links_left_without(
+        &self,
+        proposal: &Proposal,
+        leave_out: &[usize],
+    ) -> Result<Vec<LinkLeft>, Failure> {
+        let changes = self.changes_of(proposal).await?;
+        links_left_without(self, changes, leave_out).await
     }
 
     /// The editor and the new text of one change of a proposal, by its number from 0; `None` of a

@@ -761,3 +761,70 @@ async fn a_set_that_takes_long_says_how_far_it_is_without_scripts() {
     assert!(page.text.contains("en/docs/p5"), "{}", page.text);
     desk.program.kill();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_that_lead_nowhere_for_what_is_left_out_are_named_before_it_is_applied() {
+    let desk = desk(&[("docs/a", "[b](/docs/b)\n"), ("docs/b", "B\n")]).await;
+    let agent = Setup::indexed(&desk.wiki, |keys| &keys.admin)
+        .with("WIKI_TOOLSETS", "pages,drafts,proposals")
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .in_dir_of(&desk.agent)
+        .serve()
+        .await;
+    let moved = json!({ "path": "docs", "moveTo": "guide" });
+    let shown = agent.call(BULK, moved).await.unwrap();
+    let id = shown["proposal"].as_str().unwrap();
+    let all = shown["changes"].as_array().unwrap().iter();
+    let mut paths = all.map(|one| one["target"]["path"].as_str().unwrap());
+    let number = paths.position(|path| path == "docs/a").unwrap().to_string();
+    let browser = desk.signed_in().await;
+    let without = ("leave_out", &*number);
+    let asked = browser.decide(id, "apply", &[without]).await;
+    assert_eq!(asked.status, StatusCode::OK, "{}", asked.text);
+    let (_, named) = asked
+        .text
+        .split_once("Links that will lead nowhere")
+        .unwrap_or_else(|| panic!("{}", asked.text));
+    let named = named.split_once("</section>").unwrap().0;
+    for says in ["docs/a", "line 1", "/docs/b"] {
+        assert!(named.contains(says), "{says}: {named}");
+    }
+    // The tick stays, and nothing was sent.
+    let [ticked] = tags(&asked, "input", "name=\"leave_out\"")
+        .into_iter()
+        .filter(|tag| tag.contains(" checked"))
+        .collect::<Vec<_>>()[..]
+    else {
+        panic!("{}", asked.text);
+    };
+    assert!(ticked.contains(&format!("value=\"{number}\"")), "{ticked}");
+    assert_eq!(mutations(&desk.wiki).len(), 0);
+    // A made-up word is not the page's; that of the page applies the rest.
+    let made_up = [without, ("links_left", "x")];
+    let again = browser.decide(id, "apply", &made_up).await;
+    assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+    let told = asked.hidden("links_left");
+    let accepted = [without, ("links_left", &*told)];
+    let done = browser.decide(id, "apply", &accepted).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    assert!(is_there(&desk.wiki, "docs/a") && is_there(&desk.wiki, "guide/b"));
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_open_page_that_asks_for_the_state_of_its_set_asks_the_wiki_nothing() {
+    let place = Prefixed::begin().await;
+    let id = place.propose("docs/a").await;
+    let set = format!("/review/sets/{id}");
+    assert_eq!(place.anna.open(&set).await.status, StatusCode::OK);
+    place.wiki.clear_requests();
+    let state = format!("{set}?part=state");
+    for _ in 0..5 {
+        assert_eq!(place.anna.open(&state).await.text, "open");
+    }
+    assert_eq!(place.wiki.requests().len(), 0);
+    // The page itself is judged by the wiki as it is now.
+    place.move_out("docs/a", "hr/a");
+    assert_eq!(place.anna.open(&set).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(place.anna.open(&state).await.status, StatusCode::NOT_FOUND);
+}

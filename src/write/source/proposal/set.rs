@@ -91,6 +91,18 @@ pub(super) async fn made(
     Ok(set.omitting(omission))
 }
 
+/// The links that lead nowhere if these changes are left out, and what depends on them.
+pub(in crate::write) async fn links_left_without(
+    desk: &Desk,
+    changes: Vec<(ProposedChange, Change)>,
+    leave_out: &[usize],
+) -> Result<Vec<LinkLeft>, Failure> {
+    let omission = omission(desk, &changes, leave_out).await?;
+    let out = omission.as_ref().map_or(&[][..], |one| one.all.numbers());
+    let (_, _, links_left) = parted(desk, changes, out).await?;
+    Ok(links_left)
+}
+
 /// What a person leaves out: what was named, and what depends on it.
 pub(super) async fn omission(
     desk: &Desk,
