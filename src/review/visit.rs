@@ -315,3 +315,24 @@ pub(super) fn broken(what: &str) -> Reply {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{StatusCode, header};
+
+    use super::busy;
+    use crate::error::{Code, Failure};
+    use crate::render_budget::NoRoom;
+
+    #[test]
+    fn a_decision_that_found_no_room_is_told_when_to_come_again_and_no_other() {
+        let reply = busy(&NoRoom.into()).unwrap();
+        assert_eq!(reply.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(reply.headers()[header::RETRY_AFTER], "5");
+        for code in [Code::RateLimited, Code::NotApplied] {
+            assert!(busy(&Failure::new(code, "No.")).is_none(), "{code:?}");
+        }
+        let conflict = Failure::new(Code::EditConflict, "No.").detail("retryAfterSeconds", 5);
+        assert!(busy(&conflict).is_none());
+    }
+}

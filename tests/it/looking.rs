@@ -344,3 +344,85 @@ async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
     let page = browser.open(&set).await;
     assert_eq!(page.status, StatusCode::OK, "{}", page.text);
 }
+
+/// A large page that was written, and another in a draft: both are previewed many times at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_previews_of_undos_and_drafts_take_bounded_memory_and_lose_nothing() {
+    const LINES: usize = 20_000;
+    const SUBMIT: &str = "wikijs_submit_draft";
+    const UNDO: &str = "wikijs_undo_write";
+    let (old, new) = (text(LINES, "row"), text(LINES, "new"));
+    let pages = [("docs/a", &*old), ("docs/b", &old), ("docs/small", "old\n")];
+    let wiki = wiki_of(&pages).await;
+    let dir = TempDir::new().unwrap();
+    let [a, b, small] = pages.map(|(path, _)| id_of(&wiki, path));
+    let (address, key) = (wiki.address(), wiki.keys().scripter.clone());
+    let content = new.clone();
+    let measured = tokio::task::spawn_blocking(move || {
+        let variables = [
+            ("WIKI_BASE_URL", &*address),
+            ("WIKI_API_TOKEN", &key),
+            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+            ("WIKI_MUTATIONS_ENABLED", "true"),
+            ("WIKI_MUTATION_DRY_RUN", "false"),
+            ("WIKI_TOOLSETS", "pages,drafts,undo"),
+            ("WIKI_INDEX", "off"),
+        ];
+        let mut program = Program::serve(&[], &variables);
+        let confirmed = |program: &mut Program, tool, mut arguments: Value| {
+            let shown = program.call(tool, &arguments);
+            arguments["confirm"] = shown["confirm"]["token"]
+                .as_str()
+                .or(shown["confirm"].as_str())
+                .unwrap_or_else(|| panic!("{:.900}", shown.to_string()))
+                .into();
+            program.call(tool, &arguments)
+        };
+        let edit = json!({ "id": a, "content": content });
+        let written = confirmed(&mut program, UPDATE, edit);
+        assert_eq!(written["outcome"], "applied", "{written}");
+        let undo = json!({ "callId": written["callId"] });
+        let edit = json!({ "id": b, "content": content, "draft": "large" });
+        program.call(UPDATE, &edit);
+        let submit = json!({ "draft": "large" });
+        let other = ("wikijs_get_page_by_id", json!({ "id": small }));
+        let mut alone = Duration::ZERO;
+        for _ in 0..5 {
+            let began = Instant::now();
+            program.call(other.0, &other.1);
+            alone = alone.max(began.elapsed());
+        }
+        let kinds = [(UNDO, undo.clone()), (SUBMIT, submit.clone())];
+        let calls: Vec<_> = kinds.into_iter().cycle().take(AT_ONCE).collect();
+        let memory = Memory::of(program.id());
+        memory.forget();
+        let idle = memory.most();
+        let (answers, longest) = calls_at_once(&mut program, &calls, &other);
+        let grown = memory.most().saturating_sub(idle);
+        // Whatever was refused can be done afterwards.
+        for (tool, arguments) in [(SUBMIT, submit), (UNDO, undo)] {
+            let done = confirmed(&mut program, tool, arguments);
+            assert_eq!(done["outcome"], "applied", "{tool}: {done}");
+        }
+        program.kill();
+        (answers, longest, alone, grown)
+    });
+    let (answers, longest, alone, grown) = measured.await.unwrap();
+    let mut shown = [0; 2];
+    for (number, answer) in answers.iter().enumerate() {
+        if answer["isError"] == true {
+            let error = &answer["_meta"]["error"];
+            assert_eq!(error["code"], "RATE_LIMITED", "{answer}");
+        } else {
+            shown[number % 2] += 1;
+        }
+    }
+    let told = format!(
+        "{grown} bytes above idle, {shown:?} of {AT_ONCE} shown, others {longest:?} beside {alone:?}"
+    );
+    assert!(shown.iter().all(|count| *count > 0), "{told}");
+    assert!(grown <= MOST_MEMORY, "{told}");
+    assert!(longest <= bound(alone), "{told}");
+    let content = |id| wiki.with_store(|store| store.page(id).unwrap().content.clone());
+    assert!(content(a) == old && content(b) == new, "{told}");
+}
