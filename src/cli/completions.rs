@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Arguments) -> Exit {
     if arguments.shell == Shell::Bash {
         // clap_complete 4.6 writes a hyphen in the program's name in two forms here: one where it
         // sets a command and one where it looks it up.
-        script = script.replace("wikijs__subcmd__mcp", "wikijs__mcp");
+        script = script.replace("wikijs__subcmd__gate", "wikijs__gate");
     }
     print::line(script.trim_end());
     Exit::Done

@@ -679,7 +679,7 @@ fn bash_completes_below_the_top_level_too() {
         let line: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
         let asked = format!(
             "{script}\nCOMP_WORDS=(wikijs-gate {})\nCOMP_CWORD={}\n\
-             _wikijs__mcp wikijs-gate '{last}' '{before}'\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
+             _wikijs__gate wikijs-gate '{last}' '{before}'\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
             line.join(" "),
             words.len()
         );
