@@ -13,6 +13,7 @@ mod file_faults;
 mod files;
 mod flags;
 mod health;
+mod help;
 mod index;
 mod left_to_people;
 mod level;
@@ -52,7 +53,7 @@ use serde_json::json;
 pub use exit::Exit;
 pub use reference::reference;
 
-/// Let language-model agents read and edit a Wiki.js wiki, with safety gates on every write
+/// Let agents read and edit a Wiki.js wiki, with safety gates on every write
 #[derive(Debug, Parser)]
 #[command(name = "wikijs-gate", version, max_term_width = 100)]
 struct Arguments {
@@ -62,7 +63,10 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve the configured wiki over standard input and output (the default), or HTTP
+    /// Serve the configured wiki over standard input and output, or HTTP
+    ///
+    /// It is the default command. Without a wiki's address and key it only lists its tools to a
+    /// client on standard input, and each call says what to set.
     Serve(serve::Arguments),
     /// Undo a write, with the page state kept in the audit log
     Undo(undo::Arguments),
@@ -72,25 +76,29 @@ enum Command {
     Review(review::Arguments),
     /// Edit a wiki as files in a folder: pull, status, diff, push
     Files(files::Arguments),
-    /// Stop the writes of all servers on this audit directory within a second, without a restart
+    /// Stop the writes of all servers on this audit directory
+    ///
+    /// It takes effect within a second, without a restart.
     Pause(pause::Pause),
     /// Resume writes after a pause
     Resume(pause::Resume),
-    /// Review what was written, through which client, and what was refused
+    /// Review what was written or refused, and through which client
     Audit(audit::Arguments),
     /// Show which changes the rules of the settings file match
     Rules(rules::Arguments),
-    /// Check the wiki, the key, its rights, the policy and the audit log; writes nothing
+    /// Check wiki, key, rights, policy and audit log; writes nothing
     Doctor(doctor::Arguments),
     /// Ask a server over HTTP whether it is alive, for supervisors
     Health(health::Arguments),
-    /// Call a tool like an agent, through the same gates, with output for people
+    /// Call a tool like an agent, with output for people
+    ///
+    /// The call passes the same gates.
     Tool(tool::Arguments),
     /// Manage the named clients of a server over HTTP, and their tokens
     Token(token::Arguments),
     /// Manage the content indexes on the disk, which searches use
     Index(index::Arguments),
-    /// Look at what clients remember, restore and forget it, take it to another machine
+    /// Show, restore, forget, export and import what clients remember
     Memory(memory::Arguments),
     /// Write, check and show the settings
     Config(config::Arguments),
@@ -98,7 +106,7 @@ enum Command {
     Site(site::Arguments),
     /// Print the completion script of a shell
     Completions(completions::Arguments),
-    /// Show in a few seconds what this program is for, on an embedded wiki
+    /// Show in a few seconds what this is for, on an embedded wiki
     #[cfg(feature = "demo")]
     Demo(demo::Arguments),
 }
@@ -107,6 +115,13 @@ enum Command {
 #[must_use]
 pub fn csv_columns() -> String {
     audit::csv_columns()
+}
+
+/// The definition of the command line, from which man pages are made.
+#[doc(hidden)]
+#[must_use]
+pub fn definition() -> clap::Command {
+    command()
 }
 
 /// How long the runtime's threads may take to end once all work is done.
@@ -121,7 +136,7 @@ pub fn main() -> ExitCode {
     // and errors.
     let matches = every_flag()
         .try_get_matches()
-        .or_else(|_| command().try_get_matches());
+        .or_else(|_| help::grouped(command()).try_get_matches());
     let parsed = matches.and_then(|matches| {
         start::give(flags::given(&matches));
         Ok((wants_json(&matches), Arguments::from_arg_matches(&matches)?))
@@ -185,7 +200,7 @@ fn every_flag() -> clap::Command {
     flags::add_to(Arguments::command())
 }
 
-/// The same, as help shows them.
+/// The same; of the subcommands, none shows the flags of settings.
 fn command() -> clap::Command {
     flags::only_at_the_top(every_flag())
 }

@@ -4,26 +4,18 @@ use std::fmt::Write as _;
 
 use clap::Command;
 
-use super::flags;
+use super::help;
 
 /// The whole help of every command, as Markdown; the flags of settings, which all commands
 /// take, once.
 #[must_use]
 pub fn reference() -> String {
     let mut text = String::new();
-    let mut command = flags::hidden(super::command()).bin_name("wikijs-gate");
-    command.build();
+    let command = help::grouped(super::command()).bin_name("wikijs-gate");
+    // The flags of settings come once, at the end.
+    let mut command = command.after_long_help("");
     write(&mut command, &mut text);
-    let settings = flags::add_to(Command::new("settings").disable_help_flag(true));
-    let settings = settings
-        .help_template("{options}")
-        .render_long_help()
-        .to_string();
-    section(
-        &mut text,
-        "Flags of settings",
-        settings.trim_start_matches("Settings:\n"),
-    );
+    section(&mut text, "Flags of settings", &help::settings());
     text
 }
 

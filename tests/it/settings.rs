@@ -438,6 +438,29 @@ fn no_flag_takes_a_secret() {
 }
 
 #[test]
+fn the_short_help_fits_on_a_screen() {
+    let home = Home::new();
+    let help = home.command(&["-h"]).run();
+    golden("help", &help.told);
+    assert!(help.stdout.lines().count() <= 40, "{}", help.stdout);
+    for line in help.stdout.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    // The long one has the same groups.
+    let long = home.command(&["--help"]).run().stdout;
+    let groups = |help: &str| {
+        let help = help
+            .split_once("\n\n")
+            .unwrap()
+            .1
+            .split_once("Options:")
+            .unwrap();
+        help.0.to_owned()
+    };
+    assert_eq!(groups(&long), groups(&help.stdout));
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "one story of one file")]
 fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
     let home = Home::new();
