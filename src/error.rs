@@ -87,6 +87,8 @@ codes! {
     ApiDisabled = "API_DISABLED", "Tell the user: an administrator can switch it on under Administration, API Access.";
     /// The wiki, or what stands before it, asks for fewer requests; or too many confirm tokens were wrong, and none is looked at for `details.retryAfterSeconds`; or too many large pages are compared at that moment, and nothing was sent.
     RateLimited = "RATE_LIMITED", "Wait, then call again.";
+    /// The server was started without the address or the key of a wiki; `details.missing` names the settings.
+    NotConfigured = "NOT_CONFIGURED", "Tell the user to set what details.missing names and to start this server again; `wikijs-gate config init` writes a settings file.";
     /// The wiki does not answer, or something else answers in its place.
     WikiUnavailable = "WIKI_UNAVAILABLE", "Call again later; if it lasts, check WIKI_BASE_URL and WIKI_GRAPHQL_PATH.";
     /// Something took longer than its limit.

@@ -96,7 +96,7 @@ impl Exit {
             | Code::FieldUnreadable
             | Code::NothingToUndo
             | Code::ProposalOutdated => Self::Refused,
-            Code::InvalidInput => Self::Usage,
+            Code::InvalidInput | Code::NotConfigured => Self::Usage,
             Code::PageNotFound
             | Code::AmbiguousPage
             | Code::SectionNotFound

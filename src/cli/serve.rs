@@ -9,10 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
 use super::signals::{HangUps, Signals};
-use super::{Outcome, print, start};
+use super::start::{self, Start};
+use super::{Outcome, print};
 use crate::config::{Layers, ServeSettings, Settings, address_of};
 use crate::server::http::{HttpLimits, HttpServer, refused_start};
-use crate::server::{App, Reload, Site, Sites, Unasked, serve_stdio};
+use crate::server::{App, Reload, Site, Sites, Unasked, serve_stdio, serve_tools_alone};
 use crate::write::Patience;
 
 /// Arguments of `serve`.
@@ -68,8 +69,30 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         || ServeSettings::read(&layers.source()).is_ok_and(|serve| serve.address.is_some());
     // Over standard input and output there is one client, and one wiki.
     let is_of_all = listens && start::given().site.is_none();
-    let settings = start::settings_of(&layers, is_of_all)?;
+    // A person at a terminal sees at once what is missing.
+    let settings = if listens || print::is_typed() {
+        start::settings_of(&layers, is_of_all)?
+    } else {
+        match start::settings_if_set(&layers)? {
+            Start::Wiki(settings) => settings,
+            Start::WithoutWiki(missing) => return serve_without_wiki(&layers, missing).await,
+        }
+    };
     serve(settings, Some((layers, is_of_all)), http, hang_ups).await
+}
+
+/// Lists the tools for a registry, or for somebody who only looks; each call says what to set.
+async fn serve_without_wiki(layers: &Layers, missing: Vec<&'static str>) -> Outcome {
+    let failed = |error: String| (Exit::Failed, error);
+    let (tools, _) = start::tools_of(layers)?;
+    let names = missing.join(" and ");
+    tracing::warn!("serving no wiki but the list of tools: {names} is not set");
+    let stop = CancellationToken::new();
+    let signals = Signals::listen(stop.clone()).map_err(failed)?;
+    serve_tools_alone(tools, missing, stop)
+        .await
+        .map_err(failed)?;
+    Ok(signals.exit().unwrap_or(Exit::Done))
 }
 
 /// Serves wikis. `layers` is where their settings are read from again, and whether all wikis of

@@ -8,7 +8,9 @@ use super::actor::actor;
 use super::exit::Exit;
 use super::{log, print};
 use crate::audit::{AuditLog, Client};
-use crate::config::{self, AuditSettings, Given, Layers, ServeSettings, Settings, log_settings};
+use crate::config::{
+    self, AuditSettings, Given, Layers, ServeSettings, SettingError, Settings, log_settings,
+};
 use crate::gates::{Policy, SessionId};
 use crate::server::App;
 use crate::server::http::check_start;
@@ -34,12 +36,41 @@ pub(super) fn given() -> &'static Given {
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
 pub(super) fn settings_of(layers: &Layers, of_all: bool) -> Result<Vec<Settings>, (Exit, String)> {
-    let read = if of_all {
+    read(layers, of_all).map_err(|faults| first(&faults))
+}
+
+/// What a server over standard input and output starts with.
+pub(super) enum Start {
+    /// The settings of its wiki.
+    Wiki(Vec<Settings>),
+    /// The settings that it lacks to have one.
+    WithoutWiki(Vec<&'static str>),
+}
+
+/// Reads the settings of a server over standard input and output, which starts without a wiki where
+/// nothing says which. Any other fault stops it.
+///
+/// # Errors
+/// The first setting that is bad, with the exit code for it.
+pub(super) fn settings_if_set(layers: &Layers) -> Result<Start, (Exit, String)> {
+    let faults = match read(layers, false) {
+        Ok(settings) => return Ok(Start::Wiki(settings)),
+        Err(faults) => faults,
+    };
+    let (lacking, wrong): (Vec<_>, Vec<_>) = faults.iter().partition(|fault| fault.lacks_wiki);
+    if wrong.is_empty() {
+        let names = lacking.iter().map(|fault| fault.name);
+        return Ok(Start::WithoutWiki(names.collect()));
+    }
+    Err(first(&wrong))
+}
+
+fn read(layers: &Layers, of_all: bool) -> Result<Vec<Settings>, Vec<SettingError>> {
+    if of_all {
         Settings::load_every(layers)
     } else {
         Settings::load(layers).map(|settings| vec![settings])
-    };
-    read.map_err(|faults| first(&faults))
+    }
 }
 
 /// Starts the log and reads the settings of a command that works with the wiki, and logs their
@@ -177,8 +208,15 @@ pub(super) fn registry() -> Result<Registry, (Exit, String)> {
 /// The setting that is bad, with the exit code for it.
 pub(super) fn tools() -> Result<(Registry, Vec<String>), (Exit, String)> {
     start_log(Some("warn"))?;
+    tools_of(&layers()?)
+}
+
+/// The same of these layers.
+///
+/// # Errors
+/// The setting that is bad, with the exit code for it.
+pub(super) fn tools_of(layers: &Layers) -> Result<(Registry, Vec<String>), (Exit, String)> {
     let wrong = |error: &dyn ToString| (Exit::Usage, error.to_string());
-    let layers = layers()?;
     let surface = config::offered(&layers.source()).map_err(|error| wrong(&error))?;
     let customs = config::custom_tools(&layers.source(), &surface);
     let customs = customs.map_err(|error| wrong(&error))?;

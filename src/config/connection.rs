@@ -13,14 +13,19 @@ pub(super) fn base_url(source: &Source<'_>) -> Result<Url, SettingError> {
     const NAME: &str = "WIKI_BASE_URL";
     let text = source.filled(NAME)?.ok_or_else(|| {
         let sites = source.file.map_or(&[][..], |file| &file.sites);
-        let fault = match (source.site, sites) {
-            (None, [_, ..]) => format!("is missing; name a site with --site: {}", known(sites)),
-            (Some(_), _) => format!("is missing; it {ALLOWED_ADDRESS}"),
-            (None, []) => format!(
-                "is missing; it {ALLOWED_ADDRESS} (`wikijs-gate config init` writes a settings file)"
+        match (source.site, sites) {
+            (None, [_, ..]) => SettingError::new(
+                NAME,
+                format!("is missing; name a site with --site: {}", known(sites)),
             ),
-        };
-        SettingError::new(NAME, fault)
+            (Some(_), _) => SettingError::new(NAME, format!("is missing; it {ALLOWED_ADDRESS}")),
+            (None, []) => SettingError::lacking(
+                NAME,
+                format!(
+                    "is missing; it {ALLOWED_ADDRESS} (`wikijs-gate config init` writes a settings file)"
+                ),
+            ),
+        }
     })?;
     parse_base_url(&text)
 }

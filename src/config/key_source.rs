@@ -165,12 +165,17 @@ pub(super) fn key(
             return Err(SettingError::new(second, fault));
         }
         _ => {
-            let fault = if source.site.is_some() {
-                "is missing; a site's key is never inherited, so give it its own (or api_token_file, or token_command)"
+            return Err(if source.site.is_some() {
+                SettingError::new(
+                    NAME,
+                    "is missing; a site's key is never inherited, so give it its own (or api_token_file, or token_command)",
+                )
             } else {
-                "is missing; it must be an API key of the wiki (or set WIKI_API_TOKEN_FILE)"
-            };
-            return Err(SettingError::new(NAME, fault));
+                SettingError::lacking(
+                    NAME,
+                    "is missing; it must be an API key of the wiki (or set WIKI_API_TOKEN_FILE)",
+                )
+            });
         }
     };
     let source = KeySource {

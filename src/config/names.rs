@@ -21,7 +21,7 @@ const fn setting(
     }
 }
 
-/// The default of a setting without which no server starts.
+/// The default of a setting without which no wiki is served.
 pub(super) const REQUIRED: &str = "required";
 
 /// All settings, in the order of the documentation.

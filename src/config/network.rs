@@ -13,13 +13,13 @@ use crate::wiki::{Network, Proxy, authorities, headers, is_loopback};
 /// The most bytes read of a file: four times as many as all authorities of a system take.
 const MOST: u64 = 1 << 20;
 
-/// Reads the network settings for the wiki at this address.
+/// Reads the network settings for the wiki at this address, if it has one.
 ///
 /// # Errors
 /// The setting that is bad, or that names a bad file.
 pub(super) fn network(
     source: &Source<'_>,
-    wiki: &Url,
+    wiki: Option<&Url>,
     warnings: &mut Vec<String>,
 ) -> Result<Network, SettingError> {
     const AUTHORITIES: &str = "WIKI_CA_FILE";
@@ -45,13 +45,14 @@ pub(super) fn network(
 
 /// The proxy from our setting, else from the environment for the wiki's scheme. The environment's
 /// proxy is not used for a wiki on this machine.
-fn proxy(source: &Source<'_>, wiki: &Url) -> Result<Option<Proxy>, SettingError> {
+fn proxy(source: &Source<'_>, wiki: Option<&Url>) -> Result<Option<Proxy>, SettingError> {
     const NAME: &str = "WIKI_PROXY";
     let (name, text, except) = if let Some(text) = source.filled(NAME)? {
         (NAME, text, None)
-    } else if is_loopback(wiki) {
-        return Ok(None);
     } else {
+        let Some(wiki) = wiki.filter(|wiki| !is_loopback(wiki)) else {
+            return Ok(None);
+        };
         let names = match wiki.scheme() {
             "https" => ["HTTPS_PROXY", "https_proxy"],
             _ => ["HTTP_PROXY", "http_proxy"],
@@ -124,7 +125,7 @@ mod tests {
         let get = |name: &str| map.get(name).map(OsString::from);
         let wiki = Url::parse(wiki).expect("an address");
         let mut warnings = Vec::new();
-        network(&Source::new(&get), &wiki, &mut warnings)
+        network(&Source::new(&get), Some(&wiki), &mut warnings)
             .map(|network| (network, warnings))
             .map_err(|error| error.to_string())
     }

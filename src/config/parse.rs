@@ -22,6 +22,8 @@ pub struct SettingError {
     pub fault: String,
     /// Where its value comes from.
     pub origin: Origin,
+    /// Whether no layer gives the wiki's address or its key, and nothing is set wrongly.
+    pub lacks_wiki: bool,
 }
 
 impl SettingError {
@@ -30,6 +32,15 @@ impl SettingError {
             name,
             fault: fault.into(),
             origin: Origin::Default,
+            lacks_wiki: false,
+        }
+    }
+
+    /// The wiki's address or its key is set nowhere.
+    pub(super) fn lacking(name: &'static str, fault: impl Into<String>) -> Self {
+        Self {
+            lacks_wiki: true,
+            ..Self::new(name, fault)
         }
     }
 }

@@ -178,9 +178,7 @@ impl Settings {
         let index = faults.sift(storage::index(source));
         let indent = faults.sift(source.number("WIKI_JSON_INDENT"));
         let serve = faults.sift(ServeSettings::read(source));
-        let network = base_url
-            .as_ref()
-            .and_then(|wiki| faults.sift(network::network(source, wiki, &mut more)));
+        let network = faults.sift(network::network(source, base_url.as_ref(), &mut more));
         let (key, key_source) = key.unzip();
         let reads = policy.as_ref().map(|policy| policy.reads.clone());
         let wiki = (|| {

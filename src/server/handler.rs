@@ -11,7 +11,7 @@ use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CustomRequest, CustomResult, DiscoverResult, GetPromptRequestParams, GetPromptResponse,
-    Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
+    InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
     SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
@@ -225,9 +225,7 @@ impl ServerHandler for Handler {
             .build();
         capabilities.logging = Some(JsonObject::new());
         ServerConfig::new(capabilities)
-            .with_server_info(
-                Implementation::new("wikijs-gate", env!("CARGO_PKG_VERSION")).with_title("Wiki.js"),
-            )
+            .with_server_info(methods::server_info())
             .with_instructions(INSTRUCTIONS)
     }
 

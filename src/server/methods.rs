@@ -2,7 +2,9 @@
 
 use axum::http::request::Parts;
 use rmcp::ErrorData;
-use rmcp::model::{CallToolRequestParams, CustomRequest, ErrorCode, ProtocolVersion};
+use rmcp::model::{
+    CallToolRequestParams, CustomRequest, ErrorCode, Implementation, ProtocolVersion,
+};
 use rmcp::service::{RequestContext, RoleServer};
 
 use super::intake::{Cargo, Load};
@@ -32,6 +34,11 @@ const DROPPED: [&str; 4] = [
     "resources/subscribe",
     "resources/unsubscribe",
 ];
+
+/// The name and version of this server.
+pub(super) fn server_info() -> Implementation {
+    Implementation::new("wikijs-gate", env!("CARGO_PKG_VERSION")).with_title("Wiki.js")
+}
 
 /// The error for a request that is not one of the protocol.
 pub(super) fn refusal(request: &CustomRequest, context: &RequestContext<RoleServer>) -> ErrorData {

@@ -29,10 +29,11 @@ mod terms;
 #[doc(hidden)]
 pub mod uri;
 mod visit;
+mod without_wiki;
 
 pub use app::App;
 pub use handler::Handler;
 pub use own_tools::Unasked;
 pub use reload::Reload;
 pub use site::{Site, Sites};
-pub use stdio::{Ended, serve_stdio};
+pub use stdio::{Ended, serve_stdio, serve_tools_alone};

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use rmcp::ServiceExt;
+use rmcp::handler::server::ServerHandler;
 use rmcp::model::{ClientNotification, GetExtensions as _, JsonRpcMessage, RequestId};
 use rmcp::service::{
     QuitReason, RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage,
@@ -22,7 +23,9 @@ use tokio_util::sync::CancellationToken;
 use super::handler::Handler;
 use super::lines::{Lines, Slot};
 use super::site::Sites;
+use super::without_wiki::WithoutWiki;
 use crate::gates::SessionId;
+use crate::tools::Registry;
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +61,26 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// One sentence, where the handshake fails for another reason than an early end.
 pub async fn serve_stdio(sites: Arc<Sites>, stop: CancellationToken) -> Result<Ended, String> {
     let handler = Handler::alone(Arc::clone(&sites), SessionId::new("stdio"));
+    let ended = answer(handler, stop).await;
+    sites.finish().await;
+    ended
+}
+
+/// Serves the list of tools without a wiki until stdin closes or `stop` is cancelled; each call is
+/// answered with the settings that are missing.
+///
+/// # Errors
+/// As [`serve_stdio`].
+pub async fn serve_tools_alone(
+    tools: Registry,
+    missing: Vec<&'static str>,
+    stop: CancellationToken,
+) -> Result<Ended, String> {
+    answer(WithoutWiki::new(tools, missing), stop).await
+}
+
+/// Answers the only client of stdin and stdout.
+async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<Ended, String> {
     // A token of its own, since the service cancels it at its end and `stop` is only for signals.
     let connection = stop.child_token();
     let closed = CancellationToken::new();
@@ -96,7 +119,6 @@ pub async fn serve_stdio(sites: Arc<Sites>, stop: CancellationToken) -> Result<E
         Err(error) => Err(format!("the handshake failed: {error}")),
     };
     last_answers.abort();
-    sites.finish().await;
     ended
 }
 

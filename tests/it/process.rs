@@ -415,12 +415,6 @@ fn a_missing_or_bad_setting_stops_the_start_in_one_line() {
         ("HOME", "/nonexistent"),
     ];
     for (name, value, wanted) in [
-        (
-            "WIKI_BASE_URL",
-            None,
-            "WIKI_BASE_URL is missing; it must be an address such as https://wiki.example.com (`wikijs-gate config init`",
-        ),
-        ("WIKI_API_TOKEN", None, "WIKI_API_TOKEN is missing"),
         ("WIKI_BASE_URL", Some("wiki"), "WIKI_BASE_URL must be"),
         (
             "WIKI_BASE_URL",
@@ -487,6 +481,147 @@ fn a_missing_or_bad_setting_stops_the_start_in_one_line() {
         );
         assert!(!end.stderr[0].contains("plantedkey"), "{:?}", end.stderr);
     }
+}
+
+/// The answer to `tools/list` of a server on these settings, which is then called.
+fn tools_without_a_wiki(variables: &[(&str, &str)], missing: &Value) -> Value {
+    let mut program = Program::start(&[], variables);
+    let told = program.request(
+        "initialize",
+        &json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": { "name": "registry", "version": "1" },
+        }),
+    );
+    assert_eq!(told["result"]["serverInfo"]["name"], "wikijs-gate");
+    program.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    let listed = program.request("tools/list", &json!({}))["result"]["tools"].clone();
+    let error = program.full("wikijs_list_pages", &json!({}));
+    assert_eq!(error["code"], "NOT_CONFIGURED", "{error}");
+    assert_eq!(error["details"]["missing"], *missing, "{error}");
+    for name in missing.as_array().unwrap() {
+        let name = name.as_str().unwrap();
+        for text in [&told["result"]["instructions"], &error["message"]] {
+            assert!(text.as_str().unwrap().contains(name), "{text}");
+        }
+    }
+    let unknown = program.request("tools/call", &json!({ "name": "wikijs_nothing" }));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    let end = program.stopped();
+    assert_eq!(end.code, Some(0), "{:?}", end.stderr);
+    end.spoke_only_the_protocol();
+    listed
+}
+
+#[test]
+fn without_a_wiki_a_client_sees_the_tools_and_each_call_says_what_to_set() {
+    let home = TempDir::new().unwrap();
+    let path = home.path().to_str().unwrap();
+    let (address, key) = (
+        ("WIKI_BASE_URL", "http://127.0.0.1:9"),
+        ("WIKI_API_TOKEN", PLANTED),
+    );
+    for more in [
+        &[][..],
+        &[("WIKI_READ_ONLY", "true")],
+        &[("WIKI_TOOLSETS", "pages")],
+    ] {
+        let variables = [&[("HOME", path)], more].concat();
+        let both = json!(["WIKI_BASE_URL", "WIKI_API_TOKEN"]);
+        let listed = tools_without_a_wiki(&variables, &both);
+        let mut set = Program::serve(&[], &[&variables[..], &[address, key]].concat());
+        let of_set = set.request("tools/list", &json!({}))["result"]["tools"].clone();
+        set.kill();
+        assert!(listed.as_array().unwrap().len() > 3);
+        assert_eq!(listed, of_set);
+    }
+    let other = TempDir::new().unwrap();
+    let of_other = ("HOME", other.path().to_str().unwrap());
+    tools_without_a_wiki(&[of_other, address], &json!(["WIKI_API_TOKEN"]));
+    tools_without_a_wiki(&[of_other, key], &json!(["WIKI_BASE_URL"]));
+    // It opened no log and made no directory.
+    assert!(all_files(other.path()).is_empty());
+    assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn only_a_client_on_stdin_is_served_without_a_wiki_and_only_if_nothing_is_set_wrongly() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("config.toml");
+    let sites = "[sites.a]\nbase_url = \"https://a.example\"\n[sites.b]\nbase_url = \"https://b.example\"\n";
+    fs::write(&file, sites).unwrap();
+    let file = ("WIKI_CONFIG", file.to_str().unwrap());
+    let home = ("HOME", "/nonexistent");
+    let address = ("WIKI_BASE_URL", "http://127.0.0.1:9");
+    let refused = [
+        (
+            &["tool", "call", "wikijs_list_pages"][..],
+            vec![home],
+            "WIKI_BASE_URL is missing; it must be an address such as https://wiki.example.com (`wikijs-gate config init`",
+        ),
+        (
+            &["tool", "call", "wikijs_list_pages"],
+            vec![home, address],
+            "WIKI_API_TOKEN is missing",
+        ),
+        (
+            &["serve", "--http", "127.0.0.1:0"],
+            vec![home],
+            "WIKI_BASE_URL is missing",
+        ),
+        (
+            &["serve"],
+            vec![home, ("WIKI_SERVE_ADDRESS", "127.0.0.1:0")],
+            "WIKI_BASE_URL is missing",
+        ),
+        (
+            &[],
+            vec![home, ("WIKI_BASE_URL", "wiki")],
+            "WIKI_BASE_URL must be",
+        ),
+        (
+            &[],
+            vec![home, ("WIKI_BASE_URL", "")],
+            "WIKI_BASE_URL is set but empty",
+        ),
+        (
+            &[],
+            vec![home, address, ("WIKI_API_TOKEN_FILE", "/nowhere")],
+            "WIKI_API_TOKEN_FILE names",
+        ),
+        (
+            &[],
+            vec![home, ("WIKI_CONFIRM", "nobody")],
+            "WIKI_CONFIRM must be",
+        ),
+        (
+            &[],
+            vec![home, ("WIKI_CA_FILE", "/nowhere")],
+            "WIKI_CA_FILE names",
+        ),
+        (&[], vec![("PATH", "/bin")], "WIKI_AUDIT_DIR is missing"),
+        (
+            &[],
+            vec![home, file],
+            "WIKI_BASE_URL is missing; name a site with --site: there are a, b",
+        ),
+        (
+            &["--site", "a"],
+            vec![home, file],
+            "sites.a.api_token is missing",
+        ),
+    ];
+    for (arguments, variables, wanted) in refused {
+        let end = Program::start(arguments, &variables).end();
+        assert_eq!(end.code, Some(2), "{wanted}: {:?}", end.stderr);
+        assert_eq!(end.stdout, Vec::<String>::new());
+        assert!(end.stderr[0].contains(wanted), "{wanted}: {:?}", end.stderr);
+    }
+    let doctor = Program::start(&["doctor"], &[home]).end();
+    assert_eq!(doctor.code, Some(5));
+    let told = doctor.stdout.concat();
+    assert!(told.contains("WIKI_BASE_URL is missing"), "{told}");
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! Lists the tools where no wiki is set, and answers each call with the settings that are missing.
+
+use rmcp::ErrorData;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig,
+};
+use rmcp::service::{RequestContext, RoleServer};
+
+use super::{methods, result};
+use crate::config::Indent;
+use crate::error::{Code, Failure};
+use crate::tools::{Definition, Offered, Registry, is_of_delegation};
+
+/// Answers a connection of a server that has no wiki: it holds no key, opens no log, sends nothing.
+#[derive(Debug)]
+pub(super) struct WithoutWiki {
+    tools: Registry,
+    missing: Vec<&'static str>,
+}
+
+impl WithoutWiki {
+    pub(super) const fn new(tools: Registry, missing: Vec<&'static str>) -> Self {
+        Self { tools, missing }
+    }
+
+    /// The tools that a server on these settings has for the only client of its stdin.
+    fn offered(&self) -> Vec<&Definition> {
+        // Whether its reads are bounded is known with the wiki.
+        let is_open = |tool: &&Definition| {
+            let custom = tool.custom.as_ref();
+            custom.is_none_or(|custom| !custom.is_for_open_reads)
+        };
+        let tools = self.tools.definitions().filter(is_open);
+        tools.filter(|tool| !is_of_delegation(tool)).collect()
+    }
+
+    fn told(&self) -> String {
+        let missing = self.missing.join(" and ");
+        format!("This server has no wiki yet: {missing} must be set.")
+    }
+}
+
+impl ServerHandler for WithoutWiki {
+    fn get_info(&self) -> ServerConfig {
+        let told = format!("{} {}", self.told(), Code::NotConfigured.hint());
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(methods::server_info())
+            .with_instructions(told)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.offered();
+        let offered = Offered::of(tools.iter().map(|tool| tool.name));
+        let told = tools.iter().map(|tool| offered.definition(tool));
+        let told = told.map(|tool| result::tool(&tool)).collect();
+        Ok(ListToolsResult::with_all_items(told))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if !self.offered().iter().any(|tool| tool.name == request.name) {
+            let name = methods::printable(&request.name);
+            return Err(ErrorData::invalid_params(
+                format!("unknown tool: {name}"),
+                None,
+            ));
+        }
+        let failure =
+            Failure::new(Code::NotConfigured, self.told()).detail("missing", self.missing.clone());
+        Ok(result::failure(&failure, Indent::default()).into())
+    }
+}
