@@ -15,6 +15,8 @@
 #     -p 127.0.0.1:8765:8765 -e WIKI_SERVE_ADDRESS=0.0.0.0:8765 \
 #     -e WIKI_BASE_URL=https://wiki.example.com -e WIKI_API_TOKEN wikijs-gate
 FROM rust:1.95.0-alpine3.22 AS build
+# The base image is of one version, and its packages with it.
+# hadolint ignore=DL3018
 RUN apk add --no-cache ca-certificates-bundle make musl-dev perl
 WORKDIR /build
 COPY . .
@@ -31,6 +33,8 @@ COPY --from=build /build/target/dist/wikijs-gate /usr/local/bin/wikijs-gate
 # name. All else may be read-only.
 COPY --from=build /temporary /tmp
 COPY --from=build --chown=65532:65532 /state /var/lib/wikijs-gate
+# These are places, no secrets.
+# hadolint ignore=DL3064
 ENV WIKI_AUDIT_DIR=/var/lib/wikijs-gate/audit \
     WIKI_INDEX_DIR=/var/lib/wikijs-gate/index \
     WIKI_SERVE_TOKENS_FILE=/var/lib/wikijs-gate/tokens

@@ -77,3 +77,11 @@ fuzz seconds="60":
 # Take new golden files and snapshots as they are; look at the diff before you commit.
 accept:
     INSTA_UPDATE=always cargo test
+
+# Every package, from a clean checkout into dist/ (docs/packages.md).
+dist *args:
+    packaging/dist {{args}}
+
+# Each package of dist/ in an empty root or environment of its own (as root; skipped by name where a tool is missing).
+dist-test:
+    packaging/test

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use wikijs_gate::config::SETTINGS;
+use wikijs_gate::config::{Kind, SETTINGS};
 use wikijs_gate::server::http::Grant;
 
 use crate::command::{Command, Ended};
@@ -107,7 +107,8 @@ fn pages_and_packages_name_no_setting_that_there_is_not() {
         "Dockerfile",
         UNIT,
         UNITS_SETTINGS,
-        "server.json",
+        "packaging/variables.json",
+        "packaging/mcpb/manifest.json",
     ];
     for path in others {
         texts.push((path.to_owned(), read(path)));
@@ -122,34 +123,91 @@ fn pages_and_packages_name_no_setting_that_there_is_not() {
     }
 }
 
-#[test]
-fn the_registrys_entry_and_the_image_are_one_owners() {
-    let entry: Value = serde_json::from_str(&read("server.json")).unwrap();
-    let name = entry["name"].as_str().unwrap();
-    let label = format!("LABEL io.modelcontextprotocol.server.name=\"{name}\"");
-    assert!(read("Dockerfile").lines().any(|line| line == label));
-    let owned = name.strip_prefix("io.github.").unwrap();
-    let image = entry["packages"][0]["identifier"].as_str().unwrap();
-    assert!(image.starts_with(&format!("ghcr.io/{owned}:")), "{image}");
+/// A template of `packaging/` as JSON; `variables.json` stands where the registry's entry names it.
+fn template(path: &str) -> Value {
+    let variables = read("packaging/variables.json");
+    let text = read(path).replace("\"@VARIABLES@\"", &variables);
+    serde_json::from_str(&text).unwrap()
 }
 
 #[test]
-fn the_registrys_entry_is_of_this_version() {
-    let entry: Value = serde_json::from_str(&read("server.json")).unwrap();
-    let version = env!("CARGO_PKG_VERSION");
-    assert_eq!(entry["version"], version);
-    let image = entry["packages"][0]["identifier"].as_str().unwrap();
-    assert!(image.ends_with(&format!(":{version}")), "{image}");
-    assert!(entry["description"].as_str().unwrap().len() <= 100);
-    for variable in entry["packages"][0]["environmentVariables"]
+fn all_packages_are_one_servers() {
+    let entry = template("packaging/server.json");
+    let name = entry["name"].as_str().unwrap();
+    let label = format!("LABEL io.modelcontextprotocol.server.name=\"{name}\"");
+    assert!(read("Dockerfile").lines().any(|line| line == label));
+    assert_eq!(template("packaging/npm/package.json")["mcpName"], name);
+    let metadata = read("packaging/pypi/METADATA");
+    assert!(metadata.contains(&format!("<!-- mcp-name: {name} -->")));
+    let owned = name.strip_prefix("io.github.").unwrap();
+    let address = format!("https://github.com/{owned}");
+    assert_eq!(entry["repository"]["url"], *address);
+    assert_eq!(env!("CARGO_PKG_REPOSITORY"), address);
+    let packages = entry["packages"].as_array().unwrap();
+    let named = |kind: &str| {
+        let package = packages.iter().find(|one| one["registryType"] == kind);
+        package.unwrap()["identifier"].as_str().unwrap()
+    };
+    assert_eq!(named("oci"), format!("ghcr.io/{owned}:@VERSION@"));
+    assert_eq!(named("npm"), template("packaging/npm/package.json")["name"]);
+    assert!(metadata.contains(&format!("\nName: {}\n", named("pypi"))));
+    assert!(named("mcpb").starts_with(&format!("{address}/releases/download/v@VERSION@/")));
+    assert_eq!(packages.len(), 4);
+}
+
+#[test]
+fn the_version_of_every_package_is_that_of_cargo_toml() {
+    for path in [
+        "packaging/server.json",
+        "packaging/mcpb/manifest.json",
+        "packaging/npm/package.json",
+        "packaging/npm/platform.json",
+    ] {
+        assert_eq!(template(path)["version"], "@VERSION@", "{path}");
+        assert!(!read(path).contains(env!("CARGO_PKG_VERSION")), "{path}");
+    }
+    for package in template("packaging/server.json")["packages"]
         .as_array()
         .unwrap()
     {
-        let is_secret = variable["name"].as_str().unwrap().ends_with("TOKEN");
+        assert_eq!(
+            *package.get("version").unwrap_or(&"@VERSION@".into()),
+            "@VERSION@"
+        );
+    }
+    let main = template("packaging/npm/package.json");
+    let platform = template("packaging/npm/platform.json");
+    let platform = platform["name"].as_str().unwrap();
+    assert_eq!(main["optionalDependencies"][platform], "@VERSION@");
+    assert!(read("packaging/pypi/METADATA").contains("\nVersion: @VERSION@\n"));
+}
+
+#[test]
+fn the_registrys_entry_names_settings_and_marks_secrets() {
+    let entry = template("packaging/server.json");
+    assert!(entry["description"].as_str().unwrap().len() <= 100);
+    let manifest = template("packaging/mcpb/manifest.json");
+    assert_eq!(manifest["description"], entry["description"]);
+    for variable in template("packaging/variables.json").as_array().unwrap() {
+        let name = variable["name"].as_str().unwrap();
+        let setting = SETTINGS
+            .iter()
+            .find(|setting| setting.name == name)
+            .unwrap();
+        let is_secret = setting.flag().is_none();
         assert_eq!(
             variable["isSecret"].as_bool().unwrap_or_default(),
-            is_secret
+            is_secret,
+            "{name}"
         );
+        assert_eq!(
+            variable["isRequired"].as_bool().unwrap_or_default(),
+            setting.default == "required" || is_secret,
+            "{name}"
+        );
+        if let Kind::Choice(words) = setting.kind {
+            assert_eq!(variable["choices"], serde_json::json!(words), "{name}");
+        }
     }
 }
 
@@ -201,6 +259,7 @@ fn commands_and_flags_that_pages_name_are_the_programs() {
         "memory",
         "operations",
         "operators",
+        "packages",
         "reading",
         "review",
         "rules",
