@@ -20,7 +20,7 @@ use super::source::Beside;
 use super::source::conflict::ConflictCheck;
 use super::source::proposal::Needs;
 use super::source::proposal::outdated::read_now;
-use super::source::proposal::set::{Kept, Looked, digest_of, links_left_without, look, needs_of};
+use super::source::proposal::set::{Looked, digest_of, links_left_without, look, needs_of};
 use super::stages::check::{self, Seen};
 use super::stages::many;
 
