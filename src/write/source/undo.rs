@@ -120,7 +120,7 @@ impl Source for Undo {
             };
             let redo = redo_warning(desk, self, &meant).await;
             let set = match meant {
-                Meant::Set(set) => of_set(call, self, set).await?,
+                Meant::Set(set) => Box::pin(of_set(call, self, set)).await?,
                 Meant::One(story) => {
                     let change = change_of(desk, self, *story).await?;
                     ChangeSet::of(call.id, change)

@@ -110,7 +110,7 @@ async fn ask(wiki: &Wiki, needs: Vec<Need>) -> Asked {
         asked.unknown.extend(unknown);
         match lacking {
             Some(lacking) if comes_back => {
-                let (others, code) = without_code(lacking);
+                let (others, code) = without_code(&lacking);
                 asked.lacking.extend(others);
                 asked.code.extend(code);
             }
@@ -133,7 +133,7 @@ fn brings_back(one: &SetChange) -> bool {
 }
 
 /// What is lacking beside the rights to styles and scripts, and what of these.
-fn without_code(lacking: Lacking) -> (Option<Lacking>, Option<Lacking>) {
+fn without_code(lacking: &Lacking) -> (Option<Lacking>, Option<Lacking>) {
     let is_code = |name: &&str| Right::OF_CODE.iter().any(|right| right.name() == *name);
     let (code, others): (Vec<_>, Vec<_>) = lacking.rights.iter().copied().partition(is_code);
     let with = |rights: Vec<&'static str>| {
@@ -453,16 +453,16 @@ mod tests {
             rights,
         };
         let both = of(vec!["write:styles", "write:scripts"]);
-        assert_eq!(without_code(both.clone()), (None, Some(both.clone())));
+        assert_eq!(without_code(&both), (None, Some(both.clone())));
         assert_eq!(
-            without_code(of(vec!["write:pages", "write:styles"])),
+            without_code(&of(vec!["write:pages", "write:styles"])),
             (
                 Some(of(vec!["write:pages"])),
                 Some(of(vec!["write:styles"]))
             )
         );
         let gone = of(vec!["delete:pages"]);
-        assert_eq!(without_code(gone.clone()), (Some(gone), None));
+        assert_eq!(without_code(&gone), (Some(gone), None));
         let said = |code: &[Lacking], is_list| incomplete(code, is_list).map(|it| it.to_string());
         assert_eq!(said(&[], true), None);
         assert_eq!(
