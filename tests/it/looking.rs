@@ -59,6 +59,12 @@ fn places(set: &str) -> impl Iterator<Item = String> {
     places.into_iter().cycle()
 }
 
+/// Shows what was measured, with `--nocapture`.
+#[expect(clippy::print_stdout, reason = "a measurement is read by people")]
+fn tell(told: &str) {
+    println!("{told}");
+}
+
 fn is_refused(page: &Page) -> bool {
     if page.status != StatusCode::TOO_MANY_REQUESTS {
         return false;
@@ -114,7 +120,7 @@ async fn views_at_once(lines: usize) {
     let told = format!(
         "views of {lines} lines: {grown} bytes above idle, {shown} shown, {refused} refused, others {longest:?}"
     );
-    println!("{told}");
+    tell(&told);
     assert_eq!(shown + refused, AT_ONCE, "{told}");
     assert!(shown > 0, "{told}");
     assert!(grown <= MOST_MEMORY, "{told}");
@@ -232,7 +238,7 @@ async fn tools_at_once(lines: usize) {
     let told = format!(
         "tools with {lines} lines: {grown} bytes above idle, {shown} of {AT_ONCE} shown, others {longest:?}"
     );
-    println!("{told}");
+    tell(&told);
     assert!(shown > 0, "{told}");
     assert!(grown <= MOST_MEMORY, "{told}");
     assert!(longest.delay() <= MOST_DELAY, "{told}");
