@@ -22,8 +22,8 @@
 //!
 //! | where | what is to be said |
 //! |---|---|
-//! | `wiki/page.rs` (`reading_of`, `conflict_latest`), `wiki/editor_view.rs`, `wiki/list.rs`, `wiki/version.rs` | where the layer has it; the operations in `graphql/` ask for it |
-//! | `wiki/mutate.rs` | how a create and an update send it |
+//! | `wiki/pages/page.rs` (`reading_of`, `conflict_latest`), `wiki/pages/editor_view.rs`, `wiki/pages/list.rs`, `wiki/pages/version.rs` | where the layer has it; the operations in `graphql/` ask for it |
+//! | `wiki/operations/mutate.rs` | how a create and an update send it |
 //! | `change/edits.rs`, then `tools/create_page.rs` and `tools/update_page.rs` | whether a call may ask for it, and in which words |
 //! | `tools/output.rs` | how an answer tells it |
 //! | `files/text.rs` | which line or file of a page's files says it |

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use super::{Pause, fs};
+use super::Pause;
+use super::disk::fs;
 
 /// Why something could not be put on record, or taken from it.
 ///

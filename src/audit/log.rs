@@ -10,17 +10,16 @@ use std::time::Duration;
 
 use tokio::sync::Mutex as Turns;
 
-use super::anchors::Anchors;
-use super::blocking::blocking;
-use super::fs;
-use super::locks::{PageLocks, lock_file, lock_page, lock_tree};
-use super::notices::Notices;
-use super::place::Place;
-use super::run::OwnRun;
-use super::unsettled::{Left, Unsettled};
-use super::{
-    AuditError, CallId, Entry, Event, FileLock, KeptState, PageLock, Pauses, TreeLock, kept,
-};
+use super::anchor::sink::Anchors;
+use super::disk::blocking::blocking;
+use super::disk::fs;
+use super::disk::kept_states;
+use super::disk::layout::Place;
+use super::disk::locks::{PageLocks, lock_file, lock_page, lock_tree};
+use super::documents::notices::Notices;
+use super::run::own::OwnRun;
+use super::run::unsettled::{Left, Unsettled};
+use super::{AuditError, CallId, Entry, Event, FileLock, KeptState, PageLock, Pauses, TreeLock};
 use crate::page::PageState;
 use crate::site::SiteName;
 
@@ -317,7 +316,7 @@ impl AuditLog {
     pub async fn keep(&self, state: &PageState) -> Result<KeptState, AuditError> {
         let (shared, state) = (Arc::clone(&self.shared), state.clone());
         blocking(move || {
-            let kept = kept::keep(&shared.place, &state)?;
+            let kept = kept_states::keep(&shared.place, &state)?;
             let length = std::fs::metadata(shared.place.kept(kept)).map_or(0, |file| file.len());
             shared.kept_bytes.fetch_add(length, Ordering::Relaxed);
             Ok(kept)
@@ -336,7 +335,7 @@ impl AuditLog {
     /// [`AuditError::Missing`], or [`AuditError::Damaged`] if it is not what its name says.
     pub async fn kept(&self, name: KeptState) -> Result<PageState, AuditError> {
         let shared = Arc::clone(&self.shared);
-        blocking(move || kept::kept(&shared.place, name)).await
+        blocking(move || kept_states::kept(&shared.place, name)).await
     }
 
     /// How many bytes kept states take once they are loaded.
@@ -348,7 +347,7 @@ impl AuditLog {
         blocking(move || {
             let sizes = names
                 .into_iter()
-                .map(|name| kept::size(&shared.place, name));
+                .map(|name| kept_states::size(&shared.place, name));
             Ok(sizes.fold(0, usize::saturating_add))
         })
         .await

@@ -30,12 +30,15 @@ use std::time::{Duration, SystemTime};
 
 use time::OffsetDateTime;
 
-use super::blocking::blocking;
-use super::place::Place;
-use super::reader::{RunFile, scan};
+use super::disk::blocking::blocking;
+use super::disk::layout::Place;
+use super::disk::{fs, kept_states, locks};
+use super::documents::proposals;
+use super::run::reader::{RunFile, scan};
+use super::run::{heads, numbers};
 use super::{
     AuditError, AuditLog, CallId, Entry, Event, FileHead, KeptState, Proposal, ProposalId,
-    ProposalState, fs, heads, kept, locks, numbers, proposals,
+    ProposalState,
 };
 use survey::Survey;
 pub(super) use survey::{named_by, states};
@@ -211,7 +214,10 @@ impl Plan {
                 break;
             }
             let (is_gone, count) = match &doomed.item {
-                Item::Page(name) => (kept::remove(&place, *name, spared)?, &mut purged.pages),
+                Item::Page(name) => (
+                    kept_states::remove(&place, *name, spared)?,
+                    &mut purged.pages,
+                ),
                 Item::Run(run) => (remove_run(run)?, &mut purged.runs),
                 Item::Proposal(id) => (proposals::remove(&place, *id)?, &mut purged.proposals),
             };

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 use time::macros::format_description;
 
-use super::record::Stamp;
+use super::entry::record::Stamp;
 use super::{AuditLog, Entry, Event, FileHead, KeptState, LineHash, Record, RunId};
 use crate::page::{PageState, testing};
 

@@ -9,7 +9,10 @@
 //! names, a number for each approval of one run, and the records of each proposal, but no other record.
 
 mod confirmations;
+pub(super) mod finding;
+pub(super) mod health;
 mod numbers;
+pub(super) mod permissions;
 mod proposals;
 mod words;
 
@@ -18,15 +21,16 @@ use std::fs::File;
 use std::io::{self, BufReader};
 
 use self::confirmations::Confirmations;
-use super::chain::{self, Broken, Link, Verified};
-use super::clock::{Clock, MOST_CLOCKS};
-use super::numbers::{counted, number_of};
-use super::place::Place;
+use super::disk::kept_states;
+use super::disk::layout::Place;
+use super::entry::chain::{self, Broken, Link, Verified};
 use super::purge::{named_by, states};
-use super::reader::{RunFile, runs, scan};
+use super::run::clock::{Clock, MOST_CLOCKS};
+use super::run::numbers::{counted, number_of};
+use super::run::reader::{RunFile, runs, scan};
 use super::{
     Anchored, AnchorsRead, AuditError, AuditLog, ClockBack, FileHead, KeptState, LineHash, Record,
-    Witness, Wrong, kept,
+    Witness, Wrong,
 };
 
 /// How much of a run is read at once.
@@ -311,7 +315,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
         for (count, state) in there.iter().enumerate() {
             (self.progress)(runs_done.saturating_add(count), whole);
             self.named.remove(state);
-            match kept::check(&self.place, *state) {
+            match kept_states::check(&self.place, *state) {
                 Ok(()) => self.checked.pages = self.checked.pages.saturating_add(1),
                 // Purged meanwhile.
                 Err(AuditError::Missing) => {}

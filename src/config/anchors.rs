@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use super::foreign::changeable_by_others;
+use super::file_errors::why_unread;
+use super::file_trust::changeable_by_others;
 use super::parse::{SettingError, Source};
-use super::unread::why_unread;
 use crate::audit::{AnchorSettings, AnchorsTo, SigningKey};
 use crate::checks::CheckCommand;
 

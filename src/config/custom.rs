@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
-use super::foreign::changeable_by_others;
+use super::file_errors::why_unread;
+use super::file_trust::changeable_by_others;
 use super::key_source::Stamp;
 use super::parse::{SettingError, Source};
-use super::unread::why_unread;
 use crate::custom::{Customs, Fault, SourceFile};
 use crate::tools::{Registry, Surface, Toolset, add_customs};
 
@@ -126,7 +126,7 @@ fn metadata(fd: impl AsFd) -> io::Result<Metadata> {
 
 /// Why a file or directory cannot be trusted.
 fn fault_of(found: &Metadata) -> Option<&'static str> {
-    super::foreign::fault(
+    super::file_trust::fault(
         found.mode(),
         found.uid(),
         rustix::process::geteuid().as_raw(),

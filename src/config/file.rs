@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::foreign::changeable_by_others;
+use super::file_errors::why_unread;
+use super::file_trust::changeable_by_others;
 use super::names::SETTINGS;
 use super::setting::{InSite, Kind, Setting};
 use super::sites;
 use super::tables::{self, TABLES, Tables};
-use super::unread::why_unread;
 use crate::site::SiteName;
 use crate::tools::{did_you_mean, nearest};
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::file::File;
-use super::foreign::readable_by_others;
+use super::file_errors::why_unread;
+use super::file_trust::readable_by_others;
 use super::parse::{Origin, SettingError, Source};
 use super::token_command;
-use super::unread::why_unread;
 use crate::site::SiteName;
 use crate::wiki::{ApiKey, KeySetting};
 

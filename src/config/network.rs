@@ -5,9 +5,9 @@ use std::io::Read as _;
 
 use url::Url;
 
-use super::foreign::{changeable_by_others, readable_by_others};
+use super::file_errors::why_unread;
+use super::file_trust::{changeable_by_others, readable_by_others};
 use super::parse::{SettingError, Source};
-use super::unread::why_unread;
 use crate::wiki::{Network, Proxy, authorities, headers, is_loopback};
 
 /// The most bytes read of a file: four times as many as all authorities of a system take.

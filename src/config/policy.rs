@@ -3,9 +3,9 @@
 use std::path::{PathBuf, absolute};
 use std::sync::Arc;
 
+use super::file_errors::why_unread;
 use super::parse::{SettingError, Source};
 use super::storage;
-use super::unread::why_unread;
 use super::write_policy;
 use crate::audit::Pauses;
 use crate::gates::{Authority, Narrowing, Policy};

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
-use super::draft::Draft;
 use super::file::File;
+use super::file_errors::why_unread;
+use super::init_file::Draft;
 use super::layers::{Given, Layers};
 use super::settings::Settings;
-use super::unread::why_unread;
 use crate::site::SiteName;
 
 /// A site to be added to a settings file, not written yet.

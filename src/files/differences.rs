@@ -3,7 +3,7 @@
 use super::base::Base;
 use super::error::FilesError;
 use super::folder::Folder;
-use super::here::{Here, Local, file_of};
+use super::local_changes::{Here, Local, file_of};
 use super::text::{Part, Texts, written};
 use crate::page::unified_diff;
 

@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::base::{Base, Scope};
-use super::begin::begin;
 use super::error::FilesError;
 use super::folder::Folder;
-use super::here::{Here, Known, Local, Strange, is_as_seen, put, remove};
+use super::init::begin;
+use super::local_changes::{Here, Known, Local, Strange, is_as_seen, put, remove};
 use super::name::encode;
-use super::standing::scope_of;
+use super::remote_changes::{Stage, There, Unread};
+use super::status::scope_of;
 use super::text::{Part, Texts, read, written};
-use super::there::{Stage, There, Unread};
 use crate::change::merge_marked;
 use crate::page::{PagePath, PageState};
 use crate::wiki::Wiki;

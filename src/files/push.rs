@@ -3,12 +3,12 @@
 use super::base::{Base, Scope};
 use super::error::{FilesError, TOO_LARGE};
 use super::folder::Folder;
-use super::here::{Here, Known, Local, file_of};
+use super::local_changes::{Here, Known, Local, file_of};
 use super::name::decode;
 use super::pull::{Pulled, Pushed, after_push};
-use super::standing::scope_of;
+use super::remote_changes::{Stage, There};
+use super::status::scope_of;
 use super::text::{Texts, read, written};
-use super::there::{Stage, There};
 use crate::audit::DraftChange;
 use crate::page::{NewPath, PagePlace, PageState};
 use crate::wiki::Wiki;

@@ -13,11 +13,10 @@ use crate::audit::CallId;
 use crate::error::Failure;
 
 mod asked;
-mod room;
 mod token;
 
 pub use asked::Asked;
-use room::{gone_for, no_room};
+use quota::{gone_for, no_room};
 use token::uncounted;
 
 /// A preview as it was given: its token, and until when it counts.
@@ -200,7 +199,7 @@ impl Previews {
         if let Some(call) = CallId::current() {
             let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
             used.push_front((token.to_owned(), session.clone(), call));
-            used.truncate(room::MAX_PREVIEWS);
+            used.truncate(quota::MAX_PREVIEWS);
         }
         Ok(Spent { set: preview.set })
     }
@@ -218,5 +217,6 @@ impl Previews {
     }
 }
 
+mod quota;
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use super::find::{self, ContentHit, RareWords};
 use super::layers::Batches;
 use super::pace::Turns;
 use super::progress::{Progress, Wanted};
-use super::room::Room;
+use super::quota::Room;
 use super::settings::{IndexMode, IndexSettings};
 use super::store::{self, Count, Home, IndexError, Store};
 use crate::page::{Locale, PagePath};

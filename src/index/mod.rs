@@ -16,7 +16,6 @@ mod past;
 mod progress;
 mod questions;
 mod read;
-mod room;
 mod settings;
 mod snippet;
 mod sources;
@@ -25,6 +24,7 @@ mod terms;
 mod tokens;
 
 mod content_index;
+mod quota;
 
 pub use content_index::{ContentIndex, Coverage, clear};
 pub use exact::{Pattern, PatternHit, PatternHits};

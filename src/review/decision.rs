@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::task::{JoinError, JoinHandle};
 
-use super::doors::Reviewer;
+use super::auth::Reviewer;
 use super::markup::{News, text};
 use super::session::short_digest;
 use super::under_way::UnderWay;

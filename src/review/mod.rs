@@ -5,17 +5,17 @@
 //! way of every write. All but live news and shortcuts works without JavaScript.
 
 mod assets;
+mod auth;
+mod base_url;
 mod deciding;
 mod decision;
 mod deletion;
 mod difference;
-mod doors;
 mod fields;
 mod form;
 mod markup;
 mod narrowing;
 mod part;
-mod place;
 mod queue;
 mod record;
 mod rendered;
@@ -24,16 +24,16 @@ mod routes;
 mod rows;
 mod session;
 mod set_page;
-mod sheet;
-mod shown;
+mod set_parts;
+mod set_view;
 mod sign_in;
 mod standing;
 mod under_way;
 mod undoing;
-mod visit;
+mod visitor;
 
-pub use doors::{Bench, Doors, Reviewer, SignInId};
-pub use place::Place;
+pub use auth::{Bench, Doors, Reviewer, SignInId};
+pub use base_url::Place;
 pub use record::{Held, NoReport, ReadReport, Report};
 pub use routes::router;
-pub use visit::Reviews;
+pub use visitor::Reviews;

@@ -9,20 +9,20 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::routing::get;
 
 use super::assets;
+use super::base_url::Place;
 use super::deciding::{self, DECIDED};
 use super::decision;
 use super::form::Form;
 use super::markup::{self, Frame};
 use super::narrowing::Narrowing;
-use super::place::Place;
 use super::queue;
 use super::record;
 use super::rendered;
 use super::reply::{Reply, answer, not_modified, page, picture, plain, see_other, set, text};
-use super::shown::{self, Given};
+use super::set_parts::{self, Given};
 use super::sign_in;
 use super::undoing;
-use super::visit::{Reviews, broken, failed, no_set};
+use super::visitor::{Reviews, broken, failed, no_set};
 use crate::audit::ProposalId;
 
 /// All routes of the page, below `/review`.
@@ -97,7 +97,7 @@ async fn show_set(State(reviews): Site, Path(id): Path<String>, request: Request
         let seen = reviews.found(&visitor, &id).await?;
         let mut frame = reviews.frame(&visitor);
         let is_under_way = reviews.under_way.is(seen.review.proposal.id);
-        if is_under_way || shown::is_being_decided(&seen.review) {
+        if is_under_way || set_parts::is_being_decided(&seen.review) {
             frame.again_in = Some(1);
         }
         let from = query.number("from").unwrap_or_default();

@@ -10,7 +10,7 @@ use ring::hmac;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use super::doors::SignInId;
+use super::auth::SignInId;
 use super::markup::News;
 use crate::audit::ProposalId;
 

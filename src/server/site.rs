@@ -7,8 +7,8 @@ use rmcp::service::{Peer, RoleServer};
 use tokio::sync::Notify;
 
 use super::app::App;
+use super::mcp::caller::Visit;
 use super::own_tools::Unasked;
-use super::visit::Visit;
 use crate::site::SiteName;
 
 /// The most sessions and requests of one site that are told of changed tools.

@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-use super::{methods, result};
+use super::mcp::{methods, result};
 use crate::config::Indent;
 use crate::error::{Code, Failure};
 use crate::tools::{Definition, Offered, Registry, is_of_delegation};

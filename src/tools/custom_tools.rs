@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 
 use super::arguments::Arguments;
-use super::confirmed::CONFIRM;
+use super::confirm_args::CONFIRM;
 use super::faults::Faults;
-use super::lasting::lasting;
+use super::intern::lasting;
 use super::nearest::{did_you_mean, nearest};
 use super::registry::{Call, Check, Definition, Known, OfCustom, Registry, TOOLS};
-use super::surface::Surface;
 use super::tool::Kind;
+use super::tool_selection::Surface;
 use super::{input, schema};
 use crate::custom::{Customs, Fault, Query, Recipe, Schema, is_custom_name};
 use crate::error::{Code, Failure};

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::left_open::Left;
+use super::pending_answer::Left;
 use crate::audit::ProposalId;
 use crate::change::Warning;
 use crate::gates::{LeftOut, LinkLeft};

@@ -10,11 +10,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
-use super::confirmed::Completed;
+use super::confirm_args::Completed;
 use super::context::Context;
 use super::submit_draft::SubmitDraft;
-use super::surface::Surface;
 use super::tool::{Kind, Tool};
+use super::tool_selection::Surface;
 use super::toolset::Toolset;
 use super::what_became::what_became;
 use super::{input, schema};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::arguments::Arguments;
-use super::confirmed::CONFIRM;
+use super::confirm_args::CONFIRM;
 use super::context::Context;
 use super::input;
 use super::output::Written;

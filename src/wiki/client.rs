@@ -9,15 +9,15 @@ use serde::de::DeserializeOwned;
 use time::OffsetDateTime;
 use url::Url;
 
-use super::answer::{RawAnswer, read_batch, read_pair, read_query};
-use super::aside::aside;
 use super::error::WikiError;
-use super::key::ApiKey;
-use super::keyed::Keyed;
-use super::network::Network;
-use super::retry::{self, RetryLimits};
-use super::standing::Standing;
-use super::traffic::Traffic;
+use super::rights::key::ApiKey;
+use super::rights::key_state::Keyed;
+use super::rights::key_status::Standing;
+use super::transport::classify::{RawAnswer, read_batch, read_pair, read_query};
+use super::transport::network::Network;
+use super::transport::offload::aside;
+use super::transport::retry::{self, RetryLimits};
+use super::transport::traffic::Traffic;
 use super::transport::{TimeLimits, Transport};
 use crate::page::{Locale, PagePath, ReadScope};
 

@@ -12,15 +12,23 @@ use time::format_description::well_known::Rfc2822;
 use tokio::sync::SemaphorePermit;
 use url::{Host, Url};
 
-use super::answer::RawAnswer;
 use super::error::WikiError;
-use super::keyed::Keyed;
-use super::network::{Network, Proxy};
-use super::traffic::Traffic;
+use super::rights::key_state::Keyed;
 use crate::audit::CallId;
 use crate::render_budget;
+use classify::RawAnswer;
+use network::{Network, Proxy};
+use traffic::Traffic;
 
+pub(super) mod batch;
+pub mod classify;
+pub(super) mod envelope;
 mod look;
+pub(super) mod network;
+pub(super) mod offload;
+pub(super) mod reach;
+pub(super) mod retry;
+pub(super) mod traffic;
 
 pub(super) use look::{Seen, Unanswered};
 

@@ -8,7 +8,7 @@ use crate::gates::{Asked, Narrowing, SessionId};
 use crate::page::Note;
 
 use super::asker::Asker;
-use super::family::{Family, denied};
+use super::delegates::delegation::{Family, denied};
 
 /// Who wants it.
 #[derive(Debug, Clone)]

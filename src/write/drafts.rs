@@ -10,11 +10,11 @@ use crate::render_budget;
 use crate::wiki::aside;
 
 use super::answer::SetLine;
+use super::audit_entry::{Docket, unavailable};
 use super::caller::Caller;
-use super::desk::Desk;
-use super::docket::{Docket, unavailable};
+use super::context::Desk;
 use super::source::draft::draft_failure;
-use super::stages::many;
+use super::stages::batch_preview;
 
 /// The part of a draft to discard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +111,8 @@ impl Desk {
         let id = CallId::new().map_err(|error| unavailable(&error))?;
         let set = ChangeSet::list(id, changes.collect());
         let bytes = set.as_ref().map_or(0, ChangeSet::bytes);
-        let lines = set.map(|set| aside(bytes, || many::lines_with_room(&self.wiki, &set)));
+        let lines =
+            set.map(|set| aside(bytes, || batch_preview::lines_with_room(&self.wiki, &set)));
         Ok(lines.unwrap_or_default())
     }
 
@@ -144,7 +145,9 @@ impl Desk {
         let rest = set.with_changes(changes.into_iter().skip(from).collect());
         let lines = if from < all {
             render_budget::hold(rest.bytes()).await?;
-            aside(rest.bytes(), || many::lines_with_room(&self.wiki, &rest))
+            aside(rest.bytes(), || {
+                batch_preview::lines_with_room(&self.wiki, &rest)
+            })
         } else {
             Vec::new()
         };

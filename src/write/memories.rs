@@ -15,9 +15,9 @@ use crate::memory::{
 };
 use crate::page::secrets;
 
+use super::audit_entry::{Docket, unavailable};
 use super::caller::Caller;
-use super::desk::Desk;
-use super::docket::{Docket, unavailable};
+use super::context::Desk;
 
 /// How many memories an error about a full store names.
 const WEAKEST: usize = 5;

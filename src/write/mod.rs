@@ -7,43 +7,33 @@
 
 mod answer;
 mod asker;
+mod audit_entry;
 mod caller;
-mod comments_lost;
-mod confirmed;
-mod deeds;
-mod deletions;
-mod desk;
-mod docket;
-mod door;
+mod context;
+mod delegates;
 mod drafts;
-mod family;
 mod faults;
-mod house;
+mod interactive;
 mod lacking;
-mod left_open;
-mod legacy;
-mod line;
-mod linkers;
+mod links;
 mod memories;
 mod memory;
-mod new_place;
-mod past;
-mod past_set;
-mod patience;
+mod pending;
+mod pipeline;
 mod proposals;
-mod purge;
-mod recover;
-mod refusals;
 mod review;
 mod route;
-mod sets;
-mod shown;
+mod shared;
 mod source;
+mod spent_token;
 mod stages;
 #[cfg(test)]
 mod testing;
-mod used;
-mod wiki_links;
+mod timeouts;
+mod undo;
+mod upkeep;
+mod visibility;
+mod writer;
 
 pub use answer::{
     Answer, Applied, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SetAnswer, SetLine,
@@ -51,26 +41,26 @@ pub use answer::{
 };
 pub use asker::{Ask, Asker, HandedOut, Handout, Question, Reply};
 pub use caller::{Caller, Extent};
-pub use confirmed::{Confirmed, Done, Shown};
-pub use deeds::Deeds;
-pub use deletions::{Deleted, Deletions};
-pub use desk::Desk;
-pub use door::Writer;
+pub use context::Desk;
+pub use delegates::delegation::{Child, DelegateKind, Delegated, Family, Sets, Wanted, denied};
+pub use delegates::handover::{Handed, Heirs, Inherited, Legacy};
+pub use delegates::report::Deeds;
 pub use drafts::Discarded;
-pub use family::{Child, DelegateKind, Delegated, Family, Sets, Wanted, denied};
 pub(crate) use faults::section_failure;
-pub use left_open::{Became, LeftOpen};
-pub use legacy::{Handed, Heirs, Inherited, Legacy};
+pub use interactive::{Confirmed, Done, Shown};
 pub use memories::{MemoryTerms, Recalled, Remembered, ToRecall, ToRemember};
 pub use memory::Sight;
-pub use past::Past;
-pub use patience::Patience;
+pub use pending::{Became, LeftOpen};
 pub use proposals::Proposals;
-pub use refusals::Refusals;
 pub use review::{Review, ReviewWarning, Reviewed};
 pub(crate) use source::no_asset;
 pub use source::{
     Apply, Asset, Bulk, Comment, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Push, Said,
     Submit, ToAsset, ToComment, Undo, UndoClient, Update, Which,
 };
-pub(crate) use stages::open::PROPOSED;
+pub(crate) use stages::propose::PROPOSED;
+pub use timeouts::Patience;
+pub use undo::deletions::{Deleted, Deletions};
+pub use undo::history::Past;
+pub use upkeep::refusals::Refusals;
+pub use writer::Writer;

@@ -13,16 +13,16 @@ use crate::rules::Facts;
 use crate::wiki::aside;
 
 use super::answer::SetLine;
-use super::desk::Desk;
-use super::docket::unavailable;
+use super::audit_entry::unavailable;
+use super::context::Desk;
 use super::proposals::proposal_failure;
 use super::source::Beside;
 use super::source::conflict::ConflictCheck;
 use super::source::proposal::Needs;
 use super::source::proposal::outdated::read_now;
 use super::source::proposal::set::{Looked, digest_of, links_left_without, look, needs_of};
+use super::stages::batch_preview;
 use super::stages::check::{self, Seen};
-use super::stages::many;
 
 /// A proposal as shown to a person or an agent.
 #[derive(Debug)]
@@ -414,7 +414,8 @@ impl Desk {
             .map(|(_, change)| change.into());
         let set = ChangeSet::list(call, changes.collect());
         let bytes = set.as_ref().map_or(0, ChangeSet::bytes);
-        let lines = set.map(|set| aside(bytes, || many::lines_with_room(&self.wiki, &set)));
+        let lines =
+            set.map(|set| aside(bytes, || batch_preview::lines_with_room(&self.wiki, &set)));
         Ok(Some((proposal, lines.unwrap_or_default())))
     }
 

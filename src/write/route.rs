@@ -4,7 +4,7 @@ use crate::gates::{
     Approved, Confirmation, Enabled, Gate, Policy, Refusal, SessionId, WritePolicy, enabled,
 };
 
-use super::desk::Desk;
+use super::context::Desk;
 
 /// What a caller brought.
 pub(super) enum Brought {

@@ -8,11 +8,11 @@ use tempfile::TempDir;
 
 use super::answer::Notes;
 use super::asker::Asker;
+use super::audit_entry::Docket;
 use super::caller::{Caller, Extent};
-use super::desk::Desk;
-use super::docket::Docket;
-use super::patience::Patience;
+use super::context::Desk;
 use super::stages::check::Checked;
+use super::timeouts::Patience;
 use crate::audit::{AuditLog, CallId, Client, Keep};
 use crate::change::Change;
 use crate::gates::{

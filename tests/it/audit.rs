@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wikijs_gate::audit::chain::{End, Verified, verify};
+use wikijs_gate::audit::entry::chain::{End, Verified, verify};
 use wikijs_gate::audit::{
     Against, AuditError, AuditLog, CallId, CallSelector, Entry, Event, Outcome, Record,
 };

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::io::DuplexStream;
 use wikijs_gate::audit::Record;
-use wikijs_gate::audit::chain::{self, Verified};
+use wikijs_gate::audit::entry::chain::{self, Verified};
 use wikijs_gate::config::{Given, Layers, ServeSettings, Setting, Settings, Source};
 use wikijs_gate::demo::{DemoOptions, DemoWiki, Keys, OperationKind, PageRow, SeenRequest};
 use wikijs_gate::gates::SessionId;

@@ -10,7 +10,9 @@ use wikijs_gate::error::{Code, Failure};
 use wikijs_gate::gates::Places;
 use wikijs_gate::page::{Locale, NewPath, PagePath, PageReading, PageState, Prefix};
 use wikijs_gate::wiki::WikiError;
-use wikijs_gate::wiki::answer::{RawAnswer, read_batch, read_mutation, read_query, refusal};
+use wikijs_gate::wiki::transport::classify::{
+    RawAnswer, read_batch, read_mutation, read_query, refusal,
+};
 
 /// First segments that Wiki.js keeps for itself (W16).
 const RESERVED: [&str; 9] = [

@@ -346,7 +346,7 @@ fn only_its_room_touches_what_is_its_own() {
     );
     // Who within the crate may make what a permit comes of, and what sends it.
     for (text, file) in [
-        ("gates::confirm(", "src/write/line.rs"),
+        ("gates::confirm(", "src/write/pipeline.rs"),
         (
             "approvals: Approvals::default()",
             "src/write/memory/in_process.rs",
@@ -367,13 +367,16 @@ fn only_its_room_touches_what_is_its_own() {
         files.retain(|file| file != "src/write/testing.rs");
         assert_eq!(files, [file], "{text}");
     }
-    assert_eq!(files_that_contain("backoff::"), ["src/wiki/retry.rs"]);
+    assert_eq!(
+        files_that_contain("backoff::"),
+        ["src/wiki/transport/retry.rs"]
+    );
     // What recovery reads of kept states goes to nobody; of deleted assets only ids are compared.
     assert_eq!(
         files_that_contain("audit.kept("),
         [
-            "src/write/recover.rs",
-            "src/write/shown.rs",
+            "src/write/upkeep/recover.rs",
+            "src/write/visibility.rs",
             "src/write/source/present.rs"
         ]
     );
@@ -541,7 +544,7 @@ fn where_a_write_is_on_record_sent_and_why_only_once_is_answered_by_file_and_fun
             "Why can it not be sent twice?",
             &[
                 ("next_step", "src/gates/permit.rs"),
-                ("send", "src/wiki/mutate.rs"),
+                ("send", "src/wiki/operations/mutate.rs"),
             ],
         ),
     ] {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use wikijs_gate::page::Prefix;
 
-use wikijs_gate::audit::chain;
+use wikijs_gate::audit::entry::chain;
 
 use crate::invariants::{self, MARKER};
 use crate::texts;

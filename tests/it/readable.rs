@@ -800,22 +800,22 @@ fn whatever_asks_the_wiki_for_pages_looks_whether_they_may_be_read() {
 
 /// The files that may read without bounds, and why.
 const READS_WITHOUT_BOUNDS: [(&str, &str); 6] = [
-    ("wiki/bounds.rs", "makes the reader"),
-    ("wiki/mutate.rs", "settles a write by its page"),
+    ("wiki/rights/bounds.rs", "makes the reader"),
+    ("wiki/operations/mutate.rs", "settles a write by its page"),
     (
-        "write/deletions.rs",
+        "write/undo/deletions.rs",
         "a page that is hidden now is not gone; of what it read it tells nothing",
     ),
     (
-        "write/house.rs",
+        "write/shared.rs",
         "settles a write even if nobody may read its page any more",
     ),
     (
-        "write/new_place.rs",
+        "write/links/new_place.rs",
         "a hidden page takes its place all the same; of the page it tells nothing",
     ),
     (
-        "write/source/aside.rs",
+        "write/source/swap.rs",
         "a hidden page takes a temporary place all the same; of the page it tells nothing",
     ),
 ];

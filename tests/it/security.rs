@@ -487,7 +487,7 @@ fn no_token_is_compared_in_a_time_that_tells_of_it() {
             "src/cli/review.rs",
             "src/gates/static_token.rs",
             "src/review/session.rs",
-            "src/server/http/secret.rs",
+            "src/server/clients/secret.rs",
         ]
     );
 }

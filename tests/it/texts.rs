@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use url::Url;
-use wikijs_gate::audit::chain::{self, Verified};
+use wikijs_gate::audit::entry::chain::{self, Verified};
 use wikijs_gate::audit::{LineHash, Record};
 use wikijs_gate::error::Code;
 use wikijs_gate::page::{
@@ -10,10 +10,11 @@ use wikijs_gate::page::{
     apply_edits, apply_patch, dropped_rules, edit_section, escape_hidden, find_section, plain_text,
     same_css, unified_diff,
 };
-use wikijs_gate::server::uri;
+use wikijs_gate::server::mcp::uri;
 use wikijs_gate::tools::{Registry, Surface, Toolset, cursor};
-use wikijs_gate::wiki::front_matter::{Known, split};
-use wikijs_gate::wiki::{ListQuery, editor_view, rendered};
+use wikijs_gate::wiki::ListQuery;
+use wikijs_gate::wiki::pages::front_matter::{Known, split};
+use wikijs_gate::wiki::pages::{editor_view, rendered};
 
 /// Arguments are taken or told as what they are, in words that steer no terminal.
 pub(crate) fn arguments(registry: &Registry, arguments: &Map<String, Value>) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use futures_util::FutureExt as _;
 
-use crate::audit::chain::{End, Verified, verify};
+use crate::audit::entry::chain::{End, Verified, verify};
 use crate::audit::{AuditError, AuditLog, CallId, Entry, Event, LineHash, Outcome, Record};
 
 fn entry(event: Event) -> Entry {

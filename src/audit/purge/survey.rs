@@ -7,9 +7,10 @@ use std::time::SystemTime;
 use time::macros::format_description;
 use time::{Duration, OffsetDateTime, PrimitiveDateTime};
 
-use super::super::place::Place;
-use super::super::reader::{RunFile, runs};
-use super::super::{AuditError, AuditLog, KeptState, Record, Unreadable, proposals};
+use super::super::disk::layout::Place;
+use super::super::documents::proposals;
+use super::super::run::reader::{RunFile, runs};
+use super::super::{AuditError, AuditLog, KeptState, Record, Unreadable};
 
 /// How much older than the clock a record must be to prove that its time has passed.
 const PROVEN: Duration = Duration::DAY;
@@ -140,7 +141,7 @@ fn pages(place: &Place) -> Result<HashMap<KeptState, Page>, AuditError> {
     let directory = place.pages();
     let failed = |error: io::Error| AuditError::at(&directory, "list the kept states", &error);
     let mut pages = HashMap::new();
-    let entries = crate::audit::fs::entries(&directory).map_err(failed)?;
+    let entries = crate::audit::disk::fs::entries(&directory).map_err(failed)?;
     for entry in entries {
         let entry = entry.map_err(failed)?;
         let Some(name) = entry.file_name().to_str().and_then(KeptState::of_file) else {

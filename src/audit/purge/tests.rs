@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use time::macros::datetime;
 
 use super::{Keep, Purged};
-use crate::audit::chain::verify;
+use crate::audit::entry::chain::verify;
 use crate::audit::testing::{Script, keep_long_ago, page};
 use crate::audit::{
     AuditError, AuditLog, CallId, Entry, Event, FileHead, Filter, KeptState, Outcome, Proposal,
@@ -112,7 +112,7 @@ async fn what_is_older_than_asked_for_goes_and_is_on_record() {
     let second = run(dir.path(), 300, &[both, young]);
     yesterday(dir.path());
     let log = running(dir.path()).await;
-    let head = crate::audit::heads::last_line(&first).unwrap();
+    let head = crate::audit::run::heads::last_line(&first).unwrap();
 
     let purged = log.purge_at(YEAR, NOW).await.unwrap();
     assert_eq!((purged.runs, purged.pages), (1, 2));
@@ -231,7 +231,7 @@ async fn nothing_goes_if_it_cannot_be_put_on_record() {
 async fn an_explanation_that_goes_with_its_run_is_given_again() {
     let dir = tempfile::tempdir().unwrap();
     let first = run(dir.path(), 800, &[]);
-    let gone = crate::audit::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
+    let gone = crate::audit::run::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
     let proposal = FileHead {
         file: "0123456789abcdef.json".to_owned(),
         length: 9,
@@ -489,7 +489,7 @@ async fn a_clock_that_is_wrong_by_a_century_makes_nothing_old() {
         log.keep_proposal(proposal.clone()).await.unwrap();
         // What is written by that clock proves nothing by itself.
         let wrong = days_ago(-jump);
-        let seen = crate::audit::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
+        let seen = crate::audit::run::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
         Script::begin(dir.path(), wrong, seen).close(wrong);
         assert_eq!(log.purge_at(YEAR, wrong).await.unwrap(), Purged::default());
         assert_eq!(log.purge_at(YEAR, NOW).await.unwrap(), Purged::default());
@@ -539,7 +539,7 @@ async fn a_log_whose_clock_was_set_back_loses_nothing() {
         },
     );
     script.close(days_ago(CENTURY));
-    let seen = crate::audit::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
+    let seen = crate::audit::run::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
     let open = proposal(CENTURY, ProposalState::Open, states[1]);
     keeper.keep_proposal(open.clone()).await.unwrap();
     let mut script = Script::begin(dir.path(), days_ago(CENTURY), seen);

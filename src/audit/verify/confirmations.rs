@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::chain::Link;
-use super::super::proposals::is_making;
+use super::super::documents::proposals::is_making;
+use super::super::entry::chain::Link;
 use super::super::{ApprovalId, AuditError, CallId, Event, Record, Wrong};
 use super::{Checking, runs, scan};
 

@@ -1,7 +1,8 @@
 //! Whether each number that was given has its run.
 
-use super::super::numbers::{self, Counted, Gaps, number_of};
-use super::super::{AuditError, Wrong, clock};
+use super::super::run::clock;
+use super::super::run::numbers::{self, Counted, Gaps, number_of};
+use super::super::{AuditError, Wrong};
 use super::{Checking, RunFile, runs};
 
 impl<P> Checking<P> {

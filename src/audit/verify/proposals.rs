@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::super::proposals::{files, is_making, is_making_of_other};
+use super::super::documents::proposals::{files, is_making, is_making_of_other};
+use super::super::entry::chain::End;
 use super::super::{
-    AuditError, Event, Omitted, Proposal, ProposalId, ProposalState, Record, Wrong, chain::End,
+    AuditError, Event, Omitted, Proposal, ProposalId, ProposalState, Record, Wrong,
 };
 use super::{Checking, runs, scan};
 

@@ -1,6 +1,6 @@
 //! What a check says, in words.
 
-use super::super::chain::End;
+use super::super::entry::chain::End;
 use super::{Against, Checked, CheckedRun};
 
 impl Checked {

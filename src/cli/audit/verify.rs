@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{head, unread};
-use crate::audit::chain::{End, Verified};
+use crate::audit::entry::chain::{End, Verified};
 use crate::audit::{
     Against, AnchorsRead, AuditLog, Checked, CheckedRun, ClockBack, FileHead, PublicKey, Wrong,
 };

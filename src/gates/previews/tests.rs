@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::room::{MAX_BYTES, MAX_PREVIEWS};
+use super::quota::{MAX_BYTES, MAX_PREVIEWS};
 use super::{Asked, Previews};
 use crate::audit::CallId;
 use crate::change::Change;

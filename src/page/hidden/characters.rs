@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::page::path::is_invisible;
+use crate::page::model::path::is_invisible;
 
 /// How a character hides something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::css::clean;
 use super::found::HiddenText;
 use super::prose::{has_words, longest_run, words};
-use crate::page::place::line_feeds;
+use crate::page::select::position::line_feeds;
 
 /// Comments of a diagram, and what it says that is drawn nowhere. `line` is the first line's.
 pub(super) fn diagram(language: &str, text: &str, line: usize, hidden: &mut HiddenText) {

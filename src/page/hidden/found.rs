@@ -7,8 +7,8 @@ use super::remembered::LAST;
 use super::sheet::Sheet;
 use super::{asciidoc, elements, markdown};
 use crate::page::html::{Token, scan};
-use crate::page::outline::Format;
-use crate::page::place::line_feeds;
+use crate::page::markdown::outline::Format;
+use crate::page::select::position::line_feeds;
 
 /// The most lines that are named of a kind.
 const MAX_LINES: usize = 20;

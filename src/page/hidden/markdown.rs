@@ -16,7 +16,7 @@ use super::prose::{is_long_title, is_wordy_address, longest_run, words};
 use super::rows::rows;
 use super::sheet::Sheet;
 use super::source_map::Mapped;
-use crate::page::outline::options;
+use crate::page::markdown::outline::options;
 
 /// True if a text without styles has a sign that all hiding in Markdown needs: of a link, an image,
 /// an element, a footnote, a table, attributes, a formula, a reference, an escape, or code. Parsing

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use sha2::{Digest as _, Sha256};
 
 use super::found::HiddenText;
-use crate::page::outline::Format;
+use crate::page::markdown::outline::Format;
 
 /// How many texts are remembered, by a digest each.
 const MOST: usize = 64;
@@ -72,7 +72,7 @@ fn key_of(text: &str, format: Format, css: &str) -> Key {
 #[cfg(test)]
 mod tests {
     use super::{MOST, Remembered};
-    use crate::page::outline::Format;
+    use crate::page::markdown::outline::Format;
 
     #[test]
     fn what_was_found_is_told_of_the_same_text_format_and_styles_alone() {

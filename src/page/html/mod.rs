@@ -10,3 +10,4 @@ pub(in crate::page) use tag::Tag;
 
 #[cfg(test)]
 mod oracle;
+pub(super) mod outline;

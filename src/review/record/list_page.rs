@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::markup::{self, Frame, counted};
 use super::cells;
-use super::look::Listed;
+use super::reader::Listed;
 use super::selection::Selection;
 use crate::audit::{CallGroup, Figures};
 

@@ -5,19 +5,19 @@
 //! calls all of whose places lie within their prefixes and read scopes, and sets all of whose changes
 //! do; everything else is as if it were not there ([`sight`]).
 
+mod call;
 mod cells;
 mod chart;
 mod check;
 mod check_page;
 mod list_page;
-mod look;
+mod reader;
 mod report;
 mod routes;
 mod selection;
-mod sight;
-mod story;
+mod visibility;
 
 pub(super) use check::Checks;
-pub(super) use look::Readers;
+pub(super) use reader::Readers;
 pub use report::{Held, NoReport, ReadReport, Report};
 pub(super) use routes::routes;

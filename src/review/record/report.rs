@@ -16,12 +16,12 @@ use time::format_description::well_known::Rfc3339;
 
 use super::super::assets::STYLE;
 use super::super::markup::{counted, text};
+use super::call::{self, AllChanged, Links};
 use super::cells;
 use super::chart::Chart;
 use super::check::{self, Check};
 use super::check_page;
 use super::list_page;
-use super::story::{self, AllChanged, Links};
 use crate::audit::{
     AuditError, AuditLog, CallGroup, CallStory, Changed, Figures, FileHead, Filter, Groups, Latest,
     Seen, Survey,
@@ -170,7 +170,7 @@ impl<'a> Report<'a> {
                 details {
                     summary.call { (cells::row(group)) }
                     div.story.whole {
-                        @if unfolds { (story::group(group, changed, &links)) }
+                        @if unfolds { (call::group(group, changed, &links)) }
                         @else {
                             p.note {
                                 "Only newer rows unfold on this page: "

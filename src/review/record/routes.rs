@@ -10,11 +10,11 @@ use axum::routing::get;
 use super::super::form::Form;
 use super::super::markup::{self, Frame};
 use super::super::reply::{Reply, answer, page, plain, see_other};
-use super::super::visit::{Reviews, Visitor, broken, failed};
-use super::look::Unread;
+use super::super::visitor::{Reviews, Visitor, broken, failed};
+use super::call::{self, Links};
+use super::reader::Unread;
 use super::selection::Selection;
-use super::story::{self, Links};
-use super::{cells, check_page, list_page, look};
+use super::{cells, check_page, list_page, reader};
 use crate::audit::{CallId, CallStory};
 
 type Site = State<Arc<Reviews>>;
@@ -40,15 +40,15 @@ async fn list(State(reviews): Site, request: Request) -> Reply {
         };
         let mut frame = reviews.frame(&visitor);
         frame.is_record = true;
-        let mut listed = look::Listed::default();
+        let mut listed = reader::Listed::default();
         if selection.wrong.is_empty() {
             let reviewer = &visitor.reviewer;
             if let Some(before) = before {
                 // One that may not be seen is no place to go on from.
-                let from = look::group(&reviews.readers, reviewer, &before.to_string()).await;
+                let from = reader::group(&reviews.readers, reviewer, &before.to_string()).await;
                 from.map_err(|fault| unread(&fault))?.ok_or_else(nothing)?;
             }
-            let read = look::list(&reviews.readers, reviewer, &selection.filter, before).await;
+            let read = reader::list(&reviews.readers, reviewer, &selection.filter, before).await;
             listed = read.map_err(|fault| unread(&fault))?;
         }
         let status = if selection.wrong.is_empty() {
@@ -71,9 +71,9 @@ async fn one(State(reviews): Site, Path(id): Path<String>, request: Request) -> 
         let visitor = reviews.enter(&request)?;
         let id: CallId = id.parse().map_err(|_| nothing())?;
         let reviewer = &visitor.reviewer;
-        let group = look::group(&reviews.readers, reviewer, &id.to_string()).await;
+        let group = reader::group(&reviews.readers, reviewer, &id.to_string()).await;
         let group = group.map_err(|fault| unread(&fault))?.ok_or_else(nothing)?;
-        let changed = look::changed(&reviews.readers, reviewer, &group).await;
+        let changed = reader::changed(&reviews.readers, reviewer, &group).await;
         let changed = changed.map_err(|fault| unread(&fault))?;
         let wiki = |call: &CallStory| {
             let (locale, path) = cells::place_now(call)?;
@@ -85,7 +85,7 @@ async fn one(State(reviews): Site, Path(id): Path<String>, request: Request) -> 
         };
         let mut frame = reviews.frame(&visitor);
         frame.is_record = true;
-        let body = story::group(&group, &changed, &links);
+        let body = call::group(&group, &changed, &links);
         Ok(page(StatusCode::OK, list_page::one(&group, &body, &frame)))
     })
     .await

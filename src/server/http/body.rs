@@ -4,8 +4,8 @@ use axum::body::{Body, HttpBody as _};
 use axum::http::StatusCode;
 use futures_util::StreamExt as _;
 
-use super::super::intake::{Cargo, MOST_BESIDE, Scan};
-use super::super::room::{Room, Taken};
+use super::super::quota::{Room, Taken};
+use super::super::stdio::large_message::{Cargo, MOST_BESIDE, Scan};
 use super::refusal::Refusal;
 
 /// The refusal of a body over its limit.

@@ -9,8 +9,8 @@ use time::format_description::well_known::Rfc3339;
 use tokio::sync::Mutex;
 
 use super::super::app::App;
+use super::super::clients::registry::LiveClients;
 use super::guard::Guard;
-use super::live::LiveClients;
 use super::refusal::respond;
 use crate::site::SiteName;
 use crate::wiki::{WikiError, in_words};

@@ -6,9 +6,9 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use super::super::app::App;
+use super::super::clients::client_record::KnownClient;
+use super::super::clients::registry::LiveClients;
 use super::super::site::{Site, Sites};
-use super::known::KnownClient;
-use super::live::LiveClients;
 use crate::audit::{Actor, Client, ClientId, Role};
 use crate::gates::{Level, SessionId};
 use crate::review::{Bench, Doors, Reviewer, SignInId};

@@ -1,7 +1,7 @@
 //! Changes that were shown and not sent, kept as proposals for a person to decide.
 
 mod last;
-mod room;
+mod quota;
 
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, LinkLeft, Refusal, SessionId, SetChange};
 
+use super::audit_entry::{Docket, now, unavailable};
 use super::caller::Caller;
-use super::docket::{Docket, now, unavailable};
-use super::past::Past;
+use super::undo::history::Past;
 use last::{Last, Subject};
-use room::bytes;
+use quota::bytes;
 
-pub(super) use room::Room;
+pub(super) use quota::Room;
 
 /// The most bytes that the states of a proposed set take.
 const MOST_OF_SET: u64 = 32 * 1024 * 1024;

@@ -12,9 +12,9 @@ use crate::page::{
 use crate::wiki::{Wiki, WikiError, asset_state};
 
 use super::conflict::ConflictCheck;
-use super::{Call, Later, Read, Source, Stopped, again, thing};
-use crate::write::desk::Desk;
-use crate::write::docket::Docket;
+use super::{Call, Later, Read, Source, Stopped, again, target};
+use crate::write::audit_entry::Docket;
+use crate::write::context::Desk;
 
 /// What to do with an asset.
 #[derive(Debug, Clone)]
@@ -116,7 +116,7 @@ impl Asset {
                     ..AssetOf::default()
                 };
                 let new = asset_state(named.locale.clone(), self.path.clone(), of);
-                match thing::if_there(wiki, &named).await? {
+                match target::if_there(wiki, &named).await? {
                     Some(_) if !replace.unwrap_or_default() => Err(WikiError::AssetExists.into()),
                     Some(before) => {
                         let mut after = before.clone();
@@ -126,12 +126,12 @@ impl Asset {
                     }
                     None => {
                         check_new_place(&self.path).map_err(|fault| invalid("path", &fault))?;
-                        thing::at_its_page(wiki, Change::add(new)).await
+                        target::at_its_page(wiki, Change::add(new)).await
                     }
                 }
             }
             ToAsset::Rename { name } => {
-                let before = thing::as_now(wiki, &named, &[]).await?.page;
+                let before = target::as_now(wiki, &named, &[]).await?.page;
                 let new = self.renamed(name);
                 if new != self.path && is_taken(wiki, &new).await? {
                     return Err(Failure::from(WikiError::AssetExists)
@@ -146,7 +146,7 @@ impl Asset {
                 Ok(Change::between(before, after))
             }
             ToAsset::Delete => {
-                let before = thing::as_now(wiki, &named, &[]).await?;
+                let before = target::as_now(wiki, &named, &[]).await?;
                 Ok(Change::delete(before.page))
             }
         }

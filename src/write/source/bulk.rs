@@ -12,10 +12,10 @@ use crate::page::{MovedPart, NewPath, PagePlace, PageState, TextEdit, check_cont
 use crate::wiki::{Chosen, ListQuery, Right, Wiki, WikiError};
 
 use super::whole_page::{self, ToWrite};
-use super::{Call, Later, Read, Source, Stopped, checked, conflict, mending, tags_of, thing};
-use crate::write::desk::Desk;
-use crate::write::docket::Docket;
-use crate::write::wiki_links::{Wanted, WikiLinks};
+use super::{Call, Later, Read, Source, Stopped, checked, conflict, mending, tags_of, target};
+use crate::write::audit_entry::Docket;
+use crate::write::context::Desk;
+use crate::write::links::wiki_links::{Wanted, WikiLinks};
 
 /// The most pages that a caller may ask for in a set.
 pub const MAX_PAGES: usize = 200;
@@ -350,10 +350,10 @@ pub(super) async fn still_so(call: Call<'_>, shown: ChangeSet) -> Result<Read, S
         .map(|one| async move {
             let change = one.change;
             let Some(before) = change.before().filter(|page| page.is_there()).cloned() else {
-                let change = thing::at_its_page(wiki, change).await?;
+                let change = target::at_its_page(wiki, change).await?;
                 return Ok(SetChange { change, ..one });
             };
-            let read = thing::as_now(wiki, &before, change.lost()).await;
+            let read = target::as_now(wiki, &before, change.lost()).await;
             let named = |failure: Failure| match before.id {
                 Some(id) => failure.detail("id", id),
                 None => failure,

@@ -13,9 +13,9 @@ use crate::page::{
 use crate::wiki::{COMMENT_PAUSE, WikiError};
 
 use super::conflict::ConflictCheck;
-use super::{Call, Later, Read, Source, Stopped, again, thing};
-use crate::write::desk::Desk;
-use crate::write::docket::Docket;
+use super::{Call, Later, Read, Source, Stopped, again, target};
+use crate::write::audit_entry::Docket;
+use crate::write::context::Desk;
 
 /// What to do with the comments of a page.
 #[derive(Debug, Clone)]
@@ -80,7 +80,7 @@ impl Comment {
             ToComment::Add { content, reply_to } => {
                 if let Some(answered) = *reply_to {
                     // The wiki takes any number, and says nothing of one that is none (W33).
-                    let there = thing::as_now(wiki, &self.named(of(Some(answered))), &[]).await;
+                    let there = target::as_now(wiki, &self.named(of(Some(answered))), &[]).await;
                     there.map_err(|failure| no_answered(failure, answered))?;
                 }
                 let new = PageState {
@@ -91,10 +91,10 @@ impl Comment {
                         ..CommentOf::default()
                     })
                 };
-                thing::at_its_page(wiki, Change::add(new)).await
+                target::at_its_page(wiki, Change::add(new)).await
             }
             ToComment::Change { id, content } => {
-                let before = thing::as_now(wiki, &self.named(of(Some(*id))), &[]).await?;
+                let before = target::as_now(wiki, &self.named(of(Some(*id))), &[]).await?;
                 let after = PageState {
                     content: trimmed_comment(content).to_owned(),
                     updated_at: None,
@@ -103,7 +103,7 @@ impl Comment {
                 Ok(Change::between(before.page, after))
             }
             ToComment::Delete { id } => {
-                let before = thing::as_now(wiki, &self.named(of(Some(*id))), &[]).await?;
+                let before = target::as_now(wiki, &self.named(of(Some(*id))), &[]).await?;
                 Ok(Change::delete(before.page))
             }
         }

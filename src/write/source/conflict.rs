@@ -4,7 +4,7 @@
 //! request later. An overwrite in that window is found afterwards, in the version that the write
 //! left behind ([`overwritten`]).
 //!
-//! [`overwritten`]: crate::write::stages::settle::trail::overwritten
+//! [`overwritten`]: crate::write::stages::verify::history::overwritten
 
 use serde_json::json;
 

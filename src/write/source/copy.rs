@@ -6,8 +6,8 @@ use crate::gates::ChangeSet;
 use crate::page::{Field, PageReading, TextEdit, check_content, replace_all};
 
 use super::{Call, Later, Read, Source, Stopped, again, checked};
-use crate::write::desk::Desk;
-use crate::write::docket::Docket;
+use crate::write::audit_entry::Docket;
+use crate::write::context::Desk;
 use crate::write::faults;
 
 /// A new page that takes some fields from another page.

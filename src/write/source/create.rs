@@ -4,8 +4,8 @@ use crate::change::{Change, NewPage};
 use crate::gates::ChangeSet;
 
 use super::{Call, Later, Read, Source, Stopped, again, checked};
-use crate::write::desk::Desk;
-use crate::write::docket::Docket;
+use crate::write::audit_entry::Docket;
+use crate::write::context::Desk;
 
 impl Source for NewPage {
     fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {

@@ -9,8 +9,8 @@ use crate::page::{Date, PageState, Trash};
 
 use super::conflict::{self, Known};
 use super::{Call, Later, Read, Source, Stopped, again, whole_page};
-use crate::write::desk::Desk;
-use crate::write::docket::Docket;
+use crate::write::audit_entry::Docket;
+use crate::write::context::Desk;
 
 /// Which page to delete.
 #[derive(Debug, Clone)]

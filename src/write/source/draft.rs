@@ -18,8 +18,8 @@ use super::bulk::still_so;
 use super::order::in_order_of_need;
 use super::{Beside, Call, Later, Plan, Read, Source, Stopped, Under, checked, mending};
 use super::{mismatch, proposal::values, whole_page, whole_page::ToWrite};
-use crate::write::desk::Desk;
-use crate::write::docket::{Docket, unavailable};
+use crate::write::audit_entry::{Docket, unavailable};
+use crate::write::context::Desk;
 use crate::write::faults::with_difference;
 use crate::write::stages::send::broke_off;
 

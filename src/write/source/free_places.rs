@@ -3,8 +3,8 @@
 use crate::error::{Code, Failure};
 use crate::gates::{LeftOut, SetChange};
 
-use crate::write::desk::Desk;
-use crate::write::new_place;
+use crate::write::context::Desk;
+use crate::write::links::new_place;
 
 /// Orders changes so that each finds its place free; leaves out those whose places other pages
 /// take.

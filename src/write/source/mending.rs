@@ -12,7 +12,7 @@ use futures_util::{StreamExt as _, stream};
 
 use super::order::in_order_of_need;
 use super::{Call, whole_page};
-use crate::write::wiki_links::{LOOKING, Wanted, WikiLinks, busy};
+use crate::write::links::wiki_links::{LOOKING, Wanted, WikiLinks, busy};
 
 /// The most pages in which a set only mends links.
 pub(super) const MAX_MENDED: usize = 1_000;

@@ -1,6 +1,5 @@
 //! The kinds of writes: each is a file that makes the changes of its set, and an entry in [`Plan`].
 
-pub(in crate::write) mod aside;
 mod asset;
 mod bulk;
 mod comment;
@@ -15,7 +14,8 @@ mod order;
 mod present;
 pub(super) mod proposal;
 mod push;
-pub(in crate::write) mod thing;
+pub(in crate::write) mod swap;
+pub(in crate::write) mod target;
 pub(super) mod undo;
 mod undo_client;
 mod update;
@@ -30,8 +30,8 @@ use crate::gates::{ChangeSet, Policy, SessionId};
 use crate::page::PageState;
 use crate::wiki::aside;
 
-use super::desk::Desk;
-use super::docket::Docket;
+use super::audit_entry::Docket;
+use super::context::Desk;
 use conflict::{ConflictCheck, Stopped};
 
 pub use asset::{Asset, ToAsset};
@@ -42,7 +42,7 @@ pub use delete::Delete;
 pub use draft::{Drafting, Submit};
 pub use proposal::Apply;
 pub use push::Push;
-pub(crate) use thing::no_asset;
+pub(crate) use target::no_asset;
 pub use undo::Undo;
 pub use undo_client::UndoClient;
 pub use update::Update;
@@ -268,12 +268,12 @@ async fn again(
     if !agrees {
         return Err(mismatch().into());
     }
-    let shown = thing::set_at_its_page(&call.desk.wiki, shown).await?;
+    let shown = target::set_at_its_page(&call.desk.wiki, shown).await?;
     let change = &shown.first().change;
     let Some(before) = change.before().filter(|page| page.is_there()) else {
         return Ok(checked(shown));
     };
-    let read = thing::as_now(&call.desk.wiki, before, change.lost()).await?;
+    let read = target::as_now(&call.desk.wiki, before, change.lost()).await?;
     if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
         let next = if shown.proposal().is_some() || shown.first().undoes.is_some() {
             "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm."

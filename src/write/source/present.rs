@@ -7,9 +7,9 @@ use crate::error::{Code, Failure};
 use crate::page::{PageState, Thing};
 use crate::wiki::Wiki;
 
-use super::{thing, whole_page};
-use crate::write::desk::Desk;
-use crate::write::docket::unavailable;
+use super::{target, whole_page};
+use crate::write::audit_entry::unavailable;
+use crate::write::context::Desk;
 
 /// The page of this id, or what undos made of it since it was deleted; `None` if it is gone.
 pub(super) async fn page(desk: &Desk, id: i64) -> Result<Option<PageState>, Failure> {
@@ -61,7 +61,7 @@ fn reached(id: i64, pairs: &[(i64, i64)]) -> Vec<i64> {
 /// What belongs to a page, or the asset that undos made of it since it was deleted; `None` if it is
 /// gone.
 pub(super) async fn thing(desk: &Desk, state: &PageState) -> Result<Option<PageState>, Failure> {
-    if let Some(found) = thing::if_there(&desk.wiki, state).await? {
+    if let Some(found) = target::if_there(&desk.wiki, state).await? {
         return Ok(Some(found));
     }
     let Some(Thing::Asset(own)) = &state.thing else {
@@ -89,7 +89,7 @@ pub(super) async fn thing(desk: &Desk, state: &PageState) -> Result<Option<PageS
         if let Some(Thing::Asset(asset)) = &mut state.thing {
             asset.id = Some(later);
         }
-        if let Some(found) = thing::if_there(&desk.wiki, &state).await? {
+        if let Some(found) = target::if_there(&desk.wiki, &state).await? {
             return Ok(Some(found));
         }
     }

@@ -11,8 +11,8 @@ use crate::gates::{ChangeSet, SetChange};
 
 use super::bulk::still_so;
 use super::{Call, Later, Read, Source, Stopped, again, checked, mismatch};
-use crate::write::desk::Desk;
-use crate::write::docket::Docket;
+use crate::write::audit_entry::Docket;
+use crate::write::context::Desk;
 use crate::write::stages::send::broke_off;
 
 mod digest;

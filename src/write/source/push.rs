@@ -14,8 +14,8 @@ use crate::page::PagePlace;
 use super::bulk::{MAX_PAGES, still_so};
 use super::draft::set_of;
 use super::{Call, Later, Read, Source, Stopped, checked, mismatch};
-use crate::write::desk::Desk;
-use crate::write::docket::Docket;
+use crate::write::audit_entry::Docket;
+use crate::write::context::Desk;
 
 /// The hint if a page was changed since it was pulled.
 const PULL: &str = "Run `wikijs-gate files pull`, then push again.";

@@ -11,10 +11,10 @@ use crate::gates::{ChangeSet, SessionId, SetChange};
 use crate::page::{PagePath, PageState, Thing};
 use crate::wiki::WikiError;
 
-use super::{Call, Later, Read, Source, Stopped, again, checked, present, thing};
-use crate::write::desk::Desk;
-use crate::write::docket::{Docket, unavailable};
-use crate::write::past::nothing;
+use super::{Call, Later, Read, Source, Stopped, again, checked, present, target};
+use crate::write::audit_entry::{Docket, unavailable};
+use crate::write::context::Desk;
+use crate::write::undo::history::nothing;
 
 mod fault;
 mod last;
@@ -213,12 +213,12 @@ async fn change_of(desk: &Desk, undo: &Undo, story: CallStory) -> Result<SetChan
     let states = [before.clone(), after.clone(), now.clone()];
     let undone = Change::undo(before, after, now, undo.force);
     let undone = undone.map_err(|fault| match (fault, gone) {
-        (UndoFault::Gone, Some(thing)) => thing::failure_of(&thing, WikiError::NotFound),
+        (UndoFault::Gone, Some(thing)) => target::failure_of(&thing, WikiError::NotFound),
         (fault, _) => undo_failure(fault, states.clone()),
     })?;
     let [_, left, now] = states;
     let warnings = said_of(desk, &story, &undone, (left.as_ref(), now.as_ref())).await?;
-    let change = thing::at_its_page(&desk.wiki, undone.change).await?;
+    let change = target::at_its_page(&desk.wiki, undone.change).await?;
     // A page whose links were rendered anew where it went is so where it comes back.
     let is_update = |record: &Record| record.step.as_deref() == Some(StepKind::Update.as_str());
     let was_written = story.records.iter().any(is_update);

@@ -15,9 +15,9 @@ use super::free_places::in_order;
 use super::present;
 use super::undo::states_around;
 use super::{Call, Later, Read, Source, Stopped, checked};
-use crate::write::desk::Desk;
-use crate::write::docket::{Docket, unavailable};
-use crate::write::past::nothing;
+use crate::write::audit_entry::{Docket, unavailable};
+use crate::write::context::Desk;
+use crate::write::undo::history::nothing;
 
 /// The most writes of one client that are considered.
 const MOST_WRITES: usize = 2_000;

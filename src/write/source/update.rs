@@ -12,8 +12,8 @@ use super::conflict::{self, Known};
 use super::{
     Call, Later, Read, Source, Stopped, again, bulk, mending, page_shown, tags_of, whole_page,
 };
-use crate::write::desk::Desk;
-use crate::write::docket::Docket;
+use crate::write::audit_entry::Docket;
+use crate::write::context::Desk;
 use crate::write::faults;
 use crate::write::memory::Concerns;
 

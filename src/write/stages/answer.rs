@@ -5,8 +5,8 @@ use crate::change::Change;
 use crate::page::{LineCounts, Thing};
 use crate::wiki::Wiki;
 
-use super::settle::Settled;
 use super::show::target;
+use super::verify::Settled;
 use crate::write::answer::{Applied, Notes};
 
 /// The answer about a change, with the page found after its last step.

@@ -22,17 +22,18 @@ use crate::page::{LineCounts, PagePlace};
 use crate::wiki::Sender;
 
 use super::check::{Checked, diff_of};
+use super::lock;
 use super::send::{self, broke_off};
 use super::show::{links_left, target};
-use super::turn;
 use crate::write::answer::{Answer, Applied, Notes, SetAnswer, SetMember, SetOutcome};
-use crate::write::desk::Desk;
-use crate::write::docket::{Docket, unavailable};
-use crate::write::family::Family;
-use crate::write::past_set::INTERRUPTED;
-use crate::write::sets::Progress;
-use crate::write::source::thing;
-use crate::write::{new_place, source::conflict};
+use crate::write::audit_entry::{Docket, unavailable};
+use crate::write::context::Desk;
+use crate::write::delegates::delegation::Family;
+use crate::write::links::new_place;
+use crate::write::source::conflict;
+use crate::write::source::target;
+use crate::write::undo::history_set::INTERRUPTED;
+use crate::write::upkeep::sets::Progress;
 use ending::{End, add_new, failure_of};
 
 /// The hint if a page is not as it was shown.
@@ -301,7 +302,7 @@ impl Run {
         let change = permit.change();
         let mut docket = self.docket.of_member(permit.set());
         // The turn is given back with this change, so that other writers get theirs.
-        let _turn = match turn::of_change(desk, change).await {
+        let _turn = match lock::of_change(desk, change).await {
             Ok(turn) => turn,
             Err(refusal) => return Err(self.refused(&docket, refusal).await),
         };
@@ -343,7 +344,7 @@ impl Run {
         let Some(before) = change.before().filter(|page| page.is_there()) else {
             return Ok(permit);
         };
-        let read = thing::as_now(wiki, before, change.lost()).await?;
+        let read = target::as_now(wiki, before, change.lost()).await?;
         permit
             .on(read.page)
             .map_err(|states| conflict::since_shown(states.0, states.1, NEXT))

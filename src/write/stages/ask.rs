@@ -15,9 +15,9 @@ use crate::page::LineCounts;
 use super::check::Checked;
 use super::question;
 use crate::write::asker::{Asker, HandedOut, Question, Reply};
+use crate::write::audit_entry::{Docket, unavailable};
 use crate::write::caller::Caller;
-use crate::write::desk::Desk;
-use crate::write::docket::{Docket, unavailable};
+use crate::write::context::Desk;
 use crate::write::route::Brought;
 
 /// A set that waits for a person's yes.

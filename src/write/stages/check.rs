@@ -17,11 +17,11 @@ use crate::wiki::{AllPages, Wiki, aside};
 
 use super::rights;
 use crate::write::answer::Notes;
-use crate::write::desk::Desk;
-use crate::write::new_place;
+use crate::write::context::Desk;
+use crate::write::links::new_place;
+use crate::write::links::{comments_lost, linkers};
 use crate::write::source::Beside;
 use crate::write::source::conflict::ConflictCheck;
-use crate::write::{comments_lost, linkers};
 
 /// How long the operator's checks of a set may take together.
 const CHECKING: Duration = Duration::from_mins(1);

@@ -10,7 +10,7 @@ use crate::error::{Code, Failure};
 use crate::page::{Field, escaped};
 use crate::wiki::WikiError;
 
-use super::settle::Settled;
+use super::verify::Settled;
 
 /// Warnings about an applied step.
 pub(super) fn said_of(settled: &Settled) -> Vec<Warning> {

@@ -5,10 +5,10 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Policy};
 
 use crate::write::caller::Caller;
-use crate::write::desk::Desk;
+use crate::write::context::Desk;
 use crate::write::route::{Route, Warrant};
-use crate::write::source::aside::by_temporary_places;
 use crate::write::source::conflict::Stopped;
+use crate::write::source::swap::by_temporary_places;
 use crate::write::source::{Call, Read, Source, Under, mismatch};
 
 /// Makes the changes that a source asks for. With a confirmation, these are the shown changes, if

@@ -9,8 +9,8 @@ use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal, Step};
 
 use super::outcome::behind_the_move;
-use super::settle::Settled;
-use crate::write::docket::{Docket, is_worth_keeping, unavailable};
+use super::verify::Settled;
+use crate::write::audit_entry::{Docket, is_worth_keeping, unavailable};
 
 /// Records the attempt of a permit's next step, synced, and takes the step; `None` if no step is
 /// left.

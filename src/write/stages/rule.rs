@@ -9,9 +9,9 @@ use crate::gates::{
 use crate::rules::{ChangeFacts, Facts, Then};
 
 use super::check::Checked;
+use crate::write::audit_entry::unavailable;
 use crate::write::caller::Caller;
-use crate::write::desk::Desk;
-use crate::write::docket::unavailable;
+use crate::write::context::Desk;
 use crate::write::route::{Route, Warrant};
 
 /// How a set goes on, by the rules.

@@ -13,15 +13,15 @@ use crate::page::{Field, PageState};
 use crate::wiki::Sender;
 
 use super::check::Checked;
+use super::lock::Turn;
 use super::outcome::{failure_of, said_of};
-use super::settle::promise::Promise;
-use super::settle::trail::overwritten;
-use super::settle::{Settled, settle};
-use super::turn::Turn;
+use super::verify::expected::Promise;
+use super::verify::history::overwritten;
+use super::verify::{Settled, settle};
 use super::{answer, record};
 use crate::write::answer::{Answer, Applied};
-use crate::write::desk::Desk;
-use crate::write::docket::Docket;
+use crate::write::audit_entry::Docket;
+use crate::write::context::Desk;
 use crate::write::memory::{Knowing, Memory};
 
 /// What a write needs beside its permit.
@@ -188,7 +188,7 @@ mod tests {
     use crate::page::testing::page;
     use crate::page::{DroppedRules, Field, PageState};
     use crate::write::memory::Knowing;
-    use crate::write::stages::settle::Settled;
+    use crate::write::stages::verify::Settled;
     use crate::write::testing::{Office, policy, session};
 
     const AT: &str = "2026-01-01T00:00:00.000Z";

@@ -10,8 +10,8 @@ use crate::wiki::Wiki;
 
 use super::check::{Checked, diff_of};
 use crate::write::answer::{Applied, Notes, Preview, Target};
-use crate::write::desk::Desk;
-use crate::write::docket::{Docket, unavailable};
+use crate::write::audit_entry::{Docket, unavailable};
+use crate::write::context::Desk;
 use crate::write::source::conflict::{Stopped, with_merged};
 
 /// Shows a set, with a token that confirms it; on record.

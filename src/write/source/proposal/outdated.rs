@@ -8,10 +8,10 @@ use crate::error::{Code, Failure};
 use crate::page::PageState;
 use crate::wiki::aside;
 
-use crate::write::desk::Desk;
+use crate::write::context::Desk;
 use crate::write::faults::with_difference;
-use crate::write::new_place;
-use crate::write::source::thing;
+use crate::write::links::new_place;
+use crate::write::source::target;
 use crate::write::source::undo::{self, Undo};
 use crate::write::source::whole_page::ToWrite;
 
@@ -36,7 +36,7 @@ pub(in crate::write) async fn read_now(
     kept: &Change,
 ) -> Option<Result<ToWrite, Failure>> {
     let before = kept.before().filter(|page| page.is_there())?;
-    Some(thing::as_now(&desk.wiki, before, kept.lost()).await)
+    Some(target::as_now(&desk.wiki, before, kept.lost()).await)
 }
 
 /// The change of the page as it is now ([`read_now`]), if the page is as it was or already as
@@ -61,7 +61,7 @@ pub(in crate::write) async fn held_against(
         }
     }
     let change = match kept.before().zip(read) {
-        None => thing::at_its_page(&desk.wiki, kept).await.map_err(gone)?,
+        None => target::at_its_page(&desk.wiki, kept).await.map_err(gone)?,
         Some((before, read)) => {
             let read = read.map_err(gone)?;
             let (fresh, lost) = (read.page, read.lost);

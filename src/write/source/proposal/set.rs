@@ -10,12 +10,12 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, LinkLeft, Omission, SetChange};
 use crate::page::{PagePlace, PageState};
 
-use super::super::thing;
+use super::super::target;
 use super::needs::{self, Needs};
 use super::outdated::{Outdated, held_against, is_free, read_now};
 use super::{Call, Stopped, broke_off, digest, values};
-use crate::write::desk::Desk;
-use crate::write::docket::unavailable;
+use crate::write::audit_entry::unavailable;
+use crate::write::context::Desk;
 use crate::write::source::whole_page::ToWrite;
 
 /// Why a change of a proposed set was not made.
@@ -305,7 +305,7 @@ async fn is_done(
         ..kept.target().clone()
     };
     match (
-        thing::as_now(&desk.wiki, &state, kept.lost()).await,
+        target::as_now(&desk.wiki, &state, kept.lost()).await,
         kept.after(),
     ) {
         (Ok(read), Some(after)) => Ok(after.difference(&read.page).is_empty()),

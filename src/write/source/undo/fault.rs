@@ -6,7 +6,7 @@ use crate::page::{Field, PageState, unified_diff};
 use crate::wiki::WikiError;
 
 use crate::write::faults::with_difference;
-use crate::write::past::nothing;
+use crate::write::undo::history::nothing;
 
 /// The failure for a fault, with the page before the write, as the write left it, and now.
 pub(super) fn undo_failure(

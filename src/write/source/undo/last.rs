@@ -5,7 +5,7 @@ use crate::change::Warning;
 use crate::error::{Code, Failure};
 
 use super::{Meant, Undo};
-use crate::write::desk::Desk;
+use crate::write::context::Desk;
 
 /// The session's last applied write that was not taken back.
 pub(super) async fn own_last(desk: &Desk, undo: &Undo) -> Option<CallStory> {

@@ -6,8 +6,8 @@ use crate::error::Failure;
 use crate::page::{Field, PageState, unified_diff};
 
 use super::MOST_NAMED;
-use crate::write::desk::Desk;
-use crate::write::docket::unavailable;
+use crate::write::audit_entry::unavailable;
+use crate::write::context::Desk;
 
 /// The warnings of an undo: what stays of the later changes, and what force takes along.
 pub(super) async fn said_of(

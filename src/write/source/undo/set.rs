@@ -9,12 +9,12 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut};
 
 use super::{MOST_NAMED, Undo, change_of, names_around, stays};
-use crate::write::desk::Desk;
-use crate::write::docket::unavailable;
-use crate::write::past::{NOT_ON_RECORD, nothing};
+use crate::write::audit_entry::unavailable;
+use crate::write::context::Desk;
 use crate::write::source::Call;
 use crate::write::source::free_places::in_order;
 use crate::write::stages::rights::hindrance;
+use crate::write::undo::history::{NOT_ON_RECORD, nothing};
 
 /// The applied changes of a set that were not taken back yet, the last first.
 pub(super) async fn left_of_set(

@@ -7,7 +7,7 @@ use crate::page::PageState;
 use crate::wiki::Wiki;
 
 use super::{as_it_is, states_around};
-use crate::write::desk::Desk;
+use crate::write::context::Desk;
 use crate::write::source::present;
 
 /// How many of the newest versions of a page are searched.

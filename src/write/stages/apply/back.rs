@@ -9,11 +9,11 @@ use crate::audit::CallId;
 use crate::change::Warning;
 use crate::error::Failure;
 use crate::gates::{Gate, Permit, Refusal};
-use crate::write::docket::unavailable;
-use crate::write::new_place;
+use crate::write::audit_entry::unavailable;
+use crate::write::links::new_place;
 use crate::write::source::undo::{self, Standing, Undo};
+use crate::write::stages::lock::{self, Turn};
 use crate::write::stages::send::{self, broke_off};
-use crate::write::stages::turn::{self, Turn};
 
 /// Undos whose pages stand at their temporary places, by the changes that they take back.
 type Halfway = HashMap<usize, Permit>;
@@ -89,7 +89,7 @@ impl Run {
         let id = CallId::new().map_err(|error| unavailable(&error))?;
         let undo = Undo::of_set_member(done.call);
         let unturned = undo::change(desk, &undo).await?;
-        let turn = turn::of_change(desk, &unturned.change).await;
+        let turn = lock::of_change(desk, &unturned.change).await;
         let turn = turn.map_err(|refusal| refusal.failure)?;
         // Read again: the writer before us may have changed the page since it was read.
         let mut back = undo::change(desk, &undo).await?;
@@ -106,7 +106,7 @@ impl Run {
 
     /// The permit of an undo whose page is halfway, in its turn.
     async fn home(&self, permit: Permit) -> Result<(Permit, Turn), Failure> {
-        let turn = turn::of_change(&self.desk, permit.change()).await;
+        let turn = lock::of_change(&self.desk, permit.change()).await;
         let turn = turn.map_err(|refusal| refusal.failure)?;
         Ok((self.looked_at_again(permit).await?, turn))
     }
@@ -129,7 +129,7 @@ impl Run {
     }
 
     /// Puts on record that nothing of a change was left to take back.
-    async fn was_gone(&self, docket: &crate::write::docket::Docket) {
+    async fn was_gone(&self, docket: &crate::write::audit_entry::Docket) {
         use crate::audit::Outcome;
         let entry = docket.outcome(Outcome::Unchanged, None, None);
         if let Err(error) = self.desk.audit.record(entry).await {

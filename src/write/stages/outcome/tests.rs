@@ -5,7 +5,7 @@ use crate::error::Code;
 use crate::page::testing::page;
 use crate::page::{DroppedRules, PagePath, PageState};
 use crate::wiki::WikiError;
-use crate::write::stages::settle::Settled;
+use crate::write::stages::verify::Settled;
 
 /// The page with another title and style, and if it moves at another place.
 fn after(moves: bool) -> PageState {

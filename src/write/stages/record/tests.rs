@@ -5,7 +5,7 @@ use crate::error::Code;
 use crate::gates::WritePolicy;
 use crate::page::testing::page;
 use crate::page::{DroppedRules, PageState};
-use crate::write::stages::settle::Settled;
+use crate::write::stages::verify::Settled;
 use crate::write::testing::{Office, docket, move_and_update, permit, policy, set, update};
 
 fn office() -> Office {

@@ -1,0 +1,291 @@
+//! Anchoring: after what counts is on record, the heads go where those who may write the log cannot
+//! change them, to a file or to a command.
+//!
+//! It happens in a task of its own, at most once a second, and once more at the end of the run. A
+//! failure never stops a write; it is told by the server, and left in `anchors.fault` for `doctor`
+//! and `verify`. A line holds the heads that changed since the last line of this run. What was
+//! there when the run began is not repeated: the run's first record has it, and the run's own head
+//! holds that.
+
+use std::collections::HashMap;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use tokio::sync::Mutex as Turn;
+
+use super::super::disk::fs;
+use super::super::disk::layout::Place;
+use super::super::entry::record::format_time;
+use super::super::run::heads;
+use super::super::{FileHead, RunId, SigningKey};
+use super::line::NewAnchor;
+use crate::checks::{self, CheckCommand};
+use crate::private_files;
+
+/// How many heads one line has; a line of them is far from the longest that is read.
+const HEADS_A_LINE: usize = 10_000;
+/// The most removed runs that wait for their anchor; a purge on record tells of the others.
+const MOST_REMOVED: usize = 100_000;
+
+/// Where anchors go, and what signs them.
+#[derive(Debug, Clone)]
+pub struct AnchorSettings {
+    /// Where they go.
+    pub to: AnchorsTo,
+    /// What signs them.
+    pub key: Option<Arc<SigningKey>>,
+}
+
+/// Where anchors go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnchorsTo {
+    /// To the end of a file.
+    File(PathBuf),
+    /// To the standard input of a command, which is run for each.
+    Command(CheckCommand),
+}
+
+/// That anchors cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnchorFault {
+    /// Since when, in RFC 3339.
+    pub since: String,
+    /// Why, in words of ours.
+    pub why: String,
+}
+
+impl std::fmt::Display for AnchorFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "not anchored since {}: {}", self.since, self.why)
+    }
+}
+
+/// The anchors of one run.
+#[derive(Debug)]
+pub(in crate::audit) struct Anchors {
+    settings: AnchorSettings,
+    pub(in crate::audit) made: Arc<Turn<Made>>,
+    pub(in crate::audit) is_due: AtomicBool,
+    pub(in crate::audit) is_running: AtomicBool,
+    /// What the run found when it began, until the first anchor.
+    begun: Mutex<Option<(RunId, Vec<FileHead>)>>,
+    removed: Mutex<Vec<FileHead>>,
+    fault: Mutex<Option<AnchorFault>>,
+}
+
+/// What this run anchored so far.
+#[derive(Debug, Default)]
+pub(in crate::audit) struct Made {
+    run: Option<RunId>,
+    seq: u64,
+    /// How long each run's file was.
+    known: HashMap<String, u64>,
+}
+
+impl Anchors {
+    pub(in crate::audit) fn new(settings: AnchorSettings) -> Self {
+        Self {
+            settings,
+            made: Arc::default(),
+            is_due: AtomicBool::new(false),
+            is_running: AtomicBool::new(false),
+            begun: Mutex::default(),
+            removed: Mutex::default(),
+            fault: Mutex::default(),
+        }
+    }
+
+    /// The run has begun, and found these others.
+    pub(in crate::audit) fn begin(&self, run: RunId, heads: Vec<FileHead>) {
+        *lock(&self.begun) = Some((run, heads));
+    }
+
+    /// These files are about to be removed.
+    pub(in crate::audit) fn remove(&self, files: &[FileHead]) {
+        let runs = files
+            .iter()
+            .filter(|head| head.file.strip_suffix(".jsonl").is_some());
+        let mut removed = lock(&self.removed);
+        let room = MOST_REMOVED.saturating_sub(removed.len());
+        removed.extend(runs.take(room).cloned());
+    }
+
+    pub(in crate::audit) fn fault(&self) -> Option<AnchorFault> {
+        lock(&self.fault).clone()
+    }
+
+    /// Makes the anchors that are due. Blocks.
+    pub(in crate::audit) fn make(
+        &self,
+        place: &Place,
+        wiki: &str,
+        made: &mut Made,
+        most: Duration,
+    ) -> Result<(), String> {
+        if let Some((run, heads)) = lock(&self.begun).take() {
+            made.run = Some(run);
+            made.known = heads.into_iter().map(|it| (it.file, it.length)).collect();
+        }
+        let Some(run) = made.run else {
+            // This run has put nothing on record.
+            return Ok(());
+        };
+        let told = |error: io::Error| format!("the runs cannot be read: {}", error.kind());
+        let changed = changed(&place.runs(), &made.known).map_err(told)?;
+        let removed = std::mem::take(&mut *lock(&self.removed));
+        let result = self.give_all(wiki, made, run, &changed, &removed, most);
+        if result.is_err() {
+            lock(&self.removed).splice(0..0, removed);
+        }
+        result
+    }
+
+    fn give_all(
+        &self,
+        wiki: &str,
+        made: &mut Made,
+        run: RunId,
+        changed: &[(FileHead, u64)],
+        removed: &[FileHead],
+        most: Duration,
+    ) -> Result<(), String> {
+        let mut removed = removed;
+        let mut rest = changed;
+        while !rest.is_empty() || !removed.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(HEADS_A_LINE));
+            let (gone, still) = removed.split_at(removed.len().min(HEADS_A_LINE));
+            let heads: Vec<FileHead> = now.iter().map(|(head, _)| head.clone()).collect();
+            let anchor = NewAnchor {
+                time: &format_time(OffsetDateTime::now_utc()),
+                wiki,
+                run,
+                seq: made.seq.saturating_add(1),
+                heads: &heads,
+                removed: gone,
+            };
+            let line = anchor.line(self.settings.key.as_deref());
+            let line = line.map_err(|_| "a line cannot be made".to_owned())?;
+            self.settings.to.give(line, most)?;
+            made.seq = made.seq.saturating_add(1);
+            let known = now
+                .iter()
+                .map(|(head, length)| (head.file.clone(), *length));
+            made.known.extend(known);
+            (rest, removed) = (later, still);
+        }
+        Ok(())
+    }
+
+    /// Keeps what came of a try, for this process and for others.
+    pub(in crate::audit) fn settle(&self, place: &Place, result: &Result<(), String>) {
+        let mut fault = lock(&self.fault);
+        match result {
+            Ok(()) => {
+                if fault.take().is_some() {
+                    tracing::info!("audit: heads are anchored again");
+                }
+                // There is none, nearly always.
+                let _ = std::fs::remove_file(place.anchors_fault());
+            }
+            Err(why) => {
+                if fault.as_ref().is_none_or(|fault| fault.why != *why) {
+                    tracing::error!("audit: heads cannot be anchored: {why}");
+                }
+                let since = fault.take().map(|fault| fault.since);
+                let now = || format_time(OffsetDateTime::now_utc());
+                let told = AnchorFault {
+                    since: since.unwrap_or_else(now),
+                    why: why.clone(),
+                };
+                if let Ok(text) = serde_json::to_string(&told)
+                    && let Err(error) = fs::write_anew(&place.anchors_fault(), text.as_bytes())
+                {
+                    tracing::warn!(%error, "audit: cannot leave word that heads are not anchored");
+                }
+                *fault = Some(told);
+            }
+        }
+    }
+}
+
+impl AnchorsTo {
+    fn give(&self, mut line: String, most: Duration) -> Result<(), String> {
+        line.push('\n');
+        match self {
+            Self::File(path) => append(path, &line).map_err(|error| {
+                format!(
+                    "the file of anchors cannot be written: {}",
+                    in_words(&error)
+                )
+            }),
+            Self::Command(command) => {
+                let ended = checks::carry_out(command, &line.into(), command.timeout.min(most));
+                // What it printed may hold anything.
+                ended.map_err(|(why, _)| format!("the command for anchors {why}"))
+            }
+        }
+    }
+}
+
+fn in_words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => "it is a link".to_owned(),
+        io::ErrorKind::InvalidInput => "it is not a file".to_owned(),
+        kind => kind.to_string(),
+    }
+}
+
+/// Adds a line to a file, behind a line end of its own where the last line was broken off. A line
+/// is one write, so that several servers may share a file.
+fn append(path: &Path, line: &str) -> io::Result<()> {
+    let mut file = private_files::open_to_append(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut last = [b'\n'];
+    if metadata.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    let begin = if last == [b'\n'] { "" } else { "\n" };
+    file.write_all([begin, line].concat().as_bytes())?;
+    file.sync_data()
+}
+
+/// The runs whose files are not as long as they were, with that length.
+fn changed(runs: &Path, known: &HashMap<String, u64>) -> io::Result<Vec<(FileHead, u64)>> {
+    let mut changed = Vec::new();
+    for entry in std::fs::read_dir(runs)? {
+        let entry = entry?;
+        let Ok(file) = entry.file_name().into_string() else {
+            continue;
+        };
+        // A file may go between being listed and being looked at.
+        let Ok(metadata) = entry.metadata() else {
+            continue;
+        };
+        let is_known = known.get(&file) == Some(&metadata.len());
+        if is_known || file.strip_suffix(".jsonl").is_none() || !metadata.is_file() {
+            continue;
+        }
+        let Ok((length, hash)) = heads::last_line(&entry.path()) else {
+            continue;
+        };
+        changed.push((FileHead { file, length, hash }, metadata.len()));
+    }
+    changed.sort_by(|(a, _), (b, _)| a.file.cmp(&b.file));
+    Ok(changed)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

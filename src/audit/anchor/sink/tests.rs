@@ -1,0 +1,123 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::{AnchorSettings, AnchorsTo, append};
+use crate::audit::{Against, AuditLog, CallId, Entry, Event, Outcome, PublicKey, SigningKey};
+
+async fn write(log: &AuditLog) {
+    let call = CallId::new().unwrap();
+    let attempt = Entry {
+        decision: Some("token".to_owned()),
+        ..Entry::new(call, Event::Attempt)
+    };
+    drop(log.attempt(attempt).await.unwrap());
+    let outcome = Entry {
+        outcome: Some(Outcome::Applied),
+        ..Entry::new(call, Event::Outcome)
+    };
+    log.record(outcome).await.unwrap();
+}
+
+/// A log that anchors in a file, and the public key that it signs with.
+fn anchored(dir: &TempDir, file: &Path) -> (AuditLog, PublicKey) {
+    let (key, _) = SigningKey::generate().unwrap();
+    let public = key.public();
+    let log = AuditLog::new(dir.path(), "docs");
+    log.anchor_by(AnchorSettings {
+        to: AnchorsTo::File(file.to_owned()),
+        key: Some(key.into()),
+    });
+    (log, public)
+}
+
+fn against(log: &AuditLog, file: &Path, keys: &[PublicKey]) -> Against {
+    Against {
+        anchors: Some(log.read_anchors(&[file], keys).unwrap()),
+        ..Against::default()
+    }
+}
+
+#[tokio::test]
+async fn at_its_end_a_run_is_anchored_whole_and_so_is_what_it_found() {
+    let (dir, elsewhere) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let file = elsewhere.path().join("anchors.jsonl");
+    let before = AuditLog::new(dir.path(), "docs");
+    write(&before).await;
+    before.close().await.unwrap();
+    let (log, public) = anchored(&dir, &file);
+    write(&log).await;
+    write(&log).await;
+    log.close().await.unwrap();
+    assert_eq!(
+        fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+
+    let read = against(&log, &file, &[public]);
+    let anchors = read.anchors.as_ref().unwrap();
+    assert!(anchors.lines > 0 && anchors.wrong.is_empty());
+    // The run before is in the first record alone.
+    assert!(anchors.heads.iter().all(|head| head.number() == Some(2)));
+    let checked = log.verify(&read, |_, _| {}).unwrap();
+    assert_eq!(
+        (checked.wrong, checked.anchored.unwrap().unproven),
+        (vec![], 0)
+    );
+
+    let later = AuditLog::new(dir.path(), "docs");
+    write(&later).await;
+    later.close().await.unwrap();
+    let checked = log.verify(&read, |_, _| {}).unwrap();
+    let anchored = checked.anchored.unwrap();
+    // Its begin, its write and its end.
+    assert_eq!((checked.wrong, anchored.unproven), (vec![], 4));
+    assert!(anchored.since.is_some());
+}
+
+#[tokio::test]
+async fn where_heads_cannot_be_anchored_writes_go_on_and_word_is_left_until_they_are() {
+    let (dir, elsewhere) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (file, other) = (
+        elsewhere.path().join("link"),
+        elsewhere.path().join("other"),
+    );
+    fs::write(&other, "").unwrap();
+    std::os::unix::fs::symlink(&other, &file).unwrap();
+    let (log, _) = anchored(&dir, &file);
+    write(&log).await;
+    log.close().await.unwrap();
+    let fault = log.anchors_fault().unwrap();
+    assert_eq!(
+        fault.why,
+        "the file of anchors cannot be written: it is a link"
+    );
+    assert_eq!(log.anchors_fault_left(), Some(fault));
+    assert_eq!(fs::read_to_string(&other).unwrap(), "");
+
+    fs::remove_file(&file).unwrap();
+    let (log, public) = anchored(&dir, &file);
+    write(&log).await;
+    log.close().await.unwrap();
+    assert_eq!(
+        (log.anchors_fault(), log.anchors_fault_left()),
+        (None, None)
+    );
+    let checked = log.verify(&against(&log, &file, &[public]), |_, _| {});
+    assert_eq!(checked.unwrap().anchored.unwrap().unproven, 0);
+}
+
+#[test]
+fn behind_a_line_that_was_broken_off_the_next_is_whole() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("anchors");
+    append(&file, "{\"a\":1}\n").unwrap();
+    fs::write(&file, "{\"a\":1}\n{\"v\":1").unwrap();
+    append(&file, "{\"b\":2}\n").unwrap();
+    append(&file, "{\"c\":3}\n").unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    assert_eq!(text, "{\"a\":1}\n{\"v\":1\n{\"b\":2}\n{\"c\":3}\n");
+    assert!(append(dir.path(), "x").is_err());
+}

@@ -1,0 +1,190 @@
+//! The paths of a wiki's log.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::super::{KeptState, ProposalId};
+use crate::hex;
+
+/// The longest name of a wiki that becomes a directory's name as it is.
+const MAX_PLAIN: usize = 64;
+/// How much of any other name appears in the directory's name.
+const MAX_SHOWN: usize = 32;
+
+/// The directory of one wiki's records, and the paths in it.
+#[derive(Debug, Clone)]
+pub(in crate::audit) struct Place {
+    /// The directory of this wiki.
+    pub(in crate::audit) wiki: PathBuf,
+}
+
+impl Place {
+    /// Touches nothing on the disk.
+    pub(in crate::audit) fn new(root: &Path, wiki_name: &str) -> Self {
+        Self {
+            wiki: root.join(directory_name(wiki_name)),
+        }
+    }
+
+    /// Whether the directory may exist; if that is unclear, reading it gives the error.
+    pub(in crate::audit) fn is_there(&self) -> bool {
+        let seen = std::fs::metadata(&self.wiki);
+        !seen.is_err_and(|error| {
+            matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+        })
+    }
+
+    /// The names of the directories beside it that hold runs, in order.
+    pub(in crate::audit) fn others(&self) -> Vec<String> {
+        let beside = self.wiki.parent().and_then(|root| root.read_dir().ok());
+        let mut names: Vec<String> = beside
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|entry| entry.path() != self.wiki && entry.path().join("runs").is_dir())
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    pub(in crate::audit) fn runs(&self) -> PathBuf {
+        self.wiki.join("runs")
+    }
+
+    /// Holds the number of the last run; held by the one run that is being made.
+    pub(in crate::audit) fn count(&self) -> PathBuf {
+        self.wiki.join("runs.count")
+    }
+
+    pub(in crate::audit) fn pages(&self) -> PathBuf {
+        self.wiki.join("pages")
+    }
+
+    pub(in crate::audit) fn kept(&self, state: KeptState) -> PathBuf {
+        self.pages().join(format!("{state}.json.gz"))
+    }
+
+    pub(in crate::audit) fn proposals(&self) -> PathBuf {
+        self.wiki.join("proposals")
+    }
+
+    pub(in crate::audit) fn proposal(&self, id: ProposalId) -> PathBuf {
+        self.proposals().join(format!("{id}.json"))
+    }
+
+    pub(in crate::audit) fn drafts(&self) -> PathBuf {
+        self.wiki.join("drafts")
+    }
+
+    /// Locked by the one call that begins a draft.
+    pub(in crate::audit) fn drafts_lock(&self) -> PathBuf {
+        self.wiki.join("drafts.lock")
+    }
+
+    /// Locked shared to keep a state, and exclusively to remove one.
+    pub(in crate::audit) fn pages_lock(&self) -> PathBuf {
+        self.wiki.join("pages.lock")
+    }
+
+    /// Why heads could not be anchored, while that is so.
+    pub(in crate::audit) fn anchors_fault(&self) -> PathBuf {
+        self.wiki.join("anchors.fault")
+    }
+
+    pub(in crate::audit) fn purge_lock(&self) -> PathBuf {
+        self.wiki.join("purge.lock")
+    }
+
+    pub(in crate::audit) fn recovery_lock(&self) -> PathBuf {
+        self.wiki.join("recovery.lock")
+    }
+
+    /// Made and removed to check that files can be written.
+    pub(in crate::audit) fn probe(&self) -> PathBuf {
+        self.wiki.join("probe")
+    }
+
+    pub(in crate::audit) fn tree_lock(&self) -> PathBuf {
+        self.wiki.join("tree.lock")
+    }
+
+    /// The directory of lock files of pages being written.
+    pub(in crate::audit) fn turns(&self) -> PathBuf {
+        self.wiki.join("turns")
+    }
+
+    pub(in crate::audit) fn page_turn(&self, id: i64) -> PathBuf {
+        self.turns().join(format!("{id}.lock"))
+    }
+}
+
+/// The name of a wiki's directory.
+///
+/// A name of at most 64 lower-case letters, digits, `-`, `_` and `.`, not beginning with `.`, is
+/// taken as it is. Any other becomes the valid ones of its first 32 characters, then `~` and half
+/// of its SHA-256. `~` is in no plain name, so two wikis never share a directory, not even on a
+/// file system without letter case.
+fn directory_name(wiki_name: &str) -> String {
+    let is_fit = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '-' | '_' | '.');
+    let is_plain = !wiki_name.is_empty()
+        && wiki_name.len() <= MAX_PLAIN
+        && !wiki_name.starts_with('.')
+        && wiki_name.chars().all(is_fit);
+    if is_plain {
+        return wiki_name.to_owned();
+    }
+    let shown: String = wiki_name
+        .chars()
+        .take(MAX_SHOWN)
+        .map(|c| c.to_ascii_lowercase())
+        .map(|c| if is_fit(c) && c != '.' { c } else { '_' })
+        .collect();
+    let digest = Sha256::digest(wiki_name.as_bytes());
+    let half: Vec<u8> = digest.iter().copied().take(16).collect();
+    format!("{shown}~{}", hex::encode(&half))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::directory_name;
+    use std::collections::HashSet;
+    use std::path::{Component, Path};
+
+    #[test]
+    fn a_plain_name_is_the_directorys_name() {
+        for name in ["wiki", "wiki.example.org", "docs_2-de", "a"] {
+            assert_eq!(directory_name(name), name);
+        }
+    }
+
+    #[test]
+    fn any_other_name_stays_one_segment_and_its_own() {
+        let long = "x".repeat(300);
+        let names = [
+            "", ".", "..", ".hidden", "Wiki", "wIKI", "a/b", "a_b", "a\\b", "../..", "wiki\0",
+            "日本", "wiki ", " wiki", "a~b", "CON", &long,
+        ];
+        let made: HashSet<String> = names.iter().map(|name| directory_name(name)).collect();
+        assert_eq!(made.len(), names.len());
+        for name in &made {
+            let segments: Vec<_> = Path::new(name).components().collect();
+            assert!(
+                matches!(segments.as_slice(), [Component::Normal(_)]),
+                "{name}"
+            );
+            assert!(name.len() <= 80, "{name}");
+            assert_eq!(name, &name.to_lowercase());
+        }
+    }
+
+    #[test]
+    fn the_form_of_an_unfit_name_is_fixed() {
+        assert_eq!(
+            directory_name("My Wiki"),
+            "my_wiki~b47eb8fb11946cd68996506af88c0b37"
+        );
+    }
+}

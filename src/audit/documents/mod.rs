@@ -1,0 +1,11 @@
+//! Files beside the log that are replaced whole: proposals, drafts, the pause.
+
+pub(super) mod draft;
+pub(super) mod drafts;
+pub(super) mod notices;
+pub(super) mod notifications;
+pub(super) mod pause;
+pub(super) mod pause_file;
+pub(super) mod proposal;
+pub(super) mod proposals;
+pub(super) mod whole_file;

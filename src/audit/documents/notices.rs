@@ -1,0 +1,75 @@
+//! Tells people of what goes on record: what waits for them, what was decided, what went wrong.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::super::entry::event::{Entry, Event, Outcome};
+use super::proposals::OTHER;
+use crate::notify::{Event as Notice, Notifier};
+
+/// The most sets whose changes are counted at once; a set is forgotten as soon as it is made.
+const MOST_COUNTED: usize = 64;
+
+/// What becomes of records for people elsewhere.
+#[derive(Debug)]
+pub(in crate::audit) struct Notices {
+    notifier: Notifier,
+    /// How many changes were recorded of sets whose making is not on record yet.
+    counted: Mutex<HashMap<String, usize>>,
+}
+
+impl Notices {
+    pub(in crate::audit) fn new(notifier: Notifier) -> Self {
+        let counted = Mutex::default();
+        Self { notifier, counted }
+    }
+
+    pub(in crate::audit) const fn notifier(&self) -> &Notifier {
+        &self.notifier
+    }
+
+    /// What is told of a record, once it is written.
+    pub(in crate::audit) fn of(&self, entry: &Entry) -> Option<Notice> {
+        let call = || entry.call.to_string();
+        match (entry.event, entry.decision.as_deref()) {
+            (Event::Preview, Some(OTHER)) => {
+                let set = entry.proposal.clone()?;
+                let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+                if counted.len() < MOST_COUNTED || counted.contains_key(&set) {
+                    let count = counted.entry(set).or_insert(0);
+                    *count = count.saturating_add(1);
+                }
+                None
+            }
+            (Event::Proposal, Some("made")) => {
+                let set = entry.proposal.clone()?;
+                let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+                let others = counted.remove(&set).unwrap_or(0);
+                Some(Notice::Waiting {
+                    set,
+                    changes: others.saturating_add(1),
+                })
+            }
+            (Event::Proposal, Some(decision @ ("applied" | "rejected"))) => Some(Notice::Decided {
+                set: entry.proposal.clone()?,
+                decision: if decision == "applied" {
+                    "applied"
+                } else {
+                    "rejected"
+                },
+                call: call(),
+            }),
+            // Of a set, the record of its end speaks for all changes.
+            (Event::Outcome, _) if entry.set.is_none_or(|set| set == entry.call) => {
+                match entry.outcome {
+                    Some(Outcome::PartlyApplied) => Some(Notice::PartlyApplied { call: call() }),
+                    Some(Outcome::Unknown) => Some(Notice::Unknown { call: call() }),
+                    Some(Outcome::Applied | Outcome::Unchanged | Outcome::NotApplied) | None => {
+                        None
+                    }
+                }
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! The proposals on the disk: one file each, replaced whole, and decided by one at a time.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, TryLockError};
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::super::disk::blocking::blocking;
+use super::super::disk::fs;
+use super::super::disk::layout::Place;
+use super::super::run::reader::{runs, scan};
+use super::super::{
+    AuditError, AuditLog, CallId, Event, Omitted, Outcome, Proposal, ProposalId, ProposalState,
+    Record,
+};
+use super::proposal::VERSION;
+use super::whole_file;
+
+/// The most proposals that are kept.
+const MOST: usize = 10_000;
+/// The most bytes of one file, which holds only titles and paths, for 1,200 changes at most.
+const MAX_FILE: u64 = 4 * 1024 * 1024;
+/// The decision on the record of a set's other change.
+pub(crate) const OTHER: &str = "proposed";
+/// How long to wait between two looks at a proposal that somebody else is deciding.
+const POLL: Duration = Duration::from_millis(20);
+
+/// The file of a proposal: its name, and what it says.
+pub(in crate::audit) type Read = (ProposalId, Result<Proposal, AuditError>);
+
+/// A proposal that nobody else can decide while this is held.
+#[derive(Debug)]
+#[must_use = "the proposal is held only as long as this lives"]
+pub struct HeldProposal {
+    place: Place,
+    proposal: Proposal,
+    _file: File,
+}
+
+/// The log's records of a proposal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProposalOnRecord {
+    /// The record of its making.
+    pub made: Option<Record>,
+    /// The records of the making of a set's other changes, in order.
+    pub others: Vec<Record>,
+    /// Calls that attempted to apply it; of a set, those of its changes.
+    pub attempts: Vec<CallId>,
+    /// The call that applied all of a set that was to be applied.
+    pub applied_whole: Option<CallId>,
+    /// The changes of the set that this call left out, by their numbers from 0.
+    pub left_out: Vec<usize>,
+    /// What tells that a change of a set was applied.
+    pub applied: Vec<Record>,
+    /// The word for its end, if a person rejected it or a later one replaced it.
+    pub decided: Option<&'static str>,
+}
+
+impl AuditLog {
+    /// Keeps a new proposal, completely on the disk. Its making must be on record already.
+    ///
+    /// # Errors
+    /// If it is not surely kept; [`AuditError::Full`] beyond 10,000.
+    pub async fn keep_proposal(&self, proposal: Proposal) -> Result<(), AuditError> {
+        let place = self.place();
+        blocking(move || {
+            let directory = place.proposals();
+            let failed = |error: io::Error| AuditError::at(&directory, "keep a proposal", &error);
+            fs::make_dir(&directory).map_err(failed)?;
+            if std::fs::read_dir(&directory).map_err(failed)?.count() >= MOST {
+                return Err(AuditError::Full);
+            }
+            write(&place, &proposal)
+        })
+        .await
+    }
+
+    /// All proposals of the wiki, oldest first; skips files that are not ours. Proposer and page
+    /// come from the records of their making, if there are any.
+    ///
+    /// # Errors
+    /// If the directory or the runs cannot be read; a missing directory has none.
+    pub async fn proposals(&self) -> Result<Vec<Proposal>, AuditError> {
+        let place = self.place();
+        blocking(move || {
+            let all = all(&place)?;
+            if all.is_empty() {
+                return Ok(all);
+            }
+            let made = makings(&place)?;
+            let by_record = |proposal: Proposal| match made.get(&proposal.id.to_string()) {
+                Some(made) => proposal.by(made),
+                None => proposal,
+            };
+            Ok(all.into_iter().map(by_record).collect())
+        })
+        .await
+    }
+
+    /// One proposal, like those of [`AuditLog::proposals`].
+    ///
+    /// # Errors
+    /// [`AuditError::NoProposal`], [`AuditError::BadProposal`]; if the runs cannot be read.
+    pub async fn proposal(&self, id: ProposalId) -> Result<Proposal, AuditError> {
+        let place = self.place();
+        blocking(move || {
+            let (proposal, _) = read(&place.proposal(id), id)?;
+            Ok(match on_record(&place, id)?.made {
+                Some(made) => proposal.by(&made),
+                None => proposal,
+            })
+        })
+        .await
+    }
+
+    /// Those of these proposals whose files say that they are open.
+    ///
+    /// # Errors
+    /// If a file cannot be read; a missing or damaged one is not open.
+    pub(crate) async fn still_open(
+        &self,
+        ids: Vec<ProposalId>,
+    ) -> Result<HashSet<ProposalId>, AuditError> {
+        let place = self.place();
+        blocking(move || {
+            let mut open = HashSet::new();
+            for id in ids {
+                match read(&place.proposal(id), id) {
+                    Ok((proposal, _)) if proposal.state == ProposalState::Open => {
+                        open.insert(id);
+                    }
+                    Ok(_) | Err(AuditError::NoProposal | AuditError::BadProposal) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(open)
+        })
+        .await
+    }
+
+    /// Holds a proposal in order to decide it: one holder among all processes that share the audit
+    /// directory.
+    ///
+    /// # Errors
+    /// [`AuditError::Busy`] after `wait`; otherwise as for [`AuditLog::proposal`].
+    pub async fn hold_proposal(
+        &self,
+        id: ProposalId,
+        wait: Duration,
+    ) -> Result<HeldProposal, AuditError> {
+        let asked = Instant::now();
+        loop {
+            let place = self.place();
+            if let Some(held) = blocking(move || hold(place, id)).await? {
+                return Ok(held);
+            }
+            if asked.elapsed() >= wait {
+                return Err(AuditError::Busy);
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    /// The log's records of a proposal.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn proposal_on_record(&self, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
+        let place = self.place();
+        blocking(move || on_record(&place, id)).await
+    }
+}
+
+impl HeldProposal {
+    /// The proposal.
+    #[must_use]
+    pub const fn proposal(&self) -> &Proposal {
+        &self.proposal
+    }
+
+    /// Sets its state.
+    ///
+    /// # Errors
+    /// If that is not surely on the disk.
+    pub async fn set(mut self, state: ProposalState) -> Result<(), AuditError> {
+        self.proposal.state = state;
+        // The lock is on the old file; it is released when the new file has the name.
+        blocking(move || write(&self.place, &self.proposal)).await
+    }
+}
+
+/// The proposals on the disk.
+pub(in crate::audit) fn all(place: &Place) -> Result<Vec<Proposal>, AuditError> {
+    let mut all = Vec::new();
+    for (id, read) in files(place)? {
+        match read {
+            Ok(proposal) => all.push(proposal),
+            Err(AuditError::BadProposal) => {
+                tracing::warn!(proposal = %id, "audit: the file of a proposal is passed over");
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    all.sort_by(|a, b| (a.created.as_str(), a.id).cmp(&(b.created.as_str(), b.id)));
+    Ok(all)
+}
+
+/// Reads each file with the name of a proposal.
+pub(in crate::audit) fn files(place: &Place) -> Result<Vec<Read>, AuditError> {
+    let directory = place.proposals();
+    let failed = |error: io::Error| AuditError::at(&directory, "list the proposals", &error);
+    let entries = super::super::disk::fs::entries(&directory).map_err(failed)?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(failed)?.path();
+        let id = path.file_name().and_then(|name| name.to_str());
+        let Some(id) = id
+            .and_then(|name| name.strip_suffix(".json"))
+            .and_then(|id| id.parse().ok())
+        else {
+            continue;
+        };
+        match read(&path, id) {
+            // Purged meanwhile.
+            Err(AuditError::NoProposal) => {}
+            read => files.push((id, read.map(|(proposal, _)| proposal))),
+        }
+    }
+    Ok(files)
+}
+
+/// Removes a proposal, unless somebody is deciding it; returns whether it is gone.
+pub(in crate::audit) fn remove(place: &Place, id: ProposalId) -> Result<bool, AuditError> {
+    let path = place.proposal(id);
+    let removed = File::open(&path).and_then(|file| match file.try_lock() {
+        Ok(()) => std::fs::remove_file(&path).map(|()| true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    });
+    match removed {
+        Ok(is_gone) => Ok(is_gone),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(AuditError::at(&path, "remove a proposal", &error)),
+    }
+}
+
+/// The held proposal; `None` while another process holds it or has just replaced its file.
+fn hold(place: Place, id: ProposalId) -> Result<Option<HeldProposal>, AuditError> {
+    let path = place.proposal(id);
+    let failed = |error: &io::Error| AuditError::at(&path, "hold a proposal", error);
+    let (proposal, file) = read(&path, id)?;
+    let is_held = whole_file::hold(&path, &file).map_err(|error| failed(&error))?;
+    Ok(is_held.then_some(HeldProposal {
+        place,
+        proposal,
+        _file: file,
+    }))
+}
+
+fn read(path: &Path, id: ProposalId) -> Result<(Proposal, File), AuditError> {
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => AuditError::NoProposal,
+        _ => AuditError::at(path, "read a proposal", &error),
+    };
+    let file = File::open(path).map_err(failed)?;
+    let mut json = Vec::new();
+    (&file)
+        .take(MAX_FILE)
+        .read_to_end(&mut json)
+        .map_err(failed)?;
+    let proposal: Proposal = serde_json::from_slice(&json).map_err(|_| AuditError::BadProposal)?;
+    if proposal.id != id || proposal.v > VERSION {
+        return Err(AuditError::BadProposal);
+    }
+    Ok((proposal, file))
+}
+
+fn write(place: &Place, proposal: &Proposal) -> Result<(), AuditError> {
+    let mut json = serde_json::to_vec_pretty(proposal).map_err(|_| AuditError::BrokenOff)?;
+    json.push(b'\n');
+    whole_file::write(&place.proposal(proposal.id), &json, "write a proposal")
+}
+
+/// The record of each proposal's making, by its id.
+fn makings(place: &Place) -> Result<HashMap<String, Record>, AuditError> {
+    let mut made = HashMap::new();
+    scan(&runs(place)?, &["\"decision\":\"made\""], |told| {
+        let Ok(record) = told.record else { return };
+        if let (true, Some(id)) = (is_making(&record), record.proposal.clone()) {
+            made.entry(id).or_insert(record);
+        }
+    })?;
+    Ok(made)
+}
+
+/// Whether a record is of a proposal's making.
+pub(in crate::audit) fn is_making(record: &Record) -> bool {
+    record.event == Event::Proposal && record.decision.as_deref() == Some("made")
+}
+
+/// Whether a record is of another change of a proposed set.
+pub(in crate::audit) fn is_making_of_other(record: &Record) -> bool {
+    record.event == Event::Preview && record.decision.as_deref() == Some(OTHER)
+}
+
+fn on_record(place: &Place, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
+    let name = id.to_string();
+    let mut found = ProposalOnRecord::default();
+    scan(
+        &runs(place)?,
+        &[&format!("\"proposal\":\"{name}\"")],
+        |told| {
+            let Ok(record) = told.record else { return };
+            if record.proposal.as_deref() != Some(&name) {
+                return;
+            }
+            match (record.event, record.decision.as_deref()) {
+                _ if is_making(&record) => drop(found.made.get_or_insert(record)),
+                _ if is_making_of_other(&record) => found.others.push(record),
+                (Event::Outcome, _) if record.outcome == Some(Outcome::Applied) => {
+                    if record.set.is_some() && record.set == record.call {
+                        found.applied_whole = record.call;
+                        let omitted = record.reason.as_deref().and_then(Omitted::read);
+                        found.left_out =
+                            omitted.map_or_else(Vec::new, |omitted| omitted.numbers().to_vec());
+                    } else if record.set.is_some() {
+                        found.applied.push(record);
+                    }
+                }
+                (Event::Proposal, Some("rejected")) => found.decided = Some("rejected"),
+                (Event::Proposal, Some("replaced")) => found.decided = Some("replaced"),
+                (Event::Attempt, _) => found.attempts.extend(record.call),
+                _ => {}
+            }
+        },
+    )?;
+    found.attempts.dedup();
+    Ok(found)
+}

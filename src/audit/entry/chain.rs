@@ -1,0 +1,254 @@
+//! The hash chain of a run's records.
+//!
+//! The `hash` of a line is the SHA-256 of its bytes before `,"hash"`, its last member; `prev` is
+//! the `hash` of the line before. A changed line no longer has its hash; a line that was removed,
+//! moved or inserted no longer fits its neighbours.
+//!
+//! A chain alone cannot prove that nothing is missing at the end of a run that was not closed; the
+//! `start` of a later run does, since it holds the length. Nor can it prove that nobody with write
+//! access rewrote all files, hashes included; heads kept elsewhere do.
+
+use std::io::{self, BufRead};
+
+use serde::Deserialize;
+
+use super::super::LineHash;
+use super::super::run::lines::{Line, next_line};
+
+/// The version of the record format; a reader must not guess at a newer one.
+pub const VERSION: u32 = 1;
+
+/// The length of `,"hash":"…"}`, in bytes.
+pub(in crate::audit) const TRAILER_LENGTH: usize = 75;
+
+/// The end of a line with this hash.
+pub(in crate::audit) fn trailer(hash: LineHash) -> String {
+    format!(",\"hash\":\"{hash}\"}}")
+}
+
+/// Splits a line, without its end, into the hashed bytes and the hash; `None` if it does not end in
+/// a hash.
+pub(in crate::audit) fn split(line: &[u8]) -> Option<(&[u8], LineHash)> {
+    let (body, end) = line.split_at_checked(line.len().checked_sub(TRAILER_LENGTH)?)?;
+    let hash = std::str::from_utf8(end)
+        .ok()?
+        .strip_prefix(",\"hash\":\"")?
+        .strip_suffix("\"}")?;
+    Some((body, hash.parse().ok()?))
+}
+
+/// A chain that holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verified {
+    /// How many records there are.
+    pub records: u64,
+    /// The hash of the last one; [`LineHash::FIRST`] if there is none.
+    pub last: LineHash,
+    /// How the file ends.
+    pub end: End,
+}
+
+/// How a file of records ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// With `closed`: nothing can be missing after it.
+    Closed,
+    /// Without `closed`: the run is still active, or was killed, or lines were cut off.
+    Open,
+    /// With the beginning of the next record, or with zeros: a power cut or a full disk broke off a
+    /// write.
+    HalfWritten,
+}
+
+/// The first line that does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {fault}")]
+pub struct Broken {
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// Its hash is wrong.
+    #[error("was changed: it does not have its hash")]
+    Changed,
+    /// It is no record at all.
+    #[error("is no record")]
+    NotARecord,
+    /// Records before it are nowhere in the file.
+    #[error("records {first} to {last} are missing before it")]
+    Removed {
+        /// The number of the first that is missing.
+        first: u64,
+        /// The number of the last that is missing.
+        last: u64,
+    },
+    /// The record expected here is further down.
+    #[error("is out of order: record {due}, which was due here, stands further down")]
+    Reordered {
+        /// The number of the record that was due.
+        due: u64,
+    },
+    /// There was already a record of this number.
+    #[error("is record {seq} once more: a line was repeated, moved or put in")]
+    Repeated {
+        /// The number of the record.
+        seq: u64,
+    },
+    /// It does not follow the line before it, although the numbers do.
+    #[error("does not follow the line before it: one of the two was replaced")]
+    Unlinked,
+    /// The run was closed before it.
+    #[error("follows the end of the run")]
+    AfterClosed,
+    /// It is longer than any record.
+    #[error("is longer than any record")]
+    TooLong,
+    /// The file could not be read on.
+    #[error("could not be read: {0}")]
+    Io(io::ErrorKind),
+}
+
+/// The members of a record that the chain needs, in any version.
+#[derive(Deserialize)]
+struct Head {
+    v: u32,
+    seq: u64,
+    event: String,
+    #[serde(default)]
+    time: String,
+    prev: LineHash,
+}
+
+/// A whole line that holds.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::audit) struct Link<'a> {
+    /// The line without its end.
+    pub(in crate::audit) line: &'a [u8],
+    /// The offset in the file after its line end, in bytes.
+    pub(in crate::audit) end: u64,
+    /// Its hash.
+    pub(in crate::audit) hash: LineHash,
+    /// When it was written, by its own word.
+    pub(in crate::audit) time: &'a str,
+}
+
+/// Checks a chain from its first line to its last, in bounded memory, also with records of a newer
+/// version.
+///
+/// # Errors
+/// The first line that was changed, removed, moved or inserted.
+pub fn verify(reader: impl BufRead) -> Result<Verified, Broken> {
+    follow(reader, |_| {})
+}
+
+/// Checks a chain, and passes each valid line on.
+pub(in crate::audit) fn follow(
+    mut reader: impl BufRead,
+    mut each: impl FnMut(Link<'_>),
+) -> Result<Verified, Broken> {
+    let mut buffer = Vec::new();
+    let mut end = 0_u64;
+    let mut form = VERSION;
+    let mut chain = Verified {
+        records: 0,
+        last: LineHash::FIRST,
+        end: End::Open,
+    };
+    loop {
+        let due = chain.records.saturating_add(1);
+        let broken = |fault| Broken { line: due, fault };
+        let read =
+            next_line(&mut reader, &mut buffer).map_err(|error| broken(Fault::Io(error.kind())))?;
+        match read {
+            Line::End => return Ok(chain),
+            Line::TooLong => return Err(broken(Fault::TooLong)),
+            Line::Rest if chain.end == End::Open && is_beginning(&buffer, form, due) => {
+                chain.end = End::HalfWritten;
+                return Ok(chain);
+            }
+            Line::Whole | Line::Rest => {}
+        }
+        let (link, hash) = read_link(&buffer).map_err(broken)?;
+        if chain.end == End::Closed {
+            return Err(broken(Fault::AfterClosed));
+        }
+        if link.seq > due {
+            let fault = look_ahead(reader, &mut buffer, due, link.seq);
+            return Err(broken(fault));
+        }
+        if link.seq < due {
+            return Err(broken(Fault::Repeated { seq: link.seq }));
+        }
+        if link.prev != chain.last {
+            return Err(broken(Fault::Unlinked));
+        }
+        form = link.v;
+        chain.records = due;
+        chain.last = hash;
+        // At the end of the file the line end may be missing: the record is complete, but its write
+        // was broken off.
+        chain.end = match read {
+            Line::Rest => End::HalfWritten,
+            _ if link.event == "closed" => End::Closed,
+            _ => End::Open,
+        };
+        if read == Line::Whole {
+            let length = u64::try_from(buffer.len()).unwrap_or(u64::MAX);
+            end = end.saturating_add(length).saturating_add(1);
+            each(Link {
+                line: &buffer,
+                end,
+                hash,
+                time: &link.time,
+            });
+        }
+    }
+}
+
+fn read_link(line: &[u8]) -> Result<(Head, LineHash), Fault> {
+    let Some((body, hash)) = split(line) else {
+        // A record without its hash was changed; text that was never a record is another fault.
+        return Err(if line.starts_with(b"{\"v\":") {
+            Fault::Changed
+        } else {
+            Fault::NotARecord
+        });
+    };
+    if LineHash::of(body) != hash {
+        return Err(Fault::Changed);
+    }
+    serde_json::from_slice(line)
+        .map(|link| (link, hash))
+        .map_err(|_| Fault::NotARecord)
+}
+
+/// Distinguishes a record that was moved down from a missing one.
+fn look_ahead(mut reader: impl BufRead, buffer: &mut Vec<u8>, due: u64, found: u64) -> Fault {
+    while matches!(next_line(&mut reader, buffer), Ok(Line::Whole | Line::Rest)) {
+        if read_link(buffer).is_ok_and(|(link, _)| link.seq == due) {
+            return Fault::Reordered { due };
+        }
+    }
+    Fault::Removed {
+        first: due,
+        last: found.saturating_sub(1),
+    }
+}
+
+/// Whether the unfinished rest of a file is the beginning of the next record, or the zeros of space
+/// that the file system allocated but did not write.
+fn is_beginning(rest: &[u8], form: u32, due: u64) -> bool {
+    let begins = format!("{{\"v\":{form},\"seq\":{due},\"time\":\"");
+    let common = rest.len().min(begins.len());
+    let is_cut = split(rest).is_none();
+    rest.iter().all(|byte| *byte == 0)
+        || (is_cut && rest.get(..common) == begins.as_bytes().get(..common))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! What a call changed, bounded, with a note of what was cut.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::super::{AuditError, AuditLog, CallStory, KeptState, Rebuilt};
+use crate::change::{cut, short};
+
+/// What a call changed, in words.
+#[derive(Debug, Default, Serialize)]
+pub struct Changed {
+    /// Each changed field with its values before and after; the content left out.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub changes: Map<String, Value>,
+    /// The difference of the content.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub diff: String,
+    /// What was cut, or why there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Changed {
+    /// About how much room it takes, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let values = self.changes.values().filter_map(Value::as_object);
+        let texts = values.flat_map(|states| states.values());
+        let length = |value: &Value| value.as_str().map_or(0, str::len);
+        texts
+            .map(length)
+            .sum::<usize>()
+            .saturating_add(self.diff.len())
+    }
+
+    /// What a call changed, as far as it is kept. Blocks.
+    ///
+    /// # Errors
+    /// If the disk cannot be read.
+    pub fn of(log: &AuditLog, call: &CallStory) -> Result<Self, AuditError> {
+        let gone = |name: KeptState, why: &str| Self {
+            notes: vec![format!("the kept state {name} {why}")],
+            ..Self::default()
+        };
+        Ok(match log.rebuilt(call)? {
+            Rebuilt::NeverKept => Self::default(),
+            Rebuilt::Purged(name) => gone(name, "was purged, so what changed is no longer known"),
+            Rebuilt::Missing(name) => gone(name, "is missing, and no purge on record took it"),
+            Rebuilt::Damaged(name) => gone(name, "is not what its name says"),
+            Rebuilt::Change(change) => {
+                let mut notes = Vec::new();
+                Self {
+                    changes: short(change.values(), &mut notes),
+                    diff: cut(change.content_diff().0, &mut notes),
+                    notes: notes.iter().map(ToString::to_string).collect(),
+                }
+            }
+        })
+    }
+}

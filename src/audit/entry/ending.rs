@@ -1,0 +1,199 @@
+//! How a call ended, in one word, and other facts from all its records.
+
+use std::fmt;
+
+use time::OffsetDateTime;
+
+use super::super::{Actor, CallStory, Client, Event, Outcome, Record};
+
+/// How a call ended, as far as it is on record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Ending {
+    /// The page is as promised.
+    Applied,
+    /// The page already was as asked for.
+    Unchanged,
+    /// The wiki refused, and nothing changed.
+    NotApplied,
+    /// Some of it is as promised.
+    PartlyApplied,
+    /// The outcome could not be found out.
+    Unknown,
+    /// An attempt has no outcome yet.
+    Open,
+    /// A gate, a check or a conflict stopped it.
+    Refused,
+    /// A preview was shown.
+    Preview,
+    /// A person was asked, and nothing more is on record.
+    Approval,
+    /// A proposal was kept, or replaced by a later one.
+    Proposal,
+    /// A person said no to a proposal.
+    Rejected,
+    /// An operator paused or resumed all writes.
+    Pause,
+    /// A running server took over other settings.
+    Settings,
+    /// Something that clients remember was added, changed, forgotten or restored.
+    Memory,
+    /// A delegate was made, or ended.
+    Delegation,
+    /// Old files were removed.
+    Purge,
+}
+
+impl Ending {
+    /// All of them.
+    pub const ALL: [Self; 16] = [
+        Self::Applied,
+        Self::Unchanged,
+        Self::NotApplied,
+        Self::PartlyApplied,
+        Self::Unknown,
+        Self::Open,
+        Self::Refused,
+        Self::Preview,
+        Self::Approval,
+        Self::Proposal,
+        Self::Rejected,
+        Self::Pause,
+        Self::Settings,
+        Self::Memory,
+        Self::Delegation,
+        Self::Purge,
+    ];
+
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Applied => Outcome::Applied.as_str(),
+            Self::Unchanged => Outcome::Unchanged.as_str(),
+            Self::NotApplied => Outcome::NotApplied.as_str(),
+            Self::PartlyApplied => Outcome::PartlyApplied.as_str(),
+            Self::Unknown => Outcome::Unknown.as_str(),
+            Self::Open => "open",
+            Self::Refused => "refused",
+            Self::Preview => "preview",
+            Self::Approval => "approval",
+            Self::Proposal => "proposal",
+            Self::Rejected => "rejected",
+            Self::Pause => "pause",
+            Self::Settings => "settings",
+            Self::Memory => "memory",
+            Self::Delegation => "delegation",
+            Self::Purge => "purge",
+        }
+    }
+
+    /// Whether the page was written, or may have been.
+    #[must_use]
+    pub const fn is_write(self) -> bool {
+        match self {
+            Self::Applied | Self::PartlyApplied | Self::Unknown | Self::Open => true,
+            Self::Unchanged
+            | Self::NotApplied
+            | Self::Refused
+            | Self::Preview
+            | Self::Approval
+            | Self::Proposal
+            | Self::Rejected
+            | Self::Pause
+            | Self::Settings
+            | Self::Memory
+            | Self::Delegation
+            | Self::Purge => false,
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<Outcome> for Ending {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Applied => Self::Applied,
+            Outcome::Unchanged => Self::Unchanged,
+            Outcome::NotApplied => Self::NotApplied,
+            Outcome::PartlyApplied => Self::PartlyApplied,
+            Outcome::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl CallStory {
+    /// How it ended.
+    #[must_use]
+    pub fn ending(&self) -> Ending {
+        if let Some(outcome) = self.outcome() {
+            return outcome.into();
+        }
+        let last = self.records.last();
+        match last.map(|record| record.event) {
+            Some(Event::Refusal) => Ending::Refused,
+            Some(Event::Preview) => Ending::Preview,
+            Some(Event::Approval) => Ending::Approval,
+            Some(Event::Proposal) if last.is_some_and(Record::is_rejection) => Ending::Rejected,
+            Some(Event::Proposal) => Ending::Proposal,
+            Some(Event::Pause) => Ending::Pause,
+            Some(Event::Settings) => Ending::Settings,
+            Some(Event::Memory) => Ending::Memory,
+            Some(Event::Delegation) => Ending::Delegation,
+            Some(Event::Purge) => Ending::Purge,
+            Some(Event::Start | Event::Attempt | Event::Outcome | Event::Closed) | None => {
+                Ending::Open
+            }
+        }
+    }
+
+    /// When it began: the time of its first record.
+    #[must_use]
+    pub fn began(&self) -> Option<OffsetDateTime> {
+        self.records.first().and_then(Record::instant)
+    }
+
+    /// Who called.
+    #[must_use]
+    pub fn client(&self) -> Option<&Client> {
+        self.latest(|record| record.client.as_ref())
+    }
+
+    /// Who acted, if not a client.
+    #[must_use]
+    pub fn actor(&self) -> Option<&Actor> {
+        self.latest(|record| record.actor.as_ref())
+    }
+
+    /// Who made the proposal that the call decided on, if that was somebody else.
+    #[must_use]
+    pub fn proposer(&self) -> Option<&Client> {
+        self.latest(|record| record.proposer.as_ref())
+    }
+
+    /// Who made the call, in a word: the actor, the client's authenticated name, or the client's
+    /// own name for itself.
+    #[must_use]
+    pub fn who(&self) -> Option<&str> {
+        let client = || self.client().map(Client::shown);
+        self.actor().map(Actor::as_str).or_else(client)
+    }
+
+    /// The last gate that decided, and what it decided.
+    #[must_use]
+    pub fn gate(&self) -> Option<(&str, &str)> {
+        self.latest(|record| {
+            let decision = record.decision.as_deref().unwrap_or_default();
+            Some((record.gate.as_deref()?, decision))
+        })
+    }
+
+    /// A value from the last of its records that has it.
+    pub fn latest<'a, T>(&'a self, tells: impl Fn(&'a Record) -> Option<T>) -> Option<T> {
+        self.records.iter().rev().find_map(tells)
+    }
+}

@@ -1,0 +1,327 @@
+//! Names in lower-case hex: of calls, runs, lines and kept states.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::super::AuditError;
+use crate::hex::encode;
+
+/// A text that is not lower-case hex of the right length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be {0} lower-case hex characters")]
+pub struct NotHex(usize);
+
+/// Makes a type that is written as lower-case hex of exactly its bytes, so that two spellings
+/// of one name cannot exist.
+macro_rules! hex_name {
+    ($(#[$doc:meta])* $name:ident, $bytes:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name([u8; $bytes]);
+
+        impl $name {
+            fn read(text: &str) -> Result<Self, NotHex> {
+                decode(text).map(Self).ok_or(NotHex(2 * $bytes))
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&encode(&self.0))
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({self})", stringify!($name))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::read(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+            }
+        }
+    };
+}
+
+/// Parses a name that somebody typed.
+macro_rules! typed_name {
+    ($name:ident) => {
+        impl FromStr for $name {
+            type Err = NotHex;
+
+            fn from_str(text: &str) -> Result<Self, NotHex> {
+                Self::read(text)
+            }
+        }
+    };
+}
+
+/// Makes a random name.
+macro_rules! random_name {
+    ($name:ident) => {
+        impl $name {
+            /// A new one at random.
+            ///
+            /// # Errors
+            /// If the system gives no randomness.
+            pub fn new() -> Result<Self, AuditError> {
+                let mut name = Self(Default::default());
+                getrandom::fill(&mut name.0).map_err(|_| AuditError::Randomness)?;
+                Ok(name)
+            }
+        }
+    };
+}
+
+hex_name! {
+    /// The name of one call, from its attempt to its outcome: 16 hex characters.
+    CallId, 8
+}
+typed_name!(CallId);
+random_name!(CallId);
+
+hex_name! {
+    /// The name of a proposal: 16 hex characters.
+    ProposalId, 8
+}
+typed_name!(ProposalId);
+random_name!(ProposalId);
+
+hex_name! {
+    /// The approval that a write spent, by the id of the call that showed the write or asked a person,
+    /// or of the proposal that a person decided on: 16 hex characters.
+    ApprovalId, 8
+}
+typed_name!(ApprovalId);
+
+impl ApprovalId {
+    /// Whether it is this call.
+    #[must_use]
+    pub fn is_call(self, call: CallId) -> bool {
+        self.0 == call.0
+    }
+
+    /// The call of this id.
+    #[must_use]
+    pub const fn call(self) -> CallId {
+        CallId(self.0)
+    }
+}
+
+impl From<CallId> for ApprovalId {
+    fn from(call: CallId) -> Self {
+        Self(call.0)
+    }
+}
+
+impl From<ProposalId> for ApprovalId {
+    fn from(proposal: ProposalId) -> Self {
+        Self(proposal.0)
+    }
+}
+
+hex_name! {
+    /// The digest of an argument of a call, to compare another call with it: the first half of its
+    /// SHA-256, 32 hex characters.
+    ArgumentDigest, 16
+}
+
+impl ArgumentDigest {
+    /// The digest of this argument; the order of the members of an object does not count.
+    #[must_use]
+    pub fn of(value: &Value) -> Self {
+        let digest: [u8; 32] = Sha256::digest(in_order(value).to_string()).into();
+        let mut half = [0; 16];
+        half.iter_mut()
+            .zip(digest)
+            .for_each(|(to, from)| *to = from);
+        Self(half)
+    }
+}
+
+/// The value with the members of its objects in the order of their names.
+fn in_order(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(in_order).collect(),
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| (name, in_order(value)));
+            let sorted: BTreeMap<&String, Value> = members.collect();
+            sorted
+                .into_iter()
+                .map(|(name, value)| (name.clone(), value))
+                .collect()
+        }
+        other => other.clone(),
+    }
+}
+
+hex_name! {
+    /// The id of a draft: 16 hex characters.
+    DraftId, 8
+}
+typed_name!(DraftId);
+random_name!(DraftId);
+
+hex_name! {
+    /// The id of a memory of a client: 16 hex characters.
+    MemoryId, 8
+}
+typed_name!(MemoryId);
+random_name!(MemoryId);
+
+hex_name! {
+    /// The name of one run of the server: 16 hex characters.
+    RunId, 8
+}
+typed_name!(RunId);
+random_name!(RunId);
+
+hex_name! {
+    /// The id of a named client, which outlives its name and its token: 16 hex characters.
+    ClientId, 8
+}
+typed_name!(ClientId);
+random_name!(ClientId);
+
+impl ClientId {
+    /// The id of a client that has none: derived from a text that is unique to it.
+    #[must_use]
+    pub fn derived(text: &str) -> Self {
+        let digest: [u8; 32] = Sha256::digest(text).into();
+        let mut id = [0; 8];
+        id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+        Self(id)
+    }
+}
+
+hex_name! {
+    /// A digest of a key of the wiki, to tell keys apart without revealing them: the first half of
+    /// its SHA-256, 32 hex characters.
+    KeyDigest, 16
+}
+typed_name!(KeyDigest);
+
+impl KeyDigest {
+    /// The digest of a key that has this SHA-256.
+    pub(crate) fn of(sha256: &[u8; 32]) -> Self {
+        let mut digest = [0; 16];
+        digest
+            .iter_mut()
+            .zip(sha256)
+            .for_each(|(to, from)| *to = *from);
+        Self(digest)
+    }
+}
+
+hex_name! {
+    /// The SHA-256 of a line of the log, which the next line repeats.
+    LineHash, 32
+}
+typed_name!(LineHash);
+
+impl LineHash {
+    /// The `prev` of the first line.
+    pub const FIRST: Self = Self([0; 32]);
+
+    /// The hash of a line: of its bytes before `,"hash"`.
+    #[must_use]
+    pub fn of(body: &[u8]) -> Self {
+        Self(Sha256::digest(body).into())
+    }
+}
+
+hex_name! {
+    /// The name of a kept state: the SHA-256 of its JSON before compression.
+    ///
+    /// Only by keeping a state or reading a record can one be made:
+    ///
+    /// ```compile_fail,E0423
+    /// let forged = wikijs_gate::audit::KeptState([0; 32]);
+    /// ```
+    KeptState, 32
+}
+
+impl KeptState {
+    /// The name of a state with this JSON; the file may not be there yet.
+    pub(in crate::audit) fn of(json: &[u8]) -> Self {
+        Self(Sha256::digest(json).into())
+    }
+
+    /// The name of a kept state by its file's name.
+    pub(in crate::audit) fn of_file(name: &str) -> Option<Self> {
+        Self::read(name.strip_suffix(".json.gz")?).ok()
+    }
+
+    /// The name in these 64 characters, if they are one.
+    pub(in crate::audit) fn of_text(text: &[u8]) -> Option<Self> {
+        decode(std::str::from_utf8(text).ok()?).map(Self)
+    }
+}
+
+fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if !rest.is_empty() || pairs.len() != N {
+        return None;
+    }
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = digit(*high)? << 4 | digit(*low)?;
+    }
+    Some(bytes)
+}
+
+const fn digit(character: u8) -> Option<u8> {
+    match character {
+        b'0'..=b'9' => Some(character - b'0'),
+        b'a'..=b'f' => Some(character - b'a' + 10),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallId, LineHash, NotHex};
+
+    #[test]
+    fn a_name_is_sixteen_lower_case_hex_characters_and_never_the_same_twice() {
+        let (a, b) = (CallId::new().unwrap(), CallId::new().unwrap());
+        assert_ne!(a, b);
+        assert_eq!(a.to_string().len(), 16);
+        assert_eq!(a.to_string().parse(), Ok(a));
+    }
+
+    #[test]
+    fn another_spelling_of_a_name_is_none() {
+        for bad in [
+            "",
+            "0123",
+            "0123456789ABCDEF",
+            "0123456789abcdeg",
+            "0123456789abcdef0",
+            "../4567/9abcdef0",
+            "ééééébcdef",
+        ] {
+            assert_eq!(bad.parse::<CallId>(), Err(NotHex(16)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_hash_of_nothing_is_the_known_one() {
+        assert_eq!(
+            LineHash::of(b"").to_string(),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+    }
+}

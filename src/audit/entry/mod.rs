@@ -1,0 +1,11 @@
+//! What a record says: its lines, their chain, the ids in them.
+
+pub mod chain;
+pub(super) mod changed;
+pub(super) mod current_call;
+pub(super) mod ending;
+pub(super) mod event;
+pub(super) mod exclusions;
+pub(super) mod ids;
+pub mod record;
+pub(super) mod role;

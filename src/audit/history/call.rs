@@ -1,0 +1,512 @@
+//! The story of one call, across all runs.
+//!
+//! **Undone.** A call is undone if an applied call that is not undone itself names it in `undoes`
+//! or `alsoUndoes`. So the undo of an undo restores the first write, and the undo of that one takes
+//! it back again. Undos that name each other in a ring, which no honest log has, undo nothing.
+//!
+//! **Last** is the applied write that is not undone and whose outcome is the newest. It is never an
+//! undo, so repeated undos of `last` take back one write after another. An undo is taken back by
+//! its id.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::str::FromStr;
+
+use time::OffsetDateTime;
+
+use super::super::disk::blocking::blocking;
+use super::super::disk::layout::Place;
+use super::super::run::reader::{RunFile, runs, scan};
+use super::super::{
+    AuditError, AuditLog, CallId, Client, Event, KeptState, KeyDigest, Outcome, Record,
+};
+use super::spent_approval::{Confirmed, Spent};
+use super::steps::Steps;
+use super::undo_index::{Clock, Moment, Undone};
+use crate::change::Operation;
+use crate::page::PagePath;
+
+/// The most records of one call that are returned.
+pub(in crate::audit) const MAX_RECORDS: usize = 1000;
+/// The most candidates that are named for an ambiguous prefix.
+const MAX_CANDIDATES: usize = 8;
+/// How many of the newest writes are held while `last` is searched for.
+const MAX_NEWEST: usize = 64;
+/// The fewest characters of a call's id that can stand for it.
+const MIN_PREFIX: usize = 4;
+
+/// Selects a call: by its id, the beginning of it, or `last`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallSelector(Wanted);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Wanted {
+    Call(CallId),
+    Prefix(String),
+    Last,
+}
+
+/// A text that names no call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a call's name, its first four or more lower-case hex characters, or `last`")]
+pub struct NotASelector;
+
+impl CallSelector {
+    /// The newest applied write that is not undone.
+    pub const LAST: Self = Self(Wanted::Last);
+
+    /// Reads what somebody typed.
+    ///
+    /// ```
+    /// use wikijs_gate::audit::CallSelector;
+    ///
+    /// assert_eq!(CallSelector::parse("last"), Ok(CallSelector::LAST));
+    /// assert!(CallSelector::parse("01ab").is_ok());
+    /// assert!(CallSelector::parse("01a").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// If it is neither a call's id, nor at least four characters of one, nor `last`.
+    pub fn parse(text: &str) -> Result<Self, NotASelector> {
+        if text == "last" {
+            return Ok(Self::LAST);
+        }
+        if let Ok(call) = text.parse() {
+            return Ok(Self(Wanted::Call(call)));
+        }
+        let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+        if (MIN_PREFIX..16).contains(&text.len()) && text.chars().all(is_hex) {
+            return Ok(Self(Wanted::Prefix(text.to_owned())));
+        }
+        Err(NotASelector)
+    }
+}
+
+impl CallSelector {
+    /// Whether it is `last`.
+    #[must_use]
+    pub const fn is_last(&self) -> bool {
+        matches!(self.0, Wanted::Last)
+    }
+
+    /// The call, if it is given by its whole id.
+    #[must_use]
+    pub const fn named(&self) -> Option<CallId> {
+        match self.0 {
+            Wanted::Call(call) => Some(call),
+            Wanted::Prefix(_) | Wanted::Last => None,
+        }
+    }
+}
+
+impl From<CallId> for CallSelector {
+    fn from(call: CallId) -> Self {
+        Self(Wanted::Call(call))
+    }
+}
+
+impl FromStr for CallSelector {
+    type Err = NotASelector;
+
+    fn from_str(text: &str) -> Result<Self, NotASelector> {
+        Self::parse(text)
+    }
+}
+
+/// Why there is no story.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoryError {
+    /// No record is of such a call.
+    #[error("no such call is on record")]
+    NotFound,
+    /// `last` was asked for, and there is no such write.
+    #[error("no applied write is on record that is not undone")]
+    NoneLeft,
+    /// Several calls begin like this.
+    #[error("several calls begin like this")]
+    Ambiguous {
+        /// The first eight of them, in order of their ids.
+        candidates: Vec<CallId>,
+        /// Whether there are more.
+        has_more: bool,
+    },
+    /// The log could not be read.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+}
+
+/// All records of one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallStory {
+    /// The call.
+    pub call: CallId,
+    /// Its records in all runs, in order of time and, within a run, in the run's own order; the
+    /// first thousand.
+    pub records: Vec<Record>,
+    /// Whether there are more than a thousand, which no honest log has.
+    pub is_cut: bool,
+    /// The applied call that took this one back, and was not taken back itself.
+    pub undone_by: Option<CallId>,
+    /// The calls that spent its approval, in order of time: of a preview one, of a yes to a page or a
+    /// kind of write several; of a set the set alone. Known only where the call was looked for by itself.
+    pub spent_by: Vec<CallId>,
+    /// Whether some unreadable lines in any run may be of this call or of an undo; `audit verify`
+    /// says more about them.
+    pub has_unreadable: bool,
+}
+
+impl CallStory {
+    /// The kept state before the write.
+    #[must_use]
+    pub fn before(&self) -> Option<KeptState> {
+        self.records.iter().find_map(|record| record.before)
+    }
+
+    /// The kept state after it, as promised.
+    #[must_use]
+    pub fn after(&self) -> Option<KeptState> {
+        self.records.iter().rev().find_map(|record| record.after)
+    }
+
+    /// The kept states that say what it changed.
+    #[must_use]
+    pub fn states_around(&self) -> [Option<KeptState>; 2] {
+        let found = self.last_applied().and_then(|record| record.found);
+        [self.before(), found.or(self.after())]
+    }
+
+    /// The outcome of the last step that was applied, in whole or in part.
+    #[must_use]
+    pub fn last_applied(&self) -> Option<&Record> {
+        self.outcomes().find(|record| {
+            matches!(
+                record.outcome,
+                Some(Outcome::Applied | Outcome::PartlyApplied)
+            )
+        })
+    }
+
+    /// The page's id: from the last outcome that has one (the attempt of a create does not know
+    /// it), otherwise from the call.
+    #[must_use]
+    pub fn id(&self) -> Option<i64> {
+        let of_call = || self.records.iter().rev().find_map(|record| record.id);
+        self.outcomes()
+            .find_map(|record| record.id)
+            .or_else(of_call)
+    }
+
+    /// The outcome of all its steps; `None` while an attempt has no outcome, or without attempts
+    /// and outcomes. A write that stopped between two steps, or whose steps are only partly as
+    /// promised, is [`Outcome::PartlyApplied`]; a write with an unknown step is
+    /// [`Outcome::Unknown`].
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        let mut steps = Steps::default();
+        self.records.iter().for_each(|record| steps.tell(record));
+        steps.outcome().filter(|_| !self.is_cut)
+    }
+
+    /// Whether an attempt has no outcome.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        let mut steps = Steps::default();
+        self.records.iter().for_each(|record| steps.tell(record));
+        steps.is_open()
+    }
+
+    /// The kind of write.
+    #[must_use]
+    pub fn operation(&self) -> Option<Operation> {
+        self.records
+            .iter()
+            .rev()
+            .find_map(|record| record.operation)
+    }
+
+    /// The page's place after the call, as far as recorded: its new place, if the call was applied.
+    #[must_use]
+    pub fn place(&self) -> Option<PagePath> {
+        let was_applied = self.last_applied().is_some();
+        let new = self.latest(|record| record.new_path.clone());
+        let old = || self.latest(|record| record.path.clone());
+        new.filter(|_| was_applied).or_else(old)
+    }
+
+    /// The set of changes that it belongs to or is.
+    #[must_use]
+    pub fn set(&self) -> Option<CallId> {
+        self.records.iter().find_map(|record| record.set)
+    }
+
+    /// Whether it is a set of changes, each of which has its own call.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.set() == Some(self.call)
+    }
+
+    /// The calls that it takes back beside the first.
+    #[must_use]
+    pub fn also_undoes(&self) -> &[CallId] {
+        let undo = self.records.iter().find(|record| record.undoes.is_some());
+        undo.map_or(&[], |record| &record.also_undoes)
+    }
+
+    /// The calls that it takes back.
+    #[must_use]
+    pub fn undone_calls(&self) -> Vec<CallId> {
+        let undo = self.records.iter().find(|record| record.undoes.is_some());
+        undo.map_or_else(Vec::new, Record::undone_calls)
+    }
+
+    /// When it was sent: the time of its last attempt, if it was sent.
+    #[must_use]
+    pub fn sent(&self) -> Option<OffsetDateTime> {
+        let attempts = self.records.iter().rev();
+        let mut attempts = attempts.filter(|record| record.event == Event::Attempt);
+        attempts.find_map(Record::instant)
+    }
+
+    /// What approved the write, if something had to: by the record of its first attempt, of a set by
+    /// that of its end.
+    #[must_use]
+    pub fn confirmation(&self) -> Option<Confirmed<'_>> {
+        let is_sent = |record: &&Record| matches!(record.event, Event::Attempt | Event::Outcome);
+        let mut sent = self.records.iter().filter(is_sent);
+        sent.find_map(Confirmed::read)
+    }
+
+    /// The key of the wiki that the call came with.
+    #[must_use]
+    pub fn key(&self) -> Option<KeyDigest> {
+        self.records.iter().find_map(|record| record.key)
+    }
+
+    /// Whether this client made the call; `None` accepts every call.
+    fn is_of(&self, owner: Option<&Client>) -> bool {
+        let first = self.records.iter().find(|record| record.client.is_some());
+        owner.is_none() || first.is_some_and(|record| is_of(record, owner))
+    }
+
+    /// The outcomes, the last first.
+    fn outcomes(&self) -> impl Iterator<Item = &Record> {
+        let is_outcome = |record: &&Record| record.event == Event::Outcome;
+        self.records.iter().rev().filter(is_outcome)
+    }
+}
+
+impl AuditLog {
+    /// Finds a call and its records, whoever made it. Memory holds these records and a few words
+    /// for each undo on record.
+    ///
+    /// # Errors
+    /// If there is no such call, or several are meant, or the runs cannot be read.
+    pub async fn story(&self, call: &CallSelector) -> Result<CallStory, StoryError> {
+        self.story_for(None, call).await
+    }
+
+    /// The same among only the calls of one client, as if there were no others; among all calls if
+    /// no client is given.
+    ///
+    /// # Errors
+    /// As [`AuditLog::story`].
+    pub async fn story_for(
+        &self,
+        owner: Option<&Client>,
+        call: &CallSelector,
+    ) -> Result<CallStory, StoryError> {
+        let (place, call) = (self.place(), call.clone());
+        let owner = owner.cloned();
+        blocking(move || Ok(story(&place, &call, owner.as_ref()))).await?
+    }
+}
+
+impl AuditLog {
+    /// The newest applied undo that was not taken back itself, with its time: of a write or of a
+    /// whole set, of this client, or of anybody if no client is given.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn last_undo(
+        &self,
+        owner: Option<&Client>,
+    ) -> Result<Option<(CallId, Option<OffsetDateTime>)>, AuditError> {
+        let (place, owner) = (self.place(), owner.cloned());
+        blocking(move || last_undo(&place, owner.as_ref())).await
+    }
+}
+
+fn last_undo(
+    place: &Place,
+    owner: Option<&Client>,
+) -> Result<Option<(CallId, Option<OffsetDateTime>)>, AuditError> {
+    let runs = runs(place)?;
+    let undone = Undone::read(&runs)?;
+    let mut newest: Option<(Moment, CallId)> = None;
+    let mut clock = Clock::default();
+    scan(&runs, &["\"undoes\""], |told| {
+        let Ok(record) = told.record else { return };
+        let moment = clock.read(told.index, told.line, &record);
+        let is_applied = record.event == Event::Outcome && record.outcome == Some(Outcome::Applied);
+        // A change of a set is taken back with its set.
+        let is_whole = record.set.is_none() || record.set == record.call;
+        let call = record.call.filter(|call| !undone.by.contains_key(call));
+        if let (true, Some(call)) = (is_applied && is_whole && is_of(&record, owner), call) {
+            newest = newest.max(Some((moment, call)));
+        }
+    })?;
+    Ok(newest.map(|((at, ..), call)| (call, at)))
+}
+
+fn story(
+    place: &Place,
+    selector: &CallSelector,
+    owner: Option<&Client>,
+) -> Result<CallStory, StoryError> {
+    let runs = runs(place)?;
+    let undone = Undone::read(&runs)?;
+    let call = match &selector.0 {
+        Wanted::Call(call) => *call,
+        Wanted::Prefix(prefix) => only(&runs, prefix, owner)?,
+        Wanted::Last => return last(&runs, &undone, owner),
+    };
+    let story = story_of(&runs, call, &undone)?;
+    if story.is_of(owner) {
+        Ok(story)
+    } else {
+        Err(StoryError::NotFound)
+    }
+}
+
+/// Whether a record is of this client's call; `None` accepts every call.
+fn is_of(record: &Record, owner: Option<&Client>) -> bool {
+    let is_made_by = |owner: &Client| {
+        let maker = record.client.as_ref();
+        maker.is_some_and(|maker| owner.is_same_owner(maker))
+    };
+    owner.is_none_or(is_made_by)
+}
+
+/// The one call that begins like this.
+fn only(runs: &[RunFile], prefix: &str, owner: Option<&Client>) -> Result<CallId, StoryError> {
+    let mut found = BTreeSet::new();
+    let mut has_more = false;
+    scan(runs, &[&format!("\"{prefix}")], |told| {
+        let record = told.record.ok().filter(|record| is_of(record, owner));
+        let call = record.and_then(|record| record.call);
+        found.extend(call.filter(|call| call.to_string().starts_with(prefix)));
+        if found.len() > MAX_CANDIDATES {
+            has_more = true;
+            found.pop_last();
+        }
+    })?;
+    let mut found = found.into_iter();
+    match (found.next(), found.next()) {
+        (None, _) => Err(StoryError::NotFound),
+        (Some(call), None) => Ok(call),
+        (Some(first), Some(second)) => Err(StoryError::Ambiguous {
+            candidates: [first, second].into_iter().chain(found).collect(),
+            has_more,
+        }),
+    }
+}
+
+fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory, StoryError> {
+    let mut found: Vec<(Moment, Record)> = Vec::new();
+    let mut has_unreadable = undone.has_unreadable;
+    let mut is_cut = false;
+    let mut spent = Spent::default();
+    let mut clock = Clock::default();
+    scan(runs, &[&format!("\"{call}\"")], |told| match told.record {
+        Ok(record) if spent.read(call, &record) => {}
+        Ok(record) if record.call == Some(call) && found.len() < MAX_RECORDS => {
+            found.push((clock.read(told.index, told.line, &record), record));
+        }
+        Ok(record) => is_cut |= record.call == Some(call),
+        Err(_) => has_unreadable = true,
+    })?;
+    if found.is_empty() {
+        return Err(StoryError::NotFound);
+    }
+    found.sort_by_key(|(moment, _)| *moment);
+    Ok(CallStory {
+        call,
+        records: found.into_iter().map(|(_, record)| record).collect(),
+        is_cut,
+        undone_by: undone.by.get(&call).copied(),
+        spent_by: spent.0,
+        has_unreadable,
+    })
+}
+
+fn last(
+    runs: &[RunFile],
+    undone: &Undone,
+    owner: Option<&Client>,
+) -> Result<CallStory, StoryError> {
+    let mut passed: HashSet<CallId> = undone.by.keys().copied().collect();
+    loop {
+        let newest = newest(runs, &passed, owner)?;
+        if newest.is_empty() {
+            return Err(StoryError::NoneLeft);
+        }
+        for call in newest {
+            match story_of(runs, call, undone) {
+                Ok(story) if story.outcome() == Some(Outcome::Applied) && story.is_of(owner) => {
+                    return Ok(story);
+                }
+                // Purged meanwhile, not wholly applied, or another client's.
+                Ok(_) | Err(StoryError::NotFound) => passed.insert(call),
+                Err(error) => return Err(error),
+            };
+        }
+    }
+}
+
+/// The newest calls with an applied step, the newest first, without those already passed over.
+/// Whether a call was wholly applied only its story shows; nearly always it was.
+fn newest(
+    runs: &[RunFile],
+    passed: &HashSet<CallId>,
+    owner: Option<&Client>,
+) -> Result<Vec<CallId>, AuditError> {
+    let mut newest: BTreeMap<Moment, CallId> = BTreeMap::new();
+    let mut undoing: HashSet<CallId> = HashSet::new();
+    let mut clock = Clock::default();
+    scan(runs, &["\"applied\""], |told| {
+        let Ok(record) = told.record else { return };
+        let mut moment = clock.read(told.index, told.line, &record);
+        let is_applied = record.outcome == Some(Outcome::Applied);
+        let Some(call) = record.call.filter(|call| !passed.contains(call)) else {
+            return;
+        };
+        // An outcome from recovery has no client; its story shows whose it is.
+        if record.client.is_some() && !is_of(&record, owner) {
+            return;
+        }
+        // `last` is never an undo, since taking it back would restore the write. Nor is it a set of
+        // undos, whose end is recorded after them.
+        if record.undoes.is_some() {
+            undoing.extend(record.set);
+        }
+        let is_undo = record.undoes.is_some() || undoing.contains(&call);
+        if record.event != Event::Outcome || !is_applied || is_undo {
+            return;
+        }
+        // Of several steps the last counts, even if it is in an earlier file.
+        newest.retain(|other, of| {
+            let is_same = *of == call;
+            if is_same {
+                moment = moment.max(*other);
+            }
+            !is_same
+        });
+        newest.insert(moment, call);
+        if newest.len() > MAX_NEWEST {
+            newest.pop_first();
+        }
+    })?;
+    Ok(newest.into_values().rev().collect())
+}
+
+#[cfg(test)]
+mod tests;

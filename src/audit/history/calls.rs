@@ -1,0 +1,291 @@
+//! All calls, each from its attempt to its outcome, in one reading of the log and in bounded
+//! memory.
+//!
+//! In memory are only the calls that may not be complete yet: those of the last few thousand lines
+//! of a run, and those whose attempt or outcome is in another run, which happens only after a
+//! killed run.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use time::OffsetDateTime;
+
+use super::super::disk::blocking::blocking;
+use super::super::run::reader::{runs, scan};
+use super::super::{AuditError, AuditLog, CallId, CallStory, Event, Filter, Record};
+use super::call::MAX_RECORDS;
+use super::steps::Steps;
+use super::undo_index::{Clock, Moment, Undone};
+
+/// A call counts as complete after this many more lines of its run.
+const AT_REST: u64 = 4096;
+
+/// The newest of some calls, as many as there is room for.
+#[derive(Debug)]
+pub struct Latest {
+    room: usize,
+    calls: BTreeMap<Key, CallStory>,
+    older: u64,
+}
+
+/// The sort key of calls.
+type Key = (Option<OffsetDateTime>, CallId);
+
+fn key(call: &CallStory) -> Key {
+    (call.began(), call.call)
+}
+
+impl Latest {
+    /// Room for as many.
+    #[must_use]
+    pub const fn of(room: usize) -> Self {
+        Self {
+            room,
+            calls: BTreeMap::new(),
+            older: 0,
+        }
+    }
+
+    /// Adds a call; the oldest is dropped if there is no room.
+    pub fn add(&mut self, call: CallStory) {
+        self.calls.insert(key(&call), call);
+        if self.calls.len() > self.room {
+            self.calls.pop_first();
+            self.older = self.older.saturating_add(1);
+        }
+    }
+
+    /// How many calls were dropped.
+    #[must_use]
+    pub const fn older(&self) -> u64 {
+        self.older
+    }
+
+    /// The calls, the newest first.
+    #[must_use]
+    pub fn into_calls(self) -> Vec<CallStory> {
+        self.calls.into_values().rev().collect()
+    }
+}
+
+impl AuditLog {
+    /// Passes every recorded call to `each`, roughly in order of their ends; returns how many lines
+    /// could not be read. Blocks.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub fn calls(&self, each: impl FnMut(CallStory)) -> Result<u64, AuditError> {
+        let runs = runs(&self.place())?;
+        let undone = Undone::read(&runs)?;
+        let mut gathering = Gathering {
+            live: HashMap::new(),
+            order: VecDeque::new(),
+            undone,
+            each,
+        };
+        let mut unreadable = 0_u64;
+        let mut clock = Clock::default();
+        for (index, run) in runs.iter().enumerate() {
+            scan([run], &[], |told| match told.record {
+                Ok(record) => {
+                    let moment = clock.read(index, told.line, &record);
+                    gathering.take(moment, record);
+                }
+                Err(_) => unreadable = unreadable.saturating_add(1),
+            })?;
+            gathering.end_of_run();
+        }
+        gathering.end();
+        Ok(unreadable)
+    }
+
+    /// The calls of a set of changes, about in order of their ends.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn calls_of_set(&self, set: CallId) -> Result<Vec<CallStory>, AuditError> {
+        let log = self.clone();
+        blocking(move || {
+            let mut calls = Vec::new();
+            log.calls(|call| {
+                let is_of = |record: &Record| record.set == Some(set);
+                if call.call != set && call.records.iter().any(is_of) {
+                    calls.push(call);
+                }
+            })?;
+            Ok(calls)
+        })
+        .await
+    }
+
+    /// The writes of a client, or of a user of the machine, that were sent since a time and may
+    /// have left something on the wiki, the last sent first; `None` if there are more than `most`.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn writes_of(
+        &self,
+        client: &str,
+        since: OffsetDateTime,
+        most: usize,
+    ) -> Result<Option<Vec<CallStory>>, AuditError> {
+        let (log, client) = (self.clone(), client.to_owned());
+        blocking(move || {
+            let (mut writes, mut has_more) = (Vec::new(), false);
+            log.calls(|call| {
+                let is_by = match call.actor() {
+                    Some(actor) => actor.is_called(&client),
+                    None => call.client().is_some_and(|own| own.is_called(&client)),
+                };
+                let is_sent = call.sent() >= Some(since) && call.ending().is_write();
+                if !(is_by && is_sent) {
+                    return;
+                }
+                has_more |= writes.len() >= most;
+                if !has_more {
+                    writes.push(call);
+                }
+            })?;
+            writes.sort_by_key(|call| std::cmp::Reverse(call.sent()));
+            Ok((!has_more).then_some(writes))
+        })
+        .await
+    }
+
+    /// The applied writes of some pages that were sent after a time, about in order of their ends.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn writes_of_pages(
+        &self,
+        pages: Vec<i64>,
+        after: Option<OffsetDateTime>,
+    ) -> Result<Vec<CallStory>, AuditError> {
+        let log = self.clone();
+        blocking(move || {
+            let mut writes = Vec::new();
+            log.calls(|call| {
+                let is_of = call.id().is_some_and(|id| pages.contains(&id));
+                if is_of && call.sent() > after && call.last_applied().is_some() {
+                    writes.push(call);
+                }
+            })?;
+            Ok(writes)
+        })
+        .await
+    }
+
+    /// The newest calls that a filter selects, at most `room`, begun before another call if one is
+    /// given; and how many lines could not be read. Blocks.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub fn latest(
+        &self,
+        filter: &Filter,
+        before: Option<&CallStory>,
+        room: usize,
+    ) -> Result<(Latest, u64), AuditError> {
+        let before = before.map(key);
+        let mut latest = Latest::of(room);
+        let unreadable = self.calls(|call| {
+            if before.is_none_or(|before| key(&call) < before) && filter.takes(&call) {
+                latest.add(call);
+            }
+        })?;
+        Ok((latest, unreadable))
+    }
+}
+
+struct Gathering<F> {
+    live: HashMap<CallId, Live>,
+    /// The calls of this run by their lines, oldest first.
+    order: VecDeque<(u64, CallId)>,
+    undone: Undone,
+    each: F,
+}
+
+struct Live {
+    records: Vec<(Moment, Record)>,
+    is_cut: bool,
+    /// Its last line in this run.
+    line: u64,
+}
+
+impl<F: FnMut(CallStory)> Gathering<F> {
+    fn take(&mut self, moment: Moment, record: Record) {
+        let (_, _, line) = moment;
+        if let Some(call) = record.call {
+            let held = self.live.entry(call).or_insert_with(|| Live {
+                records: Vec::new(),
+                is_cut: false,
+                line,
+            });
+            held.line = line;
+            if held.records.len() < MAX_RECORDS {
+                held.records.push((moment, record));
+            } else {
+                held.is_cut = true;
+            }
+            self.order.push_back((line, call));
+        }
+        while let Some((old, call)) = self.order.front().copied()
+            && old.saturating_add(AT_REST) < line
+        {
+            self.order.pop_front();
+            if self.live.get(&call).is_some_and(|live| live.line == old) {
+                self.give(call, false);
+            }
+        }
+    }
+
+    fn end_of_run(&mut self) {
+        for (_, call) in std::mem::take(&mut self.order) {
+            self.give(call, false);
+        }
+    }
+
+    fn end(&mut self) {
+        let left: Vec<CallId> = self.live.keys().copied().collect();
+        for call in left {
+            self.give(call, true);
+        }
+    }
+
+    /// Passes a call on, unless more of it may follow.
+    fn give(&mut self, call: CallId, is_end: bool) {
+        let is_over = |live: &Live| is_end || !live.may_go_on();
+        if let Entry::Occupied(entry) = self.live.entry(call)
+            && is_over(entry.get())
+        {
+            let mut live = entry.remove();
+            live.records.sort_by_key(|(moment, _)| *moment);
+            (self.each)(CallStory {
+                call,
+                records: live.records.into_iter().map(|(_, record)| record).collect(),
+                is_cut: live.is_cut,
+                undone_by: self.undone.by.get(&call).copied(),
+                spent_by: Vec::new(),
+                has_unreadable: self.undone.has_unreadable,
+            });
+        }
+    }
+}
+
+impl Live {
+    /// Whether an attempt has no outcome yet, or an outcome no attempt because a run with an
+    /// earlier file settled it.
+    fn may_go_on(&self) -> bool {
+        let mut steps = Steps::default();
+        let (mut is_attempted, mut is_settled) = (false, false);
+        for (_, record) in &self.records {
+            steps.tell(record);
+            is_attempted |= record.event == Event::Attempt;
+            is_settled |= record.event == Event::Outcome && record.step.is_some();
+        }
+        steps.is_open() || is_settled && !is_attempted
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! The pages that writes of ours deleted since a time.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::time::SystemTime;
+
+use time::OffsetDateTime;
+
+use super::super::disk::blocking::blocking;
+use super::super::disk::layout::Place;
+use super::super::run::reader::{runs, scan};
+use super::super::{AuditError, AuditLog, CallId, Event, KeyDigest, Outcome, Record};
+use crate::change::Operation;
+use crate::page::{Locale, PagePath};
+
+/// A page that a write of ours deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deletion {
+    /// The call that deleted it.
+    pub call: CallId,
+    /// The key that the call came with, where it is on record.
+    pub key: Option<KeyDigest>,
+    /// The page's id.
+    pub id: i64,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// When it was found to be gone.
+    pub time: OffsetDateTime,
+}
+
+impl AuditLog {
+    /// The pages that writes of ours deleted at a time or later, newest first.
+    ///
+    /// # Errors
+    /// If the runs cannot be read; an invalid line is skipped.
+    pub async fn deleted_since(&self, since: OffsetDateTime) -> Result<Vec<Deletion>, AuditError> {
+        let place = self.place();
+        blocking(move || deleted_since(&place, since)).await
+    }
+}
+
+/// A page that the record knows, as it was when the record last told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageOnRecord {
+    /// The page's id.
+    pub id: i64,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// The call that told of it.
+    pub call: CallId,
+    /// The key that the call came with, where it is on record.
+    pub key: Option<KeyDigest>,
+    /// When.
+    pub time: OffsetDateTime,
+}
+
+/// The most pages that the record knows and that are gone; of more the newest.
+const MOST_GONE: usize = 1_000;
+
+impl AuditLog {
+    /// The pages that the record knows and that are not among these ids, without those that writes of
+    /// ours deleted; the one that the record told of last comes first.
+    ///
+    /// # Errors
+    /// If the runs cannot be read; an invalid line is skipped.
+    pub async fn pages_not_among(
+        &self,
+        there: HashSet<i64>,
+    ) -> Result<Vec<PageOnRecord>, AuditError> {
+        let place = self.place();
+        blocking(move || pages_not_among(&place, &there)).await
+    }
+}
+
+fn pages_not_among(place: &Place, there: &HashSet<i64>) -> Result<Vec<PageOnRecord>, AuditError> {
+    let mut gone: HashMap<i64, PageOnRecord> = HashMap::new();
+    let mut deleted = HashSet::new();
+    for run in &runs(place)? {
+        let mut records = match run.records() {
+            Ok(records) => records,
+            // Purged meanwhile.
+            Err(AuditError::Io(io::ErrorKind::NotFound)) => continue,
+            Err(error) => return Err(error),
+        };
+        while let Some(line) = records.next_line() {
+            // Nearly all lines are of pages that are there, and need not be parsed.
+            let is_gone = |line: &&[u8]| page_id(line).is_some_and(|id| !there.contains(&id));
+            let Some(record) = line.ok().filter(is_gone).map(Record::parse) else {
+                continue;
+            };
+            let Ok(record) = record else { continue };
+            if !is_of_page(&record) {
+                continue;
+            }
+            let was_applied = record.outcome == Some(Outcome::Applied);
+            if was_applied && record.operation == Some(Operation::Delete) {
+                deleted.extend(record.id);
+            }
+            let Some(page) = PageOnRecord::of(record, was_applied) else {
+                continue;
+            };
+            let is_newer = gone
+                .get(&page.id)
+                .is_none_or(|known| known.time <= page.time);
+            if is_newer {
+                gone.insert(page.id, page);
+            }
+        }
+    }
+    let mut gone: Vec<PageOnRecord> = gone
+        .into_values()
+        .filter(|page| !deleted.contains(&page.id))
+        .collect();
+    gone.sort_by_key(|page| std::cmp::Reverse(page.time));
+    gone.truncate(MOST_GONE);
+    Ok(gone)
+}
+
+/// The id of the page in a line: the first member `id` that is a number.
+fn page_id(line: &[u8]) -> Option<i64> {
+    const NAME: &str = "\"id\":";
+    let text = std::str::from_utf8(line).ok()?;
+    text.match_indices(NAME).find_map(|(at, _)| {
+        let value = text.get(at.saturating_add(NAME.len())..)?;
+        let end = value.find(|c: char| !c.is_ascii_digit())?;
+        value.get(..end)?.parse().ok()
+    })
+}
+
+/// Whether a record tells of a page that existed.
+fn is_of_page(record: &Record) -> bool {
+    let of_page = matches!(
+        record.operation,
+        Some(Operation::Create | Operation::Update | Operation::Move | Operation::Delete)
+    );
+    of_page && !matches!(record.event, Event::Refusal)
+}
+
+impl PageOnRecord {
+    fn of(record: Record, was_applied: bool) -> Option<Self> {
+        let time = record.instant()?;
+        let new_path = record.new_path.filter(|_| was_applied);
+        Some(Self {
+            id: record.id?,
+            locale: record.locale?,
+            path: new_path.or(record.path)?,
+            call: record.call?,
+            key: record.key,
+            time,
+        })
+    }
+}
+
+fn deleted_since(place: &Place, since: OffsetDateTime) -> Result<Vec<Deletion>, AuditError> {
+    let mut runs = runs(place)?;
+    // A run whose last write was before that time has no later records.
+    runs.retain(|run| run.modified >= SystemTime::from(since));
+    let mut deletions = Vec::new();
+    scan(&runs, &["\"operation\":\"delete\""], |told| {
+        let Ok(record) = told.record else { return };
+        let is_deletion = record.event == Event::Outcome
+            && record.operation == Some(Operation::Delete)
+            && record.outcome == Some(Outcome::Applied);
+        let Some(time) = record
+            .instant()
+            .filter(|time| is_deletion && *time >= since)
+        else {
+            return;
+        };
+        if let (Some(call), Some(id)) = (record.call, record.id)
+            && let (Some(locale), Some(path)) = (record.locale, record.path)
+        {
+            deletions.push(Deletion {
+                call,
+                key: record.key,
+                id,
+                locale,
+                path,
+                time,
+            });
+        }
+    })?;
+    deletions.sort_by_key(|deletion| std::cmp::Reverse(deletion.time));
+    Ok(deletions)
+}

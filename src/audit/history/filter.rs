@@ -1,0 +1,90 @@
+//! Selects calls.
+
+use time::OffsetDateTime;
+
+use super::super::{CallStory, Ending};
+use crate::change::Operation;
+use crate::page::Prefix;
+
+/// Selects calls; a field that is `None` selects all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Begun then or later.
+    pub since: Option<OffsetDateTime>,
+    /// Begun before then.
+    pub until: Option<OffsetDateTime>,
+    /// Of this tool or command, with or without `wikijs_` before its name.
+    pub tool: Option<String>,
+    /// Of this kind.
+    pub operation: Option<Operation>,
+    /// Of pages whose place, or intended place, is at or below this.
+    pub path: Option<Prefix>,
+    /// Of the page with this id.
+    pub page: Option<i64>,
+    /// Of the client with this name, authenticated or its own, of the user who ran the command, or
+    /// deciding on a proposal of such a client; in any letter case.
+    pub client: Option<String>,
+    /// Where this gate decided last.
+    pub gate: Option<String>,
+    /// Of sets of changes whose ids begin so: the set itself, and its changes.
+    pub set: Option<String>,
+    /// With this outcome.
+    pub ending: Option<Ending>,
+}
+
+impl Filter {
+    /// Whether the filter selects a call.
+    #[must_use]
+    pub fn takes(&self, call: &CallStory) -> bool {
+        let began = call.began();
+        let is_in_time = self.since.is_none_or(|since| began >= Some(since))
+            && self.until.is_none_or(|until| began < Some(until));
+        is_in_time
+            && self.tool.as_ref().is_none_or(|tool| is_tool(call, tool))
+            && fits(self.operation, || call.operation())
+            && self.path.as_ref().is_none_or(|path| is_below(call, path))
+            && fits(self.page, || call.id())
+            && self.client.as_ref().is_none_or(|name| is_by(call, name))
+            && fits(self.gate.as_deref(), || call.gate().map(|(gate, _)| gate))
+            && self.set.as_ref().is_none_or(|set| is_of_set(call, set))
+            && fits(self.ending, || Some(call.ending()))
+    }
+}
+
+fn fits<T: PartialEq>(wanted: Option<T>, found: impl FnOnce() -> Option<T>) -> bool {
+    wanted.is_none_or(|wanted| found() == Some(wanted))
+}
+
+fn is_by(call: &CallStory, name: &str) -> bool {
+    let clients = [call.client(), call.proposer()];
+    let mut clients = clients.into_iter().flatten();
+    clients.any(|client| client.is_called(name))
+        || call.actor().is_some_and(|actor| actor.is_called(name))
+}
+
+fn is_of_set(call: &CallStory, beginning: &str) -> bool {
+    call.set()
+        .is_some_and(|set| set.to_string().starts_with(beginning))
+}
+
+fn is_tool(call: &CallStory, wanted: &str) -> bool {
+    call.latest(|record| record.tool.as_deref())
+        .is_some_and(|tool| {
+            // A recipe stands before the tool that it calls.
+            let is_it = |tool: &str| tool == wanted || tool.strip_prefix("wikijs_") == Some(wanted);
+            is_it(tool) || tool.split('/').any(is_it)
+        })
+}
+
+fn is_below(call: &CallStory, prefix: &Prefix) -> bool {
+    call.records.iter().any(|record| {
+        let locale = record.locale.as_ref();
+        let paths = [
+            record.path.as_ref(),
+            record.new_path.as_ref(),
+            record.aside.as_ref(),
+        ];
+        let is_held = |path| locale.is_some_and(|locale| prefix.holds(locale, path));
+        paths.into_iter().flatten().any(is_held)
+    })
+}

@@ -1,0 +1,70 @@
+//! What a call changed, rebuilt from the kept states.
+
+use super::super::disk::kept_states;
+use super::super::run::reader::{runs, scan};
+use super::super::{AuditError, AuditLog, CallStory, Event, KeptState};
+use crate::change::Change;
+
+/// What a call changed, as far as it is still kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rebuilt {
+    /// The page before and after: as it was found then or, if nothing was applied, as it was to
+    /// become.
+    Change(Box<Change>),
+    /// The call kept no states: nothing was about to be sent.
+    NeverKept,
+    /// A recorded purge removed a state.
+    Purged(KeptState),
+    /// A state is missing, and no recorded purge removed it.
+    Missing(KeptState),
+    /// A state is not what its name says.
+    Damaged(KeptState),
+}
+
+impl AuditLog {
+    /// What a call changed. Blocks.
+    ///
+    /// # Errors
+    /// If the disk cannot be read.
+    pub fn rebuilt(&self, call: &CallStory) -> Result<Rebuilt, AuditError> {
+        match self.rebuilt_if_kept(call)? {
+            Rebuilt::Missing(name) if self.is_purged(name)? => Ok(Rebuilt::Purged(name)),
+            rebuilt => Ok(rebuilt),
+        }
+    }
+
+    /// The same, but every state that is not there is missing: why is not looked for, which would
+    /// read all of the log. Blocks.
+    ///
+    /// # Errors
+    /// If the disk cannot be read.
+    pub fn rebuilt_if_kept(&self, call: &CallStory) -> Result<Rebuilt, AuditError> {
+        let mut states = [None, None];
+        for (state, name) in states.iter_mut().zip(call.states_around()) {
+            let Some(name) = name else { continue };
+            match kept_states::kept(&self.place(), name) {
+                Ok(read) => *state = Some(read),
+                Err(AuditError::Missing) => return Ok(Rebuilt::Missing(name)),
+                Err(AuditError::Damaged) => return Ok(Rebuilt::Damaged(name)),
+                Err(error) => return Err(error),
+            }
+        }
+        let [before, after] = states;
+        let change = Change::of_states(before, after);
+        Ok(change.map_or(Rebuilt::NeverKept, |change| {
+            Rebuilt::Change(Box::new(change))
+        }))
+    }
+
+    /// Whether a recorded purge removed a kept state.
+    fn is_purged(&self, name: KeptState) -> Result<bool, AuditError> {
+        let file = format!("{name}.json.gz");
+        let mut is_purged = false;
+        scan(&runs(&self.place())?, &[&file], |told| {
+            let Ok(record) = told.record else { return };
+            let mut removed = record.removed.iter().flatten();
+            is_purged |= record.event == Event::Purge && removed.any(|head| head.file == file);
+        })?;
+        Ok(is_purged)
+    }
+}

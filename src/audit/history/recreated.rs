@@ -1,0 +1,86 @@
+//! Finds what undos created again after it was deleted: under another id.
+
+use std::collections::HashMap;
+
+use super::super::disk::blocking::blocking;
+use super::super::disk::layout::Place;
+use super::super::run::reader::{RunFile, runs, scan};
+use super::super::{AuditError, AuditLog, CallId, Event, KeptState, Outcome, Record};
+use super::undo_index::{Clock, Moment};
+use crate::change::Operation;
+
+/// A page or an asset that a write of ours deleted, and that the undo of this write created again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recreation {
+    /// The page's id before.
+    pub old: Option<i64>,
+    /// What was deleted, as it was kept.
+    pub deleted: Option<KeptState>,
+    /// The page's id since.
+    pub new: Option<i64>,
+    /// What was created again, as it was found; `None` if it is as it was kept before.
+    pub found: Option<KeptState>,
+}
+
+impl AuditLog {
+    /// What undos created again, of pages or of assets; the newest first.
+    ///
+    /// # Errors
+    /// If the runs cannot be read; an invalid line is skipped.
+    pub async fn recreations(&self, of_assets: bool) -> Result<Vec<Recreation>, AuditError> {
+        let place = self.place();
+        blocking(move || recreations(&place, of_assets)).await
+    }
+}
+
+fn recreations(place: &Place, of_assets: bool) -> Result<Vec<Recreation>, AuditError> {
+    let runs = runs(place)?;
+    let (delete, create) = if of_assets {
+        (Operation::DeleteAsset, Operation::UploadAsset)
+    } else {
+        (Operation::Delete, Operation::Create)
+    };
+    let mut deleted: HashMap<CallId, Record> = HashMap::new();
+    applied(&runs, delete, |_, record| {
+        if let Some(call) = record.call {
+            deleted.insert(call, record);
+        }
+    })?;
+    let mut found: Vec<(Moment, Recreation)> = Vec::new();
+    applied(&runs, create, |moment, record| {
+        let undone = record.undone_calls();
+        for deletion in undone.iter().filter_map(|call| deleted.get(call)) {
+            let recreation = Recreation {
+                old: deletion.id,
+                deleted: deletion.before,
+                new: record.id,
+                found: record.found,
+            };
+            found.push((moment, recreation));
+        }
+    })?;
+    found.sort_by_key(|(moment, _)| std::cmp::Reverse(*moment));
+    Ok(found
+        .into_iter()
+        .map(|(_, recreation)| recreation)
+        .collect())
+}
+
+/// Passes the outcomes of all applied writes of a kind to `each`.
+fn applied(
+    runs: &[RunFile],
+    operation: Operation,
+    mut each: impl FnMut(Moment, Record),
+) -> Result<(), AuditError> {
+    let wanted = format!("\"operation\":\"{}\"", operation.as_str());
+    let mut clock = Clock::default();
+    scan(runs, &[&wanted], |told| {
+        let Ok(record) = told.record else { return };
+        let moment = clock.read(told.index, told.line, &record);
+        let is_applied = record.event == Event::Outcome && record.outcome == Some(Outcome::Applied);
+        if is_applied && record.operation == Some(operation) {
+            each(moment, record);
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! The kept state of a page as it was at a time.
+
+use std::collections::VecDeque;
+
+use super::super::disk::blocking::blocking;
+use super::super::disk::kept_states;
+use super::super::disk::layout::Place;
+use super::super::run::reader::{runs, scan};
+use super::super::{AuditError, AuditLog, KeptState, KeyDigest};
+use crate::page::{Date, PageState};
+
+/// How many of the newest kept states of a page are searched.
+const MAX_LOOKED_AT: usize = 100;
+
+/// A page as a write found it, and the key of that write, if recorded.
+pub type Found = (PageState, Option<KeyDigest>);
+
+impl AuditLog {
+    /// The page with this date as a write of ours found it, and the key of that write. Searches the
+    /// newest hundred states of the page.
+    ///
+    /// A field whose loss was accepted is empty in it, like a field that was empty.
+    ///
+    /// # Errors
+    /// If the runs cannot be read. A purged or damaged state is skipped.
+    pub async fn found_at(&self, id: i64, time: &Date) -> Result<Option<Found>, AuditError> {
+        let (place, time) = (self.place(), time.clone());
+        blocking(move || found_at(&place, id, &time)).await
+    }
+}
+
+fn found_at(place: &Place, id: i64, time: &Date) -> Result<Option<Found>, AuditError> {
+    let mut names: VecDeque<(KeptState, Option<KeyDigest>)> = VecDeque::new();
+    scan(&runs(place)?, &[&format!("\"id\":{id},")], |told| {
+        let Ok(record) = told.record else { return };
+        let Some(name) = record.before.filter(|_| record.id == Some(id)) else {
+            return;
+        };
+        // The steps of a write have consecutive states.
+        let it = (name, record.key);
+        if names.back() != Some(&it) {
+            names.push_back(it);
+        }
+        if names.len() > MAX_LOOKED_AT {
+            names.pop_front();
+        }
+    })?;
+    let states = names
+        .into_iter()
+        .rev()
+        .filter_map(|(name, key)| Some((kept_states::kept(place, name).ok()?, key)));
+    let is_it = |(state, _): &Found| state.updated_at.as_ref().is_some_and(|at| at.same(time));
+    Ok({ states }.find(is_it))
+}

@@ -1,0 +1,108 @@
+//! Which calls were taken back, and by which; see `story` for what counts.
+
+use std::collections::HashMap;
+
+use time::OffsetDateTime;
+
+use super::super::run::reader::{RunFile, scan};
+use super::super::{AuditError, CallId, Outcome, Record};
+use super::steps::Steps;
+
+/// The position of a record among those of all runs: by time, then by run and line. Within a run no
+/// record precedes the one above it, even if the clock was set back.
+pub(in crate::audit) type Moment = (Option<OffsetDateTime>, usize, u64);
+
+#[derive(Debug, Default)]
+pub(in crate::audit) struct Clock {
+    run: usize,
+    latest: Option<OffsetDateTime>,
+}
+
+impl Clock {
+    pub(in crate::audit) fn read(&mut self, run: usize, line: u64, record: &Record) -> Moment {
+        if self.run != run {
+            *self = Self { run, latest: None };
+        }
+        self.latest = self.latest.max(record.instant());
+        (self.latest, run, line)
+    }
+}
+
+/// The calls that were taken back.
+#[derive(Debug, Default)]
+pub(in crate::audit) struct Undone {
+    pub(in crate::audit) by: HashMap<CallId, CallId>,
+    pub(in crate::audit) has_unreadable: bool,
+}
+
+#[derive(Debug)]
+struct Undo {
+    of: Vec<CallId>,
+    steps: Steps,
+    latest: Moment,
+}
+
+impl Undone {
+    pub(in crate::audit) fn read(runs: &[RunFile]) -> Result<Self, AuditError> {
+        let mut undos: HashMap<CallId, Undo> = HashMap::new();
+        let mut has_unreadable = false;
+        let mut clock = Clock::default();
+        scan(runs, &["\"undoes\""], |told| match told.record {
+            Ok(record) => {
+                let moment = clock.read(told.index, told.line, &record);
+                if let (Some(call), Some(_)) = (record.call, record.undoes) {
+                    let undo = undos.entry(call).or_insert_with(|| Undo {
+                        of: record.undone_calls(),
+                        steps: Steps::default(),
+                        latest: moment,
+                    });
+                    undo.steps.tell(&record);
+                    undo.latest = undo.latest.max(moment);
+                }
+            }
+            Err(_) => has_unreadable = true,
+        })?;
+        undos.retain(|_, undo| undo.steps.outcome() == Some(Outcome::Applied));
+        Ok(Self {
+            by: resolve(&undos),
+            has_unreadable,
+        })
+    }
+}
+
+/// Works from the undos that nobody took back to those that they took back.
+fn resolve(undos: &HashMap<CallId, Undo>) -> HashMap<CallId, CallId> {
+    let mut waits_for: HashMap<CallId, usize> = HashMap::new();
+    for of in undos.values().flat_map(|undo| &undo.of) {
+        let count = waits_for.entry(*of).or_default();
+        *count = count.saturating_add(1);
+    }
+    let mut ready: Vec<CallId> = undos
+        .keys()
+        .filter(|call| !waits_for.contains_key(call))
+        .copied()
+        .collect();
+    let mut by: HashMap<CallId, CallId> = HashMap::new();
+    while let Some(call) = ready.pop() {
+        let Some(undo) = undos.get(&call) else {
+            continue;
+        };
+        let is_later = |other: &CallId| {
+            let moment = |call| undos.get(call).map(|undo| undo.latest);
+            moment(&call) > moment(other)
+        };
+        let counts = !by.contains_key(&call);
+        for of in &undo.of {
+            if counts && by.get(of).is_none_or(is_later) {
+                by.insert(*of, call);
+            }
+            if let Some(count) = waits_for.get_mut(of) {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    ready.push(*of);
+                }
+            }
+        }
+    }
+    by
+}

@@ -1,0 +1,149 @@
+//! The heads of files: what a later record holds of an earlier file.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::entry::chain;
+use super::super::{AuditError, AuditLog, LineHash};
+use super::lines::MAX_LINE;
+
+/// How much of a file's end is read at once.
+const CHUNK: u64 = 8 * 1024;
+
+/// What a record holds of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileHead {
+    /// Its name: in `pages/` if it ends in `.json.gz`, otherwise in `runs/`.
+    pub file: String,
+    /// Its length in bytes; of a run, up to the end of its last whole line. So the line that ends
+    /// there has this hash even if the run continued.
+    pub length: u64,
+    /// The hash of the last whole line; `None` without such a line, and for a kept state, whose
+    /// name is its hash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<LineHash>,
+}
+
+/// The heads of all runs in a directory, by name, except our own.
+///
+/// An unreadable file is listed with what is known of it: a partial head is worth more than a
+/// refusal to start.
+pub(in crate::audit) fn of_runs(directory: &Path, own: &str) -> io::Result<Vec<FileHead>> {
+    let mut heads = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        let path = entry.path();
+        let is_run = path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl");
+        let Ok(file) = entry.file_name().into_string() else {
+            continue;
+        };
+        // A file may be removed after it was listed.
+        let Ok(metadata) = std::fs::metadata(&path) else {
+            continue;
+        };
+        if !is_run || file == own || !metadata.is_file() {
+            continue;
+        }
+        let (length, hash) = last_line(&path).unwrap_or_else(|error| {
+            tracing::warn!(path = %path.display(), %error, "audit: cannot read the end of a run");
+            (metadata.len(), None)
+        });
+        heads.push(FileHead { file, length, hash });
+    }
+    heads.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(heads)
+}
+
+impl AuditLog {
+    /// The heads of all runs, by name: to keep them where nobody with write access to the log can
+    /// change them. Blocks.
+    ///
+    /// # Errors
+    /// If the directory cannot be read; a missing one has no runs.
+    pub fn heads(&self) -> Result<Vec<FileHead>, AuditError> {
+        let runs = self.place().runs();
+        match of_runs(&runs, "") {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            read => read.map_err(|error| AuditError::at(&runs, "list the runs", &error)),
+        }
+    }
+}
+
+/// Where the last whole line of a file ends, and its hash; read from the file's end.
+pub(in crate::audit) fn last_line(path: &Path) -> io::Result<(u64, Option<LineHash>)> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut end = length;
+    let mut chunk = Vec::new();
+    // No line end of ours is further back than the longest line.
+    while end > 0 && length - end < MAX_LINE {
+        let start = end.saturating_sub(CHUNK);
+        read_range(&mut file, start, end, &mut chunk)?;
+        if let Some(index) = chunk.iter().rposition(|byte| *byte == b'\n') {
+            let end_of_line = start.saturating_add(u64::try_from(index).unwrap_or(u64::MAX));
+            let trailer = u64::try_from(chain::TRAILER_LENGTH).unwrap_or(u64::MAX);
+            let start_of_trailer = end_of_line.saturating_sub(trailer);
+            read_range(&mut file, start_of_trailer, end_of_line, &mut chunk)?;
+            let hash = chain::split(&chunk).map(|(_, hash)| hash);
+            return Ok((end_of_line.saturating_add(1), hash));
+        }
+        end = start;
+    }
+    Ok((0, None))
+}
+
+fn read_range(file: &mut File, start: u64, end: u64, into: &mut Vec<u8>) -> io::Result<()> {
+    into.clear();
+    file.seek(SeekFrom::Start(start))?;
+    file.take(end.saturating_sub(start)).read_to_end(into)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FileHead, of_runs};
+    use crate::audit::LineHash;
+    use crate::audit::entry::chain;
+
+    #[test]
+    fn the_head_of_a_run_is_that_of_its_last_whole_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let hash = LineHash::of(b"{");
+        let line = format!("{{{}\n", chain::trailer(hash));
+        let half = "x".repeat(20_000);
+        for (name, content) in [
+            ("whole.jsonl", format!("first\n{line}")),
+            ("half.jsonl", format!("{line}{half}")),
+            ("no-line.jsonl", half.clone()),
+            ("empty.jsonl", String::new()),
+            ("no-record.jsonl", "hello\n".to_owned()),
+            ("own.jsonl", line.clone()),
+            ("other.txt", line.clone()),
+        ] {
+            std::fs::write(dir.path().join(name), content).unwrap();
+        }
+        std::fs::create_dir(dir.path().join("directory.jsonl")).unwrap();
+
+        let length = |text: &str| u64::try_from(text.len()).unwrap();
+        let head = |file: &str, length: u64, hash: Option<LineHash>| FileHead {
+            file: file.to_owned(),
+            length,
+            hash,
+        };
+        assert_eq!(
+            of_runs(dir.path(), "own.jsonl").unwrap(),
+            [
+                head("empty.jsonl", 0, None),
+                head("half.jsonl", length(&line), Some(hash)),
+                head("no-line.jsonl", 0, None),
+                head("no-record.jsonl", 6, None),
+                head("whole.jsonl", 6 + length(&line), Some(hash)),
+            ]
+        );
+    }
+}

@@ -1,0 +1,303 @@
+//! Open attempts: those of killed runs, whose outcome is unknown.
+
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime};
+
+use time::OffsetDateTime;
+
+use super::super::disk::blocking::blocking;
+use super::super::disk::layout::Place;
+use super::super::{
+    ApprovalId, AuditError, AuditLog, CallId, Client, Entry, Event, KeptState, Outcome, Record,
+    RunId,
+};
+use super::reader::{RunFile, runs, scan};
+use super::unsettled::Unsettled;
+use crate::change::Operation;
+use crate::page::{Date, Field, LineCounts, Locale, PagePath};
+
+/// An attempt without an outcome, of an ended run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenAttempt {
+    /// The call that it belongs to.
+    pub call: CallId,
+    /// The run that recorded it.
+    pub run: RunId,
+    /// When it was recorded: UTC, in milliseconds.
+    pub time: String,
+    /// Who called.
+    pub client: Option<Client>,
+    /// The tool or command that was called.
+    pub tool: Option<String>,
+    /// The step of the write.
+    pub step: Option<String>,
+    /// The kind of write.
+    pub operation: Option<Operation>,
+    /// The page's id; `None` for a page that was to be created.
+    pub id: Option<i64>,
+    /// The page's locale.
+    pub locale: Option<Locale>,
+    /// The page's path.
+    pub path: Option<PagePath>,
+    /// The path that the page was to get.
+    pub new_path: Option<PagePath>,
+    /// The temporary path by which it was to get there.
+    pub aside: Option<PagePath>,
+    /// The fields that were to change.
+    pub fields: Vec<Field>,
+    /// The lines of content that were to change.
+    pub lines: LineCounts,
+    /// The kept state before.
+    pub before: Option<KeptState>,
+    /// The kept state after, as promised.
+    pub after: Option<KeptState>,
+    /// The call that this one takes back.
+    pub undoes: Option<CallId>,
+    /// The other calls that it was to take back.
+    pub also_undoes: Vec<CallId>,
+    /// The proposal that it was to apply.
+    pub proposal: Option<String>,
+    /// The approval that it spent.
+    pub confirms: Option<ApprovalId>,
+    /// How far that approval stands, if it was given for more than this write.
+    pub standing: Option<String>,
+    /// Why it was wanted.
+    pub note: Option<String>,
+    /// The set of several changes that it is one of.
+    pub set: Option<CallId>,
+    /// Whether it may have been sent: not if its own record could not be written.
+    pub may_be_sent: bool,
+}
+
+impl OpenAttempt {
+    fn of(call: CallId, record: Record) -> Self {
+        let lines = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        Self {
+            call,
+            run: record.run,
+            time: record.time,
+            client: record.client,
+            tool: record.tool,
+            step: record.step,
+            operation: record.operation,
+            id: record.id,
+            locale: record.locale,
+            path: record.path,
+            new_path: record.new_path,
+            aside: record.aside,
+            fields: record.fields,
+            lines: LineCounts {
+                added: lines(record.lines_added),
+                removed: lines(record.lines_removed),
+            },
+            before: record.before,
+            after: record.after,
+            undoes: record.undoes,
+            also_undoes: record.also_undoes,
+            proposal: record.proposal,
+            confirms: record.confirms,
+            standing: record.standing,
+            note: record.note,
+            set: record.set,
+            may_be_sent: true,
+        }
+    }
+
+    /// How long ago it was recorded; zero if the clock was set back since.
+    #[must_use]
+    pub fn age(&self) -> Duration {
+        Date::from(self.time.clone())
+            .instant()
+            .and_then(|at| (OffsetDateTime::now_utc() - at).try_into().ok())
+            .unwrap_or_default()
+    }
+
+    /// The entry that settles it in our run: its outcome under its own call.
+    #[must_use]
+    pub fn outcome(&self, outcome: Outcome) -> Entry {
+        Entry {
+            client: self.client.clone(),
+            tool: self.tool.clone(),
+            step: self.step.clone(),
+            operation: self.operation,
+            id: self.id,
+            locale: self.locale.clone(),
+            path: self.path.clone(),
+            new_path: self.new_path.clone(),
+            aside: self.aside.clone(),
+            fields: self.fields.clone(),
+            lines: self.lines,
+            before: self.before,
+            after: self.after,
+            undoes: self.undoes,
+            also_undoes: self.also_undoes.clone(),
+            proposal: self.proposal.clone(),
+            confirms: self.confirms,
+            standing: self.standing.clone(),
+            note: self.note.clone(),
+            set: self.set,
+            outcome: Some(outcome),
+            ..Entry::new(self.call, Event::Outcome)
+        }
+    }
+}
+
+/// A set of an ended run with an attempted change and without an end on record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenSet {
+    /// The set.
+    pub set: CallId,
+    /// The last of its changes that was attempted.
+    pub last: OpenAttempt,
+}
+
+impl OpenSet {
+    /// The entry that ends it in our run, under its own call.
+    #[must_use]
+    pub fn outcome(&self, outcome: Outcome) -> Entry {
+        Entry {
+            client: self.last.client.clone(),
+            tool: self.last.tool.clone(),
+            operation: Some(Operation::Update),
+            proposal: self.last.proposal.clone(),
+            confirms: self.last.confirms,
+            note: self.last.note.clone(),
+            set: Some(self.set),
+            outcome: Some(outcome),
+            ..Entry::new(self.set, Event::Outcome)
+        }
+    }
+}
+
+/// What ended runs left open.
+#[derive(Debug, Default)]
+pub struct LeftOpen {
+    /// Attempts without an outcome, oldest first.
+    pub attempts: Vec<OpenAttempt>,
+    /// Sets without an end, oldest first.
+    pub sets: Vec<OpenSet>,
+}
+
+impl LeftOpen {
+    /// Whether nothing is open.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.attempts.is_empty() && self.sets.is_empty()
+    }
+}
+
+impl AuditLog {
+    /// What ended runs left open; see [`AuditLog::open_attempts`].
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn left_open(&self, days: Option<u32>) -> Result<LeftOpen, AuditError> {
+        let (place, own) = (self.place(), self.unsettled());
+        blocking(move || left_open(&place, days, &own)).await
+    }
+
+    /// The open attempts, oldest first: of runs that no living process holds, without an outcome of
+    /// the same call and step in any run.
+    ///
+    /// With `days`, runs that were last written before that are skipped. Memory holds what killed
+    /// runs left open, settled later or not.
+    ///
+    /// # Errors
+    /// If the runs cannot be read. Invalid lines are skipped: an attempt that cannot be understood
+    /// cannot be settled either.
+    pub async fn open_attempts(&self, days: Option<u32>) -> Result<Vec<OpenAttempt>, AuditError> {
+        let place = self.place();
+        blocking(move || open_attempts(&place, days)).await
+    }
+
+    /// Forgets what of this process is settled by now.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn forget_settled(&self) -> Result<(), AuditError> {
+        let open = self.left_open(None).await?;
+        let attempts = open.attempts.iter().map(|attempt| attempt.call);
+        let sets = open.sets.iter().map(|open| open.set);
+        self.keep_unsettled(&attempts.chain(sets).collect());
+        Ok(())
+    }
+}
+
+pub(in crate::audit) fn open_attempts(
+    place: &Place,
+    days: Option<u32>,
+) -> Result<Vec<OpenAttempt>, AuditError> {
+    Ok(left_open(place, days, &Unsettled::default())?.attempts)
+}
+
+/// What ended runs left open, and what this process could not put on record.
+fn left_open(place: &Place, days: Option<u32>, own: &Unsettled) -> Result<LeftOpen, AuditError> {
+    let since = days.and_then(|days| {
+        let age = Duration::from_secs(u64::from(days).saturating_mul(24 * 60 * 60));
+        SystemTime::now().checked_sub(age)
+    });
+    // The locks were checked before the files are read, so an unlocked run is read in full.
+    let runs: Vec<RunFile> = runs(place)?
+        .into_iter()
+        .filter(|run| since.is_none_or(|since| run.modified >= since))
+        .collect();
+    // Within a run an outcome follows its attempt; a step may be attempted again after it.
+    let mut open: HashMap<(CallId, Option<String>), (String, OpenAttempt)> = HashMap::new();
+    let mut sets: HashMap<CallId, OpenSet> = HashMap::new();
+    let is_own = |run: &RunFile| own.runs.contains(run.name());
+    for run in runs.iter().filter(|run| !run.is_locked() || is_own(run)) {
+        scan([run], &["\"attempt\"", "\"outcome\""], |told| {
+            let Ok(record) = told.record else { return };
+            let Some(call) = record.call else { return };
+            let key = (call, record.step.clone());
+            if record.event == Event::Attempt {
+                let mut attempt = OpenAttempt::of(call, record);
+                if let Some(may_be_sent) = own.steps.get(&key) {
+                    attempt.may_be_sent = *may_be_sent;
+                }
+                if let Some(set) = attempt.set.filter(|set| *set != call) {
+                    let last = attempt.clone();
+                    sets.insert(set, OpenSet { set, last });
+                }
+                open.insert(key, (run.name().to_owned(), attempt));
+            } else if record.event == Event::Outcome {
+                // The end of a set is recorded under its own call.
+                sets.remove(&call);
+                if open.get(&key).is_some_and(|(of, _)| of == run.name()) {
+                    open.remove(&key);
+                }
+            }
+        })?;
+    }
+    if !open.is_empty() || !sets.is_empty() {
+        scan(&runs, &["\"outcome\""], |told| {
+            let Ok(record) = told.record else { return };
+            let Some(call) = record.call else { return };
+            if record.event == Event::Outcome {
+                sets.remove(&call);
+            }
+            let key = (call, record.step);
+            let is_of_another = |(of, _): &(String, OpenAttempt)| of != told.run.name();
+            if record.event == Event::Outcome && open.get(&key).is_some_and(is_of_another) {
+                open.remove(&key);
+            }
+        })?;
+    }
+    // Of this process's own runs the others are still under way.
+    open.retain(|key, (run, _)| !own.runs.contains(run) || own.steps.contains_key(key));
+    sets.retain(|set, open| {
+        let file = format!("-{}.jsonl", open.last.run);
+        !own.runs.iter().any(|name| name.ends_with(&file)) || own.has_set(*set)
+    });
+    let mut open: Vec<OpenAttempt> = open.into_values().map(|(_, attempt)| attempt).collect();
+    open.sort_by(|a, b| (&a.time, a.call, &a.step).cmp(&(&b.time, b.call, &b.step)));
+    let mut sets: Vec<OpenSet> = sets.into_values().collect();
+    sets.sort_by(|a, b| (&a.last.time, a.set).cmp(&(&b.last.time, b.set)));
+    Ok(LeftOpen {
+        attempts: open,
+        sets,
+    })
+}
+
+#[cfg(test)]
+mod tests;

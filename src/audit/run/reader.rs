@@ -1,0 +1,270 @@
+//! Reads the runs of a wiki back, without taking part in the log.
+//!
+//! Nothing here writes or disturbs a run. Whether a run is locked is asked with a shared lock, and
+//! only for a file that is not empty: its maker locks it before writing, and our lock could
+//! otherwise be in its way. All of this is disk work for blocking threads.
+
+use std::fs::{File, Metadata, TryLockError};
+use std::io::{self, BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::super::disk::layout::Place;
+use super::super::entry::record::Unreadable;
+use super::super::{AuditError, AuditLog, Record};
+use super::lines::{Line, next_line};
+
+/// How much of a file is read at once.
+const CHUNK: usize = 64 * 1024;
+/// How long an empty file counts as just being made.
+const BEING_MADE: Duration = Duration::from_mins(1);
+
+/// The file of a run, at the time of listing.
+#[derive(Debug, Clone)]
+pub struct RunFile {
+    pub(in crate::audit) path: PathBuf,
+    name: String,
+    pub(in crate::audit) length: u64,
+    pub(in crate::audit) modified: SystemTime,
+    is_locked: bool,
+}
+
+impl RunFile {
+    /// Its name, which begins with its start time.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether a living process holds it, or may hold it: an empty file counts as held for a
+    /// minute. A held run may still grow, and its open attempts may be under way.
+    #[must_use]
+    pub const fn is_locked(&self) -> bool {
+        self.is_locked
+    }
+
+    /// Its records, from the first. Blocks.
+    ///
+    /// # Errors
+    /// If the file cannot be opened; [`io::ErrorKind::NotFound`] if it was purged meanwhile.
+    pub fn records(&self) -> Result<Records, AuditError> {
+        let file = File::open(&self.path).map_err(|error| match error.kind() {
+            kind @ io::ErrorKind::NotFound => AuditError::Io(kind),
+            _ => AuditError::at(&self.path, "read a run", &error),
+        })?;
+        Ok(Records {
+            reader: BufReader::with_capacity(CHUNK, file),
+            buffer: Vec::new(),
+            line: 0,
+            is_over: false,
+            is_unfinished: false,
+        })
+    }
+}
+
+/// The records of a run, one after another, in bounded memory; an unreadable line is an item of its
+/// own.
+///
+/// Text after the last line end is not a record yet and gives no item. If the run was continued,
+/// iterating after the end gives its new records. The chain is not checked here (see
+/// [`super::super::entry::chain::verify`]).
+#[derive(Debug)]
+pub struct Records {
+    reader: BufReader<File>,
+    buffer: Vec<u8>,
+    line: u64,
+    is_over: bool,
+    is_unfinished: bool,
+}
+
+impl Records {
+    /// The number of the line that was given last, from 1.
+    #[must_use]
+    pub const fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Whether there was an unfinished line at the end.
+    #[must_use]
+    pub const fn is_unfinished(&self) -> bool {
+        self.is_unfinished
+    }
+
+    /// The next line without its end, not parsed yet.
+    pub(in crate::audit) fn next_line(&mut self) -> Option<Result<&[u8], Unreadable>> {
+        if self.is_over {
+            return None;
+        }
+        self.is_unfinished = false;
+        let read = match next_line(&mut self.reader, &mut self.buffer) {
+            Ok(Line::End) => return None,
+            Ok(Line::Rest) => {
+                self.is_unfinished = true;
+                // Back to the beginning of the line, in case it is finished later.
+                let length = i64::try_from(self.buffer.len()).unwrap_or(i64::MAX);
+                return match self.reader.seek_relative(length.saturating_neg()) {
+                    Ok(()) => None,
+                    Err(error) => Some(Err(self.broken(&error))),
+                };
+            }
+            Ok(Line::Whole) => Ok(()),
+            Ok(Line::TooLong) => match self.reader.skip_until(b'\n') {
+                Ok(_) => Err(Unreadable::TooLong),
+                Err(error) => Err(self.broken(&error)),
+            },
+            Err(error) => Err(self.broken(&error)),
+        };
+        self.line = self.line.saturating_add(1);
+        Some(read.map(|()| self.buffer.as_slice()))
+    }
+
+    fn broken(&mut self, error: &io::Error) -> Unreadable {
+        self.is_over = true;
+        Unreadable::Io(error.kind())
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<Record, Unreadable>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_line().map(|line| line.and_then(Record::parse))
+    }
+}
+
+impl AuditLog {
+    /// The directory of the wiki's records.
+    #[must_use]
+    pub fn dir(&self) -> PathBuf {
+        self.place().wiki
+    }
+
+    /// Whether that directory exists: a log that was never begun has none. Blocks.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.place().is_there()
+    }
+
+    /// The names of the directories of other wikis beside it. Blocks.
+    #[must_use]
+    pub fn others(&self) -> Vec<String> {
+        self.place().others()
+    }
+
+    /// All runs of the wiki, oldest first: by the start in their names. Blocks.
+    ///
+    /// # Errors
+    /// If the directory cannot be read; a missing one has no runs.
+    pub fn runs(&self) -> Result<Vec<RunFile>, AuditError> {
+        runs(&self.place())
+    }
+}
+
+pub(in crate::audit) fn runs(place: &Place) -> Result<Vec<RunFile>, AuditError> {
+    let directory = place.runs();
+    let failed = |error: io::Error| AuditError::at(&directory, "list the runs", &error);
+    let entries = super::super::disk::fs::entries(&directory).map_err(failed)?;
+    let mut runs = Vec::new();
+    for entry in entries {
+        match look_at(&entry.map_err(failed)?.path()) {
+            Ok(run) => runs.extend(run),
+            // A purge may remove a file after it was listed.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    runs.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(runs)
+}
+
+/// The run at this path; `None` if it is not a run.
+fn look_at(path: &Path) -> io::Result<Option<RunFile>> {
+    let is_run = path
+        .extension()
+        .is_some_and(|extension| extension == "jsonl");
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return Ok(None);
+    };
+    if !is_run {
+        return Ok(None);
+    }
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Ok(None);
+    }
+    Ok(Some(RunFile {
+        name: name.to_owned(),
+        length: metadata.len(),
+        modified: metadata.modified()?,
+        is_locked: is_locked(path, &metadata)?,
+        path: path.to_owned(),
+    }))
+}
+
+fn is_locked(path: &Path, metadata: &Metadata) -> io::Result<bool> {
+    if metadata.len() == 0 {
+        let age = metadata.modified()?.elapsed().unwrap_or_default();
+        return Ok(age < BEING_MADE);
+    }
+    let file = File::open(path)?;
+    match file.try_lock_shared() {
+        Ok(()) => file.unlock().map(|()| false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// A line that may contain what is searched for.
+pub(in crate::audit) struct Told<'a> {
+    /// The index of the run in the list.
+    pub(in crate::audit) index: usize,
+    pub(in crate::audit) run: &'a RunFile,
+    /// The number of the line.
+    pub(in crate::audit) line: u64,
+    pub(in crate::audit) record: Result<Record, Unreadable>,
+}
+
+/// Reads runs and passes on the lines that contain one of these words, or all lines without words,
+/// so that most lines need not be parsed. A run that was purged meanwhile has no lines.
+pub(in crate::audit) fn scan<'a>(
+    runs: impl IntoIterator<Item = &'a RunFile>,
+    words: &[&str],
+    mut each: impl FnMut(Told<'a>),
+) -> Result<(), AuditError> {
+    for (index, run) in runs.into_iter().enumerate() {
+        let mut records = match run.records() {
+            Ok(records) => records,
+            Err(AuditError::Io(io::ErrorKind::NotFound)) => continue,
+            Err(error) => return Err(error),
+        };
+        while let Some(line) = records.next_line() {
+            let record = match line {
+                Ok(line) if !has_one_of(line, words) => continue,
+                Ok(line) => Record::parse(line),
+                Err(Unreadable::Io(kind)) => {
+                    return Err(AuditError::at(&run.path, "read a run", &kind.into()));
+                }
+                Err(why) => Err(why),
+            };
+            let line = records.line();
+            each(Told {
+                index,
+                run,
+                line,
+                record,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn has_one_of(line: &[u8], words: &[&str]) -> bool {
+    match std::str::from_utf8(line) {
+        Ok(line) => words.is_empty() || words.iter().any(|word| line.contains(word)),
+        // An unreadable line is passed on as well.
+        Err(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests;

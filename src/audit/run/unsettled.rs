@@ -1,0 +1,72 @@
+//! Tracks what is under way in runs that there was no room to go on with, and what could not be put on
+//! record.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::{CallId, Entry, Event};
+use super::own::OwnRun;
+
+/// A step of a call.
+pub(in crate::audit) type Step = (CallId, Option<String>);
+
+/// What such runs left behind.
+#[derive(Debug, Default)]
+pub(in crate::audit) struct Left {
+    /// These runs, which stay locked while a write of theirs is under way: nobody else may settle it.
+    pub(in crate::audit) runs: Vec<OwnRun>,
+    /// The calls and sets with an attempt on record whose outcome is not.
+    under_way: HashSet<CallId>,
+    /// The attempts whose outcome could not be put on record, and whether they may have been sent.
+    pub(in crate::audit) unsettled: HashMap<Step, bool>,
+}
+
+/// The attempts of this process whose outcome could not be put on record.
+#[derive(Debug, Default)]
+pub(in crate::audit) struct Unsettled {
+    /// The files of the runs that they are in.
+    pub(in crate::audit) runs: HashSet<String>,
+    /// Their steps, and whether they may have been sent.
+    pub(in crate::audit) steps: HashMap<Step, bool>,
+}
+
+impl Left {
+    /// An entry is on record.
+    pub(in crate::audit) fn recorded(&mut self, entry: &Entry) {
+        match entry.event {
+            Event::Attempt => {
+                self.under_way.insert(entry.call);
+                self.under_way.extend(entry.set);
+            }
+            Event::Outcome => {
+                self.under_way.remove(&entry.call);
+                self.unsettled.remove(&(entry.call, entry.step.clone()));
+            }
+            _ => return,
+        }
+        // What is under way may have begun in any of them.
+        if self.under_way.is_empty() && self.unsettled.is_empty() {
+            self.runs.clear();
+        }
+    }
+
+    /// An entry could not be put on record.
+    pub(in crate::audit) fn lost(&mut self, entry: &Entry) {
+        let step = (entry.call, entry.step.clone());
+        match entry.event {
+            // Nothing was sent, though its line may be there.
+            Event::Attempt => drop(self.unsettled.entry(step).or_insert(false)),
+            Event::Outcome => {
+                self.under_way.remove(&entry.call);
+                self.unsettled.insert(step, true);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Unsettled {
+    /// Whether a set has no end on record that should have one.
+    pub(in crate::audit) fn has_set(&self, set: CallId) -> bool {
+        self.steps.contains_key(&(set, None))
+    }
+}

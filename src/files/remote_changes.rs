@@ -1,0 +1,107 @@
+//! Compares the wiki with the pulled pages: what was changed, made, moved and deleted there.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::base::{Base, Scope};
+use super::error::FilesError;
+use super::folder::Folder;
+use super::local_changes::Here;
+use crate::error::Failure;
+use crate::page::{Field, PagePlace, PageReading, PageState};
+use crate::wiki::Wiki;
+
+/// The differences of the wiki from the pulled pages.
+#[derive(Debug, Default)]
+pub(super) struct There {
+    /// Pages that are new or changed.
+    pub(super) changed: BTreeMap<i64, PageState>,
+    /// Pages that were written again and have the same contents as before.
+    pub(super) touched: BTreeMap<i64, PageState>,
+    /// Pages that are gone.
+    pub(super) gone: BTreeSet<i64>,
+    /// Pages that this key cannot read whole.
+    pub(super) unread: Vec<Unread>,
+}
+
+/// What of a command on files is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Pages that differ are read from the wiki.
+    Read,
+    /// Their files are written.
+    Written,
+}
+
+/// A page that this key cannot read whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// Where it is.
+    pub place: PagePlace,
+    /// The fields that the key cannot read.
+    pub fields: Vec<&'static str>,
+}
+
+impl There {
+    /// Looks at the pages of a scope. `far` gets the number of pages read, and of pages to read.
+    pub(super) async fn of(
+        wiki: &Wiki,
+        folder: &Folder,
+        scope: &Scope,
+        here: &Here,
+        far: impl Fn(Stage, usize, usize),
+    ) -> Result<Self, FilesError> {
+        let listed = wiki.pages_now().await.map_err(Failure::from)?;
+        let listed: Vec<&PageReading> =
+            listed.iter().filter(|page| scope.has(&page.path)).collect();
+        let mut there = Self::default();
+        let all: HashSet<i64> = listed.iter().filter_map(|page| page.id).collect();
+        there
+            .gone
+            .extend(here.pages.keys().filter(|id| !all.contains(id)));
+        let is_new = |page: &PageReading, id: i64| {
+            here.pages.get(&id).is_none_or(|known| {
+                (&known.place.0, &known.place.1) != (&page.locale, &page.path)
+                    || known.updated_at != page.updated_at
+            })
+        };
+        let wanted: Vec<i64> = listed
+            .iter()
+            .filter_map(|page| page.id.filter(|id| is_new(page, *id)))
+            .collect();
+        let (of, read) = (wanted.len(), std::sync::atomic::AtomicUsize::new(0));
+        let came = |pages| {
+            let before = read.fetch_add(pages, std::sync::atomic::Ordering::Relaxed);
+            far(Stage::Read, before + pages, of);
+        };
+        let pages = wiki
+            .whole_pages(&wanted, came)
+            .await
+            .map_err(Failure::from)?;
+        for reading in pages {
+            let Some(id) = reading.id else { continue };
+            let page = match reading.complete() {
+                Ok(page) => page,
+                Err(lacking) => {
+                    if let Some(expired) = wiki.expired() {
+                        return Err(Failure::from(expired).into());
+                    }
+                    let fields = lacking.unreadable().into_keys();
+                    there.unread.push(Unread {
+                        fields: fields.map(Field::name).collect(),
+                        place: (lacking.locale, lacking.path),
+                    });
+                    continue;
+                }
+            };
+            let is_known = here.pages.contains_key(&id);
+            if is_known && Base::read(folder, id)?.page.difference(&page).is_empty() {
+                there.touched.insert(id, page);
+            } else {
+                there.changed.insert(id, page);
+            }
+        }
+        // A page that vanished or left the scope since it was listed counts as gone at the next
+        // look.
+        Ok(there)
+    }
+}

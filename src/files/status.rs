@@ -1,0 +1,160 @@
+//! How a folder and its wiki differ.
+
+use serde::Serialize;
+
+use super::base::Scope;
+use super::error::FilesError;
+use super::folder::Folder;
+use super::local_changes::{Here, Known, Local, Strange};
+use super::name::encode;
+use super::remote_changes::{Stage, There, Unread};
+use crate::wiki::Wiki;
+
+/// What became of a page on one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// It was made.
+    New,
+    /// Its fields or its content changed.
+    Changed,
+    /// It moved, and may have changed.
+    Moved,
+    /// It was deleted.
+    Deleted,
+}
+
+/// One page that differs on one side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// What became of it.
+    pub what: Kind,
+    /// The name of its files, without the ending.
+    pub page: String,
+    /// The new name, if it moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+/// How a folder and its wiki differ.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Changes made here that the wiki lacks.
+    pub ahead: Vec<Line>,
+    /// Changes made in the wiki that the folder lacks.
+    pub behind: Vec<Line>,
+    /// Pages that changed on both sides.
+    pub both: Vec<String>,
+    /// Pages with marked conflicts.
+    pub conflicts: Vec<String>,
+    /// Files that belong to no page.
+    pub strange: Vec<Strange>,
+    /// Pages that this key cannot read whole.
+    pub unread: Vec<Unread>,
+}
+
+impl Standing {
+    /// Compares a folder with its wiki.
+    ///
+    /// # Errors
+    /// See [`FilesError`].
+    pub async fn of(
+        wiki: &Wiki,
+        folder: &Folder,
+        far: impl Fn(Stage, usize, usize),
+    ) -> Result<Self, FilesError> {
+        let scope = scope_of(wiki, folder)?;
+        let here = Here::of(folder)?;
+        let there = There::of(wiki, folder, &scope, &here, far).await?;
+        Ok(Self::between(&here, there))
+    }
+
+    fn between(here: &Here, there: There) -> Self {
+        let mut standing = Self {
+            strange: here.strange.clone(),
+            ..Self::default()
+        };
+        for name in here.new.keys() {
+            standing.ahead.push(line(Kind::New, name));
+        }
+        for (id, known) in &here.pages {
+            let own = own_line(known);
+            let is_theirs = there.changed.contains_key(id) || there.gone.contains(id);
+            if known.is_in_conflict() {
+                standing.conflicts.push(known.name_now().to_owned());
+            }
+            match own {
+                Some(_) if is_theirs => standing.both.push(known.name_now().to_owned()),
+                Some(own) => standing.ahead.push(own),
+                None => {}
+            }
+        }
+        for (id, page) in &there.changed {
+            let place = (page.locale.clone(), page.path.clone());
+            standing.behind.push(match here.pages.get(id) {
+                None => {
+                    let name = encode(&place);
+                    if here.new.contains_key(&name) {
+                        standing.both.push(name.clone());
+                    }
+                    line(Kind::New, &name)
+                }
+                Some(known) if known.place != place => Line {
+                    what: Kind::Moved,
+                    page: known.name.clone(),
+                    to: Some(encode(&place)),
+                },
+                Some(known) => line(Kind::Changed, &known.name),
+            });
+        }
+        for id in &there.gone {
+            if let Some(known) = here.pages.get(id) {
+                standing.behind.push(line(Kind::Deleted, &known.name));
+            }
+        }
+        standing.unread = there.unread;
+        let order =
+            |one: &Line, other: &Line| (&one.page, one.what).cmp(&(&other.page, other.what));
+        standing.ahead.sort_by(order);
+        standing.behind.sort_by(order);
+        standing
+    }
+}
+
+fn line(what: Kind, page: &str) -> Line {
+    Line {
+        what,
+        page: page.to_owned(),
+        to: None,
+    }
+}
+
+/// What was done to a page here; `None` if nothing was.
+fn own_line(known: &Known) -> Option<Line> {
+    if known.moves_to().is_some() {
+        return Some(Line {
+            what: Kind::Moved,
+            page: encode(&known.place),
+            to: Some(known.name_now().to_owned()),
+        });
+    }
+    match &known.local {
+        Local::Same => None,
+        Local::Gone => Some(line(Kind::Deleted, &known.name)),
+        Local::Changed { .. } => Some(line(Kind::Changed, &known.name)),
+    }
+}
+
+/// The scope of a folder that has pages of this wiki.
+pub(super) fn scope_of(wiki: &Wiki, folder: &Folder) -> Result<Scope, FilesError> {
+    let scope = Scope::read(folder)?.ok_or(FilesError::NotOurs)?;
+    let settings = &wiki.settings().name;
+    if &scope.wiki == settings {
+        Ok(scope)
+    } else {
+        Err(FilesError::OtherWiki {
+            folder: scope.wiki,
+            settings: settings.clone(),
+        })
+    }
+}

@@ -1,0 +1,212 @@
+//! A unified diff, taken apart.
+
+use thiserror::Error;
+
+use super::super::select::position::{DiffersIn, Place};
+
+/// Why a patch was not applied. Nothing of it was then.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PatchFault {
+    /// It is no unified diff of one text.
+    #[error("line {line} of the patch: {what}")]
+    Malformed {
+        /// The line of the patch, from 1.
+        line: usize,
+        /// What is wrong, in a few words.
+        what: &'static str,
+    },
+    /// A hunk is of another text.
+    #[error("hunk {hunk} of the patch is not of the page's text at line {line}")]
+    DoesNotApply {
+        /// The number of the hunk, from 1.
+        hunk: usize,
+        /// Its header, at most 200 characters.
+        header: String,
+        /// The first line of the page that is not as the hunk says.
+        line: usize,
+        /// That line and those around it, at most ten; none if the page ends before it.
+        found: Vec<Place>,
+        /// The only difference between the hunk and the page, if it is minor.
+        differs_in: Option<DiffersIn>,
+    },
+}
+
+/// What becomes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::page) enum Fate {
+    Kept,
+    Removed,
+    Added,
+}
+
+/// A line of a hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::page) struct HunkLine<'a> {
+    pub(in crate::page) fate: Fate,
+    /// Without the sign before it and the line feed behind it; a carriage return is in it.
+    pub(in crate::page) text: &'a str,
+    /// Whether a line feed ends it; not so only for the last line of a text.
+    pub(in crate::page) ended: bool,
+}
+
+impl HunkLine<'_> {
+    /// Whether it is that line of the page, its ending included.
+    pub(in crate::page) fn is(&self, line: &str) -> bool {
+        match line.strip_suffix('\n') {
+            Some(text) => self.ended && text == self.text,
+            None => !self.ended && line == self.text,
+        }
+    }
+}
+
+/// A hunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::page) struct Hunk<'a> {
+    /// The line of the patch that its header is, from 1.
+    pub(in crate::page) at: usize,
+    /// That line.
+    pub(in crate::page) header: &'a str,
+    /// How many lines of the old text stand before it.
+    pub(in crate::page) passed: usize,
+    pub(in crate::page) lines: Vec<HunkLine<'a>>,
+}
+
+/// What may precede the first hunk, besides blank lines.
+const PREAMBLE: [&str; 12] = [
+    "--- ",
+    "+++ ",
+    "diff ",
+    "index ",
+    "old mode ",
+    "new mode ",
+    "new file mode ",
+    "deleted file mode ",
+    "similarity index ",
+    "rename from ",
+    "rename to ",
+    "Index: ",
+];
+
+/// Takes a patch of one text apart.
+///
+/// Within a hunk its counts say where it ends, so that a removed `-- x` is not taken for a
+/// file's header. An empty line there is an empty line that is kept: many programs drop the
+/// space at the end of a line.
+pub(in crate::page) fn parse(patch: &str) -> Result<Vec<Hunk<'_>>, PatchFault> {
+    let mut hunks: Vec<Hunk<'_>> = Vec::new();
+    let (mut old_left, mut new_left) = (0_usize, 0_usize);
+    let mut at = 0;
+    // Whether the line before can be one that has no line feed.
+    let mut after_line = false;
+    for line in patch.split_inclusive('\n') {
+        at += 1;
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        let fault = |what| PatchFault::Malformed { line: at, what };
+        let outside = old_left == 0 && new_left == 0;
+        if line.starts_with('\\') {
+            let last = hunks.last_mut().and_then(|hunk| hunk.lines.last_mut());
+            match last.filter(|_| after_line) {
+                Some(last) => last.ended = false,
+                None => return Err(fault("there is no line before this marker")),
+            }
+            after_line = false;
+        } else if !outside {
+            let Some(hunk) = hunks.last_mut() else {
+                return Err(fault("a line outside any hunk"));
+            };
+            let line = hunk_line(line)
+                .ok_or_else(|| fault("a line of a hunk begins with a space, \"-\" or \"+\""))?;
+            let beyond = || fault("the hunk has more lines of this kind than its header counts");
+            if line.fate != Fate::Added {
+                old_left = old_left.checked_sub(1).ok_or_else(beyond)?;
+            }
+            if line.fate != Fate::Removed {
+                new_left = new_left.checked_sub(1).ok_or_else(beyond)?;
+            }
+            hunk.lines.push(line);
+            after_line = true;
+        } else if line.starts_with("@@") {
+            let ((start, old), new) = header(line)
+                .ok_or_else(|| fault("a hunk's header has the form \"@@ -1,2 +1,3 @@\""))?;
+            let passed = if old == 0 {
+                start
+            } else {
+                start
+                    .checked_sub(1)
+                    .ok_or_else(|| fault("lines count from 1"))?
+            };
+            (old_left, new_left) = (old, new);
+            hunks.push(Hunk {
+                at,
+                header: line.trim_end_matches('\r'),
+                passed,
+                lines: Vec::new(),
+            });
+            after_line = false;
+        } else if !line.trim().is_empty() {
+            let is_preamble = PREAMBLE.iter().any(|start| line.starts_with(start));
+            if !hunks.is_empty() {
+                let what = if is_preamble {
+                    "a patch changes one page, this one has a second"
+                } else {
+                    "the hunk has more lines than its header counts"
+                };
+                return Err(fault(what));
+            }
+            if !is_preamble {
+                return Err(fault("neither a header nor a hunk"));
+            }
+        }
+    }
+    let fault = |what| PatchFault::Malformed { line: at, what };
+    if old_left > 0 || new_left > 0 {
+        return Err(fault(
+            "the patch ends before the lines that its last hunk counts",
+        ));
+    }
+    if hunks.is_empty() {
+        return Err(fault("the patch has no hunk"));
+    }
+    Ok(hunks)
+}
+
+fn hunk_line(line: &str) -> Option<HunkLine<'_>> {
+    let (fate, text) = if let Some(text) = line.strip_prefix('+') {
+        (Fate::Added, text)
+    } else if let Some(text) = line.strip_prefix('-') {
+        (Fate::Removed, text)
+    } else if let Some(text) = line.strip_prefix(' ') {
+        (Fate::Kept, text)
+    } else if line.is_empty() || line == "\r" {
+        (Fate::Kept, line)
+    } else {
+        return None;
+    };
+    Some(HunkLine {
+        fate,
+        text,
+        ended: true,
+    })
+}
+
+/// The old start and count, and the new count.
+///
+/// Where the new lines begin follows from the old and is not compared.
+fn header(line: &str) -> Option<((usize, usize), usize)> {
+    let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
+    let (new, _) = rest.split_once(" @@")?;
+    Some((span(old)?, span(new)?.1))
+}
+
+fn span(text: &str) -> Option<(usize, usize)> {
+    let (start, count) = text.split_once(',').unwrap_or((text, "1"));
+    Some((number(start)?, number(count)?))
+}
+
+fn number(digits: &str) -> Option<usize> {
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| digits.parse().ok())
+        .flatten()
+}

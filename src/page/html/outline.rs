@@ -1,0 +1,209 @@
+//! The outline of a page in HTML, as its visual and code editors store it and as the wiki
+//! renders all pages.
+
+use std::ops::Range;
+
+use super::super::markdown::block::{Block, BlockKind};
+use super::super::markdown::outline::{Heading, Outline};
+use super::super::select::position::line_feeds;
+use super::{Token, scan};
+
+/// What of an element's name matters to an outline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Element {
+    Heading(u8),
+    Block(BlockKind),
+}
+
+const NAMES: [(&str, Element); 12] = [
+    ("h1", Element::Heading(1)),
+    ("h2", Element::Heading(2)),
+    ("h3", Element::Heading(3)),
+    ("h4", Element::Heading(4)),
+    ("h5", Element::Heading(5)),
+    ("h6", Element::Heading(6)),
+    ("p", Element::Block(BlockKind::Paragraph)),
+    ("pre", Element::Block(BlockKind::Code)),
+    ("ul", Element::Block(BlockKind::List)),
+    ("ol", Element::Block(BlockKind::List)),
+    ("table", Element::Block(BlockKind::Table)),
+    ("blockquote", Element::Block(BlockKind::Blockquote)),
+];
+
+/// An element that is open: its place in [`NAMES`], and where it begins.
+struct Open {
+    name: usize,
+    start: usize,
+    /// Its place among the blocks, if it counts.
+    block: Option<usize>,
+}
+
+impl<'a> Outline<'a> {
+    /// The outline of a page in HTML. A heading or block takes the bytes of its element.
+    #[must_use]
+    pub fn of_html(text: &'a str) -> Self {
+        let mut outline = Self::empty(text);
+        let mut open: Vec<Open> = Vec::new();
+        // How many of each name are open: what was never opened closes nothing.
+        let mut counts = [0_usize; NAMES.len()];
+        let (mut heading, mut mark, mut link) = (String::new(), false, None);
+        scan(text, |token, at| match token {
+            Token::Open(tag) if tag.name() == "a" => {
+                let attribute = |name| tag.attributes().get(name);
+                mark = attribute("class").is_some_and(|class| class.contains("toc-anchor"));
+                if let Some(target) = attribute("href").filter(|_| !mark) {
+                    link = Some(outline.targets.len());
+                    outline.target(false, at.start, target.to_owned());
+                }
+            }
+            Token::Open(tag) if tag.name() == "img" => {
+                let source = tag.attributes().get("src").unwrap_or_default();
+                outline.target(true, at.start, source.to_owned());
+            }
+            Token::Open(tag) => {
+                let Some((name, element)) = known(tag.name()) else {
+                    return;
+                };
+                // A block ends a paragraph that nobody closed.
+                if let Some(paragraph) = open.pop_if(|open| is_paragraph(open.name)) {
+                    outline.end(&paragraph, at.start);
+                    decrement(&mut counts, paragraph.name);
+                }
+                let block = match element {
+                    Element::Block(kind) if open.is_empty() || kind.counts_inside() => {
+                        outline.blocks.push(Block {
+                            kind,
+                            range: at.clone(),
+                        });
+                        Some(outline.blocks.len() - 1)
+                    }
+                    _ => None,
+                };
+                heading.clear();
+                open.push(Open {
+                    name,
+                    start: at.start,
+                    block,
+                });
+                if let Some(count) = counts.get_mut(name) {
+                    *count += 1;
+                }
+            }
+            Token::Close(tag) if tag.name() == "a" => (mark, link) = (false, None),
+            Token::Close(tag) => {
+                let Some((name, element)) = known(tag.name()) else {
+                    return;
+                };
+                while counts.get(name).is_some_and(|count| *count > 0)
+                    && let Some(closed) = open.pop()
+                {
+                    decrement(&mut counts, closed.name);
+                    outline.end(&closed, at.end);
+                    if closed.name == name {
+                        if let (Element::Heading(level), true) = (element, open.is_empty()) {
+                            outline.html_heading(level, heading.trim(), closed.start..at.end);
+                        }
+                        break;
+                    }
+                }
+            }
+            Token::Text(words) if !mark => {
+                if let Some(target) = link.and_then(|link| outline.targets.get_mut(link)) {
+                    target.text.push_str(words);
+                }
+                let is_heading = |open: &Open| is_heading(open.name);
+                if open.last().is_some_and(is_heading) {
+                    heading.push_str(words);
+                }
+            }
+            Token::Text(_) | Token::Comment(_) | Token::Doctype | Token::Dropped => {}
+        });
+        outline.close_sections();
+        outline
+    }
+
+    fn end(&mut self, closed: &Open, end: usize) {
+        if let Some(block) = closed.block.and_then(|block| self.blocks.get_mut(block)) {
+            block.range.end = end;
+        }
+    }
+
+    fn html_heading(&mut self, level: u8, text: &str, range: Range<usize>) {
+        let last = self.headings.last();
+        let (passed, line) = last.map_or((0, 1), |last| (last.lines.start, last.line));
+        let between = self.text.get(passed..range.start).unwrap_or_default();
+        self.headings.push(Heading {
+            level,
+            text: text.split_whitespace().collect::<Vec<_>>().join(" "),
+            line: line + line_feeds(between),
+            section: range.start..self.text.len(),
+            lines: range,
+            parent: None,
+        });
+    }
+}
+
+fn known(name: &str) -> Option<(usize, Element)> {
+    NAMES
+        .iter()
+        .enumerate()
+        .find(|(_, (known, _))| *known == name)
+        .map(|(index, (_, element))| (index, *element))
+}
+
+fn is_paragraph(name: usize) -> bool {
+    let element = NAMES.get(name).map(|(_, element)| *element);
+    element == Some(Element::Block(BlockKind::Paragraph))
+}
+
+fn is_heading(name: usize) -> bool {
+    matches!(NAMES.get(name), Some((_, Element::Heading(_))))
+}
+
+fn decrement(counts: &mut [usize], name: usize) {
+    if let Some(count) = counts.get_mut(name) {
+        *count = count.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::page::Outline;
+
+    #[test]
+    fn headings_and_blocks_of_html_are_told() {
+        let html = "<p>lead</p>\n<h1 id=\"x\"><a class=\"toc-anchor\" href=\"#x\">¶</a> One &amp;\n <em>two</em></h1><ul><li><pre>code</pre><ul><li>in</li></ul></li></ul>\n<!-- <h2>no</h2> --><H2>Two</H2>\n<p>open<p>next<table><tr><td><h3>no</h3></td></tr></table><script>'<h1>no</h1>'</script><a href=\"/x\">to x</a><img src=y.png>";
+        let outline = Outline::of_html(html);
+        let headings: Vec<_> = outline
+            .headings()
+            .iter()
+            .map(|heading| (heading.level, heading.text.as_str(), heading.line))
+            .collect();
+        assert_eq!(headings, [(1, "One & two", 2), (2, "Two", 4)]);
+        let blocks: Vec<_> = outline
+            .blocks
+            .iter()
+            .map(|block| (block.kind.name(), html.get(block.range.clone()).unwrap()))
+            .collect();
+        assert_eq!(
+            blocks,
+            [
+                ("paragraph", "<p>lead</p>"),
+                (
+                    "list",
+                    "<ul><li><pre>code</pre><ul><li>in</li></ul></li></ul>"
+                ),
+                ("code", "<pre>code</pre>"),
+                ("paragraph", "<p>open"),
+                ("paragraph", "<p>next"),
+                ("table", "<table><tr><td><h3>no</h3></td></tr></table>"),
+            ]
+        );
+        let targets: Vec<_> = outline
+            .targets
+            .iter()
+            .map(|target| (target.target.as_str(), target.text.as_str()))
+            .collect();
+        assert_eq!(targets, [("/x", "to x"), ("y.png", "")]);
+    }
+}

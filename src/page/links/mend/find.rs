@@ -1,0 +1,427 @@
+//! The links of a source, with the bytes that their targets take.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
+
+use super::super::link::{addresses, begins_paragraph};
+use super::super::target::Writing;
+use super::html::HtmlLinks;
+use super::resolve::Carrier;
+use super::written::Written;
+use crate::page::markdown::html_block::HtmlBlock;
+use crate::page::markdown::outline::{Format, options};
+
+/// The links of a source in its order; none where the format is another. Of bare addresses without
+/// a scheme in Markdown, only those of this host are included.
+pub(super) fn written_links(text: &str, format: Format, host: &str) -> Vec<Written> {
+    let mut links = match format {
+        Format::Markdown => Markdown::of(text, host),
+        Format::Html => {
+            let mut html = HtmlLinks::default();
+            html.add(text, text, Some);
+            html.links
+        }
+        Format::AsciiDoc | Format::Other => Vec::new(),
+    };
+    links.sort_by_key(|link| link.at);
+    links
+}
+
+/// A link of Markdown that is open.
+struct Open {
+    link_type: LinkType,
+    is_image: bool,
+    target: String,
+    /// Where what it shows ends, as far as that was read.
+    shown: usize,
+}
+
+/// The links of Markdown in the making.
+struct Markdown<'a> {
+    text: &'a str,
+    host: &'a str,
+    links: Vec<Written>,
+    html: HtmlLinks,
+    open: Vec<Open>,
+    /// How many blocks of code are open.
+    code: usize,
+    /// The block of HTML that is open.
+    block: HtmlBlock,
+    /// Text comes in pieces; an address may span several consecutive ones.
+    run: Range<usize>,
+    /// The targets of definitions that links and images name, and whether links do.
+    named: HashMap<String, bool>,
+}
+
+impl<'a> Markdown<'a> {
+    fn of(text: &'a str, host: &'a str) -> Vec<Written> {
+        let mut reading = Self {
+            text,
+            // No other is taken for a link without a scheme.
+            host: if has_ending(host) { host } else { "" },
+            links: Vec::new(),
+            html: HtmlLinks::default(),
+            open: Vec::new(),
+            code: 0,
+            block: HtmlBlock::default(),
+            run: 0..0,
+            named: HashMap::new(),
+        };
+        // Formulas hold no links. Front matter is text to the wiki, links and all.
+        let options = options() | Options::ENABLE_MATH;
+        let mut events = Parser::new_ext(text, options).into_offset_iter();
+        for (event, range) in events.by_ref() {
+            reading.event(event, range);
+        }
+        reading.end_run();
+        let named = std::mem::take(&mut reading.named);
+        for (_, definition) in events.reference_definitions().iter() {
+            if let Some(is_of_link) = named.get(definition.dest.as_ref()) {
+                reading.definition(&definition.span, &definition.dest, *is_of_link);
+            }
+        }
+        reading.links.append(&mut reading.html.links);
+        reading.links
+    }
+
+    fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+        if !matches!(event, Event::End(TagEnd::Link | TagEnd::Image))
+            && let Some(open) = self.open.last_mut()
+        {
+            open.shown = open.shown.max(range.end);
+        }
+        if matches!(event, Event::Text(_)) && self.code == 0 {
+            if self.run.end != range.start {
+                self.end_run();
+                self.run.start = range.start;
+            }
+            self.run.end = range.end;
+            return;
+        }
+        self.end_run();
+        match event {
+            Event::Start(tag) => self.start(tag, &range),
+            Event::End(TagEnd::Link | TagEnd::Image) => self.close(&range),
+            Event::End(TagEnd::CodeBlock) => self.code = self.code.saturating_sub(1),
+            Event::End(TagEnd::HtmlBlock) => self.html_block(),
+            Event::Html(_) => self.block.push(self.text, range),
+            Event::InlineHtml(html) => {
+                let raw = self.text.get(range.clone()).unwrap_or_default();
+                let is_whole = raw == html.as_ref();
+                let place = |at: Range<usize>| {
+                    is_whole.then(|| range.start + at.start..range.start + at.end)
+                };
+                let first = self.html.links.len();
+                self.html.add(self.text, &html, place);
+                self.place_in(first, range.start);
+            }
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>, range: &Range<usize>) {
+        let (link_type, target, is_image) = match tag {
+            Tag::Link {
+                link_type,
+                dest_url,
+                ..
+            } => (link_type, dest_url.into_string(), false),
+            Tag::Image {
+                link_type,
+                dest_url,
+                ..
+            } => (link_type, dest_url.into_string(), true),
+            Tag::CodeBlock(_) => {
+                self.code += 1;
+                return;
+            }
+            tag if begins_paragraph(&tag) => {
+                self.html.begin_paragraph();
+                return;
+            }
+            _ => return,
+        };
+        if !matches!(
+            link_type,
+            LinkType::Inline | LinkType::Autolink | LinkType::Email
+        ) {
+            *self.named.entry(target.clone()).or_default() |= !is_image;
+        }
+        self.open.push(Open {
+            link_type,
+            is_image,
+            target,
+            shown: range.start,
+        });
+    }
+
+    /// The end of a link. If the link names its target itself, the target follows the link's text.
+    fn close(&mut self, range: &Range<usize>) {
+        let Some(open) = self.open.pop() else { return };
+        if let Some(around) = self.open.last_mut() {
+            around.shown = around.shown.max(range.end);
+        }
+        let (found, writing) = match open.link_type {
+            LinkType::Inline => {
+                let rest = self.text.get(open.shown..range.end).unwrap_or_default();
+                let found = rest
+                    .find("](")
+                    .and_then(|at| target_at(self.text, open.shown + at + 2, range.end));
+                (found, Writing::Markdown)
+            }
+            LinkType::Autolink => (Some(range.start + 1..range.end - 1), Writing::Plain),
+            // Their target is in their definition.
+            _ => return,
+        };
+        let carrier = if open.is_image {
+            Carrier::Untouched
+        } else {
+            Carrier::Markdown
+        };
+        self.add(range.start, found, writing, carrier, open.target);
+    }
+
+    fn add(
+        &mut self,
+        at: usize,
+        range: Option<Range<usize>>,
+        writing: Writing,
+        carrier: Carrier,
+        target: String,
+    ) {
+        if is_refused(&target) {
+            return;
+        }
+        let mut link = Written::checked(self.text, at, range, writing, carrier, target);
+        link.is_in_code = self.html.is_in_code();
+        self.links.push(link);
+    }
+
+    /// A definition that links name, or images alone.
+    fn definition(&mut self, span: &Range<usize>, target: &str, is_of_link: bool) {
+        let raw = self.text.get(span.clone()).unwrap_or_default();
+        let found =
+            end_of_label(raw).and_then(|at| target_at(self.text, span.start + at, span.end));
+        let carrier = if is_of_link {
+            Carrier::Markdown
+        } else {
+            Carrier::Untouched
+        };
+        if !is_refused(target) {
+            let (at, target) = (span.start, target.to_owned());
+            let writing = Writing::Markdown;
+            let link = Written::checked(self.text, at, found, writing, carrier, target);
+            self.links.push(link);
+        }
+    }
+
+    fn html_block(&mut self) {
+        let block = std::mem::take(&mut self.block);
+        let Some(start) = block.start() else {
+            return;
+        };
+        let place = |at: Range<usize>| {
+            let start = block.source(at.start)?;
+            Some(start..start + (at.end - at.start))
+        };
+        let first = self.html.links.len();
+        self.html.add(self.text, block.html(), place);
+        self.place_in(first, start);
+    }
+
+    /// Links in HTML whose place is unknown begin where the HTML does.
+    fn place_in(&mut self, first: usize, start: usize) {
+        for link in self.html.links.iter_mut().skip(first) {
+            link.at = link.at.max(start);
+        }
+    }
+
+    /// Bare addresses in text, and images with a size (`=100x50`) after their target, which other
+    /// Markdown reads as text.
+    fn end_run(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        if run.is_empty() {
+            return;
+        }
+        let mut passed = run.start;
+        for image in sized_images(self.text, run.clone()) {
+            self.addresses(passed..image.start);
+            passed = image.end;
+            let raw = self.text.get(image.target.clone()).unwrap_or_default();
+            let target = Writing::Markdown.said(raw);
+            let range = Some(image.target);
+            let carrier = Carrier::Untouched;
+            self.add(image.start, range, Writing::Markdown, carrier, target);
+        }
+        self.addresses(passed..run.end);
+    }
+
+    fn addresses(&mut self, run: Range<usize>) {
+        if !self.open.is_empty() || self.html.is_in_link() {
+            return;
+        }
+        for address in addresses(self.text, run.clone()) {
+            let range = Some(address.range.clone());
+            let target = Writing::Markdown.said(&address.target);
+            let at = address.range.start;
+            self.add(at, range, Writing::Markdown, Carrier::Markdown, target);
+        }
+        if self.host.is_empty() {
+            return;
+        }
+        // Without a scheme, the wiki assumes http, whatever its own is.
+        let words = self.text.get(run.clone()).unwrap_or_default();
+        for (at, host) in words.match_indices(self.host) {
+            let before = words
+                .get(..at)
+                .and_then(|before| before.chars().next_back());
+            let is_apart = before.is_none_or(|c| !c.is_alphanumeric() && !"/.@:-_".contains(c));
+            let rest = words.get(at + host.len()..).unwrap_or_default();
+            if is_apart && rest.starts_with(['/', ':']) {
+                let rest = rest.chars().take(MAX_BARE);
+                let rest: String = rest.take_while(|c| !c.is_whitespace()).collect();
+                let rest = rest.trim_end_matches(|c: char| ".,;:!?'*)\"".contains(c));
+                let target = format!("http://{host}{rest}");
+                let at = run.start + at;
+                self.add(at, None, Writing::Plain, Carrier::Markdown, target);
+            }
+        }
+    }
+}
+
+/// The most characters that are looked at behind the host of an address without a scheme.
+const MAX_BARE: usize = 1024;
+
+/// Whether a host is a name with an ending, such as `example.org`.
+fn has_ending(host: &str) -> bool {
+    host.rsplit_once('.')
+        .is_some_and(|(_, ending)| ending.bytes().all(|byte| byte.is_ascii_alphabetic()))
+}
+
+/// Whether Markdown makes no link of a target.
+fn is_refused(target: &str) -> bool {
+    let scheme = target.split(':').next().unwrap_or_default();
+    let is = |name: &str| scheme.eq_ignore_ascii_case(name) && scheme.len() < target.len();
+    ["javascript", "vbscript", "file", "data"]
+        .into_iter()
+        .any(is)
+}
+
+/// Where the label of a definition ends, with its colon.
+fn end_of_label(raw: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    for (at, byte) in raw.bytes().enumerate() {
+        match byte {
+            b']' if !is_escaped => {
+                return raw.get(at..)?.starts_with("]:").then_some(at + 2);
+            }
+            b'\\' => is_escaped = !is_escaped,
+            _ => is_escaped = false,
+        }
+    }
+    None
+}
+
+/// The target that stands at a place or behind the white space there, without its angle
+/// brackets.
+fn target_at(text: &str, start: usize, end: usize) -> Option<Range<usize>> {
+    let rest = text.get(start..end)?;
+    // In a quote a line begins with marks.
+    let is_between = |c: char| c.is_ascii_whitespace() || c == '>';
+    let skipped = rest.find(|c| !is_between(c))?;
+    let has_line = rest.get(..skipped)?.contains('\n');
+    let skipped = if has_line {
+        skipped
+    } else {
+        rest.find(|c: char| !c.is_ascii_whitespace())?
+    };
+    let start = start + skipped;
+    let rest = text.get(start..end)?;
+    if let Some(inner) = rest.strip_prefix('<') {
+        return Some(start + 1..start + 1 + unescaped(inner, |byte| byte == b'>')?);
+    }
+    let mut open = 0_usize;
+    let length = unescaped(rest, |byte| match byte {
+        b'(' => {
+            open += 1;
+            false
+        }
+        b')' if open > 0 => {
+            open -= 1;
+            false
+        }
+        b')' => true,
+        byte => byte <= b' ',
+    });
+    Some(start..start + length.unwrap_or(rest.len()))
+}
+
+/// The first byte that is meant, and not behind a backslash.
+fn unescaped(raw: &str, mut is_meant: impl FnMut(u8) -> bool) -> Option<usize> {
+    let mut is_escaped = false;
+    raw.bytes().position(|byte| {
+        let was_escaped = is_escaped;
+        is_escaped = byte == b'\\' && !was_escaped;
+        (!was_escaped || byte <= b' ') && is_meant(byte)
+    })
+}
+
+/// An image with a size: `![x](target =100x50)`.
+struct SizedImage {
+    start: usize,
+    target: Range<usize>,
+    end: usize,
+}
+
+/// The images with a size in a text.
+fn sized_images(text: &str, run: Range<usize>) -> Vec<SizedImage> {
+    let words = text.get(run.clone()).unwrap_or_default();
+    let mut found = Vec::new();
+    let mut passed = 0;
+    // Where the last bracket stands that opened before, if it is an image's.
+    let mut opened = None;
+    while let Some(length) = words.get(passed..).and_then(|rest| rest.find(')')) {
+        let part = words.get(passed..passed + length).unwrap_or_default();
+        let label = part.rfind("](");
+        let before = part.get(..label.unwrap_or(part.len())).unwrap_or_default();
+        if let Some(open) = before.rfind('[').map(|open| passed + open) {
+            opened = words
+                .get(..open)
+                .and_then(|text| text.strip_suffix('!'))
+                .map(str::len);
+        }
+        if let Some(open) = opened
+            && let Some(label) = label
+            && let Some(target) = part.get(label + 2..).and_then(sized)
+        {
+            let start = run.start + passed + label + 2;
+            found.push(SizedImage {
+                start: run.start + open,
+                target: start + target.start..start + target.end,
+                end: run.start + passed + length + 1,
+            });
+            opened = None;
+        }
+        passed += length + 1;
+    }
+    found
+}
+
+/// The target in `target =100x50`, or in `target "title" =100x50`.
+fn sized(inner: &str) -> Option<Range<usize>> {
+    let (before, size) = inner.trim_end().rsplit_once(" =")?;
+    let target = before.split_ascii_whitespace().next()?;
+    let start = before.len() - before.trim_start().len();
+    is_size(size).then(|| start..start + target.len())
+}
+
+fn is_size(size: &str) -> bool {
+    let is_number = |part: &str| {
+        let digits = part.strip_suffix('%').unwrap_or(part);
+        digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    size.split_once('x')
+        .is_some_and(|(width, height)| is_number(width) && is_number(height))
+}

@@ -1,0 +1,155 @@
+//! The links of HTML, with the bytes that the values of their attributes take.
+
+use std::ops::Range;
+
+use super::super::target::Writing;
+use super::resolve::Carrier;
+use super::written::Written;
+use crate::page::html::{Tag, Token, scan};
+
+/// Attributes that hold a link.
+const LINKING: [&str; 3] = ["href", "src", "xlink:href"];
+
+/// The links of a page's HTML, found piece after piece.
+#[derive(Debug, Default)]
+pub(super) struct HtmlLinks {
+    pub(super) links: Vec<Written>,
+    /// How many `<code>` and `<pre>` are open, and how many `<a>`.
+    code: usize,
+    pre: usize,
+    anchors: usize,
+}
+
+impl HtmlLinks {
+    pub(super) const fn is_in_code(&self) -> bool {
+        self.code > 0 || self.pre > 0
+    }
+
+    pub(super) const fn is_in_link(&self) -> bool {
+        self.anchors > 0
+    }
+
+    /// The wiki looks for bare addresses paragraph by paragraph.
+    pub(super) const fn begin_paragraph(&mut self) {
+        self.anchors = 0;
+    }
+
+    /// Adds the links of a piece of HTML; `place` gives where in the source a range of it
+    /// stands.
+    pub(super) fn add(
+        &mut self,
+        source: &str,
+        html: &str,
+        place: impl Fn(Range<usize>) -> Option<Range<usize>>,
+    ) {
+        scan(html, |token, range| match token {
+            Token::Open(tag) => {
+                let raw = html.get(range.clone()).unwrap_or_default();
+                self.links_of(source, tag, raw, |at| {
+                    place(range.start + at.start..range.start + at.end)
+                });
+                self.count(tag, |count| *count += 1);
+            }
+            Token::Close(tag) => self.count(tag, |count| *count = count.saturating_sub(1)),
+            Token::Text(_) | Token::Comment(_) | Token::Doctype | Token::Dropped => {}
+        });
+    }
+
+    fn count(&mut self, tag: &Tag, act: impl FnOnce(&mut usize)) {
+        match tag.name() {
+            "code" => act(&mut self.code),
+            "pre" => act(&mut self.pre),
+            "a" => act(&mut self.anchors),
+            _ => {}
+        }
+    }
+
+    fn links_of(
+        &mut self,
+        source: &str,
+        tag: &Tag,
+        raw: &str,
+        place: impl Fn(Range<usize>) -> Option<Range<usize>>,
+    ) {
+        for name in LINKING {
+            let Some(target) = tag.attributes().get(name) else {
+                continue;
+            };
+            let carrier = if name == "href" && tag.name() == "a" {
+                Carrier::Anchor
+            } else {
+                Carrier::Untouched
+            };
+            let range = value_of(raw, name).and_then(&place);
+            let at = range.clone().or_else(|| place(0..1));
+            let at = at.map_or(0, |range| range.start);
+            let target = target.to_owned();
+            let mut link = Written::checked(source, at, range, Writing::Html, carrier, target);
+            link.is_in_code = self.is_in_code();
+            self.links.push(link);
+        }
+    }
+}
+
+/// The bytes of the value of an attribute in a tag; of several with its name the first counts.
+fn value_of(tag: &str, wanted: &str) -> Option<Range<usize>> {
+    let bytes = tag.as_bytes();
+    let is_space = |byte: &u8| byte.is_ascii_whitespace();
+    let until = |from: usize, is_end: &dyn Fn(&u8) -> bool| {
+        let rest = bytes.get(from..).unwrap_or_default();
+        from + rest.iter().position(is_end).unwrap_or(rest.len())
+    };
+    // Behind the tag's name.
+    let mut at = until(0, &|byte| is_space(byte) || *byte == b'/');
+    loop {
+        at = until(at, &|byte| !is_space(byte) && *byte != b'/');
+        if bytes.get(at).is_none_or(|byte| *byte == b'>') {
+            return None;
+        }
+        // A name may begin with `=`.
+        let name = at..until(at + 1, &|byte| {
+            is_space(byte) || matches!(byte, b'/' | b'>' | b'=')
+        });
+        at = until(name.end, &|byte| !is_space(byte));
+        let mut value = at..at;
+        if bytes.get(at) == Some(&b'=') {
+            at = until(at + 1, &|byte| !is_space(byte));
+            value = match bytes.get(at) {
+                Some(quote @ (b'"' | b'\'')) => at + 1..until(at + 1, &|byte| byte == quote),
+                _ => at..until(at, &|byte| is_space(byte) || *byte == b'>'),
+            };
+            let is_quoted = value.start > at;
+            at = value.end + usize::from(is_quoted);
+        }
+        if tag
+            .get(name)
+            .is_some_and(|name| name.eq_ignore_ascii_case(wanted))
+        {
+            return Some(value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::value_of;
+
+    #[test]
+    fn a_value_is_found_as_browsers_find_it() {
+        for (tag, value) in [
+            ("<a href=/b>", Some("/b")),
+            ("<a\nhref = '/b' >", Some("/b")),
+            ("<a title=\"href=/no\" HREF=\"/b\">", Some("/b")),
+            ("<a x href=/b/>", Some("/b/")),
+            ("<a data-href=/no =href=/no href=/b>", Some("/b")),
+            ("<a href=/b href=/no>", Some("/b")),
+            ("<a href>", Some("")),
+            ("<a/href=\"\"/>", Some("")),
+            ("<a title=href>", None),
+            ("<href>", None),
+        ] {
+            let found = value_of(tag, "href").and_then(|range| tag.get(range));
+            assert_eq!(found, value, "{tag}");
+        }
+    }
+}

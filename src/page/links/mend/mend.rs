@@ -1,0 +1,380 @@
+//! Mending: what has to change in a text, and what cannot.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::super::link::has_other_scheme;
+use super::find::written_links;
+use super::named::named_places;
+use super::resolve::{Leads, LinkedSite, PagePlace, Seat, resolve};
+use super::rewrite::{Form, from_root};
+use super::written::Written;
+use crate::page::markdown::outline::Format;
+use crate::page::select::position::line_feeds;
+
+/// Which pages move: from where to where.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Moves(HashMap<PagePlace, PagePlace>);
+
+impl Moves {
+    /// The place that a page has when all are moved.
+    #[must_use]
+    pub fn after(&self, place: &PagePlace) -> PagePlace {
+        self.0.get(place).unwrap_or(place).clone()
+    }
+
+    /// The place that a page at this place goes to, if it moves.
+    #[must_use]
+    pub fn of(&self, place: &PagePlace) -> Option<&PagePlace> {
+        self.0.get(place)
+    }
+
+    /// The same, except for moves from these places.
+    #[must_use]
+    pub fn without(&self, places: &HashSet<PagePlace>) -> Self {
+        let kept = self.0.iter().filter(|(from, _)| !places.contains(from));
+        Self(kept.map(|(from, to)| (from.clone(), to.clone())).collect())
+    }
+}
+
+impl FromIterator<(PagePlace, PagePlace)> for Moves {
+    fn from_iter<I: IntoIterator<Item = (PagePlace, PagePlace)>>(moves: I) -> Self {
+        let moves = moves.into_iter().filter(|(from, to)| from != to);
+        Self(moves.collect())
+    }
+}
+
+/// A link that was mended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MendedLink {
+    /// Its line in the text before, from 1.
+    pub line: usize,
+    /// Its target as it was written.
+    pub before: String,
+    /// Its target now.
+    pub after: String,
+}
+
+/// Why a link was left although its page is no longer there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WhyLeft {
+    /// It stands in `<code>` or `<pre>`.
+    InCode,
+    /// The bytes of its target could not be determined reliably.
+    NotFound,
+    /// No form of it leads to the new place as the wiki resolves it.
+    NoAddress,
+    /// It names the wiki by another scheme or port, or without a scheme.
+    OtherAddress,
+    /// The page is neither Markdown nor HTML; it names the place.
+    Format,
+}
+
+impl WhyLeft {
+    /// The reason in words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::InCode => "in code",
+            Self::NotFound => "its target cannot be told apart in the source",
+            Self::NoAddress => "no such link leads to the new place",
+            Self::OtherAddress => "another scheme or port than the wiki's",
+            Self::Format => "neither Markdown nor HTML",
+        }
+    }
+}
+
+/// A link that was left as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftLink {
+    /// Its line in the text before, from 1.
+    pub line: usize,
+    /// Its target as it is written.
+    pub link: String,
+    /// Why.
+    pub why: WhyLeft,
+}
+
+/// A text whose links were mended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MendedText {
+    /// The text; unchanged if nothing was mended.
+    pub text: String,
+    /// What was mended, in page order.
+    pub mended: Vec<MendedLink>,
+    /// What should have been mended but could not be, in page order.
+    pub left: Vec<LeftLink>,
+    /// The lines of links that stay as they are and lead right once the page is rendered where it
+    /// goes, in page order: until then its readers get to where they led before.
+    pub stale: Vec<usize>,
+}
+
+/// Mends the links of a page that stands at a place before the pages move.
+///
+/// Every link that led to an old place then leads to the new one. If the page itself moves, its
+/// other links lead where they led before, once it is rendered where it goes; a relative link that
+/// does so stays as it is. Links that could not be rewritten reliably are left and named. Takes
+/// time linear in the text.
+#[must_use]
+pub fn mend_links(
+    text: &str,
+    format: Format,
+    page: &PagePlace,
+    moves: &Moves,
+    site: &LinkedSite,
+) -> MendedText {
+    let work = Mender {
+        page,
+        after: moves.after(page),
+        moves,
+        site,
+    };
+    if matches!(format, Format::AsciiDoc | Format::Other) {
+        return work.only_named(text);
+    }
+    let found = written_links(text, format, host(site));
+    let mut edits = Vec::new();
+    let mut faults: Vec<(&Written, WhyLeft)> = Vec::new();
+    let mut stale: Vec<&Written> = Vec::new();
+    for link in &found {
+        match work.needed(link, text) {
+            Need::Nothing => {}
+            Need::Rendering => stale.push(link),
+            Need::Edit(range, way) => edits.push(Edit { range, way, link }),
+            Need::Left(why) => faults.push((link, why)),
+        }
+    }
+    // A link's target stands behind those of the images in it.
+    edits.sort_by_key(|edit| edit.range.start);
+    let new = applied(text, &edits);
+    let is_sure = edits.is_empty() || work.is_as_meant(&found, &new, format);
+    if !is_sure {
+        let unsure = edits.drain(..).map(|edit| (edit.link, WhyLeft::NotFound));
+        faults.extend(unsure);
+        faults.sort_by_key(|(link, _)| link.at);
+    }
+    let mut lines = Lines::of(text);
+    let anew = edits.into_iter().map(|edit| MendedLink {
+        line: lines.at(edit.range.start),
+        before: text.get(edit.range).unwrap_or_default().to_owned(),
+        after: edit.way,
+    });
+    let mended = anew.collect();
+    let mut lines = Lines::of(text);
+    let kept = faults.into_iter().map(|(link, why)| LeftLink {
+        line: lines.at(link.at),
+        link: link.target.clone(),
+        why,
+    });
+    let left = kept.collect();
+    let mut lines = Lines::of(text);
+    let stale = stale.into_iter().map(|link| lines.at(link.at)).collect();
+    let text = if is_sure { new } else { text.to_owned() };
+    MendedText {
+        text,
+        mended,
+        left,
+        stale,
+    }
+}
+
+fn host(site: &LinkedSite) -> &str {
+    site.address.host_str().unwrap_or_default()
+}
+
+/// A rewritten target.
+struct Edit<'a> {
+    range: Range<usize>,
+    way: String,
+    link: &'a Written,
+}
+
+/// What has to be done about a link.
+enum Need {
+    Nothing,
+    /// It stays, and leads right once the page is rendered where it goes.
+    Rendering,
+    Edit(Range<usize>, String),
+    Left(WhyLeft),
+}
+
+/// A page before and after.
+struct Mender<'a> {
+    page: &'a PagePlace,
+    after: PagePlace,
+    moves: &'a Moves,
+    site: &'a LinkedSite,
+}
+
+impl Mender<'_> {
+    /// Where a link should lead when all pages are moved.
+    fn wanted(&self, link: &Written) -> Leads {
+        let before = resolve(&link.target, link.carrier, Seat::at(self.page), self.site);
+        match before {
+            Leads::Page(view, place) => Leads::Page(view, self.moves.after(&place)),
+            before => before,
+        }
+    }
+
+    /// Whether a target leads there once the page is rendered where it goes.
+    fn leads(&self, target: &str, link: &Written, wanted: &Leads) -> bool {
+        self.leads_from(Seat::at(&self.after), target, link, wanted)
+    }
+
+    /// Whether it does so as the page was rendered before it moved.
+    fn leads_at_once(&self, target: &str, link: &Written, wanted: &Leads) -> bool {
+        let seat = Seat {
+            rendered: self.page,
+            read: &self.after,
+        };
+        self.leads_from(seat, target, link, wanted)
+    }
+
+    fn leads_from(&self, seat: Seat<'_>, target: &str, link: &Written, wanted: &Leads) -> bool {
+        resolve(target, link.carrier, seat, self.site) == *wanted
+    }
+
+    fn needed(&self, link: &Written, text: &str) -> Need {
+        if has_other_scheme(&link.target) {
+            return Need::Nothing;
+        }
+        let wanted = self.wanted(link);
+        let (view, to) = match &wanted {
+            Leads::Here => return Need::Nothing,
+            Leads::Elsewhere => return self.of_other_address(link),
+            _ if self.leads(&link.target, link, &wanted) => {
+                return if self.leads_at_once(&link.target, link, &wanted) {
+                    Need::Nothing
+                } else {
+                    Need::Rendering
+                };
+            }
+            Leads::Page(view, to) => (*view, Some(to)),
+            Leads::OfWiki(_) => (None, None),
+        };
+        if link.is_in_code {
+            return Need::Left(WhyLeft::InCode);
+        }
+        let Some(range) = &link.range else {
+            return Need::Left(WhyLeft::NotFound);
+        };
+        let ways = |form: &Form<'_>| match (to, &wanted) {
+            (Some(to), _) => form.ways_to(view, to, &self.after, self.site),
+            (None, Leads::OfWiki(way)) => vec![from_root(way)],
+            (None, _) => Vec::new(),
+        };
+        let good = Form::of(&link.target, self.site)
+            .into_iter()
+            .find_map(|form| {
+                let is_good = |way: &String| {
+                    let target = [form.address, way, form.rest].concat();
+                    self.leads(&target, link, &wanted) && self.leads_at_once(&target, link, &wanted)
+                };
+                Some((form, ways(&form).into_iter().find(is_good)?))
+            });
+        let Some((form, way)) = good else {
+            return Need::Left(WhyLeft::NoAddress);
+        };
+        let raw = text.get(range.clone()).unwrap_or_default();
+        let start = link.writing.behind(raw, form.address.len());
+        let end = link
+            .writing
+            .behind(raw, form.address.len() + form.way.len());
+        match (start, end) {
+            (Some(start), Some(end)) => Need::Edit(range.start + start..range.start + end, way),
+            _ => Need::Left(WhyLeft::NotFound),
+        }
+    }
+
+    /// A link whose address is not the wiki's, although people will take it for this wiki's.
+    fn of_other_address(&self, link: &Written) -> Need {
+        let host = self.site.address.host_str().unwrap_or_default();
+        let Some(at) = link.target.to_ascii_lowercase().find(host) else {
+            return Need::Nothing;
+        };
+        let before = link.target.get(..at).unwrap_or_default();
+        let rest = link.target.get(at + host.len()..).unwrap_or_default();
+        let is_host = matches!(before.to_ascii_lowercase().as_str(), "http://" | "https://");
+        let Some(way) = rest.find('/').and_then(|at| rest.get(at..)) else {
+            return Need::Nothing;
+        };
+        let is_port = rest.starts_with([':', '/']);
+        let target = format!("{}{way}", self.site.address.as_str().trim_end_matches('/'));
+        match resolve(&target, link.carrier, Seat::at(self.page), self.site) {
+            Leads::Page(_, place) if is_host && is_port && self.moves.of(&place).is_some() => {
+                Need::Left(WhyLeft::OtherAddress)
+            }
+            _ => Need::Nothing,
+        }
+    }
+
+    /// Whether the new text has the same links, each leading where it should.
+    fn is_as_meant(&self, before: &[Written], new: &str, format: Format) -> bool {
+        let after = written_links(new, format, host(self.site));
+        before.len() == after.len()
+            && before.iter().zip(&after).all(|(before, after)| {
+                let is_same = before.target == after.target;
+                before.carrier == after.carrier
+                    && before.is_in_code == after.is_in_code
+                    && (is_same || self.leads(&after.target, after, &self.wanted(before)))
+            })
+    }
+
+    /// What a source in another format names.
+    fn only_named(&self, text: &str) -> MendedText {
+        let mut lines = Lines::of(text);
+        let mut left = Vec::new();
+        for (at, word, place) in named_places(text, self.page, self.site) {
+            if self.moves.of(&place).is_some() {
+                left.push(LeftLink {
+                    line: lines.at(at),
+                    link: word.to_owned(),
+                    why: WhyLeft::Format,
+                });
+            }
+        }
+        MendedText {
+            text: text.to_owned(),
+            mended: Vec::new(),
+            left,
+            stale: Vec::new(),
+        }
+    }
+}
+
+/// A text with its edits, which are in order.
+fn applied(text: &str, edits: &[Edit<'_>]) -> String {
+    let mut new = String::with_capacity(text.len());
+    let mut passed = 0;
+    for edit in edits {
+        new.push_str(text.get(passed..edit.range.start).unwrap_or_default());
+        new.push_str(&edit.way);
+        passed = edit.range.end;
+    }
+    new.push_str(text.get(passed..).unwrap_or_default());
+    new
+}
+
+/// The lines of places that are asked for in order.
+struct Lines<'a> {
+    text: &'a str,
+    passed: usize,
+    line: usize,
+}
+
+impl<'a> Lines<'a> {
+    const fn of(text: &'a str) -> Self {
+        Self {
+            text,
+            passed: 0,
+            line: 1,
+        }
+    }
+
+    fn at(&mut self, place: usize) -> usize {
+        let between = self.text.get(self.passed..place).unwrap_or_default();
+        self.line += line_feeds(between);
+        self.passed = self.passed.max(place);
+        self.line
+    }
+}

@@ -1,0 +1,705 @@
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use serde_json::Value;
+use url::Url;
+
+use super::find::written_links as written_links_of;
+use super::mend::{MendedText, Moves, WhyLeft, mend_links};
+use super::resolve::{Carrier, Leads, LinkBase, LinkedSite, PagePlace, Seat, resolve};
+use super::written::Written;
+use crate::page::{Format, LinkKind, Locale, PagePath, can_be_linked, links, may_lead_to_page};
+
+/// Where each form of link leads on a real 2.5.314, from places of several depths in both
+/// locales, with namespacing on and off: what its render and a browser made of it, and which
+/// page answered. `e`, `h` and `s` before a place are the wiki's views of it.
+const LEADS: &str = include_str!("../../../../tests/links/leads.jsonl");
+
+fn site(has_namespaces: bool) -> LinkedSite {
+    LinkedSite {
+        address: Url::parse("http://127.0.0.1:3100/").unwrap(),
+        locale: Locale::as_stored("en"),
+        has_namespaces,
+        relative_from_root: false,
+    }
+}
+
+fn written_links(text: &str, format: Format) -> Vec<Written> {
+    written_links_of(text, format, "127.0.0.1")
+}
+
+fn at(place: &str) -> PagePlace {
+    let (locale, path) = place.split_once(':').unwrap();
+    (Locale::as_stored(locale), PagePath::as_stored(path))
+}
+
+/// One recorded link.
+struct Recorded {
+    page: PagePlace,
+    has_namespaces: bool,
+    format: Format,
+    target: String,
+    leads: Option<String>,
+}
+
+impl Recorded {
+    fn carrier(&self) -> Carrier {
+        match self.format {
+            Format::Html => Carrier::Anchor,
+            _ => Carrier::Markdown,
+        }
+    }
+
+    /// A text with this link alone.
+    fn text(&self) -> String {
+        let target = &self.target;
+        match self.format {
+            Format::Html => {
+                let target = target.replace('&', "&amp;").replace('"', "&quot;");
+                format!("<p>one <a href=\"{target}\">x</a> two</p>\n")
+            }
+            _ if target.contains(['<', '>', ' ', '(', '\\', '\t']) || target.is_empty() => {
+                let target = target.replace('\\', "\\\\").replace('&', "&amp;");
+                format!("one [x](<{target}> \"t\") two\r\n")
+            }
+            _ => format!("one [x]({} 't') two\r\n", target.replace('&', "&amp;")),
+        }
+    }
+}
+
+fn recorded() -> Vec<Recorded> {
+    let mut all = Vec::new();
+    for line in LEADS.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = |name: &str| line[name].as_str().unwrap().to_owned();
+        for (target, leads) in line["links"].as_object().unwrap() {
+            all.push(Recorded {
+                page: at(&format!("{}:{}", text("locale"), text("path"))),
+                has_namespaces: line["namespacing"].as_bool().unwrap(),
+                format: match text("in").as_str() {
+                    "html" => Format::Html,
+                    _ => Format::Markdown,
+                },
+                target: target.clone(),
+                leads: leads.as_str().map(str::to_owned),
+            });
+        }
+    }
+    assert!(all.len() > 1000, "{}", all.len());
+    all
+}
+
+fn told(leads: &Leads, page: &PagePlace) -> Option<String> {
+    match leads {
+        Leads::Here => Some(format!("{}:{}", page.0, page.1)),
+        Leads::Page(Some(view), (locale, path)) => Some(format!("{view} {locale}:{path}")),
+        Leads::Page(None, (locale, path)) => Some(format!("{locale}:{path}")),
+        Leads::OfWiki(_) | Leads::Elsewhere => None,
+    }
+}
+
+#[test]
+fn every_form_of_link_leads_where_the_real_wiki_leads() {
+    let mut faults = Vec::new();
+    for link in recorded() {
+        let site = site(link.has_namespaces);
+        let leads = resolve(&link.target, link.carrier(), Seat::at(&link.page), &site);
+        let told = told(&leads, &link.page);
+        if told != link.leads {
+            faults.push(format!(
+                "{:?} {} in {}:{}: {told:?}, recorded {:?}",
+                link.target, link.has_namespaces, link.page.0, link.page.1, link.leads
+            ));
+        }
+    }
+    assert!(faults.is_empty(), "{}\n{}", faults.len(), faults.join("\n"));
+}
+
+/// Signs that Markdown writes otherwise than HTML: where a link stands is not known here.
+const OTHERWISE_IN_MARKDOWN: [&str; 4] = [
+    "/links-lab/%",
+    "/links-lab/t%zz",
+    "\\links-lab\\t",
+    "/links-lab\\t",
+];
+
+#[test]
+fn readers_get_to_the_page_that_the_real_wiki_leads_to() {
+    let (mut faults, mut followed) = (Vec::new(), 0);
+    for link in recorded() {
+        let is_otherwise =
+            link.format == Format::Markdown && OTHERWISE_IN_MARKDOWN.contains(&&*link.target);
+        if is_otherwise || is_scheme(&link.target) {
+            continue;
+        }
+        let site = site(link.has_namespaces);
+        let page = LinkBase::of(&link.page, &site).page(&link.target);
+        // Neither a place on the same page nor the wiki's view of a page (`e en:x`) is told.
+        let is_told = |leads: &str| !(leads.get(1..2) == Some(" ") || link.target.starts_with('#'));
+        let wanted = link.leads.as_deref().filter(|leads| is_told(leads));
+        let wanted = wanted.map(at).filter(|(_, path)| can_be_linked(path));
+        followed += usize::from(wanted.is_some());
+        if page != wanted {
+            faults.push(format!(
+                "{:?} {} in {:?}: {page:?}, recorded {:?}",
+                link.target, link.has_namespaces, link.page, link.leads
+            ));
+        }
+    }
+    assert!(followed > 1_000, "{followed}");
+    assert!(faults.is_empty(), "{}\n{}", faults.len(), faults.join("\n"));
+}
+
+/// What a real 2.5.314 took for links and images of some texts.
+const FOUND: &str = include_str!("../../../../tests/links/found.jsonl");
+
+/// The differences: links within marks of the wiki's own Markdown or that its cleaning of HTML
+/// drops, other attributes than those that were recorded, footnotes and smileys, addresses that
+/// are not the wiki's, links within drawings, one whose text ends before an escaped bracket, and two
+/// whose bytes are not told.
+const OTHERWISE_FOUND: [&str; 22] = [
+    "[foo]\\[bar]\n\n[foo]: /b",
+    "see example.com/b",
+    "see www.example.com/b",
+    "mail a@example.org",
+    "[^1]\n\n[^1]: see [a](/b)",
+    "x^[note [a](/b)]",
+    "H~[a](/b)~O",
+    "x^[a](/b)^",
+    "```diagram\nPGEgaHJlZj0iL2IiPng8L2E+\n```",
+    "> <a\n> href=\"/b\">x</a>",
+    "<area href=\"/b\">",
+    "<iframe src=\"/b\"></iframe>",
+    "H:smile: [a](/b)",
+    "[a](/b)[^1]\n\n[^1]: x",
+    "[a](\u{a0}/b)",
+    "<a href=\"/b&copy\">x</a>",
+    "<svg><a xlink:href=\"/b\"><text>x</text></a></svg>",
+    "<a href=\"/b\n\">x</a>",
+    "<template><a href=\"/b\">x</a></template>",
+    "<video src=\"/b.mp4\"></video>",
+    "<math><a href=\"/b\">x</a></math>",
+    "<select><option><a href=\"/b\">x</a></option></select>",
+];
+
+#[test]
+fn what_the_real_wiki_takes_for_a_link_is_found() {
+    let site = site(false);
+    let page = at("en:links-lab/f");
+    let mut faults = Vec::new();
+    for line in FOUND.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = line["text"].as_str().unwrap();
+        let format = match line["in"].as_str().unwrap() {
+            "html" => Format::Html,
+            _ => Format::Markdown,
+        };
+        let recorded = |name: &str| -> BTreeSet<String> {
+            let all = line[name].as_array().unwrap().iter();
+            all.map(|href| href.as_str().unwrap().to_owned()).collect()
+        };
+        let links = written_links(text, format);
+        let found = |is_link: bool| -> BTreeSet<String> {
+            let links = links
+                .iter()
+                .filter(|link| (link.carrier != Carrier::Untouched) == is_link);
+            links
+                .map(|link| super::resolve::href(&link.target, link.carrier, &page, &site))
+                .collect()
+        };
+        let unlocated = links.iter().filter(|link| link.range.is_none()).count();
+        if (found(true), found(false)) != (recorded("hrefs"), recorded("srcs")) || unlocated > 0 {
+            faults.push(format!(
+                "{text:?}: {:?} {:?}, recorded {} {}; {unlocated} not located",
+                found(true),
+                found(false),
+                line["hrefs"],
+                line["srcs"]
+            ));
+        }
+    }
+    faults.retain(|fault| {
+        !OTHERWISE_FOUND
+            .iter()
+            .any(|text| fault.starts_with(&format!("{text:?}:")))
+    });
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Mending and telling a page's links are two readers: both are held to what was recorded.
+#[test]
+fn readers_of_a_page_see_the_links_that_the_real_wiki_takes_for_links() {
+    let site = site(false);
+    let page = at("en:links-lab/f");
+    let mut faults = Vec::new();
+    let mut recorded_links = 0;
+    for line in FOUND.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = line["text"].as_str().unwrap();
+        if OTHERWISE_FOUND.contains(&text) {
+            continue;
+        }
+        let format = match line["in"].as_str().unwrap() {
+            "html" => Format::Html,
+            _ => Format::Markdown,
+        };
+        let hrefs = line["hrefs"].as_array().unwrap().iter();
+        let recorded: BTreeSet<String> = hrefs
+            .map(|href| href.as_str().unwrap().to_owned())
+            .filter(|href| may_lead_to_page(href, &site.address))
+            .collect();
+        recorded_links += recorded.len();
+        let found = links(text, format).into_iter();
+        let found: BTreeSet<String> = found
+            .filter(|link| link.kind == LinkKind::Link)
+            .filter(|link| may_lead_to_page(&link.target, &site.address))
+            .map(|link| {
+                let is_tag = text.get(link.range).unwrap().starts_with("<a");
+                let carrier = match format {
+                    Format::Markdown if !is_tag => Carrier::Markdown,
+                    _ => Carrier::Anchor,
+                };
+                super::resolve::href(&link.target, carrier, &page, &site)
+            })
+            .collect();
+        if found != recorded {
+            faults.push(format!("{text:?}: {found:?}, recorded {recorded:?}"));
+        }
+    }
+    assert!(recorded_links > 100, "{recorded_links}");
+    assert!(faults.is_empty(), "{}\n{}", faults.len(), faults.join("\n"));
+}
+
+/// Where a page may go: deeper, up, into the other locale, to a name of other letters.
+const DESTINATIONS: [&str; 5] = [
+    "en:moved",
+    "en:links-lab/deep/er/and/deeper",
+    "de:links-lab/elsewhere",
+    "en:links-lab/a/b",
+    "en:neu/ünïcode-(1)",
+];
+
+fn moves(pairs: &[(&PagePlace, &PagePlace)]) -> Moves {
+    let pair = |(from, to): &(&PagePlace, &PagePlace)| ((*from).clone(), (*to).clone());
+    pairs.iter().map(pair).collect()
+}
+
+/// The wiki takes these for ways below the page, but nobody means them so: they are left alone.
+fn is_scheme(target: &str) -> bool {
+    [
+        "x:y",
+        "links-lab:t",
+        "http:links-lab/t",
+        "http:/links-lab/t",
+    ]
+    .contains(&target)
+}
+
+/// The one link of a text, resolved as it is rendered and read there.
+fn leads(text: &str, format: Format, page: &PagePlace, site: &LinkedSite) -> Leads {
+    let links = written_links(text, format);
+    assert_eq!(links.len(), 1, "{text}");
+    resolve(&links[0].target, links[0].carrier, Seat::at(page), site)
+}
+
+/// What stands before and behind the link's target.
+fn around(text: &str, format: Format) -> (String, String) {
+    let range = written_links(text, format)[0].range.clone().unwrap();
+    let part = |range: std::ops::Range<usize>| text.get(range).unwrap().to_owned();
+    (part(0..range.start), part(range.end..text.len()))
+}
+
+#[test]
+fn after_a_move_every_form_of_link_leads_to_the_moved_page() {
+    let mut left = Vec::new();
+    for link in recorded() {
+        let site = site(link.has_namespaces);
+        let text = link.text();
+        if written_links(&text, link.format).len() != 1 {
+            // Not every recorded target can be written in Markdown.
+            continue;
+        }
+        let before = leads(&text, link.format, &link.page, &site);
+        let Leads::Page(view, old) = before.clone() else {
+            continue;
+        };
+        if is_scheme(&link.target) {
+            continue;
+        }
+        for to in DESTINATIONS.map(at) {
+            if to == old {
+                continue;
+            }
+            let moves = moves(&[(&old, &to)]);
+            let mended = mend_links(&text, link.format, &link.page, &moves, &site);
+            let from = moves.after(&link.page);
+            if let [fault] = mended.left.as_slice() {
+                assert_eq!(mended.text, text);
+                left.push((fault.why, link.target.clone(), to));
+                continue;
+            }
+            let now = leads(&mended.text, link.format, &from, &site);
+            assert_eq!(
+                now,
+                Leads::Page(view, to.clone()),
+                "{text:?} on {:?} -> {:?} ({})",
+                link.page,
+                mended.text,
+                link.has_namespaces
+            );
+            assert_eq!(
+                around(&text, link.format),
+                around(&mended.text, link.format)
+            );
+            let again = mend_links(&mended.text, link.format, &from, &moves, &site);
+            assert_eq!((&again.text, again.mended.len()), (&mended.text, 0));
+            // Also as the page was rendered before it moved, unless it is said to be stale.
+            let seat = Seat {
+                rendered: &link.page,
+                read: &from,
+            };
+            let links = written_links(&mended.text, link.format);
+            let shown = resolve(&links[0].target, links[0].carrier, seat, &site);
+            let is_right = shown == Leads::Page(view, to);
+            assert_eq!(is_right, mended.stale.is_empty(), "{:?}", mended.text);
+        }
+    }
+    left.sort_by(|a, b| a.1.cmp(&b.1));
+    left.dedup_by(|a, b| a.1 == b.1);
+    assert!(left.is_empty(), "{left:#?}");
+}
+
+#[test]
+fn a_page_that_moves_leads_where_it_led() {
+    for link in recorded() {
+        let site = site(link.has_namespaces);
+        let text = link.text();
+        if written_links(&text, link.format).len() != 1 {
+            continue;
+        }
+        let before = leads(&text, link.format, &link.page, &site);
+        if is_scheme(&link.target) {
+            continue;
+        }
+        for to in DESTINATIONS.map(at) {
+            let moves = moves(&[(&link.page, &to)]);
+            let mended = mend_links(&text, link.format, &link.page, &moves, &site);
+            if !mended.left.is_empty() {
+                continue;
+            }
+            let wanted = match before.clone() {
+                Leads::Page(view, place) => Leads::Page(view, moves.after(&place)),
+                before => before,
+            };
+            let now = leads(&mended.text, link.format, &to, &site);
+            assert_eq!(
+                now, wanted,
+                "{text:?} on {:?} -> {:?}",
+                link.page, mended.text
+            );
+        }
+    }
+}
+
+fn mended_at(text: &str, page: &str, pairs: &[(&str, &str)], has_namespaces: bool) -> MendedText {
+    let moves = pairs.iter().map(|(from, to)| (at(from), at(to))).collect();
+    mend_links(
+        text,
+        Format::Markdown,
+        &at(page),
+        &moves,
+        &site(has_namespaces),
+    )
+}
+
+/// A page of docs, and b that goes elsewhere.
+fn mended(text: &str) -> String {
+    let mended = mended_at(text, "en:docs/a", &[("en:docs/b", "en:new/c")], true);
+    assert_eq!(mended.left, [], "{text}");
+    mended.text
+}
+
+#[test]
+fn a_link_keeps_its_form() {
+    for (before, after) in [
+        ("[x](/docs/b)", "[x](/new/c)"),
+        ("[x](/en/docs/b)", "[x](/en/new/c)"),
+        ("[x](/docs/b/)", "[x](/new/c/)"),
+        ("[x](/docs/b.md)", "[x](/new/c.md)"),
+        ("[x](/docs/b?a=1#b)", "[x](/new/c?a=1#b)"),
+        ("[x](./b)", "[x](../new/c)"),
+        ("[x](./b#v1.2)", "[x](../new/c#v1.2)"),
+        ("[x](b.md)", "[x](../new/c.md)"),
+        ("[x](../docs/b)", "[x](../new/c)"),
+        (
+            "[x](http://127.0.0.1:3100/docs/b)",
+            "[x](http://127.0.0.1:3100/new/c)",
+        ),
+        (
+            "[x](http://127.0.0.1:3100/en/docs/b#x)",
+            "[x](http://127.0.0.1:3100/en/new/c#x)",
+        ),
+        (
+            "<http://127.0.0.1:3100/docs/b>",
+            "<http://127.0.0.1:3100/new/c>",
+        ),
+        (
+            "see http://127.0.0.1:3100/docs/b.",
+            "see http://127.0.0.1:3100/new/c.",
+        ),
+        ("[x](</docs/b> 't')", "[x](</new/c> 't')"),
+        ("[x]( /docs/b \"t\" )", "[x]( /new/c \"t\" )"),
+        ("[x](/docs\\/b\\#y)", "[x](/new/c\\#y)"),
+        ("[x](/docs/b?a&amp;b)", "[x](/new/c?a&amp;b)"),
+        (
+            "[x][r]\n\n[r]: /docs/b 't'\n",
+            "[x][r]\n\n[r]: /new/c 't'\n",
+        ),
+        ("[r]\n\n[R]:\n  </docs/b>\n", "[r]\n\n[R]:\n  </new/c>\n"),
+        (
+            "> [r]\n>\n> [r]:\n> /docs/b\n",
+            "> [r]\n>\n> [r]:\n> /new/c\n",
+        ),
+        ("[![i](./b.md)](/docs/b)", "[![i](../new/c.md)](/new/c)"),
+        (
+            "[`x`](/docs/b) [a [b] c](/docs/b)",
+            "[`x`](/new/c) [a [b] c](/new/c)",
+        ),
+        ("<a href='/docs/b'>x</a>", "<a href='/new/c'>x</a>"),
+        (
+            "<div>\n<a class=x href=/docs/b>x</a></div>",
+            "<div>\n<a class=x href=/new/c>x</a></div>",
+        ),
+        (
+            "- > <div>\n  > <a href=\"/docs/b\">x</a></div>",
+            "- > <div>\n  > <a href=\"/new/c\">x</a></div>",
+        ),
+        (
+            "| x |\n|---|\n| [x](/docs/b) |",
+            "| x |\n|---|\n| [x](/new/c) |",
+        ),
+        ("[x](/e/en/docs/b)", "[x](/e/en/new/c)"),
+        ("a\r\n[x](/docs/b)\r\nb", "a\r\n[x](/new/c)\r\nb"),
+        (
+            "[x](/docs/b) ![i](./b.md =10x20)",
+            "[x](/new/c) ![i](../new/c.md =10x20)",
+        ),
+    ] {
+        assert_eq!(mended(before), after, "{before}");
+    }
+}
+
+#[test]
+fn what_is_no_link_stays() {
+    for text in [
+        "`[x](/docs/b)`",
+        "```\n[x](/docs/b)\n```",
+        "    [x](/docs/b)",
+        "\\[x](/docs/b)",
+        "<!-- [x](/docs/b) <a href=\"/docs/b\">x</a> -->",
+        "/docs/b",
+        "[[/docs/b]]",
+        "[x] (/docs/b)",
+        "$[x](/docs/b)$",
+        "<script>\"<a href='/docs/b'>\"</script>",
+        "[x](/docs/bb) [x](/docs/b/c)",
+        "[x](https://elsewhere.example.org/docs/b)",
+        "[x](mailto:docs/b)",
+        "[x](#docs/b)",
+        "[x](javascript:/docs/b)",
+        "[r]: /docs/b",
+        "`http://127.0.0.1:3100/docs/b`",
+        "<a href=\"/y\">http://127.0.0.1:3100/docs/b</a>",
+        "[x](/de/docs/b)",
+        "[http://127.0.0.1:3100/docs/b](/y)",
+    ] {
+        assert_eq!(mended(text), text);
+    }
+}
+
+#[test]
+fn what_cannot_be_mended_surely_is_left_and_named() {
+    for (text, to, why) in [
+        ("a\n<code>[x](/docs/b)</code>", "en:new/c", WhyLeft::InCode),
+        (
+            "a\n<pre><a href='/docs/b'>x</a></pre>",
+            "en:new/c",
+            WhyLeft::InCode,
+        ),
+        ("a\n[x](/docs/b)", "en:new/c:d", WhyLeft::NoAddress),
+        ("a\n[x](/docs/b)", "pt-br:new/c", WhyLeft::NoAddress),
+        (
+            "a\n[x](https://127.0.0.1/docs/b)",
+            "en:new/c",
+            WhyLeft::OtherAddress,
+        ),
+        (
+            "a\n> x <a\n> href='/docs/b'>x</a>",
+            "en:new/c",
+            WhyLeft::NotFound,
+        ),
+    ] {
+        let mended = mended_at(text, "en:docs/a", &[("en:docs/b", to)], true);
+        assert_eq!(mended.text, text);
+        let left: Vec<_> = mended.left.iter().map(|left| left.why).collect();
+        assert_eq!(left, [why], "{text}");
+        assert!(mended.left[0].line >= 2);
+    }
+    let mut named = site(true);
+    named.address = Url::parse("https://wiki.example.org").unwrap();
+    let moves: Moves = [(at("en:docs/b"), at("en:new/c"))].into_iter().collect();
+    let text = "see wiki.example.org/docs/b, wiki.example.org/docs/c, www.wiki.example.org/docs/b";
+    let mended = mend_links(text, Format::Markdown, &at("en:docs/a"), &moves, &named);
+    assert_eq!(mended.left.len(), 1);
+    assert_eq!(mended.left[0].why, WhyLeft::OtherAddress);
+    let text = "= Title\n\nlink:/docs/b[text], link:/docs/bb[text]\n";
+    let mended = mend_links(
+        text,
+        Format::AsciiDoc,
+        &at("en:docs/a"),
+        &moves,
+        &site(true),
+    );
+    assert_eq!((mended.left.len(), mended.left[0].line), (1, 3));
+    assert_eq!(mended.left[0].why, WhyLeft::Format);
+}
+
+#[test]
+fn pages_that_move_together_go_on_leading_to_each_other() {
+    let pairs = [
+        ("en:docs/a", "en:new/a"),
+        ("en:docs/a/b", "en:new/a/b"),
+        ("en:docs/c", "en:new/c"),
+    ];
+    for (before, after) in [
+        // It leads right once the page is rendered where it goes.
+        ("[x](b)", "[x](b)"),
+        ("[x](./c)", "[x](./c)"),
+        ("[x](/docs/a)", "[x](/new/a)"),
+        ("[x](#here)", "[x](#here)"),
+        ("[x](./d)", "[x](../docs/d)"),
+        ("![x](../pic.png)", "![x](../pic.png)"),
+        ("![x](pic.png)", "![x](/en/docs/pic.png)"),
+        ("[x](/docs/d)", "[x](/docs/d)"),
+    ] {
+        let mended = mended_at(before, "en:docs/a", &pairs, true);
+        assert_eq!(
+            (mended.text.as_str(), mended.left.len()),
+            (after, 0),
+            "{before}"
+        );
+    }
+    let stale = |text| mended_at(text, "en:docs/a", &pairs, true).stale;
+    assert_eq!(stale("a\n[x](b) [x](./c)\n\n[y](b)"), [2, 4]);
+    assert_eq!(stale("[x](./c) [x](/docs/a) [y](other)"), [0_usize; 0]);
+    // Two change places.
+    let swapped = [("en:a1", "en:b1"), ("en:b1", "en:a1")];
+    let mended = mended_at("[x](/a1) [y](/b1)", "en:c1", &swapped, false);
+    assert_eq!(mended.text, "[x](/b1) [y](/a1)");
+}
+
+/// Texts that time could be lost on.
+#[test]
+fn marks_take_time_by_their_length() {
+    let moves: Moves = [(at("en:docs/b"), at("en:new/c"))].into_iter().collect();
+    for part in [
+        "[",
+        "](",
+        "![](",
+        "[x](",
+        "[x](/docs/b",
+        "<a href=",
+        "<a href=\"/docs/b\"",
+        "<code>",
+        "`",
+        "[x]: ",
+        "&",
+        "&amp;",
+        "\\",
+        "](x =1x1)",
+        "![",
+        "http://",
+        "http://127.0.0.1:3100/docs/b",
+        "<",
+        "<!--",
+        "> ",
+        "[x](/docs/b) ",
+        "[x][r] ",
+        "$",
+        "(",
+        "](/docs/b",
+        "[x](/docs/b?&#35;&#35;) ",
+        "<pre>",
+        "[a]: /docs/b\n",
+        "- ",
+        "|x",
+        "![](x =1x1)",
+    ] {
+        for format in [Format::Markdown, Format::Html] {
+            let text = part.repeat(131_072 / part.len());
+            let began = std::time::Instant::now();
+            let mended = mend_links(&text, format, &at("en:docs/a"), &moves, &site(true));
+            assert!(mended.text.len() + 100 > text.len() / 2);
+            let took = began.elapsed();
+            assert!(took.as_secs() < 20, "{part:?} {format:?}: {took:?}");
+        }
+    }
+}
+
+const PIECES: &str = "(\\[x\\]\\(/docs/b\\)|\\[x\\]\\(\\./b\\)|\\[x\\]\\(b\\.md \"t\"\\)|\\[x\\]\\(b\\)|\\[x\\]\\(<\\.\\./docs/b#y>\\)|<a href='/en/docs/b'>x</a>|<img src=\"b\\.png\">|!\\[i\\]\\(\\.\\./i\\.png =1x2\\)|http://127\\.0\\.0\\.1:3100/docs/b|`|\\$|\n|\r\n|    |> |- |<!--|-->|<code>|</code>|[ä* |]|\\[r\\]: /docs/b\n|\\[r\\]|\\[x\\]\\(/docs/c\\)|\\\\|&|\\(|\\)|\\[|\\]|<|>|\"|=){0,24}";
+
+proptest! {
+    #[test]
+    fn random_texts_change_in_their_links_alone(
+        text in PIECES,
+        from in 0_usize..5,
+        html in any::<bool>(),
+        has_namespaces in any::<bool>(),
+    ) {
+        let site = site(has_namespaces);
+        let format = if html { Format::Html } else { Format::Markdown };
+        let pages = ["en:docs/a", "en:docs/b", "de:docs/a", "en:home", "en:docs"].map(at);
+        let moves: Moves = [
+            (at("en:docs/b"), at("en:new/deep/c")), (at("en:docs/a"), at("en:docs/x/a")), (at("de:docs/b"), at("de:neu/b")),
+        ].into_iter().collect();
+        let page = &pages[from];
+        let after = moves.after(page);
+        let mended = mend_links(&text, format, page, &moves, &site);
+        let (old, new) = (written_links(&text, format), written_links(&mended.text, format));
+        prop_assert_eq!(old.len(), new.len());
+        let mut unmended = 0;
+        for (old, new) in old.iter().zip(&new) {
+            if old.target.starts_with("data:") {
+                continue;
+            }
+            let wanted = match resolve(&old.target, old.carrier, Seat::at(page), &site) {
+                Leads::Page(view, place) => Leads::Page(view, moves.after(&place)),
+                leads => leads,
+            };
+            let now = resolve(&new.target, new.carrier, Seat::at(&after), &site);
+            if now != wanted {
+                unmended += 1;
+                prop_assert_eq!(&old.target, &new.target);
+            }
+        }
+        prop_assert!(unmended <= mended.left.len(), "{unmended} {:?}", mended);
+        // Everything else is the same, byte for byte.
+        let rest = |text: &str, links: &[Written]| {
+            let mut ranges: Vec<_> = links.iter().filter_map(|link| link.range.clone()).collect();
+            ranges.sort_by_key(|range| range.start);
+            let (mut kept, mut passed) = (String::new(), 0);
+            for range in ranges {
+                kept.push_str(text.get(passed..range.start).unwrap());
+                kept.push('\0');
+                passed = range.end;
+            }
+            kept + text.get(passed..).unwrap()
+        };
+        prop_assert_eq!(rest(&text, &old), rest(&mended.text, &new));
+        for link in &new {
+            if let Some(range) = &link.range {
+                prop_assert_eq!(link.writing.said(mended.text.get(range.clone()).unwrap()), link.target.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! A link as it stands in a source.
+
+use std::ops::Range;
+
+use super::super::target::Writing;
+use super::resolve::Carrier;
+
+/// A link as it stands in a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Written {
+    /// Where it begins.
+    pub(super) at: usize,
+    /// The bytes of its target; none where they cannot be told surely.
+    pub(super) range: Option<Range<usize>>,
+    /// How these bytes say it.
+    pub(super) writing: Writing,
+    /// What they say.
+    pub(super) target: String,
+    /// What it stands in.
+    pub(super) carrier: Carrier,
+    /// Whether it stands in `<code>` or `<pre>` of HTML, where it leads readers all the same.
+    pub(super) is_in_code: bool,
+}
+
+impl Written {
+    /// A link, with the bytes of its target if they really say it.
+    pub(super) fn checked(
+        text: &str,
+        at: usize,
+        range: Option<Range<usize>>,
+        writing: Writing,
+        carrier: Carrier,
+        target: String,
+    ) -> Self {
+        let says = |range: &Range<usize>| {
+            text.get(range.clone())
+                .is_some_and(|raw| writing.said(raw) == target)
+        };
+        Self {
+            at,
+            range: range.filter(says),
+            writing,
+            target,
+            carrier,
+            is_in_code: false,
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Where links lead.
+
+pub(super) mod link;
+pub(super) mod mend;
+pub(super) mod target;

@@ -1,0 +1,112 @@
+//! A link's target as it stands in a source, and what it says.
+
+use super::super::html::{Token, scan};
+
+/// How a source writes what a target says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::page) enum Writing {
+    /// In Markdown: backslashes before punctuation, references such as `&amp;`.
+    Markdown,
+    /// In an attribute of HTML: references.
+    Html,
+    /// To the letter: addresses in angle brackets.
+    Plain,
+}
+
+/// The longest reference that is looked for, `&` and `;` included.
+const MAX_REFERENCE: usize = 34;
+
+impl Writing {
+    /// The first piece of a source that says something by itself, and what it says.
+    fn piece(self, raw: &str) -> Option<(usize, Said)> {
+        let mut chars = raw.chars();
+        let first = chars.next()?;
+        let second = chars.next();
+        let letter = Some((first.len_utf8(), Said::Char(first)));
+        match (self, first, second) {
+            (Self::Markdown, '\\', Some(c)) if c.is_ascii_punctuation() => Some((2, Said::Char(c))),
+            (Self::Markdown | Self::Html, '&', Some('#' | 'a'..='z' | 'A'..='Z')) => {
+                reference(raw).map_or(letter, |(length, said)| Some((length, Said::Text(said))))
+            }
+            _ => letter,
+        }
+    }
+
+    /// What a source says.
+    pub(in crate::page) fn said(self, raw: &str) -> String {
+        let mut said = String::with_capacity(raw.len());
+        let mut rest = raw;
+        while let Some((length, piece)) = self.piece(rest) {
+            piece.push_to(&mut said);
+            rest = rest.get(length..).unwrap_or_default();
+        }
+        said
+    }
+
+    /// The place in a source after the first `length` bytes of its meaning.
+    pub(in crate::page) fn behind(self, raw: &str, length: usize) -> Option<usize> {
+        let (mut passed, mut said) = (0, String::new());
+        while said.len() < length {
+            let (bytes, piece) = self.piece(raw.get(passed..)?)?;
+            piece.push_to(&mut said);
+            passed += bytes;
+        }
+        (said.len() == length).then_some(passed)
+    }
+}
+
+enum Said {
+    Char(char),
+    Text(String),
+}
+
+impl Said {
+    fn push_to(&self, text: &mut String) {
+        match self {
+            Self::Char(c) => text.push(*c),
+            Self::Text(said) => text.push_str(said),
+        }
+    }
+}
+
+/// The reference that a text begins with, and what it stands for.
+fn reference(raw: &str) -> Option<(usize, String)> {
+    let end = raw.bytes().take(MAX_REFERENCE).position(|b| b == b';')?;
+    let raw = raw.get(..=end)?;
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'#';
+    if !raw.bytes().skip(1).take(end - 1).all(is_name) {
+        return None;
+    }
+    let mut said = String::new();
+    scan(raw, |token, _| {
+        if let Token::Text(words) = token {
+            said.push_str(words);
+        }
+    });
+    (said != raw).then_some((raw.len(), said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Writing;
+
+    #[test]
+    fn a_source_says_what_its_escapes_and_references_stand_for() {
+        for (writing, raw, said) in [
+            (Writing::Markdown, r"/a\_b\c", r"/a_b\c"),
+            (
+                Writing::Markdown,
+                "/a&amp;b&#35;c&nope;&x",
+                "/a&b#c&nope;&x",
+            ),
+            (Writing::Html, r"/a\_b&quot;&auml;", "/a\\_b\"ä"),
+            (Writing::Plain, r"/a\_b&amp;", r"/a\_b&amp;"),
+        ] {
+            assert_eq!(writing.said(raw), said, "{raw}");
+        }
+        assert_eq!(Writing::Markdown.behind(r"/a\#b", 2), Some(2));
+        assert_eq!(Writing::Markdown.behind(r"/a\#b", 3), Some(4));
+        assert_eq!(Writing::Html.behind("&auml;#", 2), Some(6));
+        assert_eq!(Writing::Html.behind("&auml;#", 1), None);
+    }
+}

@@ -1,0 +1,8 @@
+//! Markdown in parts: headings, sections, blocks, properties.
+
+pub(super) mod block;
+pub(super) mod html_block;
+pub(super) mod index;
+pub(super) mod outline;
+pub(super) mod properties;
+pub(super) mod sections;

@@ -1,0 +1,380 @@
+//! The headings of a Markdown page, and what stands below each.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use super::super::select::position::line_feeds;
+use super::block::{Block, BlockKind, Target};
+
+/// The format of a source, as far as its parts can be recognized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Markdown.
+    Markdown,
+    /// HTML.
+    Html,
+    /// `AsciiDoc`: parts are not recognized.
+    AsciiDoc,
+    /// Anything else: parts are not recognized.
+    Other,
+}
+
+impl Format {
+    /// The format of a page by its content type or its editor; Markdown if neither is known, as for
+    /// nearly all pages.
+    #[must_use]
+    pub fn of(content_type: Option<&str>, editor: Option<&str>) -> Self {
+        match content_type.or(editor) {
+            None | Some("markdown") => Self::Markdown,
+            Some("html" | "code" | "ckeditor" | "wysiwyg") => Self::Html,
+            Some("asciidoc") => Self::AsciiDoc,
+            Some(_) => Self::Other,
+        }
+    }
+}
+
+/// A heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// 1 to 6; 1 is the highest.
+    pub level: u8,
+    /// Its text without marks and attributes, trimmed.
+    pub text: String,
+    /// The number of its first line, from 1.
+    pub line: usize,
+    /// The bytes of its lines, endings included; two or more lines if it is underlined.
+    pub lines: Range<usize>,
+    /// The bytes of its section: its lines and all up to the next heading of its level or a
+    /// higher one.
+    pub section: Range<usize>,
+    /// The index of the heading above it, if any.
+    pub parent: Option<usize>,
+}
+
+/// The headings of a Markdown page, in page order.
+///
+/// A heading is what `CommonMark` says, and what divides the page: one inside a list, a quote
+/// or a footnote belongs to that block. Code blocks, HTML blocks, comments and front matter at
+/// the start of the page hold none. Attributes behind a heading's text (`{.tabset}`) are not
+/// part of it. Wiki.js' formulas between lines of `$$` are read as paragraphs, so that a line
+/// of `=` alone in one makes a heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outline<'a> {
+    pub(in crate::page) text: &'a str,
+    /// The bytes that it covers: the whole text, or one part.
+    pub(in crate::page) bounds: Range<usize>,
+    pub(in crate::page) headings: Vec<Heading>,
+    pub(in crate::page) blocks: Vec<Block>,
+    pub(in crate::page) targets: Vec<Target>,
+    /// Where the body begins: behind the front matter.
+    pub(in crate::page) body: usize,
+}
+
+impl<'a> Outline<'a> {
+    /// The outline of a page in Markdown.
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
+        let start = front_matter(text);
+        let mut outline = Self::empty(text);
+        outline.body = start;
+        let body = text.get(start..).unwrap_or_default();
+        // How many blocks and spans are open, and the heading that is being read.
+        let (mut depth, mut open) = (0_usize, None);
+        // The links and images that are open.
+        let mut targets: Vec<usize> = Vec::new();
+        for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
+            let range = range.start + start..range.end + start;
+            match event {
+                Event::Start(tag) => {
+                    match tag {
+                        Tag::Heading { level, .. } if depth == 0 => {
+                            open = Some((number(level), String::new()));
+                        }
+                        Tag::Link { dest_url, .. } => {
+                            targets.push(outline.targets.len());
+                            outline.target(false, range.start, dest_url.into_string());
+                        }
+                        Tag::Image { dest_url, .. } => {
+                            targets.push(outline.targets.len());
+                            outline.target(true, range.start, dest_url.into_string());
+                        }
+                        tag => {
+                            if let Some(kind) = kind(&tag)
+                                && (depth == 0 || kind.counts_inside())
+                            {
+                                outline.block(kind, range);
+                            }
+                        }
+                    }
+                    depth += 1;
+                }
+                Event::End(end) => {
+                    depth = depth.saturating_sub(1);
+                    if matches!(end, TagEnd::Link | TagEnd::Image) {
+                        targets.pop();
+                    }
+                    if depth == 0
+                        && matches!(end, TagEnd::Heading(_))
+                        && let Some((level, heading)) = open.take()
+                    {
+                        outline.add(level, heading.trim(), range);
+                    }
+                }
+                Event::Text(text) | Event::Code(text) => {
+                    if let Some((_, heading)) = &mut open {
+                        heading.push_str(&text);
+                    }
+                    if let Some(target) = targets.last().and_then(|at| outline.targets.get_mut(*at))
+                    {
+                        target.text.push_str(&text);
+                    }
+                }
+                Event::SoftBreak | Event::HardBreak => {
+                    if let Some((_, heading)) = &mut open {
+                        heading.push(' ');
+                    }
+                }
+                _ => {}
+            }
+        }
+        outline.close_sections();
+        outline
+    }
+
+    /// The outline of a source in this format.
+    #[must_use]
+    pub fn in_format(text: &'a str, format: Format) -> Self {
+        match format {
+            Format::Markdown => Self::of(text),
+            Format::Html => Self::of_html(text),
+            Format::AsciiDoc | Format::Other => Self::empty(text),
+        }
+    }
+
+    pub(in crate::page) const fn empty(text: &'a str) -> Self {
+        Self {
+            text,
+            bounds: 0..text.len(),
+            headings: Vec::new(),
+            blocks: Vec::new(),
+            targets: Vec::new(),
+            body: 0,
+        }
+    }
+
+    /// The outline of what begins in a part, without the heading that the part begins at.
+    #[must_use]
+    pub fn within(&self, part: &Range<usize>) -> Self {
+        let is_in = |at: usize| part.contains(&at);
+        let skipped = self
+            .headings
+            .partition_point(|heading| heading.lines.start < part.start);
+        let headings = self.headings.iter().skip(skipped);
+        Self {
+            text: self.text,
+            bounds: part.clone(),
+            headings: headings
+                .take_while(|heading| heading.lines.start < part.end)
+                .map(|heading| Heading {
+                    parent: heading
+                        .parent
+                        .and_then(|parent| parent.checked_sub(skipped)),
+                    ..heading.clone()
+                })
+                .collect(),
+            blocks: self
+                .blocks
+                .iter()
+                .filter(|block| is_in(block.range.start))
+                .cloned()
+                .collect(),
+            targets: self
+                .targets
+                .iter()
+                .filter(|target| is_in(target.at))
+                .cloned()
+                .collect(),
+            body: part.start,
+        }
+    }
+
+    pub(in crate::page) fn target(&mut self, is_image: bool, at: usize, target: String) {
+        self.targets.push(Target {
+            is_image,
+            at,
+            target,
+            text: String::new(),
+        });
+    }
+
+    /// Adds a block, with the whole lines that hold it.
+    fn block(&mut self, kind: BlockKind, range: Range<usize>) {
+        let before = self.text.get(..range.start).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        // A list's bytes go on to the blank lines behind it.
+        let held = self.text.get(range).unwrap_or_default().trim_end();
+        let end = before.len() + held.len();
+        let rest = self.text.get(end..).unwrap_or_default();
+        let end = rest.find('\n').map_or(self.text.len(), |at| end + at + 1);
+        self.blocks.push(Block {
+            kind,
+            range: start..end,
+        });
+    }
+
+    /// The headings.
+    #[must_use]
+    pub fn headings(&self) -> &[Heading] {
+        &self.headings
+    }
+
+    /// Where the parts begin that `section[1]` and on name.
+    pub(in crate::page) fn part_starts(&self) -> impl Iterator<Item = usize> {
+        let highest = self.headings.iter().map(|heading| heading.level).min();
+        let mut seen = false;
+        self.headings.iter().filter_map(move |heading| {
+            let is_highest = Some(heading.level) == highest;
+            let begins = is_highest || !seen;
+            seen |= is_highest;
+            begins.then_some(heading.lines.start)
+        })
+    }
+
+    /// Where the first heading stands; without one the end of the page.
+    pub(in crate::page) fn first_heading(&self) -> usize {
+        self.headings
+            .first()
+            .map_or(self.bounds.end, |heading| heading.lines.start)
+    }
+
+    /// Adds a heading, with the whole lines that hold it.
+    fn add(&mut self, level: u8, text: &str, range: Range<usize>) {
+        let before = self.text.get(..range.start).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let held = self.text.get(..range.end).unwrap_or_default();
+        let end = if held.ends_with('\n') {
+            range.end
+        } else {
+            let rest = self.text.get(range.end..).unwrap_or_default();
+            rest.find('\n')
+                .map_or(self.text.len(), |at| range.end + at + 1)
+        };
+        if before
+            .get(start..)
+            .is_some_and(|indent| indent.contains(|c| c != ' '))
+        {
+            // A carriage return alone can end a line of Markdown, but no line of ours.
+            return;
+        }
+        let last = self.headings.last();
+        let (passed, line) = last.map_or((0, 1), |last| (last.lines.start, last.line));
+        let between = self.text.get(passed..start).unwrap_or_default();
+        self.headings.push(Heading {
+            level,
+            text: text.to_owned(),
+            line: line + line_feeds(between),
+            lines: start..end,
+            section: start..self.text.len(),
+            parent: None,
+        });
+    }
+
+    /// Ends each section at the next heading of its level or a higher one.
+    pub(in crate::page) fn close_sections(&mut self) {
+        // The headings that the present place stands under, each lower than the one before.
+        let mut above: Vec<(u8, usize)> = Vec::new();
+        for index in 0..self.headings.len() {
+            let Some(heading) = self.headings.get(index) else {
+                return;
+            };
+            let (level, start) = (heading.level, heading.lines.start);
+            while let Some((_, closed)) = above.pop_if(|(open, _)| *open >= level) {
+                if let Some(closed) = self.headings.get_mut(closed) {
+                    closed.section.end = start;
+                }
+            }
+            if let Some(heading) = self.headings.get_mut(index) {
+                heading.parent = above.last().map(|(_, index)| *index);
+            }
+            above.push((level, index));
+        }
+    }
+}
+
+const fn kind(tag: &Tag<'_>) -> Option<BlockKind> {
+    Some(match tag {
+        Tag::Paragraph => BlockKind::Paragraph,
+        Tag::CodeBlock(_) => BlockKind::Code,
+        Tag::List(_) => BlockKind::List,
+        Tag::Table(_) => BlockKind::Table,
+        Tag::BlockQuote(_) => BlockKind::Blockquote,
+        _ => return None,
+    })
+}
+
+const fn number(level: HeadingLevel) -> u8 {
+    match level {
+        HeadingLevel::H1 => 1,
+        HeadingLevel::H2 => 2,
+        HeadingLevel::H3 => 3,
+        HeadingLevel::H4 => 4,
+        HeadingLevel::H5 => 5,
+        HeadingLevel::H6 => 6,
+    }
+}
+
+/// True if a text in Markdown has a sign that every link in brackets, image and element needs.
+pub(in crate::page) fn has_marks(text: &str) -> bool {
+    text.contains(['[', '<'])
+}
+
+/// What Wiki.js' Markdown has beyond `CommonMark` and that moves the bounds of blocks, or the
+/// text of a heading.
+pub(in crate::page) fn options() -> Options {
+    Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_HEADING_ATTRIBUTES
+}
+
+/// Where the front matter at the start of the page ends; 0 if there is none.
+///
+/// It is closed by `---` or `...`, and its first line that is no comment names a key: a page can
+/// begin with a rule, too. (The parser's own front matter can stand anywhere and would hide what
+/// lies between two rules.)
+pub(in crate::page) fn front_matter(text: &str) -> usize {
+    let mut lines = text.split_inclusive('\n');
+    // Some editors start with a byte order mark.
+    let is_rule = |line: &&str| line.trim_start_matches('\u{feff}').trim_end() == "---";
+    let Some(first) = lines.next().filter(is_rule) else {
+        return 0;
+    };
+    let mut end = first.len();
+    let mut names_key = false;
+    for line in lines {
+        end += line.len();
+        let bare = line.trim_end();
+        if names_key && (bare == "---" || bare == "...") {
+            return end;
+        }
+        if !names_key && !bare.starts_with('#') {
+            // Behind a rule comes an empty line, or a sentence.
+            if !is_key(bare) {
+                return 0;
+            }
+            names_key = true;
+        }
+    }
+    0
+}
+
+/// Whether a line names a key: one word before its first colon.
+fn is_key(line: &str) -> bool {
+    line.split_once(':')
+        .is_some_and(|(key, _)| !key.is_empty() && !key.contains(char::is_whitespace))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,322 @@
+//! Parts of a Markdown page: found by a selector, and changed while all else stays as it is.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::Serialize;
+use thiserror::Error;
+
+use super::super::hidden::escaped;
+use super::super::model::similarity::Alike;
+use super::super::select::position::line_feeds;
+use super::super::select::selector::Selector;
+use super::outline::{Heading, Outline};
+
+/// How texts are normalized before they are compared.
+type Fold = fn(&str) -> Cow<'_, str>;
+
+/// The most characters of a heading's text that are shown.
+const MAX_TEXT: usize = 200;
+
+/// A part of a page, as byte ranges of its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// All of it, with the heading that it begins at.
+    pub range: Range<usize>,
+    /// Where its body begins: behind the heading's lines; before the first heading behind the
+    /// front matter.
+    pub body: usize,
+}
+
+/// One of several parts that a selector could mean.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Candidate {
+    /// A selector of this part alone.
+    pub selector: String,
+    /// The level of its heading.
+    pub level: u8,
+    /// The text of its heading.
+    pub text: String,
+    /// The line of its heading, from 1.
+    pub line: usize,
+}
+
+/// Why a selector names no part of a page.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SectionFault {
+    /// There is none.
+    #[error("the page has no such section")]
+    NotFound,
+    /// There are several.
+    #[error("the page has {} such sections", candidates.len())]
+    Ambiguous {
+        /// All of them, in page order.
+        candidates: Vec<Candidate>,
+    },
+}
+
+/// What becomes of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SectionMode {
+    /// The content takes the place of the whole part, the heading included.
+    Replace,
+    /// The content is added at the end of the part, behind the parts below its heading.
+    Append,
+    /// The content is added before the part's body: behind the heading's lines, or behind the
+    /// front matter.
+    Prepend,
+    /// The content is added behind the part. That is where [`Self::Append`] adds, too: the word
+    /// says that it is meant to be a part of its own.
+    InsertAfter,
+    /// The part goes, with its heading; content is not looked at.
+    Remove,
+}
+
+/// Finds the part of a page that a selector names.
+///
+/// A name is compared with whole heading texts, and one with a `/` with paths, too: a heading's
+/// text behind those of the headings that it stands under, from any of them on. So a heading with
+/// a `/` in its own text is found, alone or in a path. White space around texts does not count;
+/// letter case counts only where headings of that very case are there.
+///
+/// # Errors
+/// There is none, or there are several. White space alone before the first heading is no part.
+pub fn find_section(text: &str, selector: &Selector) -> Result<Section, SectionFault> {
+    Outline::of(text).find(selector)
+}
+
+/// Changes one part of a page; all outside of it stays byte for byte.
+///
+/// Content is put in as it is. Where it meets text without a blank line between them, line ends
+/// are added, in the kind that the page has most; where a removed part leaves an underlined
+/// heading behind a line of text, too. At the end of the page the content ends with a line feed
+/// if the page did. Empty content adds nothing, and replacing by it is removing.
+///
+/// # Errors
+/// The selector names no part, or several.
+pub fn edit_section(
+    text: &str,
+    selector: &Selector,
+    mode: SectionMode,
+    content: &str,
+) -> Result<String, SectionFault> {
+    let Section { range, body } = find_section(text, selector)?;
+    let (gone, content) = match mode {
+        SectionMode::Replace => (range, content),
+        SectionMode::Remove => (range, ""),
+        SectionMode::Append | SectionMode::InsertAfter => (range.end..range.end, content),
+        SectionMode::Prepend => (body..body, content),
+    };
+    let before = text.get(..gone.start).unwrap_or_default();
+    let after = text.get(gone.end..).unwrap_or_default();
+    let line_end = line_end(text);
+    let mut edited = before.to_owned();
+    let end_lines = |edited: &mut String, number| {
+        edited.extend(std::iter::repeat_n(line_end, number));
+    };
+    if content.is_empty() {
+        if !gone.is_empty() && !is_marked_heading(after) {
+            end_lines(&mut edited, missing_line_ends(before, after));
+        }
+    } else {
+        end_lines(&mut edited, missing_line_ends(before, content));
+        edited.push_str(content);
+        let missing = if after.is_empty() {
+            usize::from(text.ends_with('\n') && !content.ends_with('\n'))
+        } else {
+            missing_line_ends(content, after)
+        };
+        end_lines(&mut edited, missing);
+    }
+    edited.push_str(after);
+    Ok(edited)
+}
+
+impl Outline<'_> {
+    /// Finds the part that a selector names; see [`find_section`].
+    ///
+    /// # Errors
+    /// There is none, or there are several.
+    pub fn find(&self, selector: &Selector) -> Result<Section, SectionFault> {
+        match selector {
+            Selector::Heading { level, index } => self
+                .headings
+                .iter()
+                .filter(|heading| heading.level == *level)
+                .nth(*index)
+                .map(section)
+                .ok_or(SectionFault::NotFound),
+            Selector::Section { index: 0 } => self.lead(),
+            Selector::Section { index } => self.part(*index),
+            Selector::Named(name) => self.named(name),
+        }
+    }
+
+    fn lead(&self) -> Result<Section, SectionFault> {
+        let start = self.bounds.start;
+        let end = self.first_heading();
+        let lead = self.text.get(start..end).unwrap_or_default();
+        if lead.trim().is_empty() {
+            return Err(SectionFault::NotFound);
+        }
+        Ok(Section {
+            range: start..end,
+            body: self.body,
+        })
+    }
+
+    fn part(&self, number: usize) -> Result<Section, SectionFault> {
+        let mut starts = self.part_starts().skip(number.saturating_sub(1));
+        let start = starts.next().ok_or(SectionFault::NotFound)?;
+        let end = starts.next().unwrap_or(self.bounds.end);
+        let heading = |heading: &&Heading| heading.lines.start == start;
+        let body = self.headings.iter().find(heading);
+        Ok(Section {
+            range: start..end,
+            body: body.map_or(start, |heading| heading.lines.end),
+        })
+    }
+
+    fn named(&self, name: &str) -> Result<Section, SectionFault> {
+        let name = name.trim();
+        let mut found = self.of_name(name, |text| Cow::Borrowed(text));
+        if found.is_empty() {
+            found = self.of_name(&name.to_lowercase(), |text| Cow::Owned(text.to_lowercase()));
+        }
+        match found.as_slice() {
+            [] => Err(SectionFault::NotFound),
+            [only] => Ok(section(only)),
+            several => Err(SectionFault::Ambiguous {
+                candidates: self.candidates(several),
+            }),
+        }
+    }
+
+    /// The headings of a name, which was folded as their texts are.
+    fn of_name(&self, name: &str, fold: Fold) -> Vec<&Heading> {
+        let is_named = |heading: &&Heading| {
+            if name.contains('/') {
+                self.is_path(heading, name, fold)
+            } else {
+                fold(&heading.text) == name
+            }
+        };
+        self.headings.iter().filter(is_named).collect()
+    }
+
+    /// Whether a path leads to a heading, from any heading above it on.
+    fn is_path(&self, heading: &Heading, path: &str, fold: Fold) -> bool {
+        let Some(rest) = path.strip_suffix(&*fold(&heading.text)) else {
+            return false;
+        };
+        let Some(above) = rest.trim_end().strip_suffix('/') else {
+            return rest.is_empty();
+        };
+        heading
+            .parent
+            .and_then(|parent| self.headings.get(parent))
+            .is_some_and(|parent| self.is_path(parent, above.trim_end(), fold))
+    }
+
+    /// Names the headings that a selector most likely means which names none: those whose texts
+    /// are most alike, or of the level and about the index that it says.
+    #[must_use]
+    pub fn nearest_headings(&self, selector: &Selector, most: usize) -> Vec<Candidate> {
+        let all = self.headings.iter();
+        match selector {
+            Selector::Named(name) => {
+                let last = name.rsplit('/').next().unwrap_or_default();
+                let alike = Alike::to(last);
+                let likeness = |alike: &Alike, heading: &&Heading| alike.likeness(&heading.text);
+                let nearest = alike.nearest(all, most, 0, likeness);
+                nearest
+                    .into_iter()
+                    .flat_map(|heading| self.candidates(&[heading]))
+                    .collect()
+            }
+            Selector::Heading { level, .. } => {
+                let of_level: Vec<&Heading> =
+                    all.filter(|heading| heading.level == *level).collect();
+                let skipped = of_level.len().saturating_sub(most);
+                match of_level.get(skipped..) {
+                    // The index is behind the last one.
+                    Some(last) if !last.is_empty() => self.candidates(last),
+                    _ => self.candidates(&self.headings.iter().take(most).collect::<Vec<_>>()),
+                }
+            }
+            Selector::Section { .. } => self.candidates(&all.take(most).collect::<Vec<_>>()),
+        }
+    }
+
+    /// Names every heading, in page order.
+    #[must_use]
+    pub fn named_headings(&self) -> Vec<Candidate> {
+        self.candidates(&self.headings.iter().collect::<Vec<_>>())
+    }
+
+    /// Names each of these headings; they are in page order.
+    fn candidates(&self, several: &[&Heading]) -> Vec<Candidate> {
+        let mut wanted = several.iter().peekable();
+        let mut seen = [0_usize; 7];
+        let mut candidates = Vec::new();
+        for heading in &self.headings {
+            let Some(index) = seen.get_mut(usize::from(heading.level)) else {
+                continue;
+            };
+            if wanted.next_if(|next| next.lines == heading.lines).is_some() {
+                let level = heading.level;
+                let selector = Selector::Heading {
+                    level,
+                    index: *index,
+                };
+                candidates.push(Candidate {
+                    selector: selector.to_string(),
+                    level,
+                    text: escaped(&heading.text, MAX_TEXT),
+                    line: heading.line,
+                });
+            }
+            *index += 1;
+        }
+        candidates
+    }
+}
+
+fn section(heading: &Heading) -> Section {
+    Section {
+        range: heading.section.clone(),
+        body: heading.lines.end,
+    }
+}
+
+/// Whether a text begins with a heading that needs no blank line before it.
+fn is_marked_heading(text: &str) -> bool {
+    let text = text.trim_start();
+    let rest = text.trim_start_matches('#');
+    rest.len() < text.len() && rest.chars().next().is_none_or(char::is_whitespace)
+}
+
+/// How many line ends are missing between two texts for a blank line to lie there.
+fn missing_line_ends(before: &str, after: &str) -> usize {
+    if before.is_empty() || after.is_empty() {
+        return 0;
+    }
+    // Other white space, such as a no-break space, makes a paragraph.
+    let is_blank =
+        |line: Option<&str>| !line.unwrap_or_default().contains(|c| !" \t\r".contains(c));
+    let ended = before.strip_suffix('\n');
+    let has_blank =
+        is_blank(ended.unwrap_or(before).rsplit('\n').next()) || is_blank(after.split('\n').next());
+    usize::from(ended.is_none()) + usize::from(!has_blank)
+}
+
+/// The line end that a text has most.
+fn line_end(text: &str) -> &'static str {
+    let all = line_feeds(text);
+    let with_return = text.matches("\r\n").count();
+    if with_return * 2 > all { "\r\n" } else { "\n" }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,422 @@
+//! The parts of a page's source that run in readers' browsers or make them load something from
+//! other sites.
+
+use pulldown_cmark::{Event, Parser, Tag as MarkdownTag, TagEnd};
+use url::Url;
+
+use super::super::html::{Tag, Token, scan};
+use super::super::markdown::html_block::HtmlBlock;
+use super::super::markdown::outline::{Format, has_marks, options};
+use super::super::select::position::line_feeds;
+
+/// A part of a source that is more than text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Active {
+    /// What it is.
+    pub kind: ActiveKind,
+    /// A word that identifies it: an element, an attribute, or the host of an address.
+    pub what: String,
+    /// Its line, from 1.
+    pub line: usize,
+}
+
+/// What an active part does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ActiveKind {
+    /// It runs: a script, a handler, a `javascript:` address.
+    Script,
+    /// Browsers load it from another site by themselves: a picture, a style, a frame.
+    Foreign,
+}
+
+/// Attributes whose addresses browsers load by themselves.
+const LOADING: [&str; 7] = [
+    "src",
+    "srcset",
+    "poster",
+    "data",
+    "background",
+    "imagesrcset",
+    "xlink:href",
+];
+/// Elements whose `href` browsers load by themselves; on others it is a link.
+const LOADED_BY_HREF: [&str; 5] = ["link", "image", "use", "feimage", "base"];
+/// Schemes whose addresses run the code that follows.
+const RUNNING: [&str; 3] = ["javascript:", "vbscript:", "data:text/html"];
+/// The most bytes of a style sheet that are searched for the host of one address, since every mark
+/// could otherwise cover the rest of the sheet.
+const MOST_BYTES: usize = 512;
+/// The longest word that is shown, in characters.
+const MOST_CHARS: usize = 80;
+
+/// All active parts of a source, in order. Code that is only displayed does not count.
+#[must_use]
+pub fn active(text: &str, format: Format, wiki: &Url) -> Vec<Active> {
+    let mut found = Found {
+        wiki,
+        active: Vec::new(),
+    };
+    match format {
+        Format::Markdown if has_marks(text) => found.markdown(text),
+        Format::Html => found.html(text, |at| at),
+        // AsciiDoc passes HTML through only between these marks.
+        Format::AsciiDoc if text.contains("+++") || text.contains("pass:") => {
+            found.html(text, |at| at);
+        }
+        Format::Markdown | Format::AsciiDoc | Format::Other => {}
+    }
+    let (mut passed, mut line) = (0, 1);
+    found.active.sort_by_key(|(at, _)| *at);
+    let placed = found.active.into_iter().map(|(at, mut active)| {
+        line += line_feeds(text.get(passed..at).unwrap_or_default());
+        passed = passed.max(at);
+        active.line = line;
+        active
+    });
+    placed.collect()
+}
+
+/// What a style sheet loads from other sites.
+#[must_use]
+pub fn active_styles(css: &str, wiki: &Url) -> Vec<Active> {
+    let mut found = Found {
+        wiki,
+        active: Vec::new(),
+    };
+    found.css(css, 0);
+    let mut active: Vec<Active> = found.active.into_iter().map(|(_, active)| active).collect();
+    for one in &mut active {
+        one.line = 1;
+    }
+    active
+}
+
+struct Found<'a> {
+    wiki: &'a Url,
+    /// Each with its byte offset.
+    active: Vec<(usize, Active)>,
+}
+
+impl Found<'_> {
+    fn add(&mut self, kind: ActiveKind, what: impl AsRef<str>, at: usize) {
+        let what = super::super::escaped(what.as_ref(), MOST_CHARS);
+        self.active.push((
+            at,
+            Active {
+                kind,
+                what,
+                line: 0,
+            },
+        ));
+    }
+
+    fn markdown(&mut self, text: &str) {
+        // The wiki also renders the head of a page (it does not know YAML blocks).
+        let mut block = HtmlBlock::default();
+        for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
+            match event {
+                // In a quote, the source has the quote's marks between the lines of a tag.
+                Event::Html(_) => block.push(text, range),
+                Event::End(TagEnd::HtmlBlock) => {
+                    let block = std::mem::take(&mut block);
+                    self.html(block.html(), |at| block.source(at).unwrap_or(range.start));
+                }
+                Event::InlineHtml(html) => self.html(&html, |at| range.start + at),
+                Event::Start(MarkdownTag::Link { dest_url, .. }) if runs(&dest_url) => {
+                    self.add(ActiveKind::Script, scheme_of(&dest_url), range.start);
+                }
+                Event::Start(MarkdownTag::Image { dest_url, .. }) => {
+                    self.address("img", &dest_url, range.start);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// HTML; `source` maps a byte of it to its place in the page's text.
+    fn html(&mut self, html: &str, source: impl Fn(usize) -> usize) {
+        let mut is_in_style = false;
+        scan(html, |token, range| {
+            let at = source(range.start);
+            match token {
+                Token::Open(tag) => {
+                    is_in_style = tag.name() == "style";
+                    self.tag(tag, at);
+                }
+                Token::Text(css) if is_in_style => self.css(css, at),
+                Token::Close(_) => is_in_style = false,
+                _ => {}
+            }
+        });
+    }
+
+    fn tag(&mut self, tag: &Tag, at: usize) {
+        let element = tag.name();
+        if element == "script" {
+            self.add(ActiveKind::Script, "script", at);
+        }
+        let attributes = tag.attributes();
+        let is_meta = element == "meta";
+        for (name, value) in attributes.iter() {
+            if is_handler(name) {
+                self.add(ActiveKind::Script, name, at);
+            } else if name == "srcdoc" {
+                self.add(ActiveKind::Script, "srcdoc", at);
+            } else if runs(value) {
+                self.add(ActiveKind::Script, scheme_of(value), at);
+            } else if name == "style" {
+                self.css(value, at);
+            } else if name == "srcset" || name == "imagesrcset" {
+                for one in value.split(',') {
+                    let address = one.split_whitespace().next().unwrap_or_default();
+                    self.address(element, address, at);
+                }
+            } else if LOADING.contains(&name) || name == "href" && LOADED_BY_HREF.contains(&element)
+            {
+                self.address(element, value, at);
+            } else if is_meta && name == "content" {
+                // `<meta http-equiv="refresh" content="0; url=…">` leads readers away by itself.
+                let lower = value.to_ascii_lowercase();
+                if let Some((_, address)) = lower.split_once("url=") {
+                    let address = address.trim_matches(['"', '\'', ' ']);
+                    if runs(address) {
+                        self.add(ActiveKind::Script, scheme_of(address), at);
+                    } else {
+                        self.address("meta refresh", address, at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The addresses of a style sheet or declaration.
+    fn css(&mut self, css: &str, at: usize) {
+        let lower = css.to_ascii_lowercase();
+        for mark in ["url(", "@import"] {
+            for (place, _) in lower.match_indices(mark) {
+                let rest = lower.get(place + mark.len()..).unwrap_or_default();
+                let rest = rest
+                    .get(..rest.floor_char_boundary(MOST_BYTES))
+                    .unwrap_or_default();
+                // An import's `url(` is found by itself.
+                let rest = rest.trim_start().trim_start_matches(['"', '\'']);
+                let end = rest.find(['"', '\'', '(', ')', ';', ' ', '\n']);
+                let address = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+                self.address("style", address, at + place);
+            }
+        }
+    }
+
+    /// Adds an address that browsers load, if it belongs to another site.
+    fn address(&mut self, by: &str, address: &str, at: usize) {
+        let address: String = address.trim().chars().filter(|c| !c.is_control()).collect();
+        // Only these can lead elsewhere; browsers treat a backslash as a slash.
+        if !address.starts_with(['/', '\\']) && !address.contains(':') {
+            return;
+        }
+        let Ok(url) = self.wiki.join(&address) else {
+            return;
+        };
+        let host = url.host_str().unwrap_or_default();
+        if host != self.wiki.host_str().unwrap_or_default() && !host.is_empty() {
+            self.add(ActiveKind::Foreign, format!("{by} from {host}"), at);
+        }
+    }
+}
+
+/// Whether an attribute holds a script: a handler, or what Wiki.js' own pages treat as one.
+fn is_handler(name: &str) -> bool {
+    let is_on = |name: &str| {
+        name.strip_prefix("on")
+            .is_some_and(|event| event.len() > 2 && event.bytes().all(|b| b.is_ascii_alphabetic()))
+    };
+    is_on(name)
+        || name == "v-html"
+        || name.starts_with("v-on:")
+        || name
+            .strip_prefix('@')
+            .is_some_and(|event| !event.is_empty())
+}
+
+/// Whether an address runs what follows its scheme. Browsers drop control characters and white
+/// space first.
+fn runs(address: &str) -> bool {
+    let longest = 16;
+    let bare: String = address
+        .chars()
+        .filter(|c| !c.is_control() && !c.is_whitespace())
+        .take(longest)
+        .collect::<String>()
+        .to_ascii_lowercase();
+    RUNNING.iter().any(|scheme| bare.starts_with(scheme))
+}
+
+fn scheme_of(address: &str) -> &'static str {
+    let first = address.trim_start().chars().next();
+    match first.map(|c| c.to_ascii_lowercase()) {
+        Some('v') => "vbscript:",
+        Some('d') => "data:text/html",
+        _ => "javascript:",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ActiveKind, Found, active, active_styles, has_marks};
+    use crate::page::Format;
+    use proptest::prelude::*;
+    use url::Url;
+
+    fn wiki() -> Url {
+        Url::parse("https://wiki.example.org").unwrap()
+    }
+
+    fn found(text: &str, format: Format) -> Vec<(ActiveKind, String, usize)> {
+        let found = active(text, format, &wiki()).into_iter();
+        found.map(|one| (one.kind, one.what, one.line)).collect()
+    }
+
+    #[test]
+    fn what_runs_is_found_in_every_form() {
+        for (text, what) in [
+            ("<script>x()</script>", "script"),
+            ("text <script src=x.js></script>", "script"),
+            ("<ScRiPt >x</script>", "script"),
+            ("<a onclick=\"x()\">y</a>", "onclick"),
+            ("<img src=x onerror=x()>", "onerror"),
+            ("<svg onload=x()>", "onload"),
+            ("<a href=\"java\tscript:x()\">y</a>", "javascript:"),
+            ("<a href=' JavaScript:x()'>y</a>", "javascript:"),
+            ("<form action=javascript:x()>", "javascript:"),
+            ("<a href='data:text/html,x'>y</a>", "data:text/html"),
+            ("<iframe srcdoc='<p>x'></iframe>", "srcdoc"),
+            ("<p @click='x()'>y</p>", "@click"),
+            ("<p v-html='x'>y</p>", "v-html"),
+            ("[y](javascript:x())", "javascript:"),
+            ("> <p\n> onclick=x()>y</p>", "onclick"),
+            ("> a <b\n> onclick=x()>y</b>", "onclick"),
+            ("- <p\n  onclick=x()>y</p>", "onclick"),
+            (
+                "<meta http-equiv=refresh content='0; url=javascript:x()'>",
+                "javascript:",
+            ),
+        ] {
+            let found = found(text, Format::Markdown);
+            let whats: Vec<&str> = found.iter().map(|(_, what, _)| &**what).collect();
+            assert_eq!(whats, [what], "{text}");
+            assert_eq!(found[0].0, ActiveKind::Script);
+        }
+    }
+
+    #[test]
+    fn what_is_loaded_from_elsewhere_is_found_in_every_form() {
+        for (text, what) in [
+            ("![x](https://evil.example/x.png)", "img from evil.example"),
+            ("<img src=//evil.example/x>", "img from evil.example"),
+            ("<img src='/\\evil.example/x'>", "img from evil.example"),
+            ("<img src='\\\\evil.example/x'>", "img from evil.example"),
+            (
+                "<img src='https:\\\\evil.example/x'>",
+                "img from evil.example",
+            ),
+            (
+                "---\nt: <img src=//evil.example/x>\n---\n",
+                "img from evil.example",
+            ),
+            (
+                "<img srcset='/a 1x, https://evil.example/b 2x'>",
+                "img from evil.example",
+            ),
+            (
+                "<iframe src='https://evil.example'></iframe>",
+                "iframe from evil.example",
+            ),
+            (
+                "<link rel=stylesheet href=https://evil.example/x.css>",
+                "link from evil.example",
+            ),
+            (
+                "<p style='background:url(https://evil.example/x)'>y</p>",
+                "style from evil.example",
+            ),
+            (
+                "<style>@import 'https://evil.example/x';</style>",
+                "style from evil.example",
+            ),
+            (
+                "<video poster=https://evil.example/x></video>",
+                "video from evil.example",
+            ),
+        ] {
+            let found = found(text, Format::Markdown);
+            let whats: Vec<&str> = found.iter().map(|(_, what, _)| &**what).collect();
+            assert_eq!(whats, [what], "{text}");
+            assert_eq!(found[0].0, ActiveKind::Foreign);
+        }
+        let css = "a{background:url( \"//evil.example/x\" )}b{background:url(/own.png)}";
+        assert_eq!(active_styles(css, &wiki()).len(), 1);
+    }
+
+    #[test]
+    fn what_is_shown_or_stays_on_the_wiki_is_not_active() {
+        for text in [
+            "`<script>` and `onclick=` are words",
+            "```html\n<script>x()</script>\n```",
+            "    <script>x()</script>",
+            "[a link](https://evil.example) and <https://evil.example>",
+            "<a href=https://evil.example>y</a>",
+            "![own](/x.png) ![own](https://wiki.example.org/x.png) ![own](x.png)",
+            "javascript: is a scheme, onclick=1 an attribute",
+            "<p class=onclick data-on=1 on=2>y</p>",
+            "<!-- <script>x()</script> -->",
+            "<img src='data:image/png;base64,AAAA'>",
+        ] {
+            assert_eq!(found(text, Format::Markdown), [], "{text}");
+        }
+        // No HTML in Markdown, and some in HTML.
+        assert_eq!(found("<svg/onload=x()>", Format::Markdown), []);
+        assert_eq!(found("<svg/onload=x()>", Format::Html).len(), 1);
+        assert_eq!(found("= A\n\n<script>x</script>\n", Format::AsciiDoc), []);
+        assert_eq!(
+            found("++++\n<script>x</script>\n++++\n", Format::AsciiDoc).len(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_style_sheet_of_unended_addresses_is_looked_through_in_linear_time() {
+        for mark in ["url(", "@import"] {
+            let css = mark.repeat(100_000);
+            let began = std::time::Instant::now();
+            assert_eq!(active_styles(&css, &wiki()), []);
+            assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+        }
+    }
+
+    #[test]
+    fn its_line_is_told() {
+        let text = "---\nt: 1\n---\n\none\n\n<p>\n<b onclick=x>y</b></p>\n\n![x](//e.example/x)\n";
+        let lines: Vec<usize> = found(text, Format::Markdown)
+            .into_iter()
+            .map(|(_, _, line)| line)
+            .collect();
+        assert_eq!(lines, [8, 10]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_without_brackets_has_nothing_active(text in r"([a/:&;#!|`=~*_\](){}$\n -]|javascript:|&lt;|&#91;){0,24}") {
+            let wiki = wiki();
+            let mut all = Found { wiki: &wiki, active: Vec::new() };
+            all.markdown(&text);
+            prop_assert!(has_marks(&text) || all.active.is_empty());
+        }
+
+        #[test]
+        fn no_text_is_too_strange(text in r#"[<>a-c="'/:()!\[\]@\n ]{0,80}"#) {
+            for format in [Format::Markdown, Format::Html, Format::AsciiDoc] {
+                let _ = found(&text, format);
+            }
+        }
+    }
+}

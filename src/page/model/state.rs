@@ -1,0 +1,131 @@
+//! All that Wiki.js keeps of a page.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::super::{Date, Field, Locale, PagePath, Thing, same_css};
+use crate::fields::page_fields;
+
+macro_rules! make_state {
+    ({ $($always:tt)* } { $($allowed:tt)* }) => {
+        make_state! { @ $($always)* $($allowed)* }
+    };
+    (@ $(
+        $(#[$doc:meta])* $field:ident, $member:ident: $type:ty = $name:literal,
+        same($same:path), read($read:literal), write($write:literal),
+        update($update:ident), shown($shown:ident), versions($versions:literal);
+    )*) => {
+        /// All that Wiki.js keeps of a page: the thirteen fields that a write must not lose, the id
+        /// and the time of the last write.
+        ///
+        /// Its JSON, members in this order, is what the audit log keeps under its SHA-256.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        pub struct PageState {
+            /// The page's id; none for a page that is yet to be created.
+            #[serde(skip_serializing_if = "Option::is_none", default)]
+            pub id: Option<i64>,
+            $( $(#[$doc])* #[serde(rename = $name)] pub $member: $type, )*
+            /// When the wiki last wrote the page; none for a page that is yet to be written.
+            #[serde(skip_serializing_if = "Option::is_none", default)]
+            pub updated_at: Option<Date>,
+            /// The fields whose values nobody could read: what stands in them here is no value of
+            /// theirs. States that were kept before this was said name none.
+            #[serde(skip_serializing_if = "Vec::is_empty", default)]
+            pub unknown: Vec<Field>,
+            /// What of the page it is a state of, where it is not the page itself.
+            #[serde(skip_serializing_if = "Option::is_none", default)]
+            pub thing: Option<Thing>,
+        }
+
+        impl PageState {
+            /// Whether one field is the same in both: tags as sets, dates as instants, styles by
+            /// what they mean (W24), the rest to the letter.
+            #[must_use]
+            pub fn same(&self, other: &Self, field: Field) -> bool {
+                match field { $( Field::$field => $same(&self.$member, &other.$member), )* }
+            }
+
+            /// The value of one field as JSON, as tools and records show it.
+            #[must_use]
+            pub fn value(&self, field: Field) -> Value {
+                match field { $( Field::$field => json!(self.$member), )* }
+            }
+
+            fn take_value(&mut self, field: Field, from: &Self) {
+                match field { $( Field::$field => self.$member.clone_from(&from.$member), )* }
+            }
+        }
+    };
+}
+
+page_fields!(make_state);
+
+impl PageState {
+    /// The text of a field that may be long; `None` of the others.
+    #[must_use]
+    pub fn text(&self, field: Field) -> Option<&str> {
+        match field {
+            Field::Content => Some(&self.content),
+            Field::ScriptCss => Some(&self.script_css),
+            Field::ScriptJs => Some(&self.script_js),
+            _ => None,
+        }
+    }
+
+    /// Whether the value of a field is known.
+    #[must_use]
+    pub fn knows(&self, field: Field) -> bool {
+        !self.unknown.contains(&field)
+    }
+
+    /// Whether it is of something that the wiki knows by an id: a page, or what belongs to one.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.id.is_some()
+            || self
+                .thing
+                .as_ref()
+                .is_some_and(|thing| thing.id().is_some())
+    }
+
+    /// Takes one field over from another state, known or not.
+    pub fn take(&mut self, field: Field, from: &Self) {
+        self.unknown.retain(|unknown| *unknown != field);
+        if !from.knows(field) {
+            self.unknown.push(field);
+        }
+        self.take_value(field, from);
+        if let (Field::Content, Some(own), Some(theirs)) = (field, &mut self.thing, &from.thing) {
+            own.take_content(theirs);
+        }
+    }
+
+    /// The fields that differ, in order; of a thing, those that are its own.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Vec<Field> {
+        self.own_fields()
+            .filter(|field| !self.same(other, *field))
+            .collect()
+    }
+
+    /// The fields that are its own, in order.
+    pub fn own_fields(&self) -> impl Iterator<Item = Field> + use<> {
+        let mut own: Vec<Field> = Field::ALL.into();
+        if let Some(thing) = &self.thing {
+            own.retain(|field| thing.has_own(*field));
+        }
+        own.into_iter()
+    }
+}
+
+pub(in crate::page) fn same_tags(ours: &[String], theirs: &[String]) -> bool {
+    sorted(ours) == sorted(theirs)
+}
+
+fn sorted(tags: &[String]) -> Vec<&str> {
+    let mut tags: Vec<&str> = tags.iter().map(String::as_str).collect();
+    tags.sort_unstable();
+    tags.dedup();
+    tags
+}

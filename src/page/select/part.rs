@@ -1,0 +1,381 @@
+//! How a reader names a part of a page: any selector, then parts below it, down to a block.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::super::markdown::block::BlockKind;
+use super::super::markdown::outline::{Heading, Outline};
+use super::super::markdown::sections::{Section, SectionFault};
+use super::part_kind::PartKind;
+use super::selector::{Rest, Selector, SelectorFault};
+
+/// A step of the way to a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PartStep {
+    /// A section below what the steps before named.
+    Section(Selector),
+    /// A block there.
+    Block {
+        /// Of this kind.
+        kind: BlockKind,
+        /// From 0, among those of its kind.
+        index: usize,
+    },
+}
+
+/// A name for a part of a page, for reading: `heading:h2[0]/block:code[0]?full=true`. Without the
+/// last index it names all parts of that kind, to be listed: `heading:h2[0]/block:code`.
+///
+/// ```
+/// use wikijs_gate::page::PartSelector;
+///
+/// let part = PartSelector::parse("heading:h2[0]/block:code[1]?full=true").unwrap();
+/// assert_eq!((part.steps.len(), part.is_full), (2, true));
+/// assert!(PartSelector::parse("heading:h2").unwrap().listed.is_some());
+/// assert_eq!(PartSelector::parse("block:cod[0]").unwrap_err().at, 6);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartSelector {
+    /// At least one, or a kind to list.
+    pub steps: Vec<PartStep>,
+    /// The kind whose parts are to be listed, of what the steps name.
+    pub listed: Option<PartKind>,
+    /// Whether the usual limit of size is lifted to the highest.
+    pub is_full: bool,
+}
+
+impl PartSelector {
+    /// Reads a selector. White space around it does not count. A heading's text or path can only
+    /// come first, and only a block can follow it.
+    ///
+    /// # Errors
+    /// The first fault, with its place.
+    pub fn parse(text: &str) -> Result<Self, SelectorFault> {
+        let trimmed = text.trim_end();
+        let bare = trimmed.strip_suffix("?full=true");
+        let is_full = bare.is_some();
+        let text = bare.unwrap_or(trimmed);
+        let mut rest = Rest::of(text);
+        let mut steps = Vec::new();
+        if !is_typed(rest.text) {
+            // Edits take headings only: a block behind a heading's text is a reader's.
+            let name = rest.text.find("/block:").and_then(|at| rest.text.get(..at));
+            let Some(name) = name else {
+                let steps = vec![PartStep::Section(Selector::parse(text)?)];
+                return Ok(Self {
+                    steps,
+                    listed: None,
+                    is_full,
+                });
+            };
+            steps.push(PartStep::Section(Selector::Named(name.trim().to_owned())));
+            rest.skip(name);
+            rest.skip("/");
+        }
+        loop {
+            let kind = kind(&mut rest)?;
+            if rest.text.is_empty() {
+                let listed = Some(kind);
+                return Ok(Self {
+                    steps,
+                    listed,
+                    is_full,
+                });
+            }
+            steps.push(PartStep::to(kind, rest.index()?));
+            if rest.text.is_empty() {
+                return Ok(Self {
+                    steps,
+                    listed: None,
+                    is_full,
+                });
+            }
+            if !rest.skip("/") {
+                return Err(
+                    rest.fault("only \"/\" with a part below, or \"?full=true\", may follow")
+                );
+            }
+        }
+    }
+}
+
+impl PartSelector {
+    /// The same without its size suffix.
+    #[must_use]
+    pub fn without_size(&self) -> Self {
+        Self {
+            is_full: false,
+            ..self.clone()
+        }
+    }
+}
+
+/// Whether a selector begins with a type, and so is no heading's text.
+fn is_typed(text: &str) -> bool {
+    ["heading:", "block:"]
+        .iter()
+        .any(|kind| text.starts_with(kind))
+        || Rest::begins_heading(text)
+        || level(text).is_some()
+        || Rest::begins_section(text)
+}
+
+/// The level that a text names which is nothing else: `h2`.
+fn level(text: &str) -> Option<u8> {
+    let digit = text.strip_prefix('h')?.parse().ok()?;
+    (text.len() == 2 && (1..=6).contains(&digit)).then_some(digit)
+}
+
+fn kind(rest: &mut Rest<'_>) -> Result<PartKind, SelectorFault> {
+    if let Some(level) = level(rest.text) {
+        rest.skip(rest.text);
+        return Ok(PartKind::Headings(level));
+    }
+    if !rest.skip("block:") {
+        return rest
+            .kind()?
+            .ok_or_else(|| rest.fault("a part below is a heading:, a section or a block:"));
+    }
+    let kind = BlockKind::ALL
+        .into_iter()
+        .find(|kind| rest.skip(kind.name()));
+    kind.map(PartKind::Blocks).ok_or_else(|| {
+        rest.fault("a block's type is one of paragraph, code, list, table, blockquote")
+    })
+}
+
+impl PartStep {
+    /// The step to the part of a kind with this index.
+    const fn to(kind: PartKind, index: usize) -> Self {
+        match kind {
+            PartKind::Headings(level) => Self::Section(Selector::Heading { level, index }),
+            PartKind::Sections => Self::Section(Selector::Section { index }),
+            PartKind::Blocks(kind) => Self::Block { kind, index },
+        }
+    }
+}
+
+impl fmt::Display for PartSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, step) in self.steps.iter().enumerate() {
+            if index > 0 {
+                f.write_str("/")?;
+            }
+            match step {
+                PartStep::Section(selector) => write!(f, "{selector}")?,
+                PartStep::Block { kind, index } => write!(f, "block:{kind}[{index}]")?,
+            }
+        }
+        if let Some(kind) = self.listed {
+            let slash = if self.steps.is_empty() { "" } else { "/" };
+            write!(f, "{slash}{kind}")?;
+        }
+        f.write_str(if self.is_full { "?full=true" } else { "" })
+    }
+}
+
+impl Outline<'_> {
+    /// Finds the part that a reader's selector names, or whose parts of a kind it lists.
+    ///
+    /// # Errors
+    /// There is none, or there are several.
+    pub fn find_part(&self, selector: &PartSelector) -> Result<Section, SectionFault> {
+        let mut below: Option<Outline<'_>> = None;
+        let mut found = Section {
+            range: self.bounds.clone(),
+            body: self.body,
+        };
+        for step in &selector.steps {
+            let here = below.as_ref().unwrap_or(self);
+            found = match step {
+                PartStep::Section(selector) => here.find(selector)?,
+                PartStep::Block { kind, index } => here.block_at(*kind, *index)?,
+            };
+            below = Some(here.within(&(found.body..found.range.end)));
+        }
+        Ok(found)
+    }
+
+    /// Finds the heading that an address names behind its `#`: the wiki writes a heading's text
+    /// there in lower case, with `-` for white space and without other marks; behind that of a
+    /// repeated one `-1`, `-2` and so on.
+    ///
+    /// # Errors
+    /// There is none; of several the wiki means the first.
+    pub fn find_anchor(&self, anchor: &str) -> Result<Section, SectionFault> {
+        let wanted = slug(anchor);
+        let repeated = wanted.rsplit_once('-');
+        let repeated = repeated.and_then(|(name, count)| Some((name, count.parse().ok()?)));
+        self.find_text(&wanted, 0)
+            .or_else(|| repeated.and_then(|(name, count)| self.find_text(name, count)))
+            .ok_or(SectionFault::NotFound)
+    }
+
+    /// The section of the heading with this text, but for case and marks, behind so many of the
+    /// same text.
+    fn find_text(&self, text: &str, behind: usize) -> Option<Section> {
+        let wanted = slug(text);
+        self.headings
+            .iter()
+            .filter(|heading| !wanted.is_empty() && slug(&heading.text) == wanted)
+            .nth(behind)
+            .map(|heading| Section {
+                range: heading.section.clone(),
+                body: heading.lines.end,
+            })
+    }
+
+    /// The section here that corresponds to a section of another outline: by the heading's text,
+    /// and by how many equal headings precede it. `None` if the other section has no heading; an
+    /// inner error if this outline lacks the heading.
+    #[must_use]
+    pub fn find_same(
+        &self,
+        section: &Section,
+        other: &Outline<'_>,
+    ) -> Option<Result<Section, SectionFault>> {
+        let its = |heading: &&Heading| heading.section == section.range;
+        let heading = other.headings.iter().find(its)?;
+        let wanted = slug(&heading.text);
+        let before = other.headings.iter().take_while(|other| *other != heading);
+        let behind = before.filter(|other| slug(&other.text) == wanted).count();
+        Some(
+            self.find_text(&wanted, behind)
+                .ok_or(SectionFault::NotFound),
+        )
+    }
+
+    fn block_at(&self, kind: BlockKind, index: usize) -> Result<Section, SectionFault> {
+        let block = self
+            .blocks
+            .iter()
+            .filter(|block| block.kind == kind)
+            .nth(index);
+        let Range { start, end } = block.ok_or(SectionFault::NotFound)?.range;
+        // What lies in a block begins behind its own first byte.
+        let body = (start + 1..end).find(|at| self.text.is_char_boundary(*at));
+        Ok(Section {
+            range: start..end,
+            body: body.unwrap_or(end),
+        })
+    }
+}
+
+fn slug(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c == '-');
+    let words = words.map(|word| word.chars().filter(|c| c.is_alphanumeric() || *c == '_'));
+    let words: Vec<String> = words.map(Iterator::collect).collect();
+    let words: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.join("-").to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PartSelector;
+    use crate::page::{Format, Outline, SectionFault};
+    use proptest::prelude::*;
+
+    const PAGE: &str = "Lead\n\n# One\n\n```sh\na\n```\n\n## Two\n\n- x\n\n  ```\n  b\n  ```\n- y\n\n> q\n>\n> - no\n\n### C# & F#\n\n| a |\n|---|\n| 1 |\n\n## Three\n\n```\nc\n```\n";
+
+    fn found<'a>(text: &'a str, name: &str) -> Result<&'a str, SectionFault> {
+        let part = Outline::in_format(text, Format::Markdown)
+            .find_part(&PartSelector::parse(name).expect(name))?;
+        Ok(text.get(part.range).unwrap())
+    }
+
+    #[test]
+    fn parts_below_parts_are_found() {
+        for (name, part) in [
+            ("block:code[0]", "```sh\na\n```\n"),
+            ("block:code[1]", "  ```\n  b\n  ```\n"),
+            ("block:code[2]", "```\nc\n```\n"),
+            ("heading:h2[0]/block:code[0]", "  ```\n  b\n  ```\n"),
+            ("h1[0]/h2[1]/block:code[0]", "```\nc\n```\n"),
+            ("heading:h2[1]/block:code[0]", "```\nc\n```\n"),
+            ("One/Two/block:list[0]", "- x\n\n  ```\n  b\n  ```\n- y\n"),
+            ("block:list[0]/block:code[0]", "  ```\n  b\n  ```\n"),
+            ("heading:h1[0]/heading:h2[1]", "## Three\n\n```\nc\n```\n"),
+            ("heading:h1[0]/section[0]", "\n```sh\na\n```\n\n"),
+            ("section[0]/block:paragraph[0]", "Lead\n"),
+            ("block:blockquote[0]", "> q\n>\n> - no\n"),
+            (
+                "heading:h2[0]/heading:h3[0]/block:table[0]",
+                "| a |\n|---|\n| 1 |\n",
+            ),
+        ] {
+            assert_eq!(found(PAGE, name), Ok(part), "{name}");
+        }
+        for name in [
+            "block:code[3]",
+            "block:list[1]",
+            "heading:h2[1]/block:table[0]",
+            "heading:h3[0]/block:code[0]",
+            "block:code[0]/block:code[0]",
+            "block:paragraph[1]",
+        ] {
+            assert_eq!(found(PAGE, name), Err(SectionFault::NotFound), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_address_names_a_heading_by_its_anchor() {
+        let outline = Outline::of(PAGE);
+        for (anchor, line) in [
+            ("c-f", "### C# & F#"),
+            ("three", "## Three"),
+            ("Three", "## Three"),
+            ("three-0", "## Three"),
+        ] {
+            let part = outline.find_anchor(anchor).expect(anchor);
+            assert!(PAGE.get(part.range).unwrap().starts_with(line));
+        }
+        assert!(outline.find_anchor("#").is_err());
+        assert!(outline.find_anchor("x").is_err());
+    }
+
+    #[test]
+    fn a_fault_is_told_with_its_place() {
+        for (text, at) in [
+            ("block:cod[0]", 6),
+            ("heading:h2[0]/Install", 14),
+            ("heading:h2[0]/block:codex", 24),
+            ("heading:h2[0]x", 13),
+            ("block:code[0]?full=false", 13),
+            ("section[1]/", 11),
+            ("", 0),
+            ("?full=true", 0),
+        ] {
+            let fault = PartSelector::parse(text).expect_err(text);
+            assert_eq!(fault.at, at, "{text}: {fault}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_selector_is_read_as_it_is_written(
+            text in prop_oneof!["\\PC*", "(section|heading:h|h[1-6]|block:(code|list)?|\\?full=true|[0-6\\[\\]/?ä ]){0,8}"],
+        ) {
+            match PartSelector::parse(&text) {
+                Ok(selector) => {
+                    prop_assert_eq!(PartSelector::parse(&selector.to_string()), Ok(selector));
+                }
+                Err(fault) => prop_assert!(fault.at <= text.chars().count()),
+            }
+        }
+
+        #[test]
+        fn every_block_is_found_again(text in "(# a\n|```\n|- x\n|  |> |\\| a \\|\n|\\|---\\|\n|b\n|\n){0,20}") {
+            let outline = Outline::of(&text);
+            for (at, block) in outline.blocks.iter().enumerate() {
+                let index = outline.blocks.iter().take(at).filter(|other| other.kind == block.kind).count();
+                let part = outline.find_part(&PartSelector::parse(&format!("block:{}[{index}]", block.kind)).unwrap());
+                prop_assert_eq!(part.unwrap().range, block.range.clone());
+                prop_assert!(block.range.start < block.range.end);
+            }
+        }
+    }
+}

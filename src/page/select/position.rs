@@ -1,0 +1,121 @@
+//! Describes for people where something is in a text, and the only difference between two texts.
+
+use serde::Serialize;
+
+/// The most places that a fault names.
+pub(in crate::page) const MAX_PLACES: usize = 10;
+/// The most characters of a line that a fault shows.
+const MAX_SHOWN: usize = 200;
+/// The most characters shown of a line before the place itself.
+const MAX_LEAD: usize = 60;
+
+/// A place in a text: its line, and what stands there.
+///
+/// Lines end in a line feed. The text is the page's, so it is data and never part of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The number of the line, from 1.
+    pub line: usize,
+    /// The line without its ending; of a long one 200 characters around the place, with `…`
+    /// where it was cut.
+    pub text: String,
+}
+
+impl Place {
+    /// The place at a byte offset; one that is no boundary of a character is the text's start.
+    #[must_use]
+    pub fn at(text: &str, offset: usize) -> Self {
+        let (before, after) = text.split_at_checked(offset).unwrap_or(("", text));
+        let lead = before.rsplit('\n').next().unwrap_or_default();
+        let rest = after.split('\n').next().unwrap_or_default();
+        Self {
+            line: 1 + line_feeds(before),
+            text: shown(lead, rest),
+        }
+    }
+
+    /// A whole line, whose number is known.
+    pub(in crate::page) fn whole(line: usize, text: &str) -> Self {
+        Self {
+            line,
+            text: shown("", text.strip_suffix('\n').unwrap_or(text)),
+        }
+    }
+}
+
+/// The number of line feeds in a text.
+pub(in crate::page) fn line_feeds(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
+}
+
+fn shown(lead: &str, rest: &str) -> String {
+    let rest = rest.strip_suffix('\r').unwrap_or(rest);
+    // The nth character from the end begins what is kept of the lead.
+    let kept = lead.char_indices().rev().take(MAX_LEAD).last();
+    let start = kept.map_or(lead.len(), |(at, _)| at);
+    let mut line = String::new();
+    if start > 0 {
+        line.push('…');
+    }
+    line.push_str(lead.get(start..).unwrap_or_default());
+    let room = MAX_SHOWN.saturating_sub(line.chars().count());
+    if rest.chars().nth(room).is_some() {
+        line.extend(rest.chars().take(room.saturating_sub(1)));
+        line.push('…');
+    } else {
+        line.push_str(rest);
+    }
+    line
+}
+
+/// The only difference between two texts that should be equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DiffersIn {
+    /// One has carriage returns before its line feeds, or at its end, where the other has none.
+    LineEndings,
+    /// One has white space where the other has other white space, or none.
+    WhiteSpace,
+}
+
+impl DiffersIn {
+    /// Both, the smaller difference first.
+    pub(in crate::page) const ALL: [Self; 2] = [Self::LineEndings, Self::WhiteSpace];
+
+    /// The characters in which the texts must agree, with their byte offsets.
+    pub(in crate::page) fn rest_of(self, text: &str) -> impl Iterator<Item = (usize, char)> {
+        let next = |at: usize| text.as_bytes().get(at + 1);
+        text.char_indices().filter(move |(at, c)| match self {
+            Self::LineEndings => *c != '\r' || next(*at).is_some_and(|byte| *byte != b'\n'),
+            Self::WhiteSpace => !c.is_whitespace(),
+        })
+    }
+
+    /// Whether two texts differ in nothing else.
+    pub(in crate::page) fn alone(self, one: &str, other: &str) -> bool {
+        let chars = |text| self.rest_of(text).map(|(_, c)| c);
+        chars(one).eq(chars(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place;
+
+    #[test]
+    fn a_place_shows_its_line_without_the_ending() {
+        let place = Place::at("one\r\ntwo\r\nthree", 6);
+        assert_eq!((place.line, place.text.as_str()), (2, "two"));
+    }
+
+    #[test]
+    fn a_long_line_is_cut_on_both_sides_of_the_place() {
+        let text = format!("{}X{}", "ä".repeat(1000), "ö".repeat(1000));
+        let place = Place::at(&text, 2000);
+        assert_eq!(place.text.chars().count(), 200);
+        assert!(place.text.starts_with('…') && place.text.ends_with('…'));
+        assert!(place.text.contains("äXö"));
+        let whole = Place::at(&"ä".repeat(200), 0);
+        assert_eq!(whole.text, "ä".repeat(200));
+    }
+}

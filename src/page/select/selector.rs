@@ -1,0 +1,284 @@
+//! How a part of a page is named.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::part_kind::PartKind;
+
+/// A name for a part of a page.
+///
+/// ```
+/// use wikijs_gate::page::Selector;
+///
+/// assert_eq!(
+///     Selector::parse("heading:h2[0]"),
+///     Ok(Selector::Heading { level: 2, index: 0 })
+/// );
+/// assert_eq!(Selector::parse("Install/Linux").unwrap().to_string(), "Install/Linux");
+/// assert_eq!(Selector::parse("heading:h7[0]").unwrap_err().at, 9);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selector {
+    /// `heading:h2[0]`, or `h2[0]`: the heading of that level with that index, in page order, and all up
+    /// to the next heading of its level or a higher one.
+    Heading {
+        /// 1 to 6; 1 is the highest.
+        level: u8,
+        /// From 0.
+        index: usize,
+    },
+    /// `section[0]`: what stands before the first heading; `section[1]` and on: the parts that
+    /// begin at a heading of the highest level that the page has, or at a lower one before the
+    /// first of these.
+    Section {
+        /// From 0.
+        index: usize,
+    },
+    /// A heading's whole text, or its path: the texts of the headings that it stands under
+    /// before it, with `/` between, as many as it needs.
+    Named(String),
+}
+
+/// What is wrong with a selector.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{message}, at character {at}")]
+pub struct SelectorFault {
+    /// Where in the selector, in characters from 0.
+    pub at: usize,
+    /// What is wrong, or what is missing there.
+    pub message: &'static str,
+}
+
+impl Selector {
+    /// Reads a selector. White space around it does not count.
+    ///
+    /// What begins with `heading:` or `block:`, `h1[` to `h6[`, and `section` alone or before `[`,
+    /// `/` or `?`, is never a heading's text. Parts below a section (`/block:…`) and options (`?full=true`)
+    /// are not for edits; see [`super::super::PartSelector`].
+    ///
+    /// # Errors
+    /// The first fault, with its place.
+    pub fn parse(text: &str) -> Result<Self, SelectorFault> {
+        let mut rest = Rest::of(text);
+        if rest.text.is_empty() {
+            return Err(rest.fault("a selector is missing"));
+        }
+        if rest.text.starts_with("block:") {
+            return Err(rest.fault(ONLY_READ));
+        }
+        if let Some(selector) = rest.typed()? {
+            rest.end()?;
+            return Ok(selector);
+        }
+        for marked in ["/block:", "?full="] {
+            if let Some(before) = rest.text.find(marked).and_then(|at| rest.text.get(..at)) {
+                rest.skip(before);
+                return Err(rest.fault(ONLY_READ));
+            }
+        }
+        Ok(Self::Named(rest.text.to_owned()))
+    }
+}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Heading { level, index } => write!(f, "heading:h{level}[{index}]"),
+            Self::Section { index } => write!(f, "section[{index}]"),
+            Self::Named(text) => f.write_str(text),
+        }
+    }
+}
+
+/// What a reader may name and an edit may not.
+const ONLY_READ: &str = "blocks and options are for reading, not for edits";
+
+/// What is still to be read, and where it stands.
+pub(in crate::page) struct Rest<'a> {
+    pub(in crate::page) text: &'a str,
+    at: usize,
+}
+
+impl<'a> Rest<'a> {
+    pub(in crate::page) fn of(text: &'a str) -> Self {
+        let start = text.trim_start();
+        Self {
+            text: start.trim_end(),
+            at: text.chars().count() - start.chars().count(),
+        }
+    }
+
+    pub(in crate::page) fn skip(&mut self, word: &str) -> bool {
+        let Some(text) = self.text.strip_prefix(word) else {
+            return false;
+        };
+        self.text = text;
+        self.at += word.chars().count();
+        true
+    }
+
+    /// A heading or section by type and index, if one is named.
+    fn typed(&mut self) -> Result<Option<Selector>, SelectorFault> {
+        let kind = self.kind()?;
+        Ok(match kind {
+            Some(PartKind::Headings(level)) => Some(Selector::Heading {
+                level,
+                index: self.index()?,
+            }),
+            Some(PartKind::Sections) => Some(Selector::Section {
+                index: self.index()?,
+            }),
+            Some(PartKind::Blocks(_)) | None => None,
+        })
+    }
+
+    /// What stands before the index of a heading or section.
+    pub(in crate::page) fn kind(&mut self) -> Result<Option<PartKind>, SelectorFault> {
+        if self.skip("heading:") || Self::begins_heading(self.text) {
+            let level = (1..=6_u8).find(|level| self.skip(&format!("h{level}")));
+            return match level {
+                Some(level) => Ok(Some(PartKind::Headings(level))),
+                None => Err(self.fault_in_level()),
+            };
+        }
+        if Self::begins_section(self.text) {
+            self.skip("section");
+            return Ok(Some(PartKind::Sections));
+        }
+        Ok(None)
+    }
+
+    /// Whether a heading's level stands there as a type: in outlines it stands alone.
+    pub(in crate::page) fn begins_heading(text: &str) -> bool {
+        let levels = ["h1[", "h2[", "h3[", "h4[", "h5[", "h6["];
+        levels.iter().any(|level| text.starts_with(level))
+    }
+
+    /// Whether `section` stands there as a type.
+    pub(in crate::page) fn begins_section(text: &str) -> bool {
+        let after = text.strip_prefix("section");
+        after.is_some_and(|after| after.is_empty() || after.starts_with(['[', '/', '?']))
+    }
+
+    /// `[N]`
+    pub(in crate::page) fn index(&mut self) -> Result<usize, SelectorFault> {
+        if !self.skip("[") {
+            return Err(
+                self.fault("an index such as [0] is missing; a read without one lists them")
+            );
+        }
+        let digits = self.text.chars().take_while(char::is_ascii_digit).count();
+        let (number, _) = self.text.split_at_checked(digits).unwrap_or_default();
+        let index = number
+            .parse()
+            .map_err(|_| self.fault("an index is a whole number from 0"))?;
+        self.skip(number);
+        if !self.skip("]") {
+            return Err(self.fault("the index is not closed by \"]\""));
+        }
+        Ok(index)
+    }
+
+    fn end(&self) -> Result<(), SelectorFault> {
+        if self.text.is_empty() {
+            Ok(())
+        } else {
+            Err(self.fault("nothing may follow the index"))
+        }
+    }
+
+    pub(in crate::page) const fn fault(&self, message: &'static str) -> SelectorFault {
+        SelectorFault {
+            at: self.at,
+            message,
+        }
+    }
+
+    fn fault_in_level(&self) -> SelectorFault {
+        SelectorFault {
+            at: self.at + usize::from(self.text.starts_with('h')),
+            message: "a heading's type is one of h1 to h6",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Selector, SelectorFault};
+    use proptest::prelude::*;
+
+    fn fault(text: &str) -> (usize, &'static str) {
+        let SelectorFault { at, message } = Selector::parse(text).expect_err(text);
+        (at, message)
+    }
+
+    #[test]
+    fn what_is_no_type_with_an_index_is_a_headings_text() {
+        for text in [
+            "Install",
+            "a/b",
+            "sections",
+            "section 1",
+            "Section[1]",
+            "h1",
+            "h7[0]",
+            "[x]",
+        ] {
+            assert_eq!(Selector::parse(text), Ok(Selector::Named(text.to_owned())));
+        }
+        assert_eq!(
+            Selector::parse("h6[2]"),
+            Ok(Selector::Heading { level: 6, index: 2 })
+        );
+        assert_eq!(
+            Selector::parse(" Über uns "),
+            Ok(Selector::Named("Über uns".to_owned()))
+        );
+    }
+
+    #[test]
+    fn a_fault_is_told_with_its_place() {
+        let (missing, level) = (
+            "an index such as [0] is missing; a read without one lists them",
+            "a heading's type is one of h1 to h6",
+        );
+        assert_eq!(fault(""), (0, "a selector is missing"));
+        assert_eq!(fault("  ").1, "a selector is missing");
+        assert_eq!(fault("section"), (7, missing));
+        assert_eq!(fault(" section"), (8, missing));
+        assert_eq!(fault("section/x"), (7, missing));
+        assert_eq!(fault("heading:h2"), (10, missing));
+        assert_eq!(fault("heading:h0[0]"), (9, level));
+        assert_eq!(fault("heading:x"), (8, level));
+        assert_eq!(fault("heading:h12[0]"), (10, missing));
+        assert_eq!(
+            fault("section[-1]"),
+            (8, "an index is a whole number from 0")
+        );
+        assert_eq!(fault("section[]").0, 8);
+        assert_eq!(fault("section[99999999999999999999999]").0, 8);
+        assert_eq!(fault("section[1"), (9, "the index is not closed by \"]\""));
+        assert_eq!(fault("section[1]/block:code[0]").0, 10);
+        assert_eq!(fault("section[1]?full=true").0, 10);
+        assert_eq!(fault("block:code[0]").0, 0);
+        assert_eq!(fault("Install/block:code[0]").0, 7);
+        assert_eq!(fault("Install?full=true").0, 7);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+        #[test]
+        fn a_selector_is_read_as_it_is_written(
+            text in prop_oneof!["\\PC*", "(section|heading:h|h[1-7]|block:|[0-6\\[\\]/?ä ]){0,6}"],
+        ) {
+            match Selector::parse(&text) {
+                Ok(selector) => {
+                    prop_assert_eq!(Selector::parse(&selector.to_string()), Ok(selector));
+                }
+                Err(fault) => prop_assert!(fault.at <= text.chars().count()),
+            }
+        }
+    }
+}

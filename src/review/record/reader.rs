@@ -1,0 +1,205 @@
+//! Reads the record for somebody, on threads that may block, a few at a time.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use super::super::auth::Reviewer;
+use super::call::AllChanged;
+use super::cells;
+use super::chart::Chart;
+use super::visibility::Sight;
+use crate::audit::{
+    AuditError, AuditLog, CallGroup, CallId, CallSelector, CallStory, Changed, Figures, Filter,
+    Groups, Room,
+};
+use crate::error::{Code, Failure};
+use crate::render_budget::{self, NoRoom};
+
+/// How many rows a page of the list has.
+const ROWS: usize = 50;
+/// How many changes of a set are read for a row.
+const CHANGES_OF_ROW: usize = 50;
+/// How often the log is read for one page, where most of it may not be seen.
+const MOST_READINGS: usize = 6;
+/// The most changes of a set that are shown in detail.
+const MOST_CHANGES: usize = 200;
+/// The most bytes of differences on one page.
+const MOST_BYTES: usize = 256 * 1024;
+/// How many read at once; each holds as much memory as a command of the operator.
+const AT_ONCE: usize = 2;
+
+/// Lets a few read at once.
+#[derive(Debug, Clone)]
+pub(crate) struct Readers(Arc<Semaphore>);
+
+impl Default for Readers {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+/// A page of the list.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    pub groups: Groups,
+    /// Figures of all calls that the filter takes, for whoever sees all of them.
+    pub figures: Option<(Figures, Chart)>,
+}
+
+/// Why the record is not read.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// Others read it, or compare large pages.
+    Busy(Failure),
+    /// Something else, in a sentence.
+    Fault(String),
+}
+
+impl From<Failure> for Unread {
+    fn from(failure: Failure) -> Self {
+        if failure.code == Code::RateLimited {
+            Self::Busy(failure)
+        } else {
+            Self::Fault(failure.to_string())
+        }
+    }
+}
+
+impl From<AuditError> for Unread {
+    fn from(error: AuditError) -> Self {
+        Self::Fault(error.to_string())
+    }
+}
+
+/// The groups of a page of the list.
+pub(super) async fn list(
+    readers: &Readers,
+    reviewer: &Reviewer,
+    filter: &Filter,
+    before: Option<CallId>,
+) -> Result<Listed, Unread> {
+    let sight = Sight::of(reviewer).await?;
+    let log = reviewer.bench.desk.audit().clone();
+    let mut before = match before {
+        None => None,
+        Some(call) => Some(story_of(&log, call).await?),
+    };
+    let mut listed = Listed::default();
+    let mut kept: Vec<CallGroup> = Vec::new();
+    for _ in 0..MOST_READINGS {
+        let (filter, source, own) = (filter.clone(), log.clone(), sight.clone());
+        let from = before.take();
+        let read = blocking(readers, move || {
+            let mut counted = own.is_all().then(<(Figures, Chart)>::default);
+            let room = Room {
+                groups: ROWS,
+                changes: CHANGES_OF_ROW,
+            };
+            let sees = |call: &CallStory| own.sees(call);
+            let groups = source.groups((&filter, from.as_ref()), &sees, room, |call| {
+                if let Some((figures, chart)) = &mut counted {
+                    figures.count(call);
+                    chart.count(call);
+                }
+            })?;
+            Ok(Listed {
+                groups,
+                figures: counted,
+            })
+        });
+        listed = read.await?;
+        for mut group in std::mem::take(&mut listed.groups.groups) {
+            if sight.narrow(&mut group).await? {
+                kept.push(group);
+            }
+        }
+        match listed.groups.next {
+            Some(next) if kept.len() < ROWS / 2 => {
+                before = Some(story_of(&log, next).await?);
+            }
+            _ => break,
+        }
+    }
+    listed.groups.groups = kept;
+    Ok(listed)
+}
+
+async fn story_of(log: &AuditLog, call: CallId) -> Result<CallStory, Unread> {
+    let story = log.story(&CallSelector::from(call)).await;
+    story.map_err(|fault| Unread::Fault(fault.to_string()))
+}
+
+/// What an id stands for, with what it changed: a call's, a set's or a proposal's.
+pub(super) async fn group(
+    readers: &Readers,
+    reviewer: &Reviewer,
+    id: &str,
+) -> Result<Option<CallGroup>, Unread> {
+    let sight = Sight::of(reviewer).await?;
+    let (log, own, id) = (
+        reviewer.bench.desk.audit().clone(),
+        sight.clone(),
+        id.to_owned(),
+    );
+    let read = blocking(readers, move || {
+        log.group(&id, &|call| own.sees(call), MOST_CHANGES)
+    });
+    let Some(mut group) = read.await? else {
+        return Ok(None);
+    };
+    let is_there = sight.narrow(&mut group).await?;
+    Ok(is_there.then_some(group))
+}
+
+/// What the calls of a group changed, as far as there is room on a page.
+pub(super) async fn changed(
+    readers: &Readers,
+    reviewer: &Reviewer,
+    group: &CallGroup,
+) -> Result<AllChanged, Unread> {
+    let log = reviewer.bench.desk.audit().clone();
+    let calls = group.all().filter(|call| !cells::is_of_many(call));
+    let calls: Vec<CallStory> = calls.cloned().collect();
+    // One call after another is rebuilt.
+    let mut most = 0;
+    for call in &calls {
+        let states = call.states_around().into_iter().flatten();
+        most = most.max(log.bytes_of_states(states.collect()).await?);
+    }
+    render_budget::hold(most).await.map_err(Failure::from)?;
+    blocking(readers, move || {
+        let (mut all, mut left) = (AllChanged::new(), MOST_BYTES);
+        for call in &calls {
+            if left == 0 {
+                break;
+            }
+            let changed = Changed::of(&log, call)?;
+            left = left.saturating_sub(changed.bytes());
+            all.insert(call.call, changed);
+        }
+        Ok(all)
+    })
+    .await
+}
+
+async fn blocking<T: Send + 'static>(
+    readers: &Readers,
+    work: impl FnOnce() -> Result<T, AuditError> + Send + 'static,
+) -> Result<T, Unread> {
+    let broken = || Unread::Fault("the reading broke off".to_owned());
+    let permit = Arc::clone(&readers.0).acquire_owned();
+    let permit = tokio::time::timeout(render_budget::PATIENCE, permit).await;
+    let permit = permit.map_err(|_| Failure::from(NoRoom))?;
+    let permit = permit.map_err(|_| broken())?;
+    // The work goes on though its reader hangs up, and counts as reading until it ends.
+    let read = tokio::task::spawn_blocking(move || {
+        let done = work();
+        drop(permit);
+        done
+    });
+    match read.await {
+        Ok(read) => Ok(read?),
+        Err(_) => Err(broken()),
+    }
+}

@@ -1,0 +1,338 @@
+//! Whoever asks for a page: signed in or not, and what they are shown of a set.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode, header};
+
+use super::auth::{Doors, Reviewer};
+use super::base_url::Place;
+use super::decision::{self, Seen};
+use super::form::Form;
+use super::markup::{self, Frame};
+use super::part;
+use super::queue::Queue;
+use super::record::{Checks, Readers};
+use super::reply::{Reply, page, set};
+use super::session::{Sessions, SignedIn};
+use super::set_page;
+use super::set_parts::{Given, Shown};
+use super::set_view::Sheet;
+use super::sign_in::{self, WrongLinks};
+use super::under_way::UnderWay;
+use crate::audit::ProposalId;
+use crate::error::{Code, Failure};
+use crate::site::SiteName;
+use crate::wiki::aside;
+
+/// Asked a second time by the page itself, since a browser that comes from elsewhere leaves a strict
+/// cookie at home.
+const AGAIN: &str = "own";
+
+/// A page where people decide.
+#[derive(Debug)]
+pub struct Reviews {
+    pub(super) doors: Arc<dyn Doors>,
+    pub(super) place: Place,
+    pub(super) sessions: Sessions,
+    pub(super) wrong_links: WrongLinks,
+    /// The sets that are being applied now.
+    pub(super) under_way: UnderWay,
+    /// Who reads the record now.
+    pub(super) readers: Readers,
+    /// The last check of each record.
+    checks: Mutex<HashMap<PathBuf, Checks>>,
+}
+
+impl Reviews {
+    /// A page at a place, for those whom the doors let in.
+    #[must_use]
+    pub fn new(doors: Arc<dyn Doors>, place: Place) -> Self {
+        Self {
+            doors,
+            place,
+            sessions: Sessions::default(),
+            wrong_links: WrongLinks::default(),
+            under_way: UnderWay::default(),
+            readers: Readers::default(),
+            checks: Mutex::default(),
+        }
+    }
+}
+
+/// Whoever is signed in.
+pub(super) struct Visitor {
+    pub(super) session: SignedIn,
+    pub(super) reviewer: Reviewer,
+}
+
+impl Reviews {
+    /// Who asks; else what they are answered.
+    pub(super) fn enter(&self, request: &Parts) -> Result<Visitor, Reply> {
+        self.is_meant(&request.headers)?;
+        let name = sign_in::cookie_name(self.place.is_secure_for(&request.extensions));
+        let cookie = cookie(&request.headers, name);
+        let query = Form::of_query(request.uri.query());
+        if let Some(session) = cookie.and_then(|cookie| self.sessions.of(cookie)) {
+            let asked = query.text("site");
+            let site = if asked.is_empty() {
+                session.site.as_deref()
+            } else {
+                Some(asked)
+            };
+            let Some(reviewer) = self.doors.still(&session.reviewer, site) else {
+                self.sessions.close(&session);
+                return Err(page(StatusCode::UNAUTHORIZED, sign_in::ended()));
+            };
+            let own = reviewer.site.as_ref().map(SiteName::as_str);
+            if request.method == Method::GET && !asked.is_empty() && own == Some(asked) {
+                self.sessions.look_at(&session, asked);
+            }
+            return Ok(Visitor { session, reviewer });
+        }
+        let is_first = cookie.is_none() && query.text(AGAIN).is_empty();
+        if is_first && request.method == Method::GET && is_from_elsewhere(request) {
+            return Err(page(StatusCode::OK, again(request)));
+        }
+        let markup = match cookie {
+            Some(_) => sign_in::ended(),
+            None => sign_in::needed(),
+        };
+        Err(page(StatusCode::UNAUTHORIZED, markup))
+    }
+
+    /// Who sent a form of ours, and what it says; else what they are answered.
+    pub(super) async fn enter_by_form(&self, request: Request) -> Result<(Visitor, Form), Reply> {
+        let (request, body) = request.into_parts();
+        let visitor = self.enter(&request)?;
+        let is_own = Place::is_own(&request.headers);
+        let form = self.form(body).await?;
+        if is_own && visitor.session.is_own_form(form.text("form_token")) {
+            return Ok((visitor, form));
+        }
+        Err(page(
+            StatusCode::FORBIDDEN,
+            markup::trouble(
+                "This form is not yours",
+                &Frame::none(),
+                "It was sent by another page, or your session ended meanwhile. Nothing was decided.",
+                "Open the set again from the queue.",
+            ),
+        ))
+    }
+
+    pub(super) async fn form(&self, body: Body) -> Result<Form, Reply> {
+        Form::read(body).await.map_err(|(status, what)| {
+            page(
+                status,
+                markup::trouble("Not taken", &Frame::none(), what, "Nothing was decided."),
+            )
+        })
+    }
+
+    pub(super) fn is_meant(&self, headers: &HeaderMap) -> Result<(), Reply> {
+        if self.place.is_meant(headers) {
+            return Ok(());
+        }
+        Err(page(
+            StatusCode::FORBIDDEN,
+            markup::trouble(
+                "Not here",
+                &Frame::none(),
+                "The page is not reached by this name.",
+                "Use the address that `wikijs-gate review` told.",
+            ),
+        ))
+    }
+
+    pub(super) fn frame(&self, visitor: &Visitor) -> Frame {
+        Frame {
+            signed_in: Some((
+                visitor.reviewer.name.clone(),
+                visitor.session.form_token.clone(),
+            )),
+            wiki: Some(visitor.reviewer.bench.desk.audit().wiki().to_owned()),
+            news: self.sessions.take_news(&visitor.session),
+            again_in: None,
+            is_record: false,
+            site: visitor.reviewer.site.clone(),
+            sites: visitor.reviewer.sites.clone(),
+        }
+    }
+
+    /// A set that a visitor may see.
+    pub(super) async fn found(&self, visitor: &Visitor, id: &str) -> Result<Seen, Reply> {
+        let id = id.parse::<ProposalId>().map_err(|_| no_set())?;
+        let seen = Box::pin(decision::look(&visitor.reviewer, id)).await;
+        seen.map_err(|failure| {
+            if failure.code == Code::InvalidInput {
+                no_set()
+            } else {
+                failed(&failure)
+            }
+        })
+    }
+
+    /// The last check of the record that a visitor reads.
+    pub(super) fn checks(&self, visitor: &Visitor) -> Checks {
+        let dir = visitor.reviewer.bench.desk.log_dir();
+        let mut all = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry(dir).or_default().clone()
+    }
+
+    pub(super) async fn queue_of(&self, visitor: &Visitor) -> Result<Queue, Reply> {
+        let all = visitor.reviewer.bench.desk.proposals().all().await;
+        let mut all = all.map_err(|failure| failed(&failure))?;
+        let outside = visitor.reviewer.ids_outside(None).await;
+        let outside = outside.map_err(|failure| failed(&failure))?;
+        all.retain(|one| decision::is_within(&visitor.reviewer, one, &outside));
+        Ok(Queue::of(all))
+    }
+
+    /// A set as a page, from one of its parts on.
+    pub(super) fn set(
+        &self,
+        visitor: &Visitor,
+        seen: &Seen,
+        from: usize,
+        given: Given<'_>,
+        frame: &Frame,
+    ) -> maud::Markup {
+        aside(seen.review.bytes(), || {
+            self.markup(visitor, seen, from, given, frame)
+        })
+    }
+
+    fn markup(
+        &self,
+        visitor: &Visitor,
+        seen: &Seen,
+        from: usize,
+        given: Given<'_>,
+        frame: &Frame,
+    ) -> maud::Markup {
+        let review = &seen.review;
+        let sheet = Sheet::of(review);
+        let id = review.proposal.id;
+        let parts = part::of_page(&sheet.parts, from);
+        let shown = parts.clone().map(|part| (id, review.digest.clone(), part));
+        self.sessions.saw(&visitor.session, shown);
+        let shown_parts = self.sessions.seen(&visitor.session, id, &review.digest);
+        let shown = Shown {
+            unseen: part::unseen(&sheet.parts, &shown_parts),
+            warnings: &seen.warnings,
+            sheet: &sheet,
+            parts,
+            is_side_by_side: visitor.session.is_side_by_side,
+            form_token: &visitor.session.form_token,
+            may_decide: visitor.reviewer.may_decide,
+            may_apply: visitor.reviewer.may_apply,
+            given,
+            is_under_way: self.under_way.is(id),
+            far: self.under_way.of(id),
+        };
+        set_page::page(&shown, frame)
+    }
+}
+
+/// The value of our cookie.
+fn cookie<'a>(headers: &'a HeaderMap, own: &str) -> Option<&'a str> {
+    let all = headers.get_all(header::COOKIE).iter();
+    all.filter_map(|cookies| cookies.to_str().ok())
+        .flat_map(|cookies| cookies.split(';'))
+        .filter_map(|cookie| cookie.trim().split_once('='))
+        .find_map(|(name, value)| (name == own && !value.is_empty()).then_some(value))
+}
+
+/// Whether a browser comes from a page of another site: then it leaves a strict cookie at home.
+fn is_from_elsewhere(request: &Parts) -> bool {
+    let site = request.headers.get("sec-fetch-site");
+    site.is_some_and(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"))
+}
+
+/// The same address again, this time from a page of ours.
+fn again(request: &Parts) -> maud::Markup {
+    let path = request.uri.path();
+    let frame = Frame::none();
+    let body = maud::html! {
+        main.narrow {
+            p { a href=(format!("{path}?{AGAIN}=1")) { "Go on" } }
+        }
+        meta http-equiv="refresh" content=(format!("0; url={path}?{AGAIN}=1"));
+    };
+    markup::page("One moment", &frame, &body)
+}
+
+/// Says why something did not work; of what may be tried again soon, when.
+pub(super) fn failed(failure: &Failure) -> Reply {
+    busy(failure).unwrap_or_else(|| broken(&failure.to_string()))
+}
+
+/// Says of what may be tried again soon when that is; `None` of other failures.
+pub(super) fn busy(failure: &Failure) -> Option<Reply> {
+    let wait = failure.details.get("retryAfterSeconds");
+    let seconds = wait.filter(|_| failure.code == Code::RateLimited)?;
+    let seconds = seconds.to_string();
+    let mut reply = page(
+        StatusCode::TOO_MANY_REQUESTS,
+        markup::trouble(
+            "Too much at once",
+            &Frame::none(),
+            &failure.message,
+            &format!("Try again in {seconds} seconds."),
+        ),
+    );
+    set(&mut reply, header::RETRY_AFTER, &seconds);
+    Some(reply)
+}
+
+/// Says that there is no such set, to whoever may not see it as well.
+pub(super) fn no_set() -> Reply {
+    page(
+        StatusCode::NOT_FOUND,
+        markup::trouble(
+            "There is no such set",
+            &Frame::none(),
+            "It is not there, it was purged, or it is about pages that you do not decide about.",
+            "",
+        ),
+    )
+}
+
+/// Says that something did not work, and what.
+pub(super) fn broken(what: &str) -> Reply {
+    page(
+        StatusCode::SERVICE_UNAVAILABLE,
+        markup::trouble(
+            "That did not work",
+            &Frame::none(),
+            what,
+            "Try again in a moment.",
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{StatusCode, header};
+
+    use super::busy;
+    use crate::error::{Code, Failure};
+    use crate::render_budget::NoRoom;
+
+    #[test]
+    fn a_decision_that_found_no_room_is_told_when_to_come_again_and_no_other() {
+        let reply = busy(&NoRoom.into()).unwrap();
+        assert_eq!(reply.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(reply.headers()[header::RETRY_AFTER], "5");
+        for code in [Code::RateLimited, Code::NotApplied] {
+            assert!(busy(&Failure::new(code, "No.")).is_none(), "{code:?}");
+        }
+        let conflict = Failure::new(Code::EditConflict, "No.").detail("retryAfterSeconds", 5);
+        assert!(busy(&conflict).is_none());
+    }
+}

@@ -1,0 +1,395 @@
+//! A named client as in the tokens file, which holds only the digest of its token or link.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::super::mcp::caller::Rights;
+use super::client_record::KnownClient;
+use super::secret::{Dated, LinkSecret, Token, digest, is_digest};
+use super::tokens_fault::TokensFileError;
+use crate::audit::{ClientId, Role};
+use crate::gates::Grant;
+
+/// How long a link that signs in counts.
+pub(in crate::server) const LINK_COUNTS: time::Duration = time::Duration::DAY;
+
+/// What replaces a client's present token or link.
+#[derive(Debug)]
+pub struct Rotation<'a> {
+    /// What it shows from now on.
+    pub to: Shown<'a>,
+    /// How long its token before counts on.
+    pub keep: Duration,
+    /// When the client ends, in RFC 3339; never if there is none.
+    pub expires: Option<String>,
+}
+
+/// What a client shows to be let in.
+#[derive(Debug)]
+pub enum Shown<'a> {
+    /// A token, with each request.
+    Token(&'a Token),
+    /// The secret of a link, once.
+    Link(&'a LinkSecret),
+}
+
+/// A client as the tokens file has it: one line of JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedClient {
+    /// Its id, which outlives its name and its token, and to which proposals and writes belong.
+    /// Lines that were made before there were ids have none; see [`NamedClient::id`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<ClientId>,
+    /// Its name, under which its calls are on record.
+    pub name: String,
+    /// What it is for; lines that were made before there were roles are of agents.
+    #[serde(default, skip_serializing_if = "Role::is_default")]
+    role: Role,
+    /// The client that made it, if it is a delegate. The tokens file has no such line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<ClientId>,
+    /// SHA-256 of its token, in hex; `None` for a person who signs in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    /// The previous token, while it is still valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    old: Option<Dated>,
+    /// The link with which a person signs in next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    link: Option<Dated>,
+    /// How many links a person got; with another link, sessions of the ones before end.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    links: u32,
+    /// When it was made, in RFC 3339.
+    pub created: String,
+    /// What it may do less than the server.
+    pub may: Grant,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes what it may skip by reference"
+)]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+impl NamedClient {
+    /// An agent whose token this is.
+    ///
+    /// # Errors
+    /// One sentence about the name, or what is granted.
+    pub fn new(name: &str, token: &Token, may: Grant) -> Result<Self, String> {
+        Self::with_token(name, Role::Agent, token, may)
+    }
+
+    /// A client of a role that sends a token.
+    ///
+    /// # Errors
+    /// One sentence about the name, the role, or what is granted.
+    pub fn with_token(name: &str, role: Role, token: &Token, may: Grant) -> Result<Self, String> {
+        let sha256 = Some(digest(token.reveal()));
+        Self::made(name, role, may, |client| Self { sha256, ..client })
+    }
+
+    /// A person who signs in, first with this link.
+    ///
+    /// # Errors
+    /// One sentence about the name, the role, or what is granted.
+    pub fn with_link(
+        name: &str,
+        role: Role,
+        link: &LinkSecret,
+        may: Grant,
+    ) -> Result<Self, String> {
+        Self::made(name, role, may, |client| client.signing_in_with(link))
+    }
+
+    /// A delegate of a client, whose token this is.
+    ///
+    /// # Errors
+    /// One sentence about what is granted.
+    pub(in crate::server) fn delegate(
+        kind: &str,
+        token: &Token,
+        parent: ClientId,
+        may: Grant,
+    ) -> Result<Self, String> {
+        let client = Self::fresh(Role::Agent, may)?;
+        let short: String = client.id().to_string().chars().take(8).collect();
+        let client = Self {
+            name: format!("{kind}-{short}"),
+            parent: Some(parent),
+            sha256: Some(digest(token.reveal())),
+            ..client
+        };
+        client.checked_whole(Duration::ZERO)?;
+        Ok(client)
+    }
+
+    /// The same with another grant.
+    pub(in crate::server) fn granted(&self, may: Grant) -> Self {
+        Self {
+            may,
+            ..self.clone()
+        }
+    }
+
+    /// The digest of its token, as its line has it.
+    pub(in crate::server) fn digest(&self) -> Option<&str> {
+        self.sha256.as_deref()
+    }
+
+    /// The client that made it, if it is a delegate.
+    pub(in crate::server) const fn parent(&self) -> Option<ClientId> {
+        self.parent
+    }
+
+    fn made(
+        name: &str,
+        role: Role,
+        may: Grant,
+        with: impl FnOnce(Self) -> Self,
+    ) -> Result<Self, String> {
+        let client = with(Self {
+            name: name.to_owned(),
+            ..Self::fresh(role, may)?
+        });
+        client.checked(Duration::ZERO)?;
+        Ok(client)
+    }
+
+    /// A client without a name that shows nothing yet, made now.
+    fn fresh(role: Role, may: Grant) -> Result<Self, String> {
+        let id = ClientId::new().map_err(|_| "the system gave no random numbers".to_owned())?;
+        let now = OffsetDateTime::now_utc();
+        let now = now.replace_nanosecond(0).unwrap_or(now);
+        Ok(Self {
+            id: Some(id),
+            name: String::new(),
+            role,
+            parent: None,
+            sha256: None,
+            old: None,
+            link: None,
+            links: 0,
+            created: now.format(&Rfc3339).unwrap_or_default(),
+            may,
+        })
+    }
+
+    /// The same with a link that is valid for a day and replaces the previous one.
+    pub(in crate::server) fn signing_in_with(self, link: &LinkSecret) -> Self {
+        let ends = OffsetDateTime::now_utc() + LINK_COUNTS;
+        Self {
+            link: Some(Dated::new(digest(link.reveal()), ends)),
+            links: self.links.saturating_add(1),
+            ..self
+        }
+    }
+
+    /// The same client, with the same id and its new token or link.
+    pub(in crate::server) fn rotated(
+        self,
+        rotation: &Rotation<'_>,
+    ) -> Result<Self, TokensFileError> {
+        let wrong = TokensFileError::NotRotated;
+        let fault = |_| wrong("the line of this client cannot be read; see `token list`");
+        let ended = self.expires().map_err(fault)?;
+        let may = Grant {
+            expires: rotation.expires.clone(),
+            ..self.may.clone()
+        };
+        let same = Self {
+            // A line from before there were ids gets one derived from its token.
+            id: Some(self.id()),
+            may,
+            ..self
+        };
+        match (&rotation.to, same.role.signs_in()) {
+            (Shown::Link(link), true) => Ok(same.signing_in_with(link)),
+            (Shown::Token(token), false) => {
+                let until = OffsetDateTime::now_utc() + rotation.keep;
+                let until = ended.map_or(until, |end| end.min(until));
+                let old = same.sha256.filter(|_| until > OffsetDateTime::now_utc());
+                Ok(Self {
+                    old: old.map(|sha256| Dated::new(sha256, until)),
+                    sha256: Some(digest(token.reveal())),
+                    ..same
+                })
+            }
+            (Shown::Link(_), false) => Err(TokensFileError::HasNoLink),
+            (Shown::Token(_), true) => Err(wrong(
+                "reviewers and auditors have no token; they sign in with a link",
+            )),
+        }
+    }
+
+    /// The same without its link, if the link has this digest and is still valid.
+    pub(in crate::server) fn signed_in(self, digest: &str) -> Option<Self> {
+        let is_it = self.link.as_ref()?.counts_for(digest);
+        is_it.then_some(Self { link: None, ..self })
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        self.role
+    }
+
+    /// When it ends, if it does.
+    ///
+    /// # Errors
+    /// One sentence.
+    pub fn expires(&self) -> Result<Option<OffsetDateTime>, String> {
+        self.may.ends()
+    }
+
+    /// Its id; if its line has none, one derived from its name and token, which stays the same as
+    /// long as both do.
+    #[must_use]
+    pub fn id(&self) -> ClientId {
+        let sha256 = self.sha256.as_deref().unwrap_or_default().to_lowercase();
+        let derived = || ClientId::derived(&format!("{}#{sha256}", self.name));
+        self.id.unwrap_or_else(derived)
+    }
+
+    /// The client as the server takes it; `thinking` is the time that a person has.
+    pub(in crate::server) fn checked(&self, thinking: Duration) -> Result<KnownClient, String> {
+        // Only the file of delegates says who made whom, and is held to it.
+        if self.parent.is_some() {
+            return Err("it is a delegate, which this file does not have".to_owned());
+        }
+        self.checked_whole(thinking)
+    }
+
+    /// The same for a delegate, too.
+    pub(in crate::server) fn checked_whole(
+        &self,
+        thinking: Duration,
+    ) -> Result<KnownClient, String> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if !(1..=64).contains(&self.name.len()) || !self.name.chars().all(is_plain) {
+            return Err(
+                "a name is 1 to 64 letters, digits, hyphens, dots and underscores".to_owned(),
+            );
+        }
+        if self.sha256.as_deref().is_some_and(|text| !is_digest(text)) {
+            return Err("sha256 must be 64 hex characters".to_owned());
+        }
+        self.fits_its_role()?;
+        let checked = |dated: &Option<Dated>| dated.as_ref().map(Dated::checked).transpose();
+        let (old, link) = (checked(&self.old)?, checked(&self.link)?);
+        Ok(KnownClient {
+            id: self.id(),
+            name: self.name.clone(),
+            role: self.role,
+            // Two clients of one name, one after the other, share nothing.
+            identity: format!("{}#{}", self.name, self.id()),
+            sha256: self.sha256.as_ref().map(|text| text.to_lowercase()),
+            old,
+            link,
+            links: self.links,
+            expires: self.expires()?,
+            rate: self.may.rate,
+            may_apply_in_dry_run: self.may.may_apply_in_dry_run,
+            sites: self.may.own_sites()?,
+            may: self.may.clone(),
+            bond: None,
+            rights: Rights {
+                narrowing: Arc::new(self.may.narrowing(thinking)?),
+                tools: self.may.tools.clone().map(Into::into),
+            },
+        })
+    }
+
+    fn fits_its_role(&self) -> Result<(), String> {
+        let has = (
+            self.sha256.is_some() || self.old.is_some(),
+            self.link.is_some(),
+        );
+        let role = self.role.as_str();
+        match (self.role.signs_in(), has) {
+            (false, (true, false)) => {}
+            (false, _) => return Err(format!("the role {role} has a token and no link")),
+            (true, (false, _)) if self.id.is_some() => {}
+            (true, _) => return Err(format!("the role {role} has an id and no token")),
+        }
+        self.may.fits(self.role)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::NamedClient;
+    use crate::audit::Role;
+    use crate::gates::Grant;
+    use crate::server::http::{LinkSecret, Token};
+
+    #[test]
+    fn what_a_client_shows_is_not_in_its_line() {
+        let token = Token::new().expect("bits");
+        let client = NamedClient::new("ci", &token, Grant::default()).expect("a client");
+        let shown = format!("{client:?} {:?}", client.checked(Duration::ZERO));
+        let line = serde_json::to_string(&client).expect("JSON");
+        assert!(!(shown + &line).contains(token.reveal()));
+        let secret = LinkSecret::new().expect("bits");
+        let client = NamedClient::with_link("ann", Role::Reviewer, &secret, Grant::default());
+        let client = client.expect("a client");
+        let shown = format!("{client:?} {:?}", client.checked(Duration::ZERO));
+        let line = serde_json::to_string(&client).expect("JSON");
+        assert!(!(shown + &line).contains(secret.reveal()));
+    }
+
+    #[test]
+    fn a_name_is_plain() {
+        let token = Token::new().expect("bits");
+        for bad in ["", "a b", "a/b", "a\n", "ä", &"x".repeat(65)] {
+            assert!(
+                NamedClient::new(bad, &token, Grant::default()).is_err(),
+                "{bad:?}"
+            );
+        }
+        let ends = Grant {
+            expires: Some("tomorrow".to_owned()),
+            ..Grant::default()
+        };
+        assert!(NamedClient::new("ci", &token, ends).is_err());
+    }
+
+    #[test]
+    fn a_line_fits_its_role_or_is_refused() {
+        let sha256 = "a".repeat(64);
+        let link =
+            format!(",\"link\":{{\"sha256\":\"{sha256}\",\"ends\":\"2030-01-01T00:00:00Z\"}}");
+        let is_taken = |more: &str| {
+            let text = format!("{{\"name\":\"x\",\"created\":\"\",\"may\":{{}}{more}}}");
+            let client: NamedClient = serde_json::from_str(&text).expect("a line");
+            client.checked(Duration::ZERO).is_ok()
+        };
+        let token = format!(",\"sha256\":\"{sha256}\"");
+        let id = ",\"id\":\"0123456789abcdef\"".to_owned();
+        let role = |role: &str| format!(",\"role\":\"{role}\"");
+        for (more, is_good) in [
+            (token.clone(), true),
+            (String::new(), false),
+            (format!("{token}{link}"), false),
+            (role("metrics") + &token, true),
+            (role("metrics") + &link, false),
+            (role("reviewer") + &id, true),
+            (role("reviewer") + &id + &link, true),
+            (role("reviewer") + &link, false),
+            (role("auditor") + &id + &token, false),
+            (format!("{token},\"parent\":\"0123456789abcdef\""), false),
+        ] {
+            assert_eq!(is_taken(&more), is_good, "{more}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A named client as the server takes it.
+
+use std::sync::Arc;
+
+use time::OffsetDateTime;
+
+use super::super::mcp::caller::Rights;
+use super::super::site::{Site, Sites};
+use super::secret::is_same;
+use crate::audit::{ClientId, Role};
+use crate::gates::{Grant, Narrowing, ends_soon};
+use crate::site::SiteName;
+
+/// A client as the server takes it.
+#[derive(Debug)]
+pub struct KnownClient {
+    pub(in crate::server) id: ClientId,
+    pub(in crate::server) name: String,
+    pub(in crate::server) role: Role,
+    /// What its sessions and previews belong to.
+    pub(in crate::server) identity: String,
+    /// Of its token, in lower case.
+    pub(in crate::server) sha256: Option<String>,
+    /// Of the token before, and until when that counts.
+    pub(in crate::server) old: Option<(String, OffsetDateTime)>,
+    /// Of the link with which a person signs in next, and its end.
+    pub(in crate::server) link: Option<(String, OffsetDateTime)>,
+    /// How many links that person got.
+    pub(in crate::server) links: u32,
+    pub(in crate::server) expires: Option<OffsetDateTime>,
+    pub(in crate::server) rate: Option<u32>,
+    pub(in crate::server) may_apply_in_dry_run: bool,
+    /// The only sites that it sees; without them, the one that is meant where none is named.
+    pub(in crate::server) sites: Option<Vec<SiteName>>,
+    pub(in crate::server) rights: Rights,
+    /// All that it was granted.
+    pub(in crate::server) may: Grant,
+    /// What ties it to its maker, if it is a delegate.
+    pub(in crate::server) bond: Option<Bond>,
+}
+
+/// What ties a delegate to its maker.
+#[derive(Debug)]
+pub(in crate::server) struct Bond {
+    /// Its maker, as it is now.
+    pub(in crate::server) maker: Arc<KnownClient>,
+    /// The only site that it sees.
+    pub(in crate::server) site: Option<SiteName>,
+    /// What it is to do.
+    pub(in crate::server) task: Arc<str>,
+}
+
+/// Why nobody is let in with a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::server) enum Unwelcome {
+    /// It is no client's.
+    Unknown,
+    /// It was a client's.
+    Ended,
+    /// It was a delegate's, or its maker may not call any more.
+    DelegateEnded,
+}
+
+impl KnownClient {
+    /// Its id.
+    #[must_use]
+    pub const fn id(&self) -> ClientId {
+        self.id
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whose shares, rate and guesses it uses: its maker's, if it is a delegate.
+    pub(in crate::server) fn counted(&self) -> &Self {
+        self.bond.as_ref().map_or(self, |bond| &bond.maker)
+    }
+
+    /// The name under which its calls are on record: that of a delegate begins with its maker's.
+    pub(in crate::server) fn subject(&self) -> String {
+        match &self.bond {
+            Some(bond) => format!("{}/{}", bond.maker.name, self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Whether it sees a site. One that names no sites sees the site that is meant where none is
+    /// named: a site that is added later is not opened to the clients of before.
+    pub(in crate::server) fn sees(&self, site: &Arc<Site>, all: &Sites) -> bool {
+        if let Some(bond) = &self.bond {
+            return site.name() == bond.site.as_ref() && bond.maker.sees(site, all);
+        }
+        match &self.sites {
+            Some(own) => site.name().is_some_and(|name| own.contains(name)),
+            None => all.of(None).is_some_and(|meant| Arc::ptr_eq(&meant, site)),
+        }
+    }
+
+    /// What it may do less than the server.
+    #[must_use]
+    pub fn narrowing(&self) -> &Narrowing {
+        &self.rights.narrowing
+    }
+
+    /// Whether it may apply what waits although the server is in a dry run.
+    #[must_use]
+    pub const fn may_apply_in_dry_run(&self) -> bool {
+        self.may_apply_in_dry_run
+    }
+
+    /// Whether it is in a text in lower case that may be a broken file: by its token's digest, or
+    /// where it has none by its id.
+    pub(in crate::server) fn stands_in(&self, text: &str) -> bool {
+        match &self.sha256 {
+            Some(sha256) => text.contains(sha256),
+            None => text.contains(&self.id.to_string()),
+        }
+    }
+
+    /// When it ends, if that is soon enough to be said.
+    pub(in crate::server) fn ends_soon(&self) -> Option<OffsetDateTime> {
+        self.expires
+            .filter(|end| ends_soon(*end, OffsetDateTime::now_utc()))
+    }
+
+    /// Whether it has ended.
+    pub(in crate::server) fn has_ended(&self) -> bool {
+        self.expires
+            .is_some_and(|end| end <= OffsetDateTime::now_utc())
+    }
+
+    /// Whether a token with this digest is its own, and if so whether it still counts.
+    pub(in crate::server) fn takes(&self, digest: &str) -> Option<Result<(), Unwelcome>> {
+        let own = self.sha256.as_ref().map(|own| (own, None));
+        let old = self.old.as_ref().map(|(old, end)| (old, Some(*end)));
+        let mut both = own.into_iter().chain(old);
+        let (_, end) = both.find(|(own, _)| is_same(own, digest))?;
+        let has_ended = end.is_some_and(|end| end <= OffsetDateTime::now_utc());
+        Some(if has_ended || self.has_ended() {
+            Err(Unwelcome::Ended)
+        } else {
+            Ok(())
+        })
+    }
+
+    /// Whether its link is the one with this digest, and both count still.
+    pub(in crate::server) fn signs_in_with(&self, digest: &str) -> bool {
+        let own = self.link.as_ref();
+        own.is_some_and(|(own, ends)| {
+            is_same(own, digest) && *ends > OffsetDateTime::now_utc() && !self.has_ended()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::secret::digest;
+    use super::Unwelcome;
+    use crate::gates::Grant;
+    use crate::server::http::{NamedClient, Token};
+
+    #[test]
+    fn only_the_whole_token_counts_and_only_until_its_end() {
+        let token = Token::new().expect("bits");
+        let known = |may| {
+            let client = NamedClient::new("ci", &token, may).expect("a client");
+            client.checked(Duration::ZERO).expect("known")
+        };
+        let open = known(Grant::default());
+        let (cut, _) = token.reveal().split_at(46);
+        for wrong in ["", "wjs_", cut, &format!("{} ", token.reveal())] {
+            assert_eq!(open.takes(&digest(wrong)), None, "{wrong:?}");
+        }
+        assert_eq!(open.takes(&digest(token.reveal())), Some(Ok(())));
+        let past = known(Grant {
+            expires: Some("2020-01-01T00:00:00Z".to_owned()),
+            ..Grant::default()
+        });
+        let ended = past.takes(&digest(token.reveal()));
+        assert_eq!(ended, Some(Err(Unwelcome::Ended)));
+        assert_eq!(past.takes(&digest("wjs_other")), None);
+    }
+}

@@ -1,0 +1,10 @@
+//! Named clients: their file, their tokens, their limits.
+
+pub(in crate::server) mod client;
+pub(in crate::server) mod client_record;
+pub(in crate::server) mod last_seen;
+pub(in crate::server) mod lines_file;
+pub(in crate::server) mod registry;
+pub(in crate::server) mod secret;
+pub(in crate::server) mod tokens_fault;
+pub(in crate::server) mod tokens_file;

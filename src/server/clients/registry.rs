@@ -1,0 +1,436 @@
+//! The current named clients: the file is checked again while the server runs.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use time::OffsetDateTime;
+
+use super::super::delegates::file::DelegatesFile;
+use super::super::delegates::limits::Member;
+use super::client_record::{KnownClient, Unwelcome};
+use super::last_seen::LastUses;
+use super::secret::{LinkSecret, Token, digest};
+use super::tokens_fault::TokensFileError;
+use super::tokens_file::TokensFile;
+use crate::audit::ClientId;
+use crate::wiki::in_words;
+
+/// The least time between two looks at the file for tokens that are nobody's.
+const UNKNOWN_APART: Duration = Duration::from_millis(100);
+/// How often clients that expire soon are logged.
+const TOLD_APART: Duration = Duration::from_hours(24);
+/// How many of them are named there.
+const MOST_TOLD: usize = 20;
+
+/// What distinguishes two states of the file, mode and owner included.
+type Stamp = Option<(i64, i64, u64, u64)>;
+
+#[derive(Debug)]
+struct State {
+    clients: Arc<[Arc<KnownClient>]>,
+    stamp: Stamp,
+    looked: Instant,
+    /// Whether it must be read again, changed or not.
+    is_stale: bool,
+    thinking: Duration,
+    fault: Option<TokensFileError>,
+    /// The delegates of these clients, and the state of their file.
+    family: Arc<[Arc<Member>]>,
+    family_stamp: Stamp,
+    /// When clients that expire soon were last logged.
+    told: Option<Instant>,
+}
+
+/// The current named clients.
+#[derive(Debug)]
+pub struct LiveClients {
+    file: TokensFile,
+    pub(in crate::server) delegates: DelegatesFile,
+    fresh: Duration,
+    state: Mutex<State>,
+    uses: LastUses,
+    /// When the file was last looked at for a token that is nobody's.
+    looked_for_unknown: Mutex<Option<Instant>>,
+}
+
+impl LiveClients {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// What is wrong with it: a server does not start with a file that it cannot read.
+    pub fn open(
+        file: TokensFile,
+        thinking: Duration,
+        fresh: Duration,
+    ) -> Result<Self, TokensFileError> {
+        let delegates = file.delegates();
+        let mut state = State {
+            stamp: stamp(file.path()),
+            family: Arc::default(),
+            family_stamp: None,
+            clients: known(&file, thinking)?,
+            looked: Instant::now(),
+            is_stale: false,
+            thinking,
+            fault: None,
+            told: None,
+        };
+        let uses = file.last_uses();
+        state.read_family(&delegates);
+        uses.keep(ids(&state));
+        Ok(Self {
+            file,
+            delegates,
+            fresh,
+            state: Mutex::new(state),
+            uses,
+            looked_for_unknown: Mutex::default(),
+        })
+    }
+
+    /// The limits of each client, in words.
+    #[cfg(test)]
+    pub(in crate::server) fn in_force(&self) -> Vec<String> {
+        let clients = Arc::clone(&self.now().clients);
+        let told = clients
+            .iter()
+            .map(|client| format!("{:?}", client.narrowing()));
+        told.collect()
+    }
+
+    /// How many there are.
+    pub(in crate::server) fn count(&self) -> usize {
+        self.now().clients.len()
+    }
+
+    /// Why the present file is not in force, or admits nobody, if that is so.
+    pub(in crate::server) fn fault(&self) -> Option<TokensFileError> {
+        let now = self.now();
+        let nobody = || now.clients.is_empty().then_some(TokensFileError::NoClient);
+        now.fault.clone().or_else(nobody)
+    }
+
+    /// The client of a token. For one that is nobody's, the file is looked at once more first, so
+    /// that a client is known from the moment that it is made.
+    pub(in crate::server) async fn of(&self, token: &str) -> Result<Arc<KnownClient>, Unwelcome> {
+        let digest = digest(token);
+        if let Some(known) = self.find(&digest) {
+            return known;
+        }
+        if !Token::is_like(token) {
+            return Err(Unwelcome::Unknown);
+        }
+        self.look_for_unknown().await;
+        self.find(&digest).unwrap_or(Err(Unwelcome::Unknown))
+    }
+
+    /// The client or delegate whose token has this digest, by the files as they were last read.
+    fn find(&self, digest: &str) -> Option<Result<Arc<KnownClient>, Unwelcome>> {
+        let (clients, family) = {
+            let now = self.now();
+            (Arc::clone(&now.clients), Arc::clone(&now.family))
+        };
+        let found = clients
+            .iter()
+            .find_map(|client| client.takes(digest).map(|counts| (client, counts)));
+        if let Some((client, counts)) = found {
+            return Some(counts.map(|()| self.came(client)));
+        }
+        if !family.iter().any(|member| member.is_of(digest)) {
+            return None;
+        }
+        // A delegate ends, and loses what its maker loses, at once.
+        let family = self.family();
+        let member = family.iter().find(|member| member.is_of(digest));
+        Some(match member.map(|member| member.standing()) {
+            Some(Ok(client)) => Ok(self.came(client)),
+            Some(Err(_)) | None => Err(Unwelcome::DelegateEnded),
+        })
+    }
+
+    /// Looks at the file, which may have the client of a token that is nobody's yet. All who come
+    /// meanwhile wait for one look: ten a second are the most.
+    async fn look_for_unknown(&self) {
+        let came = Instant::now();
+        loop {
+            let due = {
+                let mut last = self
+                    .looked_for_unknown
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                match *last {
+                    Some(last) if last >= came => return,
+                    Some(last) if last.elapsed() < UNKNOWN_APART => last + UNKNOWN_APART,
+                    _ => {
+                        *last = Some(Instant::now());
+                        // Under the lock: whoever waits for this look finds it done.
+                        drop(self.within(Duration::ZERO));
+                        return;
+                    }
+                }
+            };
+            tokio::time::sleep_until(due.into()).await;
+        }
+    }
+
+    /// Takes over how long people have to think.
+    pub(in crate::server) fn take_person_limit(&self, limit: Duration) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.is_stale |= state.thinking != limit;
+        state.thinking = limit;
+    }
+
+    /// All delegates, those that ended lately included, by the files as they are at this moment.
+    pub(in crate::server) fn family(&self) -> Arc<[Arc<Member>]> {
+        Arc::clone(&self.within(Duration::ZERO).family)
+    }
+
+    /// Whether a delegate may call at this moment.
+    pub(in crate::server) fn has_delegate(&self, id: ClientId) -> bool {
+        let family = self.family();
+        let mut own = family.iter().filter(|member| member.line.id() == id);
+        own.next().is_some_and(|member| member.standing().is_ok())
+    }
+
+    /// Whether the tokens file is in force, so that who is not in it was revoked.
+    pub(in crate::server) fn is_in_force(&self) -> bool {
+        self.within(Duration::ZERO).fault.is_none()
+    }
+
+    /// A client that came, which is noted.
+    fn came(&self, client: &Arc<KnownClient>) -> Arc<KnownClient> {
+        self.uses.note(client.id);
+        self.tell_ends();
+        Arc::clone(client)
+    }
+
+    /// How many end soon.
+    pub(in crate::server) fn ending(&self) -> usize {
+        let clients = Arc::clone(&self.now().clients);
+        let soon = clients.iter().filter(|client| client.ends_soon().is_some());
+        soon.count()
+    }
+
+    /// Tells the log which clients end soon, once a day.
+    pub(in crate::server) fn tell_ends(&self) {
+        let mut state = self.now();
+        let is_told = |told: Instant| told.elapsed() < TOLD_APART;
+        if state.told.is_some_and(is_told) {
+            return;
+        }
+        state.told = Some(Instant::now());
+        let clients = Arc::clone(&state.clients);
+        drop(state);
+        let ends = |client: &Arc<KnownClient>| Some((Arc::clone(client), client.ends_soon()?));
+        for (client, end) in clients.iter().filter_map(ends).take(MOST_TOLD) {
+            let left = in_words(end - OffsetDateTime::now_utc());
+            tracing::warn!(client = %client.name, %left, "a client ends soon; `wikijs-gate token rotate` gives it another end");
+        }
+    }
+
+    /// The client of an id, if it is there at this moment and has not ended. To be asked again
+    /// with every request of whoever signed in.
+    #[must_use]
+    pub fn by_id(&self, id: ClientId) -> Option<Arc<KnownClient>> {
+        let client = self.anew().into_iter().find(|client| client.id == id);
+        client.as_ref().map(|client| self.came(client))
+    }
+
+    /// Whose the secret of a link is, without using it up.
+    #[must_use]
+    pub fn of_link(&self, secret: &str) -> Option<Arc<KnownClient>> {
+        if !LinkSecret::is_like(secret) {
+            return None;
+        }
+        let digest = digest(secret);
+        self.anew()
+            .into_iter()
+            .find(|client| client.signs_in_with(&digest))
+    }
+
+    /// Who signs in with the secret of a link, which is used up by it: of all who come with one,
+    /// to any server of this file, the first alone is let in.
+    pub async fn sign_in(&self, secret: &str) -> Option<Arc<KnownClient>> {
+        if !LinkSecret::is_like(secret) {
+            return None;
+        }
+        let digest = digest(secret);
+        // Nobody waits for a lock, and no file is written, for a secret that is nobody's.
+        let clients = self.anew();
+        let client = clients
+            .into_iter()
+            .find(|client| client.signs_in_with(&digest))?;
+        let file = self.file.clone();
+        let used = tokio::task::spawn_blocking(move || file.use_up_link(&digest)).await;
+        match used {
+            Ok(Ok(whose)) => whose
+                .filter(|id| *id == client.id)
+                .map(|_| self.came(&client)),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "a sign-in link could not be used up, so nobody was let in");
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// All clients valid now, however recently the file was read.
+    fn anew(&self) -> Vec<Arc<KnownClient>> {
+        let clients = Arc::clone(&self.within(Duration::ZERO).clients);
+        let counting = clients.iter().filter(|client| !client.has_ended());
+        counting.map(Arc::clone).collect()
+    }
+
+    fn now(&self) -> MutexGuard<'_, State> {
+        self.within(self.fresh)
+    }
+
+    /// The state of the file, read again if it is older than this.
+    fn within(&self, fresh: Duration) -> MutexGuard<'_, State> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.looked.elapsed() < fresh && !state.is_stale {
+            return state;
+        }
+        state.looked = Instant::now();
+        let now = stamp(self.file.path());
+        if now == state.stamp && !state.is_stale {
+            if stamp(self.delegates.path()) != state.family_stamp {
+                state.read_family(&self.delegates);
+                self.uses.keep(ids(&state));
+            }
+            return state;
+        }
+        state.stamp = now;
+        state.is_stale = false;
+        match known(&self.file, state.thinking) {
+            Ok(clients) => {
+                match clients.len() {
+                    0 => tracing::warn!("{}", TokensFileError::NoClient),
+                    clients => tracing::info!(clients, "the tokens file was read again"),
+                }
+                state.clients = clients;
+                state.fault = None;
+            }
+            Err(error) => {
+                tracing::error!(%error, "the tokens file is not in force; of the clients that were there before, those whose token it still has are");
+                // A removed client is out even if the new file has faults.
+                if let Ok((text, _)) = self.file.text() {
+                    let text = text.to_lowercase();
+                    let clients = state.clients.iter();
+                    let kept = clients.filter(|client| client.stands_in(&text));
+                    state.clients = kept.map(Arc::clone).collect();
+                }
+                state.fault = Some(error);
+            }
+        }
+        state.read_family(&self.delegates);
+        self.uses.keep(ids(&state));
+        state
+    }
+}
+
+impl State {
+    /// Reads the delegates of the present clients. Where their file cannot be read, there are none.
+    fn read_family(&mut self, file: &DelegatesFile) {
+        let thinking = self.thinking;
+        self.family_stamp = stamp(file.path());
+        let lines = file.read().unwrap_or_else(|error| {
+            tracing::error!(%error, "no delegate is let in");
+            Vec::new()
+        });
+        let until: HashMap<ClientId, Instant> = self
+            .family
+            .iter()
+            .map(|member| (member.line.id(), member.until))
+            .collect();
+        let members = lines.into_iter().filter_map(|line| {
+            let (id, name) = (line.id(), line.name());
+            let until = until.get(&id).copied();
+            match Member::of(line, &self.clients, thinking, until) {
+                Ok(member) => Some(Arc::new(member)),
+                Err(fault) => {
+                    tracing::error!(delegate = %name, %fault, "a delegate is not let in");
+                    None
+                }
+            }
+        });
+        self.family = members.collect();
+    }
+}
+
+fn ids(state: &State) -> HashSet<ClientId> {
+    let clients = state.clients.iter().map(|client| client.id);
+    let family = state.family.iter().map(|member| member.line.id());
+    clients.chain(family).collect()
+}
+
+fn known(
+    file: &TokensFile,
+    thinking: Duration,
+) -> Result<Arc<[Arc<KnownClient>]>, TokensFileError> {
+    let clients = file.read()?;
+    let checked = clients.iter().enumerate().map(|(line, client)| {
+        let fault = |fault| TokensFileError::Line {
+            line: line + 1,
+            fault,
+        };
+        client.checked(thinking).map(Arc::new).map_err(fault)
+    });
+    checked.collect()
+}
+
+fn stamp(file: &Path) -> Stamp {
+    let found = fs::metadata(file).ok()?;
+    Some((found.ctime(), found.ctime_nsec(), found.len(), found.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{LiveClients, TokensFile, UNKNOWN_APART, Unwelcome};
+    use crate::gates::Grant;
+    use crate::server::http::{NamedClient, Token};
+
+    #[tokio::test]
+    async fn unknown_tokens_cause_ten_looks_a_second_and_a_new_client_is_known_all_the_same() {
+        let dir = tempfile::TempDir::new().expect("a directory");
+        let file = TokensFile::new(dir.path().join("tokens"));
+        let add = |name: &str| {
+            let token = Token::new().expect("bits");
+            let client = NamedClient::new(name, &token, Grant::default()).expect("a client");
+            file.add(client).expect("added");
+            token
+        };
+        add("first");
+        // By itself it never looks again.
+        let hours = Duration::from_hours(1);
+        let clients = LiveClients::open(file.clone(), Duration::ZERO, hours).expect("clients");
+        let unknown = Token::new().expect("bits");
+        // What cannot be a token causes no look.
+        for text in ["", "wjs_guess", "wjl_x"] {
+            assert_eq!(clients.of(text).await.err(), Some(Unwelcome::Unknown));
+        }
+        assert!(clients.looked_for_unknown.lock().expect("a lock").is_none());
+        let begun = Instant::now();
+        for _ in 0..4 {
+            let found = clients.of(unknown.reveal()).await;
+            assert_eq!(found.err(), Some(Unwelcome::Unknown));
+        }
+        assert!(begun.elapsed() >= UNKNOWN_APART * 3);
+        // All who come meanwhile wait for one look, and not each for one of its own.
+        let begun = Instant::now();
+        let many = (0..100).map(|_| clients.of(unknown.reveal()));
+        futures_util::future::join_all(many).await;
+        assert!(begun.elapsed() < UNKNOWN_APART * 50);
+        for name in ["a", "b", "c"] {
+            let token = add(name);
+            let found = clients.of(token.reveal()).await;
+            assert_eq!(found.expect(name).name(), name);
+        }
+    }
+}

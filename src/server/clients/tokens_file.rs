@@ -1,0 +1,267 @@
+//! The file of named clients: a line of JSON each, 0600, replaced as a whole under a lock.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+use time::OffsetDateTime;
+
+use super::super::delegates::file::DelegatesFile;
+use super::client::{NamedClient, Rotation};
+use super::last_seen::LastUses;
+use super::lines_file::{LinesFile, read_lines};
+use super::secret::LinkSecret;
+use super::tokens_fault::TokensFileError;
+use crate::audit::ClientId;
+
+/// The file of named clients.
+#[derive(Debug, Clone)]
+pub struct TokensFile(LinesFile);
+
+impl TokensFile {
+    /// A file that may not be there yet.
+    #[must_use]
+    pub const fn new(path: PathBuf) -> Self {
+        Self(LinesFile::new(path))
+    }
+
+    /// The same for an operator's command: root may look after the file of a service's user.
+    #[must_use]
+    pub fn for_operator(path: PathBuf) -> Self {
+        Self(LinesFile::for_operator(path))
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The file beside it that says when each client came last.
+    pub(in crate::server) fn last_uses(&self) -> LastUses {
+        LastUses::new(self.0.beside(".used"))
+    }
+
+    /// The file of delegates beside it.
+    #[must_use]
+    pub fn delegates(&self) -> DelegatesFile {
+        DelegatesFile::new(self.0.beside(".delegates"))
+    }
+
+    /// When each client came last, to the minute; `None` if no server noted that yet.
+    #[must_use]
+    pub fn used(&self) -> Option<HashMap<ClientId, OffsetDateTime>> {
+        self.last_uses().read()
+    }
+
+    /// All clients; none if there is no file.
+    ///
+    /// # Errors
+    /// [`TokensFileError`]; one bad line spoils the whole file.
+    pub fn read(&self) -> Result<Vec<NamedClient>, TokensFileError> {
+        clients(&self.0.trusted()?)
+    }
+
+    /// Its text, and why others may have written it; `None` if there is no file.
+    pub(in crate::server) fn text(
+        &self,
+    ) -> Result<(String, Option<&'static str>), TokensFileError> {
+        self.0.text()
+    }
+
+    /// Adds a client.
+    ///
+    /// # Errors
+    /// [`TokensFileError`].
+    pub fn add(&self, client: NamedClient) -> Result<(), TokensFileError> {
+        let line = serde_json::to_string(&client).map_err(io::Error::from)?;
+        self.0.change(move |text| {
+            let known = clients(text)?;
+            if known.iter().any(|other| other.name == client.name) {
+                return Err(TokensFileError::Taken);
+            }
+            let kept = text.lines().map(str::to_owned);
+            Ok(kept.chain([line]).collect())
+        })
+    }
+
+    /// Removes a client; lines that are no clients stay as they are.
+    ///
+    /// # Errors
+    /// [`TokensFileError`].
+    pub fn remove(&self, name: &str) -> Result<(), TokensFileError> {
+        self.0.change(|text| {
+            let is_of = |line: &str| {
+                let line: Option<Value> = serde_json::from_str(line).ok();
+                line.is_some_and(|line| line.get("name").and_then(Value::as_str) == Some(name))
+            };
+            let (gone, kept): (Vec<_>, Vec<_>) = text
+                .lines()
+                .map(str::to_owned)
+                .partition(|line| is_of(line));
+            (!gone.is_empty())
+                .then_some(kept)
+                .ok_or(TokensFileError::Unknown)
+        })
+    }
+
+    /// Gives a person another link to sign in with, in place of the one before.
+    ///
+    /// # Errors
+    /// [`TokensFileError`].
+    pub fn give_link(&self, name: &str, link: &LinkSecret) -> Result<(), TokensFileError> {
+        self.change_one(
+            |client| client.name == name,
+            |client| {
+                if client.role().signs_in() {
+                    Ok(client.signing_in_with(link))
+                } else {
+                    Err(TokensFileError::HasNoLink)
+                }
+            },
+        )
+    }
+
+    /// Gives a client another token, or a person another link, and another end. The token before
+    /// counts on for `keep`, but not beyond the end that it had.
+    ///
+    /// # Errors
+    /// [`TokensFileError`].
+    pub fn rotate(&self, name: &str, rotation: &Rotation<'_>) -> Result<(), TokensFileError> {
+        self.change_one(
+            |client| client.name == name,
+            |client| client.rotated(rotation),
+        )
+    }
+
+    /// Uses up the link with this digest and returns its client. Across all processes, only the
+    /// first caller gets it.
+    pub(in crate::server) fn use_up_link(
+        &self,
+        digest: &str,
+    ) -> Result<Option<ClientId>, TokensFileError> {
+        let mut whose = None;
+        let used = self.change_one(
+            |client| client.clone().signed_in(digest).is_some(),
+            |client| {
+                whose = Some(client.id());
+                client.signed_in(digest).ok_or(TokensFileError::Unknown)
+            },
+        );
+        match used {
+            Ok(()) => Ok(whose),
+            Err(TokensFileError::Unknown) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Changes the line of one client; all other lines stay as they are.
+    fn change_one(
+        &self,
+        is_meant: impl Fn(&NamedClient) -> bool,
+        change: impl FnOnce(NamedClient) -> Result<NamedClient, TokensFileError>,
+    ) -> Result<(), TokensFileError> {
+        self.0.change(move |text| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            let client_of = |line: &String| serde_json::from_str::<NamedClient>(line).ok();
+            let found = lines.iter_mut().find_map(|line| {
+                let client = client_of(line).filter(&is_meant)?;
+                Some((line, client))
+            });
+            let (line, client) = found.ok_or(TokensFileError::Unknown)?;
+            *line = serde_json::to_string(&change(client)?).map_err(io::Error::from)?;
+            Ok(lines)
+        })
+    }
+}
+
+/// All clients of a file's text.
+fn clients(text: &str) -> Result<Vec<NamedClient>, TokensFileError> {
+    let (mut names, mut ids) = (HashSet::new(), HashSet::new());
+    read_lines(text, "`token new`", |client: &NamedClient| {
+        client.checked(Duration::ZERO)?;
+        if !names.insert(client.name.clone()) {
+            return Err("its name is there twice".to_owned());
+        }
+        if !ids.insert(client.id()) {
+            return Err("its id is there twice".to_owned());
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::{TokensFile, TokensFileError};
+    use crate::server::http::{Grant, NamedClient, Token};
+
+    fn client(name: &str) -> NamedClient {
+        NamedClient::new(name, &Token::new().expect("bits"), Grant::default()).expect("a client")
+    }
+
+    #[test]
+    fn clients_come_and_go_and_the_file_is_private() {
+        let dir = tempfile::TempDir::new().expect("a directory");
+        let path = dir.path().join("tokens");
+        let file = TokensFile::new(path.clone());
+        assert_eq!(file.read(), Ok(vec![]));
+        let (one, other) = (client("one"), client("other"));
+        assert_eq!(file.add(one.clone()), Ok(()));
+        assert_eq!(file.add(other.clone()), Ok(()));
+        assert_eq!(file.add(client("one")), Err(TokensFileError::Taken));
+        assert_eq!(file.read(), Ok(vec![one, other.clone()]));
+        assert_eq!(file.remove("one"), Ok(()));
+        assert_eq!(file.remove("one"), Err(TokensFileError::Unknown));
+        assert_eq!(file.read(), Ok(vec![other]));
+        let mode = fs::metadata(path).expect("the file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_file_that_others_may_write_is_neither_read_nor_changed() {
+        let dir = tempfile::TempDir::new().expect("a directory");
+        let path = dir.path().join("tokens");
+        let file = TokensFile::new(path.clone());
+        file.add(client("one")).expect("added");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o620)).expect("a mode");
+        assert!(matches!(file.read(), Err(TokensFileError::Foreign(_))));
+        let added = file.add(client("other"));
+        assert!(matches!(added, Err(TokensFileError::Foreign(_))));
+    }
+
+    #[test]
+    fn a_client_is_removed_beside_a_broken_line_that_stays() {
+        let dir = tempfile::TempDir::new().expect("a directory");
+        let path = dir.path().join("tokens");
+        let file = TokensFile::new(path.clone());
+        file.add(client("one")).expect("added");
+        let one = fs::read_to_string(&path).expect("the file");
+        fs::write(&path, format!("nonsense\n{one}{{\"name\": 1}}\n")).expect("written");
+        assert_eq!(file.remove("other"), Err(TokensFileError::Unknown));
+        assert_eq!(file.remove("one"), Ok(()));
+        let left = fs::read_to_string(&path).expect("the file");
+        assert_eq!(left, "nonsense\n{\"name\": 1}\n");
+    }
+
+    #[test]
+    fn one_bad_line_spoils_the_file_and_is_not_repeated() {
+        let dir = tempfile::TempDir::new().expect("a directory");
+        let path = dir.path().join("tokens");
+        let file = TokensFile::new(path.clone());
+        file.add(client("one")).expect("added");
+        let good = fs::read_to_string(&path).expect("the file");
+        for bad in ["{\"name\":\"wjs_secret\"}", "nonsense wjs_secret", &good] {
+            fs::write(&path, format!("{good}\n{bad}")).expect("written");
+            let error = file.read().expect_err("a bad line").to_string();
+            assert!(
+                error.starts_with("line 3 ") && !error.contains("wjs_secret"),
+                "{error}"
+            );
+        }
+    }
+}

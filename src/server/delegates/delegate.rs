@@ -1,0 +1,207 @@
+//! A delegate as the file of delegates has it: one line of JSON, with the digest of its token.
+
+use serde::{Deserialize, Serialize};
+use time::format_description::well_known::Rfc3339;
+use time::{Duration, OffsetDateTime};
+
+use super::super::clients::client::NamedClient;
+use super::super::clients::secret::{Token, is_digest};
+use crate::audit::{ClientId, Role};
+use crate::gates::Grant;
+use crate::page::{Note, Whose};
+use crate::write::{DelegateKind, Legacy};
+
+/// The longest life of a delegate.
+pub(in crate::server) const LONGEST: Duration = Duration::DAY;
+
+/// Why a delegate ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// Its maker ended it.
+    Ended,
+    /// Its time was up.
+    TimeUp,
+    /// Its maker was revoked, or has another token than the one with which it made the delegate.
+    MakerGone,
+    /// The operator revoked it.
+    Revoked,
+}
+
+impl End {
+    /// The words for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ended => "ended by its maker",
+            Self::TimeUp => "its time was up",
+            Self::MakerGone => "its maker was revoked",
+            Self::Revoked => "revoked by the operator",
+        }
+    }
+}
+
+/// The end of a delegate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(in crate::server) struct Ended {
+    /// When, in RFC 3339.
+    pub(in crate::server) at: String,
+    pub(in crate::server) why: End,
+    /// Whether a server put it on record and did what belongs to it.
+    pub(in crate::server) is_settled: bool,
+    /// What becomes of its memories, as its maker said.
+    #[serde(default, skip_serializing_if = "Legacy::is_usual")]
+    pub(in crate::server) legacy: Legacy,
+}
+
+/// A delegate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Delegate {
+    /// Its name, id, token's digest, maker and grant.
+    pub(in crate::server) client: NamedClient,
+    /// The name of its maker when it was made.
+    pub(in crate::server) maker: String,
+    /// The digest of the token with which its maker made it: with that token it ends.
+    pub(in crate::server) by: String,
+    pub(in crate::server) task: Note,
+    pub(in crate::server) kind: DelegateKind,
+    /// The only site that it sees.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::server) site: Option<String>,
+    /// How many changes it may make or propose, and how many it has.
+    pub(in crate::server) writes: u32,
+    pub(in crate::server) used: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::server) ended: Option<Ended>,
+}
+
+impl Delegate {
+    /// A delegate of a client, whose token this is.
+    ///
+    /// # Errors
+    /// One sentence about what is granted.
+    pub(in crate::server) fn new(
+        token: &Token,
+        (parent, maker, by): (ClientId, &str, &str),
+        (kind, task): (DelegateKind, &str),
+        may: Grant,
+    ) -> Result<Self, String> {
+        let task = Note::parse(task, Whose::Agent).map_err(|fault| format!("task {fault}"))?;
+        let delegate = Self {
+            client: NamedClient::delegate(kind.as_str(), token, parent, may)?,
+            maker: maker.to_owned(),
+            by: by.to_owned(),
+            task,
+            kind,
+            site: None,
+            writes: 0,
+            used: 0,
+            ended: None,
+        };
+        delegate.check()?;
+        Ok(delegate)
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> ClientId {
+        self.client.id()
+    }
+
+    /// Its name, after that of its maker.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.maker, self.client.name)
+    }
+
+    /// The name of its maker.
+    #[must_use]
+    pub fn maker(&self) -> &str {
+        &self.maker
+    }
+
+    /// Who made it.
+    #[must_use]
+    pub fn parent(&self) -> Option<ClientId> {
+        self.client.parent()
+    }
+
+    /// What it is to do, in its maker's words.
+    #[must_use]
+    pub fn task(&self) -> &str {
+        self.task.as_str()
+    }
+
+    /// When it was made, in RFC 3339.
+    #[must_use]
+    pub fn created(&self) -> &str {
+        &self.client.created
+    }
+
+    /// What it was granted, of which its maker's grant may leave less.
+    #[must_use]
+    pub const fn may(&self) -> &Grant {
+        &self.client.may
+    }
+
+    /// How many changes it used, and may make.
+    #[must_use]
+    pub const fn writes(&self) -> (u32, u32) {
+        (self.used, self.writes)
+    }
+
+    /// When and why it ended; its time may be up all the same.
+    #[must_use]
+    pub fn end(&self) -> Option<(&str, End)> {
+        self.ended.as_ref().map(|ended| (&*ended.at, ended.why))
+    }
+
+    /// What becomes of its memories.
+    pub(in crate::server) fn legacy(&self) -> Legacy {
+        let said = self.ended.as_ref().map(|ended| ended.legacy);
+        said.unwrap_or_default()
+    }
+
+    /// Whether it is what an id or a name means.
+    pub(in crate::server) fn is_called(&self, word: &str) -> bool {
+        word == self.id().to_string() || word == self.client.name || word == self.name()
+    }
+
+    /// Whether it lasts at a time, as far as its own line says.
+    #[must_use]
+    pub fn lasts(&self, now: OffsetDateTime) -> bool {
+        self.ended.is_none() && self.span().is_ok_and(|(_, end)| now < end)
+    }
+
+    /// When it was made, and when it ends.
+    pub(in crate::server) fn span(&self) -> Result<(OffsetDateTime, OffsetDateTime), String> {
+        let made = OffsetDateTime::parse(&self.client.created, &Rfc3339);
+        let made = made.map_err(|_| "created must be a time in RFC 3339".to_owned())?;
+        let end = self.client.expires()?;
+        let end = end.ok_or_else(|| "a delegate expires".to_owned())?;
+        if end - made > LONGEST {
+            return Err("a delegate lasts a day at most".to_owned());
+        }
+        Ok((made, end))
+    }
+
+    /// What is wrong with the line, if anything is.
+    pub(in crate::server) fn check(&self) -> Result<(), String> {
+        self.span()?;
+        let may = &self.client.may;
+        if self.client.parent().is_none() || self.client.role() != Role::Agent {
+            return Err("a delegate has a parent, and the role agent".to_owned());
+        }
+        if may.sites.is_some() || may.tools.is_none() {
+            return Err("a delegate's grant has tools and no sites".to_owned());
+        }
+        if !is_digest(&self.by) {
+            return Err("by must be 64 hex characters".to_owned());
+        }
+        self.client
+            .checked_whole(std::time::Duration::ZERO)
+            .map(drop)
+    }
+}

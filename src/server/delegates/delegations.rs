@@ -1,0 +1,236 @@
+//! A named client and its delegates: what it hands on, and what holds for it as a delegate.
+
+use std::sync::{Arc, Weak};
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use secrecy::SecretString;
+
+use super::super::clients::client_record::KnownClient;
+use super::super::clients::registry::LiveClients;
+use super::super::clients::secret::{Token, digest};
+use super::super::site::Site;
+use super::delegate::{Delegate, End};
+use super::ends::{client_of, entry, heirs, settle};
+use super::faults::{blocking, failed, has_ended, invalid};
+use super::limits::{Gone, Member};
+use super::request::{check_places, grant, in_words, tools};
+use crate::audit::Client;
+use crate::error::{Code, Failure};
+use crate::site::SiteName;
+use crate::write::{
+    Child, Deeds, Delegated, Desk, Family, Inherited, Legacy, Sets, Wanted, denied,
+};
+
+/// The tool that makes delegates.
+const TOOL: &str = "wikijs_delegate";
+
+/// A named client and its delegates.
+#[derive(Debug)]
+pub(in crate::server) struct Kin {
+    clients: Arc<LiveClients>,
+    client: Arc<KnownClient>,
+    /// The site of the call. Weak, since a site knows the callers that it tells of changed tools.
+    site: Weak<Site>,
+    /// The digest of the token of the call.
+    by: String,
+}
+
+impl Kin {
+    pub(in crate::server) fn new(
+        clients: &Arc<LiveClients>,
+        client: &Arc<KnownClient>,
+        site: &Arc<Site>,
+        token: &str,
+    ) -> Self {
+        Self {
+            clients: Arc::clone(clients),
+            client: Arc::clone(client),
+            site: Arc::downgrade(site),
+            by: digest(token),
+        }
+    }
+
+    /// The delegates of this client on this site.
+    fn is_own(&self, line: &Delegate) -> bool {
+        let site = self.site.upgrade();
+        let name = site.as_ref().and_then(|site| site.name());
+        line.parent() == Some(self.client.id)
+            && site.is_some()
+            && line.site.as_deref() == name.map(SiteName::as_str)
+    }
+
+    fn member(&self, is_meant: impl Fn(&Member) -> bool) -> Option<Arc<Member>> {
+        let family = self.clients.family();
+        family.iter().find(|member| is_meant(member)).cloned()
+    }
+
+    async fn take_of(&self, changes: usize) -> Result<(), Failure> {
+        if self.client.bond.is_none() {
+            return Ok(());
+        }
+        let id = self.client.id;
+        let member = self.member(|member| member.line.id() == id);
+        let member = member.ok_or_else(has_ended)?;
+        member.standing().map_err(|_| has_ended())?;
+        if changes == 0 {
+            return Ok(());
+        }
+        let changes = u32::try_from(changes).unwrap_or(u32::MAX);
+        let file = self.clients.delegates.clone();
+        blocking(move || file.take(id, changes)).await
+    }
+
+    async fn make(
+        &self,
+        client: &Client,
+        desk: &Desk,
+        wanted: Wanted,
+    ) -> Result<Delegated, Failure> {
+        let site = self.site.upgrade();
+        let site = site.ok_or_else(|| denied("This site is gone.", "not_named"))?;
+        // As its file has it at this moment.
+        let maker = self.clients.by_id(self.client.id);
+        let maker = maker.filter(|maker| maker.takes(&self.by) == Some(Ok(())));
+        let maker = maker.ok_or_else(|| denied("This client was revoked.", "ended"))?;
+        let tools = tools(&site.app().registry(), &maker, &wanted)?;
+        let can_write = tools.iter().any(|(_, can_write)| *can_write);
+        let policy = desk.narrowed_policy(Some(maker.narrowing()), true);
+        check_places(&policy, &maker, &wanted, can_write)?;
+        if wanted.sets == Sets::Sent && !(can_write && policy.may_write()) {
+            return Err(denied(
+                "You send no writes yourself, so a delegate cannot.",
+                "sends",
+            ));
+        }
+        let token = Token::new().map_err(|_| failed("The system gave no random numbers."))?;
+        let by = (maker.id, &*maker.name, &*self.by);
+        let may = grant(&maker, &wanted, &tools, can_write);
+        let mut line = Delegate::new(&token, by, (wanted.kind, &wanted.task), may)
+            .map_err(|fault| invalid("task", &fault))?;
+        line.site = site.name().map(ToString::to_string);
+        line.writes = if can_write { wanted.writes } else { 0 };
+        let (file, kept) = (self.clients.delegates.clone(), line.clone());
+        blocking(move || file.add(kept)).await?;
+        let tools: Vec<String> = tools.into_iter().map(|(name, _)| name).collect();
+        let mut entry = entry(&line, "made")?;
+        entry.client = Some(Client {
+            name: client.name.clone(),
+            version: client.version.clone(),
+            address: client.address.clone(),
+            ..client_of(&line)
+        });
+        entry.tool = Some(TOOL.to_owned());
+        entry.reason = Some(in_words(&line));
+        entry.note = Some(line.task().to_owned());
+        if let Err(error) = desk.audit().record(entry).await {
+            // Nobody has its token.
+            let (file, id) = (self.clients.delegates.clone(), line.id());
+            blocking(move || file.end(id, End::Ended, Legacy::default()).map(drop)).await?;
+            return Err(Failure::new(Code::AuditUnavailable, error.to_string()));
+        }
+        let both = line.may().within(&maker.may);
+        Ok(Delegated {
+            id: line.id(),
+            name: line.name(),
+            expires: line.may().expires.clone().unwrap_or_default(),
+            prefixes: both.ok().and_then(|both| {
+                if can_write {
+                    both.prefixes
+                } else {
+                    both.read_prefixes
+                }
+            }),
+            tools,
+            token: SecretString::from(token.reveal()),
+        })
+    }
+
+    async fn end_one(&self, desk: &Desk, word: &str, legacy: Legacy) -> Result<Deeds, Failure> {
+        let own = |member: &Member| self.is_own(&member.line) && member.line.is_called(word);
+        let member = self.member(own);
+        let member =
+            member.ok_or_else(|| invalid("delegate", "names no delegate of this client"))?;
+        let (file, id) = (self.clients.delegates.clone(), member.line.id());
+        // One whose time is up was ended by that.
+        let why = match member.standing() {
+            Err(Gone::For(why)) => why,
+            Ok(_) | Err(Gone::Clock) => End::Ended,
+        };
+        let ended = blocking(move || file.end(id, why, legacy)).await?;
+        settle(&self.clients, desk, &ended, legacy).await;
+        let memories = match heirs(&ended) {
+            Some(heirs) => desk.inherited(&heirs).await?,
+            None => Inherited::default(),
+        };
+        let (sets, calls, all_calls) = desk.deeds_of(id).await?;
+        let (at, why) = ended.end().unwrap_or(("", End::Ended));
+        let (used, writes) = ended.writes();
+        Ok(Deeds {
+            id,
+            name: ended.name(),
+            ended: at.to_owned(),
+            why: why.as_str(),
+            used,
+            writes,
+            sets,
+            calls,
+            all_calls,
+            memories,
+        })
+    }
+}
+
+impl Family for Kin {
+    fn is_delegate(&self) -> bool {
+        self.client.bond.is_some()
+    }
+
+    fn left(&self) -> Option<u32> {
+        self.client.bond.as_ref()?;
+        let member = self.member(|member| member.line.id() == self.client.id)?;
+        let (used, writes) = member.line.writes();
+        Some(writes.saturating_sub(used))
+    }
+
+    fn children(&self) -> Vec<Child> {
+        let family = self.clients.family();
+        let own = family
+            .iter()
+            .filter(|member| self.is_own(&member.line) && member.standing().is_ok());
+        let child = |member: &Arc<Member>| {
+            let line = &member.line;
+            let (writes_used, writes) = line.writes();
+            Child {
+                delegate: line.name(),
+                task: line.task().to_owned(),
+                expires_at: line.may().expires.clone().unwrap_or_default(),
+                writes_used,
+                writes,
+            }
+        };
+        own.map(child).collect()
+    }
+
+    fn take(&self, changes: usize) -> BoxFuture<'_, Result<(), Failure>> {
+        self.take_of(changes).boxed()
+    }
+
+    fn delegate<'a>(
+        &'a self,
+        client: &'a Client,
+        desk: &'a Desk,
+        wanted: Wanted,
+    ) -> BoxFuture<'a, Result<Delegated, Failure>> {
+        self.make(client, desk, wanted).boxed()
+    }
+
+    fn end<'a>(
+        &'a self,
+        desk: &'a Desk,
+        delegate: &'a str,
+        legacy: Legacy,
+    ) -> BoxFuture<'a, Result<Deeds, Failure>> {
+        self.end_one(desk, delegate, legacy).boxed()
+    }
+}

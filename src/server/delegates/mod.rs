@@ -1,0 +1,9 @@
+//! Clients that a named client makes for a task.
+
+pub(in crate::server) mod delegate;
+pub(in crate::server) mod delegations;
+pub(in crate::server) mod ends;
+pub(in crate::server) mod faults;
+pub(in crate::server) mod file;
+pub(in crate::server) mod limits;
+pub(in crate::server) mod request;

@@ -1,0 +1,101 @@
+//! Places for calls and streams under way: a number for all, and a share for each named client.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::super::clients::client_record::KnownClient;
+use super::super::fair_share::Shares;
+use super::limits::HttpLimits;
+use super::refusal::Refusal;
+use crate::site::SiteName;
+
+/// A place for one call or stream, given back when it is dropped.
+pub(super) type Place = (
+    OwnedSemaphorePermit,
+    Option<OwnedSemaphorePermit>,
+    Option<OwnedSemaphorePermit>,
+);
+
+/// Places for calls or streams.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// The end of the server takes all of them.
+    pub(super) all: Arc<Semaphore>,
+    /// What each named client may have of them.
+    shares: Shares,
+    /// What each of several sites may have of them, so that one that does not answer leaves places
+    /// to the others.
+    sites: Shares,
+    taken: Taken,
+}
+
+/// The messages if no place is left.
+#[derive(Debug)]
+struct Taken {
+    all: &'static str,
+    share: &'static str,
+}
+
+impl Places {
+    /// For calls under way.
+    pub(super) fn for_calls(limits: &HttpLimits) -> Self {
+        let most = usize::try_from(limits.calls).unwrap_or(usize::MAX);
+        Self::new(
+            limits,
+            most,
+            Taken {
+                all: "too many calls are under way, or the server is ending",
+                share: "this client has its whole share of the calls under way; try again when one of them has ended",
+            },
+        )
+    }
+
+    /// For streams of sessions: each is a connection.
+    pub(super) fn for_streams(limits: &HttpLimits) -> Self {
+        Self::new(
+            limits,
+            limits.connections,
+            Taken {
+                all: "too many streams are open",
+                share: "this client has its whole share of the streams; close one, or try again later",
+            },
+        )
+    }
+
+    fn new(limits: &HttpLimits, most: usize, taken: Taken) -> Self {
+        Self {
+            all: Arc::new(Semaphore::new(most)),
+            shares: Shares::new(limits.share_of(most)),
+            sites: Shares::new((most / 2).max(1)),
+            taken,
+        }
+    }
+
+    /// Takes one more place; for a call, before its body is read.
+    /// `site` is the name of one of several.
+    pub(super) fn take(
+        &self,
+        client: Option<&KnownClient>,
+        site: Option<&SiteName>,
+    ) -> Result<Place, Refusal> {
+        let own = client.map(|client| self.of_share(client)).transpose()?;
+        let of_site = |site: &SiteName| {
+            let place = self.sites.of(site.as_str()).try_acquire_owned();
+            place.map_err(|_| Refusal::busy("this site has its whole share; try again later"))
+        };
+        let of_site = site.map(of_site).transpose()?;
+        let place = Arc::clone(&self.all)
+            .try_acquire_owned()
+            .map_err(|_| Refusal::busy(self.taken.all))?;
+        Ok((place, own, of_site))
+    }
+
+    fn of_share(&self, client: &KnownClient) -> Result<OwnedSemaphorePermit, Refusal> {
+        let place = self
+            .shares
+            .of(&client.counted().identity)
+            .try_acquire_owned();
+        place.map_err(|_| Refusal::busy(self.taken.share))
+    }
+}

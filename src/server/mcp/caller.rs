@@ -1,0 +1,227 @@
+//! Who calls, and what they may do.
+
+use std::sync::Arc;
+
+use rmcp::ErrorData;
+use rmcp::model::{Implementation, Tool};
+use rmcp::service::{RequestContext, RoleServer};
+use time::OffsetDateTime;
+
+use super::super::app::App;
+use super::result;
+use crate::audit::{Client, ClientId, Proposal, Role};
+use crate::error::Failure;
+use crate::gates::{Narrowing, SessionId};
+use crate::tools::{Definition, Offered, is_of_delegation, may_see};
+use crate::write::{Asker, Caller, Extent, Family};
+
+/// The tools without which a session may not read pages as resources either.
+const READ_PAGES: [&str; 2] = ["wikijs_get_page_by_path", "wikijs_get_page_by_id"];
+
+/// Who calls, and what they may do.
+#[derive(Debug, Clone)]
+pub(in crate::server) struct Visit {
+    /// The app that answers: of the server's own key, or the caller's.
+    pub(in crate::server) app: Arc<App>,
+    /// The session that owns its previews and remembered reads.
+    pub(in crate::server) session: SessionId,
+    /// The named client that the caller was authenticated as.
+    pub(in crate::server) client: Option<Named>,
+    /// Whom the caller was authenticated as: a name, its own key, or both.
+    pub(in crate::server) subject: Option<String>,
+    /// Where the call came from.
+    pub(in crate::server) address: Option<String>,
+    /// The limits of a named client.
+    pub(in crate::server) rights: Option<Rights>,
+    /// What a named client hands on, and what holds for it as a delegate.
+    pub(in crate::server) family: Option<Arc<dyn Family>>,
+    /// Where it reaches the review page, if that is known from its request.
+    pub(in crate::server) review: Option<Arc<str>>,
+    /// Held as long as the call is under way, even if its client hung up.
+    pub(in crate::server) _held: Option<Arc<dyn Held>>,
+}
+
+/// A named client, as its calls know it.
+#[derive(Debug, Clone)]
+pub(in crate::server) struct Named {
+    pub(in crate::server) id: ClientId,
+    pub(in crate::server) name: String,
+    pub(in crate::server) role: Role,
+    /// When it ends, if it does.
+    pub(in crate::server) ends: Option<OffsetDateTime>,
+    /// Who made it, if it is a delegate.
+    pub(in crate::server) maker: Option<Maker>,
+}
+
+/// The maker of a delegate.
+#[derive(Debug, Clone)]
+pub(in crate::server) struct Maker {
+    pub(in crate::server) id: ClientId,
+    pub(in crate::server) name: String,
+    /// What it made the delegate for.
+    pub(in crate::server) task: Arc<str>,
+}
+
+impl Named {
+    /// The name under which its calls are counted: its maker's, if it is a delegate.
+    pub(in crate::server) fn counted(&self) -> &str {
+        self.maker.as_ref().map_or(&self.name, |maker| &maker.name)
+    }
+}
+
+/// What a call holds.
+pub(in crate::server) trait Held: std::fmt::Debug + Send + Sync {}
+
+/// The limits of a named client.
+#[derive(Debug, Clone, Default)]
+pub(in crate::server) struct Rights {
+    /// The limits of its writes and reads.
+    pub(in crate::server) narrowing: Arc<Narrowing>,
+    /// The only tools that it is offered.
+    pub(in crate::server) tools: Option<Arc<[String]>>,
+}
+
+impl Visit {
+    /// The only client of a connection, as over stdio.
+    pub(in crate::server) const fn alone(app: Arc<App>, session: SessionId) -> Self {
+        Self {
+            app,
+            session,
+            client: None,
+            subject: None,
+            address: None,
+            rights: None,
+            family: None,
+            review: None,
+            _held: None,
+        }
+    }
+
+    /// The same for later calls: it holds nothing of this one.
+    pub(in crate::server) fn lasting(&self) -> Self {
+        Self {
+            _held: None,
+            ..self.clone()
+        }
+    }
+
+    /// The same with what another app offers.
+    pub(in crate::server) fn with_app(&self, app: Arc<App>) -> Self {
+        Self {
+            app,
+            ..self.clone()
+        }
+    }
+
+    /// Whether a tool is there for this caller.
+    pub(in crate::server) fn offers(&self, tool: &Definition) -> bool {
+        if is_of_delegation(tool) && self.family.as_ref().is_none_or(|one| one.is_delegate()) {
+            return false;
+        }
+        let custom = tool.custom.as_ref();
+        if custom.is_some_and(|custom| custom.is_for_open_reads) && !self.reads_every_page() {
+            return false;
+        }
+        let rights = self.rights.as_ref();
+        rights.is_none_or(|rights| rights.offers(tool))
+    }
+
+    /// Whether nothing bounds what this caller reads.
+    fn reads_every_page(&self) -> bool {
+        let own = self.rights.as_ref();
+        self.app.wiki.scope().is_open() && own.is_none_or(|own| own.narrowing.reads.is_open())
+    }
+
+    /// The tools that are there for this caller: all that its `tools/list` has.
+    pub(in crate::server) fn offered(&self) -> Offered {
+        let registry = self.app.registry();
+        let offered = registry.definitions().filter(|tool| self.offers(tool));
+        Offered::of(offered.map(|tool| tool.name))
+    }
+
+    /// The definitions of those tools, as its `tools/list` has them.
+    pub(in crate::server) fn listed(&self) -> Vec<Tool> {
+        let (registry, offered) = (self.app.registry(), self.offered());
+        let tools = registry.definitions().filter(|tool| offered.has(tool.name));
+        tools
+            .map(|tool| result::tool(&offered.definition(tool)))
+            .collect()
+    }
+
+    /// Admits a client to resources if it may read pages by a tool.
+    pub(in crate::server) fn may_read_resources(&self) -> Result<(), ErrorData> {
+        let offered = self.offered();
+        let may = READ_PAGES.iter().any(|tool| offered.has(tool));
+        let refusal = || ErrorData::invalid_request("this client may not read pages", None);
+        may.then_some(()).ok_or_else(refusal)
+    }
+}
+
+impl Visit {
+    /// The caller of a tool, for writes and for the record.
+    pub(in crate::server) fn caller(
+        &self,
+        tool: &'static str,
+        asker: Asker,
+        context: &RequestContext<RoleServer>,
+    ) -> Caller {
+        // Without a handshake the transport fills in its own name for the missing client's.
+        let named = context
+            .client_info()
+            .filter(|info| *info != Implementation::default());
+        let client = named.map_or_else(Client::default, |info| Client {
+            name: info.name,
+            version: info.version,
+            ..Client::default()
+        });
+        Caller {
+            tool,
+            client: Client {
+                id: self.client.as_ref().map(|client| client.id),
+                role: self.client.as_ref().map(|client| client.role),
+                subject: self.subject.clone(),
+                address: self.address.clone(),
+                parent: self
+                    .client
+                    .as_ref()
+                    .and_then(|client| client.maker.as_ref())
+                    .map(|maker| maker.id),
+                ..client
+            },
+            actor: None,
+            session: self.session.clone(),
+            asker,
+            narrowing: self
+                .rights
+                .as_ref()
+                .map(|rights| Arc::clone(&rights.narrowing)),
+            extent: Extent::Bounded,
+            family: self.family.clone(),
+            asked: None,
+            note: None,
+            review: self.review.clone(),
+        }
+    }
+
+    /// The open proposals of a caller, oldest first.
+    pub(in crate::server) async fn open_proposals(
+        &self,
+        caller: &Caller,
+    ) -> Result<Vec<Proposal>, Failure> {
+        let mut open = self.app.desk.proposals().all().await?;
+        open.retain(|proposal| proposal.is_open() && may_see(caller, proposal));
+        Ok(open)
+    }
+}
+
+impl Rights {
+    /// Whether a tool is there for whoever has these.
+    pub(in crate::server) fn offers(&self, tool: &Definition) -> bool {
+        (!tool.can_write() || !self.narrowing.is_read_only) && self.lists(tool.name)
+    }
+
+    fn lists(&self, tool: &str) -> bool {
+        let tools = self.tools.as_deref();
+        tools.is_none_or(|tools| tools.iter().any(|name| name == tool))
+    }
+}

@@ -1,0 +1,337 @@
+//! Has a client ask its person, on both generations of the protocol.
+//!
+//! Up to 2025-11-25 the server sends the client a request while the call waits. From
+//! 2026-07-28 on the call is answered with the question and a sealed state, and the client
+//! calls again with the answer and that state.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientResult,
+    ConstTitle, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema, EnumSchema, InputRequest, InputRequiredResult, LegacyEnumSchema,
+    PrimitiveSchemaDefinition, ProtocolVersion, RequestId, RequestStateCodec, RequestStateError,
+    SealOptions, ServerRequest, SingleSelectEnumSchema, TitledSingleSelectEnumSchema,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use crate::gates::Scope;
+use crate::notice::Invitation;
+use crate::write::{Ask, Asker, HandedOut, Handout, Question, Reply};
+
+/// The form's one member, and the name of the one question of a call.
+const ANSWER: &str = "answer";
+const NO: &str = "no";
+
+/// Whether a client declares that it can ask its person.
+pub(in crate::server) fn asks(client: &ClientCapabilities) -> bool {
+    let modes = client.elicitation.as_ref();
+    modes.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+}
+
+/// Whether the person behind a request's client can be asked.
+pub(in crate::server) fn can_ask(context: &RequestContext<RoleServer>, has_session: bool) -> bool {
+    let version = context.protocol_version().unwrap_or_default();
+    // The old generation answers within a session, so without one no answer would come.
+    (has_session || version >= ProtocolVersion::V_2026_07_28)
+        && context.client_capabilities().as_ref().is_some_and(asks)
+}
+
+/// How to ask the person behind a call's client, and the receiver of questions that outlive the
+/// call.
+pub(in crate::server) fn asker(
+    codec: &RequestStateCodec,
+    request: &CallToolRequestParams,
+    arguments: &Map<String, Value>,
+    context: &RequestContext<RoleServer>,
+    has_session: bool,
+) -> (Asker, Questions) {
+    let (handout, handed_out) = Handout::new();
+    let mut questions = Questions {
+        handed_out,
+        bound_to: Vec::new(),
+    };
+    let version = context.protocol_version().unwrap_or_default();
+    let asker = if !can_ask(context, has_session) {
+        Asker::Nobody
+    } else if version < ProtocolVersion::V_2026_07_28 {
+        Asker::Within(Arc::new(Person {
+            peer: context.peer.clone(),
+            version,
+        }))
+    } else {
+        questions.bound_to = bound_to(&request.name, arguments);
+        match &request.request_state {
+            Some(state) => brought(codec, request, &questions.bound_to, state),
+            None => Asker::Between(handout),
+        }
+    };
+    (asker, questions)
+}
+
+/// The receiver of questions that outlive their call.
+pub(in crate::server) struct Questions {
+    handed_out: mpsc::Receiver<HandedOut>,
+    /// The tool and arguments to which their states are bound.
+    bound_to: Vec<u8>,
+}
+
+impl Questions {
+    /// The answer to a call that must be repeated with a person's answer, if the call ends so.
+    pub(in crate::server) async fn input_required(
+        &mut self,
+        codec: &RequestStateCodec,
+    ) -> Option<InputRequiredResult> {
+        let question = self.handed_out.recv().await?;
+        Some(input_required(codec, &self.bound_to, &question))
+    }
+}
+
+fn input_required(
+    codec: &RequestStateCodec,
+    bound_to: &[u8],
+    handed_out: &HandedOut,
+) -> InputRequiredResult {
+    let form = form(&handed_out.question, &ProtocolVersion::V_2026_07_28);
+    let ask = InputRequest::Elicitation(ElicitRequest::new(form));
+    let options = SealOptions::new()
+        .associated_data(bound_to)
+        .ttl(handed_out.limit);
+    let state = codec.seal_with(handed_out.name.as_bytes(), &options);
+    InputRequiredResult::new(Some([(ANSWER.to_owned(), ask)].into()), Some(state))
+}
+
+/// What a repeated call brings.
+fn brought(
+    codec: &RequestStateCodec,
+    request: &CallToolRequestParams,
+    bound_to: &[u8],
+    state: &str,
+) -> Asker {
+    let responses = request.input_responses.as_ref();
+    let response = responses.and_then(|all| all.get(ANSWER)).cloned();
+    let answered = |question, reply| Asker::Answered { question, reply };
+    match codec.open_with(state, bound_to) {
+        Ok(name) => {
+            let result = response.and_then(|answer| serde_json::from_value(answer).ok());
+            answered(
+                String::from_utf8(name).unwrap_or_default(),
+                result.map_or(Reply::Failed, |result| reply(&result)),
+            )
+        }
+        Err(RequestStateError::Expired) => answered(String::new(), Reply::TimedOut),
+        Err(_) => answered(String::new(), Reply::NotOurs),
+    }
+}
+
+/// The bytes that bind a state to this tool and these arguments, in any order.
+fn bound_to(name: &str, arguments: &Map<String, Value>) -> Vec<u8> {
+    let mut digest = Sha256::new();
+    digest_of_text(&mut digest, name);
+    digest_of_members(&mut digest, arguments);
+    digest.finalize().to_vec()
+}
+
+fn digest_of_text(digest: &mut Sha256, text: &str) {
+    digest.update(text.len().to_string());
+    digest.update(":");
+    digest.update(text);
+}
+
+fn digest_of_members(digest: &mut Sha256, members: &Map<String, Value>) {
+    let mut members: Vec<_> = members.iter().collect();
+    members.sort_unstable_by_key(|(name, _)| *name);
+    digest.update("{");
+    for (name, value) in members {
+        digest_of_text(digest, name);
+        digest_of(digest, value);
+    }
+    digest.update("}");
+}
+
+fn digest_of(digest: &mut Sha256, value: &Value) {
+    match value {
+        Value::Object(members) => digest_of_members(digest, members),
+        Value::Array(items) => {
+            digest.update("[");
+            for item in items {
+                digest_of(digest, item);
+            }
+            digest.update("]");
+        }
+        Value::String(text) => {
+            digest.update("s");
+            digest_of_text(digest, text);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {
+            digest.update("v");
+            digest_of_text(digest, &value.to_string());
+        }
+    }
+}
+
+/// A person who is asked while the call waits.
+#[derive(Debug)]
+struct Person {
+    peer: Peer<RoleServer>,
+    version: ProtocolVersion,
+}
+
+impl Ask for Person {
+    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
+        Box::pin(async move {
+            let request = ElicitRequest::new(form(&question, &self.version));
+            let sent = self.peer.send_request_with_option(
+                ServerRequest::ElicitRequest(request),
+                PeerRequestOptions::no_options(),
+            );
+            let Ok(handle) = sent.await else {
+                return Reply::Failed;
+            };
+            let mut open = Open {
+                peer: self.peer.clone(),
+                question: Some(handle.id.clone()),
+            };
+            let answer = handle.await_response().await;
+            open.question = None;
+            match answer {
+                Ok(ClientResult::ElicitResult(result)) => reply(&result),
+                _ => Reply::Failed,
+            }
+        })
+    }
+}
+
+/// Asks a client to open a page for its person, if it can; never returns. The client's answer
+/// decides nothing: people decide on the page.
+pub(in crate::server) async fn invite(
+    peer: &Peer<RoleServer>,
+    mut invitations: mpsc::Receiver<Invitation>,
+) -> Infallible {
+    while let Some(Invitation { id, page }) = invitations.recv().await {
+        let request = ElicitRequest::new(ElicitRequestParams::UrlElicitationParams {
+            meta: None,
+            message: "A write waits for a person's decision on this page.".to_owned(),
+            url: page,
+            elicitation_id: id,
+        });
+        let sent = peer.send_request_with_option(
+            ServerRequest::ElicitRequest(request),
+            PeerRequestOptions::no_options(),
+        );
+        let Ok(handle) = sent.await else { continue };
+        let mut open = Open {
+            peer: peer.clone(),
+            question: Some(handle.id.clone()),
+        };
+        if handle.await_response().await.is_err() {
+            tracing::debug!("the client did not open the page of a decision");
+        }
+        open.question = None;
+    }
+    std::future::pending().await
+}
+
+/// Whether a client can be asked to open a page during a call.
+pub(in crate::server) fn opens_pages(
+    context: &RequestContext<RoleServer>,
+    has_session: bool,
+) -> bool {
+    let version = context.protocol_version().unwrap_or_default();
+    let capabilities = context.client_capabilities();
+    let modes = capabilities
+        .as_ref()
+        .and_then(|all| all.elicitation.as_ref());
+    // From 2026-07-28 on a server asks nothing during a call; the answer names the page.
+    has_session
+        && version < ProtocolVersion::V_2026_07_28
+        && modes.is_some_and(|modes| modes.url.is_some())
+}
+
+/// A question that the client may still show; when dropped, the client is told that nobody waits
+/// for it any more.
+struct Open {
+    peer: Peer<RoleServer>,
+    question: Option<RequestId>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let (Some(question), Ok(runtime)) = (self.question.take(), Handle::try_current()) else {
+            return;
+        };
+        let peer = self.peer.clone();
+        let reason = "nobody waits for the answer any more".to_owned();
+        let told = CancelledNotificationParam::new(Some(question), Some(reason));
+        runtime.spawn(async move {
+            // A connection that is closing takes no more notifications.
+            tokio::time::timeout(Duration::from_millis(250), peer.notify_cancelled(told)).await
+        });
+    }
+}
+
+/// The meaning of a client's result. Only an explicit yes is a yes.
+fn reply(result: &ElicitResult) -> Reply {
+    match result.action {
+        ElicitationAction::Accept => {}
+        ElicitationAction::Decline => return Reply::No,
+        _ => return Reply::Closed,
+    }
+    let content = result.content.as_ref();
+    match content.and_then(|content| content.get(ANSWER)?.as_str()) {
+        Some(NO) => Reply::No,
+        Some(word) => [Scope::Once, Scope::Page, Scope::Kind]
+            .into_iter()
+            .find(|scope| scope.as_str() == word)
+            .map_or(Reply::Failed, Reply::Yes),
+        None => Reply::Failed,
+    }
+}
+
+fn form(question: &Question, version: &ProtocolVersion) -> ElicitRequestParams {
+    let mut choices: Vec<(&str, &str)> = question
+        .scopes
+        .iter()
+        .map(|scope| (scope.as_str(), title(*scope)))
+        .collect();
+    choices.push((NO, "No"));
+    // Since 2025-11-25 titles are beside the values, before that in a separate list.
+    let schema = if *version < ProtocolVersion::V_2025_11_25 {
+        let (values, titles) = choices
+            .into_iter()
+            .map(|(value, title)| (value.to_owned(), title.to_owned()))
+            .unzip();
+        let mut schema = LegacyEnumSchema::new(values);
+        schema.enum_names = Some(titles);
+        EnumSchema::Legacy(schema)
+    } else {
+        let choices = choices
+            .into_iter()
+            .map(|(value, title)| ConstTitle::new(value, title));
+        EnumSchema::Single(SingleSelectEnumSchema::Titled(
+            TitledSingleSelectEnumSchema::new(choices.collect()),
+        ))
+    };
+    let schema = PrimitiveSchemaDefinition::Enum(schema);
+    ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: question.message.clone(),
+        requested_schema: ElicitationSchema::new([(ANSWER.to_owned(), schema)].into())
+            .with_required(vec![ANSWER.to_owned()]),
+    }
+}
+
+const fn title(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Once => "Yes, this once",
+        Scope::Page => "Yes, and more changes of this page for 30 minutes, 20 at most",
+        Scope::Kind => "Yes, and more writes of this kind to any page for 30 minutes, 20 at most",
+    }
+}

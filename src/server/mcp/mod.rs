@@ -1,0 +1,17 @@
+//! The protocol: requests, answers, sessions, resources, prompts.
+
+pub(super) mod answer_limit;
+pub(super) mod caller;
+pub(super) mod complete;
+pub(super) mod elicit;
+pub(super) mod handler;
+pub(super) mod logging;
+pub(super) mod methods;
+pub(super) mod progress;
+pub(super) mod prompts;
+pub(super) mod resources;
+pub(super) mod result;
+pub(super) mod session_rules;
+pub(super) mod subscriptions;
+#[doc(hidden)]
+pub mod uri;

@@ -1,0 +1,276 @@
+//! Prompts that a user may ask for by name. One file each, and one line in the list below.
+//!
+//! A prompt is offered if all tools that it names are; a writing one also needs that writes are
+//! possible.
+
+mod mend_broken_links;
+mod review_proposal;
+mod what_changed;
+mod write_page_like;
+
+use std::collections::BTreeMap;
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    CompleteRequestParams, CompleteResult, GetPromptRequestParams, GetPromptResult, JsonObject,
+    ListPromptsResult, PromptArgument, PromptMessage, Role,
+};
+use serde_json::Value;
+use time::Duration;
+
+use super::caller::Visit;
+use super::resources;
+use super::session_rules::{Terms, Writes};
+use crate::audit::ProposalId;
+use crate::page::{Date, Reference, escape_hidden};
+use crate::tools::Offered;
+use crate::wiki::Wiki;
+use crate::write::Caller;
+
+/// Every prompt, in the order in which they are listed.
+const PROMPTS: &[Prompt] = &[
+    what_changed::PROMPT,
+    mend_broken_links::PROMPT,
+    write_page_like::PROMPT,
+    review_proposal::PROMPT,
+];
+
+/// The most characters of an argument.
+const MOST_CHARS: usize = 2_000;
+
+/// A prompt.
+struct Prompt {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    arguments: &'static [Argument],
+    /// The tools that its text names.
+    tools: &'static [&'static str],
+    text: fn(&Given) -> String,
+}
+
+/// An argument of a prompt.
+struct Argument {
+    name: &'static str,
+    description: &'static str,
+    kind: Kind,
+    is_required: bool,
+}
+
+/// What an argument is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A path of pages, with its locale if it is not the configured one.
+    Path,
+    /// A time in ISO 8601.
+    Time,
+    /// The id of a proposal.
+    Proposal,
+    /// Any text.
+    Text,
+}
+
+/// The arguments that were given, each of its kind.
+struct Given {
+    arguments: BTreeMap<&'static str, String>,
+    /// Today, by the wiki's clock.
+    today: time::Date,
+}
+
+impl Given {
+    /// An argument as a JSON string, so that its end shows.
+    fn quoted(&self, name: &str) -> Option<String> {
+        let text = self.arguments.get(name)?;
+        Some(Value::from(escape_hidden(text)).to_string())
+    }
+
+    /// The same of one that is required.
+    fn required(&self, name: &str) -> String {
+        self.quoted(name).unwrap_or_default()
+    }
+
+    fn days_ago(&self, days: i64) -> String {
+        days_before(self.today, days)
+    }
+}
+
+fn days_before(today: time::Date, days: i64) -> String {
+    today.saturating_sub(Duration::days(days)).to_string()
+}
+
+impl Kind {
+    /// Why a text is not of this kind.
+    fn fault(self, wiki: &Wiki, text: &str) -> Option<String> {
+        match self {
+            Self::Path => Reference::place(text, &wiki.settings().base_url)
+                .err()
+                .map(str::to_owned),
+            Self::Time => match Date::parse(text) {
+                Ok(date) if date.is_set() => None,
+                _ => Some("must be a date or time in ISO 8601, such as 2026-01-31 or 2026-01-31T09:00:00Z".to_owned()),
+            },
+            Self::Proposal => {
+                let id: Result<ProposalId, _> = text.parse();
+                id.is_err()
+                    .then(|| "must be the id of a proposal: 16 hex digits".to_owned())
+            }
+            Self::Text => None,
+        }
+    }
+}
+
+/// The prompts of a session.
+pub(in crate::server) struct Offer<'a> {
+    /// Whose session it is.
+    pub(in crate::server) visit: &'a Visit,
+    tools: Offered,
+    /// Whether any call can lead to a write.
+    may_write: bool,
+}
+
+impl<'a> Offer<'a> {
+    /// The prompts of a session whose client can or cannot ask a person.
+    pub(in crate::server) fn to(visit: &'a Visit, can_ask: bool) -> Self {
+        let writes = Terms::of(visit, can_ask).writes;
+        Self {
+            visit,
+            tools: visit.offered(),
+            may_write: !matches!(writes, Writes::Refused(_)),
+        }
+    }
+
+    fn prompts(&self) -> impl Iterator<Item = &'static Prompt> {
+        let registry = self.visit.app.registry();
+        let is_there = move |name: &&str| {
+            let tool = registry.find(name);
+            tool.is_some_and(|tool| self.tools.has(name) && (self.may_write || !tool.can_write()))
+        };
+        PROMPTS
+            .iter()
+            .filter(move |prompt| prompt.tools.iter().all(&is_there))
+    }
+
+    /// Lists the prompts.
+    pub(in crate::server) fn list(&self) -> ListPromptsResult {
+        let argument = |argument: &Argument| {
+            PromptArgument::new(argument.name)
+                .with_description(argument.description)
+                .with_required(argument.is_required)
+        };
+        let prompts = self.prompts().map(|prompt| {
+            let arguments = prompt.arguments.iter().map(argument).collect();
+            rmcp::model::Prompt::new(prompt.name, Some(prompt.description), Some(arguments))
+                .with_title(prompt.title)
+        });
+        ListPromptsResult::with_all_items(prompts.collect())
+    }
+
+    /// The text of a prompt.
+    pub(in crate::server) fn get(
+        &self,
+        request: GetPromptRequestParams,
+    ) -> Result<GetPromptResult, ErrorData> {
+        let prompt = self.find(&request.name)?;
+        let wiki = &self.visit.app.wiki;
+        let given = Given {
+            arguments: read(wiki, prompt, request.arguments.unwrap_or_default())?,
+            today: wiki.now().date(),
+        };
+        let text = PromptMessage::new_text(Role::User, (prompt.text)(&given));
+        Ok(GetPromptResult::new(vec![text]).with_description(prompt.description))
+    }
+
+    fn find(&self, name: &str) -> Result<&'static Prompt, ErrorData> {
+        self.prompts()
+            .find(|prompt| prompt.name == name)
+            .ok_or_else(|| {
+                let names: Vec<_> = self.prompts().map(|prompt| prompt.name).collect();
+                invalid(format!(
+                    "there is no such prompt; there are: {}",
+                    names.join(", ")
+                ))
+            })
+    }
+
+    /// The possible values of a prompt's argument.
+    pub(in crate::server) async fn complete(
+        &self,
+        caller: &Caller,
+        prompt: &str,
+        request: &CompleteRequestParams,
+    ) -> Result<CompleteResult, ErrorData> {
+        let (prompt, visit) = (self.find(prompt)?, self.visit);
+        let argument = &request.argument;
+        let own = prompt
+            .arguments
+            .iter()
+            .find(|own| own.name == argument.name);
+        let own = own.ok_or_else(|| invalid("the prompt has no such argument"))?;
+        let typed = argument.value.as_str();
+        match own.kind {
+            Kind::Path => {
+                visit.may_read_resources()?;
+                resources::paths(visit, None, typed).await
+            }
+            Kind::Time => {
+                let today = visit.app.wiki.now().date();
+                let days = [0, 1, 7, 30].map(|days| days_before(today, days));
+                resources::values(typed, days.iter().map(String::as_str))
+            }
+            Kind::Proposal => {
+                let open = visit.open_proposals(caller).await.unwrap_or_default();
+                let ids: Vec<_> = open.iter().map(|of| of.id.to_string()).collect();
+                resources::values(typed, ids.iter().map(String::as_str))
+            }
+            Kind::Text => resources::values(typed, std::iter::empty()),
+        }
+    }
+}
+
+/// Reads the arguments of a prompt; reports all faults at once.
+fn read(
+    wiki: &Wiki,
+    prompt: &Prompt,
+    given: JsonObject,
+) -> Result<BTreeMap<&'static str, String>, ErrorData> {
+    let mut arguments = BTreeMap::new();
+    let mut faults = Vec::new();
+    for (name, value) in given {
+        let Some(argument) = prompt.arguments.iter().find(|own| own.name == name) else {
+            let names: Vec<_> = prompt.arguments.iter().map(|own| own.name).collect();
+            faults.push(format!("there is an argument beside {}", names.join(", ")));
+            continue;
+        };
+        let fault = match value.as_str() {
+            None => Some("must be a string".to_owned()),
+            // Some clients send every argument, empty where nothing was typed.
+            Some(text) if text.trim().is_empty() => continue,
+            Some(text) if text.chars().count() > MOST_CHARS => {
+                Some(format!("must have at most {MOST_CHARS} characters"))
+            }
+            Some(text) => argument.kind.fault(wiki, text.trim()),
+        };
+        match (fault, value) {
+            (Some(fault), _) => faults.push(format!("{name} {fault}")),
+            (None, Value::String(text)) => {
+                arguments.insert(argument.name, text.trim().to_owned());
+            }
+            (None, _) => {}
+        }
+    }
+    for argument in prompt.arguments.iter().filter(|own| own.is_required) {
+        let is_faulty = faults.iter().any(|fault| fault.starts_with(argument.name));
+        if !is_faulty && !arguments.contains_key(argument.name) {
+            faults.push(format!("{} is required", argument.name));
+        }
+    }
+    if faults.is_empty() {
+        Ok(arguments)
+    } else {
+        Err(invalid(faults.join("; ")))
+    }
+}
+
+fn invalid(message: impl Into<String>) -> ErrorData {
+    ErrorData::invalid_params(message.into(), None)
+}

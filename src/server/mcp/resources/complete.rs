@@ -1,0 +1,81 @@
+//! Completion of a page's locale and path.
+
+use std::collections::BTreeSet;
+
+use rmcp::ErrorData;
+use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo};
+
+use super::super::caller::Visit;
+use super::refused;
+use crate::wiki::AllPages;
+
+/// The locales that pages have, or the paths of a locale.
+pub(in crate::server) async fn complete(
+    visit: &Visit,
+    request: CompleteRequestParams,
+) -> Result<CompleteResult, ErrorData> {
+    let typed = &request.argument.value;
+    match request.argument.name.as_str() {
+        "locale" => {
+            let all = listed(visit).await?;
+            let locales = all.iter().map(|page| page.locale.as_str());
+            values(typed, locales)
+        }
+        "path" => {
+            let arguments = request
+                .context
+                .as_ref()
+                .and_then(|given| given.arguments.as_ref());
+            let locale = arguments.and_then(|arguments| arguments.get("locale"));
+            paths(visit, locale.map(String::as_str), typed).await
+        }
+        _ => Err(ErrorData::invalid_params(
+            "the template's arguments are locale and path",
+            None,
+        )),
+    }
+}
+
+/// The paths of a locale, or of the configured one.
+pub(in crate::server) async fn paths(
+    visit: &Visit,
+    locale: Option<&str>,
+    typed: &str,
+) -> Result<CompleteResult, ErrorData> {
+    let all = listed(visit).await?;
+    let locale = locale.unwrap_or(visit.app.wiki.settings().default_locale.as_str());
+    let pages = all.iter();
+    let of_locale = pages.filter(|page| page.locale.as_str() == locale);
+    values(typed, of_locale.map(|page| page.path.as_str()))
+}
+
+async fn listed(visit: &Visit) -> Result<std::sync::Arc<AllPages>, ErrorData> {
+    match visit.app.wiki.pages_lately().await {
+        Ok(all) => Ok(all),
+        Err(error) => Err(refused(visit, error.into()).await),
+    }
+}
+
+/// The values that begin with the typed text, then those that contain it.
+pub(in crate::server) fn values<'a>(
+    typed: &str,
+    values: impl Iterator<Item = &'a str>,
+) -> Result<CompleteResult, ErrorData> {
+    let values: BTreeSet<&str> = values.collect();
+    let typed = typed.to_lowercase();
+    let (mut fitting, mut holding) = (Vec::new(), Vec::new());
+    for value in values {
+        match value.to_lowercase().find(&typed) {
+            Some(0) => fitting.push(value.to_owned()),
+            Some(_) => holding.push(value.to_owned()),
+            None => {}
+        }
+    }
+    fitting.append(&mut holding);
+    let total = fitting.len();
+    fitting.truncate(CompletionInfo::MAX_VALUES);
+    let has_more = fitting.len() < total;
+    CompletionInfo::with_pagination(fitting, u32::try_from(total).ok(), has_more)
+        .map(CompleteResult::new)
+        .map_err(|error| ErrorData::internal_error(error, None))
+}

@@ -1,0 +1,136 @@
+//! Pages as resources.
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    ListResourcesResult, MetaObject, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate,
+};
+
+use super::super::caller::Visit;
+use super::super::{result, uri};
+use super::refused;
+use crate::error::{Code, Failure};
+use crate::page::{PageReading, escape_hidden};
+use crate::server::app::App;
+use crate::tools::cursor;
+use crate::wiki::ListQuery;
+use crate::write::Sight;
+
+/// The template of page addresses.
+pub(in crate::server) const TEMPLATE: &str = "wikijs://{locale}/{+path}";
+/// How many pages a part of the list has.
+const PART: usize = 50;
+/// The most bytes of a page's text that are given.
+const MAX_TEXT_BYTES: usize = 64 * 1024;
+
+/// The last changed pages, part by part; the first part follows other resources.
+pub(super) async fn list_behind(
+    mut resources: Vec<Resource>,
+    visit: &Visit,
+    cursor: Option<String>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let app = &visit.app;
+    let mut query = ListQuery::newest_first();
+    if let Some(cursor) = cursor {
+        let after = cursor::open(&query, &cursor).ok_or_else(|| {
+            ErrorData::invalid_params("the cursor does not belong to this list", None)
+        })?;
+        query.after = Some(after);
+    }
+    let part = match app.wiki.list(&query, PART).await {
+        Ok(part) => part,
+        Err(error) => return Err(refused(visit, error.into()).await),
+    };
+    // An address drops `..` segments, so it cannot name such a page.
+    let pages = part.pages.into_iter().filter(|page| !page.path.climbs());
+    resources.extend(pages.map(resource));
+    let mut listed = ListResourcesResult::with_all_items(resources);
+    listed.next_cursor = part.next.map(|next| cursor::seal(&query, next));
+    listed.meta = Some(labels(app).await);
+    Ok(listed)
+}
+
+fn resource(page: PageReading) -> Resource {
+    let resource = Resource::new(uri::of(&page.locale, &page.path), page.path.as_str())
+        .with_mime_type(mime_type(&page))
+        .with_title(escape_hidden(&page.title));
+    match page
+        .description
+        .filter(|description| !description.is_empty())
+    {
+        Some(description) => resource.with_description(escape_hidden(&description)),
+        None => resource,
+    }
+}
+
+/// The template of every page that the key may read.
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(TEMPLATE, "page")
+        .with_title("Page")
+        .with_description("The text of a page, as it was written.")
+}
+
+/// The text of a page.
+pub(super) async fn read(visit: &Visit, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let app = &visit.app;
+    let no_page = || Failure::new(Code::PageNotFound, "This is the address of no page.");
+    let Some((locale, path)) = uri::parse(uri) else {
+        return Err(refused(
+            visit,
+            no_page().hint(format!("A page's address is {TEMPLATE}.")),
+        )
+        .await);
+    };
+    let page = match app.wiki.page_by_path(&locale, &path).await {
+        Ok(page) => page,
+        Err(error) => return Err(refused(visit, error.into()).await),
+    };
+    let Some(text) = page.content.clone() else {
+        let failure = Failure::new(
+            Code::PermissionDenied,
+            "The key may not read this page's text.",
+        );
+        return Err(refused(visit, failure.detail("right", "read:source")).await);
+    };
+    let mut contents = vec![];
+    let shown = result::whole_lines(&text, MAX_TEXT_BYTES);
+    let sight = Sight::Piece {
+        from: 0,
+        to: shown.len(),
+        of: text.len(),
+    };
+    app.desk.note_read(&visit.session, page.clone(), sight);
+    let content = ResourceContents::text(shown, uri)
+        .with_mime_type(mime_type(&page))
+        .with_meta(result::untrusted());
+    contents.push(content);
+    if shown.len() < text.len() {
+        let note = format!(
+            "Cut by the server: {} of {} bytes of this page are shown. A tool reads the rest.",
+            shown.len(),
+            text.len()
+        );
+        contents.push(ResourceContents::text(note, uri));
+    }
+    let mut read = ReadResourceResult::new(contents);
+    read.meta = Some(labels(app).await);
+    Ok(read)
+}
+
+fn mime_type(page: &PageReading) -> &'static str {
+    // The list has the source's content type, a page read in full has its editor.
+    match page.content_type.as_deref().or(page.editor.as_deref()) {
+        Some("markdown") => "text/markdown",
+        Some("html" | "ckeditor" | "code") => "text/html",
+        _ => "text/plain",
+    }
+}
+
+/// The labels for text of the wiki, and the hint for a guest's key.
+async fn labels(app: &App) -> MetaObject {
+    let mut labels = result::untrusted();
+    if let Some(hint) = app.wiki.guests_hint().await {
+        labels.0.insert("hint".to_owned(), hint.into());
+    }
+    labels
+}

@@ -1,0 +1,422 @@
+//! `wikijs://status`: what applies to the reading session, as JSON.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::super::caller::{Named, Visit};
+use super::super::session_rules::{IndexState, Terms, Writes};
+use super::{Own, Reader, Text};
+use crate::audit::Proposal;
+use crate::error::{Code, Failure};
+use crate::gates::{ends_soon, paused};
+use crate::memory::MOST;
+use crate::page::{PageReading, Prefix};
+use crate::site::SiteName;
+use crate::tools::Toolset;
+use crate::wiki::{Right, Rights, in_words};
+use crate::write::{Child, Family};
+
+/// How long the wiki may take to report the key's rights.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many of the open proposals are named.
+const MOST_PROPOSALS: usize = 20;
+
+/// The resource.
+pub(super) const STATUS: Own = Own {
+    uri: "wikijs://status",
+    name: "status",
+    title: "Status of this session: what may be written, key, index, open proposals",
+    mime_type: "application/json",
+    text: Text::Made(|reader| Box::pin(status(reader))),
+    about: None,
+};
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Status {
+    summary: String,
+    /// The site of the server's settings that this session is with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<String>,
+    wiki: String,
+    default_locale: String,
+    key: Key,
+    /// The named client that reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<OwnClient>,
+    writes: View,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposals: Option<Proposals>,
+    index: Index,
+    /// What is remembered, if this session may recall it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<OwnMemory>,
+    /// The operator's own tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    custom_tools: Option<CustomTools>,
+    /// What could not be found out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unavailable: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct CustomTools {
+    /// Those that this session is offered.
+    offered: Vec<&'static str>,
+    /// Why queries are not offered yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OwnClient {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    /// What is to be done about that, where it is soon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+    /// Who made it, what for, and how many changes it may make still, if it is a delegate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delegate_of: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writes_left: Option<u32>,
+    /// Its delegates that last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    delegates: Vec<Child>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Key {
+    standing: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rights: Option<KeyRights>,
+}
+
+/// The key's rights at one page; they may differ elsewhere.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct KeyRights {
+    at: String,
+    has: Vec<&'static str>,
+    lacks: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct View {
+    /// What a write gets: `off`, `dry_run`, `review`, `person`, `token` or `preview`.
+    level: &'static str,
+    /// The line that set it.
+    set_by: String,
+    /// Why every write is refused, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<&'static str>,
+    /// Everywhere, if it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_prefixes: Option<Vec<String>>,
+    denied_prefixes: Vec<String>,
+    /// Whether a page can be moved to a trash instead of deleted.
+    has_trash: bool,
+    /// Why an operator paused all writes, and since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused: Option<Value>,
+}
+
+#[derive(Debug, Serialize)]
+struct Proposals {
+    open: usize,
+    newest: Vec<OpenProposal>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OpenProposal {
+    id: String,
+    operation: &'static str,
+    locale: String,
+    path: String,
+    created_at: String,
+}
+
+/// What this caller remembers.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OwnMemory {
+    /// `client` or `site`.
+    shared_by: &'static str,
+    may_remember: bool,
+    entries: usize,
+    most: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Index {
+    /// `off`, `not begun`, `being made` or `made`.
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complete: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pages: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_content: Option<usize>,
+}
+
+async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
+    let wiki = &reader.visit.app.wiki;
+    // Asked first, so that the terms can use the answer.
+    let standing = wiki.standing().await;
+    let terms = Terms::of(reader.visit, reader.can_ask);
+    let mut unavailable = Vec::new();
+    let may_read = reader.visit.may_read_resources().is_ok();
+    let rights = if may_read {
+        let rights = tokio::time::timeout(PATIENCE, rights(reader, &terms)).await;
+        rights.ok().flatten()
+    } else {
+        None
+    };
+    if rights.is_none() {
+        unavailable.push("key.rights");
+    }
+    let proposals = match proposals(reader).await {
+        Ok(proposals) => Some(proposals),
+        Err(failure) => {
+            tracing::warn!(
+                code = failure.code.as_str(),
+                "the proposals could not be read"
+            );
+            unavailable.push("proposals");
+            None
+        }
+    };
+    let memory = match own_memory(reader).await {
+        Ok(memory) => memory,
+        Err(failure) => {
+            tracing::warn!(
+                code = failure.code.as_str(),
+                "what is remembered could not be read"
+            );
+            unavailable.push("memory");
+            None
+        }
+    };
+    let key = wiki.key();
+    let status = Status {
+        summary: terms.sentence(),
+        site: reader
+            .visit
+            .app
+            .desk
+            .audit()
+            .site()
+            .map(SiteName::to_string),
+        wiki: wiki.settings().base_url.as_str().to_owned(),
+        default_locale: wiki.settings().default_locale.as_str().to_owned(),
+        key: Key {
+            standing: standing
+                .or(terms.standing)
+                .map_or("unknown", |it| it.as_str()),
+            expires_at: key.expires().and_then(|at| at.format(&Rfc3339).ok()),
+            rights,
+        },
+        client: reader
+            .visit
+            .client
+            .as_ref()
+            .map(|client| OwnClient::of(client, reader.visit.family.as_deref())),
+        writes: View::of(&terms),
+        proposals,
+        index: Index::of(terms.index),
+        memory,
+        custom_tools: CustomTools::of(reader.visit),
+        unavailable,
+    };
+    serde_json::to_string(&status)
+        .map_err(|_| Failure::new(Code::InternalError, "The status could not be written."))
+}
+
+/// The key's rights at the last changed page, among the writable ones if there are any.
+async fn rights(reader: &Reader<'_>, terms: &Terms) -> Option<KeyRights> {
+    let wiki = &reader.visit.app.wiki;
+    let pages = wiki.pages_lately().await.ok()?;
+    let is_published = |page: &&PageReading| page.is_published == Some(true);
+    let is_allowed = |page: &&PageReading| {
+        let holds = |prefix: &Prefix| prefix.holds(&page.locale, &page.path);
+        let allowed = terms.policy.allowed.as_deref();
+        allowed.is_none_or(|allowed| allowed.iter().any(holds))
+    };
+    let mut published = pages.iter().filter(is_published);
+    let page = published
+        .clone()
+        .find(is_allowed)
+        .or_else(|| published.next())?;
+    let mut rights = wiki.rights(page).await.ok()?;
+    let mut all = Right::ALL.to_vec();
+    let offered = reader.visit.offered();
+    if offered.has_any_of(Toolset::Comments) {
+        all.extend(Right::OF_COMMENTS);
+    }
+    if offered.has_any_of(Toolset::Assets) {
+        all.extend(Right::OF_ASSETS);
+        rights = wiki.with_assets(rights).await.ok()?;
+    }
+    Some(KeyRights::of(page, &rights, &all))
+}
+
+impl KeyRights {
+    fn of(page: &PageReading, rights: &Rights, all: &[Right]) -> Self {
+        let those = |wanted: Option<bool>| {
+            let those = all.iter().filter(|right| rights.has(**right) == wanted);
+            those.map(|right| right.name()).collect()
+        };
+        Self {
+            at: format!("{}/{}", page.locale, page.path),
+            has: those(Some(true)),
+            lacks: those(Some(false)),
+            unknown: those(None),
+        }
+    }
+}
+
+/// The open proposals of this caller.
+async fn proposals(reader: &Reader<'_>) -> Result<Proposals, Failure> {
+    let open = reader.visit.open_proposals(&reader.caller).await?;
+    Ok(Proposals {
+        open: open.len(),
+        newest: open
+            .into_iter()
+            .rev()
+            .take(MOST_PROPOSALS)
+            .map(OpenProposal::of)
+            .collect(),
+    })
+}
+
+/// What this caller remembers, where it may recall anything.
+async fn own_memory(reader: &Reader<'_>) -> Result<Option<OwnMemory>, Failure> {
+    let offered = reader.visit.offered();
+    if !offered.has("wikijs_recall") {
+        return Ok(None);
+    }
+    let terms = reader.visit.app.desk.memory_terms(&reader.caller).await?;
+    Ok(Some(OwnMemory {
+        shared_by: terms.mode.as_str(),
+        may_remember: terms.may_remember && offered.has("wikijs_remember"),
+        entries: terms.entries,
+        most: MOST,
+    }))
+}
+
+impl CustomTools {
+    fn of(visit: &Visit) -> Option<Self> {
+        let own = &visit.app.own_tools;
+        let registry = visit.app.registry();
+        let offered = visit.offered();
+        let customs = registry.definitions().filter(|tool| tool.custom.is_some());
+        let names = customs.map(|tool| tool.name);
+        own.are_there().then(|| Self {
+            offered: names.filter(|name| offered.has(name)).collect(),
+            waiting: own.wait(),
+        })
+    }
+}
+
+impl OwnClient {
+    fn of(client: &Named, family: Option<&dyn Family>) -> Self {
+        let maker = client.maker.as_ref();
+        let soon = client
+            .ends
+            .filter(|end| maker.is_none() && ends_soon(*end, OffsetDateTime::now_utc()));
+        Self {
+            name: maker.map_or_else(
+                || client.name.clone(),
+                |maker| format!("{}/{}", maker.name, client.name),
+            ),
+            expires_at: client.ends.and_then(|at| at.format(&Rfc3339).ok()),
+            notice: soon.map(|end| {
+                format!(
+                    "This client's token ends in {}. Ask the operator for another: `wikijs-gate token rotate {}`.",
+                    in_words(end - OffsetDateTime::now_utc()),
+                    client.name
+                )
+            }),
+            delegate_of: maker.map(|maker| maker.name.clone()),
+            task: maker.map(|maker| maker.task.to_string()),
+            writes_left: family.and_then(Family::left),
+            delegates: family.map(Family::children).unwrap_or_default(),
+        }
+    }
+}
+
+impl OpenProposal {
+    fn of(proposal: Proposal) -> Self {
+        Self {
+            id: proposal.id.to_string(),
+            operation: proposal.operation.as_str(),
+            locale: proposal.locale.as_str().to_owned(),
+            path: proposal.path.as_str().to_owned(),
+            created_at: proposal.created.into(),
+        }
+    }
+}
+
+impl View {
+    fn of(terms: &Terms) -> Self {
+        let names = |prefixes: &[Prefix]| prefixes.iter().map(ToString::to_string).collect();
+        Self {
+            level: terms.policy.writes().as_str(),
+            set_by: terms.policy.set_by().to_string(),
+            refused: match terms.writes {
+                Writes::Refused(why) => Some(why),
+                Writes::Gets(_) => None,
+            },
+            allowed_prefixes: terms.policy.allowed.as_deref().map(names),
+            denied_prefixes: names(&terms.policy.denied),
+            has_trash: terms.policy.trash.is_some(),
+            paused: terms
+                .pause
+                .as_ref()
+                .map(|pause| paused(pause).details.into()),
+        }
+    }
+}
+
+impl Index {
+    fn of(state: IndexState) -> Self {
+        let bare = |state| Self {
+            state,
+            complete: None,
+            pages: None,
+            of: None,
+            without_content: None,
+        };
+        let (state, covered) = match state {
+            IndexState::Off => return bare("off"),
+            IndexState::NotBegun => return bare("not begun"),
+            IndexState::Filling(covered) => ("being made", covered),
+            IndexState::Made(covered) => ("made", covered),
+        };
+        Self {
+            state,
+            complete: Some(covered.is_complete),
+            pages: Some(covered.pages),
+            of: Some(covered.of),
+            without_content: Some(covered.without_content),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The terms of one session: what may be written where, how a write is confirmed, how complete the
+//! content index is. Computed without any request, since a handshake must not wait.
+
+use std::fmt::Write as _;
+
+use super::caller::Visit;
+use crate::audit::Pause;
+use crate::gates::{Fallback, Level, Policy, WritePolicy};
+use crate::index::Coverage;
+use crate::page::Prefix;
+use crate::tools::Definition;
+use crate::wiki::Standing;
+
+/// How many prefixes the sentence names.
+const MOST_NAMED: usize = 5;
+/// Why nothing can be written in a pause.
+const PAUSED: &str = "an operator has paused all writes for now";
+
+/// The terms of one session.
+#[derive(Debug)]
+pub(in crate::server) struct Terms {
+    pub(in crate::server) writes: Writes,
+    pub(in crate::server) policy: Policy,
+    /// The operator's pause of all writes: read once, so that everything said about it agrees.
+    pub(in crate::server) pause: Option<Pause>,
+    pub(in crate::server) index: IndexState,
+    pub(in crate::server) standing: Option<Standing>,
+}
+
+/// What becomes of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::server) enum Writes {
+    /// It is refused, for this reason.
+    Refused(&'static str),
+    /// It gets what this level gives.
+    Gets(Level),
+}
+
+/// The state of the content index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::server) enum IndexState {
+    Off,
+    /// No search has begun it yet.
+    NotBegun,
+    /// It is being made.
+    Filling(Coverage),
+    /// It is made, complete or not, until something changes.
+    Made(Coverage),
+}
+
+impl Terms {
+    /// The terms of a visit's session, whose client can or cannot ask a person.
+    pub(in crate::server) fn of(visit: &Visit, can_ask: bool) -> Self {
+        let narrowing = visit.rights.as_ref().map(|rights| &*rights.narrowing);
+        let policy = visit.app.desk.narrowed_policy(narrowing, can_ask);
+        let pause = policy.pauses.look();
+        let registry = visit.app.registry();
+        let has_tools = registry
+            .definitions()
+            .filter(|tool| tool.can_write())
+            .any(|tool: &Definition| visit.offers(tool));
+        Self {
+            writes: Writes::of(&policy, pause.is_some(), has_tools, can_ask),
+            index: IndexState::of(visit),
+            standing: visit.app.wiki.known_standing().or_else(|| {
+                let has_expired = visit.app.wiki.key().has_expired();
+                has_expired.then_some(Standing::Expired)
+            }),
+            policy,
+            pause,
+        }
+    }
+
+    /// All of it in one sentence.
+    pub(in crate::server) fn sentence(&self) -> String {
+        let mut told = format!("In this session {}; ", self.of_writes());
+        told.push_str(&self.index.in_words());
+        if let Some(key) = self.of_key() {
+            let _ = write!(told, "; {key}");
+        }
+        told.push('.');
+        told
+    }
+
+    fn of_writes(&self) -> String {
+        let place = self.place();
+        match self.writes {
+            Writes::Refused(why) => format!("nothing can be written ({why})"),
+            Writes::Gets(Level::Off) => "nothing can be written".to_owned(),
+            Writes::Gets(Level::DryRun) => format!(
+                "a write{place} ends as a preview, kept as a proposal that only the operator can apply"
+            ),
+            Writes::Gets(Level::Preview) => format!(
+                "a write{place} answers with a preview and is sent when called again with its confirm token"
+            ),
+            Writes::Gets(Level::Token) => {
+                format!("a write{place} needs the operator's token as confirm")
+            }
+            Writes::Gets(Level::Person) => {
+                format!(
+                    "a write{place} is sent when the user says yes, who is asked during the call"
+                )
+            }
+            Writes::Gets(Level::Review) => {
+                format!(
+                    "a write{place} waits until a person decides on it elsewhere; a call that answers waiting is called again with its proposal as confirm"
+                )
+            }
+        }
+    }
+
+    /// Where it may be written, as a phrase after "a write".
+    fn place(&self) -> String {
+        let mut told = match self.policy.allowed.as_deref() {
+            Some(allowed) => format!(" at or below {}", named(allowed)),
+            None => String::new(),
+        };
+        if !self.policy.denied.is_empty() {
+            let _ = write!(told, " (never at or below {})", named(&self.policy.denied));
+        }
+        told
+    }
+
+    fn of_key(&self) -> Option<&'static str> {
+        Some(match self.standing? {
+            Standing::Good => return None,
+            Standing::Guest => "the wiki does not know the key and treats it as a guest's",
+            Standing::Expired => "the key has expired",
+            Standing::Revoked => "the key was revoked",
+            Standing::ApiDisabled => "the wiki's API is switched off",
+        })
+    }
+}
+
+impl Writes {
+    fn of(policy: &Policy, is_paused: bool, has_tools: bool, can_ask: bool) -> Self {
+        if matches!(policy.writes(), WritePolicy::Off) {
+            return Self::Refused("the operator does not allow it");
+        }
+        if is_paused {
+            return Self::Refused(PAUSED);
+        }
+        if !has_tools {
+            return Self::Refused("no tool that writes is offered");
+        }
+        if policy.allowed.as_ref().is_some_and(Vec::is_empty) {
+            return Self::Refused("no path is allowed");
+        }
+        match policy.writes() {
+            WritePolicy::Person {
+                fallback: Fallback::None,
+                ..
+            } if !can_ask => Self::Refused("the user must say yes, and this client cannot ask"),
+            writes => Self::Gets(writes.level()),
+        }
+    }
+}
+
+impl IndexState {
+    fn of(visit: &Visit) -> Self {
+        let index = &visit.app.index;
+        if !index.is_on() {
+            return Self::Off;
+        }
+        match index.now() {
+            (coverage, false) if coverage.of == 0 && !coverage.is_complete => Self::NotBegun,
+            (coverage, true) if !coverage.is_complete => Self::Filling(coverage),
+            (coverage, _) => Self::Made(coverage),
+        }
+    }
+
+    fn in_words(self) -> String {
+        match self {
+            Self::Off => "the content of pages is not indexed".to_owned(),
+            Self::NotBegun => "the content index is begun by the first search".to_owned(),
+            Self::Filling(Coverage { of: 0, .. }) => "the content index is being made".to_owned(),
+            Self::Filling(Coverage { pages, of, .. }) => {
+                format!("the content of {pages} of {of} pages is indexed so far")
+            }
+            Self::Made(coverage) if coverage.is_complete => {
+                format!("the content of all {} pages is indexed", coverage.pages)
+            }
+            Self::Made(Coverage { pages, of, .. }) => {
+                format!("the content of {pages} of {of} pages is indexed")
+            }
+        }
+    }
+}
+
+/// The first of these prefixes, and how many more there are.
+fn named(prefixes: &[Prefix]) -> String {
+    let first = prefixes.iter().take(MOST_NAMED).map(ToString::to_string);
+    let first = first.collect::<Vec<_>>().join(", ");
+    match prefixes.len().saturating_sub(MOST_NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}

@@ -1,0 +1,126 @@
+//! Room for large messages: one bound on the bytes of all of them.
+//!
+//! A message takes room before it is read, and releases it when its call has ended, since it takes
+//! several times its bytes once read. A message without room waits for a while, unless many wait
+//! already.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::fair_share::Shares;
+
+/// The most bytes of a message.
+pub(super) const MOST_BYTES: usize = 7 * 1024 * 1024;
+/// The unit of room, in bytes.
+const UNIT: usize = 1024;
+/// All large messages together: two of the largest.
+pub(super) const ALL_BYTES: usize = 2 * MOST_BYTES;
+/// How long a message waits for room.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// How many messages may wait for room.
+pub(super) const MOST_WAITING: usize = 64;
+
+/// Room taken by a message; released when dropped.
+#[derive(Debug)]
+pub(super) struct Taken {
+    _all: OwnedSemaphorePermit,
+    _share: Option<OwnedSemaphorePermit>,
+}
+
+/// No room was found in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NoRoom;
+
+/// Room for large messages.
+#[derive(Debug)]
+pub(super) struct Room {
+    all: Arc<Semaphore>,
+    waiting: Semaphore,
+    /// What one owner may have, in units.
+    shares: Shares,
+    patience: Duration,
+}
+
+impl Room {
+    /// Room for this many bytes in all; an owner's share fits at least its largest message.
+    pub(super) fn new(all: usize, share: usize, waiting: usize, patience: Duration) -> Self {
+        Self {
+            all: Arc::new(Semaphore::new(all / UNIT)),
+            waiting: Semaphore::new(waiting),
+            shares: Shares::new(share.min(all) / UNIT),
+            patience,
+        }
+    }
+
+    /// Takes room for a message of this many bytes.
+    ///
+    /// # Errors
+    /// [`NoRoom`], if there is none for a while.
+    pub(super) async fn take(&self, bytes: usize, owner: Option<&str>) -> Result<Taken, NoRoom> {
+        let units = bytes.div_ceil(UNIT).min(self.shares.size());
+        let units = u32::try_from(units).map_err(|_| NoRoom)?;
+        let _waits = self.waiting.try_acquire().map_err(|_| NoRoom)?;
+        let taking = async {
+            // Its own share first: waiting for that blocks nobody else.
+            let share = match owner {
+                Some(owner) => Some(self.shares.of(owner).acquire_many_owned(units).await?),
+                None => None,
+            };
+            let all = Arc::clone(&self.all).acquire_many_owned(units).await?;
+            Ok::<_, tokio::sync::AcquireError>(Taken {
+                _all: all,
+                _share: share,
+            })
+        };
+        let taken = tokio::time::timeout(self.patience, taking).await;
+        taken.map_err(|_| NoRoom)?.map_err(|_| NoRoom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use futures_util::FutureExt as _;
+
+    use super::{NoRoom, Room, UNIT};
+
+    fn room(waiting: usize, patience: Duration) -> Room {
+        Room::new(4 * UNIT, 2 * UNIT, waiting, patience)
+    }
+
+    #[tokio::test]
+    async fn an_owner_has_its_share_and_leaves_the_rest_to_others() {
+        let room = room(8, Duration::from_mins(1));
+        let first = room.take(2 * UNIT, Some("a")).await.expect("room");
+        let mut more = Box::pin(room.take(1, Some("a")));
+        assert!((&mut more).now_or_never().is_none());
+        let _other = room.take(2 * UNIT, Some("b")).await.expect("room");
+        let mut third = Box::pin(room.take(UNIT, Some("c")));
+        assert!((&mut third).now_or_never().is_none());
+        drop(first);
+        assert!(third.await.is_ok());
+        assert!(more.await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn who_finds_no_room_is_told_so_after_a_while_and_at_once_where_many_wait() {
+        let room = room(1, Duration::ZERO);
+        let _held = [
+            room.take(2 * UNIT, None).await.expect("room"),
+            room.take(2 * UNIT, None).await.expect("room"),
+        ];
+        assert_eq!(room.take(1, None).await.err(), Some(NoRoom));
+        let room = self::room(1, Duration::from_mins(1));
+        let _held = [
+            room.take(2 * UNIT, None).await.expect("room"),
+            room.take(2 * UNIT, None).await.expect("room"),
+        ];
+        let mut waits = Box::pin(room.take(1, None));
+        assert!((&mut waits).now_or_never().is_none());
+        let next = room.take(1, None).now_or_never().expect("no wait");
+        assert_eq!(next.err(), Some(NoRoom));
+    }
+}

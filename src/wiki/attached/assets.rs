@@ -1,0 +1,236 @@
+//! Files beside the pages, and the folders that they lie in.
+//!
+//! Measured on 2.5.314 (W35 to W42). No answer tells the folder of an asset, so folders are walked
+//! from the root and an asset is looked up in its folder's list. Assets have no locale: read scopes
+//! and gates take them for places of the default one.
+
+use url::Url;
+
+use super::super::client::{Wiki, below};
+use super::super::error::WikiError;
+use super::super::operations::generated::{AssetsFolders, AssetsList, assets_folders, assets_list};
+use super::super::transport::classify::{RawAnswer, read_query};
+use crate::page::{Blob, Date, Locale, PagePath, can_be_downloaded, is_web_page, needs_locale};
+
+/// How deep folders are walked at most.
+const MOST_DEEP: usize = 32;
+
+/// An asset, without its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asset {
+    /// Its id.
+    pub id: i64,
+    /// The id of its folder, of which 0 is the root.
+    pub folder: i64,
+    /// Its folder's path and its name.
+    pub path: PagePath,
+    /// What it was uploaded as, whatever the bytes are (W38).
+    pub mime: String,
+    /// How many bytes were sent; of a sanitised picture, more than there are (W40).
+    pub file_size: i64,
+    /// When it came to be.
+    pub created_at: Date,
+    /// When it was last written.
+    pub updated_at: Date,
+}
+
+/// What is in a folder, as far as it may be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssetFolder {
+    /// The paths of the folders in it.
+    pub folders: Vec<PagePath>,
+    /// The assets in it.
+    pub assets: Vec<Asset>,
+}
+
+impl Wiki {
+    /// Where read scopes and gates have assets.
+    pub(crate) fn locale_of_assets(&self) -> &Locale {
+        &self.settings.default_locale
+    }
+
+    /// The address of an asset.
+    #[must_use]
+    pub fn asset_url(&self, path: &PagePath) -> String {
+        let address = self.asset_address(path);
+        address.map_or_else(String::new, String::from)
+    }
+
+    fn asset_address(&self, path: &PagePath) -> Option<Url> {
+        let locale = needs_locale(path).then(|| self.locale_of_assets().as_str());
+        let segments = locale.into_iter().chain(path.as_str().split('/'));
+        below(&self.settings.base_url, segments)
+    }
+
+    /// What is in a folder; an empty path means the root.
+    ///
+    /// # Errors
+    /// [`WikiError::NoFolder`] if there is none, or nothing in it may be read; else see
+    /// [`WikiError`].
+    pub async fn asset_folder(&self, path: &PagePath) -> Result<AssetFolder, WikiError> {
+        if !self.admits_folder(path) {
+            return Err(WikiError::NoFolder);
+        }
+        let id = self
+            .asset_folder_id(path)
+            .await?
+            .ok_or(WikiError::NoFolder)?;
+        let (folders, assets) =
+            futures_util::try_join!(self.folders_in(id), self.all_assets_in(id, path))?;
+        let folders = folders.into_iter().map(|(_, slug)| path.holding(&slug));
+        Ok(AssetFolder {
+            folders: folders.filter(|path| self.admits_folder(path)).collect(),
+            assets: assets
+                .into_iter()
+                .filter(|asset| self.admits_asset(&asset.path))
+                .collect(),
+        })
+    }
+
+    /// The asset at a path.
+    ///
+    /// # Errors
+    /// [`WikiError::NotFound`] if there is none, or it may not be read; else see [`WikiError`].
+    pub async fn asset(&self, path: &PagePath) -> Result<Asset, WikiError> {
+        if !self.admits_asset(path) {
+            return Err(WikiError::NotFound);
+        }
+        let folder = path.folder();
+        let id = self
+            .asset_folder_id(&folder)
+            .await?
+            .ok_or(WikiError::NotFound)?;
+        let assets = self.all_assets_in(id, &folder).await?;
+        let found = assets.into_iter().rev().find(|asset| asset.path == *path);
+        found.ok_or(WikiError::NotFound)
+    }
+
+    /// The bytes of an asset; `None` if the wiki gives them to nobody (W40).
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn asset_bytes(&self, path: &PagePath) -> Result<Option<Blob>, WikiError> {
+        if !self.admits_asset(path) {
+            return Err(WikiError::NotFound);
+        }
+        if !can_be_downloaded(path) {
+            return Ok(None);
+        }
+        let address = self.asset_address(path).ok_or(WikiError::NotFound)?;
+        let bytes = self.read(
+            |left| self.transport.get(address.clone(), left),
+            |answer| match answer.status {
+                // A login page or a gateway's, in place of what the name's end says (W40).
+                200 if answer.is_html && !is_web_page(path) => Err(WikiError::NotGraphQl {
+                    status: answer.status,
+                }),
+                200 => Ok(Blob::from(answer.body.clone())),
+                404 => Err(WikiError::NotFound),
+                401 | 403 => Err(WikiError::Forbidden {
+                    right: "read:assets",
+                }),
+                _ => Err(classified(answer)),
+            },
+        );
+        bytes.await.map(Some)
+    }
+
+    /// The folders on the way to a path that are not there, the outermost first, and the id of the
+    /// folder itself if it is there.
+    pub(in crate::wiki) async fn missing_folders(
+        &self,
+        path: &PagePath,
+    ) -> Result<(Option<i64>, Vec<String>), WikiError> {
+        let segments: Vec<&str> = path
+            .as_str()
+            .split('/')
+            .filter(|one| !one.is_empty())
+            .collect();
+        if segments.len() > MOST_DEEP {
+            return Err(WikiError::NoFolder);
+        }
+        let (mut id, mut done) = (0, PagePath::of(""));
+        let mut missing = Vec::new();
+        for segment in segments {
+            done = done.holding(segment);
+            let found = if missing.is_empty() {
+                let folders = self.folders_in(id).await?;
+                folders.into_iter().find(|(_, slug)| slug == segment)
+            } else {
+                None
+            };
+            match found {
+                Some((found, _)) => id = found,
+                None => missing.push(done.as_str().to_owned()),
+            }
+        }
+        Ok((missing.is_empty().then_some(id), missing))
+    }
+
+    async fn asset_folder_id(&self, path: &PagePath) -> Result<Option<i64>, WikiError> {
+        Ok(self.missing_folders(path).await?.0)
+    }
+
+    /// The folders in a folder, by their ids.
+    pub(in crate::wiki) async fn folders_in(
+        &self,
+        parent: i64,
+    ) -> Result<Vec<(i64, String)>, WikiError> {
+        let data = self
+            .query::<AssetsFolders>(assets_folders::Variables { parent })
+            .await?;
+        let found = data.assets.and_then(|assets| assets.folders);
+        let found = found.ok_or_else(no_list)?;
+        let found = found.into_iter().flatten();
+        Ok(found.map(|folder| (folder.id, folder.slug)).collect())
+    }
+
+    /// The assets in a folder that has this path, whoever may read them: callers check that.
+    pub(in crate::wiki) async fn all_assets_in(
+        &self,
+        folder: i64,
+        path: &PagePath,
+    ) -> Result<Vec<Asset>, WikiError> {
+        let data = self
+            .query::<AssetsList>(assets_list::Variables { folder })
+            .await?;
+        let found = data.assets.and_then(|assets| assets.list);
+        let found = found.ok_or_else(no_list)?;
+        let asset = |item: assets_list::AssetsListAssetsList| Asset {
+            id: item.id,
+            folder,
+            path: path.holding(&item.filename),
+            mime: item.mime,
+            file_size: item.file_size,
+            created_at: item.created_at,
+            updated_at: item.updated_at,
+        };
+        Ok(found.into_iter().flatten().map(asset).collect())
+    }
+
+    /// Whether an asset at a path may be read.
+    pub(in crate::wiki) fn admits_asset(&self, path: &PagePath) -> bool {
+        !path.climbs() && self.scope().admits_place(self.locale_of_assets(), path)
+    }
+
+    /// Whether something below a folder may be read.
+    fn admits_folder(&self, path: &PagePath) -> bool {
+        !path.climbs() && self.scope().admits_below(self.locale_of_assets(), path)
+    }
+}
+
+/// What an answer says that is none of the wiki's own.
+pub(in crate::wiki) fn classified(answer: &RawAnswer) -> WikiError {
+    match read_query::<serde::de::IgnoredAny>(answer) {
+        Err(error) => error,
+        Ok(_) => WikiError::NotGraphQl {
+            status: answer.status,
+        },
+    }
+}
+
+fn no_list() -> WikiError {
+    WikiError::Malformed {
+        at: "data.assets".to_owned(),
+    }
+}

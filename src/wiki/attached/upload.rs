@@ -1,0 +1,148 @@
+//! Sending a file, once, and making the folders that it needs.
+
+use serde::Deserialize;
+
+use super::super::client::encode;
+use super::super::client::{Wiki, below};
+use super::super::error::WikiError;
+use super::super::operations::generated::{AssetFolderCreate, asset_folder_create};
+use super::super::transport::classify::read_mutation;
+use super::super::transport::classify::{RawAnswer, refusal};
+use super::assets::classified;
+use crate::change::Change;
+use crate::page::{AssetOf, MAX_ASSET_BYTES, PagePath, PageState, Thing};
+use graphql_client::GraphQLQuery as _;
+
+/// The name of both parts of the form (W37).
+const PART: &str = "mediaUpload";
+/// What the wiki says if it stored something, or did not.
+const DONE: &[u8] = b"ok";
+
+/// The wiki's own refusal of a form.
+#[derive(Deserialize)]
+struct Refused {
+    succeeded: bool,
+}
+
+impl Wiki {
+    /// Whether the bytes of a change are within what the wiki takes (W37).
+    pub(in crate::wiki) fn check_upload(change: &Change) -> Result<(), WikiError> {
+        match asset_of(change.after()) {
+            Ok((_, asset)) if asset.bytes.size() <= MAX_ASSET_BYTES => Ok(()),
+            Ok(_) => Err(WikiError::RequestTooLarge),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Makes the folders that a file needs and sends it; each once. Returns the id of the asset.
+    ///
+    /// The wiki says `ok` where it stored nothing, too (W37), so its list is asked.
+    pub(in crate::wiki) async fn upload(&self, change: &Change) -> Result<Option<i64>, WikiError> {
+        let (state, asset) = asset_of(change.after())?;
+        let folder = match asset.folder {
+            Some(folder) => folder,
+            None => self.made_folder(&state.path.folder(), &asset.makes).await?,
+        };
+        let address = below(&self.settings.base_url, std::iter::once("u"));
+        let address = address.ok_or_else(impossible)?;
+        let boundary = format!("wikijs-gate-{}", asset.bytes.sha256());
+        let body = form(&boundary, folder, state.path.last_segment(), asset);
+        let kind = format!("multipart/form-data; boundary={boundary}");
+        let answer = self
+            .transport
+            .post_form(address, &kind, body, self.settings.time.write)
+            .await?;
+        understood(&answer)?;
+        let Ok(listed) = self.all_assets_in(folder, &state.path.folder()).await else {
+            return Ok(None);
+        };
+        let found = listed.into_iter().rev().find(|one| one.path == state.path);
+        let old = change
+            .before()
+            .and_then(|before| before.updated_at.as_ref());
+        match found {
+            Some(found) if old.is_none_or(|old| !old.same(&found.updated_at)) => Ok(Some(found.id)),
+            _ => Err(WikiError::Internal {
+                kind: "it said ok and stored nothing",
+            }),
+        }
+    }
+
+    /// Makes folders, the outermost first; returns the id of the innermost.
+    async fn made_folder(&self, path: &PagePath, makes: &[String]) -> Result<i64, WikiError> {
+        let mut parent = 0;
+        for made in makes {
+            let made = PagePath::as_stored(made.as_str());
+            parent = self.folder_there(&made.folder()).await?;
+            let body = encode(&AssetFolderCreate::build_query(
+                asset_folder_create::Variables {
+                    parent,
+                    slug: made.last_segment().to_owned(),
+                },
+            ))?;
+            tracing::info!(folder = made.as_str(), "a folder of assets is made");
+            let answer = self.transport.post(body, self.settings.time.write).await?;
+            let data: asset_folder_create::ResponseData = read_mutation(&answer)?;
+            let status = data
+                .assets
+                .and_then(|assets| assets.create_folder)
+                .and_then(|made| made.response_result)
+                .ok_or_else(impossible)?;
+            if !status.succeeded {
+                let message = status.message.as_deref().unwrap_or_default();
+                return Err(refusal(status.error_code, &status.slug, message));
+            }
+        }
+        if makes.is_empty() {
+            return Ok(parent);
+        }
+        self.folder_there(path).await
+    }
+
+    async fn folder_there(&self, path: &PagePath) -> Result<i64, WikiError> {
+        let (found, _) = self.missing_folders(path).await?;
+        found.ok_or(WikiError::NoFolder)
+    }
+}
+
+fn asset_of(state: Option<&PageState>) -> Result<(&PageState, &AssetOf), WikiError> {
+    match state.map(|state| (state, &state.thing)) {
+        Some((state, Some(Thing::Asset(asset)))) => Ok((state, asset)),
+        _ => Err(impossible()),
+    }
+}
+
+fn impossible() -> WikiError {
+    WikiError::Malformed {
+        at: "the change".to_owned(),
+    }
+}
+
+/// The form: the folder, then the file (W37). The name was checked to have no quotes.
+fn form(boundary: &str, folder: i64, name: &str, asset: &AssetOf) -> Vec<u8> {
+    let name = name.replace(['"', '\r', '\n'], "_");
+    let mime = asset.mime.replace(['\r', '\n'], " ");
+    let mut body = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"{PART}\"\r\n\r\n\
+         {{\"folderId\":{folder}}}\r\n--{boundary}\r\n\
+         Content-Disposition: form-data; name=\"{PART}\"; filename=\"{name}\"\r\n\
+         Content-Type: {mime}\r\n\r\n"
+    )
+    .into_bytes();
+    body.extend_from_slice(asset.bytes.as_bytes());
+    body.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
+    body
+}
+
+/// What the wiki said to a form. Everything that is not its own leaves open what became of it.
+fn understood(answer: &RawAnswer) -> Result<(), WikiError> {
+    let is_own = serde_json::from_slice::<Refused>(&answer.body).is_ok_and(|it| !it.succeeded);
+    match answer.status {
+        200 if answer.body.trim_ascii() == DONE => Ok(()),
+        403 if is_own => Err(WikiError::Forbidden {
+            right: "write:assets",
+        }),
+        400 if is_own => Err(WikiError::Misunderstood),
+        _ => Err(classified(answer)),
+    }
+}

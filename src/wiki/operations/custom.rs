@@ -1,0 +1,119 @@
+//! What an operator's own queries ask, and the schema that they are held against.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::super::client::{Wiki, encode};
+use super::super::error::WikiError;
+use super::super::transport::classify::{RawAnswer, read_query};
+use crate::custom::{QUESTION, Query, Schema, of_answer};
+
+/// The most bytes of the answer to a query: its tree takes many times as much memory.
+const MOST_BYTES: usize = 1 << 20;
+/// The most bytes of a schema; that of Wiki.js 2.5.314 has 182,000.
+const MOST_SCHEMA: usize = 4 << 20;
+
+/// Why the wiki's schema is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoSchema {
+    /// Why, as a fragment.
+    pub why: String,
+    /// Whether it may be known a moment later.
+    pub is_passing: bool,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    query: &'a str,
+    variables: &'a Map<String, Value>,
+}
+
+/// Data that is not read yet.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Unread(Box<RawValue>);
+
+impl Wiki {
+    /// Asks a custom query, with retry.
+    ///
+    /// # Errors
+    /// See [`WikiError`]. A query that may show pages finds nothing where reads are bounded, since
+    /// its answer cannot be.
+    pub async fn ask(
+        &self,
+        query: &Query,
+        variables: &Map<String, Value>,
+    ) -> Result<Value, WikiError> {
+        if query.touches_pages() && !self.scope().is_open() {
+            return Err(WikiError::NotFound);
+        }
+        let text = query.text();
+        let body = encode(&Body {
+            query: text,
+            variables,
+        })?;
+        let answer = self
+            .read(
+                |left| self.transport.post(body.clone(), left),
+                |answer| within(answer, MOST_BYTES).and_then(|()| read_query::<Value>(answer)),
+            )
+            .await;
+        answer.map_err(|error| match error {
+            // What was guessed from the names of fields holds for our own queries alone.
+            WikiError::Forbidden { .. } => WikiError::Forbidden {
+                right: "a right for one of the fields of this query",
+            },
+            error => error,
+        })
+    }
+
+    /// Asks the wiki for its schema, with retry.
+    ///
+    /// # Errors
+    /// Why it is not known.
+    pub async fn schema(&self) -> Result<Schema, NoSchema> {
+        let body = encode(&Body {
+            query: QUESTION,
+            variables: &Map::new(),
+        });
+        let body = body.map_err(|error| told(&error))?;
+        let answer = self
+            .read(
+                |left| self.transport.post(body.clone(), left),
+                |answer| {
+                    within(answer, MOST_SCHEMA)?;
+                    // Not in the key's bounds: names of types are no pages.
+                    read_query::<Unread>(answer)
+                },
+            )
+            .await;
+        let Unread(data) = answer.map_err(|error| told(&error))?;
+        let schema = of_answer(data.get());
+        schema.map_err(|fault| NoSchema {
+            why: format!("the schema that the wiki tells {fault}"),
+            is_passing: false,
+        })
+    }
+}
+
+fn told(error: &WikiError) -> NoSchema {
+    // Only the wiki's own API can say that there is no schema to be had; a gateway may pass.
+    let is_final = matches!(
+        error,
+        WikiError::Internal { .. }
+            | WikiError::Misunderstood
+            | WikiError::Malformed { .. }
+            | WikiError::AnswerTooLarge { .. }
+    );
+    NoSchema {
+        why: format!("the wiki was asked for its schema: {error}"),
+        is_passing: !is_final,
+    }
+}
+
+fn within(answer: &RawAnswer, limit: usize) -> Result<(), WikiError> {
+    let fits = answer.body.len() <= limit;
+    fits.then_some(())
+        .ok_or(WikiError::AnswerTooLarge { limit })
+}

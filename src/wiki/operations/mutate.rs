@@ -1,0 +1,473 @@
+//! Sending one mutation, once. There is no loop here and there must be none.
+
+use std::sync::Arc;
+
+use graphql_client::GraphQLQuery;
+use serde::de::DeserializeOwned;
+
+use super::super::client::{Wiki, WikiSettings, encode};
+use super::super::error::WikiError;
+use super::super::transport::MAX_REQUEST_BYTES;
+use super::super::transport::classify::{read_mutation, refusal};
+use super::generated::{
+    AssetDelete, AssetRename, CommentCreate, CommentDelete, CommentUpdate, PageCreate, PageDelete,
+    PageMove, PageUpdate, asset_delete, asset_rename, comment_create, comment_delete,
+    comment_update, page_create, page_delete, page_move, page_update,
+};
+use crate::change::{Change, StepKind};
+use crate::gates::Step;
+use crate::page::{Date, Field, PageState, Thing};
+
+/// What is known right after a mutation was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sent {
+    /// The wiki says that it succeeded; for what comes to be, with its id.
+    Succeeded {
+        /// The new page's id, or that of what was added to one.
+        id: Option<i64>,
+    },
+    /// The wiki says that it did not, which may be untrue (W12, W17, W19).
+    Refused(WikiError),
+    /// Nothing was sent.
+    NotSent(WikiError),
+    /// It may have been sent, and the wiki may still be working on it (W19).
+    Open(WikiError),
+}
+
+impl Wiki {
+    /// Whether all requests of a change are within what the wiki takes (W19).
+    ///
+    /// # Errors
+    /// [`WikiError::RequestTooLarge`].
+    pub fn check_size(change: &Change) -> Result<(), WikiError> {
+        for kind in change.steps() {
+            if kind == StepKind::UploadAsset {
+                Self::check_upload(change)?;
+            } else if request(kind, change)?.len() > MAX_REQUEST_BYTES {
+                return Err(WikiError::RequestTooLarge);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What sends to a wiki. The writer alone owns one: who holds a [`Wiki`] can only read.
+///
+/// ```compile_fail,E0599
+/// fn two(sender: &wikijs_gate::wiki::Sender) -> wikijs_gate::wiki::Sender {
+///     sender.clone()
+/// }
+/// ```
+///
+/// ```compile_fail,E0599
+/// async fn by_a_reader(wiki: &wikijs_gate::wiki::Wiki, step: wikijs_gate::gates::Step) {
+///     wiki.send(step).await;
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Sender {
+    wiki: Arc<Wiki>,
+}
+
+/// What sends the steps of one write, with the key that was in use when it began.
+///
+/// A step comes of a record, and sending takes it; so a write is sent once, and on record before:
+///
+/// ```
+/// use wikijs_gate::audit::{AuditLog, Entry};
+/// use wikijs_gate::{gates::Permit, wiki::Sending};
+///
+/// async fn in_order(audit: &AuditLog, entry: Entry, permit: &mut Permit, sending: &Sending) {
+///     let on_record = audit.attempt(entry).await.unwrap();
+///     let step = permit.next_step(on_record).unwrap();
+///     sending.send(step).await;
+/// }
+/// ```
+///
+/// The same lines, sent before it is on record, are no program:
+///
+/// ```compile_fail,E0425
+/// use wikijs_gate::audit::{AuditLog, Entry};
+/// use wikijs_gate::{gates::Permit, wiki::Sending};
+///
+/// async fn swapped(audit: &AuditLog, entry: Entry, permit: &mut Permit, sending: &Sending) {
+///     let step = permit.next_step(on_record).unwrap();
+///     sending.send(step).await;
+///     let on_record = audit.attempt(entry).await.unwrap();
+/// }
+/// ```
+///
+/// Nor are they where one step is sent twice, or one record stands for two steps:
+///
+/// ```compile_fail,E0382
+/// async fn twice(step: wikijs_gate::gates::Step, sending: &wikijs_gate::wiki::Sending) {
+///     sending.send(step).await;
+///     sending.send(step).await;
+/// }
+/// ```
+///
+/// ```compile_fail,E0382
+/// use wikijs_gate::{audit::OnRecord, gates::Permit};
+///
+/// fn two_of_one(on_record: OnRecord, permit: &mut Permit) {
+///     let (one, two) = (permit.next_step(on_record), permit.next_step(on_record));
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Sending {
+    wiki: Wiki,
+}
+
+impl Sender {
+    /// A wiki and what sends to it, for the writer of a server.
+    ///
+    /// # Errors
+    /// One sentence about the setting that cannot be used.
+    pub(crate) fn with_wiki(
+        settings: WikiSettings,
+        run: &str,
+    ) -> Result<(Arc<Wiki>, Self), String> {
+        let wiki = Arc::new(Wiki::new(settings, run)?);
+        let sender = Self {
+            wiki: Arc::new(wiki.unbounded()),
+        };
+        Ok((wiki, sender))
+    }
+
+    /// What sends to the same wiki with another key.
+    #[expect(clippy::unused_self, reason = "only who holds one may make another")]
+    pub(crate) fn for_key(&self, wiki: &Wiki) -> Self {
+        let wiki = Arc::new(wiki.unbounded());
+        Self { wiki }
+    }
+
+    /// What sends with the key that is in use now, whatever key comes after it.
+    #[must_use]
+    pub fn pinned(&self) -> Sending {
+        let wiki = self.wiki.pinned();
+        Sending { wiki }
+    }
+}
+
+impl Sending {
+    /// The same wiki with the same key, without read bounds: the outcome of a write must be
+    /// determined even if the page may no longer be read.
+    #[must_use]
+    pub const fn wiki(&self) -> &Wiki {
+        &self.wiki
+    }
+
+    /// Sends a step that the gates let through. It is used up by it, and nothing is retried.
+    pub async fn send(&self, step: Step) -> Sent {
+        let wiki = &self.wiki;
+        let kind = step.kind();
+        tracing::info!(call = %step.call(), step = kind.as_str(), "a mutation is sent");
+        let keyed = wiki.keyed();
+        if kind == StepKind::UploadAsset {
+            let answer = wiki.upload(step.change()).await;
+            keyed.learn(&answer);
+            return understood(answer.map_err(|error| wiki.explain(error)));
+        }
+        let body = match request(kind, step.change()) {
+            Ok(body) => body,
+            Err(error) => return Sent::NotSent(error),
+        };
+        if kind == StepKind::AddComment {
+            wiki.traffic().comment_sent();
+        }
+        match wiki.transport.post(body, wiki.settings.time.write).await {
+            Ok(answer) => {
+                let answer = match kind {
+                    StepKind::Create => read_mutation(&answer).and_then(created),
+                    StepKind::Update => read_mutation(&answer).and_then(updated),
+                    StepKind::Aside | StepKind::Move => read_mutation(&answer).and_then(moved),
+                    StepKind::Delete => read_mutation(&answer).and_then(deleted),
+                    StepKind::AddComment => read_mutation(&answer).and_then(comment_added),
+                    StepKind::ChangeComment => read_mutation(&answer).and_then(comment_changed),
+                    StepKind::DeleteComment => read_mutation(&answer).and_then(comment_deleted),
+                    StepKind::RenameAsset => read_mutation(&answer).and_then(asset_renamed),
+                    StepKind::DeleteAsset => read_mutation(&answer).and_then(asset_deleted),
+                    // It is no request to the API, and was sent above.
+                    StepKind::UploadAsset => Err(no_answer()),
+                };
+                keyed.learn(&answer);
+                understood(answer.map_err(|error| wiki.explain(with_right_of(kind, error))))
+            }
+            Err(error) if error.was_not_sent() => Sent::NotSent(error),
+            Err(error) => Sent::Open(error),
+        }
+    }
+}
+
+fn understood(answer: Result<Option<i64>, WikiError>) -> Sent {
+    match answer {
+        Ok(id) => Sent::Succeeded { id },
+        Err(error) if error.was_not_sent() => Sent::NotSent(error),
+        Err(error) if error.leaves_open() => Sent::Open(error),
+        Err(error) => Sent::Refused(error),
+    }
+}
+
+/// Outside the paths that a key may write, Wiki.js names the right of another operation.
+fn with_right_of(kind: StepKind, error: WikiError) -> WikiError {
+    match error {
+        WikiError::Forbidden { .. } => WikiError::Forbidden {
+            right: match kind {
+                StepKind::Create | StepKind::Update => "write:pages",
+                StepKind::Aside | StepKind::Move => "manage:pages",
+                StepKind::Delete => "delete:pages",
+                StepKind::AddComment => "write:comments",
+                StepKind::ChangeComment | StepKind::DeleteComment => "manage:comments",
+                StepKind::UploadAsset => "write:assets",
+                StepKind::RenameAsset | StepKind::DeleteAsset => "manage:assets",
+            },
+        },
+        error => error,
+    }
+}
+
+/// The request of one step, as it goes out.
+fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
+    let impossible = || WikiError::Malformed {
+        at: "the change".to_owned(),
+    };
+    let id = || {
+        change
+            .before()
+            .and_then(|page| page.id)
+            .ok_or_else(impossible)
+    };
+    let after = || change.after().ok_or_else(impossible);
+    let thing = || {
+        let thing = change.before().and_then(|page| page.thing.as_ref());
+        thing.and_then(Thing::id).ok_or_else(impossible)
+    };
+    match kind {
+        StepKind::Create => body::<PageCreate>(create(after()?)),
+        StepKind::Update => body::<PageUpdate>(update(id()?, change, after()?)),
+        StepKind::Aside | StepKind::Move => {
+            let to = change.after_step(kind).ok_or_else(impossible)?;
+            body::<PageMove>(page_move::Variables {
+                id: id()?,
+                destination_path: to.path.as_str().to_owned(),
+                destination_locale: to.locale.as_str().to_owned(),
+            })
+        }
+        StepKind::Delete => body::<PageDelete>(page_delete::Variables { id: id()? }),
+        StepKind::AddComment => {
+            let after = after()?;
+            let Some(Thing::Comment(comment)) = &after.thing else {
+                return Err(impossible());
+            };
+            body::<CommentCreate>(comment_create::Variables {
+                page: after.id.ok_or_else(impossible)?,
+                reply_to: comment.reply_to,
+                content: after.content.clone(),
+            })
+        }
+        StepKind::ChangeComment => body::<CommentUpdate>(comment_update::Variables {
+            id: thing()?,
+            content: after()?.content.clone(),
+        }),
+        StepKind::DeleteComment => {
+            body::<CommentDelete>(comment_delete::Variables { id: thing()? })
+        }
+        StepKind::RenameAsset => body::<AssetRename>(asset_rename::Variables {
+            id: thing()?,
+            filename: after()?.path.last_segment().to_owned(),
+        }),
+        StepKind::DeleteAsset => body::<AssetDelete>(asset_delete::Variables { id: thing()? }),
+        // It is no request to the API.
+        StepKind::UploadAsset => Err(impossible()),
+    }
+}
+
+fn body<Q: GraphQLQuery>(variables: Q::Variables) -> Result<Vec<u8>, WikiError>
+where
+    Q::ResponseData: DeserializeOwned,
+{
+    encode(&Q::build_query(variables))
+}
+
+fn create(page: &PageState) -> page_create::Variables {
+    let PageState {
+        id: _,
+        locale,
+        path,
+        title,
+        description,
+        content,
+        editor,
+        tags,
+        is_published,
+        is_private,
+        publish_start_date,
+        publish_end_date,
+        script_css,
+        script_js,
+        updated_at: _,
+        unknown: _,
+        thing: _,
+    } = page;
+    page_create::Variables {
+        content: content.clone(),
+        description: description.clone(),
+        editor: editor.clone(),
+        is_published: *is_published,
+        is_private: *is_private,
+        locale: locale.as_str().to_owned(),
+        path: path.as_str().to_owned(),
+        publish_start_date: given_date(publish_start_date),
+        publish_end_date: given_date(publish_end_date),
+        script_css: given(script_css),
+        script_js: given(script_js),
+        tags: tags.iter().cloned().map(Some).collect(),
+        title: title.clone(),
+    }
+}
+
+/// Everything that `update` can write, since whatever is left out is lost (W12).
+fn update(id: i64, change: &Change, page: &PageState) -> page_update::Variables {
+    let fields = change.fields();
+    // Whether the styles stay as they are is decided at the place that is named, too.
+    let names_place = fields.iter().any(|field| field.is_code()) || !page.knows(Field::ScriptCss);
+    let PageState {
+        id: _,
+        locale,
+        path,
+        title,
+        description,
+        content,
+        // An update ignores it (W13).
+        editor: _,
+        tags,
+        is_published,
+        // An update ignores it (W13).
+        is_private: _,
+        publish_start_date,
+        publish_end_date,
+        script_css,
+        script_js,
+        updated_at: _,
+        unknown: _,
+        thing: _,
+    } = page;
+    page_update::Variables {
+        id,
+        content: content.clone(),
+        description: description.clone(),
+        is_published: *is_published,
+        locale: names_place.then(|| locale.as_str().to_owned()),
+        path: names_place.then(|| path.as_str().to_owned()),
+        publish_start_date: publish_start_date.clone(),
+        publish_end_date: publish_end_date.clone(),
+        script_css: script_css.clone(),
+        script_js: script_js.clone(),
+        tags: tags.iter().cloned().map(Some).collect(),
+        title: title.clone(),
+    }
+}
+
+fn given(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn given_date(date: &Date) -> Option<Date> {
+    date.is_set().then(|| date.clone())
+}
+
+/// Every mutation generates a type of its own for one and the same `ResponseStatus`.
+macro_rules! succeeded {
+    ($status:expr) => {{
+        let status = $status;
+        if status.succeeded {
+            Ok(())
+        } else {
+            Err(refusal(
+                status.error_code,
+                &status.slug,
+                status.message.as_deref().unwrap_or_default(),
+            ))
+        }
+    }};
+}
+
+fn no_answer() -> WikiError {
+    WikiError::Malformed {
+        at: "data.pages".to_owned(),
+    }
+}
+
+fn created(data: page_create::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .pages
+        .and_then(|pages| pages.create)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result)?;
+    Ok(answer.page.map(|page| page.id))
+}
+
+fn updated(data: page_update::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .pages
+        .and_then(|pages| pages.update)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result).map(|()| None)
+}
+
+fn moved(data: page_move::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .pages
+        .and_then(|pages| pages.move_)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+}
+
+fn deleted(data: page_delete::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .pages
+        .and_then(|pages| pages.delete)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+}
+
+fn comment_added(data: comment_create::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .comments
+        .and_then(|comments| comments.create)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?)?;
+    Ok(answer.id)
+}
+
+fn comment_changed(data: comment_update::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .comments
+        .and_then(|comments| comments.update)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+}
+
+fn comment_deleted(data: comment_delete::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .comments
+        .and_then(|comments| comments.delete)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+}
+
+fn asset_renamed(data: asset_rename::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .assets
+        .and_then(|assets| assets.rename_asset)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+}
+
+fn asset_deleted(data: asset_delete::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data
+        .assets
+        .and_then(|assets| assets.delete_asset)
+        .ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+}

@@ -1,0 +1,118 @@
+//! Pages that one list had and the next one did not, and pages that were read one by one: the wiki
+//! says nothing of deletions (W18).
+
+use std::collections::{HashSet, VecDeque};
+
+use time::OffsetDateTime;
+
+use super::super::client::Wiki;
+use super::super::rights::key_state::Keyed;
+use super::all_pages::AllPages;
+use crate::page::{Locale, PagePath, PageReading};
+
+/// How many are remembered of each kind, the newest.
+const MOST: usize = 500;
+
+/// A page that the key saw in a list of all pages, and in the next one no more: it was deleted,
+/// or the key may not see it any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GonePage {
+    /// Its id.
+    pub id: i64,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// The tags that it had.
+    pub tags: Vec<String>,
+    /// When it was missed.
+    pub missed: OffsetDateTime,
+}
+
+/// A page that was there once, as the key saw it last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenPage {
+    /// Its id.
+    pub id: i64,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// The tags that it had, as far as they were read.
+    pub tags: Vec<String>,
+    /// When.
+    pub seen: OffsetDateTime,
+}
+
+impl Wiki {
+    /// The pages that this key read or listed apart from the list of all pages, the last first.
+    #[must_use]
+    pub fn pages_seen(&self) -> Vec<SeenPage> {
+        self.keyed().pages_read().iter().rev().cloned().collect()
+    }
+
+    /// Remembers a page that was read or listed apart from the list of all pages.
+    pub(in crate::wiki) fn note_seen(&self, page: &PageReading) {
+        let Some(id) = page.id else { return };
+        let keyed = self.keyed();
+        let mut read = keyed.pages_read();
+        read.retain(|page| page.id != id);
+        read.push_back(SeenPage {
+            id,
+            locale: page.locale.clone(),
+            path: page.path.clone(),
+            tags: page.tags.clone().unwrap_or_default(),
+            seen: OffsetDateTime::now_utc(),
+        });
+        if read.len() > MOST {
+            read.pop_front();
+        }
+    }
+
+    /// The pages that this key saw and were missed in a later list, the last first.
+    #[must_use]
+    pub fn gone_pages(&self) -> Vec<GonePage> {
+        let keyed = self.keyed();
+        let gone = keyed.gone();
+        let newest_first = gone.iter().rev();
+        let scope = self.scope();
+        let may_be_told = |page: &&GonePage| {
+            scope.admits_place(&page.locale, &page.path) && scope.admits_tags(&page.tags)
+        };
+        newest_first.filter(may_be_told).cloned().collect()
+    }
+}
+
+impl Keyed {
+    /// Notes which pages of one list are not in the next.
+    pub(in crate::wiki) fn note_gone(&self, before: &AllPages, now: &AllPages) {
+        let there: HashSet<i64> = now.iter().filter_map(|page| page.id).collect();
+        let mut gone = self.gone();
+        // A page that is seen again no longer counts as gone.
+        gone.retain(|page| !there.contains(&page.id));
+        note(&mut gone, before.iter(), &there, OffsetDateTime::now_utc());
+    }
+}
+
+fn note<'a>(
+    gone: &mut VecDeque<GonePage>,
+    before: impl Iterator<Item = &'a PageReading>,
+    there: &HashSet<i64>,
+    missed: OffsetDateTime,
+) {
+    for page in before {
+        let Some(id) = page.id.filter(|id| !there.contains(id)) else {
+            continue;
+        };
+        gone.push_back(GonePage {
+            id,
+            locale: page.locale.clone(),
+            path: page.path.clone(),
+            tags: page.tags.clone().unwrap_or_default(),
+            missed,
+        });
+        if gone.len() > MOST {
+            gone.pop_front();
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Old versions of a page, and what was written since a time.
+
+use super::super::client::Wiki;
+use super::super::error::WikiError;
+use super::super::operations::generated::{PageVersion, page_version};
+use super::authors::author_of_text;
+use crate::page::{Date, Locale, PagePath, PageReading, PageState};
+
+/// An earlier state of a page, replaced by a later write. The wiki keeps no tags, styles or scripts
+/// with it (W10).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// The version's id.
+    pub id: i64,
+    /// When the page was written that way.
+    pub date: Date,
+    /// When the next state was written.
+    pub ended: Date,
+    /// Who wrote it: measured on 2.5.314, the author of this state, not of what came after.
+    pub author_name: String,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// Its title.
+    pub title: String,
+    /// Its description.
+    pub description: String,
+    /// Its source.
+    pub content: String,
+    /// Its editor.
+    pub editor: String,
+    /// Whether readers saw it.
+    pub is_published: bool,
+    /// Whether it was private.
+    pub is_private: bool,
+    /// When readers began to see it.
+    pub publish_start_date: Date,
+    /// When readers ceased to see it.
+    pub publish_end_date: Date,
+}
+
+impl Version {
+    /// The earlier page; fields that a version does not keep are taken from the current page.
+    #[must_use]
+    pub fn laid_over(self, page: &PageState) -> PageState {
+        PageReading::from(self).laid_over(page)
+    }
+}
+
+impl From<page_version::PageVersionPagesVersion> for Version {
+    fn from(version: page_version::PageVersionPagesVersion) -> Self {
+        Self {
+            id: version.version_id,
+            date: version.version_date,
+            ended: version.created_at,
+            author_name: author_of_text(&version.author_id, version.author_name),
+            locale: Locale::as_stored(version.locale),
+            path: PagePath::as_stored(version.path),
+            title: version.title,
+            description: version.description,
+            content: version.content,
+            editor: version.editor,
+            is_published: version.is_published,
+            is_private: version.is_private,
+            publish_start_date: version.publish_start_date,
+            publish_end_date: version.publish_end_date,
+        }
+    }
+}
+
+impl From<Version> for PageReading {
+    /// The page as far as the version keeps it: no tags, styles or scripts.
+    fn from(version: Version) -> Self {
+        Self {
+            id: None,
+            locale: version.locale,
+            path: version.path,
+            title: version.title,
+            description: Some(version.description),
+            content: Some(version.content),
+            content_type: None,
+            editor: Some(version.editor),
+            tags: None,
+            is_published: Some(version.is_published),
+            is_private: Some(version.is_private),
+            publish_start_date: Some(version.publish_start_date),
+            publish_end_date: Some(version.publish_end_date),
+            script_css: None,
+            script_js: None,
+            author_name: Some(version.author_name),
+            created_at: None,
+            updated_at: Some(version.date),
+            keeps_styles: false,
+        }
+    }
+}
+
+/// The version that an answer holds.
+pub(in crate::wiki) fn one(data: page_version::ResponseData) -> Option<Version> {
+    data.pages?.version.map(Version::from)
+}
+
+impl Wiki {
+    /// An old version of a page; `None` if the page has no such version.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn version(&self, page: i64, version: i64) -> Result<Option<Version>, WikiError> {
+        let variables = page_version::Variables {
+            page_id: page,
+            version_id: version,
+        };
+        self.admit_id(page).await?;
+        let data = self.query::<PageVersion>(variables).await?;
+        Ok(one(data).filter(|version| self.admits_version(version)))
+    }
+
+    /// Several old versions of a page, in one request; `None` for each that the page does not have.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn versions(
+        &self,
+        page: i64,
+        versions: &[i64],
+    ) -> Result<Vec<Option<Version>>, WikiError> {
+        let variables = versions
+            .iter()
+            .map(|version| page_version::Variables {
+                page_id: page,
+                version_id: *version,
+            })
+            .collect();
+        self.admit_id(page).await?;
+        let answers = self.batch::<PageVersion>(variables).await?;
+        let seen = |data| one(data).filter(|version| self.admits_version(version));
+        answers.into_iter().map(|data| Ok(seen(data?))).collect()
+    }
+
+    /// Whether a version's place may be read; its tags are unknown (W10).
+    pub(in crate::wiki) fn admits_version(&self, version: &Version) -> bool {
+        self.scope().admits_place(&version.locale, &version.path)
+    }
+
+    /// What was written on a page since a time, searched among this many of its newest versions.
+    ///
+    /// A version is dated by the page's `updatedAt` of its day and ends with the write that
+    /// came after. `updatedAt` moves without a write, too, when a page that it links to comes or
+    /// goes: a time that no version is dated by lies in the life of the one that ended after it.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn written_since(
+        &self,
+        page: i64,
+        time: &Date,
+        look_back: usize,
+    ) -> Result<Since, WikiError> {
+        let Some(time) = time.instant() else {
+            return Ok(Since::Unknown);
+        };
+        let history = self.history(page, 0, look_back).await?;
+        let is_older = |date: &Date| date.instant().is_none_or(|date| date < time);
+        let later = history
+            .entries
+            .iter()
+            .take_while(|entry| !is_older(&entry.version_date));
+        let (later, passed) = (later.clone().last(), later.count());
+        if let Some(exact) = later.filter(|entry| entry.version_date.instant() == Some(time)) {
+            return self.since(page, exact.version_id).await;
+        }
+        match history.entries.get(passed) {
+            Some(before) => {
+                let version = self.version(page, before.version_id).await?;
+                if let Some(version) = version.filter(|version| !is_older(&version.ended)) {
+                    return Ok(Since::Written(Box::new(version)));
+                }
+            }
+            None if history.total > history.entries.len() => return Ok(Since::Unknown),
+            None => {}
+        }
+        match later {
+            Some(entry) => self.since(page, entry.version_id).await,
+            None => Ok(Since::Nothing),
+        }
+    }
+
+    async fn since(&self, page: i64, version: i64) -> Result<Since, WikiError> {
+        let version = self.version(page, version).await?;
+        Ok(version.map_or(Since::Unknown, |version| Since::Written(Box::new(version))))
+    }
+}
+
+/// What was written of a page since a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Since {
+    /// Nothing: whatever else moved `updatedAt` left no version behind.
+    Nothing,
+    /// Something; this is the page as it was at that time.
+    Written(Box<Version>),
+    /// The time lies further back than the searched history.
+    Unknown,
+}

@@ -1,0 +1,71 @@
+//! Many pages with all that the wiki keeps of them.
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+
+use super::super::client::Wiki;
+use super::super::error::WikiError;
+use super::super::operations::generated::page_single;
+use crate::page::PageReading;
+
+/// How many pages are asked for in one request (W26).
+const AT_ONCE: usize = 40;
+/// How many requests are under way.
+const REQUESTS: usize = 3;
+
+impl Wiki {
+    /// Pages by their ids, in any order, each as far as the key can read it; those that are gone are left out.
+    /// `came` is told after each request how many pages it gave.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn whole_pages(
+        &self,
+        ids: &[i64],
+        came: impl Fn(usize),
+    ) -> Result<Vec<PageReading>, WikiError> {
+        let came = &came;
+        let parts: Vec<Vec<PageReading>> = stream::iter(ids.chunks(AT_ONCE))
+            .map(|ids| async move {
+                let pages = self.some_whole(ids).await?;
+                came(ids.len());
+                Ok::<_, WikiError>(pages)
+            })
+            .buffer_unordered(REQUESTS)
+            .try_collect()
+            .await?;
+        Ok(parts.into_iter().flatten().collect())
+    }
+
+    async fn some_whole(&self, ids: &[i64]) -> Result<Vec<PageReading>, WikiError> {
+        let together = self
+            .many::<page_single::PageSinglePagesSingle>(page_single::QUERY, ids)
+            .await;
+        // What no request for many gives, one for each may: by another layer, or within the bound
+        // of an answer.
+        let mut pages = Vec::with_capacity(ids.len());
+        let mut apart = Vec::new();
+        match together {
+            Ok(answers) => {
+                for (id, answer) in ids.iter().zip(answers.each) {
+                    match answer {
+                        Ok(page) => match self.admitted_one(page.into()) {
+                            Ok(page) => pages.push(page),
+                            Err(WikiError::NotFound) => {}
+                            Err(error) => return Err(error),
+                        },
+                        Err(_) => apart.push(*id),
+                    }
+                }
+            }
+            Err(_) => apart.extend(ids),
+        }
+        for id in apart {
+            match self.page_by_id(id).await {
+                Ok(page) => pages.push(page),
+                Err(WikiError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(pages)
+    }
+}

@@ -1,0 +1,200 @@
+//! A key, and what is known of its rights from the wiki: nothing for a new key.
+
+use std::collections::VecDeque;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex as Lock, PoisonError};
+use std::time::{Duration, Instant};
+
+use reqwest::header::HeaderValue;
+use tokio::sync::Mutex;
+
+use super::super::error::WikiError;
+use super::super::links::tags::TagTitles;
+use super::super::pages::all_pages::AllPages;
+use super::super::pages::deleted_pages::{GonePage, SeenPage};
+use super::super::pages::shared_list::Flights;
+use super::key::ApiKey;
+use super::key_status::Standing;
+use super::site::SiteLocales;
+
+/// How long a key is believed to be good: a wiki may silently turn all keys into a guest's.
+const GOOD: Duration = Duration::from_mins(10);
+/// How long any other standing is believed: an administrator may be mending it.
+const BAD: Duration = Duration::from_mins(1);
+/// How long nothing is asked again after a question that was not answered.
+const UNANSWERED: Duration = Duration::from_secs(10);
+
+/// A key, and what is known of its rights from the wiki.
+pub(in crate::wiki) struct Keyed {
+    pub(in crate::wiki) key: ApiKey,
+    /// The header that carries the key.
+    pub(in crate::wiki) authorization: HeaderValue,
+    /// Whether the log leaves it out: a caller brought the key and is responsible for it, or a
+    /// command reports it itself.
+    pub(in crate::wiki) is_quiet: bool,
+    /// How many keys this wiki had before.
+    pub(in crate::wiki) generation: u64,
+    /// Whether this key was last refused the layer `single`, and read a page whole by the next.
+    pub(in crate::wiki) is_writer: AtomicBool,
+    /// All pages, as they were listed last.
+    pub(in crate::wiki) pages: Mutex<Option<Arc<AllPages>>>,
+    /// Held by whoever asks for the whole of it.
+    pub(in crate::wiki) listing: Mutex<()>,
+    /// The other whole lists that are asked for.
+    pub(in crate::wiki) flights: Flights,
+    /// Held by whoever looks at the list of pages, so that all who want to know take one look.
+    pub(in crate::wiki) looking: Mutex<()>,
+    /// The titles of tags, as they were listed last.
+    pub(in crate::wiki) tag_titles: Mutex<Option<TagTitles>>,
+    /// The locales of the site, and when they were asked for.
+    pub(in crate::wiki) locales: Mutex<Option<(Instant, SiteLocales)>>,
+    /// Held while the wiki is asked about the key's standing.
+    pub(in crate::wiki) asking: Mutex<()>,
+    known: Lock<Known>,
+    /// Pages that one list had and the next did not.
+    gone: Lock<VecDeque<GonePage>>,
+    /// Pages that were read apart from the list of all pages.
+    pages_read: Lock<VecDeque<SeenPage>>,
+}
+
+/// What is known of a key's standing.
+#[derive(Default)]
+struct Known {
+    standing: Option<Standing>,
+    /// When the wiki said so.
+    asked: Option<Instant>,
+    /// When it was asked and did not answer, if it has not answered since.
+    unanswered: Option<Instant>,
+    /// What was last logged.
+    logged: Option<Standing>,
+}
+
+impl Keyed {
+    /// A key of which nothing is known yet.
+    ///
+    /// # Errors
+    /// One sentence about the key.
+    pub(in crate::wiki) fn new(
+        key: ApiKey,
+        is_quiet: bool,
+        generation: u64,
+    ) -> Result<Self, String> {
+        let mut authorization = HeaderValue::from_str(&key.authorization())
+            .map_err(|_| "the key has characters that no HTTP header can carry".to_owned())?;
+        authorization.set_sensitive(true);
+        Ok(Self {
+            key,
+            authorization,
+            is_quiet,
+            generation,
+            is_writer: AtomicBool::new(false),
+            pages: Mutex::new(None),
+            listing: Mutex::new(()),
+            flights: Flights::default(),
+            looking: Mutex::new(()),
+            tag_titles: Mutex::new(None),
+            locales: Mutex::new(None),
+            asking: Mutex::new(()),
+            known: Lock::default(),
+            gone: Lock::default(),
+            pages_read: Lock::default(),
+        })
+    }
+
+    /// The last known standing, however old.
+    pub(in crate::wiki) fn standing(&self) -> Option<Standing> {
+        self.known().standing
+    }
+
+    /// The standing, if it needs not be asked again.
+    pub(in crate::wiki) fn fresh_standing(&self) -> Option<Standing> {
+        let known = self.known();
+        let standing = known.standing?;
+        let life = if standing == Standing::Good {
+            GOOD
+        } else {
+            BAD
+        };
+        let is_fresh = known.asked.is_some_and(|asked| asked.elapsed() < life);
+        // A key that was good is asked about again when its time is over.
+        let has_ended = standing == Standing::Good && self.key.has_expired();
+        (is_fresh && !has_ended).then_some(standing)
+    }
+
+    /// Whether the wiki was asked a moment ago, and did not answer.
+    pub(in crate::wiki) fn is_unanswered(&self) -> bool {
+        let known = self.known();
+        let lately = |asked: Instant| asked.elapsed() < UNANSWERED;
+        known.unanswered.is_some_and(lately)
+    }
+
+    /// The wiki was asked, and answered so, or not in time.
+    pub(in crate::wiki) fn asked(&self, standing: Option<Standing>) {
+        let mut known = self.known();
+        match standing {
+            Some(standing) => self.set(&mut known, standing),
+            None => known.unanswered = Some(Instant::now()),
+        }
+    }
+
+    /// Learns from any answer what it reveals about the key.
+    pub(in crate::wiki) fn learn<T>(&self, answer: &Result<T, WikiError>) {
+        let standing = match answer {
+            Ok(_) => {
+                let mut known = self.known();
+                // Both refuse every request, so one of them is over.
+                if let Some(Standing::Revoked | Standing::ApiDisabled) = known.standing {
+                    known.standing = None;
+                }
+                return;
+            }
+            Err(WikiError::KeyRevoked) => Standing::Revoked,
+            Err(WikiError::ApiDisabled) => Standing::ApiDisabled,
+            Err(WikiError::Unauthorized) => Standing::Expired,
+            Err(_) => return,
+        };
+        self.set(&mut self.known(), standing);
+    }
+
+    fn set(&self, known: &mut Known, standing: Standing) {
+        known.standing = Some(standing);
+        known.asked = Some(Instant::now());
+        known.unanswered = None;
+        let before = known.logged.replace(standing);
+        if before == Some(standing) || (before.is_none() && standing == Standing::Good) {
+            return;
+        }
+        match self.fault(standing) {
+            _ if self.is_quiet => {}
+            None => tracing::info!("the wiki takes the key again"),
+            Some(fault) => tracing::error!("{fault}"),
+        }
+    }
+
+    /// What is wrong with the key.
+    pub(in crate::wiki) fn fault(&self, standing: Standing) -> Option<WikiError> {
+        Some(match standing {
+            Standing::Good => return None,
+            Standing::Guest => WikiError::Guest,
+            Standing::Expired => self
+                .key
+                .expired_at()
+                .map_or(WikiError::Unauthorized, |at| WikiError::KeyExpired { at }),
+            Standing::Revoked => WikiError::KeyRevoked,
+            Standing::ApiDisabled => WikiError::ApiDisabled,
+        })
+    }
+
+    pub(in crate::wiki) fn gone(&self) -> std::sync::MutexGuard<'_, VecDeque<GonePage>> {
+        self.gone.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(in crate::wiki) fn pages_read(&self) -> std::sync::MutexGuard<'_, VecDeque<SeenPage>> {
+        let read = self.pages_read.lock();
+        read.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

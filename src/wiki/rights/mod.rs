@@ -1,0 +1,10 @@
+//! What a key is and may do, and what may be read with it.
+
+pub(super) mod bounds;
+pub(super) mod key;
+pub(super) mod key_state;
+pub(super) mod key_status;
+pub(super) mod may_read;
+pub(super) mod pages;
+pub(super) mod site;
+pub(super) mod unknown_keys;

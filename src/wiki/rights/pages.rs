@@ -1,0 +1,305 @@
+//! What the key may do with a page.
+//!
+//! Measured on 2.5.314: the view that readers see tells its reader's exact rights at that page,
+//! page rules included, in the attribute `effective-permissions` of its element `<page …>`, in
+//! base64. Attributes are escaped, so nothing of a page can look like it. Where the view is
+//! blocked, or the page is a draft that the key may not write, harmless reads tell some of them.
+//!
+//! At a place without a page the editor's view tells them (W43): it opens with the rights in the
+//! same attribute, or is refused for want of write:pages. What a key may do with assets no view
+//! tells (W44).
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use super::super::client::Wiki;
+use super::super::error::WikiError;
+use super::super::pages::rendered::element;
+use crate::page::{Locale, PagePath, PageReading};
+
+/// A right that the tools have a use for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Right {
+    /// Pages are seen at all.
+    ReadPages,
+    /// Their text is read.
+    ReadSource,
+    /// Their history is read.
+    ReadHistory,
+    /// They are written.
+    WritePages,
+    /// They are moved.
+    ManagePages,
+    /// They are deleted.
+    DeletePages,
+    /// Their styles are written.
+    WriteStyles,
+    /// Their scripts are written.
+    WriteScripts,
+    /// Their comments are seen.
+    ReadComments,
+    /// Comments are written.
+    WriteComments,
+    /// All comments are changed and deleted.
+    ManageComments,
+    /// Files beside the pages are seen.
+    ReadAssets,
+    /// They are uploaded.
+    WriteAssets,
+    /// They are renamed and deleted.
+    ManageAssets,
+}
+
+impl Right {
+    /// All that are about comments (W30 to W32).
+    pub const OF_COMMENTS: [Self; 3] = [
+        Self::ReadComments,
+        Self::WriteComments,
+        Self::ManageComments,
+    ];
+
+    /// All that are about assets (W35 to W41).
+    pub const OF_ASSETS: [Self; 3] = [Self::ReadAssets, Self::WriteAssets, Self::ManageAssets];
+
+    /// All that are about a page's own styles and scripts.
+    pub const OF_CODE: [Self; 2] = [Self::WriteStyles, Self::WriteScripts];
+
+    /// All that are about pages.
+    pub const ALL: [Self; 8] = [
+        Self::ReadPages,
+        Self::ReadSource,
+        Self::ReadHistory,
+        Self::WritePages,
+        Self::ManagePages,
+        Self::DeletePages,
+        Self::WriteStyles,
+        Self::WriteScripts,
+    ];
+
+    /// Its name in the wiki.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReadPages => "read:pages",
+            Self::ReadSource => "read:source",
+            Self::ReadHistory => "read:history",
+            Self::WritePages => "write:pages",
+            Self::ManagePages => "manage:pages",
+            Self::DeletePages => "delete:pages",
+            Self::WriteStyles => "write:styles",
+            Self::WriteScripts => "write:scripts",
+            Self::ReadComments => "read:comments",
+            Self::WriteComments => "write:comments",
+            Self::ManageComments => "manage:comments",
+            Self::ReadAssets => "read:assets",
+            Self::WriteAssets => "write:assets",
+            Self::ManageAssets => "manage:assets",
+        }
+    }
+
+    /// Its name in the view's data, if it is told there.
+    const fn place(self) -> Option<&'static str> {
+        Some(match self {
+            Self::ReadPages => "/pages/read",
+            Self::ReadSource => "/source/read",
+            Self::ReadHistory => "/history/read",
+            Self::WritePages => "/pages/write",
+            Self::ManagePages => "/pages/manage",
+            Self::DeletePages => "/pages/delete",
+            Self::WriteStyles => "/pages/style",
+            Self::WriteScripts => "/pages/script",
+            Self::ReadComments => "/comments/read",
+            Self::WriteComments => "/comments/write",
+            Self::ManageComments => "/comments/manage",
+            Self::ReadAssets | Self::WriteAssets | Self::ManageAssets => return None,
+        })
+    }
+}
+
+/// The rights of a key at a page, as far as they are known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rights(BTreeMap<Right, bool>);
+
+impl Rights {
+    /// Rights that are had or not; all others are unknown.
+    #[must_use]
+    pub fn new(known: impl IntoIterator<Item = (Right, bool)>) -> Self {
+        Self(known.into_iter().collect())
+    }
+
+    /// All rights of a key with full access (W4).
+    fn full() -> Self {
+        let all = Right::ALL.into_iter();
+        let all = all.chain(Right::OF_COMMENTS).chain(Right::OF_ASSETS);
+        Self::new(all.map(|right| (right, true)))
+    }
+
+    /// Whether the key has a right; `None` if unknown.
+    #[must_use]
+    pub fn has(&self, right: Right) -> Option<bool> {
+        self.0.get(&right).copied()
+    }
+
+    /// Reads a reader's view, if it is this page's.
+    fn from_view(html: &str, id: Option<i64>) -> Option<Self> {
+        let (attributes, _) = element(html, id)?;
+        let (_, told) = attributes.split_once(" effective-permissions=\"")?;
+        Self::from_attribute(told.split('"').next()?)
+    }
+
+    /// Reads the attribute in which a view tells its reader's rights.
+    pub(in crate::wiki) fn from_attribute(told: &str) -> Option<Self> {
+        let told = STANDARD.decode(told).ok()?;
+        let told: Value = serde_json::from_slice(&told).ok()?;
+        let all = Right::ALL.into_iter().chain(Right::OF_COMMENTS);
+        let known = all.filter_map(|right| Some((right, told.pointer(right.place()?)?.as_bool()?)));
+        Some(Self::new(known))
+    }
+}
+
+impl Wiki {
+    /// The rights of the key at a page that it may see. Nothing is written to find them out.
+    ///
+    /// # Errors
+    /// If the wiki cannot be asked at all; a refusal is no error.
+    pub async fn rights(&self, page: &PageReading) -> Result<Rights, WikiError> {
+        match self.read_in_view(page, Rights::from_view).await {
+            Err(WikiError::Forbidden { .. }) => self.rights_by_reading(page).await,
+            told => told,
+        }
+    }
+
+    /// The rights of a key with full access; `None` for all others, and where the wiki does not
+    /// know the key, so that its own claims count for nothing (W4).
+    pub async fn full_rights(&self) -> Option<Rights> {
+        let is_full = self.key().is_full_access() && self.is_guest().await == Some(false);
+        is_full.then(Rights::full)
+    }
+
+    /// The rights of the key at a page by the rules that its mutations go by: of paths alone, while
+    /// a view also applies rules of tags. Harmless reads tell some of them.
+    ///
+    /// # Errors
+    /// If the wiki cannot be asked at all; a refusal is no error.
+    pub async fn rights_by_path(&self, page: &PageReading) -> Result<Rights, WikiError> {
+        self.rights_by_reading(page).await
+    }
+
+    /// The same, and which styles and scripts the readers' view denies to the key. No read tells
+    /// them by paths alone, and an update keeps the old ones in silence (W24), so the view's no
+    /// counts. Its yes may come from a rule of tags, and tells nothing (W47).
+    ///
+    /// # Errors
+    /// If the wiki cannot be asked at all; a refusal is no error.
+    pub async fn rights_to_code(&self, page: &PageReading) -> Result<Rights, WikiError> {
+        let mut rights = self.rights_by_path(page).await?;
+        let in_view = match self.read_in_view(page, Rights::from_view).await {
+            Err(error) if error.ends_a_pass() => return Err(error),
+            told => told.unwrap_or_default(),
+        };
+        let denied = Right::OF_CODE.into_iter();
+        let denied = denied.filter(|right| in_view.has(*right) == Some(false));
+        rights.0.extend(denied.map(|right| (right, false)));
+        Ok(rights)
+    }
+
+    /// The rights of the key at a place where no page is (W43); unknown ones where the view is
+    /// blocked, or the place has no address.
+    ///
+    /// # Errors
+    /// If the wiki cannot be asked at all; a refusal is no error.
+    pub async fn rights_at(&self, locale: &Locale, path: &PagePath) -> Result<Rights, WikiError> {
+        if !path.is_its_own_address() || !locale.begins_addresses() {
+            return Ok(Rights::default());
+        }
+        match self.editor_rights(locale, path).await {
+            Ok(told) => Ok(told.unwrap_or_default()),
+            Err(error) if error.ends_a_pass() => Err(error),
+            Err(_) => Ok(Rights::default()),
+        }
+    }
+
+    /// The same, with whether the key sees assets anywhere (W35). Only a write would tell whether it
+    /// may write them.
+    ///
+    /// # Errors
+    /// If the wiki cannot be asked at all; a refusal is no error.
+    pub async fn with_assets(&self, mut rights: Rights) -> Result<Rights, WikiError> {
+        if let Some(may) = allowed(&self.folders_in(0).await)? {
+            rights.0.insert(Right::ReadAssets, may);
+        }
+        Ok(rights)
+    }
+
+    async fn rights_by_reading(&self, page: &PageReading) -> Result<Rights, WikiError> {
+        let mut known = vec![(Right::ReadPages, true)];
+        if let Some(may) = allowed(&self.source(&page.locale, &page.path).await)? {
+            known.push((Right::ReadSource, may));
+        }
+        let Some(id) = page.id else {
+            return Ok(Rights::new(known));
+        };
+        if let Some(may) = allowed(&self.history(id, 0, 1).await)? {
+            known.push((Right::ReadHistory, may));
+        }
+        // It needs one of two rights (W1). Its fields need write:pages anywhere (W2), so a refusal
+        // that names that right tells nothing of this page.
+        if let Err(WikiError::Forbidden { right }) = self.single(id).await
+            && right != Right::WritePages.name()
+        {
+            known.extend([(Right::ManagePages, false), (Right::DeletePages, false)]);
+        }
+        // This one looks at write:pages at the page, as an update does.
+        if let Some(may) = allowed(&self.conflict_latest(id).await)? {
+            known.push((Right::WritePages, may));
+        }
+        Ok(Rights::new(known))
+    }
+}
+
+/// Whether a read was allowed; `None` if a gateway before the wiki refused, or the answer has
+/// another cause.
+fn allowed<T>(answer: &Result<T, WikiError>) -> Result<Option<bool>, WikiError> {
+    match answer {
+        Ok(_) => Ok(Some(true)),
+        Err(WikiError::Forbidden { .. }) => Ok(Some(false)),
+        Err(error) if error.ends_a_pass() => Err(error.clone()),
+        Err(_) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::{Right, Rights};
+
+    fn view(told: &str, before: &str) -> String {
+        let told = STANDARD.encode(told);
+        format!(
+            "<body><div id=\"root\"><page{before} :page-id=\"7\" effective-permissions=\"{told}\" x><template slot=\"contents\"><div></div></template></page></body>"
+        )
+    }
+
+    #[test]
+    fn what_the_view_tells_is_read_and_the_rest_stays_unknown() {
+        let html = view(r#"{"pages":{"read":true,"write":false}}"#, " ");
+        let known = [(Right::ReadPages, true), (Right::WritePages, false)];
+        assert_eq!(Rights::from_view(&html, Some(7)), Some(Rights::new(known)));
+        assert_eq!(Rights::from_view(&html, Some(8)), None);
+        assert_eq!(Rights::from_view("<page >", None), None);
+        assert_eq!(Rights::from_view(&view("no JSON", " "), Some(7)), None);
+    }
+
+    #[test]
+    fn a_title_cannot_forge_it() {
+        let title = " title=\" effective-permissions=&quot;e30=&quot;\"";
+        let html = view(r#"{"pages":{"read":true}}"#, title);
+        let known = [(Right::ReadPages, true)];
+        assert_eq!(Rights::from_view(&html, Some(7)), Some(Rights::new(known)));
+    }
+}

@@ -1,0 +1,194 @@
+//! What the site is set to: its locales, its search engine.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::super::client::Wiki;
+use super::super::error::WikiError;
+use super::super::operations::generated::{
+    LocalizationConfig, SearchEngines, localization_config, search_engines,
+};
+use crate::error::{Code, Failure};
+use crate::page::{LinkedSite, Locale, PageReading, escaped};
+
+/// How long it is believed which locales the site has.
+const LIFE: Duration = Duration::from_mins(10);
+
+/// The locales that pages can be in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteLocales {
+    /// The site's own.
+    pub primary: Locale,
+    /// All of them.
+    pub all: Vec<Locale>,
+    /// Those that are installed: pages can be made in each of them, even where addresses have no
+    /// locale.
+    pub installed: Vec<Locale>,
+    /// Whether the addresses of pages begin with a locale.
+    pub has_namespaces: bool,
+}
+
+impl SiteLocales {
+    /// Reads the answer; a site without namespaces has one locale alone.
+    pub(in crate::wiki) fn of(data: localization_config::ResponseData) -> Result<Self, WikiError> {
+        let malformed = || WikiError::Malformed {
+            at: "data.localization".to_owned(),
+        };
+        let site = data.localization.ok_or_else(malformed)?;
+        let config = site.config.ok_or_else(malformed)?;
+        let known = site.locales.into_iter().flatten().flatten();
+        let installed = known.filter(|locale| locale.is_installed);
+        let mut installed: Vec<Locale> = installed
+            .map(|locale| Locale::as_stored(locale.code))
+            .collect();
+        let primary = Locale::as_stored(config.locale);
+        let others = config.namespaces.into_iter().flatten();
+        let mut all: Vec<Locale> = others
+            .filter(|_| config.namespacing)
+            .map(Locale::as_stored)
+            .collect();
+        if !all.contains(&primary) {
+            all.insert(0, primary.clone());
+        }
+        installed.sort();
+        // A wiki that lists none tells at least those of its addresses.
+        if installed.is_empty() {
+            installed.clone_from(&all);
+        }
+        Ok(Self {
+            primary,
+            all,
+            installed,
+            has_namespaces: config.namespacing,
+        })
+    }
+}
+
+/// A locale that the wiki has not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownLocale {
+    locale: Locale,
+    /// Those that it has.
+    known: Vec<Locale>,
+    /// Whether it is the configured default, so that the call itself need not have named it.
+    is_default: bool,
+}
+
+impl From<UnknownLocale> for Failure {
+    fn from(unknown: UnknownLocale) -> Self {
+        let known: Vec<&str> = unknown.known.iter().map(Locale::as_str).collect();
+        let message = format!(
+            "The wiki has no locale {}; it has: {}.",
+            escaped(unknown.locale.as_str(), 20),
+            known.join(", ")
+        );
+        let failure = Self::new(Code::InvalidInput, message)
+            .detail("fields", json!([{ "path": "locale" }]))
+            .detail("locales", known);
+        if unknown.is_default {
+            failure.hint("Name one of details.locales as locale. It is the default of this server: tell the user that WIKI_DEFAULT_LOCALE must be one of them.")
+        } else {
+            failure.hint("Name one of details.locales as locale.")
+        }
+    }
+}
+
+impl Wiki {
+    /// A locale as one that the wiki has not; `None` if it has it, or does not tell its locales.
+    pub async fn unknown_locale(&self, locale: &Locale) -> Option<UnknownLocale> {
+        let is_it = |page: &PageReading| page.locale == *locale;
+        // Where a page is, the locale is.
+        if let Some(kept) = self.kept_pages().await
+            && kept.iter().any(is_it)
+        {
+            return None;
+        }
+        let has = |site: &SiteLocales| site.installed.contains(locale);
+        if self.site_locales().await.is_ok_and(|site| has(&site)) {
+            return None;
+        }
+        // It may have been installed since they were read.
+        *self.keyed().locales.lock().await = None;
+        match self.site_locales().await {
+            Ok(site) if has(&site) => None,
+            Ok(site) => Some(UnknownLocale {
+                locale: locale.clone(),
+                known: site.installed,
+                is_default: *locale == self.settings.default_locale,
+            }),
+            Err(error) => {
+                tracing::debug!(%error, "the locales of the site could not be read");
+                None
+            }
+        }
+    }
+
+    /// Whether pages may be in other locales than the configured one: as the pages show that were
+    /// listed in the last minute, or as the site says, which is asked once in ten minutes.
+    pub async fn has_other_locales(&self) -> bool {
+        let own = &self.settings.default_locale;
+        let is_other = |locale: &Locale| locale != own;
+        if let Some(kept) = self.kept_pages().await {
+            return kept.iter().any(|page| is_other(&page.locale));
+        }
+        self.locales().await.iter().any(is_other)
+    }
+
+    /// The locales of the site, requested once in ten minutes; none if the site does not list them.
+    pub async fn locales(&self) -> Vec<Locale> {
+        match self.site_locales().await {
+            Ok(site) => site.all,
+            Err(error) => {
+                tracing::debug!(%error, "the locales of the site could not be read");
+                Vec::new()
+            }
+        }
+    }
+
+    /// The settings that decide where links lead, except `absoluteLinks`, which the wiki shows only
+    /// with manage:system.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn linked_site(&self) -> Result<LinkedSite, WikiError> {
+        let site = self.site_locales().await?;
+        Ok(LinkedSite {
+            address: self.settings.base_url.clone(),
+            locale: site.primary,
+            has_namespaces: site.has_namespaces,
+            relative_from_root: false,
+        })
+    }
+
+    async fn site_locales(&self) -> Result<SiteLocales, WikiError> {
+        let keyed = self.keyed();
+        let mut known = keyed.locales.lock().await;
+        if let Some((at, locales)) = &*known
+            && at.elapsed() < LIFE
+        {
+            return Ok(locales.clone());
+        }
+        let data = self
+            .query::<LocalizationConfig>(localization_config::Variables)
+            .await;
+        let site = data.and_then(SiteLocales::of)?;
+        *known = Some((Instant::now(), site.clone()));
+        Ok(site)
+    }
+
+    /// The key of the search engine that is on, if one is.
+    ///
+    /// # Errors
+    /// [`WikiError::Forbidden`] for every key without manage:system: measured on 2.5.314.
+    pub async fn search_engine(&self) -> Result<Option<String>, WikiError> {
+        let data = self
+            .query::<SearchEngines>(search_engines::Variables)
+            .await?;
+        let engines = data.search.and_then(|search| search.search_engines);
+        let mut engines = engines.into_iter().flatten().flatten();
+        Ok(engines
+            .find(|engine| engine.is_enabled)
+            .map(|engine| engine.key))
+    }
+}

@@ -1,0 +1,344 @@
+//! What the stages of a write work with, and what tools and commands may know of writes. Nothing
+//! here can send.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::audit::{AuditLog, CallId, DraftOwner, Keep};
+use crate::error::Failure;
+use crate::gates::{Asked, DraftMark, Gate, Narrowing, Policy, Refusal, SessionId, WritePolicy};
+use crate::index::ContentIndex;
+use crate::page::{Locale, PagePath, PageReading};
+use crate::wiki::Wiki;
+
+use super::answer::SetAnswer;
+use super::audit_entry::Docket;
+use super::caller::Caller;
+use super::memory::{InProcess, Memory, Sight};
+use super::proposals::Proposals;
+use super::shared::House;
+use super::spent_token::of_used;
+use super::timeouts::Patience;
+use super::undo::history::Past;
+use super::upkeep::refusals::Refusals;
+
+/// What the stages of a write work with: one wiki as one key reads it, the record, and what
+/// outlives a call.
+#[derive(Debug)]
+pub struct Desk {
+    pub(super) wiki: Arc<Wiki>,
+    /// The index of the pages' sources, as far as this key may read them.
+    pub(super) index: Arc<ContentIndex>,
+    pub(super) audit: Arc<AuditLog>,
+    pub(super) policy: Policy,
+    pub(super) memory: Arc<dyn Memory>,
+    pub(super) past: Past,
+    pub(super) proposals: Proposals,
+    pub(super) patience: Patience,
+    /// What all keys of one server share.
+    pub(super) house: Arc<House>,
+}
+
+impl Desk {
+    /// The desk of a server's own key.
+    #[must_use]
+    pub fn new(
+        wiki: Arc<Wiki>,
+        index: Arc<ContentIndex>,
+        audit: Arc<AuditLog>,
+        policy: Policy,
+        patience: Patience,
+        keep: Keep,
+    ) -> Self {
+        let house = House::new(&wiki, &audit, &policy, patience, keep);
+        let memory = Arc::new(InProcess::new(&policy));
+        Self::of(
+            (wiki, index),
+            audit,
+            policy,
+            (patience, Arc::new(house)),
+            memory,
+        )
+    }
+
+    /// The same desk under changed settings. What sessions read stays known; previews and approvals
+    /// end where the gates changed. Calls under way keep the old desk.
+    pub(super) fn renewed(
+        &self,
+        (wiki, index): (Arc<Wiki>, Arc<ContentIndex>),
+        policy: Policy,
+        gates_changed: bool,
+    ) -> Self {
+        let memory = if gates_changed {
+            self.memory.under(&policy)
+        } else {
+            Arc::clone(&self.memory)
+        };
+        let (audit, house) = (Arc::clone(&self.audit), Arc::clone(&self.house));
+        Self::of((wiki, index), audit, policy, (self.patience, house), memory)
+    }
+
+    /// What is kept, and how clients remember, in words.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> String {
+        self.house.kept()
+    }
+
+    /// What is kept of the audit log from now on.
+    pub fn keep(&self, keep: Keep) {
+        self.house.keep(keep);
+    }
+
+    /// A desk with another key: the same log and policy, but its own previews, approvals and
+    /// remembered reads.
+    pub(super) fn for_key(&self, wiki: Arc<Wiki>, index: Arc<ContentIndex>) -> Self {
+        let (audit, policy) = (Arc::clone(&self.audit), self.policy.clone());
+        let house = Arc::clone(&self.house);
+        let memory = Arc::new(InProcess::new(&policy));
+        Self::of((wiki, index), audit, policy, (self.patience, house), memory)
+    }
+
+    /// The same for a reviewer, who decides under a policy of their own and reads within a rule.
+    pub(super) fn for_reviewer(
+        &self,
+        wiki: Arc<Wiki>,
+        index: Arc<ContentIndex>,
+        policy: Policy,
+    ) -> Self {
+        let (audit, house) = (Arc::clone(&self.audit), Arc::clone(&self.house));
+        let memory = Arc::new(InProcess::new(&policy));
+        Self::of((wiki, index), audit, policy, (self.patience, house), memory)
+    }
+
+    fn of(
+        (wiki, index): (Arc<Wiki>, Arc<ContentIndex>),
+        audit: Arc<AuditLog>,
+        policy: Policy,
+        (patience, house): (Patience, Arc<House>),
+        memory: Arc<dyn Memory>,
+    ) -> Self {
+        let past = Past::new(Arc::clone(&wiki), Arc::clone(&audit));
+        Self {
+            memory,
+            proposals: Proposals::new(past.clone(), patience.queueing, house.room()),
+            wiki,
+            index,
+            audit,
+            policy,
+            past,
+            patience,
+            house,
+        }
+    }
+
+    /// The record of every attempt.
+    #[must_use]
+    pub fn audit(&self) -> &AuditLog {
+        &self.audit
+    }
+
+    /// What is on record of writes, as far as this key may know it.
+    #[must_use]
+    pub const fn past(&self) -> &Past {
+        &self.past
+    }
+
+    /// The proposals of the wiki.
+    #[must_use]
+    pub const fn proposals(&self) -> &Proposals {
+        &self.proposals
+    }
+
+    /// The directory of the wiki's records and proposals.
+    #[must_use]
+    pub fn log_dir(&self) -> PathBuf {
+        self.audit.dir()
+    }
+
+    /// The refusals of this run.
+    #[must_use]
+    pub fn refusals(&self) -> &Refusals {
+        &self.house.refusals
+    }
+
+    /// How many static confirm tokens were wrong in this run.
+    #[must_use]
+    pub fn wrong_tokens(&self) -> u64 {
+        self.policy.wrong_tokens()
+    }
+
+    /// The operator's folder of files that may be uploaded by their names.
+    #[must_use]
+    pub fn uploads(&self) -> Option<&Path> {
+        self.policy.uploads.as_deref()
+    }
+
+    /// Whether a write could be sent under this policy.
+    #[must_use]
+    pub const fn may_write(&self) -> bool {
+        self.policy.may_write()
+    }
+
+    /// Begins to settle the open attempts of earlier runs, in the background, if this server may
+    /// send writes. Otherwise a server that may send writes settles them.
+    pub fn begin_recovery(&self) {
+        if self.may_write() {
+            let house = Arc::clone(&self.house);
+            tokio::spawn(async move { house.recovery.done().await });
+        }
+    }
+
+    /// Waits until the open attempts of earlier runs are settled as far as possible. Runs once;
+    /// takes at most 1.5 times as long as settling one write.
+    pub async fn recovered(&self) {
+        self.house.recovery.done().await;
+    }
+
+    /// The policy of the settings, for no caller in particular.
+    #[must_use]
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The policy for a caller with these limits that can or cannot ask a person.
+    #[must_use]
+    pub fn narrowed_policy(&self, narrowing: Option<&Narrowing>, can_ask: bool) -> Policy {
+        let policy = match narrowing {
+            Some(narrowing) => self.policy.narrowed_by(narrowing),
+            None => self.policy.clone(),
+        };
+        policy.for_caller(can_ask)
+    }
+
+    /// The policy for a caller.
+    pub(super) fn policy_for(&self, caller: &Caller) -> Policy {
+        self.narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask())
+    }
+
+    /// Notes that a session's write has ended: later searches see it, and `last` means it if
+    /// something of it is on the wiki.
+    pub(super) async fn wrote(&self, session: &SessionId, call: CallId, is_there: bool) {
+        if is_there {
+            self.memory.note_write(session, call);
+        }
+        self.wiki.forget_pages().await;
+        self.index.outdated();
+        self.house.purge_if_due();
+    }
+
+    /// The state of a set of many changes that this caller sent: from memory, otherwise from the
+    /// record, which lacks changes that were never attempted. `None` if one of its pages may not be
+    /// read any more.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`; what the wiki says, where not everything may be read.
+    pub async fn change_set(
+        &self,
+        caller: &Caller,
+        id: CallId,
+    ) -> Result<Option<SetAnswer>, Failure> {
+        let client = &caller.client;
+        let owner = client.is_known().then_some(client);
+        let set = match self.house.sets.find(&caller.session, id) {
+            Some(set) => Some(set),
+            None => self.past.change_set(id, owner).await?,
+        };
+        let Some(set) = set else {
+            return Ok(None);
+        };
+        for member in &set.members {
+            let target = &member.target;
+            let (locale, path) = (
+                Locale::as_stored(&target.locale),
+                PagePath::as_stored(&target.path),
+            );
+            if !self.wiki.admits_record(target.id, &locale, &path).await? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(set))
+    }
+
+    /// The owner of a caller's drafts.
+    #[must_use]
+    pub fn draft_owner(&self, caller: &Caller) -> DraftOwner {
+        let client = &caller.client;
+        DraftOwner {
+            counted_with: caller.session.owner().to_owned(),
+            // A delegate counts with its maker, and has drafts of its own.
+            called: match client.parent {
+                Some(_) => client.id.map(|id| id.to_string()),
+                None => client.subject.is_none().then(|| client.name.clone()),
+            },
+            key: self.past.key(),
+        }
+    }
+
+    /// Ends a draft that was written or proposed as a whole, unless it was changed since.
+    pub(super) async fn submitted(&self, set: Option<DraftMark>) {
+        let Some(mark) = set else { return };
+        if let Err(error) = self.audit.end_draft(mark.id, mark.revision).await {
+            tracing::warn!(%error, draft = %mark.id, "a draft that was submitted could not be ended");
+        }
+    }
+
+    /// Notes that a session saw a page: its later changes of the content are compared with this
+    /// state.
+    pub fn note_read(&self, session: &SessionId, page: PageReading, sight: Sight) {
+        self.memory.note_read(session, page, sight);
+    }
+
+    /// Keeps the call for which a preview's token was given.
+    pub fn keep_asked(&self, caller: &Caller, token: &str, asked: Asked) {
+        self.memory.keep_asked(&caller.session, token, asked);
+    }
+
+    /// The call for which this token was given; `None` if previews' tokens do not confirm here, or
+    /// if the preview was of something else.
+    ///
+    /// # Errors
+    /// `CONFIRM_MISMATCH` or `CONFIRM_EXPIRED`, if the token counts for nothing.
+    pub fn asked(&self, caller: &Caller, token: &str) -> Result<Option<Asked>, Failure> {
+        if !matches!(self.policy_for(caller).writes, WritePolicy::Preview) {
+            return Ok(None);
+        }
+        self.memory.asked(&caller.session, token)
+    }
+
+    /// Records that the arguments of a write were invalid; adds the call's id to the failure.
+    pub async fn refuse_input(
+        &self,
+        caller: &Caller,
+        token: Option<&str>,
+        mut failure: Failure,
+    ) -> Failure {
+        if let Some(token) = token {
+            failure = self.of_used(&caller.session, token, failure).await;
+        }
+        let Ok(call) = CallId::current_or_new() else {
+            return failure;
+        };
+        let refusal = Refusal::at(Gate::Input, failure);
+        let docket = Docket::open(call, caller, self.past.key());
+        self.record_refusal(&docket, &refusal).await;
+        refusal.failure.detail("callId", call.to_string())
+    }
+
+    /// The failure for a token that does not count any more.
+    pub(super) async fn of_used(
+        &self,
+        session: &SessionId,
+        token: &str,
+        failure: Failure,
+    ) -> Failure {
+        of_used((&*self.memory, &self.past), session, token, failure).await
+    }
+
+    /// Records a refusal. If that fails it is still a refusal: nothing was sent.
+    pub(super) async fn record_refusal(&self, docket: &Docket, refusal: &Refusal) {
+        self.house.refusals.count(refusal.gate);
+        if let Err(error) = self.audit.record(docket.refusal(refusal)).await {
+            tracing::error!(%error, call = %docket.call(), "a refusal could not be put on record");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a delegate did, by the record.
+
+use std::sync::Arc;
+
+use super::super::audit_entry::unavailable;
+use super::super::context::Desk;
+use super::handover::Inherited;
+use crate::audit::{CallStory, ClientId, Event, Latest, Proposal};
+use crate::error::Failure;
+
+/// The most calls that are told one by one.
+const MOST_CALLS: usize = 20;
+
+/// What a delegate did, as far as the asker may know it.
+#[derive(Debug)]
+pub struct Deeds {
+    /// Its id.
+    pub id: ClientId,
+    /// Its name, after that of its maker.
+    pub name: String,
+    /// When it ended, in RFC 3339.
+    pub ended: String,
+    /// Why.
+    pub why: &'static str,
+    /// How many changes it made or proposed, of how many.
+    pub used: u32,
+    /// How many it might have made.
+    pub writes: u32,
+    /// The sets that it left open, whatever became of them, oldest first.
+    pub sets: Vec<Proposal>,
+    /// Its newest calls on record, the newest first.
+    pub calls: Vec<CallStory>,
+    /// How many calls of it are on record.
+    pub all_calls: u64,
+    /// What became of what it remembered.
+    pub memories: Inherited,
+}
+
+impl Desk {
+    /// The sets of a client, its newest calls on record, and how many there are.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`; what the wiki says, where not everything may be read.
+    pub async fn deeds_of(
+        &self,
+        id: ClientId,
+    ) -> Result<(Vec<Proposal>, Vec<CallStory>, u64), Failure> {
+        let mut sets = self.proposals.all().await?;
+        sets.retain(|set| set.client.id == Some(id));
+        let log = Arc::clone(&self.audit);
+        let read = tokio::task::spawn_blocking(move || {
+            let mut latest = Latest::of(MOST_CALLS);
+            let mut all = 0_u64;
+            let read = log.calls(|call| {
+                let is_its = call.client().is_some_and(|client| client.id == Some(id));
+                let is_about_itself = call
+                    .records
+                    .iter()
+                    .all(|record| record.event == Event::Delegation);
+                if is_its && !is_about_itself {
+                    all = all.saturating_add(1);
+                    latest.add(call);
+                }
+            });
+            read.map(|_| (latest.into_calls(), all))
+        });
+        let (calls, mut all) = match read.await {
+            Ok(read) => read.map_err(|error| unavailable(&error))?,
+            Err(_) => (Vec::new(), 0),
+        };
+        let mut admitted = Vec::new();
+        for call in calls {
+            if self.past.admits(&call).await? {
+                admitted.push(call);
+            }
+        }
+        // How much there is of what may not be read is not told either.
+        if !self.wiki.scope().is_open() {
+            all = u64::try_from(admitted.len()).unwrap_or(u64::MAX);
+        }
+        Ok((sets, admitted, all))
+    }
+}

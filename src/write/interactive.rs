@@ -1,0 +1,138 @@
+//! A write with a person's own yes: previewed, looked at, confirmed.
+
+use crate::audit::{CallId, ProposalId};
+use crate::error::{Code, Failure};
+
+use super::answer::{Answer, Applied, Preview, SetAnswer, SetOutcome, SetPreview};
+use super::caller::Caller;
+use super::source::Plan;
+use super::writer::Writer;
+
+/// What a person is shown before they say yes.
+#[derive(Debug)]
+pub enum Shown {
+    /// One change.
+    One(Box<Preview>),
+    /// A set of many.
+    Set(Box<SetPreview>),
+}
+
+/// What was done.
+#[derive(Debug)]
+pub enum Done {
+    /// One change, or nothing.
+    One(Box<Applied>),
+    /// A set of many.
+    Set(Box<SetAnswer>),
+}
+
+/// What came of a write that was previewed first.
+#[derive(Debug)]
+pub enum Confirmed {
+    /// It was sent, or there was nothing to do.
+    Done(Done),
+    /// The preview was not agreed to.
+    Declined,
+    /// It is left to people, as this proposal.
+    Proposed(ProposalId),
+    /// Nothing would change, so nothing was sent or kept.
+    Unchanged,
+}
+
+impl Writer {
+    /// Previews a write and sends it if `says_yes` to the preview; nothing if it does not. A write
+    /// that has nothing to do asks nobody.
+    ///
+    /// # Errors
+    /// Whatever stopped it.
+    pub async fn confirmed(
+        &self,
+        caller: &Caller,
+        plan: Plan,
+        says_yes: impl FnOnce(&Shown) -> bool,
+    ) -> Result<Option<Done>, Failure> {
+        match self.write_or_propose(caller, plan, says_yes).await? {
+            Confirmed::Done(done) => Ok(Some(done)),
+            Confirmed::Declined => Ok(None),
+            Confirmed::Proposed(_) | Confirmed::Unchanged => Err(Failure::new(
+                Code::InternalError,
+                "The write ended as a preview.",
+            )),
+        }
+    }
+
+    /// The same for a caller whose write may be left to people, by the level or by a rule. Then
+    /// nobody is asked.
+    ///
+    /// # Errors
+    /// Whatever stopped it.
+    pub async fn write_or_propose(
+        &self,
+        caller: &Caller,
+        plan: Plan,
+        says_yes: impl FnOnce(&Shown) -> bool,
+    ) -> Result<Confirmed, Failure> {
+        let write =
+            async |confirm| match Box::pin(self.write(caller.clone(), plan.clone(), confirm)).await
+            {
+                Ok(answer) => Ok(answer),
+                Err(failure) => Err(self.desk().wiki.explained(failure).await),
+            };
+        let shown = match Shown::or_done(write(None).await?) {
+            Ok(shown) => shown,
+            Err(done) => return Ok(Confirmed::Done(done)),
+        };
+        let Some(token) = shown.token() else {
+            return Ok(shown.left());
+        };
+        if !says_yes(&shown) {
+            return Ok(Confirmed::Declined);
+        }
+        Ok(match Shown::or_done(write(Some(token)).await?) {
+            // A rule may leave it to people only now.
+            Ok(shown) => shown.left(),
+            Err(done) => Confirmed::Done(done),
+        })
+    }
+}
+
+impl Shown {
+    /// What an answer shows, or what it says was done.
+    fn or_done(answer: Answer) -> Result<Self, Done> {
+        match answer {
+            Answer::Preview(preview) => Ok(Self::One(preview)),
+            Answer::SetPreview(preview) => Ok(Self::Set(preview)),
+            Answer::Applied(applied) => Err(Done::One(applied)),
+            Answer::Set(set) => Err(Done::Set(set)),
+        }
+    }
+
+    /// The token that confirms it.
+    fn token(&self) -> Option<String> {
+        let confirm = match self {
+            Self::One(preview) => &preview.confirm,
+            Self::Set(preview) => &preview.confirm,
+        };
+        confirm.as_ref().map(|confirm| confirm.token.clone())
+    }
+
+    /// What came of it without a token.
+    fn left(&self) -> Confirmed {
+        let proposal = match self {
+            Self::One(preview) => preview.proposal,
+            Self::Set(preview) => preview.proposal,
+        };
+        proposal.map_or(Confirmed::Unchanged, Confirmed::Proposed)
+    }
+}
+
+impl Done {
+    /// The call that takes it back by its id; none where nothing was done.
+    #[must_use]
+    pub fn call(&self) -> Option<CallId> {
+        match self {
+            Self::One(applied) => (!applied.is_unchanged).then_some(applied.call),
+            Self::Set(set) => (set.outcome == SetOutcome::Applied).then_some(set.call),
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Finds the pages that link to the old places of a set, and the links of a moved page that will
+//! lead elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use crate::change::{Change, StepKind, Warning};
+use crate::gates::{ChangeSet, SetChange};
+use crate::page::{
+    Field, Format, LinkBase, LinkKind, Moves, PagePlace, PageState, links, mend_links,
+};
+
+use super::super::answer::LinkedFrom;
+use super::super::context::Desk;
+use super::wiki_links::WikiLinks;
+
+/// The code of the warning that links will lead nowhere.
+pub(in crate::write) const BREAKS: &str = "links_break";
+/// The code of the warning that the page's own links will lead elsewhere.
+pub(in crate::write) const OWN_BREAK: &str = "own_links_break";
+/// How long to search for them.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The most pages that are named.
+pub(in crate::write) const MAX_NAMED: usize = 20;
+
+/// The links around a change.
+#[derive(Debug, Clone, Default)]
+pub(in crate::write) struct Around {
+    /// The first of the pages that link to its page's old place.
+    pub(in crate::write) linked_from: Vec<LinkedFrom>,
+    /// Warnings about them and about the page's own links.
+    pub(in crate::write) warnings: Vec<Warning>,
+}
+
+/// Looks at the links around each change of a set, in order, as far as the key may read and until
+/// the time is over. Sends nothing for a set that leaves no place.
+pub(in crate::write) async fn look(desk: &Desk, set: &ChangeSet) -> Vec<Around> {
+    if set.iter().all(|one| one.change.place_left().is_none()) {
+        return Vec::new();
+    }
+    let until = Instant::now() + PATIENCE;
+    let known = tokio::time::timeout(PATIENCE, WikiLinks::of(desk))
+        .await
+        .ok();
+    let Some(Some(Ok(known))) = known else {
+        return set.iter().map(|one| unknown(&one.change)).collect();
+    };
+    let set = set.clone();
+    let looked = tokio::task::spawn_blocking(move || known.around(&set, until));
+    looked.await.unwrap_or_default()
+}
+
+/// The first of the pages that link to any old place of a set, each once.
+pub(in crate::write) fn first_named(mut pages: Vec<LinkedFrom>) -> Vec<LinkedFrom> {
+    pages.sort_by_key(|page| page.id);
+    pages.dedup_by_key(|page| page.id);
+    pages.truncate(MAX_NAMED);
+    pages
+}
+
+fn place_of(page: &PageState) -> PagePlace {
+    (page.locale.clone(), page.path.clone())
+}
+
+/// The answer if the links could not be looked at.
+fn unknown(change: &Change) -> Around {
+    let message =
+        "which pages link here could not be read; links that lead here will lead nowhere.";
+    let warnings = change.place_left().map(|_| Warning::new(BREAKS, message));
+    Around {
+        linked_from: Vec::new(),
+        warnings: warnings.into_iter().collect(),
+    }
+}
+
+impl WikiLinks {
+    /// The links around each change.
+    fn around(&self, set: &ChangeSet, until: Instant) -> Vec<Around> {
+        let left: HashSet<PagePlace> = set
+            .iter()
+            .filter_map(|one| one.change.place_left())
+            .collect();
+        // A page that is not in the list counts as missing.
+        let listed: HashSet<i64> = self.pages.iter().filter_map(|page| page.id).collect();
+        let (linking, is_whole) = self.linking(&left, until);
+        let gap = if is_whole {
+            self.gap.clone()
+        } else {
+            Some("not all links could be looked at in time".to_owned())
+        };
+        let of_set: HashMap<i64, HashSet<PagePlace>> = set
+            .iter()
+            .filter_map(|one| Some((one.change.before()?.id?, self.afterwards(&one.change))))
+            .collect();
+        let moves = moves(set);
+        let written: HashSet<i64> = set
+            .iter()
+            .filter(|one| one.change.fields().contains(&Field::Content))
+            .filter_map(|one| one.change.before()?.id)
+            .collect();
+        let taken: HashSet<PagePlace> = set
+            .iter()
+            .filter_map(|one| one.change.place_taken())
+            .collect();
+        let around = |one: &SetChange| {
+            let Some(place) = one.change.place_left() else {
+                return Around::default();
+            };
+            let own = one.change.target().id;
+            // Where the set puts another page at the place, the texts that it writes mean that page.
+            let is_taken = taken.contains(&place);
+            let still_links = |id: &i64| {
+                let means_other = is_taken && written.contains(id);
+                of_set
+                    .get(id)
+                    .is_none_or(|to| !means_other && to.contains(&place))
+            };
+            let ids = linking.get(&place).into_iter().flatten();
+            let ids: BTreeSet<i64> = ids
+                .copied()
+                .filter(|id| Some(*id) != own && listed.contains(id) && still_links(id))
+                .collect();
+            let mut warnings: Vec<Warning> = break_warning(ids.len(), is_taken, gap.as_deref())
+                .into_iter()
+                .collect();
+            // A set that mends links names each link that is left.
+            if set.mending().is_none() {
+                warnings.extend(self.own_links(one, &place, &moves));
+            }
+            Around {
+                linked_from: self.named(&ids, &place),
+                warnings,
+            }
+        };
+        set.iter().map(around).collect()
+    }
+
+    /// The places to which a page of the set links once all of it is written.
+    fn afterwards(&self, change: &Change) -> HashSet<PagePlace> {
+        let Some(page) = change.after() else {
+            return HashSet::new();
+        };
+        let place = place_of(page);
+        let base = LinkBase::of(&place, &self.site);
+        let links = links(&page.content, Format::of(None, Some(&page.editor)));
+        let links = links.iter().filter(|link| link.kind == LinkKind::Link);
+        links.filter_map(|link| base.place(&link.target)).collect()
+    }
+
+    fn named(&self, ids: &BTreeSet<i64>, place: &PagePlace) -> Vec<LinkedFrom> {
+        let pages = self.pages.iter();
+        let named: BTreeMap<i64, LinkedFrom> = pages
+            .filter_map(|page| {
+                let id = page.id.filter(|id| ids.contains(id))?;
+                let path = if page.locale == place.0 {
+                    page.path.as_str().to_owned()
+                } else {
+                    format!("/{}/{}", page.locale, page.path)
+                };
+                let title = page.title.clone();
+                Some((id, LinkedFrom { id, path, title }))
+            })
+            .collect();
+        named.into_values().take(MAX_NAMED).collect()
+    }
+
+    /// A warning about a page's own links that lead elsewhere, or nowhere, once it is moved.
+    fn own_links(&self, one: &SetChange, place: &PagePlace, moves: &Moves) -> Option<Warning> {
+        let (before, page) = (one.change.before()?, one.change.after()?);
+        let format = Format::of(None, Some(&page.editor));
+        let mend = |text| mend_links(text, format, place, moves, &self.site);
+        let mut mended = mend(&before.content);
+        if mended.text == page.content {
+            // The change mends them itself.
+            mended.mended.clear();
+        } else if page.content != before.content {
+            mended = mend(&page.content);
+        }
+        // Without an update after the move the wiki does not render the page where it goes (W49).
+        let stale = if one.change.steps().contains(&StepKind::Update) {
+            &[][..]
+        } else {
+            &mended.stale
+        };
+        let lines = mended.mended.iter().map(|link| link.line);
+        let lines: BTreeSet<usize> = lines
+            .chain(mended.left.iter().map(|link| link.line))
+            .chain(stale.iter().copied())
+            .collect();
+        let count = mended.mended.len() + mended.left.len() + stale.len();
+        let shown: Vec<String> = lines.iter().take(MAX_NAMED).map(usize::to_string).collect();
+        let cut = if lines.len() > MAX_NAMED {
+            " and on"
+        } else {
+            ""
+        };
+        let message = format!(
+            "{count} links of the page itself lead elsewhere once it is moved (lines {}{cut}).",
+            shown.join(", ")
+        );
+        (count > 0).then(|| Warning::new(OWN_BREAK, message))
+    }
+}
+
+/// Where the pages of a set go.
+fn moves(set: &ChangeSet) -> Moves {
+    set.iter()
+        .filter_map(|one| Some((one.change.before()?, one.change.after()?)))
+        .map(|(before, after)| (place_of(before), place_of(after)))
+        .collect()
+}
+
+/// The warning about this many pages that link to a place, which another page may take.
+fn break_warning(count: usize, is_taken: bool, gap: Option<&str>) -> Option<Warning> {
+    let lead = if is_taken {
+        "to another page"
+    } else {
+        "nowhere"
+    };
+    let message = match (count, gap) {
+        (0, None) => return None,
+        (0, Some(gap)) => format!("no page is known to link here, but {gap}."),
+        (count, gap) => {
+            let pages = if count == 1 {
+                "page links"
+            } else {
+                "pages link"
+            };
+            let gap = gap.map_or_else(String::new, |gap| format!("; {gap}"));
+            format!("{count} {pages} here, and those links will lead {lead}{gap}.")
+        }
+    };
+    Some(Warning::new(BREAKS, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::break_warning;
+
+    #[test]
+    fn nothing_is_warned_of_only_where_all_was_looked_at() {
+        assert_eq!(break_warning(0, false, None), None);
+        let message = |count, gap| break_warning(count, false, gap).unwrap().message;
+        let taken = break_warning(1, true, None).unwrap().message;
+        assert!(taken.ends_with("will lead to another page."), "{taken}");
+        assert!(message(0, Some("x")).ends_with("but x."));
+        assert!(message(1, None).starts_with("1 page links here"));
+        assert!(message(2, Some("x")).ends_with("nowhere; x."));
+    }
+}

@@ -1,0 +1,6 @@
+//! The links that moves and deletions touch.
+
+pub(super) mod comments_lost;
+pub(super) mod linkers;
+pub(super) mod new_place;
+pub(super) mod wiki_links;

@@ -1,0 +1,81 @@
+//! The place of a new or moved page.
+
+use crate::change::{Change, Warning};
+use crate::error::{Code, Failure};
+use crate::page::{Field, PagePath, PageState};
+use crate::wiki::{TreeNode, Wiki, WikiError};
+
+/// Checks the place of a new or moved page.
+///
+/// Returns warnings.
+///
+/// # Errors
+/// `PAGE_EXISTS` if the place is taken, `INVALID_INPUT` if the wiki has no such locale.
+pub(in crate::write) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>, Failure> {
+    let Some(after) = change
+        .after()
+        .filter(|_| change.thing().is_none())
+        .filter(|_| change.before().is_none() || change.moves())
+    else {
+        return Ok(Vec::new());
+    };
+    let is_new = |before: &PageState| before.locale != after.locale;
+    if change.before().is_none_or(is_new)
+        && let Some(unknown) = wiki.unknown_locale(&after.locale).await
+    {
+        return Err(unknown.into());
+    }
+    let there = match wiki.pages_at(&after.locale, &after.path).await {
+        Ok(there) => there,
+        // A key that may not look learns it from the wiki's refusal.
+        Err(WikiError::Forbidden { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let is_own = |node: &TreeNode| change.before().is_some_and(|page| page.id == node.page_id);
+    if let Some(node) = there
+        .iter()
+        .find(|node| node.path == after.path && !is_own(node))
+    {
+        let free = wiki.free_path(&after.locale, &after.path).await;
+        return Err(taken(node, free));
+    }
+    if !wiki.scope().is_open() {
+        // An unreadable page takes its place all the same; the answer says nothing else of it.
+        let all = wiki.unbounded();
+        let all = all.pages_at(&after.locale, &after.path).await?;
+        if all
+            .iter()
+            .any(|node| node.path == after.path && !is_own(node))
+        {
+            return Err(exists());
+        }
+    }
+    Ok(there
+        .iter()
+        .filter(|node| !is_own(node))
+        .map(|node| {
+            let id = node.page_id.unwrap_or_default();
+            let message = format!("page {id} stands at this path in other letter case.");
+            Warning::new("path_differs_by_case", message).at(Field::Path, None)
+        })
+        .collect())
+}
+
+fn exists() -> Failure {
+    Failure::new(Code::PageExists, "There already is a page at that path.")
+}
+
+fn taken(node: &TreeNode, free: Option<PagePath>) -> Failure {
+    let failure = exists()
+        .detail("id", node.page_id)
+        .detail("path", node.path.as_str())
+        .detail("title", node.title.as_str());
+    match free {
+        Some(free) => failure
+            .hint(
+                "Choose another path (details.freePath is free), or update the page that is there.",
+            )
+            .detail("freePath", free.as_str()),
+        None => failure,
+    }
+}

@@ -1,0 +1,325 @@
+//! The links of the wiki, from its link graph and the content index.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::error::{Code, Failure};
+use crate::index::{ContentIndex, Coverage, IndexedLink};
+use crate::page::{LinkBase, LinkedSite, PagePlace, PageReading};
+use crate::wiki::{AllPages, LinksOfPage, Wiki, WikiError};
+
+use super::super::context::Desk;
+
+/// How long the index may take to catch up with the last writes: while it is made, and afterwards.
+const CATCHING_UP: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
+/// How many links are handled before the clock is checked.
+const LINKS_AT_ONCE: usize = 1_000;
+/// How long all links, or all sources, are searched.
+pub(in crate::write) const LOOKING: Duration = Duration::from_secs(20);
+
+/// Why all links of the wiki are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::write) enum Wanted {
+    /// To mend links to moved pages.
+    Mending,
+    /// To change the pages that link to a page.
+    Linking,
+}
+
+impl Wanted {
+    /// The purpose as the beginning of a sentence, and the alternative as its end.
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Mending => (
+                "Links are mended",
+                "move the pages one by one without updateLinks",
+            ),
+            Self::Linking => (
+                "Pages are chosen by their links",
+                "name the pages by ids in place of linksTo",
+            ),
+        }
+    }
+
+    fn no_index(self) -> Failure {
+        let (done, without) = self.words();
+        Failure::new(
+            Code::InvalidInput,
+            format!("{done} by the content index, which is switched off; nothing was sent."),
+        )
+        .hint(format!(
+            "Ask the operator to set WIKI_INDEX=memory, or {without}."
+        ))
+    }
+
+    fn incomplete(self, covered: Coverage) -> Failure {
+        let (done, without) = self.words();
+        let Coverage { pages, of, .. } = covered;
+        Failure::new(
+            Code::Timeout,
+            format!("{done} once the sources of all pages are read: {pages} of {of} are; nothing was sent."),
+        )
+        .hint(format!("Call again in 30 s, or {without}."))
+        .detail("indexed", pages)
+        .detail("of", of)
+    }
+}
+
+/// The failure if not everything was searched in time.
+pub(in crate::write) fn busy() -> Failure {
+    Failure::new(
+        Code::Timeout,
+        "The links of all pages could not be looked through in time; nothing was sent.",
+    )
+    .hint("Call again in 30 s.")
+}
+
+/// The links of the wiki, as far as the key may see them.
+pub(in crate::write) struct WikiLinks {
+    pub(in crate::write) pages: Arc<AllPages>,
+    pub(in crate::write) graph: Vec<LinksOfPage>,
+    links: Vec<IndexedLink>,
+    pub(in crate::write) site: LinkedSite,
+    /// What was not looked at.
+    pub(in crate::write) gap: Option<String>,
+    /// Held as long as the links are.
+    _turn: OwnedSemaphorePermit,
+}
+
+impl WikiLinks {
+    /// Reads them; `None` if the turn to scan does not come in time.
+    ///
+    /// # Errors
+    /// What the wiki says.
+    pub(in crate::write) async fn of(desk: &Desk) -> Option<Result<Self, Failure>> {
+        let (wiki, index) = (&desk.wiki, &desk.index);
+        // Before the turn is taken, so that no other scan waits while the index is filled. Pages
+        // that are not indexed in time are missing.
+        let is_current = !index.is_on() || catches_up(index).await;
+        let turn = index.turn_to_scan().await?;
+        let sources = async {
+            if index.is_on() {
+                index.links().await.ok()
+            } else {
+                None
+            }
+        };
+        let (graph, sources, site) = tokio::join!(graph_of(wiki), sources, wiki.linked_site());
+        let (graph, site) = match (graph, site) {
+            (Ok(graph), Ok(site)) => (graph, site),
+            (Err(error), _) | (_, Err(error)) => return Some(Err(error.into())),
+        };
+        let (pages, graph) = graph;
+        let (links, gap) = match sources {
+            Some((links, without)) => {
+                let gap = gap(index.now().0, without);
+                let late = (!is_current).then(|| NOT_CURRENT.to_owned());
+                (links, gap.or(late))
+            }
+            None => (Vec::new(), Some(ONLY_GRAPH.to_owned())),
+        };
+        Some(Ok(Self {
+            pages,
+            site: as_rendered(site, &links, &graph),
+            graph,
+            links,
+            gap,
+            _turn: turn,
+        }))
+    }
+
+    /// The links of all sources that the key may read, from a complete index that has others'
+    /// recent writes.
+    ///
+    /// # Errors
+    /// What is missing, in words that fit the purpose.
+    pub(in crate::write) async fn whole(desk: &Desk, wanted: Wanted) -> Result<Self, Failure> {
+        let index = &desk.index;
+        if !index.is_on() {
+            return Err(wanted.no_index());
+        }
+        index.outdated();
+        let covered = index.ready(|_, _| {}).await?;
+        if !covered.is_complete {
+            return Err(wanted.incomplete(covered));
+        }
+        Self::of(desk).await.ok_or_else(busy)?
+    }
+
+    /// The pages that link to a place, without the page there.
+    ///
+    /// # Errors
+    /// Not all links could be searched in time.
+    pub(in crate::write) async fn linking_to(
+        self,
+        place: PagePlace,
+    ) -> Result<BTreeSet<i64>, Failure> {
+        let until = Instant::now() + LOOKING;
+        let looked = tokio::task::spawn_blocking(move || {
+            let (mut linking, is_whole) = self.linking(&[place.clone()].into(), until);
+            let mut linking = linking.remove(&place).unwrap_or_default();
+            let is_it = |page: &&PageReading| (&page.locale, &page.path) == (&place.0, &place.1);
+            if let Some(own) = self.pages.iter().find(is_it).and_then(|page| page.id) {
+                linking.remove(&own);
+            }
+            is_whole.then_some(linking)
+        });
+        looked.await.ok().flatten().ok_or_else(busy)
+    }
+
+    /// The pages that link to each of some places, and whether all links were searched.
+    pub(in crate::write) fn linking(
+        &self,
+        left: &HashSet<PagePlace>,
+        until: Instant,
+    ) -> (HashMap<PagePlace, BTreeSet<i64>>, bool) {
+        let mut linking: HashMap<PagePlace, BTreeSet<i64>> = HashMap::new();
+        for page in &self.graph {
+            for to in page.to.iter().filter(|to| left.contains(*to)) {
+                linking.entry(to.clone()).or_default().insert(page.id);
+            }
+        }
+        // Links are grouped by page, so that each page's address is made once.
+        for (at, links) in self.links.chunk_by(|a, b| a.id == b.id).enumerate() {
+            if (at + 1).is_multiple_of(LINKS_AT_ONCE) && Instant::now() >= until {
+                return (linking, false);
+            }
+            let Some(first) = links.first() else { continue };
+            let page = (first.locale.clone(), first.path.clone());
+            let base = LinkBase::of(&page, &self.site);
+            let places = links.iter().filter_map(|link| base.place(&link.target));
+            for to in places.filter(|to| left.contains(to)) {
+                linking.entry(to).or_default().insert(first.id);
+            }
+        }
+        (linking, true)
+    }
+}
+
+async fn graph_of(wiki: &Wiki) -> Result<(Arc<AllPages>, Vec<LinksOfPage>), WikiError> {
+    let pages = wiki.pages_as_of(Instant::now()).await?;
+    let locales = pages.iter().map(|page| &page.locale).collect();
+    let graph = wiki.link_graph(&locales).await?;
+    Ok((pages, graph))
+}
+
+/// The site with `absoluteLinks` inferred from the link graph: the wiki does not tell whether it
+/// resolves relative links from its root, but the graph shows where they lead.
+fn as_rendered(site: LinkedSite, links: &[IndexedLink], graph: &[LinksOfPage]) -> LinkedSite {
+    let graph: HashMap<i64, &LinksOfPage> = graph.iter().map(|page| (page.id, page)).collect();
+    let rooted = LinkedSite {
+        relative_from_root: true,
+        ..site.clone()
+    };
+    let (mut from_page, mut from_root) = (0_usize, 0_usize);
+    for links in links.chunk_by(|a, b| a.id == b.id) {
+        let relative = |link: &&IndexedLink| {
+            !link.target.starts_with('/') && !link.target.contains(['.', ':', '#'])
+        };
+        let mut relative = links.iter().filter(relative).peekable();
+        let (Some(first), Some(known)) = (
+            links.first(),
+            links.first().and_then(|link| graph.get(&link.id)),
+        ) else {
+            continue;
+        };
+        if relative.peek().is_none() {
+            continue;
+        }
+        let page = (first.locale.clone(), first.path.clone());
+        let (own, root) = (LinkBase::of(&page, &site), LinkBase::of(&page, &rooted));
+        for link in relative {
+            let is_known = |base: &LinkBase<'_>| {
+                let place = base.place(&link.target);
+                place.is_some_and(|place| known.to.contains(&place))
+            };
+            match (is_known(&own), is_known(&root)) {
+                (true, false) => from_page += 1,
+                (false, true) => from_root += 1,
+                _ => {}
+            }
+        }
+    }
+    if from_root > from_page { rooted } else { site }
+}
+
+/// Has the index look at what others wrote since its last look; whether it did so in time.
+async fn catches_up(index: &Arc<ContentIndex>) -> bool {
+    let [while_made, later] = CATCHING_UP;
+    let longest = if index.now().0.is_complete {
+        later
+    } else {
+        while_made
+    };
+    index.outdated();
+    let ready = tokio::time::timeout(longest, index.ready(|_, _| {})).await;
+    matches!(ready, Ok(Ok(_)))
+}
+
+const NOT_CURRENT: &str = "what was written in the last seconds was not looked at";
+const ONLY_GRAPH: &str =
+    "only the wiki's link graph was looked at, which leaves out links with a dot (../x, x.md)";
+
+/// What is missing in the index.
+fn gap(covered: Coverage, without: usize) -> Option<String> {
+    if covered.pages == 0 {
+        return Some(ONLY_GRAPH.to_owned());
+    }
+    let lacking = covered.of.saturating_sub(covered.pages) + without;
+    (lacking > 0).then(|| {
+        let of = covered.of;
+        format!("the sources of {lacking} of {of} pages were not looked at")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::as_rendered;
+    use crate::index::IndexedLink;
+    use crate::page::{LinkedSite, Locale, PagePath};
+    use crate::wiki::LinksOfPage;
+
+    #[test]
+    fn relative_links_lead_from_the_root_where_the_graph_shows_it() {
+        let site = LinkedSite {
+            address: Url::parse("https://wiki.example.org").unwrap(),
+            locale: Locale::as_stored("en"),
+            has_namespaces: false,
+            relative_from_root: false,
+        };
+        let place = |path: &str| (Locale::as_stored("en"), PagePath::as_stored(path));
+        for (target, graph, from_root) in [
+            ("beta", Some("docs/a/beta"), false),
+            ("beta", Some("beta"), true),
+            ("beta", Some("gamma"), false),
+            ("./beta", Some("beta"), false),
+            ("/beta", Some("beta"), false),
+            ("beta", None, false),
+        ] {
+            let (locale, path) = place("docs/a");
+            let graph: Vec<LinksOfPage> = graph
+                .map(|to| LinksOfPage {
+                    id: 7,
+                    locale: locale.clone(),
+                    path: path.clone(),
+                    to: vec![place(to)],
+                })
+                .into_iter()
+                .collect();
+            let link = IndexedLink {
+                id: 7,
+                locale,
+                path,
+                line: 1,
+                target: target.to_owned(),
+            };
+            let seen = as_rendered(site.clone(), &[link], &graph);
+            assert_eq!(seen.relative_from_root, from_root, "{target} {graph:?}");
+        }
+    }
+}

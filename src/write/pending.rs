@@ -1,0 +1,229 @@
+//! Sets that were left to people: waiting for a decision, and what became of them.
+
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::audit::{
+    AuditError, CallId, CallSelector, CallStory, Outcome, Proposal, ProposalId, ProposalState,
+};
+use crate::error::{Code, Failure};
+use crate::gates::{SessionId, WritePolicy};
+use crate::notice::{Invitation, Notice};
+use crate::notify::ReviewAddress;
+use crate::page::Date;
+
+use super::answer::{Notes, SetAnswer, SetOutcome};
+use super::audit_entry::unavailable;
+use super::caller::Caller;
+use super::context::Desk;
+use super::proposals::proposal_failure;
+
+/// The most calls that wait at once; further ones answer at once that nobody has decided.
+const MOST_WAITING: usize = 64;
+
+/// The most pages of an applied set that are looked at again for the session that asked for it.
+const MOST_KNOWN_AGAIN: usize = 20;
+
+/// Calls that wait for people.
+#[derive(Debug)]
+pub(super) struct Waiting(Semaphore);
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self(Semaphore::new(MOST_WAITING))
+    }
+}
+
+/// A set that was left to people.
+#[derive(Debug)]
+pub struct LeftOpen {
+    /// The set.
+    pub proposal: Proposal,
+    /// Where a person decides on it: the address of its page, or a command.
+    pub review: String,
+    /// What became of it.
+    pub became: Became,
+}
+
+/// What became of a set that was left to people.
+#[derive(Debug)]
+pub enum Became {
+    /// Nobody has decided yet. A call of a person may have tried to apply it, with this outcome.
+    Waiting(Option<(CallId, Outcome)>),
+    /// A person applied it, perhaps without some of its changes.
+    Applied(Box<SetAnswer>),
+    /// A person said no.
+    Rejected {
+        /// When.
+        decided: Date,
+        /// Why, in the person's words.
+        reason: String,
+    },
+    /// A later set of the same session took its place.
+    Replaced(ProposalId),
+}
+
+impl Desk {
+    /// Whether sets may be left to people here, so that a call may ask what became of one.
+    #[must_use]
+    pub fn leaves_open(&self) -> bool {
+        !matches!(self.policy.writes, WritePolicy::Token(_))
+    }
+
+    /// How long this caller's writes wait for the decision of a person; `None` if they answer at
+    /// once.
+    #[must_use]
+    pub fn waiting(&self, caller: &Caller) -> Option<Duration> {
+        self.policy_for(caller).waiting()
+    }
+
+    /// What became of a set, after waiting at most this long for a decision.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` if there is no such set any more; `AUDIT_UNAVAILABLE`.
+    pub async fn became_of(
+        &self,
+        caller: &Caller,
+        id: ProposalId,
+        limit: Option<Duration>,
+    ) -> Result<LeftOpen, Failure> {
+        let mut proposal = self.left_open(id).await?;
+        if let Some(limit) = limit
+            && let Ok(_place) = self.house.waiting.0.try_acquire()
+        {
+            if proposal.is_open() {
+                self.tell_of_waiting(caller, id);
+            }
+            let until = Instant::now() + limit;
+            while proposal.is_open() && Instant::now() < until {
+                let next = Instant::now() + self.patience.pause;
+                tokio::time::sleep_until(next.min(until)).await;
+                match self.left_open(id).await {
+                    Ok(found) => proposal = found,
+                    Err(failure) if failure.code == Code::InvalidInput => return Err(failure),
+                    // The wiki does not say now what may be read.
+                    Err(_) => {}
+                }
+            }
+        }
+        let became = self.became(&caller.session, &proposal).await?;
+        Ok(LeftOpen {
+            review: self.review_for(caller).of(id),
+            proposal,
+            became,
+        })
+    }
+
+    /// The review page as a caller reaches it.
+    fn review_for(&self, caller: &Caller) -> ReviewAddress {
+        self.policy.review.seen_from(caller.review.as_ref())
+    }
+
+    fn tell_of_waiting(&self, caller: &Caller, id: ProposalId) {
+        let address = self.review_for(caller);
+        let review = address.of(id);
+        Notice::WaitsForPeople { review }.tell();
+        if let Some(page) = address.page_of(id) {
+            let id = id.to_string();
+            Invitation { id, page }.give();
+        }
+    }
+
+    /// The set as its file has it, if its pages may be read.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` if there is no such set any more; `AUDIT_UNAVAILABLE`.
+    pub async fn left_open(&self, id: ProposalId) -> Result<Proposal, Failure> {
+        let found = self.audit.proposal(id).await;
+        let found = found.map_err(|error| proposal_failure(&error))?;
+        if self.past.admits_proposal(&found).await? {
+            Ok(found)
+        } else {
+            Err(proposal_failure(&AuditError::NoProposal))
+        }
+    }
+
+    async fn became(&self, session: &SessionId, proposal: &Proposal) -> Result<Became, Failure> {
+        let on_record = self.audit.proposal_on_record(proposal.id).await;
+        let on_record = on_record.map_err(|error| unavailable(&error))?;
+        // A file that says no where the record does not was changed by somebody else.
+        let is_on_record = |word| on_record.decided == Some(word);
+        match &proposal.state {
+            ProposalState::Open => {
+                let Some(call) = on_record.attempts.last().copied() else {
+                    return Ok(Became::Waiting(None));
+                };
+                let story = self.past.story(&CallSelector::from(call), None).await;
+                let outcome = story.ok().and_then(|story| story.outcome());
+                Ok(Became::Waiting(outcome.map(|outcome| (call, outcome))))
+            }
+            ProposalState::Applied { applied_by, .. } => {
+                let (applied, calls) = self.applied_set(*applied_by).await?;
+                self.know_again(session, proposal, &calls).await;
+                // Pages and index of before the decision are outdated.
+                self.wiki.forget_pages().await;
+                self.index.outdated();
+                Ok(Became::Applied(Box::new(applied)))
+            }
+            ProposalState::Rejected { decided, reason } if is_on_record("rejected") => {
+                Ok(Became::Rejected {
+                    decided: decided.clone(),
+                    reason: reason.clone(),
+                })
+            }
+            ProposalState::Replaced { replaced_by, .. } if is_on_record("replaced") => {
+                Ok(Became::Replaced(*replaced_by))
+            }
+            ProposalState::Rejected { .. } | ProposalState::Replaced { .. } => Err(Failure::new(
+                Code::AuditUnavailable,
+                "The set's file tells a decision that is not on record.",
+            )
+            .hint("Tell the user: the proposal's file was changed; `wikijs-gate audit verify` says more.")),
+        }
+    }
+
+    /// The outcome of an applied set by its records, and its calls; a single change as a set of one.
+    async fn applied_set(&self, call: CallId) -> Result<(SetAnswer, Vec<CallStory>), Failure> {
+        if let Some(set) = self.past.change_set(call, None).await? {
+            let calls = self.audit.calls_of_set(call).await;
+            return Ok((set, calls.map_err(|error| unavailable(&error))?));
+        }
+        let story = self.past.story(&CallSelector::from(call), None).await?;
+        let set = SetAnswer {
+            call,
+            outcome: SetOutcome::of(story.outcome()),
+            members: vec![self.past.alone(&story)],
+            left_out: Vec::new(),
+            links_left: Vec::new(),
+            notes: Notes::default(),
+        };
+        Ok((set, vec![story]))
+    }
+
+    /// A session that knew the pages from which a set was made knows them as a person's decision
+    /// left them, as after its own write; not those that differ by now from what was applied.
+    async fn know_again(&self, session: &SessionId, proposal: &Proposal, calls: &[CallStory]) {
+        let known = proposal.changes().filter_map(|change| {
+            let (id, read) = (change.page?, change.updated_at?);
+            let seen = self.memory.last_read(session, id)?;
+            seen.knows_of(&read).then_some((id, change.before))
+        });
+        let known: Vec<_> = known.take(MOST_KNOWN_AGAIN).collect();
+        for (id, before) in known {
+            let is_it = |call: &&CallStory| call.id() == Some(id) && call.before() == before;
+            let Some(call) = calls.iter().find(is_it) else {
+                continue;
+            };
+            let applied = self.past.kept([call.after()], call.key()).await;
+            // Without both states the next write is compared with what the session read itself.
+            if let (Ok([Some(applied)]), Ok(now)) = (applied, self.wiki.page_by_id(id).await)
+                && now.content.as_ref() == Some(&applied.content)
+                && let Some(at) = &now.updated_at
+            {
+                self.memory.note_written(session, id, at, false);
+            }
+        }
+    }
+}

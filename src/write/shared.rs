@@ -1,0 +1,125 @@
+//! What the writers of one server share, whatever their keys.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use tokio_util::task::TaskTracker;
+
+use crate::audit::{AuditLog, Keep};
+use crate::gates::Policy;
+use crate::memory::{Memories, MemoryMode};
+use crate::wiki::Wiki;
+
+use super::pending::Waiting;
+use super::proposals::Room;
+use super::timeouts::Patience;
+use super::upkeep::purge::Purges;
+use super::upkeep::recover::Recovery;
+use super::upkeep::refusals::Refusals;
+use super::upkeep::sets::Sets;
+
+/// What the writers of one server share. With the server's own key it settles the open attempts of
+/// earlier runs; it also has the log purged, and waits at the end for all writes.
+#[derive(Debug)]
+pub(super) struct House {
+    audit: Arc<AuditLog>,
+    pub(super) refusals: Refusals,
+    pub(super) recovery: Recovery,
+    /// Writes under way, and what else must not be cut short.
+    pub(super) tasks: TaskTracker,
+    /// The sets that are being sent, and the last ones that were.
+    pub(super) sets: Sets,
+    /// The room that proposals take.
+    pub(super) room: Arc<Room>,
+    /// The calls that wait for people.
+    pub(super) waiting: Waiting,
+    purges: Purges,
+    /// What clients remember.
+    memories: Memories,
+    memory_mode: RwLock<MemoryMode>,
+}
+
+/// How long the end of the server waits for a purge.
+const PURGE_AT_THE_END: Duration = Duration::from_secs(5);
+
+impl House {
+    pub(super) fn new(
+        wiki: &Arc<Wiki>,
+        audit: &Arc<AuditLog>,
+        policy: &Policy,
+        patience: Patience,
+        keep: Keep,
+    ) -> Self {
+        Self {
+            audit: Arc::clone(audit),
+            refusals: Refusals::default(),
+            // A write is settled even if nobody may read its page any more.
+            recovery: Recovery::new(
+                Arc::new(wiki.unbounded()),
+                Arc::clone(audit),
+                patience,
+                keep,
+            ),
+            tasks: TaskTracker::new(),
+            sets: Sets::default(),
+            room: Arc::new(Room::new(keep)),
+            waiting: Waiting::default(),
+            purges: Purges::new(Arc::clone(audit), policy, keep),
+            memories: Memories::of(audit),
+            memory_mode: RwLock::new(MemoryMode::Off),
+        }
+    }
+
+    pub(super) fn purge_if_due(&self) {
+        self.purges.start_if_due();
+    }
+
+    /// The room that proposals take.
+    pub(super) fn room(&self) -> Arc<Room> {
+        Arc::clone(&self.room)
+    }
+
+    /// What clients remember.
+    pub(super) fn memories(&self) -> Memories {
+        self.memories.clone()
+    }
+
+    /// Who shares what is remembered.
+    pub(super) fn memory_mode(&self) -> MemoryMode {
+        *self
+            .memory_mode
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who shares it from now on.
+    pub(super) fn remember_by(&self, mode: MemoryMode) {
+        *self
+            .memory_mode
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = mode;
+    }
+
+    /// What is kept, in words.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> String {
+        let mode = self.memory_mode();
+        format!("{:?} {} {mode:?}", self.room, self.purges.kept())
+    }
+
+    /// How much is kept from now on.
+    pub(super) fn keep(&self, keep: Keep) {
+        self.room.keep_to(keep);
+        self.purges.keep_to(keep);
+    }
+
+    /// Waits for writes under way, then closes the log.
+    pub(super) async fn finish(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.purges.end(PURGE_AT_THE_END).await;
+        if let Err(error) = self.audit.close().await {
+            tracing::error!(%error, "the audit log could not be closed");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Shows a set of many changes without sending it.
+
+use crate::audit::{HeldProposal, Outcome, ProposalId};
+use crate::change::{Warning, cut};
+use crate::gates::{ChangeSet, Gate, Previewed, Refusal, SessionId};
+use crate::wiki::Wiki;
+
+use super::check::Checked;
+use super::show;
+use crate::write::answer::{MAX_LINES, SetAnswer, SetLine, SetOutcome, SetPreview};
+use crate::write::audit_entry::{Docket, unavailable};
+use crate::write::caller::Extent;
+use crate::write::context::Desk;
+
+/// The most bytes of differences in a bounded preview, all changes together; a change without room
+/// for its difference shows only the numbers of lines.
+const MAX_DIFFS: usize = 32 * 1024;
+
+/// Shows a set, with a token that confirms it; on record.
+pub(in crate::write) async fn show(
+    desk: &Desk,
+    docket: &Docket,
+    session: &SessionId,
+    (set, extent): (&ChangeSet, Extent),
+    checked: Checked,
+) -> Result<SetPreview, Refusal> {
+    show::record(desk, docket, true).await?;
+    let kept = desk.memory.preview(session, set.clone());
+    let token = kept.map_err(|failure| Refusal::at(Gate::Record, failure))?;
+    let set = (set, extent);
+    Ok(preview(desk, docket, set, checked, (Some(token), None)))
+}
+
+/// Says what a set would do.
+pub(super) fn preview(
+    desk: &Desk,
+    docket: &Docket,
+    (set, extent): (&ChangeSet, Extent),
+    checked: Checked,
+    (confirm, proposal): (Option<Previewed>, Option<ProposalId>),
+) -> SetPreview {
+    let mut notes = checked.notes;
+    // Once for all pages that it deletes.
+    if let Some(lost) = set.iter().find_map(|one| one.change.lost_for_good()) {
+        notes.warnings.insert(0, lost);
+    }
+    let room = match extent {
+        Extent::Bounded => MAX_DIFFS,
+        Extent::Whole => usize::MAX,
+    };
+    let changes = lines(&desk.wiki, set, &checked.each, room);
+    let hidden = changes.iter().filter(|line| line.is_cut).count();
+    if hidden > 0 {
+        notes.warnings.push(Warning::new(
+            "diffs_not_shown",
+            format!("the differences of {hidden} changes have no room here; wikijs_get_change_set with id (callId) shows them page by page."),
+        ));
+    }
+    SetPreview {
+        call: docket.call(),
+        pages: changes.len(),
+        changes,
+        left_out: set.left_out().to_vec(),
+        links_left: show::links_left(set),
+        lines: checked.lines,
+        notes,
+        confirm,
+        proposal,
+    }
+}
+
+/// What each change of a set does; the differences as far as there is room for their bytes.
+fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], mut room: usize) -> Vec<SetLine> {
+    let changes = set
+        .iter()
+        .zip(each.iter().map(Some).chain(std::iter::repeat(None)))
+        .filter(|(one, _)| !one.change.is_empty());
+    changes
+        .map(|(one, warnings)| {
+            let change = &one.change;
+            let only_mends = set.only_mends(one);
+            // For a change that only mends links, their number says enough.
+            let difference = change.content_difference();
+            let lines = difference.counts();
+            let is_cut = only_mends.is_none() && difference.bytes() > room;
+            let diff = if is_cut || only_mends.is_some() {
+                String::new()
+            } else {
+                difference.unified()
+            };
+            drop(difference);
+            room -= diff.len();
+            SetLine {
+                operation: change.operation(),
+                target: show::target(wiki, change.target()),
+                changed: change.fields(),
+                values: change.values(),
+                diff,
+                is_cut,
+                lines,
+                only_mends,
+                undoes: one.undoes,
+                warnings: warnings.cloned().unwrap_or_default(),
+            }
+        })
+        .collect()
+}
+
+/// As many changes of a set as there is room for; callers ask for the rest by number. A difference
+/// that alone has no room is cut.
+pub(in crate::write) fn lines_with_room(wiki: &Wiki, set: &ChangeSet) -> Vec<SetLine> {
+    let mut lines = lines(wiki, set, &[], MAX_DIFFS);
+    lines.truncate(MAX_LINES);
+    if let Some(first) = lines.first_mut().filter(|line| line.is_cut) {
+        first.diff = cut(set.first().change.content_diff().0, &mut first.warnings);
+        lines.truncate(1);
+    }
+    let fitting = lines.iter().skip(1).position(|line| line.is_cut);
+    if let Some(fitting) = fitting {
+        lines.truncate(fitting.saturating_add(1));
+    }
+    lines
+}
+
+/// Answers that all pages are already as asked for; on record.
+pub(in crate::write) async fn nothing_to_do(
+    desk: &Desk,
+    docket: &Docket,
+    set: &ChangeSet,
+    checked: Checked,
+    held: Option<HeldProposal>,
+) -> Result<SetAnswer, Refusal> {
+    desk.audit
+        .record(docket.end_of_set(Outcome::Unchanged))
+        .await
+        .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+    show::is_applied(desk, docket, set, held).await?;
+    desk.submitted(set.draft()).await;
+    Ok(SetAnswer {
+        call: docket.call(),
+        outcome: SetOutcome::Unchanged,
+        members: Vec::new(),
+        left_out: set.left_out().to_vec(),
+        links_left: Vec::new(),
+        notes: checked.notes,
+    })
+}
+
+#[cfg(test)]
+mod tests;

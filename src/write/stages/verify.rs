@@ -1,0 +1,220 @@
+//! Finds out the outcome of a sent step by reading the page.
+
+use std::time::{Duration, Instant};
+
+use time::OffsetDateTime;
+
+use crate::audit::Outcome;
+use crate::change::Proof;
+use crate::notice::Notice;
+use crate::page::Date;
+use crate::wiki::{Sent, Wiki, WikiError};
+
+use crate::write::timeouts::Patience;
+use expected::{FoundPage, Promise, Seen};
+use history::{ChangedSince, Trail, follow};
+use verdict::{Answered, Says, Step, Waited};
+
+/// The outcome of a step.
+#[derive(Debug)]
+pub(in crate::write) struct Settled {
+    pub(in crate::write) outcome: Outcome,
+    /// The last reading's proof, if a page was found.
+    pub(in crate::write) proof: Option<Proof>,
+    /// Why the wiki did not answer with success.
+    pub(in crate::write) cause: Option<WikiError>,
+    /// What somebody else changed since.
+    pub(in crate::write) since: Option<Box<ChangedSince>>,
+    /// Whether the wiki's success named another page than the one that was made.
+    pub(in crate::write) is_misnamed: bool,
+    /// Whether anything was sent.
+    pub(in crate::write) was_sent: bool,
+}
+
+/// A step whose page is read until it is settled.
+struct Settling<'a> {
+    wiki: &'a Wiki,
+    step: Step<'a>,
+    patience: Patience,
+    began: Instant,
+    /// The result of the history, for the page's last write.
+    trail: Option<(Option<Date>, Trail)>,
+}
+
+/// Reads the page until the step's outcome is settled.
+///
+/// After success the step counts as applied once the page is read back as promised. After a refusal
+/// it counts as applied, too, if the page is as promised (W19), and as not applied if the page is
+/// as before. Without an answer of the wiki's own only the promised state ends the wait early; the
+/// old state proves nothing, since the wiki may still be working (W19). A mixture counts if it was
+/// seen twice, some time apart. If somebody else wrote since, the history shows what the step left.
+/// A refusal that the wiki gives before it begins to write counts as not applied even where the page
+/// cannot be read back.
+pub(in crate::write) async fn settle(
+    wiki: &Wiki,
+    patience: Patience,
+    promise: &Promise<'_>,
+    sent: Sent,
+    sent_at: OffsetDateTime,
+) -> Settled {
+    let (answered, cause, new_id) = match sent {
+        Sent::NotSent(error) => {
+            return Settled {
+                was_sent: false,
+                ..settled(Outcome::NotApplied, None, Some(error))
+            };
+        }
+        Sent::Succeeded { id } => (Answered::Success, None, id),
+        Sent::Refused(error) => (Answered::Refusal, Some(error), None),
+        Sent::Open(error) => (Answered::Nothing, Some(error), None),
+    };
+    let step = Step {
+        promise,
+        answered,
+        cause,
+        new_id,
+        sent_at,
+    };
+    let settling = Settling {
+        wiki,
+        step,
+        patience,
+        began: Instant::now(),
+        trail: None,
+    };
+    settling.run().await
+}
+
+impl Settling<'_> {
+    async fn run(mut self) -> Settled {
+        let mut stable: Option<(Seen, Instant)> = None;
+        let mut waits = false;
+        let longest = self.patience.settling + self.patience.apart;
+        loop {
+            // A reading has retries of its own, which must not outlast the settling.
+            let left = longest.saturating_sub(self.began.elapsed());
+            let reading = self.step.promise.read(self.wiki, self.step.new_id);
+            let Ok(reading) = tokio::time::timeout(left, reading).await else {
+                return self.unsettled(stable);
+            };
+            match reading {
+                Ok(seen) => {
+                    let now = Instant::now();
+                    let since = seen_since(stable.as_ref(), &seen, now);
+                    let is_stable = is_stable(since, now, self.patience.apart);
+                    if let Some(outcome) = self.outcome(&seen, is_stable).await {
+                        return self.settled(outcome, seen);
+                    }
+                    stable = Some((seen, since));
+                }
+                // What this key may not read, no later reading shows it either.
+                Err(error) if self.step.is_denied() && !error.is_passing() => {
+                    return self.unsettled(None);
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "an outcome could not be read back yet");
+                    stable = None;
+                }
+            }
+            if self.began.elapsed() >= longest {
+                return self.unsettled(stable);
+            }
+            if !std::mem::replace(&mut waits, true) {
+                Notice::Settling.tell();
+            }
+            tokio::time::sleep(self.patience.pause).await;
+        }
+    }
+
+    /// The outcome by a reading; `None` if another reading may tell more.
+    async fn outcome(&mut self, seen: &Seen, is_stable: bool) -> Option<Outcome> {
+        loop {
+            let waited = Waited {
+                is_stable,
+                is_over: self.began.elapsed() >= self.patience.settling,
+            };
+            match (self.step.says(seen, waited, self.trail_of(seen)), seen) {
+                (Says::Is(outcome), _) => return Some(outcome),
+                (Says::AskHistory, Seen::Page(found)) => self.follow(found).await,
+                (Says::Wait | Says::AskHistory, _) => return None,
+            }
+        }
+    }
+
+    /// The result of the history for this very reading.
+    fn trail_of(&self, seen: &Seen) -> Option<&Trail> {
+        let Seen::Page(found) = seen else { return None };
+        let (at, trail) = self.trail.as_ref()?;
+        (*at == found.proof.found.updated_at).then_some(trail)
+    }
+
+    async fn follow(&mut self, found: &FoundPage) {
+        let (step, limit) = (&self.step, self.patience.settling);
+        let trail = follow(self.wiki, step.promise, found, step.sent_at, limit).await;
+        self.trail = Some((found.proof.found.updated_at.clone(), trail));
+    }
+
+    /// A page that may not be ours is not claimed: undo would remove it.
+    fn settled(self, outcome: Outcome, seen: Seen) -> Settled {
+        if let (Outcome::Applied, Some((_, Trail::Applied(since)))) = (outcome, self.trail)
+            && !self.step.promise.is_kept(&seen)
+        {
+            return Settled {
+                proof: Some(since.proof.clone()),
+                since: Some(since),
+                ..settled(outcome, None, self.step.cause)
+            };
+        }
+        let is_ours = self.step.promise.is_ours(&seen, self.step.sent_at);
+        let is_misnamed =
+            self.step.new_id.is_some() && matches!(&seen, Seen::Page(found) if !found.is_answered);
+        Settled {
+            is_misnamed: is_misnamed && matches!(self.step.promise, Promise::Created { .. }),
+            ..settled(outcome, Some(seen).filter(|_| is_ours), self.step.cause)
+        }
+    }
+
+    fn unsettled(self, stable: Option<(Seen, Instant)>) -> Settled {
+        let last = stable.map(|(seen, _)| seen);
+        let ours = last.filter(|seen| self.step.promise.is_ours(seen, self.step.sent_at));
+        let outcome = if self.step.is_denied() {
+            Outcome::NotApplied
+        } else {
+            Outcome::Unknown
+        };
+        settled(outcome, ours, self.step.cause)
+    }
+}
+
+/// Since when the page has looked as in this reading.
+fn seen_since(last: Option<&(Seen, Instant)>, seen: &Seen, now: Instant) -> Instant {
+    match last {
+        Some((last, since)) if last == seen => *since,
+        _ => now,
+    }
+}
+
+fn is_stable(since: Instant, now: Instant, apart: Duration) -> bool {
+    now.saturating_duration_since(since) >= apart
+}
+
+fn settled(outcome: Outcome, seen: Option<Seen>, cause: Option<WikiError>) -> Settled {
+    let proof = match seen {
+        Some(Seen::Page(found)) => Some(found.proof),
+        Some(Seen::Gone) | None => None,
+    };
+    Settled {
+        outcome,
+        proof,
+        cause,
+        since: None,
+        is_misnamed: false,
+        was_sent: true,
+    }
+}
+
+pub(in crate::write) mod expected;
+pub(in crate::write) mod history;
+#[cfg(test)]
+mod tests;
+pub(in crate::write::stages::verify) mod verdict;

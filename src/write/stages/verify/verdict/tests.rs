@@ -1,0 +1,362 @@
+use time::OffsetDateTime;
+use time::macros::datetime;
+
+use super::super::expected::{FoundPage, Promise, Seen};
+use super::super::history::Trail;
+use super::{Answered, Says, Step, Waited};
+use crate::audit::Outcome;
+use crate::change::{Change, Proof, StepKind};
+use crate::page::{Date, DroppedRules, Field, PageState, testing};
+use crate::wiki::WikiError;
+
+const SENT: OffsetDateTime = datetime!(2026-01-01 12:00:00 UTC);
+const EARLY: Waited = Waited {
+    is_stable: false,
+    is_over: false,
+};
+const STABLE: Waited = Waited {
+    is_stable: true,
+    is_over: false,
+};
+const OVER: Waited = Waited {
+    is_stable: false,
+    is_over: true,
+};
+const BOTH: Waited = Waited {
+    is_stable: true,
+    is_over: true,
+};
+
+fn page() -> PageState {
+    PageState {
+        updated_at: Some(Date::from("2026-01-01T11:00:00.000Z".to_owned())),
+        ..testing::page()
+    }
+}
+
+fn titled(title: &str) -> PageState {
+    PageState {
+        title: title.to_owned(),
+        updated_at: Some(Date::from("2026-01-01T12:00:00.500Z".to_owned())),
+        ..page()
+    }
+}
+
+/// The title and the description change.
+fn update() -> Change {
+    let after = PageState {
+        description: "new".to_owned(),
+        ..titled("B")
+    };
+    Change::between(page(), after)
+}
+
+fn found(promised: &PageState, page: PageState, unverified: Vec<Field>) -> Seen {
+    Seen::Page(Box::new(FoundPage {
+        proof: Proof {
+            differing: promised.difference(&page),
+            unverified,
+            css_minified: false,
+            css_dropped: DroppedRules::default(),
+            found: page,
+        },
+        is_answered: false,
+        created_at: Some(Date::from("2026-01-01T12:00:00.100Z".to_owned())),
+        author: None,
+    }))
+}
+
+fn of_update(page: PageState) -> Seen {
+    found(update().after().unwrap(), page, Vec::new())
+}
+
+fn says(
+    change: &Change,
+    kind: StepKind,
+    answered: Answered,
+    cause: Option<WikiError>,
+    seen: &Seen,
+    waited: Waited,
+    trail: Option<&Trail>,
+) -> Says {
+    let promise = Promise::of(change, kind).unwrap();
+    let step = Step {
+        promise: &promise,
+        answered,
+        cause,
+        new_id: None,
+        sent_at: SENT,
+    };
+    step.says(seen, waited, trail)
+}
+
+fn update_says(answered: Answered, seen: &Seen, waited: Waited, trail: Option<&Trail>) -> Says {
+    let cause = match answered {
+        Answered::Success => None,
+        Answered::Refusal => Some(WikiError::TreeRebuild),
+        Answered::Nothing => Some(WikiError::Cut),
+    };
+    says(
+        &update(),
+        StepKind::Update,
+        answered,
+        cause,
+        seen,
+        waited,
+        trail,
+    )
+}
+
+const ALL: [Answered; 3] = [Answered::Success, Answered::Refusal, Answered::Nothing];
+
+#[test]
+fn the_promised_state_is_applied_at_once_whatever_was_answered() {
+    let seen = of_update(update().after().unwrap().clone());
+    for answered in ALL {
+        assert_eq!(
+            update_says(answered, &seen, EARLY, None),
+            Says::Is(Outcome::Applied)
+        );
+    }
+}
+
+#[test]
+fn the_old_state_is_not_applied_after_a_refusal_alone() {
+    let old = of_update(page());
+    let is = |answered, waited| update_says(answered, &old, waited, None);
+    let final_refusal = says(
+        &update(),
+        StepKind::Update,
+        Answered::Refusal,
+        Some(WikiError::NotFound),
+        &old,
+        EARLY,
+        None,
+    );
+    assert_eq!(final_refusal, Says::Is(Outcome::NotApplied));
+    // After a refusal that may have come late, the page must be seen twice.
+    assert_eq!(is(Answered::Refusal, EARLY), Says::Wait);
+    assert_eq!(is(Answered::Refusal, STABLE), Says::Is(Outcome::NotApplied));
+    // Without an answer it proves nothing, since the wiki may still be working (W19).
+    assert_eq!(is(Answered::Nothing, STABLE), Says::Wait);
+    for waited in [OVER, BOTH] {
+        assert_eq!(is(Answered::Nothing, waited), Says::Is(Outcome::Unknown));
+    }
+    assert_eq!(is(Answered::Success, EARLY), Says::Wait);
+    assert_eq!(is(Answered::Success, OVER), Says::Wait);
+}
+
+#[test]
+fn a_mixture_counts_when_it_was_seen_twice_and_the_history_knows_no_more() {
+    let half = of_update(titled("B"));
+    for answered in ALL {
+        assert_eq!(update_says(answered, &half, EARLY, None), Says::Wait);
+        assert_eq!(update_says(answered, &half, STABLE, None), Says::AskHistory);
+    }
+    let trails = [Trail::OthersWrote, Trail::NobodyElse, Trail::Unknown];
+    for trail in &trails {
+        for answered in [Answered::Success, Answered::Refusal] {
+            assert_eq!(
+                update_says(answered, &half, STABLE, Some(trail)),
+                Says::Is(Outcome::PartlyApplied)
+            );
+        }
+        let open = |waited| update_says(Answered::Nothing, &half, waited, Some(trail));
+        assert_eq!(open(STABLE), Says::Wait);
+        assert_eq!(open(BOTH), Says::Is(Outcome::PartlyApplied));
+    }
+    assert_eq!(
+        update_says(Answered::Nothing, &half, OVER, None),
+        Says::Is(Outcome::Unknown)
+    );
+}
+
+#[test]
+fn fields_that_were_kept_are_the_wiki_s_doing_only_where_nobody_else_wrote() {
+    // Written since, but every field of the step is as before (W24).
+    let kept = of_update(titled("A"));
+    let is = |answered, trail: &Trail| update_says(answered, &kept, STABLE, Some(trail));
+    assert_eq!(
+        is(Answered::Success, &Trail::NobodyElse),
+        Says::Is(Outcome::PartlyApplied)
+    );
+    assert_eq!(
+        is(Answered::Success, &Trail::OthersWrote),
+        Says::Is(Outcome::Unknown)
+    );
+    // A field that is neither as before nor as promised is somebody else's, or unknown.
+    let foreign = of_update(titled("C"));
+    for answered in [Answered::Success, Answered::Refusal] {
+        assert_eq!(
+            update_says(answered, &foreign, STABLE, Some(&Trail::OthersWrote)),
+            Says::Is(Outcome::Unknown)
+        );
+    }
+}
+
+#[test]
+fn a_page_that_stands_at_a_create_s_place_is_ours_only_if_made_since_and_to_the_letter() {
+    let create = Change::recreate(page());
+    let taken = |seen: &Seen, waited| {
+        let (kind, cause) = (StepKind::Create, Some(WikiError::PageExists));
+        says(&create, kind, Answered::Refusal, cause, seen, waited, None)
+    };
+    let at = |created_at: &str, page: PageState, unverified| {
+        let mut seen = found(create.after().unwrap(), page, unverified);
+        if let Seen::Page(found) = &mut seen {
+            found.created_at = Some(Date::from(created_at.to_owned()));
+        }
+        seen
+    };
+    let promised = || create.after().unwrap().clone();
+    let (since, before, unclear) = (
+        "2026-01-01T12:00:00.100Z",
+        "2026-01-01T11:00:00.000Z",
+        "2026-01-01T11:58:00.000Z",
+    );
+    let (applied, not_applied) = (Says::Is(Outcome::Applied), Says::Is(Outcome::NotApplied));
+    assert_eq!(taken(&at(since, promised(), Vec::new()), EARLY), applied);
+    assert_eq!(
+        taken(&at(since, promised(), vec![Field::Content]), EARLY),
+        not_applied
+    );
+    assert_eq!(
+        taken(&at(unclear, promised(), Vec::new()), EARLY),
+        not_applied
+    );
+    assert_eq!(
+        taken(&at(before, promised(), Vec::new()), EARLY),
+        not_applied
+    );
+    let other = at(since, titled("Other"), Vec::new());
+    assert_eq!(taken(&other, EARLY), Says::Wait);
+    assert_eq!(taken(&other, STABLE), not_applied);
+    assert_eq!(taken(&Seen::Gone, EARLY), Says::Wait);
+    assert_eq!(taken(&Seen::Gone, STABLE), not_applied);
+}
+
+#[test]
+fn a_deleted_page_that_is_still_there_tells_nothing_without_an_answer() {
+    let delete = Change::delete(page());
+    let is = |answered, cause, seen: &Seen, waited| {
+        says(
+            &delete,
+            StepKind::Delete,
+            answered,
+            cause,
+            seen,
+            waited,
+            None,
+        )
+    };
+    let there = found(&page(), page(), Vec::new());
+    for answered in ALL {
+        assert_eq!(
+            is(answered, None, &Seen::Gone, EARLY),
+            Says::Is(Outcome::Applied)
+        );
+    }
+    assert_eq!(
+        is(Answered::Nothing, Some(WikiError::Cut), &there, BOTH),
+        Says::Is(Outcome::Unknown)
+    );
+    assert_eq!(
+        is(Answered::Success, None, &there, STABLE),
+        Says::Is(Outcome::Unknown)
+    );
+    let refused = Some(WikiError::Forbidden {
+        right: "delete:pages",
+    });
+    assert_eq!(
+        is(Answered::Refusal, refused, &there, EARLY),
+        Says::Is(Outcome::NotApplied)
+    );
+}
+
+#[test]
+fn a_refused_update_whose_fields_are_as_before_was_not_applied_whatever_else_was_written() {
+    let elsewhere = PageState {
+        content: "theirs\n".to_owned(),
+        ..titled("A")
+    };
+    let others = Some(&Trail::OthersWrote);
+    let is = |answered, page| update_says(answered, &of_update(page), STABLE, others);
+    assert_eq!(
+        is(Answered::Refusal, elsewhere.clone()),
+        Says::Is(Outcome::NotApplied)
+    );
+    assert_eq!(is(Answered::Success, elsewhere), Says::Is(Outcome::Unknown));
+    let in_part = PageState {
+        description: "theirs".to_owned(),
+        ..titled("A")
+    };
+    assert_eq!(is(Answered::Refusal, in_part), Says::Is(Outcome::Unknown));
+}
+
+#[test]
+fn styles_that_lack_rules_are_the_wiki_s_doing_and_other_styles_or_fields_are_not() {
+    let after = PageState {
+        title: "B".to_owned(),
+        script_css: "a{color:red} b{color:blue}".to_owned(),
+        ..page()
+    };
+    let change = Change::between(page(), after.clone());
+    let is = |title: &str, css: &str, dropped: &[&str]| {
+        let stored = PageState {
+            script_css: css.to_owned(),
+            ..titled(title)
+        };
+        let mut seen = found(&after, stored, Vec::new());
+        if let Seen::Page(found) = &mut seen {
+            let dropped = dropped.iter().map(|rule| (*rule).to_owned());
+            found.proof.css_dropped.effective = dropped.collect();
+        }
+        let (kind, trail) = (StepKind::Update, Some(&Trail::NobodyElse));
+        says(&change, kind, Answered::Success, None, &seen, STABLE, trail)
+    };
+    let (partly, unknown) = (Says::Is(Outcome::PartlyApplied), Says::Is(Outcome::Unknown));
+    assert_eq!(is("A", "a{color:red}", &["b"]), partly);
+    assert_eq!(is("A", "z{}", &[]), unknown);
+    assert_eq!(is("C", "a{color:red}", &["b"]), unknown);
+    assert_eq!(is("A", "", &[]), partly);
+}
+
+#[test]
+fn a_created_page_that_is_not_as_promised_is_ours_if_the_answer_named_it() {
+    let create = Change::recreate(page());
+    let is = |is_answered, created_at: &str, trail: Option<&Trail>| {
+        let mut seen = found(create.after().unwrap(), titled("Other"), Vec::new());
+        if let Seen::Page(found) = &mut seen {
+            found.is_answered = is_answered;
+            found.created_at = Some(Date::from(created_at.to_owned()));
+        }
+        let kind = StepKind::Create;
+        says(&create, kind, Answered::Success, None, &seen, STABLE, trail)
+    };
+    let (since, unclear) = ("2026-01-01T12:00:00.100Z", "2026-01-01T11:58:00.000Z");
+    // Somebody may have written to it since it was made.
+    for (is_answered, created_at, expected) in [
+        (true, since, Says::AskHistory),
+        (true, unclear, Says::AskHistory),
+        (false, since, Says::AskHistory),
+        (false, unclear, Says::Is(Outcome::Unknown)),
+    ] {
+        assert_eq!(is(is_answered, created_at, None), expected);
+    }
+    let nobody = Some(&Trail::NobodyElse);
+    assert_eq!(is(true, since, nobody), Says::Is(Outcome::PartlyApplied));
+    assert_eq!(is(false, since, nobody), Says::Is(Outcome::Unknown));
+}
+
+#[test]
+fn a_refused_create_was_not_applied_if_nothing_is_there() {
+    let create = Change::recreate(page());
+    let is = |seen: &Seen| {
+        let (kind, cause) = (StepKind::Create, Some(WikiError::NotFound));
+        let answered = Answered::Refusal;
+        says(&create, kind, answered, cause, seen, EARLY, None)
+    };
+    assert_eq!(is(&Seen::Gone), Says::Is(Outcome::NotApplied));
+    let other = found(create.after().unwrap(), titled("Other"), Vec::new());
+    assert_eq!(is(&other), Says::Wait);
+}

@@ -1,0 +1,242 @@
+//! Deletions that a caller may know: the wiki itself keeps none (W18).
+
+use std::collections::HashSet;
+
+use time::OffsetDateTime;
+
+use crate::audit::CallId;
+use crate::error::Failure;
+use crate::page::{Locale, PagePath};
+use crate::wiki::SeenPage;
+
+use super::super::audit_entry::unavailable;
+use super::super::context::Desk;
+use super::history::Past;
+
+/// How many deletions by other keys are checked: each takes a request or more to find out whether
+/// this key may read the place.
+const MOST_ASKED: usize = 20;
+
+/// A page that is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deleted {
+    /// Its id.
+    pub id: i64,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// When it was deleted, or missed; `None` if the page is gone and nobody knows since when.
+    pub at: Option<OffsetDateTime>,
+    /// When the key or the record saw it last, where it is not known when it went.
+    pub last_seen: Option<OffsetDateTime>,
+    /// The call that deleted it; `None` if it was only missing from the wiki's list.
+    pub call: Option<CallId>,
+}
+
+/// The deletions since a time, as far as they are known.
+#[derive(Debug, Default)]
+pub struct Deletions {
+    /// The pages that are gone, newest first.
+    pub pages: Vec<Deleted>,
+    /// How many more there may be.
+    pub more: usize,
+    /// Whether the content index could not be asked for the pages that it knew.
+    pub is_index_unread: bool,
+}
+
+impl Desk {
+    /// The pages deleted through this server at a time or later, those that disappeared from this
+    /// key's lists since, and those that the record, this key's reads or its content index know
+    /// and the wiki has no more, which may have gone before. Pages that the key may not read are
+    /// left out.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`, or what the wiki says.
+    pub async fn deletions(
+        &self,
+        since: OffsetDateTime,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool + Copy,
+    ) -> Result<Deletions, Failure> {
+        // Asked before the list, which has every page that these know and that is there.
+        let mut seen = self.wiki.pages_seen();
+        let indexed = self.index.ids_known().await;
+        let past = &self.past;
+        let (there, mut deleted, mut asked) =
+            past.told_by_record_and_lists(since, is_wanted).await?;
+        let indexed = match indexed {
+            Ok(ids) => {
+                let gone = ids.difference(&there).copied().collect();
+                self.index.pages_known(gone).await
+            }
+            Err(error) => Err(error),
+        };
+        let is_index_unread = indexed.is_err();
+        seen.extend(indexed.unwrap_or_default());
+        seen.retain(|page| !there.contains(&page.id));
+        past.add_seen(&mut deleted, &mut asked, seen, is_wanted)
+            .await?;
+        past.add_known(&mut deleted, &mut asked, there, is_wanted)
+            .await?;
+        deleted.sort_by_key(|page| std::cmp::Reverse((page.at, page.last_seen)));
+        Ok(Deletions {
+            pages: deleted,
+            more: asked.saturating_sub(MOST_ASKED),
+            is_index_unread,
+        })
+    }
+}
+
+impl Past {
+    /// The ids of the pages that are there, the deletions that the record and this key's lists
+    /// tell, and how many places the wiki was asked about.
+    async fn told_by_record_and_lists(
+        &self,
+        since: OffsetDateTime,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool + Copy,
+    ) -> Result<(HashSet<i64>, Vec<Deleted>, usize), Failure> {
+        // A list of now shows what the one before had. A page that is hidden now is there all the
+        // same, and must not be told as gone.
+        let unbounded = self.wiki.unbounded();
+        let there = unbounded.pages_now().await?;
+        let there: HashSet<i64> = there.iter().filter_map(|page| page.id).collect();
+        let on_record = self.audit.deleted_since(since).await;
+        let on_record = on_record.map_err(|error| unavailable(&error))?;
+        let mut deleted = Vec::new();
+        let mut asked = 0_usize;
+        for deletion in on_record {
+            let is_told = self
+                .wiki
+                .scope()
+                .admits_place(&deletion.locale, &deletion.path);
+            if !is_told || !is_wanted(&deletion.locale, &deletion.path) {
+                continue;
+            }
+            if deletion.key != Some(self.key()) {
+                asked = asked.saturating_add(1);
+                if asked > MOST_ASKED {
+                    continue;
+                }
+                let (locale, path) = (&deletion.locale, &deletion.path);
+                if !self.wiki.may_read(locale, path).await? {
+                    continue;
+                }
+            }
+            if !self.admits_deleted(deletion.call).await? {
+                continue;
+            }
+            deleted.push(Deleted {
+                id: deletion.id,
+                locale: deletion.locale,
+                path: deletion.path,
+                at: Some(deletion.time),
+                last_seen: None,
+                call: Some(deletion.call),
+            });
+        }
+        let known: HashSet<i64> = deleted.iter().map(|page| page.id).collect();
+        let missed = self.wiki.gone_pages().into_iter();
+        let missed = missed.filter(|page| {
+            page.missed >= since && !known.contains(&page.id) && is_wanted(&page.locale, &page.path)
+        });
+        deleted.extend(missed.map(|page| Deleted {
+            id: page.id,
+            locale: page.locale,
+            path: page.path,
+            at: Some(page.missed),
+            last_seen: None,
+            call: None,
+        }));
+        Ok((there, deleted, asked))
+    }
+
+    /// Adds the pages that this key or its content index saw and that are gone, nobody knows when.
+    async fn add_seen(
+        &self,
+        deleted: &mut Vec<Deleted>,
+        asked: &mut usize,
+        seen: Vec<SeenPage>,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
+    ) -> Result<(), Failure> {
+        let mut told = self.told(deleted);
+        for page in seen {
+            let (locale, path) = (&page.locale, &page.path);
+            let scope = self.wiki.scope();
+            let may_be_told = scope.admits_place(locale, path) && scope.admits_tags(&page.tags);
+            if !may_be_told || !is_wanted(locale, path) || !told.insert(page.id) {
+                continue;
+            }
+            // The page may be there, and this key may no more read it.
+            *asked = asked.saturating_add(1);
+            if *asked > MOST_ASKED || !self.wiki.may_read(locale, path).await? {
+                continue;
+            }
+            deleted.push(Deleted {
+                id: page.id,
+                locale: page.locale,
+                path: page.path,
+                at: None,
+                last_seen: Some(page.seen),
+                call: None,
+            });
+        }
+        Ok(())
+    }
+
+    /// The ids of the pages whose deletion is told already. What a list had and the next one had
+    /// not is told with its time, however long ago.
+    fn told(&self, deleted: &[Deleted]) -> HashSet<i64> {
+        let mut told: HashSet<i64> = deleted.iter().map(|page| page.id).collect();
+        told.extend(self.wiki.gone_pages().iter().map(|page| page.id));
+        told
+    }
+
+    /// Adds the pages that the record knows and that are gone, nobody knows when.
+    async fn add_known(
+        &self,
+        deleted: &mut Vec<Deleted>,
+        asked: &mut usize,
+        there: HashSet<i64>,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
+    ) -> Result<(), Failure> {
+        let known = self.audit.pages_not_among(there).await;
+        let known = known.map_err(|error| unavailable(&error))?;
+        let told = self.told(deleted);
+        for page in known {
+            let (locale, path) = (&page.locale, &page.path);
+            let may_be_told = self.wiki.scope().admits_place(locale, path);
+            if told.contains(&page.id) || !may_be_told || !is_wanted(locale, path) {
+                continue;
+            }
+            // The page may be there, and this key may no more read it: also if it could once.
+            *asked = asked.saturating_add(1);
+            if *asked > MOST_ASKED
+                || !self.wiki.may_read(locale, path).await?
+                || !self.admits_deleted(page.call).await?
+            {
+                continue;
+            }
+            deleted.push(Deleted {
+                id: page.id,
+                locale: page.locale,
+                path: page.path,
+                at: None,
+                last_seen: Some(page.time),
+                call: None,
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether a deleted page could be read, by its tags. If its tags are unknown, it could not.
+    async fn admits_deleted(&self, call: CallId) -> Result<bool, Failure> {
+        if !self.wiki.scope().asks_for_tags() {
+            return Ok(true);
+        }
+        let story = self.audit.story_for(None, &call.into()).await;
+        let Some(before) = story.ok().and_then(|story| story.before()) else {
+            return Ok(false);
+        };
+        self.admits_kept(before).await
+    }
+}

@@ -1,0 +1,169 @@
+//! Recorded writes, as far as a key may know them: calls, and pages as they were.
+
+use std::sync::Arc;
+
+use crate::audit::{
+    AuditLog, CallId, CallSelector, CallStory, Client, Proposal, StateOfPage, StoryError,
+};
+use crate::error::{Code, Failure};
+use crate::page::{Date, Field, PageReading};
+use crate::wiki::Wiki;
+
+use super::super::audit_entry::unavailable;
+
+/// The answer about a call that is not on record, or that the caller may not know.
+pub(in crate::write) const NOT_ON_RECORD: &str = "No write of that call is on record.";
+
+/// Recorded writes to a wiki, as far as a key may know them.
+#[derive(Debug, Clone)]
+pub struct Past {
+    pub(in crate::write) wiki: Arc<Wiki>,
+    pub(in crate::write) audit: Arc<AuditLog>,
+}
+
+impl Past {
+    pub(in crate::write) const fn new(wiki: Arc<Wiki>, audit: Arc<AuditLog>) -> Self {
+        Self { wiki, audit }
+    }
+
+    /// The records of a call, if it is this client's.
+    ///
+    /// # Errors
+    /// `NOTHING_TO_UNDO` if there is none, or several begin like that; `AUDIT_UNAVAILABLE`.
+    pub async fn story(
+        &self,
+        call: &CallSelector,
+        owner: Option<&Client>,
+    ) -> Result<CallStory, Failure> {
+        let found = self.audit.story_for(owner, call).await;
+        let story = found.map_err(|error| match error {
+            StoryError::NotFound => nothing(NOT_ON_RECORD),
+            StoryError::NoneLeft => {
+                nothing("No applied write is on record that was not taken back.")
+            }
+            StoryError::Ambiguous { candidates, .. } => {
+                let candidates: Vec<String> = candidates.iter().map(ToString::to_string).collect();
+                nothing("Several calls begin like that.").detail("candidates", candidates)
+            }
+            StoryError::Audit(error) => unavailable(&error),
+        })?;
+        let may = self.admits(&story).await?;
+        may.then_some(story).ok_or_else(|| nothing(NOT_ON_RECORD))
+    }
+
+    /// Whether a caller may know of a call: it may read all its places, and the pages as they were
+    /// and are.
+    ///
+    /// # Errors
+    /// What the wiki says, where its pages have to be looked at.
+    pub async fn admits(&self, story: &CallStory) -> Result<bool, Failure> {
+        let scope = self.wiki.scope();
+        if scope.is_open() {
+            return Ok(true);
+        }
+        for record in &story.records {
+            if let (Some(locale), Some(path)) = (&record.locale, &record.path)
+                && !self.wiki.admits_record(record.id, locale, path).await?
+            {
+                return Ok(false);
+            }
+        }
+        if !scope.asks_for_tags() {
+            return Ok(true);
+        }
+        let found = story.records.iter().filter_map(|record| record.found);
+        let kept = [story.before(), story.after()].into_iter().flatten();
+        for kept in kept.chain(found) {
+            if !self.admits_kept(kept).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The same for a proposal.
+    pub(in crate::write) async fn admits_proposal(
+        &self,
+        proposal: &Proposal,
+    ) -> Result<bool, Failure> {
+        if self.wiki.scope().is_open() {
+            return Ok(true);
+        }
+        for change in proposal.changes() {
+            let places = [
+                Some(&change.path),
+                change.new_path.as_ref(),
+                change.aside.as_ref(),
+            ];
+            for path in places {
+                let Some(path) = path else { continue };
+                let admits = self.wiki.admits_record(change.page, &change.locale, path);
+                if !admits.await? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Completes an old version from the state that a write of ours found: with tags, styles and
+    /// scripts, which the wiki does not keep in versions. Fields that the caller cannot read of the
+    /// present page are left out, and so are states from places that its key may not read.
+    pub async fn remember(&self, id: i64, then: &mut PageReading, now: &PageReading) {
+        let Some(time) = then.updated_at.clone() else {
+            return;
+        };
+        let (state, key) = match self.audit.found_at(id, &time).await {
+            Ok(Some(found)) => found,
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!(%error, "the records of a page could not be read");
+                return;
+            }
+        };
+        match self.may_see(&state, key, now).await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => {
+                tracing::warn!(%error, "whether a key may see a kept page could not be found out");
+                return;
+            }
+        }
+        // In old states that do not name unknown fields, an empty text may also mean that its loss
+        // was accepted.
+        let text = |text: String, now: &Option<String>| {
+            now.as_ref().and(Some(text)).filter(|text| !text.is_empty())
+        };
+        let knows_css = state.knows(Field::ScriptCss);
+        let knows_js = state.knows(Field::ScriptJs);
+        then.tags = now.tags.as_ref().and(Some(state.tags));
+        then.script_css = text(state.script_css, &now.script_css).filter(|_| knows_css);
+        then.script_js = text(state.script_js, &now.script_js).filter(|_| knows_js);
+    }
+}
+
+impl Past {
+    /// The calls of ours that left these states of pages, in their order; `None` where the record
+    /// has no such write.
+    pub async fn calls_that_left(&self, states: Vec<StateOfPage>) -> Vec<Option<CallId>> {
+        let count = states.len();
+        match self.audit.writes_that_left(states).await {
+            Ok(calls) => calls,
+            Err(error) => {
+                tracing::warn!(%error, "the record could not be asked for writes of ours");
+                vec![None; count]
+            }
+        }
+    }
+
+    /// The same for one state, where its page and time are known.
+    pub async fn call_that_left(&self, page: Option<i64>, at: Option<&Date>) -> Option<CallId> {
+        let state = (page?, at?.clone());
+        self.calls_that_left(vec![state]).await.pop().flatten()
+    }
+}
+
+/// The failure that there is nothing to take back.
+pub(in crate::write) fn nothing(message: &str) -> Failure {
+    Failure::new(Code::NothingToUndo, message)
+}

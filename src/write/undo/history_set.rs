@@ -1,0 +1,253 @@
+//! A set of changes by its records: its outcome in another run or another process.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::audit::{CallId, CallStory, Client, Event, Omitted, Outcome, Record};
+use crate::change::{Operation, StepKind};
+use crate::error::Failure;
+use crate::gates::LeftOut;
+use crate::page::{Locale, PagePath};
+
+use super::super::answer::{
+    NotTakenBack, Notes, SetAnswer, SetMember, SetOutcome, Target, ThingNamed,
+};
+use super::super::audit_entry::unavailable;
+use super::super::source::proposal::set::LEFT_OUT;
+use super::history::Past;
+
+/// The word on record if the server ended before all of a set was sent.
+pub(in crate::write) const INTERRUPTED: &str = "interrupted";
+
+/// The changes of a set that were attempted, in order.
+#[derive(Debug)]
+pub(in crate::write) struct Sent {
+    changes: Vec<CallStory>,
+    /// Which call took which change back when the set failed.
+    taken_back: HashMap<CallId, CallId>,
+    /// Why changes are there although the set was taken back.
+    not_taken_back: HashMap<CallId, NotTakenBack>,
+}
+
+impl Sent {
+    /// Sorts the calls of a set.
+    pub(in crate::write) fn of(calls: Vec<CallStory>) -> Self {
+        let own: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
+        let (mut changes, mut taken_back) = (Vec::new(), HashMap::new());
+        let mut not_taken_back = HashMap::new();
+        for call in calls {
+            let undoes = call.records.iter().find_map(|record| record.undoes);
+            match undoes.filter(|undone| own.contains(undone)) {
+                Some(undone) if is_back(&call) => {
+                    taken_back.insert(undone, call.call);
+                }
+                Some(undone) => {
+                    not_taken_back.extend(why(&call).map(|why| (undone, why)));
+                }
+                None => changes.push(call),
+            }
+        }
+        Self {
+            changes,
+            taken_back,
+            not_taken_back,
+        }
+    }
+
+    /// Whether an attempt has no outcome yet.
+    pub(in crate::write) fn is_open(&self) -> bool {
+        self.changes.iter().any(CallStory::is_open)
+    }
+
+    fn is_there(&self, call: &CallStory) -> bool {
+        let is_applied = matches!(
+            call.outcome(),
+            Some(Outcome::Applied | Outcome::PartlyApplied)
+        );
+        let is_back = self.taken_back.contains_key(&call.call);
+        is_applied && (!is_back || self.not_taken_back.contains_key(&call.call))
+    }
+
+    /// The pages that stand at their temporary places, with the call that took each there.
+    pub(in crate::write) fn aside(&self) -> impl Iterator<Item = (&CallStory, &PagePath)> {
+        let there = self.changes.iter().filter(|call| self.is_there(call));
+        there.filter_map(|call| Some((call, stands_at(call)?)))
+    }
+
+    /// How many of its changes are on the wiki.
+    pub(in crate::write) fn applied(&self) -> usize {
+        self.changes
+            .iter()
+            .filter(|call| self.is_there(call))
+            .count()
+    }
+
+    /// The outcome of a set that was cut short. Changes that were never attempted are not on
+    /// record, so it never counts as wholly applied.
+    pub(in crate::write) fn outcome(&self) -> Outcome {
+        let is_unknown = |call: &CallStory| call.outcome() == Some(Outcome::Unknown);
+        if self.changes.iter().any(is_unknown) {
+            Outcome::Unknown
+        } else if self.applied() > 0 {
+            Outcome::PartlyApplied
+        } else {
+            Outcome::NotApplied
+        }
+    }
+}
+
+impl Past {
+    /// A set of this client, or of anybody if no client is given, by its records; `None` if there
+    /// is no such set.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`.
+    pub(in crate::write) async fn change_set(
+        &self,
+        id: CallId,
+        owner: Option<&Client>,
+    ) -> Result<Option<SetAnswer>, Failure> {
+        let calls = self.audit.calls_of_set(id).await;
+        let calls = calls.map_err(|error| unavailable(&error))?;
+        let is_own = |call: &CallStory| {
+            let mut clients = call
+                .records
+                .iter()
+                .filter_map(|record| record.client.as_ref());
+            owner.is_none_or(|owner| clients.any(|client| owner.is_same_owner(client)))
+        };
+        if calls.is_empty() || !calls.iter().all(is_own) {
+            return Ok(None);
+        }
+        for call in &calls {
+            if !self.admits(call).await? {
+                return Ok(None);
+            }
+        }
+        let end = match self.story(&id.into(), owner).await {
+            Ok(story) => story.records.into_iter().rev().find(is_end),
+            Err(_) => None,
+        };
+        let left_out = match &end {
+            Some(end) => self.left_out(end).await,
+            None => Vec::new(),
+        };
+        let outcome = match end {
+            Some(end) => outcome_of(&end),
+            None => self.without_end(id).await?,
+        };
+        let sent = Sent::of(calls);
+        let members = sent.changes.iter().map(|call| self.member(call, &sent));
+        Ok(Some(SetAnswer {
+            call: id,
+            outcome,
+            members: members.collect(),
+            left_out,
+            links_left: Vec::new(),
+            notes: Notes::default(),
+        }))
+    }
+
+    /// The changes of a proposed set that a person left out when it was applied.
+    async fn left_out(&self, end: &Record) -> Vec<LeftOut> {
+        let omitted = end.reason.as_deref().and_then(Omitted::read);
+        let id = end.proposal.as_deref().and_then(|id| id.parse().ok());
+        let (Some(omitted), Some(id)) = (omitted, id) else {
+            return Vec::new();
+        };
+        // What is purged is not told any more.
+        let Ok(proposal) = self.audit.proposal(id).await else {
+            return Vec::new();
+        };
+        if !self.admits_proposal(&proposal).await.unwrap_or(false) {
+            return Vec::new();
+        }
+        let changes = proposal.changes().enumerate();
+        changes
+            .filter(|(number, _)| omitted.numbers().contains(number))
+            .map(|(_, one)| LeftOut {
+                id: one.page.unwrap_or_default(),
+                path: Some(one.path),
+                why: LEFT_OUT.into(),
+            })
+            .collect()
+    }
+
+    /// The outcome of a set without an end: a living server is sending it, or it was cut short.
+    async fn without_end(&self, id: CallId) -> Result<SetOutcome, Failure> {
+        let open = self.audit.left_open(None).await;
+        let open = open.map_err(|error| unavailable(&error))?;
+        let is_cut = open.sets.iter().any(|open| open.set == id);
+        Ok(if is_cut {
+            SetOutcome::Interrupted
+        } else {
+            SetOutcome::Applying
+        })
+    }
+
+    /// A call that is no part of a set, as the one change of a set.
+    pub(in crate::write) fn alone(&self, call: &CallStory) -> SetMember {
+        self.member(call, &Sent::of(Vec::new()))
+    }
+
+    fn member(&self, call: &CallStory, sent: &Sent) -> SetMember {
+        let records = || call.records.iter().rev();
+        let locale = records().find_map(|record| record.locale.clone());
+        let locale = locale.unwrap_or_else(|| Locale::as_stored(""));
+        let path = call.place().unwrap_or_else(|| PagePath::as_stored(""));
+        let fields = call.records.first().map(|record| record.fields.clone());
+        SetMember {
+            call: call.call,
+            operation: call.operation().unwrap_or(Operation::Update),
+            target: Target {
+                id: call.id(),
+                url: self.wiki.page_url(&locale, &path),
+                locale: locale.as_str().to_owned(),
+                path: path.as_str().to_owned(),
+                title: String::new(),
+                thing: ThingNamed::default(),
+            },
+            changed: fields.unwrap_or_default(),
+            outcome: call.outcome(),
+            taken_back: sent.taken_back.get(&call.call).copied(),
+            failure: None,
+            not_taken_back: sent.not_taken_back.get(&call.call).cloned(),
+            stands_at: stands_at(call)
+                .filter(|_| sent.is_there(call))
+                .map(|path| path.as_str().to_owned()),
+        }
+    }
+}
+
+/// Whether an undo took its change back, or found it gone.
+fn is_back(undo: &CallStory) -> bool {
+    matches!(undo.outcome(), Some(Outcome::Applied | Outcome::Unchanged))
+}
+
+/// Why an undo did not take its change back, or why that is there again.
+fn why(undo: &CallStory) -> Option<NotTakenBack> {
+    let mut records = undo.records.iter().rev();
+    records.find_map(|record| {
+        Some(NotTakenBack {
+            code: record.code.clone()?,
+            message: record.reason.clone()?,
+        })
+    })
+}
+
+/// The temporary path at which a call left its page.
+fn stands_at(call: &CallStory) -> Option<&PagePath> {
+    let last = call.last_applied()?;
+    let is_aside = last.step.as_deref() == Some(StepKind::Aside.as_str());
+    last.aside.as_ref().filter(|_| is_aside)
+}
+
+fn is_end(record: &Record) -> bool {
+    record.event == Event::Outcome && record.set == record.call
+}
+
+fn outcome_of(end: &Record) -> SetOutcome {
+    if end.decision.as_deref() == Some(INTERRUPTED) && end.outcome != Some(Outcome::Unknown) {
+        return SetOutcome::Interrupted;
+    }
+    SetOutcome::of(end.outcome)
+}

@@ -1,0 +1,354 @@
+//! Settles the open attempts of killed runs by reading, and records their outcomes in this run
+//! under the old calls.
+//!
+//! A reading proves what is there, not what the wiki may still do (W19). So the promised state is
+//! *applied* and the old state is *unknown*. Of a mixture only the fields of the step count, since
+//! somebody else may have written the page meanwhile.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt as _, stream};
+
+use tokio::sync::{Mutex, OnceCell};
+
+use crate::audit::{AuditError, AuditLog, Keep, KeptState, OpenAttempt, OpenSet, Outcome};
+use crate::change::{Change, Proof, StepKind};
+use crate::page::{Field, PageState};
+use crate::wiki::{Wiki, WikiError};
+
+use super::super::audit_entry::is_worth_keeping;
+use super::super::stages::verify::expected::{Made, Promise, Seen};
+use super::super::stages::verify::history::{Trail, follow};
+use super::super::timeouts::Patience;
+use super::super::undo::history_set;
+
+/// The most attempts that one start takes up, the newest first.
+const MOST: usize = 64;
+/// How long after a try that left attempts of this run open they are tried again.
+const AGAIN: Duration = Duration::from_secs(30);
+/// How many are settled concurrently.
+const AT_ONCE: usize = 4;
+
+/// The outcome of an attempt.
+#[derive(Debug)]
+struct Verdict {
+    outcome: Outcome,
+    /// The id of the page that the attempt created, if it was found.
+    id: Option<i64>,
+    /// The page as the attempt left it, if that is not as promised.
+    left: Option<PageState>,
+}
+
+/// Why an attempt stays open until the next start.
+#[derive(Debug, thiserror::Error)]
+enum StaysOpen {
+    #[error(transparent)]
+    Wiki(#[from] WikiError),
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    #[error("the key cannot read what was written")]
+    Unreadable,
+}
+
+/// Settles the open attempts of earlier runs once, with the server's own key; and those of this one that
+/// there was no room to put on record, once there is.
+#[derive(Debug)]
+pub(in crate::write) struct Recovery {
+    wiki: Arc<Wiki>,
+    audit: Arc<AuditLog>,
+    patience: Patience,
+    keep: Keep,
+    once: OnceCell<()>,
+    /// When it was last tried to settle attempts of this run in vain.
+    tried: Mutex<Option<Instant>>,
+}
+
+impl Recovery {
+    pub(in crate::write) fn new(
+        wiki: Arc<Wiki>,
+        audit: Arc<AuditLog>,
+        patience: Patience,
+        keep: Keep,
+    ) -> Self {
+        Self {
+            wiki,
+            audit,
+            patience,
+            keep,
+            once: OnceCell::new(),
+            tried: Mutex::default(),
+        }
+    }
+
+    /// Waits until the open attempts of earlier runs are settled as far as possible. Runs once, and
+    /// again if there was no room to put outcomes on record; takes at most 1.5 times as long as
+    /// settling one write.
+    pub(in crate::write) async fn done(&self) {
+        self.once.get_or_init(|| self.in_time()).await;
+        if !self.audit.has_unsettled() {
+            return;
+        }
+        // Who comes second waits until the first is done.
+        let mut tried = self.tried.lock().await;
+        let is_due = tried.is_none_or(|tried| tried.elapsed() >= AGAIN);
+        if !is_due || !self.audit.has_unsettled() || self.audit.go_on().await.is_err() {
+            return;
+        }
+        self.in_time().await;
+        if let Err(error) = self.audit.forget_settled().await {
+            tracing::warn!(%error, "what is settled of this run could not be looked for");
+        }
+        *tried = self.audit.has_unsettled().then(Instant::now);
+    }
+
+    async fn in_time(&self) {
+        let longest = self.patience.settling * 3 / 2;
+        match tokio::time::timeout(longest, self.recover()).await {
+            Ok(Ok(()) | Err(AuditError::Ended)) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "attempts that are open could not be looked for");
+            }
+            Err(_) => {
+                tracing::warn!("attempts that are open could not be settled in time");
+            }
+        }
+    }
+
+    async fn recover(&self) -> Result<(), AuditError> {
+        let days = Some(self.keep.days);
+        if self.audit.left_open(days).await?.is_empty() {
+            return Ok(());
+        }
+        // After waiting here, the outcomes of the process before us are on record.
+        let _turn = self.audit.lock_recovery(self.patience.queueing).await?;
+        let open = self.audit.left_open(days).await?;
+        stream::iter(open.attempts.into_iter().rev().take(MOST))
+            .for_each_concurrent(AT_ONCE, |attempt| self.take_up(attempt))
+            .await;
+        // A set ends once every attempted change of it has an outcome.
+        for set in open.sets.into_iter().rev().take(MOST) {
+            self.end_set(&set).await?;
+        }
+        Ok(())
+    }
+
+    /// Records the end of a set whose server ended first.
+    async fn end_set(&self, open: &OpenSet) -> Result<(), AuditError> {
+        let call = open.set;
+        let sent = history_set::Sent::of(self.audit.calls_of_set(call).await?);
+        if sent.is_open() {
+            return Ok(());
+        }
+        let outcome = sent.outcome();
+        let mut entry = open.outcome(outcome);
+        entry.decision = Some(history_set::INTERRUPTED.to_owned());
+        let why = if self.audit.has_unsettled() {
+            "There was no room for records"
+        } else {
+            "Its server ended"
+        };
+        let standing = match sent.aside().count() {
+            0 => "",
+            _ => " A page stands at its temporary place; undo brings it back.",
+        };
+        let applied = sent.applied();
+        entry.reason = Some(format!(
+            "{why} while it was sent; {applied} of its changes are applied.{standing}"
+        ));
+        if let Some((one, path)) = sent.aside().next() {
+            entry.id = one.id();
+            entry.aside = Some(path.clone());
+        }
+        self.audit.record(entry).await?;
+        let outcome = outcome.as_str();
+        tracing::warn!(%call, outcome, "a set that an earlier run left open is settled");
+        Ok(())
+    }
+
+    async fn take_up(&self, attempt: OpenAttempt) {
+        let (call, step) = (attempt.call, attempt.step.as_deref().unwrap_or_default());
+        match self.settle_late(&attempt).await {
+            Ok((Outcome::Applied, page)) => {
+                tracing::warn!(%call, step, page, "an attempt that an earlier run left open was applied");
+            }
+            Ok((outcome, page)) => {
+                let outcome = outcome.as_str();
+                tracing::warn!(%call, step, page, outcome, "an attempt that an earlier run left open is settled");
+            }
+            Err(StaysOpen::Audit(AuditError::Ended)) => {}
+            Err(error) => {
+                let page = attempt.id;
+                tracing::warn!(%call, step, page, %error, "an attempt of an earlier run stays open");
+            }
+        }
+    }
+
+    /// Settles an attempt and records it; returns its outcome and the page's id.
+    async fn settle_late(
+        &self,
+        attempt: &OpenAttempt,
+    ) -> Result<(Outcome, Option<i64>), StaysOpen> {
+        if !attempt.may_be_sent {
+            let mut entry = attempt.outcome(Outcome::NotApplied);
+            let why = "There was no room for the record of the attempt, so nothing was sent.";
+            entry.reason = Some(why.to_owned());
+            self.audit.record(entry).await?;
+            return Ok((Outcome::NotApplied, attempt.id));
+        }
+        let verdict = match self.change_of(attempt).await? {
+            Some(change) => self.find_out(&change, attempt).await?,
+            None => Verdict::UNKNOWN,
+        };
+        let mut entry = attempt.outcome(verdict.outcome);
+        entry.reason = Some("Found by reading the page in a later run.".to_owned());
+        entry.id = verdict.id.or(entry.id);
+        if let Some(left) = &verdict.left {
+            entry.found = Some(self.audit.keep(left).await?);
+        }
+        let page = entry.id;
+        self.audit.record(entry).await?;
+        Ok((verdict.outcome, page))
+    }
+
+    /// The change, made again from its kept states; `None` if they are lost.
+    async fn change_of(&self, attempt: &OpenAttempt) -> Result<Option<Change>, AuditError> {
+        let kept = async |name: Option<KeptState>| match name {
+            Some(name) => self.audit.kept(name).await.map(Some),
+            None => Ok(None),
+        };
+        match (kept(attempt.before).await, kept(attempt.after).await) {
+            (Ok(before), Ok(after)) => {
+                let change = Change::of_states(before, after);
+                Ok(change.map(|change| {
+                    let is_written = attempt.step.as_deref() == Some(StepKind::Update.as_str());
+                    let change = change.by_way_of(attempt.aside.clone());
+                    change.rendered_anew(is_written)
+                }))
+            }
+            (Err(error), _) | (_, Err(error)) => match error {
+                AuditError::Missing | AuditError::Damaged => Ok(None),
+                error => Err(error),
+            },
+        }
+    }
+
+    async fn find_out(&self, change: &Change, attempt: &OpenAttempt) -> Result<Verdict, StaysOpen> {
+        if let Some(expired) = self.wiki.expired() {
+            return Err(expired.into());
+        }
+        let is_it = |step: &str| attempt.step.as_deref() == Some(step);
+        let step = change.steps().into_iter().find(|step| is_it(step.as_str()));
+        let Some((step, promise)) = step.and_then(|step| Some((step, Promise::of(change, step)?)))
+        else {
+            return Ok(Verdict::UNKNOWN);
+        };
+        let seen = self.last_seen(&promise, attempt.age()).await?;
+        let age = time::Duration::try_from(attempt.age()).unwrap_or(time::Duration::MAX);
+        let sent_at = self.wiki.now().saturating_sub(age);
+        let is_kept = promise.is_kept(&seen);
+        match (&promise, seen) {
+            (Promise::Deleted { .. }, Seen::Gone) => Ok(Verdict {
+                outcome: Outcome::Applied,
+                ..Verdict::UNKNOWN
+            }),
+            (Promise::Created { .. }, Seen::Page(found))
+                if found.made(sent_at) == Made::BeforeTheAttempt =>
+            {
+                Ok(Verdict::UNKNOWN)
+            }
+            (_, Seen::Page(found)) if is_kept => {
+                let proof = found.proof;
+                // A key that sees only half of a new page cannot tell it from another's.
+                let is_unread = |field: &Field| proof.unverified.contains(field);
+                if change.fields().iter().any(is_unread) {
+                    return Err(StaysOpen::Unreadable);
+                }
+                let promised = change.after_step(step);
+                Ok(Verdict {
+                    outcome: Outcome::Applied,
+                    id: proof.found.id,
+                    left: Some(proof.found)
+                        .filter(|found| is_worth_keeping(found, promised.as_ref())),
+                })
+            }
+            (Promise::Changed { before, after, .. }, Seen::Page(found)) => {
+                // Somebody else may have written after it.
+                if found.is_later_than(before)
+                    && let Trail::Applied(since) = follow(
+                        &self.wiki,
+                        &promise,
+                        &found,
+                        sent_at,
+                        self.patience.settling,
+                    )
+                    .await
+                {
+                    return Ok(Verdict {
+                        outcome: Outcome::Applied,
+                        id: None,
+                        left: Some(since.proof.found),
+                    });
+                }
+                Ok(mixture(before, after, &found.proof))
+            }
+            (Promise::Created { .. } | Promise::Deleted { .. }, Seen::Page(_))
+            | (Promise::Created { .. } | Promise::Changed { .. }, Seen::Gone) => {
+                Ok(Verdict::UNKNOWN)
+            }
+        }
+    }
+
+    /// The page as promised, or as it was seen twice, some time apart, once the wiki should be done
+    /// with an attempt of this age.
+    async fn last_seen(&self, promise: &Promise<'_>, age: Duration) -> Result<Seen, StaysOpen> {
+        let wait = self.patience.settling.saturating_sub(age);
+        let began = Instant::now();
+        let mut last: Option<(Seen, Instant)> = None;
+        loop {
+            self.audit.check()?;
+            let seen = promise.read(&self.wiki, None).await?;
+            let since = match &last {
+                Some((last, since)) if *last == seen => *since,
+                _ => Instant::now(),
+            };
+            let is_final = began.elapsed() >= wait && since.elapsed() >= self.patience.apart;
+            if is_final || promise.is_kept(&seen) {
+                return Ok(seen);
+            }
+            last = Some((seen, since));
+            tokio::time::sleep(self.patience.pause).await;
+        }
+    }
+}
+
+impl Verdict {
+    const UNKNOWN: Self = Self {
+        outcome: Outcome::Unknown,
+        id: None,
+        left: None,
+    };
+}
+
+/// A page that is not as promised. Each field of the step that is not as before counts as written.
+/// If it is not as promised either, somebody wrote it since; it counts as promised, so that an undo
+/// finds the conflict.
+fn mixture(before: &PageState, after: &PageState, proof: &Proof) -> Verdict {
+    let fields = before.difference(after);
+    if fields.iter().all(|field| proof.differing.contains(field)) {
+        return Verdict::UNKNOWN;
+    }
+    let mut left = before.clone();
+    for field in fields {
+        if !proof.differing.contains(&field) {
+            left.take(field, &proof.found);
+        } else if !before.same(&proof.found, field) {
+            left.take(field, after);
+        }
+    }
+    Verdict {
+        outcome: Outcome::PartlyApplied,
+        left: Some(left),
+        ..Verdict::UNKNOWN
+    }
+}
