@@ -24,14 +24,14 @@ const TRIES: usize = 8;
 
 /// The owner of a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Owner {
+pub(crate) struct FileOwner {
     /// The user.
     pub(crate) user: u32,
     /// The group.
     pub(crate) group: u32,
 }
 
-impl Owner {
+impl FileOwner {
     /// The owner by what the system says of a file.
     pub(crate) fn of(metadata: &Metadata) -> Self {
         Self {
@@ -76,7 +76,7 @@ pub(crate) fn make(path: &Path) -> io::Result<File> {
 /// Makes a file that shall replace another one; if that exists, the new one gets its owner.
 pub(crate) fn make_in_place_of(old: &Path, path: &Path) -> io::Result<File> {
     let old = std::fs::symlink_metadata(old).ok();
-    make_for(path, old.as_ref().map(Owner::of))
+    make_for(path, old.as_ref().map(FileOwner::of))
 }
 
 /// Opens a file to be read and written, and makes it if it is not there. In all of these, a link
@@ -140,12 +140,12 @@ fn open_with(path: &Path, how: OFlags) -> io::Result<File> {
     Err(io::ErrorKind::ResourceBusy.into())
 }
 
-fn make_for(path: &Path, owner: Option<Owner>) -> io::Result<File> {
+fn make_for(path: &Path, owner: Option<FileOwner>) -> io::Result<File> {
     let how = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     make_with(path, owner, how)
 }
 
-fn make_with(path: &Path, owner: Option<Owner>, how: OFlags) -> io::Result<File> {
+fn make_with(path: &Path, owner: Option<FileOwner>, how: OFlags) -> io::Result<File> {
     let how = how | OFlags::CREATE | OFlags::EXCL;
     if !may_hand_over() {
         return Ok(openat(CWD, path, how, FILE)?.into());
@@ -154,7 +154,7 @@ fn make_with(path: &Path, owner: Option<Owner>, how: OFlags) -> io::Result<File>
     let file = openat(&dir, name, how, FILE)?;
     let taken = match owner {
         Some(owner) => owner.take(&file),
-        None => Owner::of_open(&dir).and_then(|owner| owner.take(&file)),
+        None => FileOwner::of_open(&dir).and_then(|owner| owner.take(&file)),
     };
     if let Err(error) = taken {
         // Nobody has seen the file yet. If this fails too, `doctor` reports the file.
@@ -173,7 +173,7 @@ fn make_dir(path: &Path) -> io::Result<()> {
     }
     let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = openat(&parent, name, how, Mode::empty())?;
-    Owner::of_open(&parent)?.take(made)
+    FileOwner::of_open(&parent)?.take(made)
 }
 
 /// The directory that a path leads to, held open, and the last name.

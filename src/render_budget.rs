@@ -39,10 +39,10 @@ const MOST_OF_SMALL: usize = 2 * 1024 * 1024;
 /// No room was found in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("Too many large pages are compared at this moment.")]
-pub struct NoRoom;
+pub struct RenderBudgetExceeded;
 
-impl From<NoRoom> for Failure {
-    fn from(no_room: NoRoom) -> Self {
+impl From<RenderBudgetExceeded> for Failure {
+    fn from(no_room: RenderBudgetExceeded) -> Self {
         Self::new(Code::RateLimited, no_room.to_string())
             .hint("Nothing was changed. Wait a few seconds, then call again, one call at a time.")
             .detail("retryAfterSeconds", RETRY_AFTER)
@@ -61,30 +61,30 @@ struct Budget {
 static OF_PROCESS: LazyLock<Arc<Budget>> = LazyLock::new(|| Arc::new(Budget::new(PATIENCE)));
 
 tokio::task_local! {
-    static CALL: Call;
+    static CALL: CallBudget;
 }
 
 /// What a call that shows differences has of the room.
 #[derive(Debug)]
-struct Call {
+struct CallBudget {
     budget: Arc<Budget>,
-    held: Mutex<Held>,
+    held: Mutex<BudgetUsage>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct BudgetUsage {
     /// Its texts, in bytes.
     texts: usize,
     /// Answers up to this size are counted with them, in bytes.
     covered: usize,
     /// How far the answer that is coming may grow, in bytes.
     granted: usize,
-    room: Option<Room>,
+    room: Option<BudgetPermit>,
 }
 
 /// Room that is taken; it is free once this is dropped.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct BudgetPermit {
     bytes: usize,
     units: OwnedSemaphorePermit,
 }
@@ -98,14 +98,14 @@ pub(crate) fn within<F: Future>(work: F) -> impl Future<Output = F::Output> {
         if CALL.try_with(|_| ()).is_ok() {
             return work.await;
         }
-        let call = Call::of(Arc::clone(&OF_PROCESS));
+        let call = CallBudget::of(Arc::clone(&OF_PROCESS));
         CALL.scope(call, work).await
     }
 }
 
 /// Reads what holds no texts of pages, such as a list of pages, which others bound: it is not counted.
 pub(crate) fn uncounted<F: Future>(work: F) -> impl Future<Output = F::Output> {
-    let call = Call::of(Arc::clone(&OF_PROCESS));
+    let call = CallBudget::of(Arc::clone(&OF_PROCESS));
     call.held().granted = usize::MAX;
     CALL.scope(call, Box::pin(work))
 }
@@ -114,8 +114,8 @@ pub(crate) fn uncounted<F: Future>(work: F) -> impl Future<Output = F::Output> {
 /// hold the same pages are counted with them.
 ///
 /// # Errors
-/// [`NoRoom`], if there is none for a while.
-pub(crate) async fn hold(texts: usize) -> Result<(), NoRoom> {
+/// [`RenderBudgetExceeded`], if there is none for a while.
+pub(crate) async fn hold(texts: usize) -> Result<(), RenderBudgetExceeded> {
     let _ = CALL.try_with(|call| {
         let mut held = call.held();
         held.covered = held.covered.max(texts);
@@ -124,7 +124,7 @@ pub(crate) async fn hold(texts: usize) -> Result<(), NoRoom> {
 }
 
 /// Counts texts of this many bytes in all.
-async fn count(texts: usize) -> Result<(), NoRoom> {
+async fn count(texts: usize) -> Result<(), RenderBudgetExceeded> {
     let missing = CALL.try_with(|call| {
         let mut held = call.held();
         held.texts = held.texts.max(texts);
@@ -153,8 +153,8 @@ pub(crate) fn lacks_room(come: usize) -> bool {
 /// Takes room for the rest of an answer of the wiki, which is of this size in all or unknown.
 ///
 /// # Errors
-/// [`NoRoom`], if there is none for a while.
-pub(crate) async fn grow(come: usize, whole: Option<usize>) -> Result<(), NoRoom> {
+/// [`RenderBudgetExceeded`], if there is none for a while.
+pub(crate) async fn grow(come: usize, whole: Option<usize>) -> Result<(), RenderBudgetExceeded> {
     let granted = match whole {
         Some(whole) => whole.max(come),
         None if come <= SMALL_ANSWER => SMALL_ANSWER,
@@ -175,8 +175,8 @@ pub(crate) async fn grow(come: usize, whole: Option<usize>) -> Result<(), NoRoom
 /// for room then has no request under way.
 ///
 /// # Errors
-/// [`NoRoom`], if there is none for a while.
-pub(crate) async fn expect_answer(bytes: usize) -> Result<(), NoRoom> {
+/// [`RenderBudgetExceeded`], if there is none for a while.
+pub(crate) async fn expect_answer(bytes: usize) -> Result<(), RenderBudgetExceeded> {
     if lacks_room(bytes) {
         grow(bytes, Some(bytes)).await?;
     }
@@ -196,12 +196,12 @@ pub(crate) fn counted() -> usize {
 
 /// Gives back what this call has: from here on it shows nothing.
 pub(crate) fn give_back() {
-    let _ = CALL.try_with(|call| *call.held() = Held::default());
+    let _ = CALL.try_with(|call| *call.held() = BudgetUsage::default());
 }
 
 /// What of the call's room an answer of this many bytes needs until it is sent; the rest is free.
 /// `None` if the call has none.
-pub(crate) fn keep_for_answer(bytes: usize) -> Option<Room> {
+pub(crate) fn keep_for_answer(bytes: usize) -> Option<BudgetPermit> {
     let held = CALL.try_with(|call| std::mem::take(&mut *call.held()));
     let mut room = held.ok()?.room?;
     room.shrink_to(bytes.next_multiple_of(UNIT));
@@ -213,7 +213,7 @@ const fn both(answer: usize) -> usize {
     answer.saturating_mul(2)
 }
 
-impl Call {
+impl CallBudget {
     fn of(budget: Arc<Budget>) -> Self {
         Self {
             budget,
@@ -221,12 +221,12 @@ impl Call {
         }
     }
 
-    fn held(&self) -> std::sync::MutexGuard<'_, Held> {
+    fn held(&self) -> std::sync::MutexGuard<'_, BudgetUsage> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
+impl BudgetUsage {
     /// Whether it has this much room; if it has less, it gives that back.
     fn gave_back_for(&mut self, bytes: usize) -> bool {
         let is_enough = self.room.as_ref().map_or(0, |room| room.bytes) >= bytes;
@@ -248,7 +248,7 @@ impl Held {
     }
 }
 
-impl Room {
+impl BudgetPermit {
     /// Gives back what is more than this. What is little does not move to the room of small calls:
     /// it would have to wait for it.
     fn shrink_to(&mut self, bytes: usize) {
@@ -282,7 +282,7 @@ impl Budget {
         bytes
     }
 
-    async fn take(&self, bytes: usize) -> Result<Option<Room>, NoRoom> {
+    async fn take(&self, bytes: usize) -> Result<Option<BudgetPermit>, RenderBudgetExceeded> {
         if bytes == 0 {
             return Ok(None);
         }
@@ -291,11 +291,13 @@ impl Budget {
         } else {
             &self.large
         };
-        let count = u32::try_from(bytes / UNIT).map_err(|_| NoRoom)?;
+        let count = u32::try_from(bytes / UNIT).map_err(|_| RenderBudgetExceeded)?;
         let taking = Arc::clone(of).acquire_many_owned(count);
         let taken = tokio::time::timeout(self.patience, taking).await;
-        let units = taken.map_err(|_| NoRoom)?.map_err(|_| NoRoom)?;
-        Ok(Some(Room { bytes, units }))
+        let units = taken
+            .map_err(|_| RenderBudgetExceeded)?
+            .map_err(|_| RenderBudgetExceeded)?;
+        Ok(Some(BudgetPermit { bytes, units }))
     }
 }
 

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use wikijs_gate::config::{Layers, Settings};
 use wikijs_gate::server::App;
 use wikijs_gate::server::http::{HttpLimits, HttpServer};
-use wikijs_gate::write::Patience;
+use wikijs_gate::write::Timeouts;
 
 use crate::handler::{Handler, Shared};
 
@@ -27,7 +27,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Nothing asks the wiki.
     let settings = Settings::read(&Layers::default().source())?;
     let (serve, shared) = (settings.serve.clone(), Arc::new(Shared::new()?));
-    let app = Arc::new(App::new(settings, Patience::default())?);
+    let app = Arc::new(App::new(settings, Timeouts::default())?);
     let handler = move || Handler::new(Arc::clone(&shared));
     let listener = TcpListener::bind(address).await?;
     HttpServer::answering(app, handler, serve, HttpLimits::default(), listener)?

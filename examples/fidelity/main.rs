@@ -32,12 +32,12 @@ use matrix::{Fields, Row, Site, names};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_gate::audit::Client;
-use wikijs_gate::config::{Settings, Source};
+use wikijs_gate::config::{Settings, SettingsSource};
 use wikijs_gate::gates::SessionId;
 use wikijs_gate::page::{Field, PageReading};
 use wikijs_gate::server::App;
-use wikijs_gate::tools::Context;
-use wikijs_gate::write::{Asker, Caller, Extent, Patience};
+use wikijs_gate::tools::ToolContext;
+use wikijs_gate::write::{Asker, Caller, Extent, Timeouts};
 
 /// Tries every way to change a page on a running Wiki.js
 #[derive(Debug, Parser)]
@@ -61,7 +61,7 @@ struct Local {
 
 impl Site for Local {
     async fn call(&self, tool: &'static str, arguments: Value) -> Result<Value, Value> {
-        let context = Context {
+        let context = ToolContext {
             wiki: Arc::clone(&self.app.wiki),
             writer: Arc::clone(&self.app.writer),
             desk: Arc::clone(&self.app.desk),
@@ -205,8 +205,8 @@ fn site(prefix: &str, audit: &TempDir, key: Option<&String>) -> Result<Local, St
         "WIKI_AUDIT_DIR" => Some(audit.path().into()),
         _ => None,
     };
-    let settings = Settings::read(&Source::new(&get)).map_err(|error| error.to_string())?;
-    let app = Arc::new(App::new(settings, Patience::default())?);
+    let settings = Settings::read(&SettingsSource::new(&get)).map_err(|error| error.to_string())?;
+    let app = Arc::new(App::new(settings, Timeouts::default())?);
     Ok(Local {
         eyes: Arc::clone(&app),
         app,

@@ -14,12 +14,14 @@ use super::anchor::sink::Anchors;
 use super::disk::blocking::blocking;
 use super::disk::fs;
 use super::disk::kept_states;
-use super::disk::layout::Place;
+use super::disk::layout::AuditLayout;
 use super::disk::locks::{PageLocks, lock_file, lock_page, lock_tree};
 use super::documents::notices::Notices;
 use super::run::own::OwnRun;
-use super::run::unsettled::{Left, Unsettled};
-use super::{AuditError, CallId, Entry, Event, FileLock, KeptState, PageLock, Pauses, TreeLock};
+use super::run::unsettled::{AbandonedRuns, Unsettled};
+use super::{
+    AuditEntry, AuditError, AuditEvent, CallId, FileLock, KeptState, PageLock, Pauses, TreeLock,
+};
 use crate::page::PageState;
 use crate::site::SiteName;
 
@@ -35,23 +37,23 @@ const ROOM_OF_HEAD: usize = 256;
 /// caller is gone.
 #[derive(Debug, Clone)]
 pub struct AuditLog {
-    shared: Arc<Shared>,
+    shared: Arc<AuditLogInner>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct AuditLogInner {
     wiki: String,
     /// The site that the wiki is reached as.
     site: OnceLock<SiteName>,
-    place: Place,
+    place: AuditLayout,
     pauses: Pauses,
     /// Gives turns to write, first come, first served; the guard moves into the writing task,
     /// independent of the caller.
-    state: Arc<Turns<State>>,
+    state: Arc<Turns<LogState>>,
     /// Why the log cannot be used, for [`AuditLog::check`], which never waits.
     over: RwLock<Option<AuditError>>,
     /// What runs left behind that there was no room to go on with.
-    left: Mutex<Left>,
+    left: Mutex<AbandonedRuns>,
     kept_bytes: AtomicU64,
     tree: Arc<Turns<()>>,
     pages: Arc<PageLocks>,
@@ -61,7 +63,7 @@ struct Shared {
 
 /// A log that is not kept alive.
 #[derive(Debug)]
-pub(super) struct WeakLog(Weak<Shared>);
+pub(super) struct WeakLog(Weak<AuditLogInner>);
 
 impl WeakLog {
     /// The log, as long as somebody else has it.
@@ -71,7 +73,7 @@ impl WeakLog {
 }
 
 #[derive(Debug)]
-enum State {
+enum LogState {
     /// No event yet: no file.
     Fresh,
     Running(OwnRun),
@@ -120,12 +122,12 @@ impl AuditLog {
 
     pub(super) fn heeding(dir: &Path, wiki_name: &str, pauses: Pauses) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(AuditLogInner {
                 wiki: wiki_name.to_owned(),
                 site: OnceLock::new(),
-                place: Place::new(dir, wiki_name),
+                place: AuditLayout::new(dir, wiki_name),
                 pauses,
-                state: Arc::new(Turns::new(State::Fresh)),
+                state: Arc::new(Turns::new(LogState::Fresh)),
                 over: RwLock::default(),
                 left: Mutex::default(),
                 kept_bytes: AtomicU64::new(0),
@@ -184,14 +186,14 @@ impl AuditLog {
             return Ok(());
         }
         self.in_turn(|shared, state| match state {
-            State::Failed(why, run) => match shared.follow(why, run) {
-                Ok(run) => (State::Running(run), Ok(())),
+            LogState::Failed(why, run) => match shared.follow(why, run) {
+                Ok(run) => (LogState::Running(run), Ok(())),
                 Err(stopped) => {
                     let (why, run) = *stopped;
-                    (State::Failed(why.clone(), run), Err(why))
+                    (LogState::Failed(why.clone(), run), Err(why))
                 }
             },
-            State::Ended => (State::Ended, Err(AuditError::Ended)),
+            LogState::Ended => (LogState::Ended, Err(AuditError::Ended)),
             state => (state, Ok(())),
         })
         .await
@@ -233,16 +235,16 @@ impl AuditLog {
         .await
     }
 
-    /// Records an attempt: written and synced. Its event is [`Event::Attempt`], whatever the entry
+    /// Records an attempt: written and synced. Its event is [`AuditEvent::Attempt`], whatever the entry
     /// says. The states that it names must be kept already.
     ///
     /// # Errors
     /// If it is not surely on record, or writes are paused at this moment: nothing may be sent
     /// then.
-    pub async fn attempt(&self, entry: Entry) -> Result<OnRecord, AuditError> {
+    pub async fn attempt(&self, entry: AuditEntry) -> Result<OnRecord, AuditError> {
         let call = entry.call;
-        let event = Event::Attempt;
-        let entry = Entry { event, ..entry };
+        let event = AuditEvent::Attempt;
+        let entry = AuditEntry { event, ..entry };
         self.in_turn(move |shared, state| match shared.pauses.look() {
             Some(pause) => (state, Err(AuditError::Paused(Box::new(pause)))),
             None => shared.write(state, &entry),
@@ -256,20 +258,22 @@ impl AuditLog {
     /// # Errors
     /// If it is not surely on record. [`AuditError::WrongEvent`] for events that only the log
     /// itself writes, and for an attempt, which has [`Self::attempt`].
-    pub async fn record(&self, entry: Entry) -> Result<(), AuditError> {
+    pub async fn record(&self, entry: AuditEntry) -> Result<(), AuditError> {
         match entry.event {
-            Event::Start | Event::Attempt | Event::Closed => Err(AuditError::WrongEvent),
-            Event::Refusal
-            | Event::Preview
-            | Event::Approval
-            | Event::Outcome
-            | Event::Proposal
-            | Event::Pause
-            | Event::Settings
-            | Event::Memory
-            | Event::Delegation
-            | Event::Purge => {
-                if let (Event::Purge, Some(anchors)) = (entry.event, self.anchors()) {
+            AuditEvent::Start | AuditEvent::Attempt | AuditEvent::Closed => {
+                Err(AuditError::WrongEvent)
+            }
+            AuditEvent::Refusal
+            | AuditEvent::Preview
+            | AuditEvent::Approval
+            | AuditEvent::Outcome
+            | AuditEvent::Proposal
+            | AuditEvent::Pause
+            | AuditEvent::Settings
+            | AuditEvent::Memory
+            | AuditEvent::Delegation
+            | AuditEvent::Purge => {
+                if let (AuditEvent::Purge, Some(anchors)) = (entry.event, self.anchors()) {
                     anchors.remove(&entry.removed);
                 }
                 let counts = entry.event.is_synced();
@@ -293,12 +297,12 @@ impl AuditLog {
     /// If the last record could not be written, or an earlier write had failed.
     pub async fn close(&self) -> Result<(), AuditError> {
         let closed = self.in_turn(|shared, state| match state {
-            State::Fresh | State::Ended => (shared.end(), Ok(())),
-            State::Running(mut run) => match run.close() {
+            LogState::Fresh | LogState::Ended => (shared.end(), Ok(())),
+            LogState::Running(mut run) => match run.close() {
                 Ok(()) => (shared.end(), Ok(())),
                 Err(error) => (shared.fail(&error, Some(run)), Err(error)),
             },
-            State::Failed(why, run) => (State::Failed(why.clone(), run), Err(why)),
+            LogState::Failed(why, run) => (LogState::Failed(why.clone(), run), Err(why)),
         });
         let closed = closed.await;
         self.anchor_now().await;
@@ -401,11 +405,11 @@ impl AuditLog {
     }
 
     /// Where it lies, for those who read it back.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> AuditLayout {
         self.shared.place.clone()
     }
 
-    async fn write(&self, entry: Entry) -> Result<(), AuditError> {
+    async fn write(&self, entry: AuditEntry) -> Result<(), AuditError> {
         self.in_turn(move |shared, state| shared.write(state, &entry))
             .await
     }
@@ -414,13 +418,13 @@ impl AuditLog {
     /// gone.
     async fn in_turn<W>(&self, work: W) -> Result<(), AuditError>
     where
-        W: FnOnce(&Shared, State) -> (State, Result<(), AuditError>) + Send + 'static,
+        W: FnOnce(&AuditLogInner, LogState) -> (LogState, Result<(), AuditError>) + Send + 'static,
     {
         let mut state = Arc::clone(&self.shared.state).lock_owned().await;
         let shared = Arc::clone(&self.shared);
         let done = blocking(move || {
             // If the work panics, the log stays in this failed state.
-            let broken_off = State::Failed(AuditError::BrokenOff, None);
+            let broken_off = LogState::Failed(AuditError::BrokenOff, None);
             let (next, result) = work(&shared, mem::replace(&mut *state, broken_off));
             *state = next;
             result
@@ -433,40 +437,42 @@ impl AuditLog {
     }
 }
 
-impl Shared {
-    fn write(&self, state: State, entry: &Entry) -> (State, Result<(), AuditError>) {
+impl AuditLogInner {
+    fn write(&self, state: LogState, entry: &AuditEntry) -> (LogState, Result<(), AuditError>) {
         let mut run = match state {
-            State::Running(run) => run,
+            LogState::Running(run) => run,
             // Without a file nothing is lost, so a later record may try again.
-            State::Fresh => match OwnRun::make(&self.place, &self.wiki, self.site.get().cloned()) {
-                Err(error) => return (State::Fresh, Err(error)),
-                Ok(mut run) => match run.start(&self.place, None) {
-                    Err(error) => return (self.fail(&error, Some(run)), Err(error)),
-                    Ok(heads) => {
-                        if let Some(anchors) = self.anchors.get() {
-                            anchors.begin(run.run(), heads);
+            LogState::Fresh => {
+                match OwnRun::make(&self.place, &self.wiki, self.site.get().cloned()) {
+                    Err(error) => return (LogState::Fresh, Err(error)),
+                    Ok(mut run) => match run.start(&self.place, None) {
+                        Err(error) => return (self.fail(&error, Some(run)), Err(error)),
+                        Ok(heads) => {
+                            if let Some(anchors) = self.anchors.get() {
+                                anchors.begin(run.run(), heads);
+                            }
+                            run
                         }
-                        run
-                    }
-                },
-            },
-            State::Failed(why, run) => match self.follow(why, run) {
+                    },
+                }
+            }
+            LogState::Failed(why, run) => match self.follow(why, run) {
                 Ok(run) => run,
                 Err(stopped) => {
                     let (why, run) = *stopped;
                     self.left().lost(entry);
-                    return (State::Failed(why.clone(), run), Err(why));
+                    return (LogState::Failed(why.clone(), run), Err(why));
                 }
             },
-            State::Ended => return (State::Ended, Err(AuditError::Ended)),
+            LogState::Ended => return (LogState::Ended, Err(AuditError::Ended)),
         };
         match run.record(entry) {
             Ok(()) => {
                 self.left().recorded(entry);
-                (State::Running(run), Ok(()))
+                (LogState::Running(run), Ok(()))
             }
             // Detected before anything was written.
-            Err(AuditError::TooLarge) => (State::Running(run), Err(AuditError::TooLarge)),
+            Err(AuditError::TooLarge) => (LogState::Running(run), Err(AuditError::TooLarge)),
             Err(error) => {
                 self.left().lost(entry);
                 (self.fail(&error, Some(run)), Err(error))
@@ -517,7 +523,7 @@ impl Shared {
         Ok(run)
     }
 
-    fn left(&self) -> std::sync::MutexGuard<'_, Left> {
+    fn left(&self) -> std::sync::MutexGuard<'_, AbandonedRuns> {
         // Entries are put in whole, so a panic elsewhere leaves them intact.
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -531,23 +537,23 @@ impl Shared {
         *self.over.write().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
-    fn fail(&self, error: &AuditError, run: Option<OwnRun>) -> State {
+    fn fail(&self, error: &AuditError, run: Option<OwnRun>) -> LogState {
         let why = match error {
             AuditError::Io(kind) => AuditError::Failed(*kind),
             other => other.clone(),
         };
         self.set_over(Some(why.clone()));
-        State::Failed(why, run)
+        LogState::Failed(why, run)
     }
 
-    fn end(&self) -> State {
+    fn end(&self) -> LogState {
         self.set_over(Some(AuditError::Ended));
-        State::Ended
+        LogState::Ended
     }
 }
 
 /// Makes and removes a file of this size beside the log.
-fn probe(place: &Place, size: usize) -> io::Result<()> {
+fn probe(place: &AuditLayout, size: usize) -> io::Result<()> {
     let path = place.probe();
     fs::make_dir(&place.wiki)?;
     let written = fs::open_lock_file(&path).and_then(|mut file| {

@@ -23,7 +23,7 @@
 //! Directories that we make are 0700, files 0600. The log fails closed: a write that cannot be
 //! recorded is not sent, which [`OnRecord`] proves to the gates.
 //!
-//! **What is never in the log:** an [`Entry`] has no member for a page's content, title,
+//! **What is never in the log:** an [`AuditEntry`] has no member for a page's content, title,
 //! description, styles or scripts, for a key or for a confirm token. So no record can hold them;
 //! the content of a change is only in the kept states.
 
@@ -40,22 +40,22 @@ mod run;
 mod testing;
 mod verify;
 
-pub use anchor::read::{AnchorWrong, Anchored, AnchorsRead};
+pub use anchor::read::{AnchorReport, AnchorWrong, AnchorsRead};
 pub use anchor::signing::{NotAKey, PublicKey, SigningKey};
 pub use anchor::sink::{AnchorFault, AnchorSettings, AnchorsTo};
 pub use disk::locks::{FileLock, PageLock, TreeLock};
 pub use documents::draft::{Draft, DraftChange, DraftName, DraftOwner};
 pub use documents::drafts::HeldDraft;
-pub use documents::pause_file::{Pause, Pauses, Told};
+pub use documents::pause_file::{Pause, PauseInfo, Pauses};
 pub use documents::proposal::{
     LinkLeftOpen, MAX_LINKS_LEFT, MAX_WHY, Proposal, ProposalState, ProposedChange,
 };
 pub(crate) use documents::proposals::OTHER;
 pub use documents::proposals::{HeldProposal, ProposalOnRecord};
-pub use entry::changed::Changed;
-pub use entry::ending::Ending;
-pub use entry::event::{Actor, Client, Entry, Event, Outcome};
-pub use entry::exclusions::Omitted;
+pub use entry::changed::ChangeDetails;
+pub use entry::ending::CallOutcome;
+pub use entry::event::{Actor, AuditEntry, AuditEvent, Client, Outcome};
+pub use entry::exclusions::Exclusions;
 pub use entry::ids::{
     ApprovalId, ArgumentDigest, CallId, ClientId, DraftId, KeptState, KeyDigest, LineHash,
     MemoryId, NotHex, ProposalId, RunId,
@@ -63,27 +63,29 @@ pub use entry::ids::{
 pub use entry::record::{Record, Unreadable};
 pub use entry::role::Role;
 pub use error::AuditError;
-pub use history::call::{CallSelector, CallStory, NotASelector, StoryError};
+pub use history::call::{CallHistory, CallHistoryError, CallSelector, NotASelector};
 pub use history::calls::Latest;
 pub use history::deletions::{Deletion, PageOnRecord};
-pub use history::filter::Filter;
-pub use history::groups::{CallGroup, GroupId, Groups, LeftOutOfGroup, Room, Seen, Survey};
+pub use history::filter::CallFilter;
+pub use history::groups::{
+    CallGroup, CallVisibility, GroupId, GroupLimits, GroupSurvey, Groups, LeftOutOfGroup,
+};
 pub use history::left_states::StateOfPage;
-pub use history::reconstruct::Rebuilt;
+pub use history::reconstruct::ReconstructedChange;
 pub use history::recreated::Recreation;
-pub use history::spent_approval::Confirmed;
-pub use history::states::Found;
-pub use history::stats::{Counts, Figures};
-pub use history::time_arg::When;
+pub use history::spent_approval::SpentApproval;
+pub use history::states::PriorState;
+pub use history::stats::{CallStats, LabelCounts};
+pub use history::time_arg::TimeArg;
 pub use history::write_count::goes_by;
 pub use log::{AuditLog, OnRecord};
 pub(crate) use purge::GRACE;
 pub use purge::{Keep, Purged};
 pub use run::clock::ClockBack;
 pub use run::heads::FileHead;
-pub use run::open_attempts::{LeftOpen, OpenAttempt, OpenSet};
+pub use run::open_attempts::{OpenAttempt, OpenSet, UnfinishedWrites};
 pub use run::reader::{Records, RunFile};
 pub use run::tail::Tail;
-pub use verify::finding::{Witness, Wrong};
+pub use verify::finding::{Evidence, LogFinding};
 pub use verify::health::Health;
-pub use verify::{Against, Checked, CheckedRun};
+pub use verify::{Against, CheckedRun, LogVerification};

@@ -31,16 +31,16 @@ use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 
 use super::disk::blocking::blocking;
-use super::disk::layout::Place;
+use super::disk::layout::AuditLayout;
 use super::disk::{fs, kept_states, locks};
 use super::documents::proposals;
 use super::run::reader::{RunFile, scan};
 use super::run::{heads, numbers};
 use super::{
-    AuditError, AuditLog, CallId, Entry, Event, FileHead, KeptState, Proposal, ProposalId,
-    ProposalState,
+    AuditEntry, AuditError, AuditEvent, AuditLog, CallId, FileHead, KeptState, Proposal,
+    ProposalId, ProposalState,
 };
-use survey::Survey;
+use survey::LogInventory;
 pub(super) use survey::{named_by, states};
 
 mod survey;
@@ -92,7 +92,7 @@ impl AuditLog {
         let log = self.clone();
         let plan = blocking(move || {
             locks::sweep(&log.place())?;
-            Plan::make(&log, keep, now)
+            PurgePlan::make(&log, keep, now)
         })
         .await?;
         let Some(plan) = plan else {
@@ -100,13 +100,13 @@ impl AuditLog {
         };
         let call = CallId::new()?;
         for removed in plan.heads.chunks(FILES_A_RECORD) {
-            let entry = Entry {
+            let entry = AuditEntry {
                 reason: Some(format!(
                     "older than {} days, or {} for proposals, or beyond {} bytes",
                     keep.days, keep.proposal_days, keep.bytes
                 )),
                 removed: removed.to_vec(),
-                ..Entry::new(call, Event::Purge)
+                ..AuditEntry::new(call, AuditEvent::Purge)
             };
             self.record(entry).await?;
         }
@@ -125,7 +125,7 @@ fn spared_since() -> SystemTime {
 
 /// Something that can be removed.
 #[derive(Debug)]
-enum Item {
+enum PurgeItem {
     Run(RunFile),
     Page(KeptState),
     Proposal(ProposalId),
@@ -133,7 +133,7 @@ enum Item {
 
 #[derive(Debug)]
 struct Doomed {
-    item: Item,
+    item: PurgeItem,
     length: u64,
     age: OffsetDateTime,
     is_old: bool,
@@ -141,26 +141,26 @@ struct Doomed {
 
 /// What to remove and what to record of it; holds the turn to purge.
 #[derive(Debug)]
-struct Plan {
+struct PurgePlan {
     doomed: Vec<Doomed>,
     heads: Vec<FileHead>,
     _turn: File,
 }
 
-impl Plan {
+impl PurgePlan {
     /// `None` if there is nothing to remove, or another process is purging.
     fn make(log: &AuditLog, keep: Keep, now: OffsetDateTime) -> Result<Option<Self>, AuditError> {
         let place = log.place();
         let Some(turn) = turn(&place)? else {
             return Ok(None);
         };
-        let mut survey = Survey::make(log, now)?;
+        let mut survey = LogInventory::make(log, now)?;
         let oldest = survey.oldest(keep.days);
         let is_old = |age| oldest.is_some_and(|oldest| age < oldest);
         let going = survey.runs.iter().filter(|aged| aged.can_go());
         let mut items: Vec<Doomed> = going
             .map(|aged| Doomed {
-                item: Item::Run(aged.run.clone()),
+                item: PurgeItem::Run(aged.run.clone()),
                 length: aged.run.length,
                 age: aged.age,
                 is_old: is_old(aged.age),
@@ -174,7 +174,7 @@ impl Plan {
         items.extend(pages.map(|(name, page)| {
             let age = page.named.unwrap_or_else(|| page.modified.into());
             Doomed {
-                item: Item::Page(name),
+                item: PurgeItem::Page(name),
                 length: page.length,
                 age,
                 is_old: is_old(age),
@@ -214,12 +214,12 @@ impl Plan {
                 break;
             }
             let (is_gone, count) = match &doomed.item {
-                Item::Page(name) => (
+                PurgeItem::Page(name) => (
                     kept_states::remove(&place, *name, spared)?,
                     &mut purged.pages,
                 ),
-                Item::Run(run) => (remove_run(run)?, &mut purged.runs),
-                Item::Proposal(id) => (proposals::remove(&place, *id)?, &mut purged.proposals),
+                PurgeItem::Run(run) => (remove_run(run)?, &mut purged.runs),
+                PurgeItem::Proposal(id) => (proposals::remove(&place, *id)?, &mut purged.proposals),
             };
             if is_gone {
                 *count = count.saturating_add(1);
@@ -233,17 +233,17 @@ impl Plan {
 impl Doomed {
     fn head(&self) -> Result<FileHead, AuditError> {
         match &self.item {
-            Item::Page(name) => Ok(FileHead {
+            PurgeItem::Page(name) => Ok(FileHead {
                 file: format!("{name}.json.gz"),
                 length: self.length,
                 hash: None,
             }),
-            Item::Proposal(id) => Ok(FileHead {
+            PurgeItem::Proposal(id) => Ok(FileHead {
                 file: format!("{id}.json"),
                 length: self.length,
                 hash: None,
             }),
-            Item::Run(run) => {
+            PurgeItem::Run(run) => {
                 let (length, hash) = match heads::last_line(&run.path) {
                     Ok(head) => head,
                     Err(error) if error.kind() == io::ErrorKind::NotFound => (run.length, None),
@@ -262,7 +262,7 @@ impl Doomed {
 }
 
 /// The turn to purge; `None` while another process has it, or without a log.
-fn turn(place: &Place) -> Result<Option<File>, AuditError> {
+fn turn(place: &AuditLayout) -> Result<Option<File>, AuditError> {
     if !place.wiki.exists() {
         return Ok(None);
     }
@@ -278,9 +278,9 @@ fn turn(place: &Place) -> Result<Option<File>, AuditError> {
 
 /// A proposal as a removable item, with the time of its file.
 fn of_proposal(
-    place: &Place,
+    place: &AuditLayout,
     proposal: &Proposal,
-    survey: &Survey,
+    survey: &LogInventory,
     keep: Keep,
 ) -> (Doomed, Option<SystemTime>) {
     let file = std::fs::metadata(place.proposal(proposal.id)).ok();
@@ -290,7 +290,7 @@ fn of_proposal(
     let age = age.unwrap_or(OffsetDateTime::UNIX_EPOCH);
     let oldest = survey.oldest(keep.proposal_days);
     let doomed = Doomed {
-        item: Item::Proposal(proposal.id),
+        item: PurgeItem::Proposal(proposal.id),
         length: file.as_ref().map_or(0, std::fs::Metadata::len),
         age,
         is_old: oldest.is_some_and(|oldest| age < oldest),
@@ -299,13 +299,13 @@ fn of_proposal(
 }
 
 /// The other open proposals that cannot be applied without the removed items.
-fn losing<'a>(all: &'a [Proposal], doomed: &[Doomed], survey: &Survey) -> Vec<&'a Proposal> {
+fn losing<'a>(all: &'a [Proposal], doomed: &[Doomed], survey: &LogInventory) -> Vec<&'a Proposal> {
     let (mut states, mut runs, mut gone) = (HashSet::new(), HashSet::new(), HashSet::new());
     for doomed in doomed {
         match &doomed.item {
-            Item::Page(name) => drop(states.insert(*name)),
-            Item::Run(run) => drop(runs.insert(run.name())),
-            Item::Proposal(id) => drop(gone.insert(*id)),
+            PurgeItem::Page(name) => drop(states.insert(*name)),
+            PurgeItem::Run(run) => drop(runs.insert(run.name())),
+            PurgeItem::Proposal(id) => drop(gone.insert(*id)),
         }
     }
     let loses = |proposal: &&Proposal| {
@@ -324,7 +324,7 @@ fn choose(mut items: Vec<Doomed>, most: u64) -> Vec<Doomed> {
     let lengths = items.iter().map(|item| item.length);
     let mut whole = lengths.fold(0, u64::saturating_add);
     // Of equally old items, states are removed before the run that names them.
-    items.sort_by_key(|item| (item.age, matches!(item.item, Item::Run(_))));
+    items.sort_by_key(|item| (item.age, matches!(item.item, PurgeItem::Run(_))));
     items.retain(|item| {
         let goes = item.is_old || whole > most;
         if goes {

@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 use time::macros::format_description;
 
-use super::entry::record::Stamp;
-use super::{AuditLog, Entry, Event, FileHead, KeptState, LineHash, Record, RunId};
+use super::entry::record::RecordStamp;
+use super::{AuditEntry, AuditEvent, AuditLog, FileHead, KeptState, LineHash, Record, RunId};
 use crate::page::{PageState, testing};
 
 /// A run written record by record, as the log would have written it at these times; no process
@@ -39,17 +39,17 @@ impl Script {
         };
         script.add(start, |stamp| Record {
             runs: Some(seen),
-            ..Record::bare(Event::Start, stamp)
+            ..Record::bare(AuditEvent::Start, stamp)
         });
         script
     }
 
-    pub(super) fn entry(&mut self, time: OffsetDateTime, entry: &Entry) {
+    pub(super) fn entry(&mut self, time: OffsetDateTime, entry: &AuditEntry) {
         self.add(time, |stamp| Record::of(entry, stamp));
     }
 
     pub(super) fn close(mut self, time: OffsetDateTime) -> PathBuf {
-        self.add(time, |stamp| Record::bare(Event::Closed, stamp));
+        self.add(time, |stamp| Record::bare(AuditEvent::Closed, stamp));
         self.kill()
     }
 
@@ -65,9 +65,9 @@ impl Script {
         &self.path
     }
 
-    fn add(&mut self, time: OffsetDateTime, record: impl FnOnce(&Stamp<'_>) -> Record) {
+    fn add(&mut self, time: OffsetDateTime, record: impl FnOnce(&RecordStamp<'_>) -> Record) {
         self.seq += 1;
-        let mut record = record(&Stamp {
+        let mut record = record(&RecordStamp {
             seq: self.seq,
             time,
             run: self.run,

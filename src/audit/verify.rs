@@ -22,15 +22,15 @@ use std::io::{self, BufReader};
 
 use self::confirmations::Confirmations;
 use super::disk::kept_states;
-use super::disk::layout::Place;
-use super::entry::chain::{self, Broken, Link, Verified};
+use super::disk::layout::AuditLayout;
+use super::entry::chain::{self, ChainBreak, ChainLink, Verified};
 use super::purge::{named_by, states};
-use super::run::clock::{Clock, MOST_CLOCKS};
+use super::run::clock::{ClockCheck, MOST_CLOCKS};
 use super::run::numbers::{counted, number_of};
 use super::run::reader::{RunFile, runs, scan};
 use super::{
-    Anchored, AnchorsRead, AuditError, AuditLog, ClockBack, FileHead, KeptState, LineHash, Record,
-    Witness, Wrong,
+    AnchorReport, AnchorsRead, AuditError, AuditLog, ClockBack, Evidence, FileHead, KeptState,
+    LineHash, LogFinding, Record,
 };
 
 /// How much of a run is read at once.
@@ -51,7 +51,7 @@ pub struct CheckedRun {
     /// Its file.
     pub file: String,
     /// Its chain, or its first line that does not hold.
-    pub chain: Result<Verified, Broken>,
+    pub chain: Result<Verified, ChainBreak>,
     /// Whether a living process holds it and may continue it. For an empty file this is unknown.
     pub is_locked: bool,
     /// The run that the same server began after the disk was full. Its first record names this run
@@ -61,7 +61,7 @@ pub struct CheckedRun {
 
 /// A log that was checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct LogVerification {
     /// The runs, oldest first.
     pub runs: Vec<CheckedRun>,
     /// How many kept pages are what their names say.
@@ -73,9 +73,9 @@ pub struct Checked {
     /// Where the clock went back, which is no error.
     pub clock: Vec<ClockBack>,
     /// How much of it is anchored; nothing without anchors.
-    pub anchored: Option<Anchored>,
+    pub anchored: Option<AnchorReport>,
     /// All that is wrong; nothing if all holds.
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<LogFinding>,
 }
 
 impl AuditLog {
@@ -88,14 +88,14 @@ impl AuditLog {
         &self,
         against: &Against,
         progress: impl FnMut(usize, usize),
-    ) -> Result<Checked, AuditError> {
+    ) -> Result<LogVerification, AuditError> {
         let place = self.place();
         // Before the runs: what is begun meanwhile is there then.
         let counted = counted(&place)?;
         let runs = runs(&place)?;
-        let mut seen = Seen::default();
+        let mut seen = RunReferences::default();
         for head in &against.heads {
-            seen.saw(head.clone(), &Witness::Heads);
+            seen.saw(head.clone(), &Evidence::Heads);
         }
         if let Some(anchors) = &against.anchors {
             seen.anchors(anchors);
@@ -106,15 +106,15 @@ impl AuditLog {
             seen,
             named: HashSet::new(),
             confirmations: Confirmations::default(),
-            checked: Checked {
-                anchored: against.anchors.as_ref().map(|_| Anchored::default()),
-                ..Checked::default()
+            checked: LogVerification {
+                anchored: against.anchors.as_ref().map(|_| AnchorReport::default()),
+                ..LogVerification::default()
             },
             progress,
         };
         if let Some(anchors) = &against.anchors {
             let wrong = anchors.wrong.iter().cloned();
-            let wrong = wrong.map(|(file, line, wrong)| Wrong::Anchor { file, line, wrong });
+            let wrong = wrong.map(|(file, line, wrong)| LogFinding::Anchor { file, line, wrong });
             checking.checked.wrong.extend(wrong);
         }
         checking.runs(&runs)?;
@@ -129,11 +129,11 @@ impl AuditLog {
 }
 
 /// The lengths at which a run was seen, with its last hash at that length and its first witness.
-type Lengths = BTreeMap<u64, Vec<(Option<LineHash>, Witness)>>;
+type Lengths = BTreeMap<u64, Vec<(Option<LineHash>, Evidence)>>;
 
 /// What was seen of runs, by others.
 #[derive(Debug, Default)]
-struct Seen {
+struct RunReferences {
     /// By file.
     heads: BTreeMap<String, Lengths>,
     /// The heads of purged files.
@@ -145,8 +145,8 @@ struct Seen {
     followed: HashMap<String, String>,
 }
 
-impl Seen {
-    fn saw(&mut self, head: FileHead, witness: &Witness) {
+impl RunReferences {
+    fn saw(&mut self, head: FileHead, witness: &Evidence) {
         let lengths = self.heads.entry(head.file).or_default();
         let hashes = lengths.entry(head.length).or_default();
         if hashes.iter().all(|(hash, _)| *hash != head.hash) {
@@ -158,7 +158,7 @@ impl Seen {
         for head in &read.heads {
             let length = self.anchored.entry(head.file.clone()).or_default();
             *length = head.length.max(*length);
-            self.saw(head.clone(), &Witness::Anchors);
+            self.saw(head.clone(), &Evidence::Anchors);
         }
         for head in &read.removed {
             self.purged.insert(head.file.clone(), head.clone());
@@ -169,7 +169,7 @@ impl Seen {
         let direct: HashSet<String> = self.anchored.keys().cloned().collect();
         scan(runs, &["\"runs\"", "\"removed\""], |told| {
             let Ok(record) = told.record else { return };
-            let witness = Witness::Run(told.run.name().to_owned());
+            let witness = Evidence::Run(told.run.name().to_owned());
             let is_anchored = direct.contains(told.run.name());
             if let Some(head) = record.follows {
                 let by = told.run.name().to_owned();
@@ -191,11 +191,11 @@ impl Seen {
 }
 
 struct Checking<P> {
-    place: Place,
-    seen: Seen,
+    place: AuditLayout,
+    seen: RunReferences,
     named: HashSet<KeptState>,
     confirmations: Confirmations,
-    checked: Checked,
+    checked: LogVerification,
     progress: P,
 }
 
@@ -214,7 +214,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
             let anchored = self.seen.anchored.get(run.name()).copied();
             let anchored = anchored.unwrap_or_default();
             let (mut unproven, mut since) = (0_u64, None::<String>);
-            let (mut line, mut clock) = (0_u64, Clock::default());
+            let (mut line, mut clock) = (0_u64, ClockCheck::default());
             let mut rewritten = None;
             let mut is_misnamed = false;
             let confirmations = &mut self.confirmations;
@@ -244,12 +244,12 @@ impl<P: FnMut(usize, usize)> Checking<P> {
             });
             let run_name = || run.name().to_owned();
             let wrong = match (chain, rewritten, awaited.pop_last()) {
-                (Err(broken), _, _) => Some(Wrong::Broken {
+                (Err(broken), _, _) => Some(LogFinding::Broken {
                     run: run_name(),
                     broken,
                 }),
-                (Ok(_), _, _) if is_misnamed => Some(Wrong::Misnamed { run: run_name() }),
-                (Ok(_), Some((at, witness)), _) => Some(Wrong::Rewritten {
+                (Ok(_), _, _) if is_misnamed => Some(LogFinding::Misnamed { run: run_name() }),
+                (Ok(_), Some((at, witness)), _) => Some(LogFinding::Rewritten {
                     run: run_name(),
                     at,
                     witness,
@@ -295,13 +295,15 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                 continue;
             };
             let wrong = match self.seen.purged.get(&run) {
-                None => Some(Wrong::MissingRun { run, witness }),
+                None => Some(LogFinding::MissingRun { run, witness }),
                 Some(head) if head.length < seen => Some(lost(run, head.length, seen, witness)),
-                Some(head) if head.length == seen && head.hash != hash => Some(Wrong::Rewritten {
-                    run,
-                    at: seen,
-                    witness,
-                }),
+                Some(head) if head.length == seen && head.hash != hash => {
+                    Some(LogFinding::Rewritten {
+                        run,
+                        at: seen,
+                        witness,
+                    })
+                }
                 Some(_) => None,
             };
             self.checked.wrong.extend(wrong);
@@ -322,17 +324,18 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                 Err(AuditError::Damaged) => self
                     .checked
                     .wrong
-                    .push(Wrong::ChangedPage { state: *state }),
+                    .push(LogFinding::ChangedPage { state: *state }),
                 Err(error) => return Err(error),
             }
         }
         // A process begins its run before it keeps a page.
         if self.checked.runs.is_empty() && !there.is_empty() && runs(&self.place)?.is_empty() {
             let pages = u64::try_from(there.len()).unwrap_or(u64::MAX);
-            self.checked.wrong.push(Wrong::NoRuns { pages });
+            self.checked.wrong.push(LogFinding::NoRuns { pages });
         }
-        let purged =
-            |seen: &Seen, state: &KeptState| seen.purged.contains_key(&format!("{state}.json.gz"));
+        let purged = |seen: &RunReferences, state: &KeptState| {
+            seen.purged.contains_key(&format!("{state}.json.gz"))
+        };
         self.named.retain(|state| !purged(&self.seen, state));
         if !self.named.is_empty() {
             self.seen.read(&runs(&self.place)?)?;
@@ -343,22 +346,22 @@ impl<P: FnMut(usize, usize)> Checking<P> {
         let missing = missing.into_iter();
         self.checked
             .wrong
-            .extend(missing.map(|state| Wrong::MissingPage { state }));
+            .extend(missing.map(|state| LogFinding::MissingPage { state }));
         Ok(())
     }
 }
 
 /// The fault of a run in which a witness saw a line end at another length.
-fn lost(run: String, length: u64, seen: u64, witness: Witness) -> Wrong {
+fn lost(run: String, length: u64, seen: u64, witness: Evidence) -> LogFinding {
     if length < seen {
-        Wrong::Shorter {
+        LogFinding::Shorter {
             run,
             length,
             seen,
             witness,
         }
     } else {
-        Wrong::Rewritten {
+        LogFinding::Rewritten {
             run,
             at: seen,
             witness,
@@ -367,7 +370,7 @@ fn lost(run: String, length: u64, seen: u64, witness: Witness) -> Wrong {
 }
 
 /// Whether a file is named after the run in its line. A record of a newer version is not checked.
-fn bears_name(link: &Link<'_>, name: &str) -> bool {
+fn bears_name(link: &ChainLink<'_>, name: &str) -> bool {
     Record::parse(link.line).map_or(true, |record| {
         let stem = name.trim_end_matches(".jsonl");
         stem.ends_with(&format!("-{}", record.run)) && number_of(name) == record.number
@@ -375,7 +378,7 @@ fn bears_name(link: &Link<'_>, name: &str) -> bool {
 }
 
 /// The kept pages that a line names.
-fn names(link: &Link<'_>) -> impl Iterator<Item = KeptState> + use<> {
+fn names(link: &ChainLink<'_>) -> impl Iterator<Item = KeptState> + use<> {
     const WORDS: [&str; 3] = ["\"before\":\"", "\"after\":\"", "\"found\":\""];
     let text = std::str::from_utf8(link.line).unwrap_or_default();
     let names_some = WORDS.iter().any(|word| text.contains(word));

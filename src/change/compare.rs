@@ -7,7 +7,7 @@ use crate::page::{Field, PageReading};
 
 /// The difference between two readings of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Comparison {
+pub struct PageComparison {
     /// The change from one to the other; a field that is unknown in either does not differ.
     pub change: Change,
     /// The fields that are not known of both, in order.
@@ -16,14 +16,14 @@ pub struct Comparison {
 
 /// Compares two readings of one page.
 #[must_use]
-pub fn compare(from: &PageReading, to: &PageReading) -> Comparison {
+pub fn compare(from: &PageReading, to: &PageReading) -> PageComparison {
     let (before_missing, after_missing) = (from.unreadable(), to.unreadable());
     let not_comparable = before_missing.into_keys().chain(after_missing.into_keys());
     // Each takes its unknown fields from the other.
     let after = to.or_blank();
     let before = from.laid_over(&after);
     let after = to.laid_over(&before);
-    Comparison {
+    PageComparison {
         not_comparable: not_comparable.collect(),
         change: Change::between(before, after),
     }

@@ -4,7 +4,8 @@ use thiserror::Error;
 
 use crate::page::{
     Date, EditFault, Field, Locale, NewPath, PageState, PatchFault, SectionFault, SectionMode,
-    Selector, TextEdit, apply_edits, apply_patch, bare_tag, check_content, edit_section, escaped,
+    Selector, TextReplacement, apply_edits, apply_patch, bare_tag, check_content, edit_section,
+    escaped,
 };
 
 use super::warning::Warning;
@@ -73,7 +74,7 @@ pub enum NewContent {
     /// All of it.
     Whole(String),
     /// Exact replacements, in order.
-    Edits(Vec<TextEdit>),
+    Edits(Vec<TextReplacement>),
     /// A unified diff that applies exactly.
     Patch(String),
     /// A part of a Markdown page.

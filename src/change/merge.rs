@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::page::{Changed, Field, Lines, PageState};
+use crate::page::{Field, LineDiff, PageState, TextLines};
 
 /// Lines of the base, and their replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Region<'_> {
 /// changes may seem to overlap than do.
 #[must_use]
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
-    let lines = Lines::of(base);
+    let lines = TextLines::of(base);
     let regions = both(regions(&lines, ours), regions(&lines, theirs))?;
     let mut merged = String::with_capacity(ours.len().max(theirs.len()));
     let mut passed = 0;
@@ -52,7 +52,7 @@ pub struct Marked {
 /// under these labels.
 #[must_use]
 pub fn merge_marked(base: &str, ours: (&str, &str), theirs: (&str, &str)) -> Marked {
-    let lines = Lines::of(base);
+    let lines = TextLines::of(base);
     let sides = [regions(&lines, ours.1), regions(&lines, theirs.1)];
     let mut all: Vec<(usize, Region<'_>)> = Vec::new();
     for (side, regions) in sides.into_iter().enumerate() {
@@ -108,7 +108,7 @@ fn together<'a>() -> impl FnMut(&(usize, Region<'a>), &(usize, Region<'a>)) -> b
 
 /// Lines of the base as one side changed them.
 fn side_of(
-    base: &Lines,
+    base: &TextLines,
     range: Range<usize>,
     group: &[(usize, Region<'_>)],
     side: usize,
@@ -156,9 +156,9 @@ pub fn merge_pages(before: &PageState, after: &PageState, now: &PageState) -> Op
 }
 
 /// The changed regions in the order of the lines; regions of one side never touch.
-fn regions<'a>(base: &Lines, changed: &'a str) -> Vec<Region<'a>> {
-    let lines = Lines::of(changed);
-    let regions = Changed::of(base, &lines).regions.into_iter();
+fn regions<'a>(base: &TextLines, changed: &'a str) -> Vec<Region<'a>> {
+    let lines = TextLines::of(changed);
+    let regions = LineDiff::of(base, &lines).regions.into_iter();
     let region = |(old, new)| Region {
         old,
         new: lines.text(new),

@@ -16,8 +16,8 @@ mod truncate;
 mod undo;
 mod warning;
 
-pub use checks::{CODES, Checked, Surroundings};
-pub use compare::{Comparison, compare};
+pub use checks::{AdditionReport, CODES, Surroundings};
+pub use compare::{PageComparison, compare};
 pub use edits::{ContentFault, Edits, NewContent, NewPage, NewTags};
 pub use merge::{Marked, merge, merge_marked, merge_pages};
 pub(crate) use plan::is_blank;

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::edits::{ContentFault, Edits, NewPage};
 use crate::page::{
-    Difference, Field, LineCounts, Locale, NewPath, PagePath, PageState, Shown, Thing, unified_diff,
+    Attached, DiffStyle, Difference, Field, LineCounts, Locale, NewPath, PagePath, PageState,
+    unified_diff,
 };
 
 /// What a write does, in one word.
@@ -312,7 +313,7 @@ impl Change {
     /// Creates a deleted page again, with every field and a new id.
     #[must_use]
     pub fn recreate(page: PageState) -> Self {
-        let thing = page.thing.map(Thing::anew);
+        let thing = page.thing.map(Attached::anew);
         let after = PageState {
             // What belongs to a page comes back to that page.
             id: page.id.filter(|_| thing.is_some()),
@@ -395,7 +396,7 @@ impl Change {
 
     /// What of its page it changes, where it does not change the page itself.
     #[must_use]
-    pub const fn thing(&self) -> Option<&Thing> {
+    pub const fn thing(&self) -> Option<&Attached> {
         self.target().thing.as_ref()
     }
 
@@ -413,7 +414,7 @@ impl Change {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let page = |page: &PageState| {
-            let thing = page.thing.as_ref().map_or(0, Thing::size);
+            let thing = page.thing.as_ref().map_or(0, Attached::size);
             page.content.len() + page.script_css.len() + page.script_js.len() + thing + 1_024
         };
         [self.before(), self.after()]
@@ -478,17 +479,17 @@ impl Change {
     pub fn operation(&self) -> Operation {
         match (self.thing(), &self.states) {
             (None, _) => {}
-            (Some(Thing::Comment(_)), States::Create { .. }) => return Operation::AddComment,
-            (Some(Thing::Comment(_)), States::Update { .. }) => return Operation::ChangeComment,
-            (Some(Thing::Comment(_)), States::Delete { .. }) => return Operation::DeleteComment,
-            (Some(Thing::Asset(_)), States::Create { .. }) => return Operation::UploadAsset,
-            (Some(Thing::Asset(_)), States::Update { .. }) => {
+            (Some(Attached::Comment(_)), States::Create { .. }) => return Operation::AddComment,
+            (Some(Attached::Comment(_)), States::Update { .. }) => return Operation::ChangeComment,
+            (Some(Attached::Comment(_)), States::Delete { .. }) => return Operation::DeleteComment,
+            (Some(Attached::Asset(_)), States::Create { .. }) => return Operation::UploadAsset,
+            (Some(Attached::Asset(_)), States::Update { .. }) => {
                 return match self.fields().as_slice() {
                     [Field::Path] => Operation::RenameAsset,
                     _ => Operation::UploadAsset,
                 };
             }
-            (Some(Thing::Asset(_)), States::Delete { .. }) => return Operation::DeleteAsset,
+            (Some(Attached::Asset(_)), States::Delete { .. }) => return Operation::DeleteAsset,
         }
         match &self.states {
             States::Create { .. } => Operation::Create,
@@ -539,21 +540,21 @@ impl Change {
         }
     }
 
-    fn steps_of(&self, thing: &Thing) -> Vec<StepKind> {
+    fn steps_of(&self, thing: &Attached) -> Vec<StepKind> {
         match (thing, &self.states) {
             (_, States::Update { .. }) if self.is_empty() => Vec::new(),
-            (Thing::Comment(_), States::Create { .. }) => vec![StepKind::AddComment],
-            (Thing::Comment(_), States::Update { .. }) => vec![StepKind::ChangeComment],
-            (Thing::Comment(_), States::Delete { .. }) => vec![StepKind::DeleteComment],
-            (Thing::Asset(_), States::Create { .. }) => vec![StepKind::UploadAsset],
-            (Thing::Asset(_), States::Update { .. }) => {
+            (Attached::Comment(_), States::Create { .. }) => vec![StepKind::AddComment],
+            (Attached::Comment(_), States::Update { .. }) => vec![StepKind::ChangeComment],
+            (Attached::Comment(_), States::Delete { .. }) => vec![StepKind::DeleteComment],
+            (Attached::Asset(_), States::Create { .. }) => vec![StepKind::UploadAsset],
+            (Attached::Asset(_), States::Update { .. }) => {
                 let of_field = |field| match field {
                     Field::Path => StepKind::RenameAsset,
                     _ => StepKind::UploadAsset,
                 };
                 self.fields().into_iter().map(of_field).collect()
             }
-            (Thing::Asset(_), States::Delete { .. }) => vec![StepKind::DeleteAsset],
+            (Attached::Asset(_), States::Delete { .. }) => vec![StepKind::DeleteAsset],
         }
     }
 
@@ -621,12 +622,12 @@ impl Change {
     #[must_use]
     pub fn values(&self) -> Map<String, Value> {
         let reply = match self.thing() {
-            Some(Thing::Comment(comment)) if self.before().is_none() => comment.reply_to,
+            Some(Attached::Comment(comment)) if self.before().is_none() => comment.reply_to,
             _ => None,
         };
         let reply = reply.map(|to| ("replyTo".to_owned(), json!({ "after": to })));
         let made = match self.after().and_then(|after| after.thing.as_ref()) {
-            Some(Thing::Asset(asset)) if !asset.makes.is_empty() => Some(&asset.makes),
+            Some(Attached::Asset(asset)) if !asset.makes.is_empty() => Some(&asset.makes),
             _ => None,
         };
         let made = made.map(|made| ("folders".to_owned(), json!({ "after": made })));
@@ -637,7 +638,7 @@ impl Change {
         });
         self.fields()
             .into_iter()
-            .filter(|field| field.shown() != Shown::Text)
+            .filter(|field| field.shown() != DiffStyle::Text)
             .map(|field| {
                 let mut values = Map::new();
                 if let Some((diff, lines)) = self.code_diff(field) {

@@ -80,7 +80,7 @@ struct Cut {
 }
 
 /// The room of one kind of lines.
-struct Room {
+struct LineBudget {
     bytes: usize,
     /// The text in place of the first missing line.
     mark: &'static str,
@@ -88,7 +88,7 @@ struct Room {
     missing: usize,
 }
 
-impl Room {
+impl LineBudget {
     /// Adds a line if there is room for it. The first line without room is added in part, with a
     /// word that more is missing; later lines are left out, so that there are no hidden gaps.
     fn put(&mut self, line: &str, cut: &mut Cut) {
@@ -122,12 +122,12 @@ impl Cut {
         let rest = diff.len() - added;
         let half = most / 2;
         let for_added = added.min(half.max(most.saturating_sub(rest)));
-        let mut for_added = Room {
+        let mut for_added = LineBudget {
             bytes: for_added,
             mark: "\\ From here on, lines that are added are not shown.\n",
             missing: 0,
         };
-        let mut for_rest = Room {
+        let mut for_rest = LineBudget {
             bytes: most - for_added.bytes,
             mark: "\\ From here on, lines that are removed or stay are not shown.\n",
             missing: 0,

@@ -9,4 +9,4 @@ mod run;
 
 pub use command::CheckCommand;
 pub(crate) use run::carry_out;
-pub use run::{Finding, input, run};
+pub use run::{CheckResult, input, run};

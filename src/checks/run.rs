@@ -25,7 +25,7 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct CheckResult {
     /// The warning, if it failed.
     pub warning: Option<Warning>,
     /// How long it took.
@@ -35,7 +35,7 @@ pub struct Finding {
 /// Runs a check on a change, given by its [`input`], within the check's own limit and `most`.
 /// Blocks for that time and a moment more.
 #[must_use]
-pub fn run(check: &CheckCommand, input: &Arc<str>, most: Duration) -> Finding {
+pub fn run(check: &CheckCommand, input: &Arc<str>, most: Duration) -> CheckResult {
     let began = Instant::now();
     let ended = carry_out(check, input, check.timeout.min(most));
     let warning = match ended {
@@ -52,7 +52,7 @@ pub fn run(check: &CheckCommand, input: &Arc<str>, most: Duration) -> Finding {
             ))
         }
     };
-    Finding {
+    CheckResult {
         warning,
         took: began.elapsed(),
     }
@@ -192,7 +192,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::super::CheckCommand;
-    use super::{Finding, MOST_SHOWN, input, run};
+    use super::{CheckResult, MOST_SHOWN, input, run};
     use crate::change::Change;
     use crate::page::PageState;
     use crate::page::testing::page;
@@ -231,7 +231,7 @@ mod tests {
         }
     }
 
-    fn ran(check: &CheckCommand) -> Finding {
+    fn ran(check: &CheckCommand) -> CheckResult {
         run(check, &input(&change()), check.timeout)
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, ValueHint};
 
-use crate::config::{Given, Kind, SETTINGS, Setting};
+use crate::config::{CommandLineSettings, SETTINGS, Setting, SettingKind};
 use crate::site::SiteName;
 
 const HEADING: &str = "Settings";
@@ -68,16 +68,18 @@ fn flag(setting: &Setting) -> Option<Arg> {
         .long(name)
         .help(help.replace('`', ""));
     Some(match setting.kind {
-        Kind::Flag => words(flag, &["true", "false"]),
-        Kind::Choice(choices) => words(flag, choices),
-        Kind::Number(..) => flag.value_name("NUMBER"),
-        Kind::List => flag.value_name("LIST"),
-        Kind::Path if setting.name == "WIKI_API_TOKEN_FILE" => flag
+        SettingKind::Flag => words(flag, &["true", "false"]),
+        SettingKind::Choice(choices) => words(flag, choices),
+        SettingKind::Number(..) => flag.value_name("NUMBER"),
+        SettingKind::List => flag.value_name("LIST"),
+        SettingKind::Path if setting.name == "WIKI_API_TOKEN_FILE" => flag
             .visible_alias("token-file")
             .value_name("FILE")
             .value_hint(ValueHint::FilePath),
-        Kind::Path | Kind::PathOrCommand => flag.value_name("PATH").value_hint(ValueHint::AnyPath),
-        Kind::Text | Kind::Secret | Kind::Command => flag.value_name("TEXT"),
+        SettingKind::Path | SettingKind::PathOrCommand => {
+            flag.value_name("PATH").value_hint(ValueHint::AnyPath)
+        }
+        SettingKind::Text | SettingKind::Secret | SettingKind::Command => flag.value_name("TEXT"),
     })
 }
 
@@ -87,13 +89,13 @@ fn words(flag: Arg, words: &'static [&'static str]) -> Arg {
 }
 
 /// What the flags say. A flag counts before and after a subcommand.
-pub(super) fn given(matches: &ArgMatches) -> Given {
+pub(super) fn given(matches: &ArgMatches) -> CommandLineSettings {
     let mut innermost = matches;
     while let Some((_, matches)) = innermost.subcommand() {
         innermost = matches;
     }
     let with_flag = SETTINGS.iter().filter(|setting| setting.flag().is_some());
-    Given {
+    CommandLineSettings {
         config: innermost.get_one::<PathBuf>(CONFIG).cloned(),
         site: innermost.get_one::<SiteName>(SITE).cloned(),
         flags: with_flag

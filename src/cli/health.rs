@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::exit::Exit;
-use super::{Outcome, print, start};
+use super::{CommandResult, print, start};
 use crate::config::{ServeSettings, address_of};
 
 /// How long the server may take to answer.
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     ready: bool,
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     start::start_log(Some("warn"))?;
     let given = arguments.http.as_deref().map(address_of).transpose();
     let given = given.map_err(|error| (Exit::Usage, format!("--http: {}", error.fault)))?;

@@ -11,7 +11,7 @@ use time::format_description::well_known::Rfc3339;
 use super::exit::Exit;
 use super::print::harmless;
 use super::table::Table;
-use super::{Outcome, print, start};
+use super::{CommandResult, print, start};
 use crate::config::Settings;
 use crate::index::{self, ContentIndex, IndexMode, OnDisk};
 use crate::wiki::Wiki;
@@ -20,11 +20,11 @@ use crate::wiki::Wiki;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: IndexCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum IndexCommand {
     /// Show every index below `WIKI_INDEX_DIR`, of any wiki and key
     #[command(
         after_help = "Examples:\n  wikijs-gate index status\n  wikijs-gate index status --json"
@@ -59,7 +59,7 @@ enum Command {
 
 type Failed = (Exit, String);
 
-pub(super) async fn run(arguments: &Arguments) -> Outcome {
+pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let settings = start::settings()?;
     let missing = || {
         let missing = "WIKI_INDEX_DIR is missing, and there is no home directory";
@@ -71,15 +71,15 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
         .file(&settings.wiki, &settings.wiki.key)
         .ok_or_else(missing)?;
     match arguments.command {
-        Command::Refresh { json } => refresh(settings, json).await,
-        Command::Status { json } => status(&dir, &file, json),
-        Command::Clear { all: true, json } => clear_all(&dir, json),
-        Command::Clear { all: false, json } => clear(&dir, &file, json),
+        IndexCommand::Refresh { json } => refresh(settings, json).await,
+        IndexCommand::Status { json } => status(&dir, &file, json),
+        IndexCommand::Clear { all: true, json } => clear_all(&dir, json),
+        IndexCommand::Clear { all: false, json } => clear(&dir, &file, json),
     }
 }
 
 /// Looks at the pages until all that can be indexed is.
-async fn refresh(settings: Settings, is_json: bool) -> Outcome {
+async fn refresh(settings: Settings, is_json: bool) -> CommandResult {
     let failed = |error: String| (Exit::Failed, error);
     match settings.index.mode {
         IndexMode::Disk => {}
@@ -127,7 +127,7 @@ async fn refresh(settings: Settings, is_json: bool) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn clear(dir: &Path, file: &Path, is_json: bool) -> Outcome {
+fn clear(dir: &Path, file: &Path, is_json: bool) -> CommandResult {
     let was_there = removed(file)?;
     if is_json {
         print::line(&json!({ "removed": was_there }).to_string());
@@ -147,7 +147,7 @@ fn clear(dir: &Path, file: &Path, is_json: bool) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn clear_all(dir: &Path, is_json: bool) -> Outcome {
+fn clear_all(dir: &Path, is_json: bool) -> CommandResult {
     let (filled, others): (Vec<PathBuf>, Vec<PathBuf>) = all(dir)?
         .into_iter()
         .map(|index| index.file)
@@ -174,7 +174,7 @@ fn clear_all(dir: &Path, is_json: bool) -> Outcome {
     }
 }
 
-fn status(dir: &Path, own: &Path, is_json: bool) -> Outcome {
+fn status(dir: &Path, own: &Path, is_json: bool) -> CommandResult {
     let indexes = all(dir)?;
     if is_json {
         let shown: Vec<_> = indexes

@@ -1,7 +1,7 @@
 //! Says why a command's write was left to people, and how they decide.
 
 use super::exit::Exit;
-use crate::gates::{Level, Policy};
+use crate::gates::{Policy, PolicyLevel};
 use crate::server::App;
 
 /// One sentence about a write that was kept as a proposal.
@@ -18,8 +18,12 @@ fn why(settings: &Policy, met: &Policy) -> String {
     }
     // The settings want a person's yes; only since nobody is asked is it a dry run here.
     let (named, unasked) = match settings.writes().level() {
-        Level::Person => (settings, ", and nobody was asked"),
-        Level::Off | Level::DryRun | Level::Review | Level::Token | Level::Preview => (met, ""),
+        PolicyLevel::Person => (settings, ", and nobody was asked"),
+        PolicyLevel::Off
+        | PolicyLevel::DryRun
+        | PolicyLevel::Review
+        | PolicyLevel::Token
+        | PolicyLevel::Preview => (met, ""),
     };
     let (level, line) = (named.writes().as_str(), named.set_by().for_operator());
     format!("the level is {level}, set by {line}{unasked}")

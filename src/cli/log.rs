@@ -68,12 +68,12 @@ fn open(dir: &Path, day: Date) -> io::Result<File> {
 }
 
 /// The file of the day, held while one line is written to it.
-struct Line<'a>(MutexGuard<'a, (Date, File)>);
+struct LogFileGuard<'a>(MutexGuard<'a, (Date, File)>);
 
 impl<'a> MakeWriter<'a> for Daily {
-    type Writer = Line<'a>;
+    type Writer = LogFileGuard<'a>;
 
-    fn make_writer(&'a self) -> Line<'a> {
+    fn make_writer(&'a self) -> LogFileGuard<'a> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let today = today();
         // If the new file cannot be made, the old one is used further, so no line is lost.
@@ -82,11 +82,11 @@ impl<'a> MakeWriter<'a> for Daily {
         {
             *file = (today, new);
         }
-        Line(file)
+        LogFileGuard(file)
     }
 }
 
-impl Write for Line<'_> {
+impl Write for LogFileGuard<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         self.0.1.write(line)
     }

@@ -79,7 +79,7 @@ enum Command {
     /// Stop the writes of all servers on this audit directory
     ///
     /// It takes effect within a second, without a restart.
-    Pause(pause::Pause),
+    Pause(pause::PauseArgs),
     /// Resume writes after a pause
     Resume(pause::Resume),
     /// Review what was written or refused, and through which client
@@ -206,9 +206,9 @@ fn command() -> clap::Command {
 }
 
 /// A command's end, or its error with the exit code that goes with it.
-type Outcome = Result<Exit, (Exit, String)>;
+type CommandResult = Result<Exit, (Exit, String)>;
 
-async fn run(command: Option<Command>) -> Outcome {
+async fn run(command: Option<Command>) -> CommandResult {
     match command {
         None => Box::pin(serve::run(serve::Arguments::default())).await,
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,

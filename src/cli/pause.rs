@@ -4,15 +4,15 @@ use serde_json::json;
 
 use super::actor::actor;
 use super::exit::Exit;
-use super::{Outcome, print, start, words};
-use crate::audit::{AuditError, AuditLog, CallId, Entry, Event, Told};
+use super::{CommandResult, print, start, words};
+use crate::audit::{AuditEntry, AuditError, AuditEvent, AuditLog, CallId, PauseInfo};
 
 /// Arguments of `pause`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Servers refuse writes with WRITES_PAUSED and the reason until `wikijs-gate resume`; reading goes on. The\noperator's own commands `undo` and `proposals apply` still work, so that mistakes can be undone.\n\nExamples:\n  wikijs-gate pause \"restoring the backup of Monday\"\n  wikijs-gate pause \"an agent writes nonsense\" --json"
 )]
-pub(super) struct Pause {
+pub(super) struct PauseArgs {
     /// The reason: one line of at most 500 characters, which agents can read
     #[arg(value_name = "REASON", value_parser = words::reason)]
     reason: String,
@@ -31,9 +31,9 @@ pub(super) struct Resume {
 }
 
 /// Writes stop first and the record is made then: a log that fails must not keep them going.
-pub(super) async fn pause(arguments: Pause) -> Outcome {
+pub(super) async fn pause(arguments: PauseArgs) -> CommandResult {
     let log = start::audit_log_to_come()?;
-    let told = Told::now(actor(), arguments.reason);
+    let told = PauseInfo::now(actor(), arguments.reason);
     log.pause(told.clone())
         .await
         .map_err(|error| failed("writes are not paused", &error))?;
@@ -50,7 +50,7 @@ pub(super) async fn pause(arguments: Pause) -> Outcome {
 }
 
 /// The record is made first, so that no write resumes before it.
-pub(super) async fn resume(arguments: &Resume) -> Outcome {
+pub(super) async fn resume(arguments: &Resume) -> CommandResult {
     let log = start::audit_log_to_come()?;
     let was = log.pauses().look();
     if let Some(was) = &was {
@@ -76,14 +76,14 @@ async fn recorded(
     reason: Option<&str>,
 ) -> Result<(), AuditError> {
     let caller = start::operator(tool);
-    let entry = Entry {
+    let entry = AuditEntry {
         client: Some(caller.client),
         actor: caller.actor,
         tool: Some(tool.to_owned()),
         gate: Some("operator".to_owned()),
         decision: Some(decision.to_owned()),
         reason: reason.map(str::to_owned),
-        ..Entry::new(CallId::new()?, Event::Pause)
+        ..AuditEntry::new(CallId::new()?, AuditEvent::Pause)
     };
     log.record(entry).await?;
     log.close().await

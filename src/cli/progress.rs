@@ -22,12 +22,12 @@ const TEMPLATE: &str = "[{bar:30}] {msg}";
 
 /// A line on stderr that is written over, and gone at the end.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct ProgressLine {
     next: Option<Instant>,
     is_shown: bool,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Begins to wait.
     pub(super) fn new() -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         if self.is_shown {
             print::overwrite("");
@@ -57,24 +57,24 @@ impl Drop for Progress {
 
 /// How much is done of a known number of steps.
 #[derive(Debug)]
-pub(super) struct Steps {
+pub(super) struct StepProgress {
     began: Instant,
-    shown: Shown,
+    shown: ProgressDisplay,
 }
 
 #[derive(Debug)]
-enum Shown {
+enum ProgressDisplay {
     Bar(ProgressBar),
-    Lines(Mutex<Lines>),
+    Lines(Mutex<LineSchedule>),
 }
 
 /// When the next plain line is due.
 #[derive(Debug)]
-struct Lines {
+struct LineSchedule {
     next: Instant,
 }
 
-impl Lines {
+impl LineSchedule {
     fn new(now: Instant) -> Self {
         Self {
             next: now + BETWEEN_LINES,
@@ -91,7 +91,7 @@ impl Lines {
     }
 }
 
-impl Steps {
+impl StepProgress {
     /// Nothing is shown before the first second has passed.
     pub(super) fn new() -> Self {
         let began = Instant::now();
@@ -101,9 +101,9 @@ impl Steps {
             if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
                 bar.set_style(style.progress_chars("=> "));
             }
-            Shown::Bar(bar)
+            ProgressDisplay::Bar(bar)
         } else {
-            Shown::Lines(Mutex::new(Lines::new(began)))
+            ProgressDisplay::Lines(Mutex::new(LineSchedule::new(began)))
         };
         Self { began, shown }
     }
@@ -113,7 +113,7 @@ impl Steps {
         let now = Instant::now();
         let said = || format!("{done} of {of} {what}");
         match &self.shown {
-            Shown::Bar(bar) if now - self.began >= PATIENCE => {
+            ProgressDisplay::Bar(bar) if now - self.began >= PATIENCE => {
                 let count = |steps| u64::try_from(steps).unwrap_or(u64::MAX);
                 bar.set_length(count(of));
                 bar.set_message(said());
@@ -123,8 +123,8 @@ impl Steps {
                     bar.tick();
                 }
             }
-            Shown::Bar(_) => {}
-            Shown::Lines(lines) => {
+            ProgressDisplay::Bar(_) => {}
+            ProgressDisplay::Lines(lines) => {
                 let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
                 if lines.is_due(now) {
                     print::note(&said());
@@ -134,9 +134,9 @@ impl Steps {
     }
 }
 
-impl Drop for Steps {
+impl Drop for StepProgress {
     fn drop(&mut self) {
-        if let Shown::Bar(bar) = &self.shown {
+        if let ProgressDisplay::Bar(bar) = &self.shown {
             bar.finish_and_clear();
         }
     }
@@ -146,7 +146,7 @@ impl Drop for Steps {
 pub(super) async fn of_changes<T>(work: impl Future<Output = T>) -> T {
     let (counter, mut far) = watch::channel(notice::Progress::default());
     let mut work = pin!(notice::counted_by(counter, work));
-    let steps = Steps::new();
+    let steps = StepProgress::new();
     let count = |pages: u32| usize::try_from(pages).unwrap_or(usize::MAX);
     loop {
         tokio::select! {
@@ -164,12 +164,12 @@ pub(super) async fn of_changes<T>(work: impl Future<Output = T>) -> T {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::Lines;
+    use super::LineSchedule;
 
     #[test]
     fn plain_lines_come_at_most_every_five_seconds() {
         let began = Instant::now();
-        let mut lines = Lines::new(began);
+        let mut lines = LineSchedule::new(began);
         let due =
             (0..=120).filter(|tenths| lines.is_due(began + Duration::from_millis(tenths * 100)));
         assert_eq!(due.collect::<Vec<_>>(), [50, 100]);

@@ -20,11 +20,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
 use super::signals::Signals;
-use super::{Outcome, print, start};
+use super::{CommandResult, print, start};
 use crate::audit::ProposalId;
 use crate::hex;
 use crate::private_files;
-use crate::review::{Bench, Doors, Place, Reviewer, Reviews, SignInId, router};
+use crate::review::{Authenticator, ReviewOrigin, Reviewer, Reviews, SignInId, WikiHandle, router};
 use crate::server::http::serve_routes;
 
 /// What opens a file in the user's browser.
@@ -65,7 +65,7 @@ impl OperatorsDoor {
     }
 }
 
-impl Doors for OperatorsDoor {
+impl Authenticator for OperatorsDoor {
     fn of_link(&self, secret: &str) -> Option<Reviewer> {
         let is_link = self.is_link(secret, false);
         is_link.then(|| self.operator.clone())
@@ -81,7 +81,7 @@ impl Doors for OperatorsDoor {
     }
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let failed = |error: String| (Exit::Failed, error);
     let app = start::app_for_page()?;
     let stop = CancellationToken::new();
@@ -111,7 +111,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         may_apply: true,
         sees_all: true,
         prefixes: None,
-        bench: Bench {
+        bench: WikiHandle {
             wiki: Arc::clone(&app.wiki),
             desk: Arc::clone(&app.desk),
             writer: Arc::clone(&app.writer),
@@ -122,7 +122,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         link: Mutex::new(Some(Sha256::digest(secret.as_bytes()).into())),
         operator,
     };
-    let place = Place {
+    let place = ReviewOrigin {
         host: Some(host.clone()),
         is_secure: false,
     };

@@ -10,11 +10,11 @@ use tokio_util::sync::CancellationToken;
 use super::exit::Exit;
 use super::signals::{HangUps, Signals};
 use super::start::{self, Start};
-use super::{Outcome, print};
+use super::{CommandResult, print};
 use crate::config::{Layers, ServeSettings, Settings, address_of};
 use crate::server::http::{HttpLimits, HttpServer, refused_start};
 use crate::server::{App, Reload, Site, Sites, Unasked, serve_stdio, serve_tools_alone};
-use crate::write::Patience;
+use crate::write::Timeouts;
 
 /// Arguments of `serve`.
 #[derive(Debug, Default, clap::Args)]
@@ -46,7 +46,7 @@ pub(super) fn threads(arguments: &Arguments) -> usize {
     }
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     // Comes first: reading the settings may take long, and a signal meanwhile must not end the
     // server.
     let hang_ups = HangUps::listen().map_err(|error| (Exit::Failed, error))?;
@@ -82,7 +82,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 }
 
 /// Lists the tools for a registry, or for somebody who only looks; each call says what to set.
-async fn serve_without_wiki(layers: &Layers, missing: Vec<&'static str>) -> Outcome {
+async fn serve_without_wiki(layers: &Layers, missing: Vec<&'static str>) -> CommandResult {
     let failed = |error: String| (Exit::Failed, error);
     let (tools, _) = start::tools_of(layers)?;
     let names = missing.join(" and ");
@@ -102,7 +102,7 @@ async fn serve(
     layers: Option<(Layers, bool)>,
     http: Option<SocketAddr>,
     mut hang_ups: HangUps,
-) -> Outcome {
+) -> CommandResult {
     let failed = |error: String| (Exit::Failed, error);
     for warning in settings.iter().flat_map(|settings| &settings.warnings) {
         tracing::warn!("{warning}");
@@ -114,7 +114,7 @@ async fn serve(
     let mut all = Vec::new();
     for settings in settings {
         let name = settings.site.clone();
-        let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
+        let app = App::new(settings, Timeouts::default()).map_err(|error| (Exit::Usage, error))?;
         start::check_audit_dir(app.desk.audit())?;
         match app.ask_schema().await {
             Ok(()) => {}

@@ -8,7 +8,7 @@ use super::print::{self, Paint};
 use crate::error::Failure;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Note, PagePath, marked_lines};
-use crate::write::{Applied, Done, Preview, SetAnswer, Shown};
+use crate::write::{Applied, AppliedWrite, Preview, PreviewToConfirm, SetAnswer};
 
 /// A preview: what, where, and all that changes.
 pub(super) fn preview(preview: &Preview) -> Vec<String> {
@@ -26,10 +26,10 @@ pub(super) fn preview(preview: &Preview) -> Vec<String> {
 }
 
 /// What an operator says yes to.
-pub(super) fn shown(shown: &Shown) -> Vec<String> {
+pub(super) fn shown(shown: &PreviewToConfirm) -> Vec<String> {
     match shown {
-        Shown::One(one) => preview(one),
-        Shown::Set(set) => {
+        PreviewToConfirm::One(one) => preview(one),
+        PreviewToConfirm::Set(set) => {
             let mut lines = vec![format!("{} changes:", set.changes.len())];
             lines.extend(note(set.notes.note.as_ref()));
             for change in &set.changes {
@@ -51,18 +51,18 @@ pub(super) fn shown(shown: &Shown) -> Vec<String> {
 }
 
 /// What was done, in a line for each change.
-pub(super) fn done(word: &str, done: &Done) {
+pub(super) fn done(word: &str, done: &AppliedWrite) {
     match done {
-        Done::One(one) => applied(word, one),
-        Done::Set(set) => set_done(word, set),
+        AppliedWrite::One(one) => applied(word, one),
+        AppliedWrite::Set(set) => set_done(word, set),
     }
 }
 
 /// The same for a program.
-pub(super) fn done_json(done: &Done) -> Value {
+pub(super) fn done_json(done: &AppliedWrite) -> Value {
     match done {
-        Done::One(one) => applied_json(one),
-        Done::Set(set) => set_json(set),
+        AppliedWrite::One(one) => applied_json(one),
+        AppliedWrite::Set(set) => set_json(set),
     }
 }
 

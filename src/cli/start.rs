@@ -9,26 +9,27 @@ use super::exit::Exit;
 use super::{log, print};
 use crate::audit::{AuditLog, Client};
 use crate::config::{
-    self, AuditSettings, Given, Layers, ServeSettings, SettingError, Settings, log_settings,
+    self, AuditSettings, CommandLineSettings, Layers, ServeSettings, SettingError, Settings,
+    log_settings,
 };
 use crate::gates::{Policy, SessionId};
 use crate::server::App;
 use crate::server::http::check_start;
 use crate::site::SiteName;
 use crate::tools::{Registry, add_customs};
-use crate::write::{Asker, Caller, Extent, Patience};
+use crate::write::{Asker, Caller, Extent, Timeouts};
 
 /// The command line's settings; global to the process like its environment.
-static GIVEN: OnceLock<Given> = OnceLock::new();
+static GIVEN: OnceLock<CommandLineSettings> = OnceLock::new();
 
 /// Keeps the settings given on the command line, once.
-pub(super) fn give(given: Given) {
+pub(super) fn give(given: CommandLineSettings) {
     GIVEN.get_or_init(|| given);
 }
 
 /// What the command line says of settings.
-pub(super) fn given() -> &'static Given {
-    GIVEN.get_or_init(Given::default)
+pub(super) fn given() -> &'static CommandLineSettings {
+    GIVEN.get_or_init(CommandLineSettings::default)
 }
 
 /// Reads the settings of a server: of all wikis of the settings file, or of one.
@@ -253,7 +254,7 @@ pub(super) fn layers() -> Result<Layers, (Exit, String)> {
 /// # Errors
 /// The first fault of the settings file, or that it has no such site, with the exit code for it.
 pub(super) fn layers_of(site: &SiteName) -> Result<Layers, (Exit, String)> {
-    let given = Given {
+    let given = CommandLineSettings {
         site: Some(site.clone()),
         ..given().clone()
     };
@@ -272,7 +273,7 @@ fn first(faults: &[impl ToString]) -> (Exit, String) {
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn app_for_operator() -> Result<Arc<App>, (Exit, String)> {
-    app_of(Patience::of_command(), Policy::for_operator)
+    app_of(Timeouts::of_command(), Policy::for_operator)
 }
 
 /// The app for a command that asks nobody: it gets what the level gives.
@@ -280,7 +281,7 @@ pub(super) fn app_for_operator() -> Result<Arc<App>, (Exit, String)> {
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn app_unattended(passes_pause: bool) -> Result<Arc<App>, (Exit, String)> {
-    app_of(Patience::of_command(), |policy| {
+    app_of(Timeouts::of_command(), |policy| {
         policy.for_unattended(passes_pause)
     })
 }
@@ -290,7 +291,7 @@ pub(super) fn app_unattended(passes_pause: bool) -> Result<Arc<App>, (Exit, Stri
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn app_for_page() -> Result<Arc<App>, (Exit, String)> {
-    app_of(Patience::default(), Policy::for_operator)
+    app_of(Timeouts::default(), Policy::for_operator)
 }
 
 /// The same for a command whose changes are left for people to decide.
@@ -298,11 +299,11 @@ pub(super) fn app_for_page() -> Result<Arc<App>, (Exit, String)> {
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn app_to_propose() -> Result<Arc<App>, (Exit, String)> {
-    app_of(Patience::of_command(), Policy::to_propose)
+    app_of(Timeouts::of_command(), Policy::to_propose)
 }
 
 fn app_of(
-    patience: Patience,
+    patience: Timeouts,
     policy: impl FnOnce(Policy) -> Policy,
 ) -> Result<Arc<App>, (Exit, String)> {
     let mut settings = settings_to_work_with()?;

@@ -51,7 +51,7 @@ impl Typing {
     )]
     pub(super) fn ask(&self, question: &str, is_secret: bool) -> Option<String> {
         print::at_cursor(&format!("{question} "));
-        let mut line = Line::new(is_secret);
+        let mut line = LineEditor::new(is_secret);
         let answer = loop {
             let mut byte = [0];
             match rustix::io::read(std::io::stdin(), &mut byte) {
@@ -88,7 +88,7 @@ enum Typed {
 }
 
 /// A line that is being typed.
-struct Line {
+struct LineEditor {
     is_secret: bool,
     /// The letters, each with the columns that it takes on the screen.
     letters: Vec<(char, usize)>,
@@ -105,7 +105,7 @@ enum Escape {
     Within,
 }
 
-impl Line {
+impl LineEditor {
     const fn new(is_secret: bool) -> Self {
         Self {
             is_secret,
@@ -188,11 +188,11 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Typed};
+    use super::{LineEditor, Typed};
 
     /// What the screen was sent, and the answer.
     fn typed(text: &str, is_secret: bool) -> (String, Option<String>) {
-        let mut line = Line::new(is_secret);
+        let mut line = LineEditor::new(is_secret);
         let mut screen = String::new();
         for byte in text.bytes() {
             match line.typed(byte) {

@@ -4,12 +4,14 @@ use serde_json::{Value, json};
 
 use super::exit::Exit;
 use super::proposals::since;
-use super::{Outcome, left_to_people, pager, print, progress, show_change, start};
-use crate::audit::{CallSelector, When};
+use super::{CommandResult, left_to_people, pager, print, progress, show_change, start};
+use crate::audit::{CallSelector, TimeArg};
 use crate::error::{Code, Failure};
 use crate::page::{NewPath, Note, Whose};
 use crate::server::App;
-use crate::write::{Caller, Confirmed, Plan, Shown, Undo, UndoClient};
+use crate::write::{
+    Caller, InteractiveOutcome, PreviewToConfirm, UndoClient, UndoRequest, WriteRequest,
+};
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
@@ -26,8 +28,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME", requires = "since", conflicts_with = "path")]
     client: Option<String>,
     /// The time for `--client`: a date, a time, or how long ago (`7d`, `24h`, `30m`)
-    #[arg(long, value_name = "WHEN", value_parser = When::parse, requires = "client")]
-    since: Option<When>,
+    #[arg(long, value_name = "WHEN", value_parser = TimeArg::parse, requires = "client")]
+    since: Option<TimeArg>,
     /// Do not ask. This is nobody's decision: where the write policy wants a person's, the undo is
     /// proposed (exit 3). A pause does not stop it. Without it, your yes applies it at every level but
     /// `off`, and ends a dry run
@@ -45,7 +47,7 @@ pub(super) struct Arguments {
         default_value_t,
         conflicts_with = "client"
     )]
-    on_conflict: OnConflict,
+    on_conflict: ConflictArg,
     /// Bring a deleted or moved page back to this path, if its old path is taken or the wiki no
     /// longer accepts it
     #[arg(long, value_name = "PATH", value_parser = place)]
@@ -60,7 +62,7 @@ pub(super) struct Arguments {
 
 /// What to do with the changes of a set that cannot be taken back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum OnConflict {
+enum ConflictArg {
     /// Take nothing back
     #[default]
     Stop,
@@ -76,7 +78,7 @@ fn place(text: &str) -> Result<NewPath, String> {
     NewPath::parse(text)
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let wrong = |error: String| (Exit::Usage, error);
     let call = arguments.call.as_deref().map(CallSelector::parse);
     let call = call.transpose().map_err(|_| {
@@ -102,15 +104,15 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         ));
     }
     let plan = match (call, &arguments.client, arguments.since) {
-        (Some(call), ..) => Plan::Undo(Undo {
+        (Some(call), ..) => WriteRequest::Undo(UndoRequest {
             session: None,
             owner: None,
             call,
             force: arguments.force,
             path: arguments.path.clone().map(NewPath::into_path),
-            skips: arguments.on_conflict == OnConflict::Skip,
+            skips: arguments.on_conflict == ConflictArg::Skip,
         }),
-        (None, Some(client), Some(since)) => Plan::UndoClient(UndoClient {
+        (None, Some(client), Some(since)) => WriteRequest::UndoClient(UndoClient {
             client: client.clone(),
             since: since.begin(),
             force: arguments.force,
@@ -122,8 +124,8 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     exit
 }
 
-async fn take_back(app: &App, plan: Plan, arguments: &Arguments) -> Outcome {
-    let says_yes = |shown: &Shown| {
+async fn take_back(app: &App, plan: WriteRequest, arguments: &Arguments) -> CommandResult {
+    let says_yes = |shown: &PreviewToConfirm| {
         let shown = show_change::shown(shown);
         if !arguments.yes {
             return pager::agrees(&shown, "Take it back?");
@@ -142,17 +144,17 @@ async fn take_back(app: &App, plan: Plan, arguments: &Arguments) -> Outcome {
         .await
         .map_err(|failure| refused(failure, arguments.json))?;
     match undone {
-        Confirmed::Declined => Err((Exit::Refused, "not taken back".to_owned())),
-        Confirmed::Unchanged => Err(nothing()),
-        Confirmed::Done(done) if done.call().is_none() => Err(nothing()),
-        Confirmed::Proposed(id) => {
+        InteractiveOutcome::Declined => Err((Exit::Refused, "not taken back".to_owned())),
+        InteractiveOutcome::Unchanged => Err(nothing()),
+        InteractiveOutcome::Done(done) if done.call().is_none() => Err(nothing()),
+        InteractiveOutcome::Proposed(id) => {
             let id = id.to_string();
             if arguments.json {
                 print::line(&json!({ "open": id }).to_string());
             }
             Err(left_to_people::refused(app, &id))
         }
-        Confirmed::Done(done) => {
+        InteractiveOutcome::Done(done) => {
             if arguments.json {
                 print::line(&show_change::done_json(&done).to_string());
             } else {

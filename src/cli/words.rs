@@ -9,7 +9,7 @@ use clap::{Arg, Command, Error};
 use crate::audit::MAX_WHY;
 use crate::change::Operation;
 use crate::page::is_invisible;
-use crate::tools::{Registry, Surface, Toolset};
+use crate::tools::{Registry, ToolSelection, Toolset};
 
 /// Takes one of some words.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for OneOf<T> {
 
 /// The names of all tools, whether they are offered or not.
 pub(super) fn tools() -> Vec<&'static str> {
-    let registry = Registry::of(&Surface::of(&Toolset::ALL));
+    let registry = Registry::of(&ToolSelection::of(&Toolset::ALL));
     let names = registry.iter().flat_map(Registry::definitions);
     names.map(|tool| tool.name).collect()
 }

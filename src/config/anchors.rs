@@ -10,7 +10,7 @@ use secrecy::SecretString;
 
 use super::file_errors::why_unread;
 use super::file_trust::changeable_by_others;
-use super::parse::{SettingError, Source};
+use super::parse::{SettingError, SettingsSource};
 use crate::audit::{AnchorSettings, AnchorsTo, SigningKey};
 use crate::checks::CheckCommand;
 
@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// The most bytes read of a signing key's file: no key is longer.
 const MOST: u64 = 4096;
 
-pub(super) fn anchors(source: &Source<'_>) -> Result<Option<AnchorSettings>, SettingError> {
+pub(super) fn anchors(source: &SettingsSource<'_>) -> Result<Option<AnchorSettings>, SettingError> {
     let key = source.filled(KEY)?.map(PathBuf::from);
     let to = match source.array(ANCHORS) {
         Some(argv) => Some(AnchorsTo::Command(command(source, argv))),
@@ -62,7 +62,7 @@ pub(super) fn warning(anchors: &AnchorSettings, audit_dir: &Path) -> Option<Stri
     })
 }
 
-fn command(source: &Source<'_>, argv: &[String]) -> CheckCommand {
+fn command(source: &SettingsSource<'_>, argv: &[String]) -> CheckCommand {
     let mut argv = argv.to_vec();
     // The path already starts with the settings file's directory, which may be relative to ours.
     if let Some(program) = argv.first_mut().filter(|program| program.contains('/'))

@@ -5,16 +5,16 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use super::custom;
-use super::key_source::Stamp;
-use super::layers::{Given, Layers, file_place};
+use super::key_source::FileStamp;
+use super::layers::{CommandLineSettings, Layers, file_place};
 use super::names::SETTINGS;
-use super::parse::Source;
+use super::parse::SettingsSource;
 use super::setting::{InSite, Setting};
 use crate::gates::Policy;
 
 /// The differences between two readings of one wiki's settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct SettingsDiff {
     /// The names of the changed settings and tables, as in the settings file.
     pub names: BTreeSet<String>,
     /// Whether the requests to the wiki changed, or the limits on reading it.
@@ -27,7 +27,7 @@ pub struct Changes {
 
 /// The state of the files that settings are read from, at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Stamps(Vec<(&'static str, PathBuf, Option<Stamp>)>);
+pub struct Stamps(Vec<(&'static str, PathBuf, Option<FileStamp>)>);
 
 /// The settings that name a file whose contents are read together with them.
 const FILES: [&str; 2] = ["WIKI_CA_FILE", "WIKI_EXTRA_HEADERS_FILE"];
@@ -94,7 +94,7 @@ impl Setting {
     }
 }
 
-impl Changes {
+impl SettingsDiff {
     /// Adds whether the gates of a new policy differ from those in force, however they came about.
     pub fn add_gates(&mut self, now: &Policy, new: &Policy) {
         if new.has_gates_of(now) {
@@ -148,9 +148,9 @@ impl Changes {
 impl Layers {
     /// The differences of this wiki's settings from an older reading.
     #[must_use]
-    pub fn changes_since(&self, old: &Self) -> Changes {
+    pub fn changes_since(&self, old: &Self) -> SettingsDiff {
         let (new, old) = (self.source(), old.source());
-        let mut changes = Changes::default();
+        let mut changes = SettingsDiff::default();
         let differing = SETTINGS
             .iter()
             .filter(|setting| is_changed(setting, &new, &old));
@@ -198,7 +198,7 @@ impl Layers {
 
     /// The state of every file that the wikis' settings are read from.
     #[must_use]
-    pub fn stamps(&self, given: &Given) -> Stamps {
+    pub fn stamps(&self, given: &CommandLineSettings) -> Stamps {
         let mut found: Vec<(&'static str, PathBuf)> = Vec::new();
         for layers in self.every() {
             for name in FILES.into_iter().chain(WATCHED) {
@@ -234,8 +234,8 @@ impl Layers {
 
 /// Whether two readings differ in a setting, where the value that holds may be merged from the
 /// server's and the site's own.
-fn is_changed(setting: &Setting, new: &Source<'_>, old: &Source<'_>) -> bool {
-    let differs = |new: &Source<'_>, old: &Source<'_>| {
+fn is_changed(setting: &Setting, new: &SettingsSource<'_>, old: &SettingsSource<'_>) -> bool {
+    let differs = |new: &SettingsSource<'_>, old: &SettingsSource<'_>| {
         let name = setting.name;
         new.text(name).ok() != old.text(name).ok()
             || new.values(name) != old.values(name)
@@ -248,7 +248,7 @@ fn is_changed(setting: &Setting, new: &Source<'_>, old: &Source<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Changes, Touches};
+    use super::{SettingsDiff, Touches};
 
     #[test]
     fn what_is_changed_says_what_it_touches() {
@@ -259,7 +259,7 @@ mod tests {
             (Touches::Index, (false, false, true)),
             (Touches::Nothing, (false, false, false)),
         ] {
-            let mut changes = Changes::default();
+            let mut changes = SettingsDiff::default();
             changes.note("x".to_owned(), touches);
             let found = (changes.of_wiki, changes.of_gates, changes.of_index);
             assert_eq!(found, expected, "{touches:?}");

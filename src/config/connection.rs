@@ -3,13 +3,13 @@
 use url::Url;
 
 use super::layers::known;
-use super::parse::{SettingError, Source};
+use super::parse::{SettingError, SettingsSource};
 use crate::page::{Locale, check_editor};
 use crate::wiki::{RetryLimits, TimeLimits};
 
 const ALLOWED_ADDRESS: &str = "must be an address such as https://wiki.example.com";
 
-pub(super) fn base_url(source: &Source<'_>) -> Result<Url, SettingError> {
+pub(super) fn base_url(source: &SettingsSource<'_>) -> Result<Url, SettingError> {
     const NAME: &str = "WIKI_BASE_URL";
     let text = source.filled(NAME)?.ok_or_else(|| {
         let sites = source.file.map_or(&[][..], |file| &file.sites);
@@ -67,7 +67,7 @@ pub(super) fn name_of(url: &Url) -> String {
     format!("{host}{port}{}", url.path().trim_end_matches('/'))
 }
 
-pub(super) fn graphql_path(source: &Source<'_>) -> Result<String, SettingError> {
+pub(super) fn graphql_path(source: &SettingsSource<'_>) -> Result<String, SettingError> {
     const NAME: &str = "WIKI_GRAPHQL_PATH";
     let path = source.or_default(NAME)?.unwrap_or_default();
     let is_plain = path.starts_with('/')
@@ -85,27 +85,27 @@ pub(super) fn graphql_path(source: &Source<'_>) -> Result<String, SettingError> 
     }
 }
 
-pub(super) fn default_locale(source: &Source<'_>) -> Result<Locale, SettingError> {
+pub(super) fn default_locale(source: &SettingsSource<'_>) -> Result<Locale, SettingError> {
     const NAME: &str = "WIKI_DEFAULT_LOCALE";
     let code = source.or_default(NAME)?.unwrap_or_default();
     Locale::parse(&code).map_err(|fault| SettingError::new(NAME, fault))
 }
 
-pub(super) fn default_editor(source: &Source<'_>) -> Result<String, SettingError> {
+pub(super) fn default_editor(source: &SettingsSource<'_>) -> Result<String, SettingError> {
     const NAME: &str = "WIKI_DEFAULT_EDITOR";
     let editor = source.or_default(NAME)?.unwrap_or_default();
     check_editor(&editor).map_err(|fault| SettingError::new(NAME, fault))?;
     Ok(editor)
 }
 
-pub(super) fn time(source: &Source<'_>) -> Result<TimeLimits, SettingError> {
+pub(super) fn time(source: &SettingsSource<'_>) -> Result<TimeLimits, SettingError> {
     Ok(TimeLimits {
         read: source.millis("WIKI_HTTP_TIMEOUT_MS")?,
         write: source.millis("WIKI_HTTP_WRITE_TIMEOUT_MS")?,
     })
 }
 
-pub(super) fn retry(source: &Source<'_>) -> Result<RetryLimits, SettingError> {
+pub(super) fn retry(source: &SettingsSource<'_>) -> Result<RetryLimits, SettingError> {
     let retries = source.number("WIKI_HTTP_MAX_RETRIES")?;
     let total = source.millis("WIKI_HTTP_RETRY_TOTAL_MS")?;
     Ok(RetryLimits::new(retries, total))

@@ -11,10 +11,10 @@ use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
 use super::file_errors::why_unread;
 use super::file_trust::changeable_by_others;
-use super::key_source::Stamp;
-use super::parse::{SettingError, Source};
-use crate::custom::{Customs, Fault, SourceFile};
-use crate::tools::{Registry, Surface, Toolset, add_customs};
+use super::key_source::FileStamp;
+use super::parse::{SettingError, SettingsSource};
+use crate::custom::{Customs, SourceFile, ToolFileFault};
+use crate::tools::{Registry, ToolSelection, Toolset, add_customs};
 
 /// The setting that names the directory.
 pub(super) const NAME: &str = "WIKI_CUSTOM_TOOLS_DIR";
@@ -27,8 +27,8 @@ const MOST_BYTES: u64 = 2 << 20;
 
 /// The custom tools of a source, checked as far as no wiki is needed.
 pub(super) fn customs(
-    source: &Source<'_>,
-    surface: Option<&Surface>,
+    source: &SettingsSource<'_>,
+    surface: Option<&ToolSelection>,
 ) -> Result<Customs, SettingError> {
     let Some(dir) = source.filled(NAME)? else {
         let named = surface.and_then(|surface| surface.named_customs().first());
@@ -45,7 +45,7 @@ pub(super) fn customs(
 }
 
 /// All faults, in the order of the files.
-fn in_a_line(faults: &[Fault]) -> String {
+fn in_a_line(faults: &[ToolFileFault]) -> String {
     let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
     match told.as_slice() {
         [one] => format!("has a fault: {one}"),
@@ -57,22 +57,27 @@ fn in_a_line(faults: &[Fault]) -> String {
 ///
 /// # Errors
 /// All faults of all files.
-pub fn read_customs(dir: &Path, surface: Option<&Surface>) -> Result<Customs, Vec<Fault>> {
+pub fn read_customs(
+    dir: &Path,
+    surface: Option<&ToolSelection>,
+) -> Result<Customs, Vec<ToolFileFault>> {
     let (files, mut faults) = read_files(dir)?;
     let (customs, found) = Customs::read(&files);
     faults.extend(found);
     let is_there = |name: &String| customs.names().any(|own| own == name);
-    let named = surface.map(Surface::named_customs).unwrap_or_default();
+    let named = surface
+        .map(ToolSelection::named_customs)
+        .unwrap_or_default();
     if let Some(name) = named.iter().find(|name| !is_there(name))
         && faults.is_empty()
     {
         let fault = format!("has no file for the tool {name}, which the settings name");
-        faults.push(Fault::of(&shown(dir), fault));
+        faults.push(ToolFileFault::of(&shown(dir), fault));
     }
-    let all = Surface::of(&Toolset::ALL);
+    let all = ToolSelection::of(&Toolset::ALL);
     let surface = surface.unwrap_or(&all);
     match Registry::of(surface) {
-        Err(error) => faults.push(Fault::of(&shown(dir), error.to_string())),
+        Err(error) => faults.push(ToolFileFault::of(&shown(dir), error.to_string())),
         Ok(mut registry) => {
             let added = add_customs(&mut registry, surface, &customs, customs.schema());
             faults.extend(added.err().into_iter().flatten());
@@ -90,15 +95,15 @@ fn shown(path: &Path) -> String {
 }
 
 /// All files of a directory that say tools, by name, and what is wrong with others.
-fn read_files(path: &Path) -> Result<(Vec<SourceFile>, Vec<Fault>), Vec<Fault>> {
-    let wrong = |fault: String| vec![Fault::of(&shown(path), fault)];
+fn read_files(path: &Path) -> Result<(Vec<SourceFile>, Vec<ToolFileFault>), Vec<ToolFileFault>> {
+    let wrong = |fault: String| vec![ToolFileFault::of(&shown(path), fault)];
     let dir = open_dir(path).map_err(wrong)?;
     let names = names(&dir).map_err(|fault| wrong(fault.to_owned()))?;
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for name in names {
         match read_file(&dir, &name) {
             Ok(text) => files.push(SourceFile { name, text }),
-            Err(fault) => faults.push(Fault::of(&name, fault)),
+            Err(fault) => faults.push(ToolFileFault::of(&name, fault)),
         }
     }
     Ok((files, faults))
@@ -182,7 +187,7 @@ fn read_file(dir: &OwnedFd, name: &str) -> Result<String, String> {
 }
 
 /// The state of a directory of tools and of each of its files.
-pub(super) fn stamps(path: &Path) -> Vec<(PathBuf, Option<Stamp>)> {
+pub(super) fn stamps(path: &Path) -> Vec<(PathBuf, Option<FileStamp>)> {
     let stamp = |path: PathBuf| {
         let found = std::fs::symlink_metadata(&path).ok();
         let stamp =

@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::file_errors::why_unread;
 use super::file_trust::changeable_by_others;
 use super::names::SETTINGS;
-use super::setting::{InSite, Kind, Setting};
+use super::setting::{InSite, Setting, SettingKind};
 use super::sites;
 use super::tables::{self, TABLES, Tables};
 use crate::site::SiteName;
@@ -25,7 +25,7 @@ const MOST: u64 = 1 << 20;
 #[derive(Clone)]
 pub(super) struct File {
     pub(super) path: PathBuf,
-    entries: Vec<Entry>,
+    entries: Vec<FileSetting>,
     /// Its sites, in the order of the file.
     pub(super) sites: Vec<SiteEntries>,
     /// The site to use if none is named.
@@ -38,7 +38,7 @@ pub(super) struct File {
 
 /// One setting of the file. It may hold a key, and so has no `Debug`.
 #[derive(Clone)]
-pub(super) struct Entry {
+pub(super) struct FileSetting {
     name: &'static str,
     /// The value, or the parts of a list or command.
     pub(super) values: Vec<String>,
@@ -51,13 +51,13 @@ pub(super) struct Entry {
 #[derive(Clone)]
 pub(super) struct SiteEntries {
     pub(super) name: SiteName,
-    entries: Vec<Entry>,
+    entries: Vec<FileSetting>,
     pub(super) line: usize,
 }
 
 impl SiteEntries {
     /// What it says of a setting.
-    pub(super) fn get(&self, name: &str) -> Option<&Entry> {
+    pub(super) fn get(&self, name: &str) -> Option<&FileSetting> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 }
@@ -161,7 +161,7 @@ impl File {
         let (mut file, faults) = Self::parse_in_part(path, &text)?;
         let of_sites = file.sites.iter().flat_map(|site| &site.entries);
         let holds_secret = file.entries.iter().chain(of_sites).any(|entry| {
-            Setting::named(entry.name).is_some_and(|setting| setting.kind == Kind::Secret)
+            Setting::named(entry.name).is_some_and(|setting| setting.kind == SettingKind::Secret)
         });
         if holds_secret && metadata.mode() & 0o044 != 0 {
             file.warning = Some(format!(
@@ -204,12 +204,13 @@ impl File {
             faults.extend(found.into_iter().map(|(at, fault)| fault_at(at, fault)));
             Tables::default()
         });
-        let mut sift = |key: &Spanned<_>, value, entries: &mut Vec<Entry>, in_site| match entry(
-            text, key, value, path, in_site,
-        ) {
-            Ok(entry) => entries.push(entry),
-            Err(fault) => faults.push(fault_at(Some(key.span()), fault)),
-        };
+        let mut sift =
+            |key: &Spanned<_>, value, entries: &mut Vec<FileSetting>, in_site| match entry(
+                text, key, value, path, in_site,
+            ) {
+                Ok(entry) => entries.push(entry),
+                Err(fault) => faults.push(fault_at(Some(key.span()), fault)),
+            };
         for (key, value) in table.get_ref() {
             if !TABLES.contains(&&**key.get_ref()) {
                 sift(key, value, &mut entries, false);
@@ -241,7 +242,7 @@ impl File {
     }
 
     /// What it says of a setting.
-    pub(super) fn get(&self, name: &str) -> Option<&Entry> {
+    pub(super) fn get(&self, name: &str) -> Option<&FileSetting> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
@@ -272,7 +273,7 @@ fn entry(
     value: &Spanned<DeValue<'_>>,
     file: &Path,
     in_site: bool,
-) -> Result<Entry, String> {
+) -> Result<FileSetting, String> {
     let line = line_of(text, key.span().start);
     let key = &**key.get_ref();
     let Some(setting) = SETTINGS.iter().find(|setting| setting.file_name() == key) else {
@@ -294,19 +295,19 @@ fn entry(
         dir.join(value).to_string_lossy().into_owned()
     };
     let is_command = match setting.kind {
-        Kind::Command => true,
-        Kind::PathOrCommand => value.get_ref().is_array(),
+        SettingKind::Command => true,
+        SettingKind::PathOrCommand => value.get_ref().is_array(),
         _ => false,
     };
     match (setting.kind, values.first_mut()) {
         (_, Some(program)) if is_command && program.contains('/') => *program = beside(program),
-        (Kind::PathOrCommand, Some(path)) if !is_command && !path.trim().is_empty() => {
+        (SettingKind::PathOrCommand, Some(path)) if !is_command && !path.trim().is_empty() => {
             *path = beside(path);
         }
-        (Kind::Path, Some(path)) if !path.trim().is_empty() => *path = beside(path),
+        (SettingKind::Path, Some(path)) if !path.trim().is_empty() => *path = beside(path),
         _ => {}
     }
-    Ok(Entry {
+    Ok(FileSetting {
         name: setting.name,
         values,
         is_array: value.get_ref().is_array(),
@@ -314,48 +315,48 @@ fn entry(
     })
 }
 
-fn values(kind: Kind, value: &DeValue<'_>) -> Result<Vec<String>, String> {
+fn values(kind: SettingKind, value: &DeValue<'_>) -> Result<Vec<String>, String> {
     let texts = |items: &toml::de::DeArray<'_>| -> Option<Vec<String>> {
         let items = items.iter().map(|item| item.get_ref().as_str());
         items.map(|item| item.map(str::to_owned)).collect()
     };
     let found = match (kind, value) {
-        (Kind::Flag, DeValue::Boolean(is)) => Some(vec![is.to_string()]),
-        (Kind::Number(..), DeValue::Integer(number)) => {
+        (SettingKind::Flag, DeValue::Boolean(is)) => Some(vec![is.to_string()]),
+        (SettingKind::Number(..), DeValue::Integer(number)) => {
             i64::from_str_radix(number.as_str(), number.radix())
                 .ok()
                 .map(|number| vec![number.to_string()])
         }
-        (Kind::List, DeValue::Array(items)) => {
+        (SettingKind::List, DeValue::Array(items)) => {
             texts(items).filter(|texts| !texts.iter().any(|text| text.contains(',')))
         }
-        (Kind::Command | Kind::PathOrCommand, DeValue::Array(items)) => {
+        (SettingKind::Command | SettingKind::PathOrCommand, DeValue::Array(items)) => {
             texts(items).filter(|texts| texts.first().is_some_and(|program| !program.is_empty()))
         }
         (
-            Kind::Text
-            | Kind::Secret
-            | Kind::Path
-            | Kind::PathOrCommand
-            | Kind::Choice(_)
-            | Kind::List,
+            SettingKind::Text
+            | SettingKind::Secret
+            | SettingKind::Path
+            | SettingKind::PathOrCommand
+            | SettingKind::Choice(_)
+            | SettingKind::List,
             DeValue::String(text),
         ) => Some(vec![text.to_string()]),
         _ => None,
     };
     found.ok_or_else(|| match kind {
-        Kind::Flag => "must be true or false, without quotes".to_owned(),
-        Kind::Number(least, most) => {
+        SettingKind::Flag => "must be true or false, without quotes".to_owned(),
+        SettingKind::Number(least, most) => {
             format!("must be a whole number from {least} to {most}, without quotes")
         }
-        Kind::List => "must be an array of texts without commas, or one text".to_owned(),
-        Kind::Command => {
+        SettingKind::List => "must be an array of texts without commas, or one text".to_owned(),
+        SettingKind::Command => {
             "must be a program and its arguments, such as [\"pass\", \"wiki\"]".to_owned()
         }
-        Kind::PathOrCommand => {
+        SettingKind::PathOrCommand => {
             "must be a file in quotes, or a program and its arguments, such as [\"logger\", \"-t\", \"wiki\"]".to_owned()
         }
-        Kind::Text | Kind::Secret | Kind::Path | Kind::Choice(_) => {
+        SettingKind::Text | SettingKind::Secret | SettingKind::Path | SettingKind::Choice(_) => {
             "must be a text in quotes".to_owned()
         }
     })

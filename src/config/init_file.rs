@@ -10,19 +10,19 @@ use serde_json::json;
 use super::file::File;
 use super::layers::environment;
 use super::names::SETTINGS;
-use super::parse::Source;
-use super::setting::{Kind, Setting};
+use super::parse::SettingsSource;
+use super::setting::{Setting, SettingKind};
 use super::settings::{Settings, log_settings};
 use crate::site::SiteName;
 
 /// The contents of a new settings file. It may hold a key, so it has no `Debug`.
 #[derive(Clone, Default)]
-pub struct Draft {
+pub struct InitFile {
     /// Names as in the environment, and values in TOML.
     values: Vec<(&'static str, String)>,
 }
 
-impl Draft {
+impl InitFile {
     /// Sets a value, written as in the environment or a flag. A command is split at spaces.
     ///
     /// # Errors
@@ -30,15 +30,15 @@ impl Draft {
     pub fn set(&mut self, name: &'static str, value: &str) -> io::Result<()> {
         let texts = |texts: Vec<&str>| json!(texts).to_string();
         let value = match Setting::named(name).map(|setting| setting.kind) {
-            Some(Kind::Flag | Kind::Number(..))
+            Some(SettingKind::Flag | SettingKind::Number(..))
                 if value.bytes().all(|b| b.is_ascii_alphanumeric()) =>
             {
                 value.to_owned()
             }
-            Some(Kind::List) => texts(value.split(',').map(str::trim).collect()),
-            Some(Kind::Command) => texts(value.split_whitespace().collect()),
+            Some(SettingKind::List) => texts(value.split(',').map(str::trim).collect()),
+            Some(SettingKind::Command) => texts(value.split_whitespace().collect()),
             // A path is given relative to this directory, but read relative to the file.
-            Some(Kind::Path | Kind::PathOrCommand) => {
+            Some(SettingKind::Path | SettingKind::PathOrCommand) => {
                 json!(std::path::absolute(value)?).to_string()
             }
             _ => json!(value).to_string(),
@@ -102,7 +102,7 @@ impl Draft {
         let home_alone = |name: &str| -> Option<OsString> {
             environment(name).filter(|_| !name.starts_with("WIKI_"))
         };
-        let source = Source {
+        let source = SettingsSource {
             flags: &[],
             get: &home_alone,
             file: Some(&file),
@@ -155,10 +155,10 @@ impl Draft {
 /// A value that a setting could have.
 fn example(setting: &Setting) -> String {
     match (setting.kind, setting.default_value()) {
-        (Kind::Flag | Kind::Number(..), Some(default)) => default.to_owned(),
-        (Kind::List, Some(default)) => json!([default]).to_string(),
+        (SettingKind::Flag | SettingKind::Number(..), Some(default)) => default.to_owned(),
+        (SettingKind::List, Some(default)) => json!([default]).to_string(),
         (_, Some(default)) => json!(default).to_string(),
-        (Kind::List | Kind::Command, None) => "[\"…\"]".to_owned(),
+        (SettingKind::List | SettingKind::Command, None) => "[\"…\"]".to_owned(),
         (_, None) => "\"…\"".to_owned(),
     }
 }
@@ -167,12 +167,12 @@ fn example(setting: &Setting) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::{Draft, File};
+    use super::{File, InitFile};
     use crate::config::SETTINGS;
 
     #[test]
     fn every_example_in_a_new_file_is_of_its_settings_type() {
-        let text = Draft::default().text();
+        let text = InitFile::default().text();
         let example = |line: &str| {
             line.strip_prefix("# ")
                 .filter(|line| line.contains(" = "))
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn what_a_draft_is_given_is_what_the_file_says() {
         let value = "a \"quoted\" \\ ä \u{7f}\n text";
-        let mut draft = Draft::default();
+        let mut draft = InitFile::default();
         draft.set("WIKI_MUTATION_CONFIRM_TOKEN", value).unwrap();
         let file = File::parse(Path::new("x"), &draft.text());
         let file = file.map_err(|faults| faults[0].to_string()).unwrap();
@@ -197,14 +197,14 @@ mod tests {
     #[test]
     fn the_old_file_stays_where_the_new_one_cannot_be_written() {
         let dir = tempfile::TempDir::new().unwrap();
-        let (path, text) = (dir.path().join("config.toml"), Draft::default().text());
+        let (path, text) = (dir.path().join("config.toml"), InitFile::default().text());
         std::fs::write(&path, "old").unwrap();
         let taken = format!("config.toml.{}.new", std::process::id());
         std::fs::create_dir(dir.path().join(&taken)).unwrap();
-        assert!(Draft::default().write(&path, true).is_err());
+        assert!(InitFile::default().write(&path, true).is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
         std::fs::remove_dir(dir.path().join(&taken)).unwrap();
-        Draft::default().write(&path, true).unwrap();
+        InitFile::default().write(&path, true).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }

@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use super::file::File;
 use super::file_errors::why_unread;
 use super::file_trust::readable_by_others;
-use super::parse::{Origin, SettingError, Source};
+use super::parse::{Origin, SettingError, SettingsSource};
 use super::token_command;
 use crate::site::SiteName;
 use crate::wiki::{ApiKey, KeySetting};
@@ -32,7 +32,7 @@ pub struct KeySource {
     setting: KeySetting,
     /// The setting's name in the layer that sets it.
     name: String,
-    place: Place,
+    place: KeyLocation,
     /// The least time between two checks of the key's file.
     pub apart: Duration,
 }
@@ -41,7 +41,7 @@ pub struct KeySource {
 const APART: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone)]
-enum Place {
+enum KeyLocation {
     /// The environment, or a source that can be read only once.
     Fixed,
     /// A file that holds the key alone.
@@ -53,7 +53,7 @@ enum Place {
 }
 
 /// The state of a file: its change time in seconds and nanoseconds, its length, its inode.
-pub(crate) type Stamp = (i64, i64, u64, u64);
+pub(crate) type FileStamp = (i64, i64, u64, u64);
 
 impl KeySource {
     /// The setting's name in the layer that sets it.
@@ -67,33 +67,35 @@ impl KeySource {
     pub fn advice(&self) -> String {
         let name = &self.name;
         let restart = match self.place {
-            Place::Fixed => "and restart the server",
-            Place::File(_) | Place::Settings(..) | Place::Command(_) => {
+            KeyLocation::Fixed => "and restart the server",
+            KeyLocation::File(_) | KeyLocation::Settings(..) | KeyLocation::Command(_) => {
                 "it is taken without a restart"
             }
         };
         match self.place {
-            Place::Fixed => format!("{}, {restart}", KeySetting::Token.place(name)),
-            Place::File(_) => format!("{}; {restart}", KeySetting::File.place(name)),
-            Place::Settings(..) => format!("put it into the settings file as {name}; {restart}"),
-            Place::Command(_) => format!("{}; {restart}", KeySetting::Command.place(name)),
+            KeyLocation::Fixed => format!("{}, {restart}", KeySetting::Token.place(name)),
+            KeyLocation::File(_) => format!("{}; {restart}", KeySetting::File.place(name)),
+            KeyLocation::Settings(..) => {
+                format!("put it into the settings file as {name}; {restart}")
+            }
+            KeyLocation::Command(_) => format!("{}; {restart}", KeySetting::Command.place(name)),
         }
     }
 
     /// Whether the source can give another key later.
     #[must_use]
     pub fn can_change(&self) -> bool {
-        !matches!(self.place, Place::Fixed)
+        !matches!(self.place, KeyLocation::Fixed)
     }
 
     /// Whether reading the key runs a command.
     pub(crate) fn is_command(&self) -> bool {
-        matches!(self.place, Place::Command(_))
+        matches!(self.place, KeyLocation::Command(_))
     }
 
     /// The state of the source's file, if there is one.
-    pub(crate) fn stamp(&self) -> Option<Stamp> {
-        let (Place::File(path) | Place::Settings(path, _)) = &self.place else {
+    pub(crate) fn stamp(&self) -> Option<FileStamp> {
+        let (KeyLocation::File(path) | KeyLocation::Settings(path, _)) = &self.place else {
             return None;
         };
         let found = fs::metadata(path).ok()?;
@@ -108,10 +110,10 @@ impl KeySource {
     pub(crate) fn read(&self) -> Option<Result<ApiKey, String>> {
         let told = |fault: SettingError| format!("{} {}", self.name, fault.fault);
         let text = match &self.place {
-            Place::Fixed => return None,
-            Place::File(path) => read_file(path).map(|(text, _)| text).map_err(told),
-            Place::Settings(path, site) => from_settings(path, site.as_ref()),
-            Place::Command(command) => token_command::run(command, token_command::LIMIT)
+            KeyLocation::Fixed => return None,
+            KeyLocation::File(path) => read_file(path).map(|(text, _)| text).map_err(told),
+            KeyLocation::Settings(path, site) => from_settings(path, site.as_ref()),
+            KeyLocation::Command(command) => token_command::run(command, token_command::LIMIT)
                 .map_err(|fault| format!("{} {fault}", self.name)),
         };
         Some(text.and_then(|text| parse(self.setting, text).map_err(told)))
@@ -119,13 +121,13 @@ impl KeySource {
 }
 
 /// The settings that give the key: those set in the topmost layer that sets any.
-pub(super) fn settings_of_key(source: &Source<'_>) -> Vec<&'static str> {
+pub(super) fn settings_of_key(source: &SettingsSource<'_>) -> Vec<&'static str> {
     source.topmost(&SETTINGS)
 }
 
 /// The key and its source; adds warnings about the key's file to `warnings`.
 pub(super) fn key(
-    source: &Source<'_>,
+    source: &SettingsSource<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<(ApiKey, KeySource), SettingError> {
     let set = settings_of_key(source);
@@ -136,8 +138,8 @@ pub(super) fn key(
     let (setting, key, place) = match &*texts {
         [(NAME, Some(key))] => {
             let place = match source.origin(NAME) {
-                Origin::File { path, site, .. } => Place::Settings(path, site),
-                Origin::Default | Origin::Environment | Origin::Flag => Place::Fixed,
+                Origin::File { path, site, .. } => KeyLocation::Settings(path, site),
+                Origin::Default | Origin::Environment | Origin::Flag => KeyLocation::Fixed,
             };
             (KeySetting::Token, key.clone(), place)
         }
@@ -147,9 +149,9 @@ pub(super) fn key(
             warnings.extend(readable_by_others(FILE, &metadata));
             // A pipe can be read only once.
             let place = if metadata.is_file() {
-                Place::File(path)
+                KeyLocation::File(path)
             } else {
-                Place::Fixed
+                KeyLocation::Fixed
             };
             (KeySetting::File, text, place)
         }
@@ -157,7 +159,11 @@ pub(super) fn key(
             let command = source.values(COMMAND);
             let key = token_command::run(command, token_command::LIMIT)
                 .map_err(|fault| SettingError::new(COMMAND, fault))?;
-            (KeySetting::Command, key, Place::Command(command.to_vec()))
+            (
+                KeySetting::Command,
+                key,
+                KeyLocation::Command(command.to_vec()),
+            )
         }
         [(first, _), (second, _), ..] => {
             let first = source.origin(first).name_of(first);
@@ -235,12 +241,14 @@ mod tests {
     use std::fs;
 
     use super::{KeySource, key};
-    use crate::config::Source;
+    use crate::config::SettingsSource;
 
     fn source_of(pairs: &[(&str, &str)]) -> KeySource {
         let map: HashMap<&str, &str> = pairs.iter().copied().collect();
         let get = |name: &str| map.get(name).map(OsString::from);
-        key(&Source::new(&get), &mut Vec::new()).expect("a key").1
+        key(&SettingsSource::new(&get), &mut Vec::new())
+            .expect("a key")
+            .1
     }
 
     #[test]

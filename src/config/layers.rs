@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::file::{File, FileFault, SiteEntries};
 use super::names::SETTINGS;
-use super::parse::{Origin, Source};
+use super::parse::{Origin, SettingsSource};
 use super::setting::{InSite, Setting};
 use crate::site::SiteName;
 use crate::tools::{did_you_mean, nearest};
@@ -16,7 +16,7 @@ const BASE_URL: &str = "WIKI_BASE_URL";
 
 /// Settings from the command line.
 #[derive(Debug, Clone, Default)]
-pub struct Given {
+pub struct CommandLineSettings {
     /// The settings file.
     pub config: Option<PathBuf>,
     /// The site to use.
@@ -41,7 +41,7 @@ impl Layers {
     ///
     /// # Errors
     /// Every fault of the file that is found without the other layers, or a wrong choice of site.
-    pub fn load(given: &Given) -> Result<Self, Vec<FileFault>> {
+    pub fn load(given: &CommandLineSettings) -> Result<Self, Vec<FileFault>> {
         let asked_for = asked_for(given);
         let file = match asked_for.clone().or_else(usual_file) {
             Some(path) => File::read(&path, asked_for.is_some())?,
@@ -58,7 +58,7 @@ impl Layers {
     /// Reads as much as can be understood of a settings file that cannot be taken over; `None` if
     /// that is nothing. No site is chosen.
     #[must_use]
-    pub fn load_in_part(given: &Given) -> Option<Self> {
+    pub fn load_in_part(given: &CommandLineSettings) -> Option<Self> {
         let asked_for = asked_for(given);
         let file = match asked_for.clone().or_else(usual_file) {
             Some(path) => File::read_in_part(&path, asked_for.is_some()).ok()?,
@@ -100,7 +100,7 @@ impl Layers {
     }
 
     /// The layers with a file that is not written yet.
-    pub(super) fn of_file(file: File, given: &Given) -> Result<Self, FileFault> {
+    pub(super) fn of_file(file: File, given: &CommandLineSettings) -> Result<Self, FileFault> {
         let site = site_of(given, Some(&file))?;
         Ok(Self {
             flags: given.flags.clone(),
@@ -150,8 +150,8 @@ impl Layers {
 
     /// The values, by name.
     #[must_use]
-    pub fn source(&self) -> Source<'_> {
-        Source {
+    pub fn source(&self) -> SettingsSource<'_> {
+        SettingsSource {
             flags: &self.flags,
             get: &environment,
             file: self.file.as_ref(),
@@ -174,7 +174,10 @@ impl Layers {
 
 /// The site to use. If none is named, it is the only site or else the default one; `None` if a
 /// layer sets an address outside of the sites.
-fn site_of(given: &Given, file: Option<&File>) -> Result<Option<SiteName>, FileFault> {
+fn site_of(
+    given: &CommandLineSettings,
+    file: Option<&File>,
+) -> Result<Option<SiteName>, FileFault> {
     let sites = file.map_or(&[][..], |file| &file.sites);
     let Some(name) = &given.site else {
         let is_unnamed = given.flags.iter().any(|(name, _)| *name == BASE_URL)
@@ -204,7 +207,7 @@ fn site_of(given: &Given, file: Option<&File>) -> Result<Option<SiteName>, FileF
 }
 
 /// The site, if no flag sets what only its own table may set: such a flag would change nothing.
-fn without_flags(given: &Given, name: &SiteName) -> Result<SiteName, FileFault> {
+fn without_flags(given: &CommandLineSettings, name: &SiteName) -> Result<SiteName, FileFault> {
     let site = name.to_string();
     flag_of_site(given).map_or_else(
         || Ok(name.clone()),
@@ -213,7 +216,7 @@ fn without_flags(given: &Given, name: &SiteName) -> Result<SiteName, FileFault> 
 }
 
 /// A flag that sets what only a site's own table may set.
-fn flag_of_site(given: &Given) -> Option<String> {
+fn flag_of_site(given: &CommandLineSettings) -> Option<String> {
     let own = |(name, _): &&(&str, String)| {
         Setting::named(name).is_some_and(|setting| setting.in_site() == InSite::Own)
     };
@@ -234,11 +237,11 @@ pub(super) fn known(sites: &[SiteEntries]) -> String {
 
 /// The place of the settings file, whether it exists or not; `None` without a home directory.
 #[must_use]
-pub fn file_place(given: &Given) -> Option<PathBuf> {
+pub fn file_place(given: &CommandLineSettings) -> Option<PathBuf> {
     asked_for(given).or_else(usual_file)
 }
 
-fn asked_for(given: &Given) -> Option<PathBuf> {
+fn asked_for(given: &CommandLineSettings) -> Option<PathBuf> {
     let named = || environment(CONFIG).map(PathBuf::from);
     given.config.clone().or_else(named)
 }

@@ -35,29 +35,30 @@ mod write_policy;
 
 pub use address_range::AddressRange;
 pub use anchors::signing_key;
-pub use changes::{Changes, Stamps};
+pub use changes::{SettingsDiff, Stamps};
 pub use connection::parse_base_url;
 pub use custom::read_customs;
 pub use file::FileFault;
 pub use file_errors::why_unread;
 pub use file_trust::{changeable_by_others, changeable_by_others_than_its_owner};
-pub use init_file::Draft;
+pub use init_file::InitFile;
+pub(crate) use key_source::FileStamp;
 pub use key_source::KeySource;
-pub(crate) use key_source::Stamp;
 pub use layers::{
-    Given, Layers, Pager, file_place, no_colour, pager, sets_no_less_options, was_given,
+    CommandLineSettings, Layers, Pager, file_place, no_colour, pager, sets_no_less_options,
+    was_given,
 };
 pub use names::SETTINGS;
-pub use parse::{Origin, SettingError, Source};
+pub use parse::{Origin, SettingError, SettingsSource};
 pub use schema::schema;
 pub use serve::{ServeSettings, address_of};
-pub use setting::{Kind, Setting};
+pub use setting::{Setting, SettingKind};
 pub use settings::{
     AuditSettings, Indent, LogSettings, Settings, allowed_prefixes, custom_tools, custom_tools_dir,
     log_settings, offered,
 };
-pub use shown::Shown;
+pub use shown::SettingView;
 pub use site_file::{NewSite, remove_site};
 pub use table::table;
 pub use tables::Tables;
-pub use write_policy::Resolved;
+pub use write_policy::ResolvedPolicy;

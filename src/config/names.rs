@@ -1,15 +1,15 @@
 //! Every setting by its name: for the settings file, flags and the documentation, and to recognise
 //! unknown names.
 
-use super::setting::Kind::{
+use super::setting::Setting;
+use super::setting::SettingKind::{
     self, Choice, Command, Flag, List, Number, Path, PathOrCommand, Secret, Text,
 };
-use super::setting::Setting;
 use crate::page::EDITORS;
 
 const fn setting(
     name: &'static str,
-    kind: Kind,
+    kind: SettingKind,
     default: &'static str,
     meaning: &'static str,
 ) -> Setting {

@@ -7,7 +7,7 @@ use url::Url;
 
 use super::file_errors::why_unread;
 use super::file_trust::{changeable_by_others, readable_by_others};
-use super::parse::{SettingError, Source};
+use super::parse::{SettingError, SettingsSource};
 use crate::wiki::{Network, Proxy, authorities, headers, is_loopback};
 
 /// The most bytes read of a file: four times as many as all authorities of a system take.
@@ -18,7 +18,7 @@ const MOST: u64 = 1 << 20;
 /// # Errors
 /// The setting that is bad, or that names a bad file.
 pub(super) fn network(
-    source: &Source<'_>,
+    source: &SettingsSource<'_>,
     wiki: Option<&Url>,
     warnings: &mut Vec<String>,
 ) -> Result<Network, SettingError> {
@@ -45,7 +45,7 @@ pub(super) fn network(
 
 /// The proxy from our setting, else from the environment for the wiki's scheme. The environment's
 /// proxy is not used for a wiki on this machine.
-fn proxy(source: &Source<'_>, wiki: Option<&Url>) -> Result<Option<Proxy>, SettingError> {
+fn proxy(source: &SettingsSource<'_>, wiki: Option<&Url>) -> Result<Option<Proxy>, SettingError> {
     const NAME: &str = "WIKI_PROXY";
     let (name, text, except) = if let Some(text) = source.filled(NAME)? {
         (NAME, text, None)
@@ -70,7 +70,7 @@ fn proxy(source: &Source<'_>, wiki: Option<&Url>) -> Result<Option<Proxy>, Setti
 
 /// The first of these foreign variables that is set. An empty variable counts as unset.
 fn first(
-    source: &Source<'_>,
+    source: &SettingsSource<'_>,
     names: [&'static str; 2],
 ) -> Result<Option<(&'static str, String)>, SettingError> {
     for name in names {
@@ -117,7 +117,7 @@ mod tests {
     use url::Url;
 
     use super::network;
-    use crate::config::Source;
+    use crate::config::SettingsSource;
     use crate::wiki::Network;
 
     fn read(wiki: &str, pairs: &[(&str, &str)]) -> Result<(Network, Vec<String>), String> {
@@ -125,7 +125,7 @@ mod tests {
         let get = |name: &str| map.get(name).map(OsString::from);
         let wiki = Url::parse(wiki).expect("an address");
         let mut warnings = Vec::new();
-        network(&Source::new(&get), Some(&wiki), &mut warnings)
+        network(&SettingsSource::new(&get), Some(&wiki), &mut warnings)
             .map(|network| (network, warnings))
             .map_err(|error| error.to_string())
     }

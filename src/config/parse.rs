@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::file::{Entry, File, SiteEntries};
-use super::setting::{InSite, Kind, Setting, either};
+use super::file::{File, FileSetting, SiteEntries};
+use super::setting::{InSite, Setting, SettingKind, either};
 use super::tables::Tables;
 use crate::checks::CheckCommand;
 use crate::notify::NotifyTo;
@@ -102,7 +102,7 @@ impl Origin {
 
 /// Where settings come from: flags before the environment before a settings file. In tests, a
 /// map stands for the environment.
-pub struct Source<'a> {
+pub struct SettingsSource<'a> {
     pub(super) flags: &'a [(&'static str, String)],
     pub(super) get: &'a dyn Fn(&str) -> Option<OsString>,
     pub(super) file: Option<&'a File>,
@@ -110,7 +110,7 @@ pub struct Source<'a> {
     pub(super) site: Option<&'a SiteEntries>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> SettingsSource<'a> {
     /// Settings only from a function in place of the environment.
     #[must_use]
     pub const fn new(get: &'a dyn Fn(&str) -> Option<OsString>) -> Self {
@@ -134,7 +134,7 @@ impl<'a> Source<'a> {
 
     /// Where a value comes from.
     pub(super) fn origin(&self, name: &str) -> Origin {
-        let in_file = |entry: &Entry, site| {
+        let in_file = |entry: &FileSetting, site| {
             self.file.map_or(Origin::Default, |file| Origin::File {
                 path: file.path.clone(),
                 line: entry.line,
@@ -160,7 +160,7 @@ impl<'a> Source<'a> {
     }
 
     /// The site's own entry for a setting.
-    fn of_site(&self, name: &str) -> Option<(&'a SiteEntries, &'a Entry)> {
+    fn of_site(&self, name: &str) -> Option<(&'a SiteEntries, &'a FileSetting)> {
         let site = self.site?;
         Some((site, site.get(name)?))
     }
@@ -172,7 +172,7 @@ impl<'a> Source<'a> {
     }
 
     /// The settings file's entry: the site's own, or the server's if the site may inherit it.
-    fn entry(&self, name: &str) -> Option<&'a Entry> {
+    fn entry(&self, name: &str) -> Option<&'a FileSetting> {
         match self.of_site(name) {
             Some((_, entry)) => Some(entry),
             None if self.is_sites_alone(name) => None,
@@ -327,7 +327,7 @@ impl<'a> Source<'a> {
     pub(super) fn number(&self, name: &'static str) -> Result<u32, SettingError> {
         let text = self.or_default(name)?.unwrap_or_default();
         let (least, most) = match Setting::named(name).map(|setting| setting.kind) {
-            Some(Kind::Number(least, most)) => (least, most),
+            Some(SettingKind::Number(least, most)) => (least, most),
             _ => (0, u32::MAX),
         };
         text.parse()
@@ -361,7 +361,7 @@ impl<'a> Source<'a> {
 /// One of a setting's words.
 pub(super) fn choose(name: &'static str, text: &str) -> Result<&'static str, SettingError> {
     let words: &[&str] = match Setting::named(name).map(|setting| setting.kind) {
-        Some(Kind::Choice(words)) => words,
+        Some(SettingKind::Choice(words)) => words,
         _ => &[],
     };
     words

@@ -4,18 +4,18 @@ use std::path::{PathBuf, absolute};
 use std::sync::Arc;
 
 use super::file_errors::why_unread;
-use super::parse::{SettingError, Source};
+use super::parse::{SettingError, SettingsSource};
 use super::storage;
 use super::write_policy;
 use crate::audit::Pauses;
-use crate::gates::{Authority, Narrowing, Policy};
+use crate::gates::{Authority, ClientLimits, Policy};
 use crate::memory::MemoryMode;
 use crate::notify::ReviewAddress;
 use crate::page::{Prefix, ReadRule, ReadScope, Trash};
-use crate::tools::{Surface, Toolset};
+use crate::tools::{ToolSelection, Toolset};
 
 /// What may be written and read: the server's policy, narrowed by the site's own.
-pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
+pub(super) fn policy(source: &SettingsSource<'_>) -> Result<Policy, SettingError> {
     if source.site.is_none() {
         return of_server(source);
     }
@@ -25,11 +25,11 @@ pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
 }
 
 /// The policy of a site: none of its gates may be wider than the server's.
-fn narrowed(policy: Policy, site: &Source<'_>) -> Result<Policy, SettingError> {
-    let narrowing = Narrowing {
+fn narrowed(policy: Policy, site: &SettingsSource<'_>) -> Result<Policy, SettingError> {
+    let narrowing = ClientLimits {
         prefixes: allowed(site)?,
         reads: read_rule(site)?,
-        ..Narrowing::default()
+        ..ClientLimits::default()
     };
     let resolved = write_policy::resolved(site)?;
     let mut own = Policy {
@@ -48,7 +48,7 @@ fn narrowed(policy: Policy, site: &Source<'_>) -> Result<Policy, SettingError> {
     Ok(own)
 }
 
-pub(super) fn of_server(source: &Source<'_>) -> Result<Policy, SettingError> {
+pub(super) fn of_server(source: &SettingsSource<'_>) -> Result<Policy, SettingError> {
     let tables = source.tables();
     let resolved = write_policy::resolved(source)?;
     Ok(Policy {
@@ -72,7 +72,7 @@ pub(super) fn of_server(source: &Source<'_>) -> Result<Policy, SettingError> {
     })
 }
 
-fn review(source: &Source<'_>) -> Result<ReviewAddress, SettingError> {
+fn review(source: &SettingsSource<'_>) -> Result<ReviewAddress, SettingError> {
     const NAME: &str = "WIKI_REVIEW_URL";
     let parse = |text: String| {
         ReviewAddress::parse(&text).map_err(|fault| SettingError::new(NAME, fault.to_owned()))
@@ -81,16 +81,16 @@ fn review(source: &Source<'_>) -> Result<ReviewAddress, SettingError> {
     Ok(address.unwrap_or_default())
 }
 
-pub(super) fn allowed(source: &Source<'_>) -> Result<Option<Vec<Prefix>>, SettingError> {
+pub(super) fn allowed(source: &SettingsSource<'_>) -> Result<Option<Vec<Prefix>>, SettingError> {
     source.prefixes("WIKI_ALLOWED_MUTATION_PATH_PREFIXES")
 }
 
 /// What may be read.
-pub(super) fn reads(source: &Source<'_>) -> Result<ReadScope, SettingError> {
+pub(super) fn reads(source: &SettingsSource<'_>) -> Result<ReadScope, SettingError> {
     read_rule(source).map(|rule| ReadScope::of(&rule))
 }
 
-fn read_rule(source: &Source<'_>) -> Result<ReadRule, SettingError> {
+fn read_rule(source: &SettingsSource<'_>) -> Result<ReadRule, SettingError> {
     const TAGS: &str = "WIKI_DENIED_READ_TAGS";
     let denied = source.prefixes("WIKI_DENIED_READ_PATH_PREFIXES")?;
     let tags = source.filled(TAGS)?.map(|text| {
@@ -108,7 +108,7 @@ fn read_rule(source: &Source<'_>) -> Result<ReadRule, SettingError> {
     ))
 }
 
-fn trash(source: &Source<'_>) -> Result<Option<Trash>, SettingError> {
+fn trash(source: &SettingsSource<'_>) -> Result<Option<Trash>, SettingError> {
     const NAME: &str = "WIKI_TRASH_PREFIX";
     source
         .filled(NAME)?
@@ -116,7 +116,7 @@ fn trash(source: &Source<'_>) -> Result<Option<Trash>, SettingError> {
         .transpose()
 }
 
-fn uploads(source: &Source<'_>) -> Result<Option<PathBuf>, SettingError> {
+fn uploads(source: &SettingsSource<'_>) -> Result<Option<PathBuf>, SettingError> {
     const NAME: &str = "WIKI_UPLOAD_DIR";
     let Some(dir) = source.filled(NAME)?.map(PathBuf::from) else {
         return Ok(None);
@@ -140,7 +140,7 @@ fn uploads(source: &Source<'_>) -> Result<Option<PathBuf>, SettingError> {
 }
 
 /// Where what nobody may upload lies: records, keys, tokens, and the settings themselves.
-fn secret_places(source: &Source<'_>) -> Result<Vec<PathBuf>, SettingError> {
+fn secret_places(source: &SettingsSource<'_>) -> Result<Vec<PathBuf>, SettingError> {
     let mut places = vec![storage::audit_dir(source)?];
     for name in [
         "WIKI_API_TOKEN_FILE",
@@ -158,7 +158,7 @@ const SETS: &str = "WIKI_TOOLSETS";
 const TOOLS: &str = "WIKI_TOOLS";
 
 /// The tools on offer: the server's, or the site's part of them.
-pub(super) fn surface(source: &Source<'_>) -> Result<Surface, SettingError> {
+pub(super) fn surface(source: &SettingsSource<'_>) -> Result<ToolSelection, SettingError> {
     if source.site.is_none() {
         return surface_of(source, None);
     }
@@ -170,9 +170,9 @@ pub(super) fn surface(source: &Source<'_>) -> Result<Surface, SettingError> {
 /// The tools that a source names. With `server`, the source is a site: it may name only tools that
 /// the server offers, and gets all of them if it names none.
 pub(super) fn surface_of(
-    source: &Source<'_>,
-    server: Option<Surface>,
-) -> Result<Surface, SettingError> {
+    source: &SettingsSource<'_>,
+    server: Option<ToolSelection>,
+) -> Result<ToolSelection, SettingError> {
     const EXCLUDE: &str = "WIKI_EXCLUDE_TOOLS";
     const READ_ONLY: &str = "WIKI_READ_ONLY";
     let tools = source.filled(TOOLS)?;
@@ -185,10 +185,10 @@ pub(super) fn surface_of(
     let mut surface = match sets {
         Some(sets) => {
             let sets = Toolset::parse_list(&sets);
-            Surface::of(&sets.map_err(|fault| SettingError::new(SETS, fault))?)
+            ToolSelection::of(&sets.map_err(|fault| SettingError::new(SETS, fault))?)
         }
-        None if tools.is_some() => Surface::default().of_single_tools(),
-        None => Surface::default(),
+        None if tools.is_some() => ToolSelection::default().of_single_tools(),
+        None => ToolSelection::default(),
     };
     if let Some(tools) = tools {
         let added = surface.add(&tools);

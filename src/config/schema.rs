@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::names::SETTINGS;
-use super::setting::{InSite, Kind, Setting};
+use super::setting::{InSite, Setting, SettingKind};
 use super::tables::{LARGEST_COUNT, LONGEST_TIMEOUT, USUAL_TIMEOUT};
 use crate::change::Operation;
 use crate::notify::Occasion;
@@ -155,23 +155,23 @@ fn tables() -> [(String, Value); 4] {
 
 fn property(setting: &Setting) -> Value {
     let mut property = match setting.kind {
-        Kind::Text | Kind::Secret | Kind::Path => json!({ "type": "string" }),
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Number(least, most) => {
+        SettingKind::Text | SettingKind::Secret | SettingKind::Path => json!({ "type": "string" }),
+        SettingKind::Flag => json!({ "type": "boolean" }),
+        SettingKind::Number(least, most) => {
             json!({ "type": "integer", "minimum": least, "maximum": most })
         }
-        Kind::Choice(words) => json!({ "type": "string", "enum": words }),
-        Kind::List => json!({
+        SettingKind::Choice(words) => json!({ "type": "string", "enum": words }),
+        SettingKind::List => json!({
             "type": ["array", "string"],
             "items": { "type": "string", "pattern": "^[^,]+$" },
             "minItems": 1,
         }),
-        Kind::PathOrCommand => json!({
+        SettingKind::PathOrCommand => json!({
             "type": ["string", "array"],
             "items": { "type": "string" },
             "minItems": 1,
         }),
-        Kind::Command => {
+        SettingKind::Command => {
             json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 })
         }
     };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::address_range::AddressRange;
-use super::parse::{SettingError, Source};
+use super::parse::{SettingError, SettingsSource};
 
 /// Settings of the server over HTTP.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ impl ServeSettings {
     ///
     /// # Errors
     /// The first setting that is bad.
-    pub fn read(source: &Source<'_>) -> Result<Self, SettingError> {
+    pub fn read(source: &SettingsSource<'_>) -> Result<Self, SettingError> {
         let address = source.filled("WIKI_SERVE_ADDRESS")?;
         let seconds = source.number("WIKI_PERSON_TIMEOUT_S")?;
         Ok(Self {
@@ -71,7 +71,7 @@ pub fn address_of(text: &str) -> Result<SocketAddr, SettingError> {
 }
 
 fn list<T>(
-    source: &Source<'_>,
+    source: &SettingsSource<'_>,
     name: &'static str,
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Vec<T>, SettingError> {

@@ -6,7 +6,7 @@ pub struct Setting {
     /// Its name in the environment.
     pub name: &'static str,
     /// The kind of its values.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// Its default, in words.
     pub default: &'static str,
     /// What it means.
@@ -41,7 +41,7 @@ impl InSite {
 
 /// The kind of a setting's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SettingKind {
     /// A text.
     Text,
     /// A text that is never shown, and never a flag.
@@ -82,7 +82,7 @@ impl Setting {
     /// Its flag on the command line, without the dashes; secrets have none.
     #[must_use]
     pub fn flag(&self) -> Option<String> {
-        let has_none = matches!(self.kind, Kind::Secret | Kind::Command);
+        let has_none = matches!(self.kind, SettingKind::Secret | SettingKind::Command);
         (!has_none).then(|| self.file_name().replace('_', "-"))
     }
 
@@ -146,7 +146,7 @@ impl Setting {
             self.name,
             "WIKI_AUDIT_ANCHORS" | "WIKI_AUDIT_SIGNING_KEY" | "WIKI_UPLOAD_DIR"
         );
-        self.kind != Kind::Command && !is_of_file
+        self.kind != SettingKind::Command && !is_of_file
     }
 
     /// Its default, if that is a value rather than a description.

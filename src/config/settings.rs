@@ -6,7 +6,7 @@ use url::Url;
 
 use super::key_source::{self, KeySource};
 use super::layers::Layers;
-use super::parse::{SettingError, Source, choose};
+use super::parse::{SettingError, SettingsSource, choose};
 use super::serve::ServeSettings;
 use super::{anchors, connection, custom, network, policy, storage};
 use crate::audit::{AnchorSettings, Keep};
@@ -18,7 +18,7 @@ use crate::notify::NotifyTarget;
 use crate::page::{Prefix, ReadRule};
 use crate::rules::Rule;
 use crate::site::SiteName;
-use crate::tools::Surface;
+use crate::tools::ToolSelection;
 use crate::watch::WatchPace;
 use crate::wiki::{WikiSettings, is_loopback};
 
@@ -38,7 +38,7 @@ pub struct Settings {
     /// What may be written.
     pub policy: Policy,
     /// The tools that are offered.
-    pub surface: Surface,
+    pub surface: ToolSelection,
     /// The operator's own tools.
     pub customs: Customs,
     /// Where the audit log lies.
@@ -151,12 +151,12 @@ impl Settings {
     ///
     /// # Errors
     /// The first setting that is missing or bad.
-    pub fn read(source: &Source<'_>) -> Result<Self, SettingError> {
+    pub fn read(source: &SettingsSource<'_>) -> Result<Self, SettingError> {
         Self::read_all(source).map_err(|mut faults| faults.swap_remove(0))
     }
 
-    fn read_all(source: &Source<'_>) -> Result<Self, Vec<SettingError>> {
-        let mut faults = Faults {
+    fn read_all(source: &SettingsSource<'_>) -> Result<Self, Vec<SettingError>> {
+        let mut faults = SettingFaults {
             source,
             found: Vec::new(),
         };
@@ -233,12 +233,12 @@ impl Settings {
 }
 
 /// The faults of all readers, each with the origin of its value.
-struct Faults<'a> {
-    source: &'a Source<'a>,
+struct SettingFaults<'a> {
+    source: &'a SettingsSource<'a>,
     found: Vec<SettingError>,
 }
 
-impl Faults<'_> {
+impl SettingFaults<'_> {
     fn sift<T>(&mut self, read: Result<T, SettingError>) -> Option<T> {
         read.map_err(|fault| self.found.push(self.source.placed(fault)))
             .ok()
@@ -305,7 +305,7 @@ impl AuditSettings {
     ///
     /// # Errors
     /// The setting that is missing or bad.
-    pub fn read(source: &Source<'_>) -> Result<Self, SettingError> {
+    pub fn read(source: &SettingsSource<'_>) -> Result<Self, SettingError> {
         let read = || {
             let base_url = connection::base_url(source)?;
             Ok(Self {
@@ -322,7 +322,7 @@ impl AuditSettings {
 ///
 /// # Errors
 /// The setting that is bad.
-pub fn offered(source: &Source<'_>) -> Result<Surface, SettingError> {
+pub fn offered(source: &SettingsSource<'_>) -> Result<ToolSelection, SettingError> {
     policy::surface(source).map_err(|fault| source.placed(fault))
 }
 
@@ -330,7 +330,10 @@ pub fn offered(source: &Source<'_>) -> Result<Surface, SettingError> {
 ///
 /// # Errors
 /// The setting that is bad.
-pub fn custom_tools(source: &Source<'_>, surface: &Surface) -> Result<Customs, SettingError> {
+pub fn custom_tools(
+    source: &SettingsSource<'_>,
+    surface: &ToolSelection,
+) -> Result<Customs, SettingError> {
     custom::customs(source, Some(surface)).map_err(|fault| source.placed(fault))
 }
 
@@ -338,7 +341,7 @@ pub fn custom_tools(source: &Source<'_>, surface: &Surface) -> Result<Customs, S
 ///
 /// # Errors
 /// The setting that is bad.
-pub fn custom_tools_dir(source: &Source<'_>) -> Result<Option<PathBuf>, SettingError> {
+pub fn custom_tools_dir(source: &SettingsSource<'_>) -> Result<Option<PathBuf>, SettingError> {
     let dir = source.filled(custom::NAME);
     let dir = dir.map_err(|fault| source.placed(fault))?;
     Ok(dir.map(PathBuf::from))
@@ -348,7 +351,7 @@ pub fn custom_tools_dir(source: &Source<'_>) -> Result<Option<PathBuf>, SettingE
 ///
 /// # Errors
 /// The setting that is bad.
-pub fn allowed_prefixes(source: &Source<'_>) -> Result<Option<Vec<Prefix>>, SettingError> {
+pub fn allowed_prefixes(source: &SettingsSource<'_>) -> Result<Option<Vec<Prefix>>, SettingError> {
     policy::allowed(source).map_err(|fault| source.placed(fault))
 }
 
@@ -358,7 +361,7 @@ pub fn allowed_prefixes(source: &Source<'_>) -> Result<Option<Vec<Prefix>>, Sett
 /// # Errors
 /// The setting that is bad.
 pub fn log_settings(
-    source: &Source<'_>,
+    source: &SettingsSource<'_>,
     usual: Option<&'static str>,
 ) -> Result<LogSettings, SettingError> {
     const LEVEL: &str = "WIKI_LOG";

@@ -3,16 +3,16 @@
 use super::key_source;
 use super::layers::Layers;
 use super::names::{REQUIRED, SETTINGS};
-use super::parse::{Origin, SettingError, Source};
-use super::setting::{InSite, Kind, Setting};
-use super::write_policy::{self, Resolved};
+use super::parse::{Origin, SettingError, SettingsSource};
+use super::setting::{InSite, Setting, SettingKind};
+use super::write_policy::{self, ResolvedPolicy};
 
 /// Shown in place of a secret.
 const HIDDEN: &str = "•••";
 
 /// One setting as it is now.
 #[derive(Debug, Clone)]
-pub struct Shown {
+pub struct SettingView {
     /// The setting.
     pub setting: &'static Setting,
     /// Its value, checked or not; `None` if it is not set and has no default.
@@ -30,14 +30,14 @@ impl Layers {
     ///
     /// # Errors
     /// The setting that is bad, or contradicts another one.
-    pub fn write_policy(&self) -> Result<Resolved, SettingError> {
+    pub fn write_policy(&self) -> Result<ResolvedPolicy, SettingError> {
         let source = self.source();
         write_policy::resolved(&source).map_err(|fault| source.placed(fault))
     }
 
     /// Every setting as it is now.
     #[must_use]
-    pub fn shown(&self) -> Vec<Shown> {
+    pub fn shown(&self) -> Vec<SettingView> {
         let (source, server) = (self.source(), self.source().of_server());
         let shown = |setting: &'static Setting| {
             let is_gate = source.site.is_some() && setting.in_site() == InSite::Narrower;
@@ -45,7 +45,7 @@ impl Layers {
             // A gate that the site does not set is the server's.
             let from = if is_gate && !is_own { &server } else { &source };
             let is_set_twice = is_gate && is_own && server.origin(setting.name) != Origin::Default;
-            Shown {
+            SettingView {
                 setting,
                 value: value(from, setting),
                 without: self.without(&source, setting),
@@ -58,7 +58,7 @@ impl Layers {
 
     /// Says what holds without a value: a required setting is not required where another gives the
     /// key, or where each wiki is a site of its own.
-    fn without(&self, source: &Source<'_>, setting: &Setting) -> String {
+    fn without(&self, source: &SettingsSource<'_>, setting: &Setting) -> String {
         if setting.default != REQUIRED {
             return setting.default.replace('`', "");
         }
@@ -77,7 +77,7 @@ impl Layers {
     }
 }
 
-fn value(source: &Source<'_>, setting: &Setting) -> Option<String> {
+fn value(source: &SettingsSource<'_>, setting: &Setting) -> Option<String> {
     let Ok(text) = source.text(setting.name) else {
         return Some("no UTF-8 text".to_owned());
     };
@@ -85,14 +85,14 @@ fn value(source: &Source<'_>, setting: &Setting) -> Option<String> {
         return setting.default_value().map(str::to_owned);
     };
     Some(match setting.kind {
-        Kind::Secret => HIDDEN.to_owned(),
+        SettingKind::Secret => HIDDEN.to_owned(),
         // A command's arguments may hold a secret.
-        Kind::Command => match source.values(setting.name) {
+        SettingKind::Command => match source.values(setting.name) {
             [program] => program.clone(),
             [program, ..] => format!("{program} {HIDDEN}"),
             [] => HIDDEN.to_owned(),
         },
-        Kind::PathOrCommand if source.array(setting.name).is_some() => {
+        SettingKind::PathOrCommand if source.array(setting.name).is_some() => {
             let program = source.values(setting.name).first();
             format!("{} {HIDDEN}", program.map_or("", String::as_str))
         }

@@ -9,8 +9,8 @@ use toml::de::DeTable;
 
 use super::file::File;
 use super::file_errors::why_unread;
-use super::init_file::Draft;
-use super::layers::{Given, Layers};
+use super::init_file::InitFile;
+use super::layers::{CommandLineSettings, Layers};
 use super::settings::Settings;
 use crate::site::SiteName;
 
@@ -42,7 +42,7 @@ impl NewSite {
         })
     }
 
-    fn text(&self, draft: &Draft) -> String {
+    fn text(&self, draft: &InitFile) -> String {
         let gap = match self.old.as_str() {
             "" => "",
             old if old.ends_with('\n') => "\n",
@@ -55,11 +55,11 @@ impl NewSite {
     ///
     /// # Errors
     /// The first fault.
-    pub fn check(&self, draft: &Draft) -> Result<Settings, String> {
+    pub fn check(&self, draft: &InitFile) -> Result<Settings, String> {
         let file = parse(&self.path, &self.text(draft))?;
-        let given = Given {
+        let given = CommandLineSettings {
             site: Some(self.name.clone()),
-            ..Given::default()
+            ..CommandLineSettings::default()
         };
         let layers = Layers::of_file(file, &given).map_err(|fault| fault.to_string())?;
         let settings = Settings::load(&layers).map_err(|faults| first(&faults))?;
@@ -82,7 +82,7 @@ impl NewSite {
     ///
     /// # Errors
     /// It cannot be written, or somebody changed it meanwhile.
-    pub fn write(&self, draft: &Draft) -> Result<(), String> {
+    pub fn write(&self, draft: &InitFile) -> Result<(), String> {
         replace(&self.path, &self.old, &self.text(draft))
     }
 }
@@ -206,7 +206,7 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{Draft, NewSite, remove_site};
+    use super::{InitFile, NewSite, remove_site};
 
     const FILE: &str = "# mine\nindex = \"off\"   # no index\n\n[sites.a]\nbase_url = \"https://a.example\"\napi_token = \"k\"\n# of b\n[sites.b]\nbase_url = \"https://b.example\"\napi_token = \"\"\"\nk\"\"\"\n\n[[rules]]\nname = \"x\"\nthen = \"deny\"\n";
 
@@ -217,7 +217,7 @@ mod tests {
         fs::write(&path, FILE).unwrap();
         let name = "c".parse().unwrap();
         let new = NewSite::begin(&path, &name).unwrap();
-        let mut draft = Draft::default();
+        let mut draft = InitFile::default();
         draft.set("WIKI_BASE_URL", "https://a.example").unwrap();
         draft.set("WIKI_API_TOKEN", "key").unwrap();
         let taken = new.check(&draft).unwrap_err();

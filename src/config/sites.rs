@@ -6,14 +6,14 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::tables::Fault;
+use super::tables::TableFault;
 use crate::site::SiteName;
 
 /// The most sites of one file.
 const MOST: usize = 50;
 
 /// A site's name, its place, and its members.
-type Site<'a, 'b> = (
+type SiteTable<'a, 'b> = (
     SiteName,
     Range<usize>,
     Vec<(&'a Spanned<Cow<'b, str>>, &'a Spanned<DeValue<'b>>)>,
@@ -22,9 +22,9 @@ type Site<'a, 'b> = (
 /// Reads the sites of a settings file, the site to use if none is named, and all faults.
 pub(super) fn read<'a, 'b>(
     table: &'a DeTable<'b>,
-) -> (Vec<Site<'a, 'b>>, Option<SiteName>, Vec<Fault>) {
-    let mut faults: Vec<Fault> = Vec::new();
-    let mut sites: Vec<Site<'a, 'b>> = Vec::new();
+) -> (Vec<SiteTable<'a, 'b>>, Option<SiteName>, Vec<TableFault>) {
+    let mut faults: Vec<TableFault> = Vec::new();
+    let mut sites: Vec<SiteTable<'a, 'b>> = Vec::new();
     let of = |name: &str| table.iter().find(|(key, _)| key.get_ref() == name);
     if let Some((key, value)) = of("sites") {
         match value.get_ref().as_table() {
@@ -78,7 +78,7 @@ mod tests {
 
     use crate::config::Settings;
     use crate::config::file::File;
-    use crate::config::layers::{Given, Layers};
+    use crate::config::layers::{CommandLineSettings, Layers};
 
     /// The settings of the site `a` with these lines, below these lines of the server.
     fn of(server: &str, site: &str) -> Result<Settings, String> {
@@ -87,9 +87,9 @@ mod tests {
             format!("audit_dir = \"/audit\"\nindex = \"off\"\n{server}\n[sites.a]\n{own}{site}\n");
         let file = File::parse(Path::new("/c.toml"), &text);
         let file = file.map_err(|faults| faults[0].to_string())?;
-        let given = Given {
+        let given = CommandLineSettings {
             site: Some("a".parse().unwrap()),
-            ..Given::default()
+            ..CommandLineSettings::default()
         };
         let layers = Layers::of_file(file, &given).map_err(|fault| fault.to_string())?;
         Settings::load(&layers).map_err(|faults| faults[0].to_string())
@@ -249,10 +249,10 @@ mod tests {
                 .map_err(|_| ())
                 .unwrap()
         };
-        let given = |site: &str, flags: Vec<(&'static str, String)>| Given {
+        let given = |site: &str, flags: Vec<(&'static str, String)>| CommandLineSettings {
             site: Some(site.parse().unwrap()),
             flags,
-            ..Given::default()
+            ..CommandLineSettings::default()
         };
         let address = vec![("WIKI_BASE_URL", "https://c.example".to_owned())];
         let fault = Layers::of_file(file(), &given("a", address)).unwrap_err();
@@ -265,7 +265,7 @@ mod tests {
             fault.to_string(),
             "--site: there is no site c; there are a, b"
         );
-        let layers = Layers::of_file(file(), &Given::default()).unwrap();
+        let layers = Layers::of_file(file(), &CommandLineSettings::default()).unwrap();
         let fault = Settings::load(&layers).unwrap_err()[0].to_string();
         assert_eq!(
             fault,

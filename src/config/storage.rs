@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::parse::{SettingError, Source};
+use super::parse::{SettingError, SettingsSource};
 use crate::audit::Keep;
-use crate::index::{CALLERS_BYTES, IndexMode, IndexSettings, Load, MOST_PAGES, Pace};
+use crate::index::{CALLERS_BYTES, IndexLoad, IndexMode, IndexSettings, MOST_PAGES, Pace};
 use crate::memory::MemoryMode;
 
-pub(super) fn audit_dir(source: &Source<'_>) -> Result<PathBuf, SettingError> {
+pub(super) fn audit_dir(source: &SettingsSource<'_>) -> Result<PathBuf, SettingError> {
     const NAME: &str = "WIKI_AUDIT_DIR";
     if let Some(dir) = source.filled(NAME)? {
         return Ok(PathBuf::from(dir));
@@ -23,7 +23,7 @@ pub(super) fn audit_dir(source: &Source<'_>) -> Result<PathBuf, SettingError> {
 }
 
 /// Our subdirectory of the user's state directory.
-fn state_dir(source: &Source<'_>) -> Result<Option<PathBuf>, SettingError> {
+fn state_dir(source: &SettingsSource<'_>) -> Result<Option<PathBuf>, SettingError> {
     let absolute = |dir: PathBuf| dir.is_absolute().then_some(dir);
     let state = source
         .text("XDG_STATE_HOME")?
@@ -35,7 +35,7 @@ fn state_dir(source: &Source<'_>) -> Result<Option<PathBuf>, SettingError> {
         .map(|state| state.join("wikijs-gate")))
 }
 
-pub(super) fn index(source: &Source<'_>) -> Result<IndexSettings, SettingError> {
+pub(super) fn index(source: &SettingsSource<'_>) -> Result<IndexSettings, SettingError> {
     const NAME: &str = "WIKI_INDEX";
     const DIR: &str = "WIKI_INDEX_DIR";
     let mode = match source.choice(NAME)? {
@@ -58,14 +58,14 @@ pub(super) fn index(source: &Source<'_>) -> Result<IndexSettings, SettingError> 
         dir,
         most: MOST_PAGES,
         callers_bytes: CALLERS_BYTES,
-        pace: Pace::of(Load::percent(source.number("WIKI_INDEX_LOAD")?)),
+        pace: Pace::of(IndexLoad::percent(source.number("WIKI_INDEX_LOAD")?)),
     })
 }
 
 /// Who shares what is remembered. A site says it for itself, unless it is off for the server.
-pub(super) fn memory(source: &Source<'_>) -> Result<MemoryMode, SettingError> {
+pub(super) fn memory(source: &SettingsSource<'_>) -> Result<MemoryMode, SettingError> {
     const NAME: &str = "WIKI_MEMORY";
-    let read = |source: &Source<'_>| {
+    let read = |source: &SettingsSource<'_>| {
         let word = source.choice(NAME)?;
         Ok(word.and_then(MemoryMode::of).unwrap_or_default())
     };
@@ -84,7 +84,7 @@ pub(super) fn memory(source: &Source<'_>) -> Result<MemoryMode, SettingError> {
     if own { read(source) } else { Ok(of_server) }
 }
 
-pub(super) fn keep(source: &Source<'_>) -> Result<Keep, SettingError> {
+pub(super) fn keep(source: &SettingsSource<'_>) -> Result<Keep, SettingError> {
     let megabytes = source.number("WIKI_AUDIT_KEEP_MB")?;
     Ok(Keep {
         days: source.number("WIKI_AUDIT_KEEP_DAYS")?,

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::layers::Layers;
-use super::parse::Source;
+use super::parse::SettingsSource;
 use super::policy::{of_server, policy, surface, surface_of};
-use crate::gates::{Level, Policy};
-use crate::tools::Surface;
+use crate::gates::{Policy, PolicyLevel};
+use crate::tools::ToolSelection;
 
 /// The name under which tools that are left out are told.
 const TOOLS: &str = "the tools on offer";
@@ -18,7 +18,7 @@ impl Layers {
     /// Where the site's own values do not fit the server's, so that it has no policy, the server's
     /// values still bound it.
     #[must_use]
-    pub fn stricter_gates(&self, now: (&Policy, &Surface)) -> Vec<&'static str> {
+    pub fn stricter_gates(&self, now: (&Policy, &ToolSelection)) -> Vec<&'static str> {
         let site = self.source();
         let server = site.of_server();
         let mut found = BTreeSet::new();
@@ -35,23 +35,27 @@ impl Layers {
 }
 
 /// What closes gates where there is no whole policy.
-fn bounds(site: &Source<'_>, server: &Source<'_>, now: &Policy) -> BTreeSet<&'static str> {
+fn bounds(
+    site: &SettingsSource<'_>,
+    server: &SettingsSource<'_>,
+    now: &Policy,
+) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     if let Ok(bound) = of_server(server) {
         found.extend(bound.stricter_than(now));
     }
     let says = |name, wanted| {
-        let said = |source: &Source<'_>| {
+        let said = |source: &SettingsSource<'_>| {
             let is_set = matches!(source.filled(name), Ok(Some(_)));
             is_set && source.flag(name) == Ok(wanted)
         };
         said(site) || said(server)
     };
     let level = now.writes().level();
-    if level < Level::Off && says("WIKI_MUTATIONS_ENABLED", false) {
+    if level < PolicyLevel::Off && says("WIKI_MUTATIONS_ENABLED", false) {
         found.insert("mutations_enabled");
     }
-    if level < Level::DryRun && says("WIKI_MUTATION_DRY_RUN", true) {
+    if level < PolicyLevel::DryRun && says("WIKI_MUTATION_DRY_RUN", true) {
         found.insert("mutation_dry_run");
     }
     found

@@ -11,13 +11,13 @@ use toml::de::DeTable;
 
 use self::check::check;
 pub(super) use self::check::{LONGEST_TIMEOUT, USUAL_TIMEOUT};
-pub(super) use self::row::Fault;
-use self::row::{Row, Sift, prefix, rows, texts, word};
+pub(super) use self::row::TableFault;
+use self::row::{ArrayTable, Sift, prefix, rows, texts, word};
 use crate::change::{CODES, Operation};
 use crate::checks::CheckCommand;
 use crate::notify::NotifyTarget;
 use crate::page::{Field, TagPattern};
-use crate::rules::{BUILT_IN, Rule, RuleBook, Then, When};
+use crate::rules::{BUILT_IN, Rule, RuleBook, RuleCondition, Then};
 use crate::tools::{did_you_mean, nearest};
 
 /// The largest number that a rule may count to.
@@ -67,7 +67,7 @@ pub struct Tables {
 ///
 /// # Errors
 /// All faults.
-pub(super) fn read(table: &DeTable<'_>, file: &Path) -> Result<Tables, Vec<Fault>> {
+pub(super) fn read(table: &DeTable<'_>, file: &Path) -> Result<Tables, Vec<TableFault>> {
     let mut faults = Vec::new();
     let mut checks: Vec<CheckCommand> = Vec::new();
     for one in rows(table, "checks", &mut faults) {
@@ -120,7 +120,7 @@ pub(super) fn read(table: &DeTable<'_>, file: &Path) -> Result<Tables, Vec<Fault
     }
 }
 
-fn rule(row: &Row<'_, '_>, checks: &[CheckCommand]) -> Result<Rule, Vec<Fault>> {
+fn rule(row: &ArrayTable<'_, '_>, checks: &[CheckCommand]) -> Result<Rule, Vec<TableFault>> {
     let mut faults = row.unknown(&RULE_MEMBERS);
     let mut sift = Sift(&mut faults);
     let name = sift.take(row.text("name"));
@@ -133,7 +133,7 @@ fn rule(row: &Row<'_, '_>, checks: &[CheckCommand]) -> Result<Rule, Vec<Fault>> 
         "" => Err("has an empty text".to_owned()),
         text => Ok(text.to_owned()),
     };
-    let mut when = When::default();
+    let mut when = RuleCondition::default();
     when.paths = sift.take(row.list("paths", prefix));
     when.operations = sift.take(row.list("operations", |text| {
         word(text, Operation::ALL.map(|one| (one.as_str(), one)))
@@ -175,7 +175,7 @@ fn warning(text: &str, checks: &[CheckCommand]) -> Result<String, String> {
 }
 
 /// The built-in rules that are switched off.
-fn off(table: &DeTable<'_>) -> Result<Vec<&'static str>, Fault> {
+fn off(table: &DeTable<'_>) -> Result<Vec<&'static str>, TableFault> {
     let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == "rules_off") else {
         return Ok(Vec::new());
     };

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use super::parse::{Origin, SettingError, Source};
-use crate::gates::{Fallback, Layer, Level, SetBy, StaticToken, WritePolicy};
+use super::parse::{Origin, SettingError, SettingsSource};
+use crate::gates::{Fallback, Layer, PolicyLevel, SetBy, StaticToken, WritePolicy};
 
 const ENABLED: &str = "WIKI_MUTATIONS_ENABLED";
 const DRY_RUN: &str = "WIKI_MUTATION_DRY_RUN";
@@ -16,7 +16,7 @@ const READ_ONLY: &str = "WIKI_READ_ONLY";
 
 /// What the settings about writing come to.
 #[derive(Debug, Clone)]
-pub struct Resolved {
+pub struct ResolvedPolicy {
     /// What a write gets.
     pub writes: WritePolicy,
     /// The line that set it.
@@ -30,7 +30,7 @@ pub struct Resolved {
 }
 
 /// The settings from which the level is resolved, each with the line that set it.
-struct Parts {
+struct PolicySettings {
     enabled: (bool, SetBy),
     dry_run: (bool, SetBy),
     /// How a write is confirmed that is neither off nor in a dry run.
@@ -43,19 +43,19 @@ struct Parts {
 ///
 /// # Errors
 /// The setting that is bad, contradicts another one, or is wider than the server's.
-pub(super) fn resolved(source: &Source<'_>) -> Result<Resolved, SettingError> {
+pub(super) fn resolved(source: &SettingsSource<'_>) -> Result<ResolvedPolicy, SettingError> {
     let parts = if source.site.is_none() {
-        Parts::of_server(source)?
+        PolicySettings::of_server(source)?
     } else {
         let server = source.of_server();
-        let parts = Parts::of_server(&server).map_err(|fault| server.placed(fault))?;
+        let parts = PolicySettings::of_server(&server).map_err(|fault| server.placed(fault))?;
         parts.narrowed(source)?
     };
     Ok(parts.resolve())
 }
 
-impl Parts {
-    fn of_server(source: &Source<'_>) -> Result<Self, SettingError> {
+impl PolicySettings {
+    fn of_server(source: &SettingsSource<'_>) -> Result<Self, SettingError> {
         Ok(Self {
             enabled: (source.flag(ENABLED)?, line(source, ENABLED)),
             dry_run: (source.flag(DRY_RUN)?, line(source, DRY_RUN)),
@@ -66,7 +66,7 @@ impl Parts {
     }
 
     /// The same for a site: none of its settings may be wider than the server's.
-    fn narrowed(self, site: &Source<'_>) -> Result<Self, SettingError> {
+    fn narrowed(self, site: &SettingsSource<'_>) -> Result<Self, SettingError> {
         let (confirm, fallback_set_by) = self.confirm_of(site)?;
         Ok(Self {
             enabled: at_most(ENABLED, self.enabled, true, site)?,
@@ -83,7 +83,10 @@ impl Parts {
 
     /// How a write of a site is confirmed: as strictly as on the server, or more strictly. The
     /// server's static token is never inherited.
-    fn confirm_of(&self, site: &Source<'_>) -> Result<((WritePolicy, SetBy), SetBy), SettingError> {
+    fn confirm_of(
+        &self,
+        site: &SettingsSource<'_>,
+    ) -> Result<((WritePolicy, SetBy), SetBy), SettingError> {
         let (server, set_by) = &self.confirm;
         let says = [CONFIRM, TOKEN, FALLBACK].map(|name| site.filled(name));
         if says.into_iter().any(|said| !matches!(said, Ok(None))) {
@@ -111,7 +114,7 @@ impl Parts {
     }
 
     /// The strictest of them holds.
-    fn resolve(self) -> Resolved {
+    fn resolve(self) -> ResolvedPolicy {
         let (confirm, confirm_line) = self.confirm;
         let static_token = match &confirm {
             WritePolicy::Token(token) => Some(token.clone()),
@@ -122,7 +125,7 @@ impl Parts {
             (_, (true, line)) => (WritePolicy::DryRun, line),
             _ => (confirm, confirm_line),
         };
-        Resolved {
+        ResolvedPolicy {
             writes,
             set_by,
             fallback_set_by: self.fallback_set_by,
@@ -136,7 +139,7 @@ impl Parts {
 ///
 /// # Errors
 /// A setting that is bad, or two that contradict each other: the sentence names both.
-fn confirm(source: &Source<'_>) -> Result<(WritePolicy, SetBy), SettingError> {
+fn confirm(source: &SettingsSource<'_>) -> Result<(WritePolicy, SetBy), SettingError> {
     let token = source
         .filled(TOKEN)?
         .map(SecretString::from)
@@ -167,11 +170,11 @@ fn confirm(source: &Source<'_>) -> Result<(WritePolicy, SetBy), SettingError> {
         (Some("review"), None) => WritePolicy::Review { limit },
         (None | Some(_), None) => WritePolicy::Preview,
     };
-    if writes.level() != Level::Person && is_set(source, FALLBACK)? {
+    if writes.level() != PolicyLevel::Person && is_set(source, FALLBACK)? {
         let fault = "is set without WIKI_CONFIRM=person; leave it out";
         return Err(SettingError::new(FALLBACK, fault));
     }
-    let is_by_token = mode.is_none() && writes.level() == Level::Token;
+    let is_by_token = mode.is_none() && writes.level() == PolicyLevel::Token;
     let name = if is_by_token { TOKEN } else { CONFIRM };
     Ok((writes, line(source, name)))
 }
@@ -181,7 +184,7 @@ fn at_most(
     name: &'static str,
     server: (bool, SetBy),
     widest: bool,
-    site: &Source<'_>,
+    site: &SettingsSource<'_>,
 ) -> Result<(bool, SetBy), SettingError> {
     if !is_set(site, name)? {
         return Ok(server);
@@ -194,7 +197,7 @@ fn at_most(
     Ok((own, line(site, name)))
 }
 
-fn is_set(source: &Source<'_>, name: &'static str) -> Result<bool, SettingError> {
+fn is_set(source: &SettingsSource<'_>, name: &'static str) -> Result<bool, SettingError> {
     Ok(source.filled(name)?.is_some())
 }
 
@@ -206,13 +209,13 @@ fn wider(name: &'static str, own: &str, server: &str) -> SettingError {
 }
 
 /// How long to wait for a person.
-fn time_of_people(source: &Source<'_>) -> Result<Duration, SettingError> {
+fn time_of_people(source: &SettingsSource<'_>) -> Result<Duration, SettingError> {
     let seconds = source.number("WIKI_PERSON_TIMEOUT_S")?;
     Ok(Duration::from_secs(seconds.into()))
 }
 
 /// The line that sets a value, by the setting's name in its layer.
-fn line(source: &Source<'_>, name: &str) -> SetBy {
+fn line(source: &SettingsSource<'_>, name: &str) -> SetBy {
     let origin = source.origin(name);
     let named = origin.name_of(name);
     let layer = match origin {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::name::is_argument;
 use super::path_part;
-use super::read::{Found, Table, json as json_of};
+use super::read::{TomlFault, TomlTable, json as json_of};
 use super::template::{DAYS, plain};
 
 /// The longest text of one line, unless the recipe says another bound.
@@ -20,7 +20,7 @@ pub(super) const CONFIRM: &str = "confirm";
 
 /// The type of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ArgumentType {
     Text {
         least: i64,
         most: i64,
@@ -39,17 +39,21 @@ pub(super) enum Kind {
 
 /// An argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Argument {
+pub(super) struct RecipeArgument {
     pub(super) name: String,
     description: Option<String>,
-    pub(super) kind: Kind,
+    pub(super) kind: ArgumentType,
     pub(super) default: Option<Value>,
     pub(super) is_required: bool,
 }
 
-impl Argument {
+impl RecipeArgument {
     /// Reads the table of an argument.
-    pub(super) fn read(name: &str, mut table: Table<'_, '_>, faults: &mut Vec<Found>) -> Self {
+    pub(super) fn read(
+        name: &str,
+        mut table: TomlTable<'_, '_>,
+        faults: &mut Vec<TomlFault>,
+    ) -> Self {
         let before = faults.len();
         if !is_argument(name) || name == CONFIRM || DAYS.contains(&name) {
             let fault = format!(
@@ -89,14 +93,14 @@ impl Argument {
     /// Its schema.
     pub(super) fn schema(&self) -> Value {
         let mut schema = match &self.kind {
-            Kind::Text { least, most, .. } => {
+            ArgumentType::Text { least, most, .. } => {
                 json!({ "type": "string", "minLength": least, "maxLength": most })
             }
-            Kind::Integer { least, most } => {
+            ArgumentType::Integer { least, most } => {
                 json!({ "type": "integer", "minimum": least, "maximum": most })
             }
-            Kind::Boolean => json!({ "type": "boolean" }),
-            Kind::Choice(words) => json!({ "type": "string", "enum": words }),
+            ArgumentType::Boolean => json!({ "type": "boolean" }),
+            ArgumentType::Choice(words) => json!({ "type": "string", "enum": words }),
         };
         if let Value::Object(members) = &mut schema {
             let described = self.description.clone().map(Value::from);
@@ -118,7 +122,7 @@ impl Argument {
     pub(super) fn check(&self, value: &Value) -> Result<(), String> {
         match (&self.kind, value) {
             (
-                Kind::Text {
+                ArgumentType::Text {
                     least, most, lines, ..
                 },
                 Value::String(text),
@@ -136,14 +140,14 @@ impl Argument {
                 }
                 Ok(())
             }
-            (Kind::Integer { least, most }, Value::Number(number)) => number
+            (ArgumentType::Integer { least, most }, Value::Number(number)) => number
                 .as_i64()
                 .filter(|number| (least..=most).contains(&number))
                 .map(drop)
                 .ok_or_else(|| format!("must be a whole number from {least} to {most}")),
-            (Kind::Boolean, Value::Bool(_)) => Ok(()),
-            (Kind::Choice(words), Value::String(word)) if words.contains(word) => Ok(()),
-            (Kind::Choice(words), _) => Err(format!("must be one of {}", words.join(", "))),
+            (ArgumentType::Boolean, Value::Bool(_)) => Ok(()),
+            (ArgumentType::Choice(words), Value::String(word)) if words.contains(word) => Ok(()),
+            (ArgumentType::Choice(words), _) => Err(format!("must be one of {}", words.join(", "))),
             _ => Err("is of another type".to_owned()),
         }
     }
@@ -154,10 +158,10 @@ impl Argument {
     /// What it must be.
     pub(super) fn check_in_path(&self, value: &Value) -> Result<(), String> {
         let slash = match self.kind {
-            Kind::Text { slash, .. } => slash,
+            ArgumentType::Text { slash, .. } => slash,
             // These words are the operator's own.
-            Kind::Choice(_) => true,
-            Kind::Integer { .. } | Kind::Boolean => false,
+            ArgumentType::Choice(_) => true,
+            ArgumentType::Integer { .. } | ArgumentType::Boolean => false,
         };
         path_part::check(&plain(value), slash)
     }
@@ -165,20 +169,20 @@ impl Argument {
     /// A value that could be given.
     pub(super) fn sample(&self) -> Value {
         match &self.kind {
-            Kind::Text { least, .. } => "a"
+            ArgumentType::Text { least, .. } => "a"
                 .repeat(usize::try_from((*least).max(1)).unwrap_or(1))
                 .into(),
-            Kind::Integer { least, most } => 1.clamp(*least, *most).into(),
-            Kind::Boolean => false.into(),
-            Kind::Choice(words) => words.first().map_or("", String::as_str).into(),
+            ArgumentType::Integer { least, most } => 1.clamp(*least, *most).into(),
+            ArgumentType::Boolean => false.into(),
+            ArgumentType::Choice(words) => words.first().map_or("", String::as_str).into(),
         }
     }
 }
 
-fn kind(table: &mut Table<'_, '_>, faults: &mut Vec<Found>) -> Kind {
+fn kind(table: &mut TomlTable<'_, '_>, faults: &mut Vec<TomlFault>) -> ArgumentType {
     let at = table.at();
     let what = table.what.clone();
-    let mut between = |table: &mut Table<'_, '_>,
+    let mut between = |table: &mut TomlTable<'_, '_>,
                        names: [&'static str; 2],
                        usual: (i64, i64),
                        bounds: (i64, i64)| {
@@ -206,7 +210,7 @@ fn kind(table: &mut Table<'_, '_>, faults: &mut Vec<Found>) -> Kind {
             let usual = if lines { LINES } else { LINE };
             let (least, most) = between(table, ["min_length", "max_length"], (1, usual), (0, MOST));
             faults.extend(own);
-            Kind::Text {
+            ArgumentType::Text {
                 least,
                 most,
                 lines,
@@ -216,9 +220,9 @@ fn kind(table: &mut Table<'_, '_>, faults: &mut Vec<Found>) -> Kind {
         Some("integer") => {
             let (low, high) = (i64::from(i32::MIN), i64::from(i32::MAX));
             let (least, most) = between(table, ["min", "max"], (0, high), (low, high));
-            Kind::Integer { least, most }
+            ArgumentType::Integer { least, most }
         }
-        Some("boolean") => Kind::Boolean,
+        Some("boolean") => ArgumentType::Boolean,
         Some("choice") => {
             let words = table.read("choices", faults, "texts in quotes", |value| {
                 let words: Option<Vec<String>> = (value.as_array()?.iter())
@@ -230,12 +234,12 @@ fn kind(table: &mut Table<'_, '_>, faults: &mut Vec<Found>) -> Kind {
             if words.is_empty() || words.len() > CHOICES {
                 faults.push((at, format!("{what}choices must be 1 to {CHOICES} texts")));
             }
-            Kind::Choice(words)
+            ArgumentType::Choice(words)
         }
         _ => {
             let fault = format!("{what}type must be string, integer, boolean or choice");
             faults.push((at, fault));
-            Kind::Boolean
+            ArgumentType::Boolean
         }
     }
 }

@@ -8,9 +8,9 @@ use graphql_parser::query::{
     TypeCondition, Value as AstValue,
 };
 
-use super::fault::Place;
+use super::fault::LineColumn;
 use super::literal::{Literals, NESTED, Variables};
-use super::schema::{Field, Input, Of, Schema, Type};
+use super::schema::{Input, Of, Schema, SchemaField, Type};
 use super::sdl::of;
 use super::secrets::{is_secret, touches_pages};
 use super::variables::schema_of;
@@ -26,7 +26,7 @@ const MOST_VARIABLES: usize = 20;
 /// The most faults that are told of one file.
 const MOST_FAULTS: usize = 20;
 
-type Text = String;
+type QueryText = String;
 
 /// The fault of a fragment on a type where mutations or subscriptions begin.
 pub(super) fn writing_fragment(on: &str) -> String {
@@ -34,19 +34,19 @@ pub(super) fn writing_fragment(on: &str) -> String {
 }
 
 /// What came of a check.
-pub(super) struct Checked {
-    pub(super) faults: Vec<(Place, String)>,
+pub(super) struct QueryCheck {
+    pub(super) faults: Vec<(LineColumn, String)>,
     /// Whether anything of pages, comments or assets could be in the answer.
     pub(super) touches_pages: bool,
 }
 
 /// What a response's member is: a field, and its arguments as they stand.
-type Member = (String, String);
+type ResponseMember = (String, String);
 
 pub(super) struct Checker<'a, 'b> {
     schema: &'a Schema,
-    query: &'a AstQuery<'b, Text>,
-    fragments: BTreeMap<&'a str, &'a FragmentDefinition<'b, Text>>,
+    query: &'a AstQuery<'b, QueryText>,
+    fragments: BTreeMap<&'a str, &'a FragmentDefinition<'b, QueryText>>,
     variables: Variables<'a>,
     used: BTreeSet<&'a str>,
     spread: BTreeSet<&'a str>,
@@ -55,15 +55,15 @@ pub(super) struct Checker<'a, 'b> {
     fields: usize,
     aliases: usize,
     is_over: bool,
-    faults: Vec<(Place, String)>,
+    faults: Vec<(LineColumn, String)>,
     touches_pages: bool,
 }
 
 impl<'a, 'b> Checker<'a, 'b> {
     pub(super) fn new(
         schema: &'a Schema,
-        query: &'a AstQuery<'b, Text>,
-        fragments: &'a [FragmentDefinition<'b, Text>],
+        query: &'a AstQuery<'b, QueryText>,
+        fragments: &'a [FragmentDefinition<'b, QueryText>],
     ) -> Self {
         let mut checker = Self {
             schema,
@@ -88,7 +88,7 @@ impl<'a, 'b> Checker<'a, 'b> {
         checker
     }
 
-    pub(super) fn check(&mut self) -> Checked {
+    pub(super) fn check(&mut self) -> QueryCheck {
         self.check_variables();
         let query = self.query;
         self.directives(&query.directives, query.position);
@@ -108,14 +108,14 @@ impl<'a, 'b> Checker<'a, 'b> {
                 self.fault(at, fault);
             }
         }
-        Checked {
+        QueryCheck {
             faults: std::mem::take(&mut self.faults),
             touches_pages: self.touches_pages,
         }
     }
 
     fn fault(&mut self, at: Pos, fault: impl Into<String>) {
-        let found = (Place::from(at), fault.into());
+        let found = (LineColumn::from(at), fault.into());
         // A fragment that is used twice has its faults once.
         if self.faults.len() < MOST_FAULTS && !self.faults.contains(&found) {
             self.faults.push(found);
@@ -163,10 +163,10 @@ impl<'a, 'b> Checker<'a, 'b> {
 
     fn selection(
         &mut self,
-        set: &'a SelectionSet<'b, Text>,
+        set: &'a SelectionSet<'b, QueryText>,
         parent: &str,
         depth: usize,
-        members: &mut BTreeMap<String, Member>,
+        members: &mut BTreeMap<String, ResponseMember>,
     ) {
         for item in &set.items {
             self.fields += 1;
@@ -227,11 +227,11 @@ impl<'a, 'b> Checker<'a, 'b> {
     /// The fields of a fragment on a type.
     fn part(
         &mut self,
-        set: &'a SelectionSet<'b, Text>,
+        set: &'a SelectionSet<'b, QueryText>,
         on: &str,
         parent: &str,
         (at, depth): (Pos, usize),
-        members: &mut BTreeMap<String, Member>,
+        members: &mut BTreeMap<String, ResponseMember>,
     ) {
         let schema = self.schema;
         let is_union = |name: &str| matches!(schema.types.get(name), Some(Type::Union));
@@ -254,10 +254,10 @@ impl<'a, 'b> Checker<'a, 'b> {
 
     fn field(
         &mut self,
-        field: &'a AstField<'b, Text>,
+        field: &'a AstField<'b, QueryText>,
         parent: &str,
         depth: usize,
-        members: &mut BTreeMap<String, Member>,
+        members: &mut BTreeMap<String, ResponseMember>,
     ) {
         let (at, name, schema) = (field.position, field.name.as_str(), self.schema);
         self.directives(&field.directives, at);
@@ -340,7 +340,7 @@ impl<'a, 'b> Checker<'a, 'b> {
         format!("{parent} has no field {name}{meant}")
     }
 
-    fn arguments(&mut self, field: &'a AstField<'b, Text>, found: &Field, parent: &str) {
+    fn arguments(&mut self, field: &'a AstField<'b, QueryText>, found: &SchemaField, parent: &str) {
         let (at, of) = (field.position, format!("{parent}.{}", field.name));
         for (name, value) in &field.arguments {
             let Some(input) = found.arguments.get(name) else {
@@ -359,7 +359,7 @@ impl<'a, 'b> Checker<'a, 'b> {
         }
     }
 
-    fn value(&mut self, at: Pos, what: &str, value: &'a AstValue<'b, Text>, input: &Input) {
+    fn value(&mut self, at: Pos, what: &str, value: &'a AstValue<'b, QueryText>, input: &Input) {
         self.uses(value, 0);
         if let Err(fault) = self.literals().check_for(value, input) {
             self.fault(at, format!("{what} {fault}"));
@@ -374,7 +374,7 @@ impl<'a, 'b> Checker<'a, 'b> {
     }
 
     /// Notes the variables in a value.
-    fn uses(&mut self, value: &'a AstValue<'b, Text>, depth: usize) {
+    fn uses(&mut self, value: &'a AstValue<'b, QueryText>, depth: usize) {
         if depth > NESTED {
             return;
         }
@@ -393,7 +393,7 @@ impl<'a, 'b> Checker<'a, 'b> {
     }
 
     /// Only `@include` and `@skip` are known to leave an answer as it is or smaller.
-    fn directives(&mut self, directives: &'a [Directive<'b, Text>], at: Pos) {
+    fn directives(&mut self, directives: &'a [Directive<'b, QueryText>], at: Pos) {
         for directive in directives {
             let name = directive.name.as_str();
             let [(argument, value)] = directive.arguments.as_slice() else {

@@ -1,7 +1,7 @@
 //! All custom tools of a directory.
 
-use super::fault::Fault;
-use super::query::{Draft, Query};
+use super::fault::ToolFileFault;
+use super::query::{Query, UncheckedQuery};
 use super::recipe::Recipe;
 use super::schema::Schema;
 use super::sdl;
@@ -22,7 +22,7 @@ pub struct SourceFile {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Customs {
     recipes: Vec<Recipe>,
-    drafts: Vec<Draft>,
+    drafts: Vec<UncheckedQuery>,
     schema: Option<Schema>,
 }
 
@@ -37,7 +37,7 @@ impl Customs {
     /// Reads files: the tools of the good ones, and all faults of the others. Queries are
     /// not held against a schema yet.
     #[must_use]
-    pub fn read(files: &[SourceFile]) -> (Self, Vec<Fault>) {
+    pub fn read(files: &[SourceFile]) -> (Self, Vec<ToolFileFault>) {
         let mut read = Self::default();
         let mut faults = Vec::new();
         for SourceFile { name, text } in files {
@@ -47,7 +47,7 @@ impl Customs {
                     Err(fault) => faults.push(fault),
                 }
             } else if name.ends_with(".graphql") {
-                match Draft::parse(name, text) {
+                match UncheckedQuery::parse(name, text) {
                     Ok(draft) => read.drafts.push(draft),
                     Err(found) => faults.extend(found),
                 }
@@ -63,14 +63,14 @@ impl Customs {
     }
 
     /// A fault for each name that two files say.
-    fn taken(&self) -> Vec<Fault> {
+    fn taken(&self) -> Vec<ToolFileFault> {
         let recipes = self.recipes.iter().map(|it| (&it.name, &it.file));
         let drafts = self.drafts.iter().map(|it| (&it.name, &it.file));
         let names: Vec<(&String, &String)> = recipes.chain(drafts).collect();
         let second = |(place, (name, file)): (usize, &(&String, &String))| {
             let mut before = names.iter().take(place);
             let (_, other) = before.find(|(other, _)| other == name)?;
-            Some(Fault::of(
+            Some(ToolFileFault::of(
                 file,
                 format!("its name {name} is taken by {other}"),
             ))
@@ -111,7 +111,7 @@ impl Customs {
     ///
     /// # Errors
     /// All faults of all queries.
-    pub fn queries(&self, schema: &Schema) -> Result<Vec<Query>, Vec<Fault>> {
+    pub fn queries(&self, schema: &Schema) -> Result<Vec<Query>, Vec<ToolFileFault>> {
         let (mut queries, mut faults) = (Vec::new(), Vec::new());
         for draft in &self.drafts {
             match draft.check(schema) {

@@ -4,14 +4,14 @@ use std::fmt;
 
 /// A place in a file; both count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct LineColumn {
     /// The line.
     pub line: usize,
     /// The column, in characters.
     pub column: usize,
 }
 
-impl Place {
+impl LineColumn {
     /// The place of a byte in a text.
     #[must_use]
     pub(super) fn of(text: &str, byte: usize) -> Self {
@@ -24,7 +24,7 @@ impl Place {
     }
 }
 
-impl From<graphql_parser::Pos> for Place {
+impl From<graphql_parser::Pos> for LineColumn {
     fn from(at: graphql_parser::Pos) -> Self {
         Self {
             line: at.line,
@@ -35,16 +35,16 @@ impl From<graphql_parser::Pos> for Place {
 
 /// What is wrong with a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct ToolFileFault {
     /// The file's name in its directory.
     pub file: String,
     /// Where, if it is at one place.
-    pub at: Option<Place>,
+    pub at: Option<LineColumn>,
     /// What is wrong.
     pub text: String,
 }
 
-impl Fault {
+impl ToolFileFault {
     /// A fault of a whole file.
     #[must_use]
     pub fn of(file: &str, text: impl Into<String>) -> Self {
@@ -57,7 +57,7 @@ impl Fault {
 
     /// A fault at a place.
     #[must_use]
-    pub(super) fn at(file: &str, at: Place, text: impl Into<String>) -> Self {
+    pub(super) fn at(file: &str, at: LineColumn, text: impl Into<String>) -> Self {
         Self {
             at: Some(at),
             ..Self::of(file, text)
@@ -65,10 +65,10 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ToolFileFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
-        if let Some(Place { line, column }) = self.at {
+        if let Some(LineColumn { line, column }) = self.at {
             write!(f, ":{line}:{column}")?;
         }
         write!(f, ": {}", self.text)

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use time::Date;
 use toml::de::DeValue;
 
-use super::read::{Table, json as json_of};
+use super::read::{TomlTable, json as json_of};
 use super::template::Template;
 
 /// The arguments of our tools that are paths.
@@ -21,7 +21,7 @@ fn is_path(argument: &str, value: &DeValue<'_>) -> bool {
 
 /// A value for an argument of the tool.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Given {
+pub(super) enum ValueTemplate {
     Fixed(Value),
     /// A text with values in it; with `is_path` they are parts of a path.
     Text {
@@ -30,11 +30,11 @@ pub(super) enum Given {
     },
     /// The value of an argument as it is, and nothing without one.
     Sole(String),
-    List(Vec<Given>),
-    Object(Vec<(String, Given)>),
+    List(Vec<ValueTemplate>),
+    Object(Vec<(String, ValueTemplate)>),
 }
 
-impl Given {
+impl ValueTemplate {
     /// Reads the value of an argument of one of our tools; texts in it are templates.
     pub(super) fn of_argument(argument: &str, value: &DeValue<'_>) -> Result<Self, String> {
         Self::read(value, is_path(argument, value))
@@ -58,7 +58,7 @@ impl Given {
                 items.map(Self::List)
             }
             DeValue::Table(table) => {
-                let members = Table::new("", table, 0..0).members().into_iter();
+                let members = TomlTable::new("", table, 0..0).members().into_iter();
                 let members: Result<_, _> = members
                     .map(|(name, value)| {
                         let given = Self::of_argument(name, value.get_ref())?;

@@ -4,31 +4,31 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::schema::{Field, Input, Of, Parts, Schema, Type};
+use super::schema::{Input, Of, Schema, SchemaField, SchemaParts, Type};
 
 /// What asks a wiki for its schema: names and types alone, lists up to three deep.
 pub const QUESTION: &str = "query CustomToolsSchema { __schema { queryType { name } mutationType { name } subscriptionType { name } types { kind name possibleTypes { name } fields(includeDeprecated: true) { name args { ...Input } type { ...Of } } inputFields { ...Input } enumValues(includeDeprecated: true) { name } } } } fragment Input on __InputValue { name defaultValue type { ...Of } } fragment Of on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } }";
 
 /// The data of an answer to [`QUESTION`].
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct IntrospectionData {
     #[serde(rename = "__schema")]
-    schema: Told,
+    schema: IntrospectedSchema,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
-    query_type: Option<Named>,
+struct IntrospectedSchema {
+    query_type: Option<IntrospectedName>,
     #[serde(default)]
-    mutation_type: Option<Named>,
+    mutation_type: Option<IntrospectedName>,
     #[serde(default)]
-    subscription_type: Option<Named>,
+    subscription_type: Option<IntrospectedName>,
     types: Vec<ToldType>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Named {
+struct IntrospectedName {
     name: String,
 }
 
@@ -38,13 +38,13 @@ struct ToldType {
     kind: String,
     name: Option<String>,
     #[serde(default)]
-    possible_types: Option<Vec<Named>>,
+    possible_types: Option<Vec<IntrospectedName>>,
     #[serde(default)]
     fields: Option<Vec<ToldField>>,
     #[serde(default)]
     input_fields: Option<Vec<ToldInput>>,
     #[serde(default)]
-    enum_values: Option<Vec<Named>>,
+    enum_values: Option<Vec<IntrospectedName>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -80,19 +80,19 @@ struct ToldOf {
 /// # Errors
 /// A sentence without a subject.
 pub fn of_answer(data: &str) -> Result<Schema, String> {
-    let answer: Answer =
+    let answer: IntrospectionData =
         serde_json::from_str(data).map_err(|_| "is none that GraphQL has".to_owned())?;
-    let Told {
+    let IntrospectedSchema {
         query_type,
         mutation_type,
         subscription_type,
         types,
     } = answer.schema;
     let writes = mutation_type.into_iter().chain(subscription_type);
-    let mut parts = Parts {
+    let mut parts = SchemaParts {
         query: query_type.map(|it| it.name).unwrap_or_default(),
         writes: writes.map(|it| it.name).collect(),
-        ..Parts::default()
+        ..SchemaParts::default()
     };
     for told in types {
         let Some(name) = told.name else {
@@ -125,11 +125,11 @@ pub fn of_answer(data: &str) -> Result<Schema, String> {
     Schema::of(parts)
 }
 
-fn fields(told: Vec<ToldField>) -> Result<BTreeMap<String, Field>, String> {
+fn fields(told: Vec<ToldField>) -> Result<BTreeMap<String, SchemaField>, String> {
     let field = |field: ToldField| {
         let of = of(&field.of)?;
         let arguments = inputs(field.args)?;
-        Ok((field.name, Field { of, arguments }))
+        Ok((field.name, SchemaField { of, arguments }))
     };
     // A name of introspection has no place in a type.
     let own = told.into_iter().filter(|it| !it.name.starts_with("__"));

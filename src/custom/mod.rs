@@ -24,7 +24,7 @@ mod template;
 mod variables;
 
 pub use customs::{Customs, SourceFile};
-pub use fault::{Fault, Place};
+pub use fault::{LineColumn, ToolFileFault};
 pub use introspection::{QUESTION, of_answer};
 pub use name::is_custom_name;
 pub use query::Query;

@@ -9,8 +9,8 @@ use graphql_parser::query::{
 };
 use serde_json::{Map, Value};
 
-use super::check::{Checked, Checker, writing_fragment};
-use super::fault::{Fault, Place};
+use super::check::{Checker, QueryCheck, writing_fragment};
+use super::fault::{LineColumn, ToolFileFault};
 use super::name::{PREFIX, is_custom_name};
 use super::nesting::is_too_deep;
 use super::schema::Schema;
@@ -81,7 +81,7 @@ impl Query {
 
 /// The file of a query, read but not held against a schema yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Draft {
+pub(super) struct UncheckedQuery {
     pub(super) file: String,
     pub(super) name: String,
     description: String,
@@ -89,23 +89,26 @@ pub(super) struct Draft {
 }
 
 /// The parts of a document.
-struct Parts<'a> {
+struct DocumentParts<'a> {
     query: AstQuery<'a, String>,
     fragments: Vec<FragmentDefinition<'a, String>>,
 }
 
-impl Draft {
+impl UncheckedQuery {
     /// Reads a file, and checks what needs no schema.
-    pub(super) fn parse(file: &str, text: &str) -> Result<Self, Vec<Fault>> {
+    pub(super) fn parse(file: &str, text: &str) -> Result<Self, Vec<ToolFileFault>> {
         let mut faults = Vec::new();
         let stem = file.strip_suffix(".graphql").unwrap_or(file);
         let name = format!("{PREFIX}{stem}");
         if !is_custom_name(&name) {
             let fault = "its name becomes the tool's: small letters, digits and _, up to 57 characters, then .graphql";
-            faults.push(Fault::of(file, fault));
+            faults.push(ToolFileFault::of(file, fault));
         }
         if text.len() > MOST_TEXT {
-            faults.push(Fault::of(file, format!("is larger than {MOST_TEXT} bytes")));
+            faults.push(ToolFileFault::of(
+                file,
+                format!("is larger than {MOST_TEXT} bytes"),
+            ));
             return Err(faults);
         }
         let description = description(text);
@@ -114,12 +117,16 @@ impl Draft {
             let fault = format!(
                 "must begin with lines of comment that say when to use it, up to {DESCRIPTION} characters"
             );
-            faults.push(Fault::at(file, Place { line: 1, column: 1 }, fault));
+            faults.push(ToolFileFault::at(
+                file,
+                LineColumn { line: 1, column: 1 },
+                fault,
+            ));
         }
         let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
         if let Some(at) = text.find(is_odd) {
             let fault = "has a control character";
-            faults.push(Fault::at(file, Place::of(text, at), fault));
+            faults.push(ToolFileFault::at(file, LineColumn::of(text, at), fault));
         }
         faults.extend(parts(file, text).err().into_iter().flatten());
         if !faults.is_empty() {
@@ -134,17 +141,17 @@ impl Draft {
     }
 
     /// Holds it against a schema.
-    pub(super) fn check(&self, schema: &Schema) -> Result<Query, Vec<Fault>> {
+    pub(super) fn check(&self, schema: &Schema) -> Result<Query, Vec<ToolFileFault>> {
         let parts = parts(&self.file, &self.text)?;
         let mut checker = Checker::new(schema, &parts.query, &parts.fragments);
-        let Checked {
+        let QueryCheck {
             faults,
             touches_pages,
         } = checker.check();
         if !faults.is_empty() {
             let told = faults.into_iter();
             return Err(told
-                .map(|(at, fault)| Fault::at(&self.file, at, fault))
+                .map(|(at, fault)| ToolFileFault::at(&self.file, at, fault))
                 .collect());
         }
         let words = self.name.trim_start_matches(PREFIX).replace('_', " ");
@@ -173,21 +180,24 @@ fn description(text: &str) -> String {
 }
 
 /// The one query of a document, and its fragments.
-fn parts<'a>(file: &str, text: &'a str) -> Result<Parts<'a>, Vec<Fault>> {
+fn parts<'a>(file: &str, text: &'a str) -> Result<DocumentParts<'a>, Vec<ToolFileFault>> {
     if is_too_deep(text) {
-        return Err(vec![Fault::of(file, "is nested too deep to be a query")]);
+        return Err(vec![ToolFileFault::of(
+            file,
+            "is nested too deep to be a query",
+        )]);
     }
     // The crate has asserts that an odd text could meet.
     let parsed = catch_unwind(|| parse_query::<String>(text).map_err(|error| error.to_string()));
     let document: Document<'a, String> = match parsed {
         Ok(Ok(document)) => document,
         Ok(Err(error)) => return Err(vec![syntax(file, &error)]),
-        Err(_) => return Err(vec![Fault::of(file, "cannot be read as GraphQL")]),
+        Err(_) => return Err(vec![ToolFileFault::of(file, "cannot be read as GraphQL")]),
     };
     let (mut queries, mut fragments, mut faults) = (Vec::new(), Vec::new(), Vec::new());
     let mut refuse = |at: Pos, what: &str| {
         let fault = format!("holds a {what}; a custom tool only reads, so it must be one query");
-        faults.push(Fault::at(file, at.into(), fault));
+        faults.push(ToolFileFault::at(file, at.into(), fault));
     };
     for definition in document.definitions {
         match definition {
@@ -211,7 +221,7 @@ fn parts<'a>(file: &str, text: &'a str) -> Result<Parts<'a>, Vec<Fault>> {
         }
     }
     let mut refuse = |at: Pos, on: &str| {
-        faults.push(Fault::at(file, at.into(), writing_fragment(on)));
+        faults.push(ToolFileFault::at(file, at.into(), writing_fragment(on)));
     };
     for fragment in &fragments {
         refuse_writing(
@@ -226,11 +236,11 @@ fn parts<'a>(file: &str, text: &'a str) -> Result<Parts<'a>, Vec<Fault>> {
     }
     if let Some(second) = queries.get(1) {
         let fault = "holds a second query; it must be exactly one";
-        faults.push(Fault::at(file, second.position.into(), fault));
+        faults.push(ToolFileFault::at(file, second.position.into(), fault));
     }
     match queries.pop() {
-        Some(query) if faults.is_empty() => Ok(Parts { query, fragments }),
-        None if faults.is_empty() => Err(vec![Fault::of(file, "holds no query")]),
+        Some(query) if faults.is_empty() => Ok(DocumentParts { query, fragments }),
+        None if faults.is_empty() => Err(vec![ToolFileFault::of(file, "holds no query")]),
         _ => Err(faults),
     }
 }

@@ -7,10 +7,10 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// A fault and the bytes at which it is.
-pub(super) type Found = (Range<usize>, String);
+pub(super) type TomlFault = (Range<usize>, String);
 
 /// A table that is read member by member; what nobody asks for is a fault.
-pub(super) struct Table<'a, 'b> {
+pub(super) struct TomlTable<'a, 'b> {
     /// Its name in texts, with a dot after it; empty for the file.
     pub(super) what: String,
     members: &'a DeTable<'b>,
@@ -18,7 +18,7 @@ pub(super) struct Table<'a, 'b> {
     asked: Vec<&'static str>,
 }
 
-impl<'a, 'b> Table<'a, 'b> {
+impl<'a, 'b> TomlTable<'a, 'b> {
     pub(super) fn new(what: impl Into<String>, table: &'a DeTable<'b>, at: Range<usize>) -> Self {
         Self {
             what: what.into(),
@@ -58,7 +58,7 @@ impl<'a, 'b> Table<'a, 'b> {
     pub(super) fn read<T>(
         &mut self,
         name: &'static str,
-        faults: &mut Vec<Found>,
+        faults: &mut Vec<TomlFault>,
         wanted: &str,
         read: impl FnOnce(&DeValue<'b>) -> Option<T>,
     ) -> Option<T> {
@@ -71,22 +71,30 @@ impl<'a, 'b> Table<'a, 'b> {
         found
     }
 
-    pub(super) fn text(&mut self, name: &'static str, faults: &mut Vec<Found>) -> Option<String> {
+    pub(super) fn text(
+        &mut self,
+        name: &'static str,
+        faults: &mut Vec<TomlFault>,
+    ) -> Option<String> {
         self.read(name, faults, "a text in quotes", |value| {
             value.as_str().map(str::to_owned)
         })
     }
 
-    pub(super) fn flag(&mut self, name: &'static str, faults: &mut Vec<Found>) -> Option<bool> {
+    pub(super) fn flag(&mut self, name: &'static str, faults: &mut Vec<TomlFault>) -> Option<bool> {
         self.read(name, faults, "true or false", DeValue::as_bool)
     }
 
-    pub(super) fn number(&mut self, name: &'static str, faults: &mut Vec<Found>) -> Option<i64> {
+    pub(super) fn number(
+        &mut self,
+        name: &'static str,
+        faults: &mut Vec<TomlFault>,
+    ) -> Option<i64> {
         self.read(name, faults, "a whole number", integer)
     }
 
     /// A fault for each member that nobody asked for.
-    pub(super) fn finish(self, faults: &mut Vec<Found>) {
+    pub(super) fn finish(self, faults: &mut Vec<TomlFault>) {
         let is_known = |key: &str| self.asked.contains(&key);
         for key in self.members.keys().filter(|key| !is_known(key.get_ref())) {
             let known = self.asked.join(", ");

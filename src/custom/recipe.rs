@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 use time::Date;
 use toml::de::{DeTable, DeValue};
 
-use super::argument::{Argument, CONFIRM, Kind};
-use super::fault::{Fault, Place};
-use super::given::Given;
+use super::argument::{ArgumentType, CONFIRM, RecipeArgument};
+use super::fault::{LineColumn, ToolFileFault};
+use super::given::ValueTemplate;
 use super::name::is_custom_name;
 use super::path_part::check_whole;
-use super::read::{Found, Table};
-use super::template::{Part, Template};
+use super::read::{TomlFault, TomlTable};
+use super::template::{Template, TemplatePart};
 
 /// The longest description, in characters.
 const DESCRIPTION: usize = 1_000;
@@ -32,8 +32,8 @@ pub struct Recipe {
     pub description: String,
     /// The tool that it calls.
     pub tool: String,
-    arguments: Vec<Argument>,
-    values: Vec<(String, Given)>,
+    arguments: Vec<RecipeArgument>,
+    values: Vec<(String, ValueTemplate)>,
 }
 
 impl Recipe {
@@ -41,35 +41,40 @@ impl Recipe {
     ///
     /// # Errors
     /// All its faults.
-    pub fn parse(file: &str, text: &str) -> Result<Self, Vec<Fault>> {
+    pub fn parse(file: &str, text: &str) -> Result<Self, Vec<ToolFileFault>> {
         let root = DeTable::parse(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            vec![Fault::at(file, Place::of(text, at), error.message())]
+            vec![ToolFileFault::at(
+                file,
+                LineColumn::of(text, at),
+                error.message(),
+            )]
         })?;
-        let mut faults: Vec<Found> = Vec::new();
-        let table = Table::new("", root.get_ref(), 0..0);
+        let mut faults: Vec<TomlFault> = Vec::new();
+        let table = TomlTable::new("", root.get_ref(), 0..0);
         let read = Self::read(file, table, &mut faults);
         match read {
             Some(recipe) if faults.is_empty() => Ok(recipe),
             _ => Err(faults
                 .into_iter()
-                .map(|(at, fault)| Fault::at(file, Place::of(text, at.start), fault))
+                .map(|(at, fault)| ToolFileFault::at(file, LineColumn::of(text, at.start), fault))
                 .collect()),
         }
     }
 
-    fn read(file: &str, mut table: Table<'_, '_>, faults: &mut Vec<Found>) -> Option<Self> {
-        let needed = |table: &mut Table<'_, '_>, name: &'static str, faults: &mut Vec<Found>| {
-            let text = table.text(name, faults);
-            let is_there = text.as_ref().is_some_and(|text| !text.trim().is_empty());
-            if !is_there && table.get(name).is_none_or(|value| value.get_ref().is_str()) {
-                faults.push((
-                    table.at(),
-                    format!("{name} is missing: it must be a text in quotes"),
-                ));
-            }
-            text.filter(|_| is_there)
-        };
+    fn read(file: &str, mut table: TomlTable<'_, '_>, faults: &mut Vec<TomlFault>) -> Option<Self> {
+        let needed =
+            |table: &mut TomlTable<'_, '_>, name: &'static str, faults: &mut Vec<TomlFault>| {
+                let text = table.text(name, faults);
+                let is_there = text.as_ref().is_some_and(|text| !text.trim().is_empty());
+                if !is_there && table.get(name).is_none_or(|value| value.get_ref().is_str()) {
+                    faults.push((
+                        table.at(),
+                        format!("{name} is missing: it must be a text in quotes"),
+                    ));
+                }
+                text.filter(|_| is_there)
+            };
         let name = needed(&mut table, "name", faults);
         let description = needed(&mut table, "description", faults);
         let tool = needed(&mut table, "tool", faults);
@@ -182,7 +187,9 @@ impl Recipe {
         if !faults.is_empty() {
             return Err(faults);
         }
-        let put = |(name, value): &(String, Given)| Some((name.clone(), value.put(&given, today)?));
+        let put = |(name, value): &(String, ValueTemplate)| {
+            Some((name.clone(), value.put(&given, today)?))
+        };
         let mut expanded: Map<String, Value> = self.values.iter().filter_map(put).collect();
         expanded.extend(confirm.map(|token| (CONFIRM.to_owned(), token)));
         Ok(expanded)
@@ -231,7 +238,7 @@ fn title_of(name: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-fn arguments(table: &mut Table<'_, '_>, faults: &mut Vec<Found>) -> Vec<Argument> {
+fn arguments(table: &mut TomlTable<'_, '_>, faults: &mut Vec<TomlFault>) -> Vec<RecipeArgument> {
     let Some(found) = table.get("arguments") else {
         return Vec::new();
     };
@@ -242,7 +249,7 @@ fn arguments(table: &mut Table<'_, '_>, faults: &mut Vec<Found>) -> Vec<Argument
         ));
         return Vec::new();
     };
-    let members = Table::new("arguments.", arguments, found.span()).members();
+    let members = TomlTable::new("arguments.", arguments, found.span()).members();
     if members.len() > ARGUMENTS {
         let fault = format!("there are more than {ARGUMENTS} arguments");
         faults.push((found.span(), fault));
@@ -252,8 +259,8 @@ fn arguments(table: &mut Table<'_, '_>, faults: &mut Vec<Found>) -> Vec<Argument
     for (name, value) in members {
         match value.get_ref().as_table() {
             Some(table) => {
-                let table = Table::new(format!("arguments.{name}."), table, value.span());
-                read.push(Argument::read(name, table, faults));
+                let table = TomlTable::new(format!("arguments.{name}."), table, value.span());
+                read.push(RecipeArgument::read(name, table, faults));
             }
             None => faults.push((value.span(), format!("arguments.{name} must be a table"))),
         }
@@ -262,10 +269,10 @@ fn arguments(table: &mut Table<'_, '_>, faults: &mut Vec<Found>) -> Vec<Argument
 }
 
 fn values(
-    table: &mut Table<'_, '_>,
-    arguments: &[Argument],
-    faults: &mut Vec<Found>,
-) -> Option<Vec<(String, Given)>> {
+    table: &mut TomlTable<'_, '_>,
+    arguments: &[RecipeArgument],
+    faults: &mut Vec<TomlFault>,
+) -> Option<Vec<(String, ValueTemplate)>> {
     let found = table.get("values");
     let Some((found, values)) = found.and_then(|it| Some((it, it.get_ref().as_table()?))) else {
         let fault = "values is missing: it must be a table, under a line [values]";
@@ -274,13 +281,13 @@ fn values(
     };
     let mut read = Vec::new();
     let mut used: Vec<String> = Vec::new();
-    for (name, value) in Table::new("values.", values, found.span()).members() {
+    for (name, value) in TomlTable::new("values.", values, found.span()).members() {
         if name == CONFIRM {
             let fault = format!("values.{name} cannot be set: the caller confirms");
             faults.push((value.span(), fault));
             continue;
         }
-        let given = match Given::of_argument(name, value.get_ref()) {
+        let given = match ValueTemplate::of_argument(name, value.get_ref()) {
             Ok(given) => given,
             Err(fault) => {
                 faults.push((value.span(), format!("values.{name} {fault}")));
@@ -305,7 +312,11 @@ fn values(
 }
 
 /// What is wrong with a template, by the arguments that there are.
-fn template_faults(template: &Template, is_path: bool, arguments: &[Argument]) -> Vec<String> {
+fn template_faults(
+    template: &Template,
+    is_path: bool,
+    arguments: &[RecipeArgument],
+) -> Vec<String> {
     let mut faults = Vec::new();
     for name in template.arguments() {
         let Some(argument) = arguments.iter().find(|it| it.name == name) else {
@@ -321,7 +332,7 @@ fn template_faults(template: &Template, is_path: bool, arguments: &[Argument]) -
             ));
         }
         let words: Vec<Value> = match &argument.kind {
-            Kind::Choice(words) => words.iter().map(|word| word.as_str().into()).collect(),
+            ArgumentType::Choice(words) => words.iter().map(|word| word.as_str().into()).collect(),
             _ => argument.default.clone().into_iter().collect(),
         };
         for word in words {
@@ -349,25 +360,25 @@ fn template_faults(template: &Template, is_path: bool, arguments: &[Argument]) -
 /// The path with a plain word in each place for a value: what of it is wrong is the operator's own.
 fn skeleton(template: &Template) -> String {
     let parts = template.parts().iter().map(|part| match part {
-        Part::Text(text) => text,
-        Part::Day(_) | Part::Argument(_) => "word",
+        TemplatePart::Text(text) => text,
+        TemplatePart::Day(_) | TemplatePart::Argument(_) => "word",
     });
     parts.collect()
 }
 
 /// Whether the first segment is the operator's own text.
-fn begins_fixed(template: &Template, arguments: &[Argument]) -> bool {
+fn begins_fixed(template: &Template, arguments: &[RecipeArgument]) -> bool {
     let mut before = String::new();
     for part in template.parts() {
         match part {
-            Part::Text(text) => before.push_str(text.trim_start_matches('/')),
-            Part::Day(word) => before.push_str(word),
-            Part::Argument(name) => {
+            TemplatePart::Text(text) => before.push_str(text.trim_start_matches('/')),
+            TemplatePart::Day(word) => before.push_str(word),
+            TemplatePart::Argument(name) => {
                 if before.contains('/') {
                     return true;
                 }
                 let argument = arguments.iter().find(|it| it.name == *name);
-                if !argument.is_some_and(|it| matches!(it.kind, Kind::Choice(_))) {
+                if !argument.is_some_and(|it| matches!(it.kind, ArgumentType::Choice(_))) {
                     return false;
                 }
                 before.push_str("choice");

@@ -26,7 +26,7 @@ pub struct Schema {
 
 /// The parts of a schema, as they were read.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct SchemaParts {
     pub(super) query: String,
     pub(super) writes: BTreeSet<String>,
     pub(super) types: BTreeMap<String, Type>,
@@ -41,14 +41,14 @@ pub(super) enum Type {
     /// An input object, by its fields.
     Input(BTreeMap<String, Input>),
     /// An object or interface, by its fields.
-    Fields(BTreeMap<String, Field>),
+    Fields(BTreeMap<String, SchemaField>),
     /// A union: it has no fields of its own.
     Union,
 }
 
 /// A field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Field {
+pub(super) struct SchemaField {
     pub(super) of: Of,
     pub(super) arguments: BTreeMap<String, Input>,
 }
@@ -111,8 +111,8 @@ impl Schema {
     ///
     /// # Errors
     /// A sentence without a subject.
-    pub(super) fn of(parts: Parts) -> Result<Self, String> {
-        let Parts {
+    pub(super) fn of(parts: SchemaParts) -> Result<Self, String> {
+        let SchemaParts {
             query,
             writes,
             mut types,
@@ -198,7 +198,7 @@ impl Schema {
     }
 
     /// The fields of a type; `None` if it has none.
-    pub(super) fn fields(&self, name: &str) -> Option<&BTreeMap<String, Field>> {
+    pub(super) fn fields(&self, name: &str) -> Option<&BTreeMap<String, SchemaField>> {
         match self.types.get(name)? {
             Type::Fields(fields) => Some(fields),
             _ => None,

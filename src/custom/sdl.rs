@@ -9,38 +9,38 @@ use graphql_parser::schema::{
     parse_schema,
 };
 
-use super::fault::{Fault, Place};
+use super::fault::{LineColumn, ToolFileFault};
 use super::nesting::is_too_deep;
-use super::schema::{Field, Input, Of, Parts, Schema, Type};
+use super::schema::{Input, Of, Schema, SchemaField, SchemaParts, Type};
 
-type Text = String;
+type SdlText = String;
 
 /// Reads a schema.
 ///
 /// # Errors
 /// What is wrong with the file.
-pub(super) fn parse(file: &str, text: &str) -> Result<Schema, Fault> {
+pub(super) fn parse(file: &str, text: &str) -> Result<Schema, ToolFileFault> {
     if is_too_deep(text) {
-        return Err(Fault::of(file, "is nested too deep to be GraphQL"));
+        return Err(ToolFileFault::of(file, "is nested too deep to be GraphQL"));
     }
     // The crate has asserts that an odd text could meet.
-    let parsed = catch_unwind(|| parse_schema::<Text>(text).map_err(|error| error.to_string()));
+    let parsed = catch_unwind(|| parse_schema::<SdlText>(text).map_err(|error| error.to_string()));
     let document = match parsed {
         Ok(Ok(document)) => document,
         Ok(Err(error)) => return Err(syntax(file, &error)),
-        Err(_) => return Err(Fault::of(file, "cannot be read as GraphQL")),
+        Err(_) => return Err(ToolFileFault::of(file, "cannot be read as GraphQL")),
     };
     let schema = Schema::of(parts(document));
-    schema.map_err(|fault| Fault::of(file, format!("the schema {fault}")))
+    schema.map_err(|fault| ToolFileFault::of(file, format!("the schema {fault}")))
 }
 
 /// A fault of the syntax, from the crate's own lines: where, what, and what was expected.
-pub(super) fn syntax(file: &str, error: &str) -> Fault {
+pub(super) fn syntax(file: &str, error: &str) -> ToolFileFault {
     let (_, told) = error.split_once("Parse error at ").unwrap_or(("", error));
     let mut lines = told.lines();
     let first = lines.next().unwrap_or_default();
     let place = first.split_once(':').and_then(|(line, column)| {
-        Some(Place {
+        Some(LineColumn {
             line: line.trim().parse().ok()?,
             column: column.trim().parse().ok()?,
         })
@@ -53,19 +53,19 @@ pub(super) fn syntax(file: &str, error: &str) -> Fault {
         told.trim().replace('\n', "; ")
     };
     let said: String = said.chars().take(300).collect();
-    let mut fault = Fault::of(file, format!("is no GraphQL: {said}"));
+    let mut fault = ToolFileFault::of(file, format!("is no GraphQL: {said}"));
     fault.at = place;
     fault
 }
 
-fn parts(document: Document<'_, Text>) -> Parts {
-    let mut parts = Parts {
+fn parts(document: Document<'_, SdlText>) -> SchemaParts {
+    let mut parts = SchemaParts {
         query: "Query".to_owned(),
         writes: ["Mutation", "Subscription"].map(str::to_owned).into(),
-        ..Parts::default()
+        ..SchemaParts::default()
     };
     let mut objects: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut implements = |object: &str, interfaces: Vec<Text>| {
+    let mut implements = |object: &str, interfaces: Vec<SdlText>| {
         for interface in interfaces {
             let own = objects.entry(interface).or_default();
             own.insert(object.to_owned());
@@ -120,7 +120,7 @@ fn parts(document: Document<'_, Text>) -> Parts {
     parts
 }
 
-fn type_of(definition: TypeDefinition<'_, Text>) -> (String, Type) {
+fn type_of(definition: TypeDefinition<'_, SdlText>) -> (String, Type) {
     match definition {
         TypeDefinition::Scalar(found) => (found.name, Type::Scalar),
         TypeDefinition::Object(found) => {
@@ -143,20 +143,20 @@ fn type_of(definition: TypeDefinition<'_, Text>) -> (String, Type) {
     }
 }
 
-fn field(found: AstField<'_, Text>) -> (String, Field) {
+fn field(found: AstField<'_, SdlText>) -> (String, SchemaField) {
     let arguments = found.arguments.into_iter().map(input).collect();
     let of = of(&found.field_type);
-    (found.name, Field { of, arguments })
+    (found.name, SchemaField { of, arguments })
 }
 
-fn input(found: InputValue<'_, Text>) -> (String, Input) {
+fn input(found: InputValue<'_, SdlText>) -> (String, Input) {
     let of = of(&found.value_type);
     let has_default = found.default_value.is_some();
     (found.name, Input { of, has_default })
 }
 
 /// The type of a value.
-pub(super) fn of(found: &ast::Type<'_, Text>) -> Of {
+pub(super) fn of(found: &ast::Type<'_, SdlText>) -> Of {
     match found {
         ast::Type::NamedType(name) => Of::Named(name.clone()),
         ast::Type::ListType(inner) => Of::List(Box::new(of(inner))),

@@ -10,7 +10,7 @@ pub(super) const DAYS: [&str; 4] = ["date", "year", "month", "day"];
 
 /// A part of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum TemplatePart {
     /// A fixed text.
     Text(String),
     /// One of [`DAYS`].
@@ -21,7 +21,7 @@ pub(super) enum Part {
 
 /// A text with places for values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Template(Vec<Part>);
+pub(super) struct Template(Vec<TemplatePart>);
 
 impl Template {
     /// Reads a template.
@@ -37,31 +37,31 @@ impl Template {
             };
             let name = name.trim();
             if !before.is_empty() {
-                parts.push(Part::Text(before.to_owned()));
+                parts.push(TemplatePart::Text(before.to_owned()));
             }
             parts.push(match DAYS.into_iter().find(|day| *day == name) {
-                Some(day) => Part::Day(day),
-                None if is_argument(name) => Part::Argument(name.to_owned()),
+                Some(day) => TemplatePart::Day(day),
+                None if is_argument(name) => TemplatePart::Argument(name.to_owned()),
                 None => return Err(format!("has {{{{{name}}}}}, which is no name")),
             });
             rest = after;
         }
         if !rest.is_empty() {
-            parts.push(Part::Text(rest.to_owned()));
+            parts.push(TemplatePart::Text(rest.to_owned()));
         }
         Ok(Self(parts))
     }
 
     /// Its parts.
-    pub(super) fn parts(&self) -> &[Part] {
+    pub(super) fn parts(&self) -> &[TemplatePart] {
         &self.0
     }
 
     /// The names of the arguments in it.
     pub(super) fn arguments(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|part| match part {
-            Part::Argument(name) => Some(name.as_str()),
-            Part::Text(_) | Part::Day(_) => None,
+            TemplatePart::Argument(name) => Some(name.as_str()),
+            TemplatePart::Text(_) | TemplatePart::Day(_) => None,
         })
     }
 
@@ -69,7 +69,7 @@ impl Template {
     pub(super) fn fixed(&self) -> Option<&str> {
         match self.0.as_slice() {
             [] => Some(""),
-            [Part::Text(text)] => Some(text),
+            [TemplatePart::Text(text)] => Some(text),
             _ => None,
         }
     }
@@ -77,7 +77,7 @@ impl Template {
     /// The argument, if the template is nothing else.
     pub(super) fn sole(&self) -> Option<&str> {
         match self.0.as_slice() {
-            [Part::Argument(name)] => Some(name),
+            [TemplatePart::Argument(name)] => Some(name),
             _ => None,
         }
     }
@@ -85,9 +85,9 @@ impl Template {
     /// The text with the values; an argument that was not given is empty.
     pub(super) fn text(&self, values: &Map<String, Value>, today: Date) -> String {
         let parts = self.0.iter().map(|part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Day(word) => day(word, today),
-            Part::Argument(name) => values.get(name).map_or_else(String::new, plain),
+            TemplatePart::Text(text) => text.clone(),
+            TemplatePart::Day(word) => day(word, today),
+            TemplatePart::Argument(name) => values.get(name).map_or_else(String::new, plain),
         });
         parts.collect()
     }

@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 40_000_000;
 /// The wiki, and the part of it, that a folder holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Scope {
+pub(super) struct FolderScope {
     version: u32,
     /// The name under which the wiki's records are kept.
     pub(super) wiki: String,
@@ -28,7 +28,7 @@ pub(super) struct Scope {
     pub(super) path: Option<PagePath>,
 }
 
-impl Scope {
+impl FolderScope {
     /// The pages at or below a path of a wiki, or all of them.
     #[must_use]
     pub(super) fn of(wiki: String, path: Option<PagePath>) -> Self {
@@ -79,7 +79,7 @@ pub(super) struct Base {
 
 /// A [`Base`] with its digest, as stored in its file.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredBase {
     sha256: String,
     #[serde(flatten)]
     base: Base,
@@ -101,7 +101,7 @@ impl Base {
     pub(super) fn keep(&self, folder: &Folder) -> Result<(), FilesError> {
         let id = self.page.id.ok_or(FilesError::BadScope)?;
         let name = file_of(id);
-        let kept = Kept {
+        let kept = StoredBase {
             sha256: self.digest()?,
             base: self.clone(),
         };
@@ -115,7 +115,7 @@ impl Base {
         let bytes = folder
             .read(&name, MAX_BYTES)
             .map_err(FilesError::of(&name))?;
-        let kept = bytes.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+        let kept = bytes.and_then(|bytes| serde_json::from_slice::<StoredBase>(&bytes).ok());
         // Whoever can write here can also make a matching digest, so the id and the name are
         // checked.
         let kept = kept.filter(|kept| {

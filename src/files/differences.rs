@@ -3,8 +3,8 @@
 use super::base::Base;
 use super::error::FilesError;
 use super::folder::Folder;
-use super::local_changes::{Here, Local, file_of};
-use super::text::{Part, Texts, written};
+use super::local_changes::{Local, LocalFolder, file_of};
+use super::text::{PageFileKind, Texts, written};
 use crate::page::unified_diff;
 
 /// The differences of all files that were changed here, sorted by name.
@@ -12,7 +12,7 @@ use crate::page::unified_diff;
 /// # Errors
 /// See [`FilesError`].
 pub fn differences(folder: &Folder) -> Result<Vec<String>, FilesError> {
-    let here = Here::of(folder)?;
+    let here = LocalFolder::of(folder)?;
     let mut found = Vec::new();
     for (id, known) in &here.pages {
         if known.local == Local::Same && known.moves_to().is_none() {
@@ -37,7 +37,7 @@ pub fn differences(folder: &Folder) -> Result<Vec<String>, FilesError> {
 }
 
 fn of_page(old: &str, was: &Texts, name: &str, now: &Texts) -> Vec<String> {
-    let mut parts: Vec<Part> = was.keys().chain(now.keys()).copied().collect();
+    let mut parts: Vec<PageFileKind> = was.keys().chain(now.keys()).copied().collect();
     parts.sort_unstable();
     parts.dedup();
     let differing = parts

@@ -34,7 +34,7 @@ pub struct Folder {
 
 /// The kind of an entry in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     File,
     Link,
     /// A pipe, a device or a socket.
@@ -43,7 +43,7 @@ pub(super) enum Kind {
 
 /// Held while a command works in a folder.
 #[derive(Debug)]
-pub struct Held(#[expect(dead_code, reason = "closing it gives the lock back")] File);
+pub struct FolderLock(#[expect(dead_code, reason = "closing it gives the lock back")] File);
 
 impl Folder {
     /// Opens a folder.
@@ -69,20 +69,20 @@ impl Folder {
     ///
     /// # Errors
     /// [`FilesError::Busy`], or the folder cannot be written.
-    pub fn hold(&self) -> Result<Held, FilesError> {
+    pub fn hold(&self) -> Result<FolderLock, FilesError> {
         self.lock().map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => FilesError::Busy,
             _ => FilesError::of(LOCK)(error),
         })
     }
 
-    fn lock(&self) -> io::Result<Held> {
+    fn lock(&self) -> io::Result<FolderLock> {
         self.make_dirs(LOCK)?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let (dir, name) = self.dir_of(LOCK)?;
         let file = openat(dir.as_fd(), name, flags, Mode::from_raw_mode(0o666))?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Held(file.into()))
+        Ok(FolderLock(file.into()))
     }
 
     /// The names of the entries directly in the folder.
@@ -95,13 +95,13 @@ impl Folder {
 
     /// Every file below a directory, by its name relative to the folder; none if there is no such
     /// directory.
-    pub(super) fn files_below(&self, top: &str) -> io::Result<Vec<(String, Kind)>> {
+    pub(super) fn files_below(&self, top: &str) -> io::Result<Vec<(String, EntryKind)>> {
         let (parent, name) = self.dir_of(top)?;
         let mut found = Vec::new();
         match open_dir(parent.as_fd(), name) {
             Ok(dir) => below(&dir, top, 0, &mut found)?,
             Err(Errno::NOENT) => {}
-            Err(Errno::LOOP | Errno::NOTDIR) => found.push((top.to_owned(), Kind::Link)),
+            Err(Errno::LOOP | Errno::NOTDIR) => found.push((top.to_owned(), EntryKind::Link)),
             Err(error) => return Err(error.into()),
         }
         found.sort_by(|one, other| one.0.cmp(&other.0));
@@ -239,7 +239,7 @@ fn below(
     dir: &OwnedFd,
     name: &str,
     depth: usize,
-    found: &mut Vec<(String, Kind)>,
+    found: &mut Vec<(String, EntryKind)>,
 ) -> io::Result<()> {
     for (entry, kind) in entries(dir.as_fd())? {
         if found.len() >= MAX_FILES || depth > MAX_DEPTH {
@@ -253,9 +253,9 @@ fn below(
                 let dir = open_dir(dir.as_fd(), &entry)?;
                 below(&dir, &inner, depth + 1, found)?;
             }
-            FileType::RegularFile => found.push((inner, Kind::File)),
-            FileType::Symlink => found.push((inner, Kind::Link)),
-            _ => found.push((inner, Kind::Special)),
+            FileType::RegularFile => found.push((inner, EntryKind::File)),
+            FileType::Symlink => found.push((inner, EntryKind::Link)),
+            _ => found.push((inner, EntryKind::Special)),
         }
     }
     Ok(())
@@ -266,7 +266,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    use super::{Folder, Kind};
+    use super::{EntryKind, Folder};
 
     #[test]
     fn a_link_is_neither_followed_nor_written_through() {
@@ -284,7 +284,7 @@ mod tests {
         assert!(folder.remove("en/secret.md").is_err());
         assert_eq!(
             folder.files_below("en").unwrap(),
-            [("en".to_owned(), Kind::Link)]
+            [("en".to_owned(), EntryKind::Link)]
         );
 
         let outside = fs::read_dir(outside.path()).unwrap().count();

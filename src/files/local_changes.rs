@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::base::Base;
 use super::error::FilesError;
-use super::folder::{Folder, Kind};
-use super::moved::{Gone, moved};
+use super::folder::{EntryKind, Folder};
+use super::moved::{RemovedFiles, moved};
 use super::name::{Names, decode, folded};
-use super::text::{Part, Texts, written};
+use super::text::{PageFileKind, Texts, written};
 use crate::page::{Date, Locale, PagePlace};
 
 /// The most bytes of a file that is read. Wiki.js takes less, but may have larger pages.
@@ -15,9 +15,9 @@ const MAX_BYTES: u64 = 40_000_000;
 
 /// The folder as it is.
 #[derive(Debug, Default)]
-pub(super) struct Here {
+pub(super) struct LocalFolder {
     /// The pages that were pulled, by their ids.
-    pub(super) pages: BTreeMap<i64, Known>,
+    pub(super) pages: BTreeMap<i64, PulledPage>,
     /// Files of pages that were not pulled, by their names.
     pub(super) new: BTreeMap<String, Texts>,
     /// The files that belong to no page, and why.
@@ -30,7 +30,7 @@ pub(super) struct Here {
 
 /// A page that was pulled.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct PulledPage {
     /// The name of its files at the last pull.
     pub(super) name: String,
     /// The place of the page in the wiki at that pull.
@@ -62,7 +62,7 @@ pub struct Strange {
     pub why: &'static str,
 }
 
-impl Here {
+impl LocalFolder {
     /// Looks through a folder of which every file can be used.
     pub(super) fn of(folder: &Folder) -> Result<Self, FilesError> {
         let mut here = Self::with_unfit(folder)?;
@@ -96,7 +96,7 @@ impl Here {
                     }
                 }
             };
-            let known = Known {
+            let known = PulledPage {
                 place: (base.page.locale.clone(), base.page.path.clone()),
                 updated_at: base.page.updated_at.clone(),
                 name: base.name,
@@ -115,14 +115,22 @@ impl Here {
         Ok(here)
     }
 
-    fn texts(&mut self, folder: &Folder, name: &str, parts: &BTreeSet<Part>) -> Option<Texts> {
+    fn texts(
+        &mut self,
+        folder: &Folder,
+        name: &str,
+        parts: &BTreeSet<PageFileKind>,
+    ) -> Option<Texts> {
         let texts = texts_of(folder, name, parts);
         texts.map_err(|fault| self.unfit.push(fault)).ok()
     }
 
     /// Every page's files by their name.
-    fn files(&mut self, folder: &Folder) -> Result<BTreeMap<String, BTreeSet<Part>>, FilesError> {
-        let mut files: BTreeMap<String, BTreeSet<Part>> = BTreeMap::new();
+    fn files(
+        &mut self,
+        folder: &Folder,
+    ) -> Result<BTreeMap<String, BTreeSet<PageFileKind>>, FilesError> {
+        let mut files: BTreeMap<String, BTreeSet<PageFileKind>> = BTreeMap::new();
         let tops = folder.names().map_err(FilesError::of("."))?;
         // Outside of the locales' directories, a folder may hold whatever its owner likes.
         let locales = tops.into_iter().filter(|top| Locale::parse(top).is_ok());
@@ -132,12 +140,12 @@ impl Here {
                     let file = file.clone();
                     self.strange.push(Strange { file, why });
                 };
-                if kind != Kind::File {
+                if kind != EntryKind::File {
                     strange("it is a link or no plain file");
                     continue;
                 }
                 let named = file.rsplit_once('.');
-                let part = named.and_then(|(name, ending)| Some((name, Part::of(ending)?)));
+                let part = named.and_then(|(name, ending)| Some((name, PageFileKind::of(ending)?)));
                 match part {
                     Some((name, part)) if decode(name).is_some() => {
                         files.entry(name.to_owned()).or_default().insert(part);
@@ -159,7 +167,7 @@ impl Here {
         for (id, known) in &self.pages {
             if known.local == Local::Gone {
                 let base = Base::read(folder, *id)?;
-                gone.push(Gone {
+                gone.push(RemovedFiles {
                     id: *id,
                     name: base.name,
                     texts: written(&base.page),
@@ -180,7 +188,11 @@ impl Here {
     }
 }
 
-fn texts_of(folder: &Folder, name: &str, parts: &BTreeSet<Part>) -> Result<Texts, FilesError> {
+fn texts_of(
+    folder: &Folder,
+    name: &str,
+    parts: &BTreeSet<PageFileKind>,
+) -> Result<Texts, FilesError> {
     let mut texts = Texts::new();
     for part in parts {
         let file = file_of(name, *part);
@@ -200,7 +212,7 @@ fn texts_of(folder: &Folder, name: &str, parts: &BTreeSet<Part>) -> Result<Texts
 }
 
 /// The file of a page's part.
-pub(super) fn file_of(name: &str, part: Part) -> String {
+pub(super) fn file_of(name: &str, part: PageFileKind) -> String {
     format!("{name}.{}", part.ending())
 }
 
@@ -230,7 +242,7 @@ pub(super) fn put(
     if old != name && !is_respelled {
         return remove(folder, old);
     }
-    for part in Part::ALL
+    for part in PageFileKind::ALL
         .into_iter()
         .filter(|part| !texts.contains_key(part))
     {
@@ -242,7 +254,7 @@ pub(super) fn put(
 
 /// Whether a page's files still are as they were seen: whoever edits may save while a pull reads.
 pub(super) fn is_as_seen(folder: &Folder, name: &str, seen: &Texts) -> bool {
-    Part::ALL.into_iter().all(|part| {
+    PageFileKind::ALL.into_iter().all(|part| {
         // A link that is in the way is no page's file.
         let now = folder.read(&file_of(name, part), MAX_BYTES).ok().flatten();
         now.as_deref() == seen.get(&part).map(String::as_bytes)
@@ -251,7 +263,7 @@ pub(super) fn is_as_seen(folder: &Folder, name: &str, seen: &Texts) -> bool {
 
 /// Removes all files of a page.
 pub(super) fn remove(folder: &Folder, name: &str) -> Result<(), FilesError> {
-    for part in Part::ALL {
+    for part in PageFileKind::ALL {
         let file = file_of(name, part);
         folder.remove(&file).map_err(FilesError::of(&file))?;
     }
@@ -264,7 +276,7 @@ pub(super) fn has_marks(texts: &Texts) -> bool {
     texts.values().any(|text| text.lines().any(is_mark))
 }
 
-impl Known {
+impl PulledPage {
     /// Whether conflicts are marked in the page's files.
     pub(super) fn is_in_conflict(&self) -> bool {
         match &self.local {

@@ -18,10 +18,10 @@ mod upload;
 
 pub use differences::differences;
 pub use error::FilesError;
-pub use folder::{Folder, Held};
+pub use folder::{Folder, FolderLock};
 pub use local_changes::Strange;
 pub use pull::{Pulled, pull};
 pub use push::{MAX_CHANGES, Ready, settled};
-pub use remote_changes::{Stage, Unread};
-pub use status::{Kind, Line, Standing};
+pub use remote_changes::{Stage, UnreadablePage};
+pub use status::{FolderStatus, StatusEntry, StatusKind};
 pub use upload::file_to_upload;

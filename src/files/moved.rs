@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::text::{Part, Texts};
+use super::text::{PageFileKind, Texts};
 
 /// Less content than this many bytes says nothing about which page it is.
 const LEAST: usize = 20;
 
 /// A page whose files are gone.
 #[derive(Debug)]
-pub(super) struct Gone {
+pub(super) struct RemovedFiles {
     pub(super) id: i64,
     /// The name that its files had.
     pub(super) name: String,
@@ -19,7 +19,7 @@ pub(super) struct Gone {
 }
 
 /// The pages that moved, each with the name of its new files.
-pub(super) fn moved(gone: &[Gone], new: &BTreeMap<String, Texts>) -> Vec<(i64, String)> {
+pub(super) fn moved(gone: &[RemovedFiles], new: &BTreeMap<String, Texts>) -> Vec<(i64, String)> {
     let mut pairs = of_same_content(gone, new);
     let (ids, names): (BTreeSet<i64>, BTreeSet<String>) = pairs.iter().cloned().unzip();
     let gone = gone.iter().filter(|page| !ids.contains(&page.id));
@@ -30,14 +30,14 @@ pub(super) fn moved(gone: &[Gone], new: &BTreeMap<String, Texts>) -> Vec<(i64, S
 
 /// Of several files with the same content the first by name is taken, one with the same last name
 /// before others.
-fn of_same_content(gone: &[Gone], new: &BTreeMap<String, Texts>) -> Vec<(i64, String)> {
+fn of_same_content(gone: &[RemovedFiles], new: &BTreeMap<String, Texts>) -> Vec<(i64, String)> {
     let mut by_content: HashMap<&str, Vec<&str>> = HashMap::new();
     for (name, texts) in new {
         if let Some(content) = content_of(texts) {
             by_content.entry(content).or_default().push(name);
         }
     }
-    let pair = |page: &Gone| {
+    let pair = |page: &RemovedFiles| {
         let names = by_content.get_mut(content_of(&page.texts)?)?;
         let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
         let same_last = names.iter().position(|name| last(name) == last(&page.name));
@@ -50,10 +50,10 @@ fn of_same_content(gone: &[Gone], new: &BTreeMap<String, Texts>) -> Vec<(i64, St
 /// Pages that were edited, too. A wrong guess would move a page that somebody deleted, so only one
 /// page and one file may have the title.
 fn of_same_title<'a>(
-    gone: impl Iterator<Item = &'a Gone>,
+    gone: impl Iterator<Item = &'a RemovedFiles>,
     new: impl Iterator<Item = (&'a String, &'a Texts)>,
 ) -> Vec<(i64, String)> {
-    type Both<'a> = (Vec<&'a Gone>, Vec<(&'a String, &'a Texts)>);
+    type Both<'a> = (Vec<&'a RemovedFiles>, Vec<(&'a String, &'a Texts)>);
     let mut by_title: HashMap<&str, Both<'_>> = HashMap::new();
     for page in gone {
         if let Some(title) = title_of(&page.texts) {
@@ -96,7 +96,7 @@ fn is_mostly_the_same(one: &str, other: &str) -> bool {
 
 /// The line of the title, as it is written.
 fn title_of(texts: &Texts) -> Option<&str> {
-    let head = texts.get(&Part::Meta).map(String::as_str);
+    let head = texts.get(&PageFileKind::Meta).map(String::as_str);
     let mut lines = head.or_else(|| source_of(texts))?.lines().take(2);
     lines.find(|line| line.starts_with("title:") || line.starts_with("title (json):"))
 }
@@ -116,8 +116,8 @@ fn content_of(texts: &Texts) -> Option<&str> {
 
 fn source_of(texts: &Texts) -> Option<&str> {
     texts.iter().find_map(|(part, text)| match part {
-        Part::Source(_) => Some(text.as_str()),
-        Part::Meta | Part::Styles | Part::Scripts => None,
+        PageFileKind::Source(_) => Some(text.as_str()),
+        PageFileKind::Meta | PageFileKind::Styles | PageFileKind::Scripts => None,
     })
 }
 
@@ -125,25 +125,25 @@ fn source_of(texts: &Texts) -> Option<&str> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Gone, moved};
-    use crate::files::text::{Ending, Part, Texts};
+    use super::{RemovedFiles, moved};
+    use crate::files::text::{FileExtension, PageFileKind, Texts};
 
     const LINES: &str = "The first line of it.\nThe second line of it.\nThe third.\n";
 
     fn texts(title: &str, content: &str) -> Texts {
         let text = format!("---\ntitle: {title}\ntags:\n---\n\n{content}");
-        [(Part::Source(Ending::Md), text)].into()
+        [(PageFileKind::Source(FileExtension::Md), text)].into()
     }
 
-    fn gone(id: i64, title: &str) -> Gone {
-        Gone {
+    fn gone(id: i64, title: &str) -> RemovedFiles {
+        RemovedFiles {
             id,
             name: format!("en/gone/{id}"),
             texts: texts(title, LINES),
         }
     }
 
-    fn found(gone: &[Gone], new: &[(&str, Texts)]) -> Vec<(i64, String)> {
+    fn found(gone: &[RemovedFiles], new: &[(&str, Texts)]) -> Vec<(i64, String)> {
         let new = new
             .iter()
             .map(|(name, texts)| ((*name).to_owned(), texts.clone()));
@@ -183,7 +183,7 @@ mod tests {
         // Another title, none, two files or two pages with it.
         let new = [("en/a", titled("Two"))];
         assert!(found(&[gone(1, "One")], &new).is_empty());
-        let untitled: Texts = [(Part::Source(Ending::Md), edited.clone())].into();
+        let untitled: Texts = [(PageFileKind::Source(FileExtension::Md), edited.clone())].into();
         assert!(found(&[gone(1, "One")], &[("en/a", untitled)]).is_empty());
         let new = [("en/a", titled("One")), ("en/b", titled("One"))];
         assert!(found(&[gone(1, "One")], &new).is_empty());

@@ -3,15 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::base::{Base, Scope};
+use super::base::{Base, FolderScope};
 use super::error::FilesError;
 use super::folder::Folder;
 use super::init::begin;
-use super::local_changes::{Here, Known, Local, Strange, is_as_seen, put, remove};
+use super::local_changes::{Local, LocalFolder, PulledPage, Strange, is_as_seen, put, remove};
 use super::name::encode;
-use super::remote_changes::{Stage, There, Unread};
+use super::remote_changes::{RemotePages, Stage, UnreadablePage};
 use super::status::scope_of;
-use super::text::{Part, Texts, read, written};
+use super::text::{PageFileKind, Texts, read, written};
 use crate::change::merge_marked;
 use crate::page::{PagePath, PageState};
 use crate::wiki::Wiki;
@@ -37,7 +37,7 @@ pub struct Pulled {
     /// What a pull could not simply apply, in words.
     pub notes: Vec<String>,
     /// Pages that this key cannot read whole.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadablePage>,
     /// Files that belong to no page.
     pub strange: Vec<Strange>,
 }
@@ -76,7 +76,7 @@ pub async fn pull(
     path: Option<&PagePath>,
     far: impl Fn(Stage, usize, usize),
 ) -> Result<Pulled, FilesError> {
-    let scope = match Scope::read(folder)? {
+    let scope = match FolderScope::read(folder)? {
         Some(_) => {
             let scope = scope_of(wiki, folder)?;
             if path.is_some_and(|path| scope.path.as_ref() != Some(path)) {
@@ -95,12 +95,12 @@ pub async fn pull(
 pub(super) async fn after_push(
     wiki: &Wiki,
     folder: &Folder,
-    scope: &Scope,
+    scope: &FolderScope,
     pushed: &Pushed,
     far: impl Fn(Stage, usize, usize),
 ) -> Result<Pulled, FilesError> {
-    let here = Here::of(folder)?;
-    let there = There::of(wiki, folder, scope, &here, &far).await?;
+    let here = LocalFolder::of(folder)?;
+    let there = RemotePages::of(wiki, folder, scope, &here, &far).await?;
     let mut pull = Pull {
         folder,
         pushed,
@@ -136,7 +136,7 @@ pub(super) async fn after_push(
 struct Pull<'a> {
     folder: &'a Folder,
     pushed: &'a Pushed,
-    here: Here,
+    here: LocalFolder,
     done: Pulled,
 }
 
@@ -248,7 +248,7 @@ impl Pull<'_> {
     }
 
     /// Takes over a page that was not changed here.
-    fn take(&mut self, known: &Known, name: &str, page: PageState) -> Result<(), FilesError> {
+    fn take(&mut self, known: &PulledPage, name: &str, page: PageState) -> Result<(), FilesError> {
         let old = known.name_now();
         put(self.folder, Some(old), name, &written(&page))?;
         if old == name {
@@ -261,7 +261,7 @@ impl Pull<'_> {
 
     /// Whether nobody edited a page's files since they were looked at; if somebody did, a note says
     /// so and the next pull has it.
-    fn is_still(&mut self, id: i64, known: &Known) -> Result<bool, FilesError> {
+    fn is_still(&mut self, id: i64, known: &PulledPage) -> Result<bool, FilesError> {
         let seen = match &known.local {
             Local::Same => written(&Base::read(self.folder, id)?.page),
             Local::Changed { texts, .. } => texts.clone(),
@@ -327,7 +327,7 @@ impl Pull<'_> {
     fn merge(
         &mut self,
         id: i64,
-        known: &Known,
+        known: &PulledPage,
         name: String,
         ours: &Texts,
         page: PageState,
@@ -363,7 +363,7 @@ fn is_said(texts: &Texts, page: &PageState, base: Option<&PageState>) -> bool {
 /// The texts of both sides' changes, and how many conflicts are marked in them. A file that one
 /// side removed goes only if the other left it alone.
 fn merged(base: &Texts, ours: &Texts, theirs: &Texts) -> (Texts, usize) {
-    let parts: BTreeSet<Part> = ours.keys().chain(theirs.keys()).copied().collect();
+    let parts: BTreeSet<PageFileKind> = ours.keys().chain(theirs.keys()).copied().collect();
     let (mut texts, mut conflicts) = (Texts::new(), 0);
     for part in parts {
         let was = base.get(&part);

@@ -1,12 +1,12 @@
 //! Turns changes made in the folder into changes of the wiki. They go the way of every write.
 
-use super::base::{Base, Scope};
+use super::base::{Base, FolderScope};
 use super::error::{FilesError, TOO_LARGE};
 use super::folder::Folder;
-use super::local_changes::{Here, Known, Local, file_of};
+use super::local_changes::{Local, LocalFolder, PulledPage, file_of};
 use super::name::decode;
 use super::pull::{Pulled, Pushed, after_push};
-use super::remote_changes::{Stage, There};
+use super::remote_changes::{RemotePages, Stage};
 use super::status::scope_of;
 use super::text::{Texts, read, written};
 use crate::audit::DraftChange;
@@ -45,15 +45,15 @@ impl Ready {
         far: impl Fn(Stage, usize, usize),
     ) -> Result<Self, FilesError> {
         let scope = scope_of(wiki, folder)?;
-        let here = Here::with_unfit(folder)?;
+        let here = LocalFolder::with_unfit(folder)?;
         let mut ready = Self::default();
         let unfit = here.unfit.iter().map(ToString::to_string);
         ready.faults.extend(unfit);
         let there = if ready.faults.is_empty() {
-            There::of(wiki, folder, &scope, &here, far).await?
+            RemotePages::of(wiki, folder, &scope, &here, far).await?
         } else {
             // Nothing will be sent; what else is wrong here is found without the wiki.
-            There::default()
+            RemotePages::default()
         };
         for (id, known) in &here.pages {
             let name = known.name_now();
@@ -88,9 +88,9 @@ impl Ready {
     fn known(
         &mut self,
         folder: &Folder,
-        scope: &Scope,
+        scope: &FolderScope,
         id: i64,
-        known: &Known,
+        known: &PulledPage,
         deletes: bool,
     ) -> Result<(), FilesError> {
         let name = known.name_now();
@@ -126,7 +126,7 @@ impl Ready {
         Ok(())
     }
 
-    fn made_here(&mut self, scope: &Scope, name: &str, texts: &Texts) {
+    fn made_here(&mut self, scope: &FolderScope, name: &str, texts: &Texts) {
         let Some(place) = decode(name) else { return };
         if self.is_place(scope, name, &place)
             && let Some(after) = self.page_of(name, texts, &place, None)
@@ -137,7 +137,7 @@ impl Ready {
     }
 
     /// Whether a page may be made at a place or moved there; notes a fault if not.
-    fn is_place(&mut self, scope: &Scope, name: &str, place: &PagePlace) -> bool {
+    fn is_place(&mut self, scope: &FolderScope, name: &str, place: &PagePlace) -> bool {
         if let Err(why) = NewPath::parse(place.1.as_str()) {
             self.fault(name, &format!("its path {why}"));
             return false;
@@ -199,7 +199,7 @@ pub async fn settled(
     far: impl Fn(Stage, usize, usize),
 ) -> Result<Pulled, FilesError> {
     let scope = scope_of(wiki, folder)?;
-    let names: Vec<(i64, String)> = Here::of(folder)?
+    let names: Vec<(i64, String)> = LocalFolder::of(folder)?
         .pages
         .iter()
         .map(|(id, known)| (*id, known.name_now().to_owned()))

@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::base::{Base, Scope};
+use super::base::{Base, FolderScope};
 use super::error::FilesError;
 use super::folder::Folder;
-use super::local_changes::Here;
+use super::local_changes::LocalFolder;
 use crate::error::Failure;
 use crate::page::{Field, PagePlace, PageReading, PageState};
 use crate::wiki::Wiki;
 
 /// The differences of the wiki from the pulled pages.
 #[derive(Debug, Default)]
-pub(super) struct There {
+pub(super) struct RemotePages {
     /// Pages that are new or changed.
     pub(super) changed: BTreeMap<i64, PageState>,
     /// Pages that were written again and have the same contents as before.
@@ -20,7 +20,7 @@ pub(super) struct There {
     /// Pages that are gone.
     pub(super) gone: BTreeSet<i64>,
     /// Pages that this key cannot read whole.
-    pub(super) unread: Vec<Unread>,
+    pub(super) unread: Vec<UnreadablePage>,
 }
 
 /// What of a command on files is under way.
@@ -34,20 +34,20 @@ pub enum Stage {
 
 /// A page that this key cannot read whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnreadablePage {
     /// Where it is.
     pub place: PagePlace,
     /// The fields that the key cannot read.
     pub fields: Vec<&'static str>,
 }
 
-impl There {
+impl RemotePages {
     /// Looks at the pages of a scope. `far` gets the number of pages read, and of pages to read.
     pub(super) async fn of(
         wiki: &Wiki,
         folder: &Folder,
-        scope: &Scope,
-        here: &Here,
+        scope: &FolderScope,
+        here: &LocalFolder,
         far: impl Fn(Stage, usize, usize),
     ) -> Result<Self, FilesError> {
         let listed = wiki.pages_now().await.map_err(Failure::from)?;
@@ -86,7 +86,7 @@ impl There {
                         return Err(Failure::from(expired).into());
                     }
                     let fields = lacking.unreadable().into_keys();
-                    there.unread.push(Unread {
+                    there.unread.push(UnreadablePage {
                         fields: fields.map(Field::name).collect(),
                         place: (lacking.locale, lacking.path),
                     });

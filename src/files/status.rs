@@ -2,18 +2,18 @@
 
 use serde::Serialize;
 
-use super::base::Scope;
+use super::base::FolderScope;
 use super::error::FilesError;
 use super::folder::Folder;
-use super::local_changes::{Here, Known, Local, Strange};
+use super::local_changes::{Local, LocalFolder, PulledPage, Strange};
 use super::name::encode;
-use super::remote_changes::{Stage, There, Unread};
+use super::remote_changes::{RemotePages, Stage, UnreadablePage};
 use crate::wiki::Wiki;
 
 /// What became of a page on one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum StatusKind {
     /// It was made.
     New,
     /// Its fields or its content changed.
@@ -26,9 +26,9 @@ pub enum Kind {
 
 /// One page that differs on one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Line {
+pub struct StatusEntry {
     /// What became of it.
-    pub what: Kind,
+    pub what: StatusKind,
     /// The name of its files, without the ending.
     pub page: String,
     /// The new name, if it moved.
@@ -38,11 +38,11 @@ pub struct Line {
 
 /// How a folder and its wiki differ.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct FolderStatus {
     /// Changes made here that the wiki lacks.
-    pub ahead: Vec<Line>,
+    pub ahead: Vec<StatusEntry>,
     /// Changes made in the wiki that the folder lacks.
-    pub behind: Vec<Line>,
+    pub behind: Vec<StatusEntry>,
     /// Pages that changed on both sides.
     pub both: Vec<String>,
     /// Pages with marked conflicts.
@@ -50,10 +50,10 @@ pub struct Standing {
     /// Files that belong to no page.
     pub strange: Vec<Strange>,
     /// Pages that this key cannot read whole.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadablePage>,
 }
 
-impl Standing {
+impl FolderStatus {
     /// Compares a folder with its wiki.
     ///
     /// # Errors
@@ -64,18 +64,18 @@ impl Standing {
         far: impl Fn(Stage, usize, usize),
     ) -> Result<Self, FilesError> {
         let scope = scope_of(wiki, folder)?;
-        let here = Here::of(folder)?;
-        let there = There::of(wiki, folder, &scope, &here, far).await?;
+        let here = LocalFolder::of(folder)?;
+        let there = RemotePages::of(wiki, folder, &scope, &here, far).await?;
         Ok(Self::between(&here, there))
     }
 
-    fn between(here: &Here, there: There) -> Self {
+    fn between(here: &LocalFolder, there: RemotePages) -> Self {
         let mut standing = Self {
             strange: here.strange.clone(),
             ..Self::default()
         };
         for name in here.new.keys() {
-            standing.ahead.push(line(Kind::New, name));
+            standing.ahead.push(line(StatusKind::New, name));
         }
         for (id, known) in &here.pages {
             let own = own_line(known);
@@ -97,32 +97,33 @@ impl Standing {
                     if here.new.contains_key(&name) {
                         standing.both.push(name.clone());
                     }
-                    line(Kind::New, &name)
+                    line(StatusKind::New, &name)
                 }
-                Some(known) if known.place != place => Line {
-                    what: Kind::Moved,
+                Some(known) if known.place != place => StatusEntry {
+                    what: StatusKind::Moved,
                     page: known.name.clone(),
                     to: Some(encode(&place)),
                 },
-                Some(known) => line(Kind::Changed, &known.name),
+                Some(known) => line(StatusKind::Changed, &known.name),
             });
         }
         for id in &there.gone {
             if let Some(known) = here.pages.get(id) {
-                standing.behind.push(line(Kind::Deleted, &known.name));
+                standing.behind.push(line(StatusKind::Deleted, &known.name));
             }
         }
         standing.unread = there.unread;
-        let order =
-            |one: &Line, other: &Line| (&one.page, one.what).cmp(&(&other.page, other.what));
+        let order = |one: &StatusEntry, other: &StatusEntry| {
+            (&one.page, one.what).cmp(&(&other.page, other.what))
+        };
         standing.ahead.sort_by(order);
         standing.behind.sort_by(order);
         standing
     }
 }
 
-fn line(what: Kind, page: &str) -> Line {
-    Line {
+fn line(what: StatusKind, page: &str) -> StatusEntry {
+    StatusEntry {
         what,
         page: page.to_owned(),
         to: None,
@@ -130,24 +131,24 @@ fn line(what: Kind, page: &str) -> Line {
 }
 
 /// What was done to a page here; `None` if nothing was.
-fn own_line(known: &Known) -> Option<Line> {
+fn own_line(known: &PulledPage) -> Option<StatusEntry> {
     if known.moves_to().is_some() {
-        return Some(Line {
-            what: Kind::Moved,
+        return Some(StatusEntry {
+            what: StatusKind::Moved,
             page: encode(&known.place),
             to: Some(known.name_now().to_owned()),
         });
     }
     match &known.local {
         Local::Same => None,
-        Local::Gone => Some(line(Kind::Deleted, &known.name)),
-        Local::Changed { .. } => Some(line(Kind::Changed, &known.name)),
+        Local::Gone => Some(line(StatusKind::Deleted, &known.name)),
+        Local::Changed { .. } => Some(line(StatusKind::Changed, &known.name)),
     }
 }
 
 /// The scope of a folder that has pages of this wiki.
-pub(super) fn scope_of(wiki: &Wiki, folder: &Folder) -> Result<Scope, FilesError> {
-    let scope = Scope::read(folder)?.ok_or(FilesError::NotOurs)?;
+pub(super) fn scope_of(wiki: &Wiki, folder: &Folder) -> Result<FolderScope, FilesError> {
+    let scope = FolderScope::read(folder)?.ok_or(FilesError::NotOurs)?;
     let settings = &wiki.settings().name;
     if &scope.wiki == settings {
         Ok(scope)

@@ -1,7 +1,7 @@
 //! A page as the texts of its files.
 //!
 //! Markdown and HTML files begin with the page's fields, in the form of the wiki's own Git storage:
-//! one line per field, values not quoted (`title: a: b` is a title). [`Head`] reads these lines;
+//! one line per field, values not quoted (`title: a: b` is a title). [`FrontMatter`] reads these lines;
 //! they are not YAML. Pages in other formats have them in a file of their own, `.meta`, since a
 //! comment in the source would be content. Styles and scripts are files of their own. A value that
 //! a line cannot hold exactly is JSON after `(json)`, as in `title (json): "two\nlines"`.
@@ -14,7 +14,7 @@ use crate::page::{Date, PagePlace, PageState};
 
 /// The format of a page's source, as far as the files differ by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum FileFormat {
     /// `.md`
     Markdown,
     /// `.html`
@@ -27,9 +27,9 @@ pub(super) enum Format {
 
 /// What a file of a page holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Part {
+pub(super) enum PageFileKind {
     /// The source, with the fields before it where the format has a place for them.
-    Source(Ending),
+    Source(FileExtension),
     /// The fields, where the source has no place for them: `.meta`.
     Meta,
     /// Styles of this page alone: `.css`.
@@ -40,7 +40,7 @@ pub(super) enum Part {
 
 /// The ending of a source file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Ending {
+pub(super) enum FileExtension {
     /// Markdown.
     Md,
     /// HTML.
@@ -51,13 +51,13 @@ pub(super) enum Ending {
     Txt,
 }
 
-impl Part {
+impl PageFileKind {
     /// All of them.
     pub(super) const ALL: [Self; 7] = [
-        Self::Source(Ending::Md),
-        Self::Source(Ending::Html),
-        Self::Source(Ending::Adoc),
-        Self::Source(Ending::Txt),
+        Self::Source(FileExtension::Md),
+        Self::Source(FileExtension::Html),
+        Self::Source(FileExtension::Adoc),
+        Self::Source(FileExtension::Txt),
         Self::Meta,
         Self::Styles,
         Self::Scripts,
@@ -67,10 +67,10 @@ impl Part {
     #[must_use]
     pub(super) const fn ending(self) -> &'static str {
         match self {
-            Self::Source(Ending::Md) => "md",
-            Self::Source(Ending::Html) => "html",
-            Self::Source(Ending::Adoc) => "adoc",
-            Self::Source(Ending::Txt) => "txt",
+            Self::Source(FileExtension::Md) => "md",
+            Self::Source(FileExtension::Html) => "html",
+            Self::Source(FileExtension::Adoc) => "adoc",
+            Self::Source(FileExtension::Txt) => "txt",
             Self::Meta => "meta",
             Self::Styles => "css",
             Self::Scripts => "js",
@@ -84,7 +84,7 @@ impl Part {
     }
 }
 
-impl Format {
+impl FileFormat {
     /// The format of what an editor writes.
     #[must_use]
     pub(super) fn of_editor(editor: &str) -> Self {
@@ -96,21 +96,21 @@ impl Format {
         }
     }
 
-    const fn of(ending: Ending) -> Self {
+    const fn of(ending: FileExtension) -> Self {
         match ending {
-            Ending::Md => Self::Markdown,
-            Ending::Html => Self::Html,
-            Ending::Adoc => Self::AsciiDoc,
-            Ending::Txt => Self::Other,
+            FileExtension::Md => Self::Markdown,
+            FileExtension::Html => Self::Html,
+            FileExtension::Adoc => Self::AsciiDoc,
+            FileExtension::Txt => Self::Other,
         }
     }
 
-    const fn ending(self) -> Ending {
+    const fn ending(self) -> FileExtension {
         match self {
-            Self::Markdown => Ending::Md,
-            Self::Html => Ending::Html,
-            Self::AsciiDoc => Ending::Adoc,
-            Self::Other => Ending::Txt,
+            Self::Markdown => FileExtension::Md,
+            Self::Html => FileExtension::Html,
+            Self::AsciiDoc => FileExtension::Adoc,
+            Self::Other => FileExtension::Txt,
         }
     }
 
@@ -135,13 +135,13 @@ impl Format {
 }
 
 /// The texts of a page's files.
-pub(super) type Texts = BTreeMap<Part, String>;
+pub(super) type Texts = BTreeMap<PageFileKind, String>;
 
 /// What is wrong in a page's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct PageFileFault {
     /// The part of the page whose file is wrong.
-    pub(super) part: Part,
+    pub(super) part: PageFileKind,
     /// The line in that file, counted from 1.
     pub(super) line: usize,
     /// One sentence without its full stop.
@@ -151,19 +151,19 @@ pub(super) struct Fault {
 /// A page as the texts of its files.
 #[must_use]
 pub(super) fn written(page: &PageState) -> Texts {
-    let format = Format::of_editor(&page.editor);
-    let source = Part::Source(format.ending());
+    let format = FileFormat::of_editor(&page.editor);
+    let source = PageFileKind::Source(format.ending());
     let mut texts = Texts::new();
     let head = head_of(page);
     if let Some((open, close)) = format.fences() {
         texts.insert(source, format!("{open}\n{head}{close}\n\n{}", page.content));
     } else {
         texts.insert(source, page.content.clone());
-        texts.insert(Part::Meta, head);
+        texts.insert(PageFileKind::Meta, head);
     }
     let beside = [
-        (Part::Styles, &page.script_css),
-        (Part::Scripts, &page.script_js),
+        (PageFileKind::Styles, &page.script_css),
+        (PageFileKind::Scripts, &page.script_js),
     ];
     for (part, text) in beside {
         if !text.is_empty() {
@@ -249,57 +249,60 @@ pub(super) fn read(
     texts: &Texts,
     place: &PagePlace,
     base: Option<&PageState>,
-) -> Result<PageState, Fault> {
+) -> Result<PageState, PageFileFault> {
     let (ending, source) = source_of(texts)?;
-    let format = Format::of(ending);
-    let part = Part::Source(ending);
+    let format = FileFormat::of(ending);
+    let part = PageFileKind::Source(ending);
     let (head, content) = match format.fences() {
-        Some(fences) => cut(source, fences).map_err(|message| Fault {
+        Some(fences) => cut(source, fences).map_err(|message| PageFileFault {
             part,
             line: 1,
             message,
         })?,
         None => (
             texts
-                .get(&Part::Meta)
-                .map(|head| (Part::Meta, head.as_str(), 1)),
+                .get(&PageFileKind::Meta)
+                .map(|head| (PageFileKind::Meta, head.as_str(), 1)),
             source,
         ),
     };
     let is_known = base.is_some();
     let head = match head {
-        Some((at, text, first)) => Head::of(at, text, first)?,
+        Some((at, text, first)) => FrontMatter::of(at, text, first)?,
         None if is_known => {
             let (at, what) = match format.fences() {
                 Some(_) => (
                     part,
                     "the lines title: to editor: before the content are gone",
                 ),
-                None => (Part::Meta, "the file with the page's fields is gone"),
+                None => (
+                    PageFileKind::Meta,
+                    "the file with the page's fields is gone",
+                ),
             };
-            return Err(Fault {
+            return Err(PageFileFault {
                 part: at,
                 line: 1,
                 message: format!("{what}; bring them back"),
             });
         }
-        None => Head::default(),
+        None => FrontMatter::default(),
     };
     let mut page = head.page(place, base, format, part)?;
     content.clone_into(&mut page.content);
     let beside = |part| texts.get(&part).cloned().unwrap_or_default();
-    page.script_css = beside(Part::Styles);
-    page.script_js = beside(Part::Scripts);
+    page.script_css = beside(PageFileKind::Styles);
+    page.script_js = beside(PageFileKind::Scripts);
     Ok(page)
 }
 
-fn source_of(texts: &Texts) -> Result<(Ending, &str), Fault> {
+fn source_of(texts: &Texts) -> Result<(FileExtension, &str), PageFileFault> {
     let mut sources = texts.iter().filter_map(|(part, text)| match part {
-        Part::Source(ending) => Some((*ending, text.as_str())),
-        Part::Meta | Part::Styles | Part::Scripts => None,
+        PageFileKind::Source(ending) => Some((*ending, text.as_str())),
+        PageFileKind::Meta | PageFileKind::Styles | PageFileKind::Scripts => None,
     });
-    let any = texts.keys().next().copied().unwrap_or(Part::Meta);
-    let fault = |part, message: &str| Fault {
+    let any = texts.keys().next().copied().unwrap_or(PageFileKind::Meta);
+    let fault = |part, message: &str| PageFileFault {
         part,
         line: 1,
         message: message.to_owned(),
@@ -309,19 +312,19 @@ fn source_of(texts: &Texts) -> Result<(Ending, &str), Fault> {
     match sources.next() {
         None => Ok(first),
         Some((second, _)) => Err(fault(
-            Part::Source(second),
+            PageFileKind::Source(second),
             "the page has a file with another ending, too; keep one of them",
         )),
     }
 }
 
-type Found<'a> = (Option<(Part, &'a str, usize)>, &'a str);
+type FrontMatterSplit<'a> = (Option<(PageFileKind, &'a str, usize)>, &'a str);
 
 /// Splits a source's file after the fields. Without an opening fence, all of it is content.
-fn cut<'a>(text: &'a str, (open, close): (&str, &str)) -> Result<Found<'a>, String> {
+fn cut<'a>(text: &'a str, (open, close): (&str, &str)) -> Result<FrontMatterSplit<'a>, String> {
     let ending = match open {
-        "---" => Ending::Md,
-        _ => Ending::Html,
+        "---" => FileExtension::Md,
+        _ => FileExtension::Html,
     };
     let Some(rest) = line_of(text, open) else {
         return Ok((None, text));
@@ -333,7 +336,7 @@ fn cut<'a>(text: &'a str, (open, close): (&str, &str)) -> Result<Found<'a>, Stri
             let behind = rest.get(passed + line.len()..).unwrap_or_default();
             // One empty line stands before the content.
             let content = line_of(behind, "").unwrap_or(behind);
-            return Ok((Some((Part::Source(ending), head, 2)), content));
+            return Ok((Some((PageFileKind::Source(ending), head, 2)), content));
         }
         passed += line.len();
     }
@@ -349,14 +352,14 @@ fn line_of<'a>(text: &'a str, line: &str) -> Option<&'a str> {
 
 /// The fields of a page as its lines give them, each with the number of its line.
 #[derive(Debug, Default)]
-struct Head {
-    at: Option<Part>,
-    lines: BTreeMap<String, (usize, Said)>,
+struct FrontMatter {
+    at: Option<PageFileKind>,
+    lines: BTreeMap<String, (usize, FrontMatterValue)>,
 }
 
 /// A value as a line gives it.
 #[derive(Debug)]
-enum Said {
+enum FrontMatterValue {
     Plain(String),
     Json(Value),
 }
@@ -374,12 +377,12 @@ const KNOWN: [&str; 9] = [
     "dateCreated",
 ];
 
-impl Head {
-    fn of(at: Part, text: &str, first: usize) -> Result<Self, Fault> {
+impl FrontMatter {
+    fn of(at: PageFileKind, text: &str, first: usize) -> Result<Self, PageFileFault> {
         let mut lines = BTreeMap::new();
         for (index, line) in text.lines().enumerate() {
             let number = first + index;
-            let fault = |message: String| Fault {
+            let fault = |message: String| PageFileFault {
                 part: at,
                 line: number,
                 message,
@@ -393,9 +396,9 @@ impl Head {
                     let value = serde_json::from_str(value);
                     let value =
                         value.map_err(|error| fault(format!("the value is no JSON: {error}")))?;
-                    (name, Said::Json(value))
+                    (name, FrontMatterValue::Json(value))
                 }
-                None => (name, Said::Plain(value.to_owned())),
+                None => (name, FrontMatterValue::Plain(value.to_owned())),
             };
             if !KNOWN.contains(&name) {
                 return Err(fault(format!(
@@ -417,20 +420,21 @@ impl Head {
         mut self,
         place: &PagePlace,
         base: Option<&PageState>,
-        format: Format,
-        part: Part,
-    ) -> Result<PageState, Fault> {
+        format: FileFormat,
+        part: PageFileKind,
+    ) -> Result<PageState, PageFileFault> {
         let (at, is_known) = (self.at.unwrap_or(part), base.is_some());
-        let fault = |line: usize, message: String| Fault {
+        let fault = |line: usize, message: String| PageFileFault {
             part: at,
             line,
             message,
         };
         let mut text = |name: &str, usual: Option<String>| match self.lines.remove(name) {
-            Some((line, Said::Plain(value) | Said::Json(Value::String(value)))) => {
-                Ok((line, value))
-            }
-            Some((line, Said::Json(_))) => {
+            Some((
+                line,
+                FrontMatterValue::Plain(value) | FrontMatterValue::Json(Value::String(value)),
+            )) => Ok((line, value)),
+            Some((line, FrontMatterValue::Json(_))) => {
                 Err(fault(line, format!("{name} must be a string in quotes")))
             }
             // A field left out of an existing page is an error: its value must not get lost
@@ -468,8 +472,8 @@ impl Head {
             let message = "the editor of a page cannot be changed here: Wiki.js ignores it";
             return Err(fault(line, message.to_owned()));
         }
-        if Format::of_editor(&editor) != format {
-            let ending = Part::Source(Format::of_editor(&editor).ending()).ending();
+        if FileFormat::of_editor(&editor) != format {
+            let ending = PageFileKind::Source(FileFormat::of_editor(&editor).ending()).ending();
             return Err(fault(
                 line,
                 format!("a page of the editor {editor} is a .{ending} file"),
@@ -481,11 +485,11 @@ impl Head {
                 return Err(fault(1, message.to_owned()));
             }
             None => Vec::new(),
-            Some((_, Said::Plain(tags))) => {
+            Some((_, FrontMatterValue::Plain(tags))) => {
                 let tags = tags.split(',').map(str::trim).filter(|tag| !tag.is_empty());
                 tags.map(str::to_owned).collect()
             }
-            Some((line, Said::Json(tags))) => serde_json::from_value(tags)
+            Some((line, FrontMatterValue::Json(tags))) => serde_json::from_value(tags)
                 .map_err(|_| fault(line, "tags must be a list of strings".to_owned()))?,
         };
         Ok(PageState {

@@ -20,7 +20,7 @@ const MAX_WRITES: u8 = 20;
 
 /// How much a person approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum ApprovalScope {
     /// For the one change that was shown.
     Once,
     /// For more writes of this kind to this page.
@@ -29,7 +29,7 @@ pub enum Scope {
     Kind,
 }
 
-impl Scope {
+impl ApprovalScope {
     /// The word, in questions, answers and records.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -48,22 +48,22 @@ impl Scope {
         if !session.lasts() {
             return &[Self::Once];
         }
-        match Subject::of(set) {
+        match ApprovalSubject::of(set) {
             None => &[Self::Once],
-            Some(Subject { page: None, .. }) => &[Self::Once, Self::Kind],
-            Some(Subject { page: Some(_), .. }) => &[Self::Once, Self::Page, Self::Kind],
+            Some(ApprovalSubject { page: None, .. }) => &[Self::Once, Self::Kind],
+            Some(ApprovalSubject { page: Some(_), .. }) => &[Self::Once, Self::Page, Self::Kind],
         }
     }
 }
 
 /// The page and the kind of write to which an approval can be bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Subject {
+struct ApprovalSubject {
     operation: Operation,
     page: Option<i64>,
 }
 
-impl Subject {
+impl ApprovalSubject {
     /// `None` if only this one set can be approved.
     fn of(set: &ChangeSet) -> Option<Self> {
         if set.is_list() {
@@ -126,7 +126,7 @@ impl Approver {
 pub(crate) struct Approved {
     set: ChangeSet,
     approval: CallId,
-    standing: Option<Scope>,
+    standing: Option<ApprovalScope>,
 }
 
 impl Approved {
@@ -141,13 +141,13 @@ impl Approved {
     }
 
     /// How far an earlier yes stands that covers this write; `None` for a yes to this very write.
-    pub(crate) const fn standing(&self) -> Option<Scope> {
+    pub(crate) const fn standing(&self) -> Option<ApprovalScope> {
         self.standing
     }
 }
 
 #[derive(Debug)]
-struct Standing {
+struct StandingApproval {
     approver: Approver,
     operation: Operation,
     /// The page that it covers; `None` covers any page.
@@ -157,8 +157,8 @@ struct Standing {
     writes_left: u8,
 }
 
-impl Standing {
-    fn covers(&self, approver: &Approver, subject: Subject) -> bool {
+impl StandingApproval {
+    fn covers(&self, approver: &Approver, subject: ApprovalSubject) -> bool {
         self.approver == *approver
             && self.operation == subject.operation
             && (self.page.is_none() || self.page == subject.page)
@@ -169,7 +169,7 @@ impl Standing {
 /// client, for thirty minutes or twenty writes.
 #[derive(Debug, Default)]
 pub(crate) struct Approvals {
-    standing: Mutex<Vec<Standing>>,
+    standing: Mutex<Vec<StandingApproval>>,
 }
 
 impl Approvals {
@@ -179,7 +179,7 @@ impl Approvals {
         &self,
         approver: Approver,
         set: ChangeSet,
-        scope: Scope,
+        scope: ApprovalScope,
         approval: CallId,
     ) -> Option<Approved> {
         self.give_at(Instant::now(), approver, set, scope, approval)
@@ -195,14 +195,14 @@ impl Approvals {
         now: Instant,
         approver: Approver,
         set: ChangeSet,
-        scope: Scope,
+        scope: ApprovalScope,
         approval: CallId,
     ) -> Option<Approved> {
-        if !Scope::offered(&approver.session, &set).contains(&scope) {
+        if !ApprovalScope::offered(&approver.session, &set).contains(&scope) {
             return None;
         }
-        if scope != Scope::Once {
-            let subject = Subject::of(&set)?;
+        if scope != ApprovalScope::Once {
+            let subject = ApprovalSubject::of(&set)?;
             let mut standing = self.lock(now);
             if standing.len() >= MAX_STANDING {
                 let held: Vec<_> = standing
@@ -213,10 +213,10 @@ impl Approvals {
                     standing.remove(place);
                 }
             }
-            standing.push(Standing {
+            standing.push(StandingApproval {
                 approver,
                 operation: subject.operation,
-                page: subject.page.filter(|_| scope == Scope::Page),
+                page: subject.page.filter(|_| scope == ApprovalScope::Page),
                 approval,
                 since: now,
                 writes_left: MAX_WRITES - 1,
@@ -230,7 +230,7 @@ impl Approvals {
     }
 
     fn take_at(&self, now: Instant, approver: &Approver, set: &ChangeSet) -> Option<Approved> {
-        let subject = Subject::of(set)?;
+        let subject = ApprovalSubject::of(set)?;
         let mut standing = self.lock(now);
         let found = standing
             .iter_mut()
@@ -240,14 +240,14 @@ impl Approvals {
             set: set.clone(),
             approval: found.approval,
             standing: Some(match found.page {
-                Some(_) => Scope::Page,
-                None => Scope::Kind,
+                Some(_) => ApprovalScope::Page,
+                None => ApprovalScope::Kind,
             }),
         })
     }
 
     /// The approvals that still stand.
-    fn lock(&self, now: Instant) -> std::sync::MutexGuard<'_, Vec<Standing>> {
+    fn lock(&self, now: Instant) -> std::sync::MutexGuard<'_, Vec<StandingApproval>> {
         // Entries are put in whole, so a panic elsewhere leaves the list intact.
         let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
         standing.retain(|one| one.writes_left > 0 && now.duration_since(one.since) < LIFE);

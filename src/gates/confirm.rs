@@ -1,9 +1,9 @@
 //! The gate *confirm*: the last, which makes the permit.
 
-use super::approvals::{Approved, Scope};
-use super::paths::Allowed;
+use super::approvals::{ApprovalScope, Approved};
+use super::paths::AllowedSet;
 use super::permit::Permit;
-use super::previews::Spent;
+use super::previews::SpentToken;
 use super::refusal::{Gate, Refusal};
 use super::rules::Cleared;
 use super::write_policy::WritePolicy;
@@ -16,7 +16,7 @@ pub(crate) enum Confirmation {
     /// The operator's static token, which the gate *enabled* has seen.
     StaticToken,
     /// The token of a preview, used up for this.
-    Preview(Spent),
+    Preview(SpentToken),
     /// A person's yes.
     Person(Approved),
 }
@@ -33,7 +33,7 @@ impl Confirmation {
     }
 
     /// How far a person's earlier yes stands that covers this write.
-    pub(crate) const fn standing(&self) -> Option<Scope> {
+    pub(crate) const fn standing(&self) -> Option<ApprovalScope> {
         match self {
             Self::Person(approved) => approved.standing(),
             Self::StaticToken | Self::Preview(_) => None,
@@ -48,7 +48,7 @@ impl Confirmation {
 /// other changes, `APPROVAL_DENIED` if no person approved these changes, `MUTATIONS_DISABLED` where
 /// no caller can confirm, which ends before this gate.
 pub(crate) fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Result<Permit, Refusal> {
-    let Allowed {
+    let AllowedSet {
         policy,
         set,
         has_token,
@@ -109,7 +109,7 @@ mod tests {
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::{
-        Approvals, Approver, ChangeSet, Decided, Fallback, Policy, Previews, Ruled, Scope,
+        ApprovalScope, Approvals, Approver, ChangeSet, Decided, Fallback, Policy, Previews, Ruled,
         SessionId, SetChange, StaticToken, WritePolicy, enabled, paths, rules,
     };
     use crate::page::{Field, PageState, testing};
@@ -198,7 +198,7 @@ mod tests {
     fn approved(set: &ChangeSet) -> Confirmation {
         let approver = Approver::new(&session(), &Client::default());
         let approvals = Approvals::default();
-        let given = approvals.give(approver, set.clone(), Scope::Once, call());
+        let given = approvals.give(approver, set.clone(), ApprovalScope::Once, call());
         Confirmation::Person(given.unwrap())
     }
 
@@ -272,9 +272,9 @@ mod tests {
         assert_eq!(named(&previewed(&set)), (Some(set.id()), None));
         let approver = || Approver::new(&session(), &Client::default());
         for (scope, stands) in [
-            (Scope::Once, None),
-            (Scope::Page, Some(Scope::Page)),
-            (Scope::Kind, Some(Scope::Kind)),
+            (ApprovalScope::Once, None),
+            (ApprovalScope::Page, Some(ApprovalScope::Page)),
+            (ApprovalScope::Kind, Some(ApprovalScope::Kind)),
         ] {
             let (approvals, under) = (Approvals::default(), call());
             let given = approvals.give(approver(), set.clone(), scope, under);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::narrowing::Narrowing;
+use super::narrowing::ClientLimits;
 use crate::audit::Role;
 use crate::page::{Prefix, ReadRule};
 use crate::site::SiteName;
@@ -82,11 +82,11 @@ impl Grant {
     ///
     /// # Errors
     /// One sentence about a word that cannot be meant.
-    pub fn narrowing(&self, thinking: Duration) -> Result<Narrowing, String> {
+    pub fn narrowing(&self, thinking: Duration) -> Result<ClientLimits, String> {
         if self.rate == Some(0) {
             return Err("a rate is at least 1 a minute".to_owned());
         }
-        Ok(Narrowing {
+        Ok(ClientLimits {
             is_read_only: self.read_only,
             is_dry_run: self.dry_run,
             person: self.confirm.map(|ClientConfirm::Person| thinking),

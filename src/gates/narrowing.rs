@@ -10,7 +10,7 @@ use crate::page::{Prefix, ReadRule};
 
 /// Limits of one client, on top of the server's own. The default limits nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Narrowing {
+pub struct ClientLimits {
     /// It writes nothing.
     pub is_read_only: bool,
     /// Its writes end as previews.
@@ -29,7 +29,7 @@ impl Policy {
     /// A person's yes takes the place of a preview's token, never of the operator's static
     /// token: a client that needs both can confirm nothing, so its writes end as previews.
     #[must_use]
-    pub fn narrowed_by(&self, narrowing: &Narrowing) -> Self {
+    pub fn narrowed_by(&self, narrowing: &ClientLimits) -> Self {
         let mut policy = self.clone();
         if let Some(limit) = narrowing.person {
             policy = policy.with_person(limit);
@@ -73,7 +73,7 @@ impl Policy {
     /// The policy for a reviewer: a yes on the review page confirms a write. A dry run stays one for
     /// those who may not apply in it, and a pause stops them all.
     #[must_use]
-    pub fn for_reviewer(&self, narrowing: &Narrowing, may_apply_in_dry_run: bool) -> Self {
+    pub fn for_reviewer(&self, narrowing: &ClientLimits, may_apply_in_dry_run: bool) -> Self {
         let ends_dry_run = may_apply_in_dry_run;
         self.narrowed_by(narrowing)
             .for_authority(Authority::Reviewer { ends_dry_run })
@@ -88,8 +88,8 @@ mod tests {
     use proptest::option;
     use proptest::prelude::*;
 
-    use super::Narrowing;
-    use crate::gates::{Fallback, Level, Policy, StaticToken, WritePolicy};
+    use super::ClientLimits;
+    use crate::gates::{Fallback, Policy, PolicyLevel, StaticToken, WritePolicy};
     use crate::page::{Locale, PagePath, Prefix, ReadRule};
 
     fn path() -> impl Strategy<Value = String> {
@@ -130,20 +130,22 @@ mod tests {
         })
     }
 
-    fn narrowing() -> impl Strategy<Value = Narrowing> {
+    fn narrowing() -> impl Strategy<Value = ClientLimits> {
         let parts = (
             any::<bool>(),
             any::<bool>(),
             any::<bool>(),
             option::of(prefixes()),
         );
-        parts.prop_map(|(is_read_only, is_dry_run, person, prefixes)| Narrowing {
-            is_read_only,
-            is_dry_run,
-            person: person.then_some(Duration::from_secs(9)),
-            prefixes,
-            reads: ReadRule::default(),
-        })
+        parts.prop_map(
+            |(is_read_only, is_dry_run, person, prefixes)| ClientLimits {
+                is_read_only,
+                is_dry_run,
+                person: person.then_some(Duration::from_secs(9)),
+                prefixes,
+                reads: ReadRule::default(),
+            },
+        )
     }
 
     fn holds(prefixes: Option<&Vec<Prefix>>, locale: &Locale, path: &PagePath) -> bool {
@@ -161,9 +163,9 @@ mod tests {
             let narrowed = policy.narrowed_by(&narrowing);
             prop_assert!(!policy.writes.is_stricter_than(&narrowed.writes));
             let level = narrowed.writes.level();
-            prop_assert!(!narrowing.is_read_only || level == Level::Off);
-            prop_assert!(!narrowing.is_dry_run || level >= Level::DryRun);
-            prop_assert!(narrowing.person.is_none() || level >= Level::Person);
+            prop_assert!(!narrowing.is_read_only || level == PolicyLevel::Off);
+            prop_assert!(!narrowing.is_dry_run || level >= PolicyLevel::DryRun);
+            prop_assert!(narrowing.person.is_none() || level >= PolicyLevel::Person);
             let is_narrowed = narrowed.writes.is_stricter_than(&policy.writes);
             prop_assert_eq!(is_narrowed, narrowed.set_by != policy.set_by);
             prop_assert_eq!(&narrowed.denied, &policy.denied);
@@ -177,7 +179,7 @@ mod tests {
                 let (own, server) = (narrowed.clone(), policy.clone());
                 let (own, server) = (own.for_caller(can_ask), server.for_caller(can_ask));
                 // Where nobody can be asked, a write that needs a person's yes is refused.
-                let is_refused = !can_ask && own.writes.level() == Level::Person;
+                let is_refused = !can_ask && own.writes.level() == PolicyLevel::Person;
                 prop_assert!(is_refused || !server.writes.is_stricter_than(&own.writes));
             }
         }
@@ -187,19 +189,19 @@ mod tests {
     fn a_reviewer_confirms_by_the_page_and_ends_a_dry_run_only_where_that_was_granted() {
         let limit = Duration::from_secs(5);
         for (writes, may_apply, expected) in [
-            (WritePolicy::Off, true, Level::Off),
-            (WritePolicy::DryRun, false, Level::DryRun),
-            (WritePolicy::DryRun, true, Level::Preview),
-            (WritePolicy::Review { limit }, false, Level::Preview),
-            (WritePolicy::Preview, false, Level::Preview),
+            (WritePolicy::Off, true, PolicyLevel::Off),
+            (WritePolicy::DryRun, false, PolicyLevel::DryRun),
+            (WritePolicy::DryRun, true, PolicyLevel::Preview),
+            (WritePolicy::Review { limit }, false, PolicyLevel::Preview),
+            (WritePolicy::Preview, false, PolicyLevel::Preview),
         ] {
             let policy = Policy {
                 writes,
                 ..Policy::default()
             };
-            let narrowing = Narrowing {
+            let narrowing = ClientLimits {
                 prefixes: Some(vec![Prefix::parse("docs").expect("a prefix")]),
-                ..Narrowing::default()
+                ..ClientLimits::default()
             };
             let own = policy.for_reviewer(&narrowing, may_apply);
             assert_eq!(own.writes.level(), expected, "{policy:?} {may_apply}");

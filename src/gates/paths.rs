@@ -8,20 +8,20 @@ use super::set::ChangeSet;
 /// A set all of whose places may be written.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Allowed<'p> {
+pub(crate) struct AllowedSet<'p> {
     pub(super) policy: &'p Policy,
     pub(super) set: ChangeSet,
     pub(super) has_token: bool,
 }
 
-impl Allowed<'_> {
+impl AllowedSet<'_> {
     /// The set.
     pub(crate) const fn set(&self) -> &ChangeSet {
         &self.set
     }
 }
 
-/// Opens if each change of a set touches only places that [may be written](super::Places::fault_of).
+/// Opens if each change of a set touches only places that [may be written](super::WriteScope::fault_of).
 ///
 /// # Errors
 /// `PATH_DENIED` or `PATH_NOT_ALLOWED`.
@@ -29,13 +29,13 @@ impl Allowed<'_> {
     clippy::needless_pass_by_value,
     reason = "a proof is used up by the gate it opens"
 )]
-pub(crate) fn paths(enabled: Enabled<'_>, set: ChangeSet) -> Result<Allowed<'_>, Refusal> {
+pub(crate) fn paths(enabled: Enabled<'_>, set: ChangeSet) -> Result<AllowedSet<'_>, Refusal> {
     let Enabled { policy, has_token } = enabled;
     let places = policy.places();
     let fault = set.iter().find_map(|one| places.fault_of(&one.change));
     match fault {
         Some(failure) => Err(Refusal::at(Gate::Paths, failure)),
-        None => Ok(Allowed {
+        None => Ok(AllowedSet {
             policy,
             set,
             has_token,

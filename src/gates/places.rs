@@ -6,7 +6,7 @@ use crate::page::{Field, Locale, PagePath, PageState, Prefix, ReadScope, Trash, 
 
 /// Where may be written.
 #[derive(Debug, Clone, Copy)]
-pub struct Places<'a> {
+pub struct WriteScope<'a> {
     /// Below these prefixes; everywhere if none.
     pub allowed: Option<&'a [Prefix]>,
     /// But not below these.
@@ -17,7 +17,7 @@ pub struct Places<'a> {
     pub reads: &'a ReadScope,
 }
 
-impl Places<'_> {
+impl WriteScope<'_> {
     /// Why a change may not be made; `None` if it may. The page's present place and its new one
     /// must be below an allowed prefix and below no denied one.
     ///
@@ -54,7 +54,7 @@ impl Places<'_> {
 }
 
 /// Whether the path is the trash place of the page that the change moves there or back.
-fn is_trash(may: &Places<'_>, change: &Change, path: &PagePath) -> bool {
+fn is_trash(may: &WriteScope<'_>, change: &Change, path: &PagePath) -> bool {
     let (Some(trash), Some(before), Some(after)) = (may.trash, change.before(), change.after())
     else {
         return false;
@@ -68,7 +68,7 @@ fn is_trash(may: &Places<'_>, change: &Change, path: &PagePath) -> bool {
     is_nothing_else && (is_end(before, after) || is_end(after, before))
 }
 
-fn denied(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
+fn denied(may: &WriteScope<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
     let (locale, path) = fold_place(locale, path);
     let holds = |prefix: &Prefix| prefix.folded().holds(&locale, &path);
     let is_denied = may.denied.iter().any(holds);
@@ -77,7 +77,7 @@ fn denied(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Failure>
 
 /// The message does not name unreadable places: a page that may not be read looks like a missing
 /// one.
-fn unreadable(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
+fn unreadable(may: &WriteScope<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
     (!may.reads.admits_place(locale, path)).then(|| hidden("at this path"))
 }
 
@@ -87,7 +87,7 @@ fn hidden(which: &str) -> Failure {
         .hint("Write elsewhere: the operator sets which pages may be read.")
 }
 
-fn not_allowed(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
+fn not_allowed(may: &WriteScope<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
     let prefixes = may.allowed?;
     if !path.climbs() && prefixes.iter().any(|prefix| prefix.holds(locale, path)) {
         return None;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::authority::Authority;
-use super::places::Places;
+use super::places::WriteScope;
 use super::set_by::{Layer, SetBy};
 use super::static_token::StaticToken;
-use super::write_policy::{Fallback, Level, WritePolicy};
+use super::write_policy::{Fallback, PolicyLevel, WritePolicy};
 use crate::audit::Pauses;
 use crate::checks::CheckCommand;
 use crate::error::{Code, Failure};
@@ -139,8 +139,9 @@ impl Policy {
     }
 
     pub(super) fn for_authority(self, authority: Authority) -> Self {
-        let keeps_dry_run = self.writes.level() == Level::DryRun && !authority.ends_dry_run();
-        let is_decided = authority.decides() && self.writes.level() != Level::Off && !keeps_dry_run;
+        let keeps_dry_run = self.writes.level() == PolicyLevel::DryRun && !authority.ends_dry_run();
+        let is_decided =
+            authority.decides() && self.writes.level() != PolicyLevel::Off && !keeps_dry_run;
         Self {
             // The preview that the person sees has a token, which never leaves the program.
             writes: if is_decided {
@@ -243,8 +244,8 @@ impl Policy {
 
 impl Policy {
     /// Where may be written.
-    pub(crate) fn places(&self) -> Places<'_> {
-        Places {
+    pub(crate) fn places(&self) -> WriteScope<'_> {
+        WriteScope {
             allowed: self.allowed.as_deref(),
             denied: &self.denied,
             trash: self.trash.as_ref(),

@@ -31,11 +31,11 @@ pub struct Previewed {
 /// Proof that the token of a preview was used up for this very set.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Spent {
+pub(crate) struct SpentToken {
     pub(super) set: ChangeSet,
 }
 
-impl Spent {
+impl SpentToken {
     /// The set that its token stood for.
     pub(crate) fn into_set(self) -> ChangeSet {
         self.set
@@ -43,7 +43,7 @@ impl Spent {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct PreviewEntry {
     session: SessionId,
     set: ChangeSet,
     asked: Option<Asked>,
@@ -51,7 +51,7 @@ struct Kept {
     expires: Instant,
 }
 
-impl Kept {
+impl PreviewEntry {
     fn counts_for(&self, session: &SessionId) -> bool {
         self.session == *session && self.expires > Instant::now()
     }
@@ -67,7 +67,7 @@ impl Kept {
 #[derive(Debug)]
 pub(crate) struct Previews {
     life: Duration,
-    kept: Mutex<HashMap<String, Kept>>,
+    kept: Mutex<HashMap<String, PreviewEntry>>,
     /// The tokens used up last, each with its session and call.
     used: Mutex<VecDeque<(String, SessionId, CallId)>>,
 }
@@ -110,7 +110,7 @@ impl Previews {
         let session = session.clone();
         kept.insert(
             token.clone(),
-            Kept {
+            PreviewEntry {
                 session,
                 set,
                 asked: None,
@@ -186,7 +186,7 @@ impl Previews {
     ///
     /// # Errors
     /// As for [`Self::look`].
-    pub(crate) fn spend(&self, session: &SessionId, token: &str) -> Result<Spent, Failure> {
+    pub(crate) fn spend(&self, session: &SessionId, token: &str) -> Result<SpentToken, Failure> {
         let mut kept = self.lock();
         if !kept
             .get(token)
@@ -201,7 +201,7 @@ impl Previews {
             used.push_front((token.to_owned(), session.clone(), call));
             used.truncate(quota::MAX_PREVIEWS);
         }
-        Ok(Spent { set: preview.set })
+        Ok(SpentToken { set: preview.set })
     }
 
     /// The call of this session that used up a token, if that was recently.
@@ -211,7 +211,7 @@ impl Previews {
         used.iter().find(is_it).map(|(_, _, call)| *call)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Kept>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, PreviewEntry>> {
         // Entries are put in whole, so a panic elsewhere leaves the map intact.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,6 @@
 //! The gate *rules*: what an operator's rules ask of a set beyond the other gates.
 
-use super::paths::Allowed;
+use super::paths::AllowedSet;
 use super::refusal::{Gate, Refusal};
 use super::set::ChangeSet;
 use crate::error::{Code, Failure};
@@ -52,7 +52,7 @@ impl Decided {
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Cleared<'p> {
-    pub(super) allowed: Allowed<'p>,
+    pub(super) allowed: AllowedSet<'p>,
 }
 
 impl<'p> Cleared<'p> {
@@ -62,7 +62,7 @@ impl<'p> Cleared<'p> {
     }
 
     /// The proof of the gate *paths*, for a set that is not sent now.
-    pub(crate) fn into_allowed(self) -> Allowed<'p> {
+    pub(crate) fn into_allowed(self) -> AllowedSet<'p> {
         self.allowed
     }
 }
@@ -74,7 +74,7 @@ pub(crate) enum Ruled<'p> {
     /// It may be confirmed.
     Cleared(Cleared<'p>),
     /// A rule demands more; the set cannot be confirmed.
-    Demands(Allowed<'p>, Demand),
+    Demands(AllowedSet<'p>, Demand),
 }
 
 /// Clears a set unless a rule denies it or demands more than was decided.
@@ -84,7 +84,7 @@ pub(crate) enum Ruled<'p> {
 /// # Errors
 /// `RULE_DENIED`, with the rule and why it stands.
 pub(crate) fn rules<'p>(
-    allowed: Allowed<'p>,
+    allowed: AllowedSet<'p>,
     facts: &Facts,
     decided: Decided,
 ) -> Result<Ruled<'p>, Refusal> {
@@ -126,7 +126,7 @@ mod tests {
     use crate::error::Code;
     use crate::gates::{ChangeSet, Policy, SessionId, WritePolicy, enabled, paths};
     use crate::page::testing::page;
-    use crate::rules::{BUILT_IN, ChangeFacts, Facts, Rule, RuleBook, Then, When};
+    use crate::rules::{BUILT_IN, ChangeFacts, Facts, Rule, RuleBook, RuleCondition, Then};
 
     fn facts() -> Facts {
         Facts {
@@ -145,7 +145,7 @@ mod tests {
 
     fn legal(then: Then) -> Policy {
         policy(vec![
-            Rule::new("legal", When::default(), then, "ask Ada").unwrap(),
+            Rule::new("legal", RuleCondition::default(), then, "ask Ada").unwrap(),
         ])
     }
 

@@ -6,7 +6,7 @@ use std::iter;
 
 use serde_json::{Value, json};
 
-use crate::audit::{CallId, DraftId, Omitted, ProposalId};
+use crate::audit::{CallId, DraftId, Exclusions, ProposalId};
 use crate::change::{Change, Warning};
 use crate::page::{LinkedSite, Note, PagePath, PagePlace, PageState};
 
@@ -109,7 +109,7 @@ pub struct ChangeSet {
     /// Why it is wanted.
     note: Option<Note>,
     /// Present if it was asked for as a list, even a list of one change.
-    list: Option<List>,
+    list: Option<BatchDetails>,
 }
 
 /// What a write's turn locks; empty if each change of the set takes its own turn.
@@ -123,7 +123,7 @@ pub struct TurnOf {
 
 /// What only a list has.
 #[derive(Debug, Clone)]
-struct List {
+struct BatchDetails {
     left_out: Vec<LeftOut>,
     keeps_on_failure: bool,
     /// Whether it goes on behind a change that does not fit its page any more.
@@ -143,7 +143,7 @@ pub struct Omission {
     /// The changes that the person named, by their numbers from 0, in order.
     pub asked: Vec<usize>,
     /// These, and what depends on them.
-    pub all: Omitted,
+    pub all: Exclusions,
 }
 
 /// A draft at the time when a set was made from it.
@@ -179,7 +179,7 @@ impl ChangeSet {
             others: changes.collect(),
             proposal: None,
             note: None,
-            list: Some(List {
+            list: Some(BatchDetails {
                 left_out: Vec::new(),
                 keeps_on_failure: false,
                 goes_on: false,

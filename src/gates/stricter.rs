@@ -1,7 +1,7 @@
 //! Compares two policies: which gates of the one are stricter than those of the other.
 
 use super::policy::Policy;
-use super::write_policy::{Level, WritePolicy};
+use super::write_policy::{PolicyLevel, WritePolicy};
 use crate::page::Prefix;
 
 impl Policy {
@@ -51,9 +51,11 @@ impl Policy {
 /// The setting that brings a level about.
 const fn name_of(writes: &WritePolicy) -> &'static str {
     match writes.level() {
-        Level::Off => "mutations_enabled",
-        Level::DryRun => "mutation_dry_run",
-        Level::Review | Level::Person | Level::Token | Level::Preview => "confirm",
+        PolicyLevel::Off => "mutations_enabled",
+        PolicyLevel::DryRun => "mutation_dry_run",
+        PolicyLevel::Review | PolicyLevel::Person | PolicyLevel::Token | PolicyLevel::Preview => {
+            "confirm"
+        }
     }
 }
 
@@ -90,7 +92,7 @@ mod tests {
     use super::{Policy, WritePolicy};
     use crate::gates::{Fallback, Layer, SetBy, StaticToken};
     use crate::page::{Prefix, ReadRule, ReadScope, Trash};
-    use crate::rules::{Rule, RuleBook, Then, When};
+    use crate::rules::{Rule, RuleBook, RuleCondition, Then};
 
     fn prefixes(texts: &[&str]) -> Vec<Prefix> {
         let parse = |text: &&str| Prefix::parse(text).expect(text);
@@ -118,7 +120,9 @@ mod tests {
     }
 
     fn rules(names: &[&str]) -> Arc<RuleBook> {
-        let rule = |name: &&str| Rule::new(*name, When::default(), Then::Deny, "").expect("a rule");
+        let rule = |name: &&str| {
+            Rule::new(*name, RuleCondition::default(), Then::Deny, "").expect("a rule")
+        };
         Arc::new(RuleBook::new(names.iter().map(rule).collect(), &[]).expect("rules"))
     }
 

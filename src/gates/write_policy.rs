@@ -36,7 +36,7 @@ pub enum WritePolicy {
 
 /// A level without its data, ordered from the mildest to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum PolicyLevel {
     /// [`WritePolicy::Preview`]
     Preview,
     /// [`WritePolicy::Token`]
@@ -63,7 +63,7 @@ pub enum Fallback {
     None,
 }
 
-impl Level {
+impl PolicyLevel {
     /// All levels, the strictest first.
     pub const ALL: [Self; 6] = [
         Self::Off,
@@ -91,14 +91,14 @@ impl Level {
 impl WritePolicy {
     /// The level.
     #[must_use]
-    pub const fn level(&self) -> Level {
+    pub const fn level(&self) -> PolicyLevel {
         match self {
-            Self::Off => Level::Off,
-            Self::DryRun => Level::DryRun,
-            Self::Review { .. } => Level::Review,
-            Self::Person { .. } => Level::Person,
-            Self::Token(_) => Level::Token,
-            Self::Preview => Level::Preview,
+            Self::Off => PolicyLevel::Off,
+            Self::DryRun => PolicyLevel::DryRun,
+            Self::Review { .. } => PolicyLevel::Review,
+            Self::Person { .. } => PolicyLevel::Person,
+            Self::Token(_) => PolicyLevel::Token,
+            Self::Preview => PolicyLevel::Preview,
         }
     }
 
@@ -115,7 +115,7 @@ impl WritePolicy {
         self.strictness() > other.strictness()
     }
 
-    fn strictness(&self) -> (Level, Option<Fallback>) {
+    fn strictness(&self) -> (PolicyLevel, Option<Fallback>) {
         let fallback = match self {
             Self::Person { fallback, .. } => Some(*fallback),
             Self::Off | Self::DryRun | Self::Review { .. } | Self::Token(_) | Self::Preview => None,
@@ -169,7 +169,7 @@ impl WritePolicy {
 mod tests {
     use std::time::Duration;
 
-    use super::{Fallback, Level, WritePolicy};
+    use super::{Fallback, PolicyLevel, WritePolicy};
     use crate::gates::StaticToken;
     use crate::rules::Then;
 
@@ -204,8 +204,8 @@ mod tests {
             once,
             ["off", "dry_run", "review", "person", "token", "preview"]
         );
-        assert_eq!(Level::ALL.map(Level::as_str), *once);
-        assert!(Level::ALL.is_sorted_by(|one, next| one > next));
+        assert_eq!(PolicyLevel::ALL.map(PolicyLevel::as_str), *once);
+        assert!(PolicyLevel::ALL.is_sorted_by(|one, next| one > next));
     }
 
     #[test]
@@ -224,7 +224,8 @@ mod tests {
         let all = all();
         for (at, server) in all.iter().enumerate() {
             for (own_at, own) in all.iter().enumerate() {
-                let replaces_token = server.level() == Level::Token && own.level() == Level::Person;
+                let replaces_token =
+                    server.level() == PolicyLevel::Token && own.level() == PolicyLevel::Person;
                 let expected = own_at <= at && !replaces_token;
                 assert_eq!(server.may_become(own), expected, "{server:?} {own:?}");
             }
@@ -240,11 +241,13 @@ mod tests {
                     let told = format!("{policy:?} {then:?} {can_ask}");
                     assert!(!policy.is_stricter_than(&under), "{told}");
                     let least = match (then, can_ask) {
-                        (Then::Preview, _) => Level::Preview,
-                        (Then::Person, true) => Level::Person,
-                        (Then::Person, false) if policy.level() >= Level::Person => Level::Person,
-                        (Then::Person | Then::Review, _) => Level::Review,
-                        (Then::Deny, _) => Level::Off,
+                        (Then::Preview, _) => PolicyLevel::Preview,
+                        (Then::Person, true) => PolicyLevel::Person,
+                        (Then::Person, false) if policy.level() >= PolicyLevel::Person => {
+                            PolicyLevel::Person
+                        }
+                        (Then::Person | Then::Review, _) => PolicyLevel::Review,
+                        (Then::Deny, _) => PolicyLevel::Off,
                     };
                     assert!(under.level() >= least, "{told}");
                 }
@@ -256,7 +259,7 @@ mod tests {
     fn a_rule_leaves_open_what_the_static_token_would_send_unseen() {
         let [.., token, _] = all();
         for then in [Then::Preview, Then::Person, Then::Review] {
-            assert_eq!(token.under_rule(then, true).level(), Level::Review);
+            assert_eq!(token.under_rule(then, true).level(), PolicyLevel::Review);
         }
     }
 

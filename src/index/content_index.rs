@@ -10,10 +10,10 @@ use tokio::time::timeout_at;
 use super::find::{self, ContentHit, RareWords};
 use super::layers::Batches;
 use super::pace::Turns;
-use super::progress::{Progress, Wanted};
-use super::quota::Room;
+use super::progress::{IndexProgress, SearchWait};
+use super::quota::IndexQuota;
 use super::settings::{IndexMode, IndexSettings};
-use super::store::{self, Count, Home, IndexError, Store};
+use super::store::{self, Home, IndexCounts, IndexError, Store};
 use crate::page::{Locale, PagePath};
 use crate::share::OneByOne;
 use crate::wiki::{Wiki, WikiError};
@@ -47,7 +47,7 @@ impl Coverage {
 /// The store, and the generation of the key that it was filled for: another key may not see its
 /// pages.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct KeyedStore {
     pub(super) generation: u64,
     pub(super) store: Store,
 }
@@ -63,12 +63,12 @@ pub struct ContentIndex {
     /// Shared by all keys.
     scans: Arc<OneByOne>,
     /// The memory that the indexes of callers' keys take together.
-    pub(super) room: Arc<Room>,
+    pub(super) room: Arc<IndexQuota>,
     /// This index's name in `room`, if the key is a caller's: then no index is made for a key that
     /// the wiki does not know.
     pub(super) tenant: Option<u64>,
-    pub(super) store: Mutex<Option<Held>>,
-    pub(super) progress: watch::Sender<Progress>,
+    pub(super) store: Mutex<Option<KeyedStore>>,
+    pub(super) progress: watch::Sender<IndexProgress>,
 }
 
 impl ContentIndex {
@@ -86,11 +86,11 @@ impl ContentIndex {
             turns: Arc::new(Turns::new(settings.pace.load)),
             batches: Arc::default(),
             scans: Arc::default(),
-            room: Arc::new(Room::new(settings.callers_bytes)),
+            room: Arc::new(IndexQuota::new(settings.callers_bytes)),
             tenant: None,
             settings,
             store: Mutex::new(None),
-            progress: watch::Sender::new(Progress::default()),
+            progress: watch::Sender::new(IndexProgress::default()),
         }
     }
 
@@ -127,7 +127,7 @@ impl ContentIndex {
             wiki,
             settings: self.settings.clone(),
             store: Mutex::new(None),
-            progress: watch::Sender::new(Progress::default()),
+            progress: watch::Sender::new(IndexProgress::default()),
         }
     }
 
@@ -172,7 +172,7 @@ impl ContentIndex {
         }
         let mut changes = self.progress.subscribe();
         let wanted = self.begin();
-        let heard = |progress: &Progress| {
+        let heard = |progress: &IndexProgress| {
             if progress.of > 0 {
                 tell(progress.count.pages, progress.of.min(self.settings.most));
             }
@@ -196,13 +196,13 @@ impl ContentIndex {
     }
 
     /// Begins a pass if one is due; returns what to wait for.
-    fn begin(self: &Arc<Self>) -> Wanted {
+    fn begin(self: &Arc<Self>) -> SearchWait {
         let settings = &self.settings;
         let mut begun = None;
         self.progress
             .send_modify(|progress| begun = Some(progress.search(&settings.pace, settings.most)));
         let (wanted, begins) =
-            begun.unwrap_or_else(|| Progress::default().search(&settings.pace, 0));
+            begun.unwrap_or_else(|| IndexProgress::default().search(&settings.pace, 0));
         if begins {
             tokio::spawn(Arc::clone(self).pass_until_done());
         }
@@ -213,8 +213,8 @@ impl ContentIndex {
         self.settings.mode == IndexMode::Disk && self.tenant.is_none()
     }
 
-    fn coverage(&self, progress: &Progress) -> Coverage {
-        let Count {
+    fn coverage(&self, progress: &IndexProgress) -> Coverage {
+        let IndexCounts {
             pages,
             without_content,
         } = progress.count;
@@ -245,19 +245,19 @@ impl ContentIndex {
     /// Drops the index, since others need the room.
     pub(super) fn give_way(&self) {
         drop(self.store().take());
-        self.progress.send_modify(Progress::reset);
+        self.progress.send_modify(IndexProgress::reset);
     }
 
     /// Drops the index, from the disk too.
     pub async fn forget(self: &Arc<Self>) {
         self.drop_index_of(&self.wiki.pinned()).await;
-        self.progress.send_modify(Progress::reset);
+        self.progress.send_modify(IndexProgress::reset);
     }
 
     /// The wiki has another key now: drops the old key's index, from the disk too.
     pub async fn forget_key(self: &Arc<Self>, old: &Wiki) {
         self.drop_index_of(old).await;
-        self.progress.send_modify(Progress::reset);
+        self.progress.send_modify(IndexProgress::reset);
     }
 
     async fn drop_index_of(self: &Arc<Self>, wiki: &Wiki) {
@@ -337,7 +337,7 @@ impl ContentIndex {
         done.await.ok()??.ok()
     }
 
-    pub(super) fn store(&self) -> MutexGuard<'_, Option<Held>> {
+    pub(super) fn store(&self) -> MutexGuard<'_, Option<KeyedStore>> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use regex::{Regex, RegexBuilder};
 
 use super::store::{IndexError, Store};
-use crate::page::{Locale, PagePath, PageReading, Place};
+use crate::page::{Locale, PagePath, PageReading, TextPosition};
 
 /// The most bytes of a compiled pattern, and of the cache that it fills in use.
 const MAX_COMPILED: usize = 256 * 1024;
@@ -28,7 +28,7 @@ pub struct PatternHit {
     /// The page, as the list told of it.
     pub page: PageReading,
     /// The first of the lines.
-    pub lines: Vec<Place>,
+    pub lines: Vec<TextPosition>,
     /// How many there are.
     pub count: usize,
     /// The selector of the section that the first line is in.
@@ -179,7 +179,7 @@ pub(super) fn look(
         let mut count = 0;
         for at in places {
             if lines.len() < most_lines {
-                lines.push(Place::at(&content.text, at));
+                lines.push(TextPosition::at(&content.text, at));
             }
             count += 1;
             if is_over() {

@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 
 use super::store::{IndexError, Store};
 use crate::page::{
-    Format, LinkKind, Locale, PageLink, PagePath, PageReading, Property, links, properties,
+    LinkKind, Locale, PageLink, PagePath, PageReading, Property, SourceFormat, links, properties,
 };
 
 /// The most links of a page that are kept.
@@ -44,9 +44,9 @@ pub(super) fn put(
     text: Option<&str>,
 ) -> Result<(), IndexError> {
     remove(change, id)?;
-    let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
+    let format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
     // Text as readers see it has none of the source's links and properties.
-    let Some(text) = text.filter(|_| format != Format::Other) else {
+    let Some(text) = text.filter(|_| format != SourceFormat::Other) else {
         return Ok(());
     };
     change.execute("INSERT INTO source VALUES (?1)", [id])?;
@@ -73,7 +73,7 @@ pub(super) fn remove(change: &Connection, id: i64) -> Result<(), IndexError> {
     Ok(())
 }
 
-fn read(id: i64, text: &str, format: Format) -> (Vec<PageLink>, Vec<(String, Property)>) {
+fn read(id: i64, text: &str, format: SourceFormat) -> (Vec<PageLink>, Vec<(String, Property)>) {
     // The parser panics on some texts; such a page must not keep the others out of the index.
     let links = std::panic::catch_unwind(|| links(text, format)).unwrap_or_else(|_| {
         tracing::warn!(id, "the links of a page could not be read");

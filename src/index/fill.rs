@@ -11,8 +11,8 @@ use std::time::Instant;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::content_index::ContentIndex;
-use super::layers::Layers;
-use super::store::{Count, IndexError, Known, Seen, Store, mark};
+use super::layers::LayerSelector;
+use super::store::{IndexCounts, IndexError, ListSync, PageMark, Store, mark};
 use crate::page::{Date, PageReading};
 use crate::private_files;
 use crate::wiki::{AllPages, Wiki, WikiError};
@@ -24,11 +24,11 @@ const PUT_AT_ONCE: usize = 8;
 
 /// Why a pass ended early: the wiki's error, or `None` if the index cannot be used or was dropped
 /// meanwhile.
-pub(super) type Broken = Option<WikiError>;
+pub(super) type FillError = Option<WikiError>;
 
 /// The pages to read.
 #[derive(Debug, Default)]
-struct Queue {
+struct ReadQueue {
     pages: VecDeque<Arc<PageReading>>,
     /// How many of the first pages a search waits for.
     urgent: usize,
@@ -38,18 +38,18 @@ struct Queue {
 
 /// Pages with their content, and the time up to which the index is current once they are stored.
 #[derive(Debug, Default)]
-struct Read {
+struct PageBatch {
     pages: Vec<PageReading>,
     caught_up: Option<Instant>,
 }
 
 /// What a look at the list found.
-struct Look {
+struct ListScan {
     changed: Vec<Arc<PageReading>>,
-    count: Count,
+    count: IndexCounts,
 }
 
-impl Queue {
+impl ReadQueue {
     /// Puts changed pages before all others.
     fn put_first(&mut self, changed: Vec<Arc<PageReading>>, urgent: usize, looked: Instant) {
         let ids: HashSet<Option<i64>> = changed.iter().map(|page| page.id).collect();
@@ -80,13 +80,13 @@ impl Queue {
 
 impl ContentIndex {
     /// One pass: looks at the list as often as searches want it, and reads the changed pages.
-    pub(super) async fn pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), Broken> {
+    pub(super) async fn pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), FillError> {
         let lock = self.filling_lock(wiki);
         // Of several servers with one index on the disk, one fills it.
         let fills = !self.is_on_disk() || lock.is_some();
-        let mut layers = Layers::default();
-        let mut queue = Queue::default();
-        let mut read = Read::default();
+        let mut layers = LayerSelector::default();
+        let mut queue = ReadQueue::default();
+        let mut read = PageBatch::default();
         loop {
             if let Some(time) = self.wanted_look(queue.looked) {
                 let looked = self.look(wiki, time).await?;
@@ -114,7 +114,7 @@ impl ContentIndex {
                 self.read(wiki, &mut layers, next)
             );
             put?;
-            read = Read {
+            read = PageBatch {
                 pages: next?,
                 caught_up: queue.caught_up(),
             };
@@ -149,7 +149,7 @@ impl ContentIndex {
         self: &Arc<Self>,
         wiki: &Wiki,
         time: Instant,
-    ) -> Result<Vec<Arc<PageReading>>, Broken> {
+    ) -> Result<Vec<Arc<PageReading>>, FillError> {
         let began = Instant::now();
         let pages = wiki.pages_as_of(time).await;
         self.turns.owe(began.elapsed());
@@ -164,13 +164,13 @@ impl ContentIndex {
             }
             Ok(look)
         });
-        let Look { changed, count } = looked.await.ok_or(None)?;
+        let ListScan { changed, count } = looked.await.ok_or(None)?;
         self.looked(all, count);
         Ok(changed)
     }
 
     /// Stores pages.
-    async fn put(self: &Arc<Self>, wiki: &Wiki, read: Read) -> Result<(), Broken> {
+    async fn put(self: &Arc<Self>, wiki: &Wiki, read: PageBatch) -> Result<(), FillError> {
         let mut pages = read.pages.into_iter().peekable();
         while pages.peek().is_some() {
             let some: Vec<PageReading> = pages.by_ref().take(PUT_AT_ONCE).collect();
@@ -222,16 +222,16 @@ fn look(
     all: &AllPages,
     most: usize,
     is_first: bool,
-) -> Result<Look, IndexError> {
+) -> Result<ListScan, IndexError> {
     let mut pages = all.shared();
     pages = pages.get(..most).unwrap_or(pages);
     let written = |page: &PageReading| page.updated_at.as_ref().and_then(Date::instant);
-    let seen = Seen {
+    let seen = ListSync {
         listed: Some(all.listed()),
         newest: pages.first().and_then(|page| written(page)),
     };
     let before = std::mem::replace(&mut store.seen, seen);
-    let is_changed = |page: &PageReading, known: Option<&Known>| {
+    let is_changed = |page: &PageReading, known: Option<&PageMark>| {
         known.is_none_or(|known| known.mark != mark(page) || (is_first && !known.has_content))
     };
     let changed = if before.listed == seen.listed && before.newest.is_some() {
@@ -252,7 +252,7 @@ fn look(
         let changed = pages.iter().filter(|page| is_changed(page, of(page)));
         changed.cloned().collect()
     };
-    Ok(Look {
+    Ok(ListScan {
         changed,
         count: store.count()?,
     })

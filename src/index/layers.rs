@@ -18,14 +18,14 @@ const GOOD: usize = 8;
 
 /// Which layers give this key the content of pages, as one pass has found out.
 #[derive(Debug, Default)]
-pub(super) struct Layers {
+pub(super) struct LayerSelector {
     /// The index of the layer that last gave a page.
     last: Option<usize>,
     /// How often each has refused in a row.
     refusals: [usize; ContentLayer::ALL.len()],
 }
 
-impl Layers {
+impl LayerSelector {
     /// The layers worth asking, the last successful one first. The readers' view gives no source,
     /// so it always comes after the layers that do.
     pub(super) fn worth_asking(&self) -> Vec<ContentLayer> {
@@ -115,7 +115,7 @@ impl Batches {
 mod tests {
     use std::time::Duration;
 
-    use super::{Batches, GOOD, LARGE, Layers, MOST_REFUSALS, ONE_BY_ONE, SLOW};
+    use super::{Batches, GOOD, LARGE, LayerSelector, MOST_REFUSALS, ONE_BY_ONE, SLOW};
     use crate::wiki::ContentLayer::{Latest, Single, Source, View};
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_layer_that_gave_last_is_asked_first_and_one_that_only_refuses_no_more() {
-        let mut layers = Layers::default();
+        let mut layers = LayerSelector::default();
         assert_eq!(layers.worth_asking(), [Single, Latest, Source, View]);
         layers.learn(Single, 0, 1);
         layers.learn(Latest, 0, 1);

@@ -31,7 +31,7 @@ pub use exact::{Pattern, PatternHit, PatternHits};
 pub use facts::IndexedLink;
 pub use find::{ContentHit, RareWords};
 pub use on_disk::{OnDisk, all, is_being_filled};
-pub use pace::Load;
+pub use pace::IndexLoad;
 pub use settings::{CALLERS_BYTES, IndexMode, IndexSettings, MOST_PAGES, Pace};
 pub use sources::InSources;
 pub use store::IndexError;

@@ -9,9 +9,9 @@ use tokio::time::{Instant, sleep_until};
 
 /// The share of its time that a wiki is kept busy with filling the index, in percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Load(u32);
+pub struct IndexLoad(u32);
 
-impl Load {
+impl IndexLoad {
     /// The wiki is asked again as soon as it has answered.
     pub const FULL: Self = Self(100);
 
@@ -31,7 +31,7 @@ impl Load {
 /// Gives turns, one at a time, with the pauses that the load demands.
 #[derive(Debug)]
 pub(super) struct Turns {
-    load: Load,
+    load: IndexLoad,
     next: Mutex<Instant>,
     /// Pauses that are still due.
     owed: Lock<Duration>,
@@ -39,14 +39,14 @@ pub(super) struct Turns {
 
 /// A turn. The pause after it begins when it is dropped.
 #[derive(Debug)]
-pub(super) struct Turn<'a> {
-    load: Load,
+pub(super) struct PacedTurn<'a> {
+    load: IndexLoad,
     began: Instant,
     next: MutexGuard<'a, Instant>,
 }
 
 impl Turns {
-    pub(super) fn new(load: Load) -> Self {
+    pub(super) fn new(load: IndexLoad) -> Self {
         Self {
             load,
             next: Mutex::new(Instant::now()),
@@ -61,12 +61,12 @@ impl Turns {
     }
 
     /// Waits for the next turn.
-    pub(super) async fn take(&self) -> Turn<'_> {
+    pub(super) async fn take(&self) -> PacedTurn<'_> {
         let mut next = self.next.lock().await;
         let owed = std::mem::take(&mut *self.owed.lock().unwrap_or_else(PoisonError::into_inner));
         *next = (*next).max(Instant::now()) + owed;
         sleep_until(*next).await;
-        Turn {
+        PacedTurn {
             load: self.load,
             began: Instant::now(),
             next,
@@ -74,14 +74,14 @@ impl Turns {
     }
 }
 
-impl Turn<'_> {
+impl PacedTurn<'_> {
     /// How long it has lasted.
     pub(super) fn took(&self) -> Duration {
         self.began.elapsed()
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for PacedTurn<'_> {
     fn drop(&mut self) {
         *self.next = Instant::now() + self.load.pause(self.began.elapsed());
     }
@@ -91,17 +91,17 @@ impl Drop for Turn<'_> {
 mod tests {
     use std::time::Duration;
 
-    use super::Load;
+    use super::IndexLoad;
 
     #[test]
     fn a_pause_is_as_long_as_the_load_wants() {
         let busy = Duration::from_millis(100);
         for (percent, pause) in [(10, 900), (25, 300), (50, 100), (80, 25), (100, 0)] {
             let pause = Duration::from_millis(pause);
-            assert_eq!(Load::percent(percent).pause(busy), pause, "{percent}");
+            assert_eq!(IndexLoad::percent(percent).pause(busy), pause, "{percent}");
         }
         // No setting makes the wiki busier than it can be, or stops the index.
-        assert_eq!(Load::percent(0), Load::percent(10));
-        assert_eq!(Load::percent(1_000), Load::percent(100));
+        assert_eq!(IndexLoad::percent(0), IndexLoad::percent(10));
+        assert_eq!(IndexLoad::percent(1_000), IndexLoad::percent(100));
     }
 }

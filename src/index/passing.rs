@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::content_index::{ContentIndex, Held};
-use super::fill::Broken;
-use super::progress::Progress;
-use super::store::{Count, IndexError, Seen, Store};
+use super::content_index::{ContentIndex, KeyedStore};
+use super::fill::FillError;
+use super::progress::IndexProgress;
+use super::store::{IndexCounts, IndexError, ListSync, Store};
 use crate::wiki::{Wiki, WikiError};
 
 impl ContentIndex {
@@ -23,7 +23,7 @@ impl ContentIndex {
         }
     }
 
-    async fn open_and_pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), Broken> {
+    async fn open_and_pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), FillError> {
         let (this, pinned, generation) = (Arc::clone(self), wiki.pinned(), wiki.generation());
         let opened = tokio::task::spawn_blocking(move || {
             this.open(&pinned, |store| Ok((store.count()?, store.bytes()?)))
@@ -34,7 +34,7 @@ impl ContentIndex {
         if end.is_err() {
             // Changed pages may not have been read: the next look compares all pages.
             let forget = self.with_store(generation, |store| {
-                store.seen = Seen::default();
+                store.seen = ListSync::default();
                 Ok(())
             });
             forget.await;
@@ -55,7 +55,7 @@ impl ContentIndex {
         }
         let held = match &mut *held {
             Some(held) if held.generation == generation => held,
-            held => held.insert(Held {
+            held => held.insert(KeyedStore {
                 generation,
                 store: Store::open(&self.home(wiki))?,
             }),
@@ -64,7 +64,7 @@ impl ContentIndex {
     }
 
     /// Ends a pass; returns whether another one must follow.
-    async fn ended(self: &Arc<Self>, generation: u64, end: Result<(), Broken>) -> bool {
+    async fn ended(self: &Arc<Self>, generation: u64, end: Result<(), FillError>) -> bool {
         let is_of_old_key = generation != self.wiki.generation();
         let end = if is_of_old_key { Ok(()) } else { end };
         if let Err(Some(error)) = &end {
@@ -88,7 +88,7 @@ impl ContentIndex {
     }
 
     /// Notes a look at the list: how many pages it has and how many are indexed.
-    pub(super) fn looked(&self, of: usize, count: Count) {
+    pub(super) fn looked(&self, of: usize, count: IndexCounts) {
         self.progress.send_modify(|progress| {
             progress.of = of;
             progress.count = count;
@@ -96,7 +96,7 @@ impl ContentIndex {
     }
 
     /// Notes how many pages are indexed now, and their bytes.
-    pub(super) fn counted(&self, count: Count, bytes: u64) {
+    pub(super) fn counted(&self, count: IndexCounts, bytes: u64) {
         let has_room = self.tenant.is_none_or(|name| self.room.grow(name, bytes));
         self.progress.send_modify(|progress| {
             progress.count = count;
@@ -122,7 +122,7 @@ impl ContentIndex {
 
     /// Nothing is left to be read.
     pub(super) fn complete(&self) {
-        self.progress.send_modify(Progress::complete);
+        self.progress.send_modify(IndexProgress::complete);
     }
 
     pub(super) fn was_complete(&self) -> bool {

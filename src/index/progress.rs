@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::settings::Pace;
-use super::store::Count;
+use super::store::IndexCounts;
 use crate::wiki::{MAX_KEPT, WikiError};
 
 /// How old a look at the list may be, for a wiki too large to keep its list.
@@ -11,7 +11,7 @@ const FRESH_IF_LARGE: Duration = Duration::from_mins(1);
 
 /// The progress of the index.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Progress {
+pub(super) struct IndexProgress {
     pub(super) is_running: bool,
     /// Searches want the index to be current as of this time.
     wanted: Option<Instant>,
@@ -24,7 +24,7 @@ pub(super) struct Progress {
     /// When the last pass ended early, and why.
     failed: Option<(Instant, WikiError)>,
     pub(super) of: usize,
-    pub(super) count: Count,
+    pub(super) count: IndexCounts,
     /// Whether the index has held all pages that it may hold.
     was_complete: bool,
     /// The bound on all callers' indexes keeps it from growing.
@@ -37,7 +37,7 @@ pub(super) struct Progress {
 
 /// What a search waits for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct SearchWait {
     /// The index to be current as of this time.
     time: Instant,
     /// The passes that had ended before.
@@ -48,9 +48,9 @@ pub(super) struct Wanted {
     pub(super) first_until: Instant,
 }
 
-impl Progress {
+impl IndexProgress {
     /// A search begins; returns what it waits for, and whether a pass must begin for it.
-    pub(super) fn search(&mut self, pace: &Pace, most: usize) -> (Wanted, bool) {
+    pub(super) fn search(&mut self, pace: &Pace, most: usize) -> (SearchWait, bool) {
         let now = Instant::now();
         let fresh = if self.of > MAX_KEPT {
             FRESH_IF_LARGE.max(pace.fresh)
@@ -60,7 +60,7 @@ impl Progress {
         let recent = now.checked_sub(fresh).unwrap_or(now);
         let time = self.written.map_or(recent, |written| written.max(recent));
         let first_until = *self.first_until.get_or_insert(now + pace.patience);
-        let mut wanted = Wanted {
+        let mut wanted = SearchWait {
             time,
             passes: self.passes,
             until: now + pace.patience,
@@ -83,16 +83,16 @@ impl Progress {
     }
 
     /// Whether a search need not wait any longer, with success or in vain.
-    pub(super) fn has(&self, wanted: &Wanted) -> bool {
+    pub(super) fn has(&self, wanted: &SearchWait) -> bool {
         self.is_caught_up(wanted.time) || self.is_over(wanted)
     }
 
     /// The same for a search that wants the complete index.
-    pub(super) fn has_all(&self, wanted: &Wanted) -> bool {
+    pub(super) fn has_all(&self, wanted: &SearchWait) -> bool {
         self.was_complete || self.is_over(wanted)
     }
 
-    fn is_over(&self, wanted: &Wanted) -> bool {
+    fn is_over(&self, wanted: &SearchWait) -> bool {
         !self.is_running && self.passes > wanted.passes
     }
 

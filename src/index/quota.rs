@@ -16,17 +16,17 @@ const IDLE: Duration = Duration::from_mins(10);
 
 /// The memory of callers' indexes.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct IndexQuota {
     /// The bound in bytes.
     most: u64,
     idle: Duration,
     /// Held while pages are read.
     reading: Arc<Semaphore>,
-    held: Mutex<Held>,
+    held: Mutex<TenantTable>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct TenantTable {
     tenants: HashMap<u64, Tenant>,
     next: u64,
 }
@@ -38,7 +38,7 @@ struct Tenant {
     searched: Instant,
 }
 
-impl Room {
+impl IndexQuota {
     pub(super) fn new(most: u64) -> Self {
         Self {
             most,
@@ -104,12 +104,12 @@ impl Room {
         self.held().tenants.remove(&name);
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, TenantTable> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
+impl TenantTable {
     fn taken(&self) -> u64 {
         self.tenants.values().map(|tenant| tenant.bytes).sum()
     }
@@ -130,11 +130,11 @@ mod tests {
     use std::sync::Weak;
     use std::time::Duration;
 
-    use super::Room;
+    use super::IndexQuota;
 
     #[test]
     fn all_indexes_have_one_bound_and_only_one_that_is_not_used_gives_way() {
-        let mut room = Room::new(100);
+        let mut room = IndexQuota::new(100);
         let (one, two) = (room.enter(), room.enter());
         for name in [one, two] {
             room.searched(name, Weak::new());

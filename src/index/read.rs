@@ -5,8 +5,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 
 use super::content_index::ContentIndex;
-use super::fill::Broken;
-use super::layers::Layers;
+use super::fill::FillError;
+use super::layers::LayerSelector;
 use crate::page::PageReading;
 use crate::wiki::{ContentLayer, Contents, Wiki, WikiError};
 
@@ -16,14 +16,14 @@ const LONG_TURN: Duration = Duration::from_millis(250);
 
 /// What a layer gave of some pages.
 #[derive(Debug, Default)]
-struct Given {
+struct LayerResult {
     read: Vec<PageReading>,
     refused: Vec<PageReading>,
     /// Whether some pages are gone.
     has_gone: bool,
 }
 
-impl Given {
+impl LayerResult {
     /// Takes the answer for one page; returns an error that would hit the other pages as well.
     fn take(
         &mut self,
@@ -46,9 +46,9 @@ impl ContentIndex {
     pub(super) async fn read(
         &self,
         wiki: &Wiki,
-        layers: &mut Layers,
+        layers: &mut LayerSelector,
         mut pages: Vec<PageReading>,
-    ) -> Result<Vec<PageReading>, Broken> {
+    ) -> Result<Vec<PageReading>, FillError> {
         let mut read = Vec::new();
         for layer in layers.worth_asking() {
             if pages.is_empty() {
@@ -78,8 +78,8 @@ impl ContentIndex {
         wiki: &Wiki,
         layer: ContentLayer,
         pages: Vec<PageReading>,
-    ) -> Result<Given, WikiError> {
-        let mut given = Given::default();
+    ) -> Result<LayerResult, WikiError> {
+        let mut given = LayerResult::default();
         let mut left = vec![pages];
         while let Some(mut batch) = left.pop() {
             let most = self.batches.most(layer);
@@ -130,8 +130,8 @@ impl ContentIndex {
         wiki: &Wiki,
         layer: ContentLayer,
         pages: Vec<PageReading>,
-    ) -> Result<Given, WikiError> {
-        let mut given = Given::default();
+    ) -> Result<LayerResult, WikiError> {
+        let mut given = LayerResult::default();
         let mut pages = pages.into_iter().peekable();
         while pages.peek().is_some() {
             let turn = self.turns.take().await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-use super::pace::Load;
+use super::pace::IndexLoad;
 use crate::wiki::{ApiKey, WikiSettings};
 
 /// The most pages of an index.
@@ -36,7 +36,7 @@ pub enum IndexMode {
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     /// The share of its time that the wiki is kept busy.
-    pub load: Load,
+    pub load: IndexLoad,
     /// The most concurrent requests if each reads one page and no call waits.
     pub at_once: usize,
     /// How long a search waits for the pages it needs, and the first search for the whole index.
@@ -48,7 +48,7 @@ pub struct Pace {
 impl Pace {
     /// The usual pace, with this load.
     #[must_use]
-    pub const fn of(load: Load) -> Self {
+    pub const fn of(load: IndexLoad) -> Self {
         Self {
             load,
             at_once: 4,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::terms::Term;
-use super::tokens::{Token, tokens};
+use super::tokens::{WordToken, tokens};
 
 /// How many bytes of the page a snippet shows at most, its marks not counted.
 const MAX_BYTES: usize = 240;
@@ -22,7 +22,7 @@ pub(super) struct Snippet {
 }
 
 /// A match: where, and of which term.
-type Match = (Range<usize>, usize);
+type TermMatch = (Range<usize>, usize);
 
 /// The part of a text with the most terms close together; the first such part.
 pub(super) fn snippet(text: &str, terms: &[Term]) -> Option<Snippet> {
@@ -34,7 +34,7 @@ pub(super) fn snippet(text: &str, terms: &[Term]) -> Option<Snippet> {
         let found = matches(piece, terms);
         for (first, (range, _)) in found.iter().enumerate() {
             let near = found.iter().skip(first);
-            let near: Vec<&Match> = near
+            let near: Vec<&TermMatch> = near
                 .take_while(|(other, _)| other.end <= range.start + SPAN)
                 .collect();
             let distinct = (0..terms.len())
@@ -70,9 +70,9 @@ fn piece_end(text: &str, start: usize) -> usize {
     if most == text.len() { most } else { line }
 }
 
-fn matches(text: &str, terms: &[Term]) -> Vec<Match> {
-    let tokens: Vec<Token> = tokens(text).collect();
-    let mut found: Vec<Match> = Vec::new();
+fn matches(text: &str, terms: &[Term]) -> Vec<TermMatch> {
+    let tokens: Vec<WordToken> = tokens(text).collect();
+    let mut found: Vec<TermMatch> = Vec::new();
     for at in 0..tokens.len() {
         let rest = tokens.get(at..).unwrap_or_default();
         for (index, term) in terms.iter().enumerate() {
@@ -87,7 +87,7 @@ fn matches(text: &str, terms: &[Term]) -> Vec<Match> {
 }
 
 /// The bytes of a term at the beginning of some tokens.
-fn match_of(tokens: &[Token], term: &Term) -> Option<Range<usize>> {
+fn match_of(tokens: &[WordToken], term: &Term) -> Option<Range<usize>> {
     let held = tokens.get(..term.parts.len())?;
     let last = term.parts.len().checked_sub(1)?;
     let mut end = None;

@@ -65,12 +65,12 @@ impl ContentIndex {
 }
 
 /// A page, and whether its source is known.
-type Known = (i64, PagePlace, bool);
+type IndexedPage = (i64, PagePlace, bool);
 
-fn pages(store: &Store) -> Result<Vec<Known>, IndexError> {
+fn pages(store: &Store) -> Result<Vec<IndexedPage>, IndexError> {
     let sourced: HashSet<i64> = store.sourced()?;
     let pages = store.newest_first()?.into_iter();
-    let mut pages: Vec<Known> = pages
+    let mut pages: Vec<IndexedPage> = pages
         .filter_map(|page| {
             let id = page.id?;
             Some((id, (page.locale, page.path), sourced.contains(&id)))
@@ -82,7 +82,7 @@ fn pages(store: &Store) -> Result<Vec<Known>, IndexError> {
 
 fn in_these<T>(
     store: &Store,
-    pages: &[Known],
+    pages: &[IndexedPage],
     look: &(dyn Fn(i64, &PagePlace, &str) -> Option<T> + Send + Sync),
     until: Instant,
 ) -> Result<InSources<T>, IndexError> {

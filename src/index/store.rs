@@ -20,7 +20,7 @@ use time::OffsetDateTime;
 use super::facts;
 use super::past;
 use super::tokens::columns;
-use crate::page::{Date, Format, Locale, Outline, PagePath, PageReading};
+use crate::page::{Date, Locale, Outline, PagePath, PageReading, SourceFormat};
 use crate::private_files;
 
 /// Raised with every change of the tables, or of what is read from a source for them; an index of
@@ -70,7 +70,7 @@ impl From<io::Error> for IndexError {
 
 /// What is known of an indexed page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct PageMark {
     /// A digest of what the list said of it.
     pub(super) mark: Vec<u8>,
     /// Whether its content could be read.
@@ -79,7 +79,7 @@ pub(super) struct Known {
 
 /// How much of the wiki is indexed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Count {
+pub(super) struct IndexCounts {
     /// Pages.
     pub(super) pages: usize,
     /// Those of them whose content could not be read.
@@ -109,12 +109,12 @@ pub(super) enum Home {
 pub(super) struct Store {
     db: Connection,
     /// The last comparison with the wiki's list.
-    pub(super) seen: Seen,
+    pub(super) seen: ListSync,
 }
 
 /// The last comparison of an index with the wiki's list.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Seen {
+pub(super) struct ListSync {
     /// When the last whole list was requested.
     pub(super) listed: Option<Instant>,
     /// When the newest page of it was written.
@@ -173,7 +173,7 @@ impl Store {
         change.commit()?;
         Ok(Self {
             db,
-            seen: Seen::default(),
+            seen: ListSync::default(),
         })
     }
 
@@ -187,12 +187,12 @@ impl Store {
     }
 
     /// What is known of one page.
-    pub(super) fn known_of(&self, id: i64) -> Result<Option<Known>, IndexError> {
+    pub(super) fn known_of(&self, id: i64) -> Result<Option<PageMark>, IndexError> {
         let mut query = self
             .db
             .prepare("SELECT mark, has_content FROM page WHERE id = ?1")?;
         let known = query.query_row([id], |row| {
-            Ok(Known {
+            Ok(PageMark {
                 mark: row.get(0)?,
                 has_content: row.get(1)?,
             })
@@ -201,10 +201,10 @@ impl Store {
     }
 
     /// All pages that are indexed, by id.
-    pub(super) fn known(&self) -> Result<HashMap<i64, Known>, IndexError> {
+    pub(super) fn known(&self) -> Result<HashMap<i64, PageMark>, IndexError> {
         let mut query = self.db.prepare("SELECT id, mark, has_content FROM page")?;
         let rows = query.query_map([], |row| {
-            let known = Known {
+            let known = PageMark {
                 mark: row.get(1)?,
                 has_content: row.get(2)?,
             };
@@ -309,7 +309,7 @@ impl Store {
     }
 
     /// How much is indexed.
-    pub(super) fn count(&self) -> Result<Count, IndexError> {
+    pub(super) fn count(&self) -> Result<IndexCounts, IndexError> {
         let mut query = self.db.prepare(
             "SELECT count(*), coalesce(sum(has_content = 0), 0) FROM page WHERE missing = 0",
         )?;
@@ -318,7 +318,7 @@ impl Store {
             Ok(usize::try_from(number).unwrap_or_default())
         };
         Ok(query.query_row([], |row| {
-            Ok(Count {
+            Ok(IndexCounts {
                 pages: count(row, 0)?,
                 without_content: count(row, 1)?,
             })
@@ -411,7 +411,7 @@ impl Content {
 
 /// The texts of a page's headings, and for each a line with its place and selector.
 fn headings(page: &PageReading, text: &str) -> (String, String) {
-    let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
+    let format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
     // The parser panics on some texts; such a page must not keep the others out of the index.
     let Ok(outline) = std::panic::catch_unwind(|| Outline::in_format(text, format)) else {
         tracing::warn!(id = page.id, "the headings of a page could not be read");

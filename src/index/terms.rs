@@ -1,6 +1,6 @@
 //! The terms of a query, and FTS5's syntax for them.
 
-use super::tokens::{Token, tokens};
+use super::tokens::{WordToken, tokens};
 
 /// The most terms of a query.
 const MAX_TERMS: usize = 32;
@@ -19,7 +19,7 @@ pub(super) fn terms(query: &str) -> Vec<Term> {
     let mut terms: Vec<Term> = Vec::new();
     for chunk in query.split_whitespace() {
         let mut run: Option<(Term, usize)> = None;
-        for Token {
+        for WordToken {
             range,
             text,
             is_cjk,

@@ -11,7 +11,7 @@ const MAX_CHARS: usize = 64;
 
 /// A word, or one character of a script without words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct WordToken {
     /// Its bytes in the text.
     pub(super) range: Range<usize>,
     /// The form in which it is compared.
@@ -21,7 +21,7 @@ pub(super) struct Token {
 }
 
 /// All tokens of a text, in order.
-pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token> {
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = WordToken> {
     let mut chars = text.char_indices().peekable();
     std::iter::from_fn(move || {
         let (start, first) = chars.find(|(_, c)| is_part(*c))?;
@@ -48,7 +48,7 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token> {
         if let Some((cut, _)) = folded.char_indices().nth(MAX_CHARS) {
             folded.truncate(cut);
         }
-        Some(Token {
+        Some(WordToken {
             range: start..end,
             text: folded,
             is_cjk,
@@ -63,8 +63,8 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token> {
 /// of two runs are never adjacent.
 pub(crate) fn columns(text: &str) -> (String, String) {
     let (mut words, mut pairs) = (String::new(), String::new());
-    let mut open: Option<Token> = None;
-    let mut close = |open: Option<Token>, next: Option<&Token>| {
+    let mut open: Option<WordToken> = None;
+    let mut close = |open: Option<WordToken>, next: Option<&WordToken>| {
         let Some(open) = open else { return };
         pairs.push_str(&open.text);
         if let Some(next) = next.filter(|next| next.is_cjk && next.range.start == open.range.end) {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::moment::Moment;
+use super::moment::Timestamp;
 use crate::audit::MemoryId;
 use crate::hex;
 use crate::page::{Locale, PagePath};
@@ -64,9 +64,9 @@ pub struct MemoryPage {
 
 /// That a memory was forgotten or superseded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gone {
+pub struct MemoryEnd {
     /// When.
-    pub at: Moment,
+    pub at: Timestamp,
     /// The memory in its place, if there is one.
     pub by: Option<MemoryId>,
 }
@@ -87,31 +87,31 @@ pub struct Memory {
     /// The name of the client that said it last.
     pub author: String,
     /// When it was first remembered.
-    pub created: Moment,
+    pub created: Timestamp,
     /// When it was last changed or restored.
-    pub changed: Moment,
+    pub changed: Timestamp,
     /// When it was last recalled, or else remembered.
-    pub used: Moment,
+    pub used: Timestamp,
     /// How often it was recalled.
     pub uses: u32,
     /// Whether and when it was forgotten.
-    pub gone: Option<Gone>,
+    pub gone: Option<MemoryEnd>,
 }
 
 impl Memory {
     /// When something last became of it but for its use: the newest of two states wins.
     #[must_use]
-    pub fn touched(&self) -> Moment {
+    pub fn touched(&self) -> Timestamp {
         self.gone
             .map_or(self.changed, |gone| gone.at.max(self.changed))
     }
 
     /// The memory as it lies for restoring, forgotten at this moment or replaced by another one.
     #[must_use]
-    pub fn gone_at(self, now: Moment, by: Option<MemoryId>) -> Self {
+    pub fn gone_at(self, now: Timestamp, by: Option<MemoryId>) -> Self {
         let at = now.max(self.changed.next());
         Self {
-            gone: Some(Gone { at, by }),
+            gone: Some(MemoryEnd { at, by }),
             ..self
         }
     }

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::MOST;
-use super::entry::{Gone, Memory, MemoryPage, MemoryType, check_content};
+use super::entry::{Memory, MemoryEnd, MemoryPage, MemoryType, check_content};
 use super::error::{BadLine, MemoryError};
-use super::moment::Moment;
-use super::owner::Owner;
-use super::rows::Rows;
+use super::moment::Timestamp;
+use super::owner::MemoryOwner;
+use super::rows::MemoryRows;
 use crate::audit::MemoryId;
 use crate::page::secrets;
 
@@ -22,7 +22,7 @@ const MAX_PLACE: usize = 1_024;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Line {
+struct ExportedMemory {
     v: u32,
     id: MemoryId,
     /// The wiki that it was exported from.
@@ -52,8 +52,8 @@ struct Line {
 ///
 /// # Errors
 /// A text that cannot be written as JSON: there is none.
-pub fn export_line(wiki: &str, owner: &Owner, memory: &Memory) -> serde_json::Result<String> {
-    serde_json::to_string(&Line {
+pub fn export_line(wiki: &str, owner: &MemoryOwner, memory: &Memory) -> serde_json::Result<String> {
+    serde_json::to_string(&ExportedMemory {
         v: VERSION,
         id: memory.id,
         wiki: wiki.to_owned(),
@@ -75,8 +75,8 @@ pub fn export_line(wiki: &str, owner: &Owner, memory: &Memory) -> serde_json::Re
 
 /// Memories to take over, each with its line.
 #[derive(Debug, Clone, Default)]
-pub struct Import {
-    all: Vec<(usize, Owner, Memory)>,
+pub struct MemoryImport {
+    all: Vec<(usize, MemoryOwner, Memory)>,
     elsewhere: usize,
 }
 
@@ -94,7 +94,7 @@ pub struct Imported {
     pub of_other_wiki: usize,
 }
 
-impl Import {
+impl MemoryImport {
     /// Reads lines; blank ones count for nothing. With `into`, all become this owner's.
     ///
     /// # Errors
@@ -102,8 +102,8 @@ impl Import {
     pub fn read(
         text: &str,
         wiki: &str,
-        into: Option<&Owner>,
-        now: Moment,
+        into: Option<&MemoryOwner>,
+        now: Timestamp,
     ) -> Result<Self, Vec<BadLine>> {
         let mut import = Self::default();
         let mut bad = Vec::new();
@@ -137,14 +137,14 @@ impl Import {
     ///
     /// # Errors
     /// Lines with the id of another owner's memory; an owner for whom there is no room.
-    pub fn apply(&self, rows: &Rows<'_>) -> Result<Imported, MemoryError> {
+    pub fn apply(&self, rows: &MemoryRows<'_>) -> Result<Imported, MemoryError> {
         let mut done = Imported {
             of_other_wiki: self.elsewhere,
             ..Imported::default()
         };
         let mut bad = Vec::new();
         let mut owners = BTreeSet::new();
-        let mut newest: BTreeMap<MemoryId, &(usize, Owner, Memory)> = BTreeMap::new();
+        let mut newest: BTreeMap<MemoryId, &(usize, MemoryOwner, Memory)> = BTreeMap::new();
         for one in &self.all {
             let (_, _, memory) = one;
             let known = newest.entry(memory.id).or_insert(one);
@@ -189,8 +189,8 @@ impl Import {
     }
 }
 
-fn read(line: &str, now: Moment) -> Result<(String, Owner, Memory), String> {
-    let line: Line = serde_json::from_str(line).map_err(|error| {
+fn read(line: &str, now: Timestamp) -> Result<(String, MemoryOwner, Memory), String> {
+    let line: ExportedMemory = serde_json::from_str(line).map_err(|error| {
         // What was read may be anything; only our own words are shown.
         let at = error.column();
         format!("is no memory as `memory export` writes it (column {at})")
@@ -198,10 +198,10 @@ fn read(line: &str, now: Moment) -> Result<(String, Owner, Memory), String> {
     if line.v != VERSION {
         return Err(format!("is of version {}, which is not known", line.v));
     }
-    if !Owner::is_fit(&line.client) || !Owner::is_fit(&line.name) {
+    if !MemoryOwner::is_fit(&line.client) || !MemoryOwner::is_fit(&line.name) {
         return Err("has a client or a name that is empty, too long or not plain".to_owned());
     }
-    if !line.author.is_empty() && !Owner::is_fit(&line.author) {
+    if !line.author.is_empty() && !MemoryOwner::is_fit(&line.author) {
         return Err("has an author who is too long or not plain".to_owned());
     }
     check_content(&line.content).map_err(|why| format!("has a content that {why}"))?;
@@ -222,7 +222,7 @@ fn read(line: &str, now: Moment) -> Result<(String, Owner, Memory), String> {
         return Err("names no page".to_owned());
     }
     let latest = now.plus_days(1);
-    let time = |name: &str, text: &str| match Moment::read(text) {
+    let time = |name: &str, text: &str| match Timestamp::read(text) {
         Some(at) if at <= latest => Ok(at),
         Some(_) => Err(format!("has a time in the future ({name})")),
         None => Err(format!("has no time ({name})")),
@@ -240,12 +240,12 @@ fn read(line: &str, now: Moment) -> Result<(String, Owner, Memory), String> {
         changed: time("changed", &line.changed)?,
         used: time("used", &line.used)?,
         uses: line.uses.min(1_000_000),
-        gone: gone.map(|at| Gone {
+        gone: gone.map(|at| MemoryEnd {
             at,
             by: line.superseded_by,
         }),
     };
-    let owner = Owner {
+    let owner = MemoryOwner {
         key: line.client,
         name: line.name,
     };

@@ -7,11 +7,11 @@ use rusqlite::Connection;
 use tokio::sync::Mutex;
 
 use super::error::MemoryError;
-use super::moment::Moment;
+use super::moment::Timestamp;
 use super::open::open;
-use super::rows::Rows;
+use super::rows::MemoryRows;
 use super::upkeep::keep_up;
-use crate::audit::{AuditLog, Entry, Event};
+use crate::audit::{AuditEntry, AuditEvent, AuditLog};
 
 /// The file's name in the directory of a wiki's records.
 const NAME: &str = "memory.sqlite";
@@ -19,7 +19,7 @@ const NAME: &str = "memory.sqlite";
 /// What clients of one wiki remember. Clones share one turn; other processes may work on the same
 /// file.
 #[derive(Debug, Clone)]
-pub struct Memories {
+pub struct MemoryStore {
     file: PathBuf,
     /// One at a time, so that blocking threads are not used up by waiting.
     turn: Arc<Mutex<()>>,
@@ -27,7 +27,7 @@ pub struct Memories {
 
 /// What a change does, for the record: never the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Deed {
+pub struct AuditNote {
     /// The word for it.
     pub decision: &'static str,
     /// Which memories, with the digests of their texts.
@@ -38,10 +38,10 @@ pub struct Deed {
 struct Begun<T> {
     db: Connection,
     value: T,
-    deed: Option<Deed>,
+    deed: Option<AuditNote>,
 }
 
-impl Memories {
+impl MemoryStore {
     /// The memories of the wiki whose log this is. Nothing on the disk is touched.
     #[must_use]
     pub fn of(log: &AuditLog) -> Self {
@@ -67,7 +67,7 @@ impl Memories {
     /// If the store cannot be read.
     pub async fn look<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Rows<'_>) -> Result<T, MemoryError> + Send + 'static,
+        work: impl FnOnce(&MemoryRows<'_>) -> Result<T, MemoryError> + Send + 'static,
     ) -> Result<Option<T>, MemoryError> {
         let turn = Arc::clone(&self.turn).lock_owned().await;
         let file = self.file.clone();
@@ -78,7 +78,7 @@ impl Memories {
             };
             // One look sees one state.
             db.execute_batch("BEGIN")?;
-            work(&Rows::of(&db, Moment::now())).map(Some)
+            work(&MemoryRows::of(&db, Timestamp::now())).map(Some)
         })
         .await
     }
@@ -91,8 +91,10 @@ impl Memories {
     pub async fn change<T: Send + 'static>(
         &self,
         audit: &AuditLog,
-        record: Entry,
-        work: impl FnOnce(&Rows<'_>) -> Result<(T, Option<Deed>), MemoryError> + Send + 'static,
+        record: AuditEntry,
+        work: impl FnOnce(&MemoryRows<'_>) -> Result<(T, Option<AuditNote>), MemoryError>
+        + Send
+        + 'static,
     ) -> Result<T, MemoryError> {
         let (own, audit) = (self.clone(), audit.clone());
         let all = async move {
@@ -105,7 +107,7 @@ impl Memories {
             let Begun { db, value, deed } = begun;
             let kept = blocking(move || Ok(db.execute_batch("COMMIT")?)).await;
             if let (Err(error), Some(deed)) = (&kept, deed) {
-                let undone = Deed {
+                let undone = AuditNote {
                     decision: "not_done",
                     ..deed
                 };
@@ -123,19 +125,19 @@ impl Memories {
 
 fn begin<T>(
     file: &Path,
-    work: impl FnOnce(&Rows<'_>) -> Result<(T, Option<Deed>), MemoryError>,
+    work: impl FnOnce(&MemoryRows<'_>) -> Result<(T, Option<AuditNote>), MemoryError>,
 ) -> Result<Begun<T>, MemoryError> {
     let db = open(file, true)?.ok_or(MemoryError::BrokenOff)?;
     db.execute_batch("BEGIN IMMEDIATE")?;
-    let now = Moment::now();
+    let now = Timestamp::now();
     keep_up(&db, now)?;
-    let (value, deed) = work(&Rows::of(&db, now))?;
+    let (value, deed) = work(&MemoryRows::of(&db, now))?;
     Ok(Begun { db, value, deed })
 }
 
-fn told(record: &Entry, deed: &Deed) -> Entry {
-    Entry {
-        event: Event::Memory,
+fn told(record: &AuditEntry, deed: &AuditNote) -> AuditEntry {
+    AuditEntry {
+        event: AuditEvent::Memory,
         gate: Some("memory".to_owned()),
         decision: Some(deed.decision.to_owned()),
         reason: Some(deed.reason.clone()),

@@ -1,6 +1,6 @@
 //! How fresh a memory is: a number that is shown and ranks, and hides nothing.
 
-use super::moment::Moment;
+use super::moment::Timestamp;
 
 /// The days after the last use at which a memory that was never used again has half of its health.
 const HALF: i64 = 30;
@@ -14,7 +14,7 @@ const MOST_USES: i64 = 97;
 /// It falls with the time since the last use and rises with the number of uses. A clock that went
 /// back counts as no time at all, and however far it goes ahead, something is left.
 #[must_use]
-pub fn health(now: Moment, last: Moment, uses: u32) -> u8 {
+pub fn health(now: Timestamp, last: Timestamp, uses: u32) -> u8 {
     let age = now.hours_since(last);
     let counted = i64::from(uses).min(MOST_USES);
     let half = counted.saturating_mul(A_USE).saturating_add(HALF) * 24;
@@ -24,9 +24,9 @@ pub fn health(now: Moment, last: Moment, uses: u32) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Moment, health};
+    use super::{Timestamp, health};
 
-    const USED: Moment = Moment(1_900_000_000_000);
+    const USED: Timestamp = Timestamp(1_900_000_000_000);
 
     #[test]
     fn it_falls_with_time_and_rises_with_use() {
@@ -45,8 +45,11 @@ mod tests {
     #[test]
     fn a_clock_that_jumps_does_no_harm() {
         assert_eq!(health(USED.plus_days(-4_000), USED, 0), 100);
-        assert_eq!(health(Moment(i64::MIN), Moment(i64::MAX), 3), 100);
-        assert_eq!(health(Moment(i64::MAX), Moment(i64::MIN), u32::MAX), 1);
+        assert_eq!(health(Timestamp(i64::MIN), Timestamp(i64::MAX), 3), 100);
+        assert_eq!(
+            health(Timestamp(i64::MAX), Timestamp(i64::MIN), u32::MAX),
+            1
+        );
         assert_eq!(health(USED.plus_days(36_500), USED, 0), 1);
     }
 }

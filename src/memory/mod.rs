@@ -1,7 +1,7 @@
 //! What clients remember of working in a wiki and that belongs into no page: short texts, by site
 //! and client, in one SQLite file of each wiki beside its records.
 //!
-//! [`Memories`] is the one way to the file: every change is on record first, by digest. It knows
+//! [`MemoryStore`] is the one way to the file: every change is on record first, by digest. It knows
 //! nothing of pages' visibility, policies or the protocol; `write` decides who may remember and what
 //! a caller sees.
 
@@ -20,15 +20,15 @@ mod settings;
 mod tests;
 mod upkeep;
 
-pub use entry::{Gone, MAX_CHARS, Memory, MemoryPage, MemoryType, check_content, digest};
+pub use entry::{MAX_CHARS, Memory, MemoryEnd, MemoryPage, MemoryType, check_content, digest};
 pub use error::{BadLine, MemoryError};
-pub use exchange::{Import, Imported, MOST_LINES, export_line};
-pub use handle::{Deed, Memories};
+pub use exchange::{Imported, MOST_LINES, MemoryImport, export_line};
+pub use handle::{AuditNote, MemoryStore};
 pub use health::health;
-pub use moment::Moment;
-pub use owner::Owner;
+pub use moment::Timestamp;
+pub use owner::MemoryOwner;
 pub use rank::{Ranked, ranked};
-pub use rows::{Rows, Usage};
+pub use rows::{MemoryRows, Usage};
 pub use settings::MemoryMode;
 pub use upkeep::KEPT_DAYS;
 

@@ -9,9 +9,9 @@ const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// A point in time, as the store has it: milliseconds since 1970, by this machine's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment(pub i64);
+pub struct Timestamp(pub i64);
 
-impl Moment {
+impl Timestamp {
     /// Now.
     #[must_use]
     pub fn now() -> Self {
@@ -67,14 +67,14 @@ impl Moment {
 
 #[cfg(test)]
 mod tests {
-    use super::Moment;
+    use super::Timestamp;
 
     #[test]
     fn a_moment_is_read_as_it_is_written() {
-        let now = Moment::now();
-        assert_eq!(Moment::read(&now.date()), Some(now));
-        assert_eq!(Moment::read("yesterday"), None);
-        assert_eq!(Moment(i64::MAX).date(), "");
-        assert_eq!(Moment(0).date(), "1970-01-01T00:00:00.000Z");
+        let now = Timestamp::now();
+        assert_eq!(Timestamp::read(&now.date()), Some(now));
+        assert_eq!(Timestamp::read("yesterday"), None);
+        assert_eq!(Timestamp(i64::MAX).date(), "");
+        assert_eq!(Timestamp(0).date(), "1970-01-01T00:00:00.000Z");
     }
 }

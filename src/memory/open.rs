@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::error::MemoryError;
 use super::rows::TABLES;
-use crate::private_files::{self, Owner};
+use crate::private_files::{self, FileOwner};
 
 /// Raised with every change of the tables.
 const VERSION: i64 = 1;
@@ -89,9 +89,9 @@ fn check(path: &Path, dir: &Path) -> Result<(), MemoryError> {
     if found.nlink() > 1 {
         return Err(MemoryError::NotOurs("has a second name"));
     }
-    let owner = Owner::of(&found);
+    let owner = FileOwner::of(&found);
     let dir = std::fs::metadata(dir)?;
-    let is_handed_over = private_files::may_hand_over() && owner == Owner::of(&dir);
+    let is_handed_over = private_files::may_hand_over() && owner == FileOwner::of(&dir);
     if !owner.is_us() && !is_handed_over {
         return Err(MemoryError::NotOurs("belongs to another user"));
     }

@@ -7,14 +7,14 @@ const SITE: &str = "site";
 
 /// Whose a memory is: one client, or all clients of the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owner {
+pub struct MemoryOwner {
     /// What makes it this owner. It outlives names and tokens of a named client.
     pub key: String,
     /// The name to show.
     pub name: String,
 }
 
-impl Owner {
+impl MemoryOwner {
     /// The owner that all clients of the site share.
     #[must_use]
     pub fn site() -> Self {
@@ -54,15 +54,17 @@ impl Owner {
 
 #[cfg(test)]
 mod tests {
-    use super::Owner;
+    use super::MemoryOwner;
 
     #[test]
     fn an_owner_is_called_by_key_or_name_and_neither_is_endless() {
-        let owner = Owner::client("user:1000/\nclaude", &"é".repeat(400));
+        let owner = MemoryOwner::client("user:1000/\nclaude", &"é".repeat(400));
         assert_eq!(owner.key, "user:1000/claude");
         assert_eq!(owner.name, "é".repeat(150));
         assert!(owner.is_called("user:1000/claude") && owner.is_called(&"É".repeat(150)));
         assert!(!owner.is_called("USER:1000/claude"));
-        assert!(Owner::is_fit("a") && !Owner::is_fit("") && !Owner::is_fit("a\u{1b}"));
+        assert!(
+            MemoryOwner::is_fit("a") && !MemoryOwner::is_fit("") && !MemoryOwner::is_fit("a\u{1b}")
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::entry::Memory;
 use super::health::health;
-use super::moment::Moment;
+use super::moment::Timestamp;
 use crate::audit::MemoryId;
 
 /// A memory with its health.
@@ -23,7 +23,7 @@ pub struct Ranked {
 pub fn ranked(
     memories: Vec<Memory>,
     fitting: Option<&HashMap<MemoryId, f64>>,
-    now: Moment,
+    now: Timestamp,
 ) -> Vec<Ranked> {
     let best = fitting.map_or(0.0, |fitting| fitting.values().copied().fold(0.0, f64::max));
     let mut all: Vec<(f64, Ranked)> = memories

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::entry::{Gone, Memory, MemoryPage, MemoryType};
+use super::entry::{Memory, MemoryEnd, MemoryPage, MemoryType};
 use super::error::MemoryError;
-use super::moment::Moment;
-use super::owner::Owner;
+use super::moment::Timestamp;
+use super::owner::MemoryOwner;
 use super::{MOST, MOST_BYTES};
 use crate::audit::MemoryId;
 use crate::index::{columns, query_syntax};
@@ -55,14 +55,14 @@ pub struct Usage {
 
 /// The rows of an open store, while nobody else changes them.
 #[derive(Debug)]
-pub struct Rows<'a> {
+pub struct MemoryRows<'a> {
     db: &'a Connection,
     /// When this began.
-    pub now: Moment,
+    pub now: Timestamp,
 }
 
-impl<'a> Rows<'a> {
-    pub(super) const fn of(db: &'a Connection, now: Moment) -> Self {
+impl<'a> MemoryRows<'a> {
+    pub(super) const fn of(db: &'a Connection, now: Timestamp) -> Self {
         Self { db, now }
     }
 
@@ -70,12 +70,12 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn owners(&self) -> Result<Vec<Owner>, MemoryError> {
+    pub fn owners(&self) -> Result<Vec<MemoryOwner>, MemoryError> {
         let mut query = self
             .db
             .prepare("SELECT key, name FROM owner ORDER BY name, key")?;
         let owners = query.query_map([], |row| {
-            Ok(Owner {
+            Ok(MemoryOwner {
                 key: row.get(0)?,
                 name: row.get(1)?,
             })
@@ -100,13 +100,13 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn find(&self, id: MemoryId) -> Result<Option<(Owner, Memory)>, MemoryError> {
+    pub fn find(&self, id: MemoryId) -> Result<Option<(MemoryOwner, Memory)>, MemoryError> {
         let mut query = self.db.prepare(&format!(
             "SELECT {COLUMNS}, owner.key, owner.name FROM entry
              JOIN owner ON owner.id = entry.owner WHERE entry.id = ?1"
         ))?;
         let found = query.query_row([id.to_string()], |row| {
-            let owner = Owner {
+            let owner = MemoryOwner {
                 key: row.get(14)?,
                 name: row.get(15)?,
             };
@@ -187,7 +187,7 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     /// That there is no room, or the disk's.
-    pub fn put(&self, owner: &Owner, memory: &Memory) -> Result<(), MemoryError> {
+    pub fn put(&self, owner: &MemoryOwner, memory: &Memory) -> Result<(), MemoryError> {
         let of = self.id_of(owner)?;
         self.remove(memory.id)?;
         let page = memory.page.as_ref();
@@ -281,7 +281,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    fn id_of(&self, owner: &Owner) -> Result<i64, MemoryError> {
+    fn id_of(&self, owner: &MemoryOwner) -> Result<i64, MemoryError> {
         let known = self
             .db
             .query_row("SELECT id FROM owner WHERE key = ?1", [&owner.key], |row| {
@@ -334,13 +334,13 @@ fn memory(row: &Row<'_>) -> rusqlite::Result<Result<Memory, MemoryError>> {
                 _ => return None,
             },
             author,
-            created: Moment(created),
-            changed: Moment(changed),
-            used: Moment(last_use),
+            created: Timestamp(created),
+            changed: Timestamp(changed),
+            used: Timestamp(last_use),
             uses: u32::try_from(uses).ok()?,
             gone: match gone {
-                Some(at) => Some(Gone {
-                    at: Moment(at),
+                Some(at) => Some(MemoryEnd {
+                    at: Timestamp(at),
                     by: by.map(|by| by.parse()).transpose().ok()?,
                 }),
                 None => None,

@@ -8,18 +8,18 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::open::open;
-use super::rows::Rows;
+use super::rows::MemoryRows;
 use super::upkeep::keep_up;
 use super::*;
-use crate::audit::{AuditLog, CallId, Entry, Event, MemoryId};
+use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, MemoryId};
 
-const NOW: Moment = Moment(1_900_000_000_000);
+const NOW: Timestamp = Timestamp(1_900_000_000_000);
 
-fn owner(key: &str) -> Owner {
-    Owner::client(key, key)
+fn owner(key: &str) -> MemoryOwner {
+    MemoryOwner::client(key, key)
 }
 
-fn memory(content: &str, changed: Moment) -> Memory {
+fn memory(content: &str, changed: Timestamp) -> Memory {
     Memory {
         id: MemoryId::new().unwrap(),
         content: content.to_owned(),
@@ -35,9 +35,9 @@ fn memory(content: &str, changed: Moment) -> Memory {
     }
 }
 
-fn forgotten(content: &str, at: Moment) -> Memory {
+fn forgotten(content: &str, at: Timestamp) -> Memory {
     Memory {
-        gone: Some(Gone { at, by: None }),
+        gone: Some(MemoryEnd { at, by: None }),
         ..memory(content, at)
     }
 }
@@ -52,14 +52,14 @@ fn made(dir: &TempDir) -> Connection {
 }
 
 fn all(db: &Connection, key: &str) -> Vec<Memory> {
-    Rows::of(db, NOW).of_owner(key).unwrap()
+    MemoryRows::of(db, NOW).of_owner(key).unwrap()
 }
 
 #[test]
 fn a_memory_comes_back_as_it_was_kept() {
     let dir = TempDir::new().unwrap();
     let db = made(&dir);
-    let rows = Rows::of(&db, NOW);
+    let rows = MemoryRows::of(&db, NOW);
     let whole = Memory {
         page: Some(MemoryPage {
             id: 7,
@@ -68,7 +68,7 @@ fn a_memory_comes_back_as_it_was_kept() {
         }),
         kind: MemoryType::Task,
         uses: 3,
-        gone: Some(Gone {
+        gone: Some(MemoryEnd {
             at: NOW,
             by: Some(MemoryId::new().unwrap()),
         }),
@@ -89,7 +89,7 @@ fn a_memory_comes_back_as_it_was_kept() {
 fn words_are_found_in_what_is_kept_now_and_of_one_owner() {
     let dir = TempDir::new().unwrap();
     let db = made(&dir);
-    let rows = Rows::of(&db, NOW);
+    let rows = MemoryRows::of(&db, NOW);
     let one = memory("The café's 会议记录 lie in docs/meetings", NOW);
     rows.put(&owner("a"), &one).unwrap();
     rows.put(&owner("b"), &memory("the café of b", NOW))
@@ -114,7 +114,7 @@ fn an_owner_has_room_for_so_many_and_so_much_and_another_for_its_own() {
     let dir = TempDir::new().unwrap();
     let db = made(&dir);
     db.execute_batch("BEGIN").unwrap();
-    let rows = Rows::of(&db, NOW);
+    let rows = MemoryRows::of(&db, NOW);
     let small = |count: usize, key: &str| {
         for _ in 0..count {
             rows.put(&owner(key), &memory("x", NOW)).unwrap();
@@ -151,7 +151,7 @@ fn an_owner_has_room_for_so_many_and_so_much_and_another_for_its_own() {
 fn what_was_forgotten_is_purged_after_thirty_days_and_no_clock_that_jumps_purges_it() {
     let dir = TempDir::new().unwrap();
     let db = made(&dir);
-    let rows = Rows::of(&db, NOW);
+    let rows = MemoryRows::of(&db, NOW);
     rows.put(&owner("a"), &forgotten("x", NOW)).unwrap();
     rows.put(&owner("a"), &memory("kept", NOW)).unwrap();
     let left_at = |days: i64| {
@@ -186,7 +186,7 @@ fn what_was_forgotten_is_purged_after_thirty_days_and_no_clock_that_jumps_purges
 fn what_was_done_under_a_clock_that_ran_ahead_ages_like_all_else_afterwards() {
     let dir = TempDir::new().unwrap();
     let db = made(&dir);
-    let rows = Rows::of(&db, NOW);
+    let rows = MemoryRows::of(&db, NOW);
     let ahead = NOW.plus_days(20_000);
     rows.put(&owner("a"), &memory("x", ahead)).unwrap();
     rows.put(&owner("a"), &forgotten("y", ahead)).unwrap();
@@ -278,7 +278,7 @@ fn a_file_that_is_no_store_of_this_version_stays_as_it_is() {
     // A store whose rows hold what this program does not write.
     fs::remove_file(&file).unwrap();
     let db = made(&dir);
-    let rows = Rows::of(&db, NOW);
+    let rows = MemoryRows::of(&db, NOW);
     rows.put(&owner("a"), &memory("x", NOW)).unwrap();
     db.execute_batch("UPDATE entry SET kind = 'order'").unwrap();
     assert_eq!(rows.of_owner("a"), Err(MemoryError::Damaged));
@@ -288,7 +288,7 @@ fn a_file_that_is_no_store_of_this_version_stays_as_it_is() {
 fn an_import_takes_what_is_newer_and_names_every_bad_line() {
     let dir = TempDir::new().unwrap();
     let db = made(&dir);
-    let rows = Rows::of(&db, NOW);
+    let rows = MemoryRows::of(&db, NOW);
     let one = memory("one", NOW);
     let line = |memory: &Memory| export_line("wiki", &owner("a"), memory).unwrap();
     let older = line(&Memory {
@@ -297,14 +297,14 @@ fn an_import_takes_what_is_newer_and_names_every_bad_line() {
         ..one.clone()
     });
     let gone = line(&Memory {
-        gone: Some(Gone {
+        gone: Some(MemoryEnd {
             at: NOW.plus_days(-2),
             by: None,
         }),
         ..memory("gone", NOW.plus_days(-3))
     });
-    let import = |text: &str, into: Option<&Owner>| {
-        let import = Import::read(text, "wiki", into, NOW).map_err(MemoryError::BadLines)?;
+    let import = |text: &str, into: Option<&MemoryOwner>| {
+        let import = MemoryImport::read(text, "wiki", into, NOW).map_err(MemoryError::BadLines)?;
         import.apply(&rows)
     };
     let text = format!("{}\n\n{older}\n{gone}\n", line(&one));
@@ -350,14 +350,14 @@ fn an_import_takes_what_is_newer_and_names_every_bad_line() {
 async fn a_change_is_on_record_first_and_one_that_cannot_be_is_not_made() {
     let dir = TempDir::new().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    let memories = Memories::of(&log);
+    let memories = MemoryStore::of(&log);
     let add = async |content: &'static str| {
-        let entry = Entry::new(CallId::new().unwrap(), Event::Memory);
+        let entry = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Memory);
         let change = memories.change(&log, entry, move |rows| {
             rows.put(&owner("a"), &memory(content, rows.now))?;
             let reason = content.to_owned();
             let decision = "remembered";
-            Ok(((), Some(Deed { decision, reason })))
+            Ok(((), Some(AuditNote { decision, reason })))
         });
         change.await
     };

@@ -8,7 +8,7 @@
 use rusqlite::{Connection, params};
 
 use super::error::MemoryError;
-use super::moment::Moment;
+use super::moment::Timestamp;
 
 /// How many days what was forgotten or superseded can be restored.
 pub const KEPT_DAYS: i64 = 30;
@@ -16,7 +16,7 @@ pub const KEPT_DAYS: i64 = 30;
 const GRACE_DAYS: i64 = 1;
 
 /// Does it, within a change.
-pub(super) fn keep_up(db: &Connection, now: Moment) -> Result<(), MemoryError> {
+pub(super) fn keep_up(db: &Connection, now: Timestamp) -> Result<(), MemoryError> {
     let ahead = now.plus_days(GRACE_DAYS).0;
     for column in ["created", "changed", "used", "gone"] {
         db.execute(

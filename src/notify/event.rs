@@ -44,7 +44,7 @@ impl Occasion {
 
 /// An event to notify people of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum NotifyEvent {
     /// A set waits.
     Waiting {
         /// The set.
@@ -80,7 +80,7 @@ pub enum Event {
     },
 }
 
-impl Event {
+impl NotifyEvent {
     /// The occasion of the event.
     #[must_use]
     pub const fn occasion(&self) -> Occasion {
@@ -155,7 +155,7 @@ fn shown_at(review: &ReviewAddress, call: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Event, Occasion, ReviewAddress};
+    use super::{NotifyEvent, Occasion, ReviewAddress};
 
     #[test]
     fn each_event_is_told_with_ids_and_counts_and_a_sentence() {
@@ -163,23 +163,23 @@ mod tests {
         let set = || "0123456789abcdef".to_owned();
         let call = || "c".repeat(32);
         let events = [
-            Event::Waiting {
+            NotifyEvent::Waiting {
                 set: set(),
                 changes: 3,
             },
-            Event::Decided {
+            NotifyEvent::Decided {
                 set: set(),
                 decision: "rejected",
                 call: call(),
             },
-            Event::PartlyApplied { call: call() },
-            Event::Unknown { call: call() },
-            Event::KeyEnds {
+            NotifyEvent::PartlyApplied { call: call() },
+            NotifyEvent::Unknown { call: call() },
+            NotifyEvent::KeyEnds {
                 at: "2026-12-01T00:00:00Z".to_owned(),
                 days: 6,
             },
         ];
-        let occasions: Vec<_> = events.iter().map(Event::occasion).collect();
+        let occasions: Vec<_> = events.iter().map(NotifyEvent::occasion).collect();
         assert_eq!(occasions, Occasion::ALL);
         let told: Vec<String> = events.iter().map(|it| it.json("wiki", &review)).collect();
         insta::assert_snapshot!(told.join("\n"), @r#"
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn one_change_waits_in_the_singular_and_a_command_stands_for_a_missing_address() {
-        let event = Event::Waiting {
+        let event = NotifyEvent::Waiting {
             set: "0123456789abcdef".to_owned(),
             changes: 1,
         };

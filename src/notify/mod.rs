@@ -7,7 +7,7 @@ mod post;
 mod review_address;
 mod target;
 
-pub use event::{Event, Occasion};
+pub use event::{NotifyEvent, Occasion};
 pub use notifier::Notifier;
 pub use review_address::ReviewAddress;
 pub use target::{NotifyTarget, NotifyTo};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, Semaphore};
 use tokio_util::task::TaskTracker;
 
-use super::event::Event;
+use super::event::NotifyEvent;
 use super::post::post;
 use super::review_address::ReviewAddress;
 use super::target::{NotifyTarget, NotifyTo};
@@ -66,7 +66,7 @@ impl Notifier {
     }
 
     /// Sends an event of a wiki, in a task for each target.
-    pub fn tell(&self, wiki: &str, event: &Event) {
+    pub fn tell(&self, wiki: &str, event: &NotifyEvent) {
         let occasion = event.occasion();
         let wanting = self.targets.iter();
         for target in wanting.filter(|it| it.target.on.contains(&occasion)) {

@@ -15,43 +15,43 @@ mod select;
 pub(crate) mod testing;
 
 pub use css::compare::same_css;
-pub use css::rules::{DroppedRules, Sheet, dropped_rules};
+pub use css::rules::{DroppedRules, StyleSheet, dropped_rules};
 pub use edit::changed_lines::LineCounts;
-pub(crate) use edit::changed_lines::{Changed, Lines};
+pub(crate) use edit::changed_lines::{LineDiff, TextLines};
 pub use edit::changed_words::{MarkedLine, marked_lines};
-pub use edit::edits::{EditFault, TextEdit, apply_edits, replace_all, replaced};
+pub use edit::edits::{EditFault, TextReplacement, apply_edits, replace_all, replaced};
 pub use edit::hunk::PatchFault;
 #[cfg(test)]
 pub(crate) use edit::lines::COARSE;
 pub use edit::lines::{Difference, unified_diff};
 pub use edit::patch::apply_patch;
-pub use hidden::{Found, HiddenText, escape_hidden, escaped};
+pub use hidden::{HiddenText, Occurrences, escape_hidden, escaped};
 pub use html::plain_text;
 pub use links::link::{LinkKind, PageLink, can_be_linked, links, may_lead_to_page};
 pub use links::mend::{
     LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, WhyLeft,
     mend_links,
 };
-pub use markdown::block::{Block, BlockKind, Target};
-pub use markdown::index::{Index, word_count};
-pub use markdown::outline::{Format, Heading, Outline};
+pub use markdown::block::{Block, BlockKind, LinkOrImage};
+pub use markdown::index::{PageInventory, word_count};
+pub use markdown::outline::{Heading, Outline, SourceFormat};
 pub use markdown::properties::{Property, properties};
 pub use markdown::sections::{
-    Candidate, Section, SectionFault, SectionMode, edit_section, find_section,
+    Section, SectionCandidate, SectionFault, SectionMode, edit_section, find_section,
 };
 pub use model::active::{Active, ActiveKind, active, active_styles};
 pub use model::asset::{
     MAX_ASSET_BYTES, can_be_downloaded, check_asset, check_new_asset_path, check_new_place,
     extension, is_picture, is_web_page, mime_of, needs_locale, parse_asset_path,
 };
-pub use model::attached::{AssetOf, CommentOf, Thing};
+pub use model::attached::{AssetOf, Attached, CommentOf};
 pub use model::blob::Blob;
 pub use model::checks::{
     EDITORS, bare_tag, check_comment, check_content, check_description, check_editor, check_tag,
     check_text, check_title, trimmed_comment,
 };
 pub use model::date::Date;
-pub use model::field::{Field, InUpdate, Shown};
+pub use model::field::{DiffStyle, Field, InUpdate};
 pub use model::locale::Locale;
 pub use model::note::{MAX_NOTE, Note, Whose, own_words};
 pub use model::path::{MAX_PATH_CHARS, NewPath, PagePath, Prefix};
@@ -65,6 +65,6 @@ pub use model::tag_pattern::TagPattern;
 pub use model::trash::Trash;
 pub use select::part::{PartSelector, PartStep};
 pub use select::part_kind::PartKind;
-pub use select::position::{DiffersIn, Place};
+pub use select::position::{DiffersIn, TextPosition};
 pub use select::selector::{Selector, SelectorFault};
 pub use select::slice::{Slice, slice};

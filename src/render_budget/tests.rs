@@ -4,13 +4,14 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 
 use super::{
-    Budget, CALL, Call, FREE, LARGE, LEAST_OF_LARGE, MOST_OF_SMALL, NoRoom, SMALL, SMALL_ANSWER,
-    TIMES, UNIT, counted, expect_answer, give_back, grow, grown, hold, keep_for_answer, lacks_room,
+    Budget, CALL, CallBudget, FREE, LARGE, LEAST_OF_LARGE, MOST_OF_SMALL, RenderBudgetExceeded,
+    SMALL, SMALL_ANSWER, TIMES, UNIT, counted, expect_answer, give_back, grow, grown, hold,
+    keep_for_answer, lacks_room,
 };
 
 /// Runs a call under a budget of the test's own.
 async fn call<F: Future>(budget: &Arc<Budget>, work: F) -> F::Output {
-    CALL.scope(Call::of(Arc::clone(budget)), work).await
+    CALL.scope(CallBudget::of(Arc::clone(budget)), work).await
 }
 
 fn budget(patience: Duration) -> Arc<Budget> {
@@ -43,7 +44,7 @@ async fn who_finds_no_room_in_time_is_told_so() {
     let budget = budget(Duration::ZERO);
     call(&budget, async {
         hold(LARGE).await.expect("room");
-        assert_eq!(call(&budget, hold(LARGE)).await, Err(NoRoom));
+        assert_eq!(call(&budget, hold(LARGE)).await, Err(RenderBudgetExceeded));
         // What is little is none of it.
         assert_eq!(call(&budget, hold(FREE)).await, Ok(()));
     })
@@ -134,7 +135,7 @@ async fn an_answer_that_was_large_before_takes_its_room_before_it_is_asked_for()
         grown(before, SMALL_ANSWER);
         assert_eq!(left(&budget), taken);
         let other = call(&budget, expect_answer(LARGE));
-        assert_eq!(other.await, Err(NoRoom));
+        assert_eq!(other.await, Err(RenderBudgetExceeded));
     })
     .await;
     call(&budget, async {

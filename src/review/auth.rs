@@ -11,11 +11,11 @@ use crate::error::Failure;
 use crate::page::{Locale, PagePath, Prefix};
 use crate::site::SiteName;
 use crate::wiki::Wiki;
-use crate::write::{Caller, Desk, Writer};
+use crate::write::{Caller, WriteContext, Writer};
 
 /// Who may come in. The operator's command lets its operator in; a server over HTTP lets in
 /// reviewers by their links.
-pub trait Doors: Debug + Send + Sync {
+pub trait Authenticator: Debug + Send + Sync {
     /// Whose sign-in link it is, without using it up.
     fn of_link(&self, secret: &str) -> Option<Reviewer>;
 
@@ -57,18 +57,18 @@ pub struct Reviewer {
     /// Below which prefixes they decide; everywhere if none.
     pub prefixes: Option<Vec<Prefix>>,
     /// What their decisions are made with.
-    pub bench: Bench,
+    pub bench: WikiHandle,
     /// How their decisions go on record.
     pub caller: Caller,
 }
 
 /// What decisions are made with: one wiki under the policy of whoever decides.
 #[derive(Debug, Clone)]
-pub struct Bench {
+pub struct WikiHandle {
     /// The wiki.
     pub wiki: Arc<Wiki>,
     /// What is known of writes.
-    pub desk: Arc<Desk>,
+    pub desk: Arc<WriteContext>,
     /// The way of a write.
     pub writer: Arc<Writer>,
 }

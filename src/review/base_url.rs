@@ -5,16 +5,16 @@ use axum::http::{Extensions, HeaderMap};
 
 /// Where the page is, as browsers have it.
 #[derive(Debug, Clone, Default)]
-pub struct Place {
+pub struct ReviewOrigin {
     /// The only `Host` that is answered, such as `k3j9.localhost:8123`; each one where the server
     /// before it has checked that.
     pub host: Option<String>,
     /// Whether browsers reach it by TLS, so that the cookie goes no other way. A server before the
-    /// page may know better for one request, and then puts a `Place` of its own into its extensions.
+    /// page may know better for one request, and then puts a `ReviewOrigin` of its own into its extensions.
     pub is_secure: bool,
 }
 
-impl Place {
+impl ReviewOrigin {
     /// Whether this request came by TLS.
     pub(super) fn is_secure_for(&self, request: &Extensions) -> bool {
         request.get::<Self>().unwrap_or(self).is_secure
@@ -53,7 +53,7 @@ impl Place {
 mod tests {
     use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
-    use super::Place;
+    use super::ReviewOrigin;
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         let pair = |(name, value): &(&'static str, &'static str)| {
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_place_answers_under_its_own_name_alone() {
-        let place = Place {
+        let place = ReviewOrigin {
             host: Some("k3j9.localhost:8123".to_owned()),
             is_secure: false,
         };
@@ -81,7 +81,7 @@ mod tests {
             assert!(!place.is_meant(&headers(&[("host", other)])), "{other}");
         }
         assert!(!place.is_meant(&headers(&[])));
-        assert!(Place::default().is_meant(&headers(&[("host", "wiki.example")])));
+        assert!(ReviewOrigin::default().is_meant(&headers(&[("host", "wiki.example")])));
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
             (false, &[("origin", "null"), ("host", "a.localhost:1")]),
             (true, &[("host", "a.localhost:1")]),
         ] {
-            assert_eq!(Place::is_own(&headers(pairs)), own, "{pairs:?}");
+            assert_eq!(ReviewOrigin::is_own(&headers(pairs)), own, "{pairs:?}");
         }
     }
 }

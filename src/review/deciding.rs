@@ -7,16 +7,16 @@ use std::time::Duration;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 
-use super::decision::{self, Came, Decision, Seen};
+use super::decision::{self, Came, ReviewDecision, ReviewedSet};
 use super::deletion;
-use super::form::Form;
+use super::form::FormFields;
 use super::markup::{self, Frame, News};
 use super::part;
-use super::reply::{Reply, answer, page, see_other};
+use super::reply::{BrowserResponse, answer, page, see_other};
 use super::session::SignedIn;
 use super::set_page::{LINKS_LEFT, digest_of_links};
-use super::set_parts::Given;
-use super::set_view::Sheet;
+use super::set_parts::ReviewerInput;
+use super::set_view::SetView;
 use super::visitor::{Reviews, Visitor, busy, failed};
 use crate::audit::{Proposal, ProposalId};
 use crate::error::{Code, Failure};
@@ -34,7 +34,7 @@ pub(super) async fn decide(
     State(reviews): State<Arc<Reviews>>,
     Path(id): Path<String>,
     request: Request,
-) -> Reply {
+) -> BrowserResponse {
     answer(async {
         let (visitor, form) = reviews.enter_by_form(request).await?;
         let seen = reviews.found(&visitor, &id).await?;
@@ -68,10 +68,10 @@ impl Stop {
         self,
         reviews: &Reviews,
         visitor: &Visitor,
-        seen: &Seen,
-        form: &Form,
+        seen: &ReviewedSet,
+        form: &FormFields,
         left_out: &HashSet<usize>,
-    ) -> Reply {
+    ) -> BrowserResponse {
         let frame = reviews.frame(visitor);
         let told;
         let (status, wrong, reason) = match &self {
@@ -98,7 +98,7 @@ impl Stop {
                 Some(form.text("reason")),
             ),
         };
-        let given = Given {
+        let given = ReviewerInput {
             left_out,
             wrong: Some(wrong),
             reason,
@@ -116,10 +116,10 @@ impl Stop {
 fn wanted(
     reviews: &Reviews,
     visitor: &Visitor,
-    seen: &Seen,
-    form: &Form,
+    seen: &ReviewedSet,
+    form: &FormFields,
     left_out: &HashSet<usize>,
-) -> Result<Decision, Stop> {
+) -> Result<ReviewDecision, Stop> {
     let review = &seen.review;
     let says = |status, what: &str| Err(Stop::Says(status, what.to_owned()));
     if !visitor.reviewer.may_decide {
@@ -140,7 +140,7 @@ fn wanted(
     match form.text("decision") {
         "reject" => {
             let reason = decision::reason(form.text("reason")).map_err(Stop::Reason)?;
-            Ok(Decision::Reject { reason })
+            Ok(ReviewDecision::Reject { reason })
         }
         "apply" if !visitor.reviewer.may_apply => says(
             StatusCode::FORBIDDEN,
@@ -155,12 +155,12 @@ fn wanted(
 /// the page that named them. So do deletions, which are asked for after that.
 async fn asked_about_links(
     visitor: &Visitor,
-    seen: &Seen,
-    form: &Form,
-    wanted: Result<Decision, Stop>,
-) -> Result<Result<Decision, Stop>, Reply> {
+    seen: &ReviewedSet,
+    form: &FormFields,
+    wanted: Result<ReviewDecision, Stop>,
+) -> Result<Result<ReviewDecision, Stop>, BrowserResponse> {
     let leave_out = match &wanted {
-        Ok(Decision::Apply { leave_out, .. }) => leave_out.clone(),
+        Ok(ReviewDecision::Apply { leave_out, .. }) => leave_out.clone(),
         Err(Stop::Deletes) => form.numbers("leave_out"),
         _ => return Ok(wanted),
     };
@@ -182,13 +182,13 @@ async fn asked_about_links(
 fn applying(
     reviews: &Reviews,
     session: &SignedIn,
-    seen: &Seen,
-    form: &Form,
+    seen: &ReviewedSet,
+    form: &FormFields,
     left_out: &HashSet<usize>,
-) -> Result<Decision, Stop> {
+) -> Result<ReviewDecision, Stop> {
     let review = &seen.review;
     let wrong = |what| Err(Stop::Says(StatusCode::UNPROCESSABLE_ENTITY, what));
-    let sheet = Sheet::of(review);
+    let sheet = SetView::of(review);
     let sessions = &reviews.sessions;
     let shown = sessions.seen(session, review.proposal.id, &review.digest);
     let unseen = part::unseen(&sheet.parts, &shown);
@@ -217,7 +217,7 @@ fn applying(
     if deletes && !deletion::is_confirmed(session, seen, left_out, form) {
         return Err(Stop::Deletes);
     }
-    Ok(Decision::Apply {
+    Ok(ReviewDecision::Apply {
         digest: review.digest.clone(),
         leave_out: all,
         merge: form.text("merge") == "yes",
@@ -229,10 +229,10 @@ fn applying(
 async fn carry_out(
     reviews: &Arc<Reviews>,
     visitor: &Visitor,
-    seen: Seen,
-    decision: Decision,
+    seen: ReviewedSet,
+    decision: ReviewDecision,
     left_out: &HashSet<usize>,
-) -> Result<Reply, Reply> {
+) -> Result<BrowserResponse, BrowserResponse> {
     let proposal = let_go(seen);
     match wait(reviews, visitor, &proposal, decision).await {
         None | Some(Ok(())) => Ok(see_other(&decided(proposal.id))),
@@ -242,7 +242,7 @@ async fn carry_out(
             }
             let seen = reviews.found(visitor, &proposal.id.to_string()).await?;
             let failure = failure.to_string();
-            let given = Given {
+            let given = ReviewerInput {
                 left_out,
                 wrong: Some(&failure),
                 reason: None,
@@ -262,7 +262,7 @@ pub(super) fn decided(id: ProposalId) -> String {
 }
 
 /// Frees what was shown, which is not needed while a decision is carried out: that may take long.
-pub(super) fn let_go(seen: Seen) -> Proposal {
+pub(super) fn let_go(seen: ReviewedSet) -> Proposal {
     let proposal = seen.review.proposal.clone();
     drop(seen);
     render_budget::give_back();
@@ -275,7 +275,7 @@ pub(super) async fn wait(
     reviews: &Arc<Reviews>,
     visitor: &Visitor,
     proposal: &Proposal,
-    decision: Decision,
+    decision: ReviewDecision,
 ) -> Option<Result<(), Failure>> {
     let mut work = decision::begin(&visitor.reviewer, proposal, decision, &reviews.under_way);
     let came = if proposal.others.is_empty() {

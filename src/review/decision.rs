@@ -9,12 +9,12 @@ use tokio::task::{JoinError, JoinHandle};
 use super::auth::Reviewer;
 use super::markup::{News, text};
 use super::session::short_digest;
-use super::under_way::UnderWay;
+use super::under_way::RunningSets;
 use crate::audit::{CallId, MAX_WHY, Proposal, ProposalId};
 use crate::error::{Code, Failure};
 use crate::write::{
-    Apply, Done, Plan, Review, ReviewWarning, SetAnswer, SetLine, SetMember, SetOutcome, Shown,
-    Target, Undo,
+    AppliedWrite, Apply, PreviewToConfirm, Review, ReviewWarning, SetAnswer, SetLine, SetMember,
+    SetOutcome, UndoRequest, WriteRequest, WriteTarget,
 };
 
 /// The most pages that a sentence names.
@@ -24,7 +24,7 @@ const STATE_AGE: Duration = Duration::from_secs(30);
 
 /// What a person decided.
 #[derive(Debug, Clone)]
-pub(super) enum Decision {
+pub(super) enum ReviewDecision {
     /// It is applied, as it was shown.
     Apply {
         /// The digest of what was shown.
@@ -50,7 +50,7 @@ pub(super) enum Decision {
 
 /// A set as a person sees it.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct ReviewedSet {
     /// What it does.
     pub review: Review,
     /// The warnings about it.
@@ -64,15 +64,15 @@ pub(super) type Came = Result<Option<News>, Failure>;
 pub(super) fn begin(
     reviewer: &Reviewer,
     proposal: &Proposal,
-    decision: Decision,
-    under_way: &UnderWay,
+    decision: ReviewDecision,
+    under_way: &RunningSets,
 ) -> JoinHandle<Came> {
     let (reviewer, proposal) = (reviewer.clone(), proposal.clone());
     let under_way = under_way.clone();
     let id = proposal.id;
     let work = async move {
         match decision {
-            Decision::Apply {
+            ReviewDecision::Apply {
                 digest,
                 leave_out,
                 merge,
@@ -85,12 +85,12 @@ pub(super) fn begin(
                 };
                 applied(&reviewer, apply, &proposal).await
             }
-            Decision::Reject { reason } => {
+            ReviewDecision::Reject { reason } => {
                 let proposals = reviewer.bench.desk.proposals();
                 proposals.reject(&reviewer.caller, id, &reason).await?;
                 Ok(None)
             }
-            Decision::Undo { call, digest } => undone(&reviewer, call, &digest).await,
+            ReviewDecision::Undo { call, digest } => undone(&reviewer, call, &digest).await,
         }
     };
     tokio::spawn(async move { Box::pin(under_way.count(id, work)).await })
@@ -102,7 +102,7 @@ pub(super) fn ended(work: Result<Came, JoinError>) -> Came {
 }
 
 async fn applied(reviewer: &Reviewer, apply: Apply, proposal: &Proposal) -> Came {
-    let plan = Plan::Proposal(apply);
+    let plan = WriteRequest::Proposal(apply);
     let writer = &reviewer.bench.writer;
     let done = writer.confirmed(&reviewer.caller, plan, |_| true);
     let what = format!(
@@ -112,14 +112,14 @@ async fn applied(reviewer: &Reviewer, apply: Apply, proposal: &Proposal) -> Came
     );
     Ok(match done.await? {
         None => Some(bad(format!("Not applied: {what}."), None)),
-        Some(Done::One(one)) if one.is_unchanged => Some(News {
+        Some(AppliedWrite::One(one)) if one.is_unchanged => Some(News {
             is_good: true,
             text: format!("{what} already is as proposed."),
             record: Some(one.call),
         }),
         // The page of a set that was applied says so, with all that it changed.
-        Some(Done::One(_)) => None,
-        Some(Done::Set(set)) => news_of(&set),
+        Some(AppliedWrite::One(_)) => None,
+        Some(AppliedWrite::Set(set)) => news_of(&set),
     })
 }
 
@@ -170,7 +170,7 @@ fn named<'a>(members: impl Iterator<Item = &'a SetMember>) -> String {
     listed(places.collect())
 }
 
-fn place_of(target: &Target) -> String {
+fn place_of(target: &WriteTarget) -> String {
     format!("{}/{}", text(&target.locale), text(&target.path))
 }
 
@@ -187,7 +187,7 @@ fn listed(places: Vec<String>) -> String {
 /// Takes back the call that applied a set, if that does what a person was shown.
 async fn undone(reviewer: &Reviewer, call: CallId, digest: &str) -> Came {
     let plan = undo_of(call);
-    let is_as_shown = |shown: &Shown| digest_of(shown) == digest;
+    let is_as_shown = |shown: &PreviewToConfirm| digest_of(shown) == digest;
     let writer = &reviewer.bench.writer;
     let done = writer.confirmed(&reviewer.caller, plan, is_as_shown);
     let good = |text, record| News {
@@ -202,21 +202,21 @@ async fn undone(reviewer: &Reviewer, call: CallId, digest: &str) -> Came {
                 "It would take back something else than what you were shown; nothing was sent.",
             ));
         }
-        Some(Done::One(one)) => Some(good(
+        Some(AppliedWrite::One(one)) => Some(good(
             format!("Taken back: {}.", place_of(&one.target)),
             one.call,
         )),
-        Some(Done::Set(set)) if set.outcome == SetOutcome::Applied => {
+        Some(AppliedWrite::Set(set)) if set.outcome == SetOutcome::Applied => {
             let all = named(set.members.iter());
             Some(good(format!("Taken back: {all}."), set.call))
         }
-        Some(Done::Set(set)) => news_of(&set),
+        Some(AppliedWrite::Set(set)) => news_of(&set),
     })
 }
 
 /// The plan that takes back what a call applied, as every undo does.
-pub(super) fn undo_of(call: CallId) -> Plan {
-    Plan::Undo(Undo {
+pub(super) fn undo_of(call: CallId) -> WriteRequest {
+    WriteRequest::Undo(UndoRequest {
         call: call.into(),
         owner: None,
         session: None,
@@ -227,12 +227,12 @@ pub(super) fn undo_of(call: CallId) -> Plan {
 }
 
 /// The digest of a shown undo, which its form carries.
-pub(super) fn digest_of(shown: &Shown) -> String {
+pub(super) fn digest_of(shown: &PreviewToConfirm) -> String {
     let told = match shown {
-        Shown::One(one) => {
+        PreviewToConfirm::One(one) => {
             json!([one.operation.as_str(), one.target, one.changes, one.diff])
         }
-        Shown::Set(set) => {
+        PreviewToConfirm::Set(set) => {
             let line = |line: &SetLine| {
                 json!([
                     line.operation.as_str(),
@@ -267,7 +267,7 @@ pub(super) fn reason(text: &str) -> Result<String, &'static str> {
 ///
 /// # Errors
 /// That there is none, or what keeps it from being read.
-pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<Seen, Failure> {
+pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<ReviewedSet, Failure> {
     let desk = &reviewer.bench.desk;
     let is_meant = |proposal: &Proposal| is_within(reviewer, proposal, &HashSet::new());
     let (review, warnings) = Box::pin(desk.review_with_warnings(id, is_meant)).await?;
@@ -276,7 +276,7 @@ pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<Seen, Fa
     if !is_within(reviewer, &review.proposal, &outside) {
         return Err(none());
     }
-    Ok(Seen { review, warnings })
+    Ok(ReviewedSet { review, warnings })
 }
 
 /// The word for the state of a set, if this reviewer decides about all of its places, by a list of

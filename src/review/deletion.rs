@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-use super::decision::Seen;
-use super::form::Form;
+use super::decision::ReviewedSet;
+use super::form::FormFields;
 use super::markup::{self, Frame, counted, text};
 use super::queue::{place, verb};
 use super::session::SignedIn;
@@ -23,7 +23,10 @@ const MOST_NAMED: usize = 200;
 const TOKEN: &str = "deletes";
 
 /// Lists the changes that delete, numbered from 0, without those left out.
-pub(super) fn deletions(seen: &Seen, left_out: &HashSet<usize>) -> Vec<(usize, ProposedChange)> {
+pub(super) fn deletions(
+    seen: &ReviewedSet,
+    left_out: &HashSet<usize>,
+) -> Vec<(usize, ProposedChange)> {
     let changes = seen.review.proposal.changes().enumerate();
     changes
         .filter(|(number, one)| one.operation.deletes() && !left_out.contains(number))
@@ -33,9 +36,9 @@ pub(super) fn deletions(seen: &Seen, left_out: &HashSet<usize>) -> Vec<(usize, P
 /// Tells whether a form comes from the page that asked.
 pub(super) fn is_confirmed(
     session: &SignedIn,
-    seen: &Seen,
+    seen: &ReviewedSet,
     left_out: &HashSet<usize>,
-    form: &Form,
+    form: &FormFields,
 ) -> bool {
     let words = words(seen, left_out);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -43,7 +46,7 @@ pub(super) fn is_confirmed(
 }
 
 /// All that the token is bound to.
-fn words(seen: &Seen, left_out: &HashSet<usize>) -> Vec<String> {
+fn words(seen: &ReviewedSet, left_out: &HashSet<usize>) -> Vec<String> {
     let mut numbers: Vec<usize> = left_out.iter().copied().collect();
     numbers.sort_unstable();
     let fixed = [
@@ -58,9 +61,9 @@ fn words(seen: &Seen, left_out: &HashSet<usize>) -> Vec<String> {
 /// The page that asks. Its link back has the focus.
 pub(super) fn page(
     session: &SignedIn,
-    seen: &Seen,
+    seen: &ReviewedSet,
     left_out: &HashSet<usize>,
-    form: &Form,
+    form: &FormFields,
     frame: &Frame,
 ) -> Markup {
     let gone = deletions(seen, left_out);
@@ -128,7 +131,7 @@ fn what(one: &ProposedChange) -> Markup {
 }
 
 /// The warnings about what of a deletion does not come back.
-fn losses(seen: &Seen, number: usize) -> impl Iterator<Item = &str> {
+fn losses(seen: &ReviewedSet, number: usize) -> impl Iterator<Item = &str> {
     let is_loss = |code: &str| matches!(Risk::of_warning(code), Risk::Deletes | Risk::LosesForGood);
     seen.warnings
         .iter()

@@ -18,18 +18,18 @@ const NO_LINE_FEED: &str = "\\ No newline at end of file";
 
 /// One row of a difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Row<'a> {
+pub(super) enum DiffRow<'a> {
     /// A sentence about the difference.
     Note(&'a str),
     /// Lines that are the same in both texts and are not shown.
     Gap,
     /// A line, or a piece of a long one.
-    Line(Line<'a>),
+    Line(DiffLine<'a>),
 }
 
 /// What becomes of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum DiffLineKind {
     /// It is in both texts.
     Kept,
     /// It is in the old text only.
@@ -40,9 +40,9 @@ pub(super) enum Fate {
 
 /// A line, or a piece of a long one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line<'a> {
+pub(super) struct DiffLine<'a> {
     /// What becomes of it.
-    pub fate: Fate,
+    pub fate: DiffLineKind,
     /// Its number in the old text; none of a piece that is not the first.
     pub old: Option<usize>,
     /// Its number in the new text; the same.
@@ -53,7 +53,7 @@ pub(super) struct Line<'a> {
     pub lacks_line_feed: bool,
 }
 
-impl Line<'_> {
+impl DiffLine<'_> {
     /// How many bytes of text it shows.
     pub(super) fn bytes(&self) -> usize {
         self.words.iter().map(|(_, word)| word.len()).sum()
@@ -62,37 +62,37 @@ impl Line<'_> {
 
 /// A line of a unified difference, without its sign.
 struct Raw<'a> {
-    fate: Fate,
+    fate: DiffLineKind,
     text: &'a str,
     lacks_line_feed: bool,
 }
 
 /// Some rows of a unified difference, by their numbers from 0.
-pub(super) fn rows(unified: &str, wanted: Range<usize>) -> impl Iterator<Item = Row<'_>> {
+pub(super) fn rows(unified: &str, wanted: Range<usize>) -> impl Iterator<Item = DiffRow<'_>> {
     let (from, most) = (wanted.start, wanted.len());
-    Rows::of(unified, wanted).skip(from).take(most)
+    DiffRowIter::of(unified, wanted).skip(from).take(most)
 }
 
 /// All rows of a unified difference, without marks of words: so many that they are not held.
-pub(super) fn plain_rows(unified: &str) -> impl Iterator<Item = Row<'_>> {
-    Rows::of(unified, 0..0)
+pub(super) fn plain_rows(unified: &str) -> impl Iterator<Item = DiffRow<'_>> {
+    DiffRowIter::of(unified, 0..0)
 }
 
 /// The rows of a unified difference, made as they are asked for.
-struct Rows<'a> {
+struct DiffRowIter<'a> {
     rest: std::iter::Peekable<std::str::SplitTerminator<'a, char>>,
     /// The rows whose words are compared.
     marked: Range<usize>,
     /// How many rows were made.
     made: usize,
     /// The rows that are made and not asked for yet.
-    next: VecDeque<Row<'a>>,
+    next: VecDeque<DiffRow<'a>>,
     /// The run of lines that has begun: lines that go, then lines that come in their place.
     run: Vec<Raw<'a>>,
     bytes_of_run: usize,
     /// Whether the run is so long that its lines are not held until its end.
     is_long: bool,
-    last: Option<Fate>,
+    last: Option<DiffLineKind>,
     /// Whether a hunk has begun.
     has_hunk: bool,
     /// The numbers of the next lines.
@@ -100,7 +100,7 @@ struct Rows<'a> {
     new: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> DiffRowIter<'a> {
     fn of(unified: &'a str, marked: Range<usize>) -> Self {
         Self {
             rest: unified.split_terminator('\n').peekable(),
@@ -136,14 +136,14 @@ impl<'a> Rows<'a> {
                 self.note(line);
                 return true;
             }
-            Some(b'-') => Fate::Removed,
-            Some(b'+') => Fate::Added,
-            _ => Fate::Kept,
+            Some(b'-') => DiffLineKind::Removed,
+            Some(b'+') => DiffLineKind::Added,
+            _ => DiffLineKind::Kept,
         };
         let begins_anew = match self.last {
-            None | Some(Fate::Removed) => fate == Fate::Kept,
-            Some(Fate::Added) => fate != Fate::Added,
-            Some(Fate::Kept) => true,
+            None | Some(DiffLineKind::Removed) => fate == DiffLineKind::Kept,
+            Some(DiffLineKind::Added) => fate != DiffLineKind::Added,
+            Some(DiffLineKind::Kept) => true,
         };
         if begins_anew {
             self.end_run();
@@ -176,7 +176,7 @@ impl<'a> Rows<'a> {
         let (old, new) = (begin('-').unwrap_or(1), begin('+').unwrap_or(1));
         // One that begins with the first line leaves nothing out before it.
         if old > 1 || new > 1 || self.has_hunk {
-            self.push(Row::Gap);
+            self.push(DiffRow::Gap);
         }
         self.has_hunk = true;
         (self.old, self.new) = (old, new);
@@ -186,7 +186,7 @@ impl<'a> Rows<'a> {
     fn note(&mut self, note: &'a str) {
         self.end_run();
         self.last = None;
-        self.push(Row::Note(note));
+        self.push(DiffRow::Note(note));
     }
 
     fn end_run(&mut self) {
@@ -205,10 +205,14 @@ impl<'a> Rows<'a> {
         let pieces = run.iter().map(|raw| raw.text.len() / MOST_OF_ROW + 1);
         let end = self.made + pieces.sum::<usize>();
         let is_wanted = self.made < self.marked.end && end > self.marked.start;
-        let is_pair = run.first().is_some_and(|raw| raw.fate == Fate::Removed)
-            && run.last().is_some_and(|raw| raw.fate == Fate::Added);
+        let is_pair = run
+            .first()
+            .is_some_and(|raw| raw.fate == DiffLineKind::Removed)
+            && run
+                .last()
+                .is_some_and(|raw| raw.fate == DiffLineKind::Added);
         let mut marked = if is_wanted && is_pair && !self.is_long {
-            marked_lines(&texts(Fate::Removed), &texts(Fate::Added))
+            marked_lines(&texts(DiffLineKind::Removed), &texts(DiffLineKind::Added))
         } else {
             Vec::new()
         }
@@ -222,14 +226,14 @@ impl<'a> Rows<'a> {
     }
 
     fn line(&mut self, raw: &Raw<'a>, words: Vec<(bool, &'a str)>) {
-        let is_old = raw.fate != Fate::Added;
-        let is_new = raw.fate != Fate::Removed;
+        let is_old = raw.fate != DiffLineKind::Added;
+        let is_new = raw.fate != DiffLineKind::Removed;
         let (mut old, mut new) = (is_old.then_some(self.old), is_new.then_some(self.new));
         self.old += usize::from(is_old);
         self.new += usize::from(is_new);
         let mut pieces = pieces(words).into_iter().peekable();
         while let Some(words) = pieces.next() {
-            self.push(Row::Line(Line {
+            self.push(DiffRow::Line(DiffLine {
                 fate: raw.fate,
                 old: old.take(),
                 new: new.take(),
@@ -239,16 +243,16 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn push(&mut self, row: Row<'a>) {
+    fn push(&mut self, row: DiffRow<'a>) {
         self.made += 1;
         self.next.push_back(row);
     }
 }
 
-impl<'a> Iterator for Rows<'a> {
-    type Item = Row<'a>;
+impl<'a> Iterator for DiffRowIter<'a> {
+    type Item = DiffRow<'a>;
 
-    fn next(&mut self) -> Option<Row<'a>> {
+    fn next(&mut self) -> Option<DiffRow<'a>> {
         while self.next.is_empty() {
             if !self.take_line() {
                 self.end_run();
@@ -281,21 +285,21 @@ fn pieces(words: Vec<(bool, &str)>) -> Vec<Vec<(bool, &str)>> {
 
 /// Two columns: each row beside the one that took its place.
 pub(super) fn side_by_side<'a, 'b>(
-    rows: &'b [Row<'a>],
-) -> Vec<(Option<&'b Row<'a>>, Option<&'b Row<'a>>)> {
-    let fate = |row: &Row| match row {
-        Row::Gap | Row::Note(_) => Fate::Kept,
-        Row::Line(line) => line.fate,
+    rows: &'b [DiffRow<'a>],
+) -> Vec<(Option<&'b DiffRow<'a>>, Option<&'b DiffRow<'a>>)> {
+    let fate = |row: &DiffRow| match row {
+        DiffRow::Gap | DiffRow::Note(_) => DiffLineKind::Kept,
+        DiffRow::Line(line) => line.fate,
     };
     let mut rest = rows;
     let mut pairs = Vec::new();
     while let Some(first) = rest.first() {
-        let run = |rows: &'b [Row<'a>], of| {
+        let run = |rows: &'b [DiffRow<'a>], of| {
             let end = rows.iter().position(|row| fate(row) != of);
             rows.split_at(end.unwrap_or(rows.len()))
         };
-        let (old, tail) = run(rest, Fate::Removed);
-        let (new, tail) = run(tail, Fate::Added);
+        let (old, tail) = run(rest, DiffLineKind::Removed);
+        let (new, tail) = run(tail, DiffLineKind::Added);
         if old.is_empty() && new.is_empty() {
             pairs.push((Some(first), Some(first)));
             rest = rest.get(1..).unwrap_or_default();

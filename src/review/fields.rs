@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::markup::text;
 
 /// A field's name with its values before and after.
-type Field<'a> = (&'a str, Option<&'a Value>, Option<&'a Value>);
+type FieldChange<'a> = (&'a str, Option<&'a Value>, Option<&'a Value>);
 
 /// The fields as a table.
-pub(super) fn table(values: &[Field]) -> Markup {
+pub(super) fn table(values: &[FieldChange]) -> Markup {
     html! {
         table.fields {
             @for (name, before, after) in values {

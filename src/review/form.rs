@@ -15,9 +15,9 @@ const ARRIVING: Duration = Duration::from_secs(10);
 
 /// The members of a form or of an address, in order.
 #[derive(Debug, Default)]
-pub(super) struct Form(Vec<(String, String)>);
+pub(super) struct FormFields(Vec<(String, String)>);
 
-impl Form {
+impl FormFields {
     /// The form that a body holds.
     ///
     /// # Errors
@@ -72,11 +72,11 @@ impl Form {
 
 #[cfg(test)]
 mod tests {
-    use super::Form;
+    use super::FormFields;
 
     #[test]
     fn members_are_read_as_browsers_write_them() {
-        let form = Form::of_query(Some(
+        let form = FormFields::of_query(Some(
             "why=a+b%26c&leave_out=3&leave_out=1&leave_out=3&unseen=1%2C200&x=",
         ));
         assert_eq!(form.text("why"), "a b&c");
@@ -84,6 +84,6 @@ mod tests {
         assert_eq!(form.number("unseen"), Some(1_200));
         assert_eq!((form.text("x"), form.text("y")), ("", ""));
         assert_eq!(form.number("y"), None);
-        assert_eq!(Form::of_query(None).text("why"), "");
+        assert_eq!(FormFields::of_query(None).text("why"), "");
     }
 }

@@ -1,7 +1,7 @@
 //! People decide: a page in the browser for those who own pages and have no shell.
 //!
 //! One set of routes, mounted by `wikijs-gate review` on loopback for the operator, and by a server
-//! over HTTP for reviewers. Who may come in is the business of [`Doors`]; what a decision does is the
+//! over HTTP for reviewers. Who may come in is the business of [`Authenticator`]; what a decision does is the
 //! way of every write. All but live news and shortcuts works without JavaScript.
 
 mod assets;
@@ -32,8 +32,8 @@ mod under_way;
 mod undoing;
 mod visitor;
 
-pub use auth::{Bench, Doors, Reviewer, SignInId};
-pub use base_url::Place;
-pub use record::{Held, NoReport, ReadReport, Report};
+pub use auth::{Authenticator, Reviewer, SignInId, WikiHandle};
+pub use base_url::ReviewOrigin;
+pub use record::{NoReport, ReadReport, ReportCounts, ReportRequest};
 pub use routes::router;
 pub use visitor::Reviews;

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::form::Form;
+use super::form::FormFields;
 use super::markup::text;
 use crate::audit::Proposal;
 use crate::change::Risk;
@@ -10,7 +10,7 @@ use crate::page::Prefix;
 
 /// Selects sets of the queue; all of them if nothing is named.
 #[derive(Debug, Default)]
-pub(super) struct Narrowing {
+pub(super) struct QueueFilter {
     words: String,
     client: String,
     path: String,
@@ -20,9 +20,9 @@ pub(super) struct Narrowing {
     wrong: Option<&'static str>,
 }
 
-impl Narrowing {
+impl QueueFilter {
     /// That of an address.
-    pub(super) fn of(query: &Form) -> Self {
+    pub(super) fn of(query: &FormFields) -> Self {
         let path = query.text("path").trim().to_owned();
         let below = (!path.is_empty()).then(|| Prefix::sought(&path));
         let risk = Some(query.text("risk")).filter(|risk| !risk.is_empty());

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::difference::{Fate, Row};
+use super::difference::{DiffLineKind, DiffRow};
 
 /// The most rows of a part.
 const MOST_ROWS: usize = 400;
@@ -16,7 +16,7 @@ const BYTES_OF_PAGE: usize = 256 * 1024;
 
 /// A part of one text's difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct DiffPart {
     /// Of which change of the set it is.
     pub change: usize,
     /// Of which of that change's texts.
@@ -35,10 +35,10 @@ pub(super) struct Part {
 pub(super) fn of_text<'a>(
     change: usize,
     text: usize,
-    rows: impl Iterator<Item = Row<'a>>,
+    rows: impl Iterator<Item = DiffRow<'a>>,
     only_mends: bool,
-) -> Vec<Part> {
-    let empty = |begin| Part {
+) -> Vec<DiffPart> {
+    let empty = |begin| DiffPart {
         change,
         text,
         rows: begin..begin,
@@ -49,10 +49,10 @@ pub(super) fn of_text<'a>(
     let (mut parts, mut part) = (Vec::new(), empty(0));
     for (at, row) in rows.enumerate() {
         let (bytes, changed) = match &row {
-            Row::Gap | Row::Note(_) => (0, 0),
-            Row::Line(line) => {
+            DiffRow::Gap | DiffRow::Note(_) => (0, 0),
+            DiffRow::Line(line) => {
                 let is_first = line.old.is_some() || line.new.is_some();
-                let is_changed = line.fate != Fate::Kept && is_first;
+                let is_changed = line.fate != DiffLineKind::Kept && is_first;
                 (line.bytes(), usize::from(is_changed))
             }
         };
@@ -72,7 +72,7 @@ pub(super) fn of_text<'a>(
 
 /// The parts that one page shows, from this one on: at least one, unless there is none. What only
 /// mends links begins a page of its own, since a line says it beside the rest.
-pub(super) fn of_page(parts: &[Part], from: usize) -> Range<usize> {
+pub(super) fn of_page(parts: &[DiffPart], from: usize) -> Range<usize> {
     let from = from.min(parts.len());
     let (mut rows, mut bytes, mut end) = (0, 0, from);
     let only_mends = parts.get(from).is_some_and(|part| part.only_mends);
@@ -98,7 +98,7 @@ pub(super) struct Unseen {
 }
 
 /// What of these parts was not shown, to whom these were.
-pub(super) fn unseen(parts: &[Part], seen: &HashSet<usize>) -> Unseen {
+pub(super) fn unseen(parts: &[DiffPart], seen: &HashSet<usize>) -> Unseen {
     let missing = parts.iter().enumerate();
     let missing = missing.filter(|(at, _)| !seen.contains(at));
     missing.fold(Unseen::default(), |unseen, (at, part)| Unseen {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use super::markup::{self, Frame, client, counted, text, when};
-use super::narrowing::{Narrowing, label};
+use super::narrowing::{QueueFilter, label};
 use crate::audit::{Proposal, ProposalState};
 use crate::change::{Operation, Risk};
 
@@ -15,14 +15,14 @@ const LATELY: usize = 10;
 pub(super) const MOST_WAITING: usize = 200;
 
 /// The sets that a reviewer may see, in the order of the queue.
-pub(super) struct Queue {
+pub(super) struct ReviewQueue {
     /// What waits for a decision, oldest first.
     pub waiting: Vec<Proposal>,
     /// What was decided, newest first.
     pub decided: Vec<Proposal>,
 }
 
-impl Queue {
+impl ReviewQueue {
     /// Sorts all sets that a reviewer may see.
     pub(super) fn of(all: Vec<Proposal>) -> Self {
         let (waiting, mut decided): (Vec<_>, Vec<_>) = all.into_iter().partition(Proposal::is_open);
@@ -34,7 +34,7 @@ impl Queue {
     }
 
     /// Leaves only those that are looked for.
-    pub(super) fn narrow(&mut self, narrowing: &Narrowing) {
+    pub(super) fn narrow(&mut self, narrowing: &QueueFilter) {
         self.waiting.retain(|one| narrowing.takes(one));
         self.decided.retain(|one| narrowing.takes(one));
     }
@@ -56,7 +56,12 @@ impl Queue {
 }
 
 /// The page, with the form that narrows it.
-pub(super) fn page(queue: &Queue, form: &Markup, narrowing: &Narrowing, frame: &Frame) -> Markup {
+pub(super) fn page(
+    queue: &ReviewQueue,
+    form: &Markup,
+    narrowing: &QueueFilter,
+    frame: &Frame,
+) -> Markup {
     let body = html! {
         main #main {
             h1 { "Waiting for a decision" }
@@ -72,7 +77,7 @@ pub(super) fn page(queue: &Queue, form: &Markup, narrowing: &Narrowing, frame: &
 }
 
 /// The part of the page that changes by itself.
-pub(super) fn list(queue: &Queue, narrowing: &Narrowing) -> Markup {
+pub(super) fn list(queue: &ReviewQueue, narrowing: &QueueFilter) -> Markup {
     html! {
         div #queue data-tag=(queue.tag()) data-waiting=(queue.waiting.len()) {
             @if queue.waiting.is_empty() {

@@ -37,7 +37,7 @@ const SHALLOW: [&str; 26] = [
 
 /// Why a text is not rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Plain {
+pub(super) enum NotRenderedReason {
     /// It is too long.
     TooLong,
     /// Its elements are nested too deep, or overlap too often.
@@ -47,20 +47,24 @@ pub(super) enum Plain {
 }
 
 /// The text of a page as HTML that neither runs nor loads anything.
-pub(super) fn rendered(editor: &str, text: &str, address: &str) -> Result<String, Plain> {
+pub(super) fn rendered(
+    editor: &str,
+    text: &str,
+    address: &str,
+) -> Result<String, NotRenderedReason> {
     if text.len() > MOST_BYTES {
-        return Err(Plain::TooLong);
+        return Err(NotRenderedReason::TooLong);
     }
     let html = match editor {
         "markdown" => Cow::Owned(of_markdown(text)),
         "code" | "ckeditor" | "wysiwyg" => Cow::Borrowed(text),
-        _ => return Err(Plain::OtherKind),
+        _ => return Err(NotRenderedReason::OtherKind),
     };
     if html.len() > 4 * MOST_BYTES {
-        return Err(Plain::TooLong);
+        return Err(NotRenderedReason::TooLong);
     }
     if is_tangled(&html) {
-        return Err(Plain::Tangled);
+        return Err(NotRenderedReason::Tangled);
     }
     Ok(in_its_order(&harmless(&html, address)))
 }
@@ -176,7 +180,7 @@ fn harmless(html: &str, address: &str) -> String {
 /// The page.
 pub(super) fn page(
     (id, one, address): (&str, &ProposedChange, &str),
-    shown: &Result<String, Plain>,
+    shown: &Result<String, NotRenderedReason>,
     frame: &Frame,
 ) -> Markup {
     let body = html! {
@@ -191,9 +195,9 @@ pub(super) fn page(
                 Ok(html) => article.rendered dir="auto" { (PreEscaped(html)) },
                 Err(why) => p.empty {
                     @match why {
-                        Plain::TooLong => "The text is too long to be rendered here.",
-                        Plain::Tangled => "The text's elements are nested too deep to be rendered here.",
-                        Plain::OtherKind => "Text of this editor is not rendered here.",
+                        NotRenderedReason::TooLong => "The text is too long to be rendered here.",
+                        NotRenderedReason::Tangled => "The text's elements are nested too deep to be rendered here.",
+                        NotRenderedReason::OtherKind => "Text of this editor is not rendered here.",
                     }
                 },
             }
@@ -207,7 +211,7 @@ pub(super) fn page(
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{MOST_BYTES, Plain, rendered};
+    use super::{MOST_BYTES, NotRenderedReason, rendered};
 
     const HERE: &str = "https://wiki.example.com/en/docs/a";
 
@@ -291,13 +295,19 @@ mod tests {
             html("<p><img alt=a src=\"https://x.example/y.png\"> z</p>"),
             "<p><code>[image: https://x.example/y.png]</code> z</p>"
         );
-        assert_eq!(rendered("asciidoc", "x", HERE), Err(Plain::OtherKind));
+        assert_eq!(
+            rendered("asciidoc", "x", HERE),
+            Err(NotRenderedReason::OtherKind)
+        );
     }
 
     #[test]
     fn what_would_cost_more_than_its_length_is_not_rendered() {
         let long = "x".repeat(5 << 20);
-        assert_eq!(rendered("markdown", &long, HERE), Err(Plain::TooLong));
+        assert_eq!(
+            rendered("markdown", &long, HERE),
+            Err(NotRenderedReason::TooLong)
+        );
         let formats: Vec<String> = (0..1_000).map(|at| format!("<b a={at}>")).collect();
         let formats = formats.concat();
         for text in [
@@ -306,7 +316,10 @@ mod tests {
             "<b><p>".repeat(1_000),
             format!("{formats}{}", "<p>".repeat(1_000)),
         ] {
-            assert_eq!(rendered("code", &text, HERE), Err(Plain::Tangled));
+            assert_eq!(
+                rendered("code", &text, HERE),
+                Err(NotRenderedReason::Tangled)
+            );
         }
         let quotes = ">".repeat(MOST_BYTES);
         assert!(rendered("markdown", &quotes, HERE).is_err());

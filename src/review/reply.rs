@@ -9,7 +9,7 @@ use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use hyper::body::{Frame, SizeHint};
 use maud::Markup;
 
-use crate::render_budget::{self, Room};
+use crate::render_budget::{self, BudgetPermit};
 
 /// Nothing is loaded from elsewhere, nothing is sent elsewhere, nothing frames the page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
@@ -19,44 +19,46 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 const MOST_OF_PIECE: usize = 64 * 1024;
 
 /// An answer that is under way.
-pub(super) type Reply = Response<Body>;
+pub(super) type BrowserResponse = Response<Body>;
 
 /// A page.
-pub(super) fn page(status: StatusCode, markup: Markup) -> Reply {
+pub(super) fn page(status: StatusCode, markup: Markup) -> BrowserResponse {
     whole(status, "text/html; charset=utf-8", markup.into_string())
 }
 
 /// A word for the page's own script.
-pub(super) fn text(word: &'static str) -> Reply {
+pub(super) fn text(word: &'static str) -> BrowserResponse {
     whole(StatusCode::OK, "text/plain; charset=utf-8", word.to_owned())
 }
 
 /// A text to read or to save.
-pub(super) fn plain(text: String) -> Reply {
+pub(super) fn plain(text: String) -> BrowserResponse {
     whole(StatusCode::OK, "text/plain; charset=utf-8", text)
 }
 
 /// An image that a change uploads.
-pub(super) fn picture(mime: &'static str, bytes: Vec<u8>) -> Reply {
+pub(super) fn picture(mime: &'static str, bytes: Vec<u8>) -> BrowserResponse {
     whole(StatusCode::OK, mime, bytes)
 }
 
 /// An answer, whichever way it came about; what it compares has room until then.
-pub(super) async fn answer(work: impl Future<Output = Result<Reply, Reply>>) -> Reply {
+pub(super) async fn answer(
+    work: impl Future<Output = Result<BrowserResponse, BrowserResponse>>,
+) -> BrowserResponse {
     // A handler's future is large where a write is made in it.
     let answered = render_budget::within(work).await;
     answered.unwrap_or_else(|reply| reply)
 }
 
 /// A file that belongs to all pages.
-pub(super) fn asset(kind: &'static str, text: &'static str) -> Reply {
+pub(super) fn asset(kind: &'static str, text: &'static str) -> BrowserResponse {
     let mut reply = whole(StatusCode::OK, kind, text.to_owned());
     set(&mut reply, header::CACHE_CONTROL, "private, max-age=60");
     reply
 }
 
 /// The browser goes on to another page of ours, by GET.
-pub(super) fn see_other(place: &str) -> Reply {
+pub(super) fn see_other(place: &str) -> BrowserResponse {
     let mut reply = whole(
         StatusCode::SEE_OTHER,
         "text/plain; charset=utf-8",
@@ -67,7 +69,7 @@ pub(super) fn see_other(place: &str) -> Reply {
 }
 
 /// What is shown is what was shown before.
-pub(super) fn not_modified(tag: &str) -> Reply {
+pub(super) fn not_modified(tag: &str) -> BrowserResponse {
     let mut reply = whole(
         StatusCode::NOT_MODIFIED,
         "text/plain; charset=utf-8",
@@ -78,19 +80,19 @@ pub(super) fn not_modified(tag: &str) -> Reply {
 }
 
 /// Sets a header; a text that can be none is left out.
-pub(super) fn set(reply: &mut Reply, name: HeaderName, value: &str) {
+pub(super) fn set(reply: &mut BrowserResponse, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         reply.headers_mut().insert(name, value);
     }
 }
 
 /// A body that keeps its room in memory until it is sent.
-struct Sent {
+struct BudgetedBody {
     rest: Bytes,
-    _room: Room,
+    _room: BudgetPermit,
 }
 
-impl HttpBody for Sent {
+impl HttpBody for BudgetedBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -111,10 +113,10 @@ impl HttpBody for Sent {
     }
 }
 
-fn whole(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Reply {
+fn whole(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> BrowserResponse {
     let rest = body.into();
     let body = match render_budget::keep_for_answer(rest.len()) {
-        Some(room) => Body::new(Sent { rest, _room: room }),
+        Some(room) => Body::new(BudgetedBody { rest, _room: room }),
         None => Body::from(rest),
     };
     let mut reply = Response::new(body);

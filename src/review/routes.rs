@@ -9,17 +9,19 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::routing::get;
 
 use super::assets;
-use super::base_url::Place;
+use super::base_url::ReviewOrigin;
 use super::deciding::{self, DECIDED};
 use super::decision;
-use super::form::Form;
+use super::form::FormFields;
 use super::markup::{self, Frame};
-use super::narrowing::Narrowing;
+use super::narrowing::QueueFilter;
 use super::queue;
 use super::record;
 use super::rendered;
-use super::reply::{Reply, answer, not_modified, page, picture, plain, see_other, set, text};
-use super::set_parts::{self, Given};
+use super::reply::{
+    BrowserResponse, answer, not_modified, page, picture, plain, see_other, set, text,
+};
+use super::set_parts::{self, ReviewerInput};
 use super::sign_in;
 use super::undoing;
 use super::visitor::{Reviews, broken, failed, no_set};
@@ -43,15 +45,15 @@ pub fn router(reviews: Arc<Reviews>) -> Router {
         .with_state(reviews)
 }
 
-type Site = State<Arc<Reviews>>;
+type ReviewRouteState = State<Arc<Reviews>>;
 
-async fn show_queue(State(reviews): Site, request: Request) -> Reply {
+async fn show_queue(State(reviews): ReviewRouteState, request: Request) -> BrowserResponse {
     let (request, _) = request.into_parts();
     answer(async {
         let visitor = reviews.enter(&request)?;
-        let query = Form::of_query(request.uri.query());
+        let query = FormFields::of_query(request.uri.query());
         let mut queue = reviews.queue_of(&visitor).await?;
-        let narrowing = Narrowing::of(&query);
+        let narrowing = QueueFilter::of(&query);
         let form = narrowing.form(&queue.waiting);
         queue.narrow(&narrowing);
         if query.text("part") != "list" {
@@ -74,11 +76,15 @@ async fn show_queue(State(reviews): Site, request: Request) -> Reply {
     .await
 }
 
-async fn show_set(State(reviews): Site, Path(id): Path<String>, request: Request) -> Reply {
+async fn show_set(
+    State(reviews): ReviewRouteState,
+    Path(id): Path<String>,
+    request: Request,
+) -> BrowserResponse {
     let (request, _) = request.into_parts();
     answer(async {
         let mut visitor = reviews.enter(&request)?;
-        let query = Form::of_query(request.uri.query());
+        let query = FormFields::of_query(request.uri.query());
         if let view @ ("one" | "two") = query.text("view") {
             visitor.session.is_side_by_side = view == "two";
             reviews
@@ -106,7 +112,7 @@ async fn show_set(State(reviews): Site, Path(id): Path<String>, request: Request
         if let Some(after) = &mut after {
             after.has_focus = !query.text(DECIDED).is_empty();
         }
-        let given = Given {
+        let given = ReviewerInput {
             left_out: &left_out,
             wrong: None,
             reason: None,
@@ -121,10 +127,10 @@ async fn show_set(State(reviews): Site, Path(id): Path<String>, request: Request
 
 /// The new text of one change, about as it will look.
 async fn show_new_text(
-    State(reviews): Site,
+    State(reviews): ReviewRouteState,
     Path((id, number)): Path<(String, usize)>,
     request: Request,
-) -> Reply {
+) -> BrowserResponse {
     let (request, _) = request.into_parts();
     answer(async {
         let visitor = reviews.enter(&request)?;
@@ -151,10 +157,10 @@ async fn show_new_text(
 
 /// The image that one change uploads.
 async fn show_picture(
-    State(reviews): Site,
+    State(reviews): ReviewRouteState,
     Path((id, number)): Path<(String, usize)>,
     request: Request,
-) -> Reply {
+) -> BrowserResponse {
     let (request, _) = request.into_parts();
     answer(async {
         let visitor = reviews.enter(&request)?;
@@ -168,11 +174,11 @@ async fn show_picture(
     .await
 }
 
-async fn ask_sign_in(State(reviews): Site, request: Request) -> Reply {
+async fn ask_sign_in(State(reviews): ReviewRouteState, request: Request) -> BrowserResponse {
     let (request, _) = request.into_parts();
     answer(async {
         reviews.is_meant(&request.headers)?;
-        let query = Form::of_query(request.uri.query());
+        let query = FormFields::of_query(request.uri.query());
         let secret = query.text("link");
         if secret.is_empty() {
             return Ok(page(StatusCode::UNAUTHORIZED, sign_in::needed()));
@@ -187,11 +193,11 @@ async fn ask_sign_in(State(reviews): Site, request: Request) -> Reply {
     .await
 }
 
-async fn sign_in(State(reviews): Site, request: Request) -> Reply {
+async fn sign_in(State(reviews): ReviewRouteState, request: Request) -> BrowserResponse {
     let (request, body) = request.into_parts();
     answer(async {
         reviews.is_meant(&request.headers)?;
-        let is_own = Place::is_own(&request.headers);
+        let is_own = ReviewOrigin::is_own(&request.headers);
         let form = reviews.form(body).await?;
         let reviewer = if is_own {
             reviews.doors.take_link(form.text("link")).await
@@ -214,7 +220,7 @@ async fn sign_in(State(reviews): Site, request: Request) -> Reply {
     .await
 }
 
-async fn sign_out(State(reviews): Site, request: Request) -> Reply {
+async fn sign_out(State(reviews): ReviewRouteState, request: Request) -> BrowserResponse {
     answer(async {
         let is_secure = reviews.place.is_secure_for(request.extensions());
         let (visitor, _) = reviews.enter_by_form(request).await?;
@@ -227,7 +233,11 @@ async fn sign_out(State(reviews): Site, request: Request) -> Reply {
     .await
 }
 
-async fn asset(State(reviews): Site, Path(name): Path<String>, headers: HeaderMap) -> Reply {
+async fn asset(
+    State(reviews): ReviewRouteState,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> BrowserResponse {
     let asset = reviews.is_meant(&headers).map(|()| assets::of_name(&name));
     match asset {
         Ok(Some(asset)) => asset,
@@ -239,7 +249,7 @@ async fn asset(State(reviews): Site, Path(name): Path<String>, headers: HeaderMa
     }
 }
 
-fn wrong_link(reviews: &Reviews) -> Reply {
+fn wrong_link(reviews: &Reviews) -> BrowserResponse {
     let status = if reviews.wrong_links.count() {
         StatusCode::TOO_MANY_REQUESTS
     } else {

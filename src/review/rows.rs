@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::difference::{Fate, Line, Row, side_by_side};
+use super::difference::{DiffLine, DiffLineKind, DiffRow, side_by_side};
 use super::markup::text;
 
 /// Rows of a difference, in one column or two.
-pub(super) fn table(rows: &[Row], is_side_by_side: bool) -> Markup {
+pub(super) fn table(rows: &[DiffRow], is_side_by_side: bool) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="difference" {
             @if is_side_by_side {
@@ -24,12 +24,12 @@ pub(super) fn table(rows: &[Row], is_side_by_side: bool) -> Markup {
     }
 }
 
-fn row_of_one(row: &Row) -> Markup {
+fn row_of_one(row: &DiffRow) -> Markup {
     html! {
         @match row {
-            Row::Note(note) => tr.gap { td.no {} td.no {} td { (text(note)) } },
-            Row::Gap => tr.gap { td.no {} td.no {} td { "⋯" } },
-            Row::Line(line) => tr class=(word(line.fate)) {
+            DiffRow::Note(note) => tr.gap { td.no {} td.no {} td { (text(note)) } },
+            DiffRow::Gap => tr.gap { td.no {} td.no {} td { "⋯" } },
+            DiffRow::Line(line) => tr class=(word(line.fate)) {
                 td.no data-no=[line.old] {}
                 td.no data-no=[line.new] {}
                 (code(line))
@@ -39,13 +39,13 @@ fn row_of_one(row: &Row) -> Markup {
 }
 
 /// One column of two.
-fn half(row: Option<&Row>, is_old: bool) -> Markup {
+fn half(row: Option<&DiffRow>, is_old: bool) -> Markup {
     html! {
         @match row {
             None => { td.no.none {} td.none {} },
-            Some(Row::Note(note)) => { td.no {} td.gap { @if is_old { (text(note)) } } },
-            Some(Row::Gap) => { td.no {} td.gap { "⋯" } },
-            Some(Row::Line(line)) => {
+            Some(DiffRow::Note(note)) => { td.no {} td.gap { @if is_old { (text(note)) } } },
+            Some(DiffRow::Gap) => { td.no {} td.gap { "⋯" } },
+            Some(DiffRow::Line(line)) => {
                 td.no data-no=[if is_old { line.old } else { line.new }] {}
                 (code(line))
             },
@@ -53,7 +53,7 @@ fn half(row: Option<&Row>, is_old: bool) -> Markup {
     }
 }
 
-fn code(line: &Line) -> Markup {
+fn code(line: &DiffLine) -> Markup {
     let words = html! {
         @for (is_marked, word) in &line.words {
             @if *is_marked { mark { (text(word)) } } @else { (text(word)) }
@@ -63,18 +63,18 @@ fn code(line: &Line) -> Markup {
     html! {
         td class=(format!("code {}", word(line.fate))) dir="auto" {
             @match line.fate {
-                Fate::Kept => (words),
-                Fate::Removed => del { (words) },
-                Fate::Added => ins { (words) },
+                DiffLineKind::Kept => (words),
+                DiffLineKind::Removed => del { (words) },
+                DiffLineKind::Added => ins { (words) },
             }
         }
     }
 }
 
-const fn word(fate: Fate) -> &'static str {
+const fn word(fate: DiffLineKind) -> &'static str {
     match fate {
-        Fate::Kept => "kept",
-        Fate::Removed => "removed",
-        Fate::Added => "added",
+        DiffLineKind::Kept => "kept",
+        DiffLineKind::Removed => "removed",
+        DiffLineKind::Added => "added",
     }
 }

@@ -85,9 +85,9 @@ impl SignedIn {
 
 /// All signed-in browsers of one page; they end with the process.
 #[derive(Debug, Default)]
-pub(super) struct Sessions(Mutex<Vec<Session>>);
+pub(super) struct BrowserSessions(Mutex<Vec<Session>>);
 
-impl Sessions {
+impl BrowserSessions {
     /// Opens a session; gives the cookie's value.
     ///
     /// # Errors
@@ -227,7 +227,7 @@ fn digest(cookie: &str) -> [u8; 32] {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{IDLE, LONGEST, MOST_SESSIONS, Sessions, SignInId, digest};
+    use super::{BrowserSessions, IDLE, LONGEST, MOST_SESSIONS, SignInId, digest};
     use crate::audit::ProposalId;
 
     fn of(person: &str) -> SignInId {
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_session_in_use_ends_after_seven_days() {
-        let sessions = Sessions::default();
+        let sessions = BrowserSessions::default();
         let cookie = digest(&sessions.open(&of("a")).unwrap());
         let opened = Instant::now();
         let step = IDLE.checked_sub(Duration::from_mins(1)).unwrap();
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_session_ends_twelve_hours_after_its_last_use() {
-        let sessions = Sessions::default();
+        let sessions = BrowserSessions::default();
         let cookie = digest(&sessions.open(&of("a")).unwrap());
         let almost = IDLE.checked_sub(Duration::from_mins(1)).unwrap();
         let used = Instant::now() + almost;
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_cookie_opens_its_own_session_until_that_is_closed() {
-        let sessions = Sessions::default();
+        let sessions = BrowserSessions::default();
         let (one, other) = (
             sessions.open(&of("a")).unwrap(),
             sessions.open(&of("b")).unwrap(),
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_token_for_one_decision_is_of_its_session_and_its_words() {
-        let sessions = Sessions::default();
+        let sessions = BrowserSessions::default();
         let (one, other) = (
             sessions.open(&of("a")).unwrap(),
             sessions.open(&of("a")).unwrap(),
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn what_was_seen_counts_for_the_set_as_it_was_shown() {
-        let sessions = Sessions::default();
+        let sessions = BrowserSessions::default();
         let cookie = sessions.open(&of("a")).unwrap();
         let own = sessions.of(&cookie).unwrap();
         let id = ProposalId::new().unwrap();
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn the_session_used_longest_ago_gives_way() {
-        let sessions = Sessions::default();
+        let sessions = BrowserSessions::default();
         let (first, second) = (
             sessions.open(&of("a")).unwrap(),
             sessions.open(&of("b")).unwrap(),

@@ -10,8 +10,8 @@ use super::markup::{self, Frame, client, counted, text, when};
 use super::queue::{marks, place, verb, what};
 use super::rows::table;
 use super::session::short_digest;
-use super::set_parts::Shown;
-use super::set_view::{Change, Text};
+use super::set_parts::SetPageModel;
+use super::set_view::{ChangeView, FieldDiff};
 use super::standing::{conflict, hindrance, state};
 use crate::audit::Proposal;
 use crate::change::{Operation, Risk};
@@ -19,7 +19,7 @@ use crate::gates::LinkLeft;
 use crate::page::is_picture;
 
 /// The page.
-pub(super) fn page(shown: &Shown, frame: &Frame) -> Markup {
+pub(super) fn page(shown: &SetPageModel, frame: &Frame) -> Markup {
     let sheet = shown.sheet;
     let proposal = &sheet.review.proposal;
     let body = html! {
@@ -53,7 +53,7 @@ pub(super) fn page(shown: &Shown, frame: &Frame) -> Markup {
 }
 
 /// The hidden members of both forms.
-fn hidden(shown: &Shown) -> Markup {
+fn hidden(shown: &SetPageModel) -> Markup {
     html! {
         input type="hidden" name="form_token" value=(shown.form_token);
         input type="hidden" name="digest" value=(shown.sheet.review.digest);
@@ -65,7 +65,7 @@ fn risks(risks: &BTreeSet<Risk>) -> Markup {
     html! { @if !risks.is_empty() { p.risks { (marks(risks)) } } }
 }
 
-fn head(shown: &Shown) -> Markup {
+fn head(shown: &SetPageModel) -> Markup {
     let sheet = shown.sheet;
     let proposal = &sheet.review.proposal;
     let (asked, mending) = sheet.counts();
@@ -102,11 +102,11 @@ fn head(shown: &Shown) -> Markup {
     }
 }
 
-fn changes(shown: &Shown) -> Markup {
+fn changes(shown: &SetPageModel) -> Markup {
     let sheet = shown.sheet;
     let numbered = || sheet.changes.iter().enumerate();
     let is_list = sheet.changes.len() > 1;
-    let mends = |change: &Change| change.proposed.links_mended.is_some();
+    let mends = |change: &ChangeView| change.proposed.links_mended.is_some();
     html! {
         @if !sheet.parts.is_empty() {
             p.views {
@@ -132,7 +132,7 @@ fn changes(shown: &Shown) -> Markup {
 }
 
 /// One change.
-fn one(shown: &Shown, number: usize, change: &Change, is_list: bool) -> Markup {
+fn one(shown: &SetPageModel, number: usize, change: &ChangeView, is_list: bool) -> Markup {
     let proposed = &change.proposed;
     let id = format!("change-{number}");
     let is_left_out = shown
@@ -183,7 +183,7 @@ fn one(shown: &Shown, number: usize, change: &Change, is_list: bool) -> Markup {
 }
 
 /// The difference of one text, as far as this page shows it.
-fn one_text(shown: &Shown, change: usize, at: usize, of: &Text) -> Markup {
+fn one_text(shown: &SetPageModel, change: usize, at: usize, of: &FieldDiff) -> Markup {
     let own = shown.sheet.parts.iter().enumerate();
     let own = own.filter(|(_, part)| part.change == change && part.text == at);
     html! {
@@ -206,7 +206,7 @@ fn one_text(shown: &Shown, change: usize, at: usize, of: &Text) -> Markup {
 }
 
 /// Where the rest of the differences is.
-fn more(shown: &Shown) -> Markup {
+fn more(shown: &SetPageModel) -> Markup {
     let end = shown.parts.end;
     let Some(next) = shown.sheet.parts.get(end) else {
         return html! {};
@@ -279,7 +279,7 @@ fn links_without(links: &[LinkLeft]) -> Markup {
 }
 
 /// What a person can decide.
-fn decide(shown: &Shown) -> Markup {
+fn decide(shown: &SetPageModel) -> Markup {
     let sheet = shown.sheet;
     let hindered = || {
         let changes = sheet.changes.iter().map(|change| change.reviewed);

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::part::Unseen;
 use super::queue::place;
-use super::set_view::Sheet;
+use super::set_view::SetView;
 use crate::audit::{CallId, Proposal};
 use crate::error::Code;
 use crate::gates::LinkLeft;
@@ -22,9 +22,9 @@ const MOST_NAMED: usize = 20;
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own about the person or the set"
 )]
-pub(super) struct Shown<'a> {
+pub(super) struct SetPageModel<'a> {
     /// The set.
-    pub sheet: &'a Sheet<'a>,
+    pub sheet: &'a SetView<'a>,
     /// The warnings about it.
     pub warnings: &'a [ReviewWarning],
     /// Which parts of its differences.
@@ -40,7 +40,7 @@ pub(super) struct Shown<'a> {
     /// Whether the person applies; else, in a dry run, they only reject.
     pub may_apply: bool,
     /// The person's own input.
-    pub given: Given<'a>,
+    pub given: ReviewerInput<'a>,
     /// True while a decision on it is carried out from this page.
     pub is_under_way: bool,
     /// How many of its changes are made, while that is so.
@@ -49,7 +49,7 @@ pub(super) struct Shown<'a> {
 
 /// The person's input with the last decision, or in the address.
 #[derive(Clone, Copy)]
-pub(super) struct Given<'a> {
+pub(super) struct ReviewerInput<'a> {
     /// The changes that they leave out.
     pub left_out: &'a HashSet<usize>,
     /// The fault of the last decision.
@@ -75,7 +75,7 @@ pub(super) struct After {
     pub next: Option<Proposal>,
 }
 
-impl Shown<'_> {
+impl SetPageModel<'_> {
     /// Tells whether the person can decide on it now.
     pub(super) fn can_decide(&self) -> bool {
         let review = self.sheet.review;

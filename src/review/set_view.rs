@@ -3,26 +3,26 @@
 use serde_json::Value;
 
 use super::difference::plain_rows;
-use super::part::{self, Part};
+use super::part::{self, DiffPart};
 use crate::audit::ProposedChange;
 use crate::page::Field;
 use crate::write::{Review, Reviewed};
 
 /// A set as it is shown.
 #[derive(Debug)]
-pub(super) struct Sheet<'a> {
+pub(super) struct SetView<'a> {
     /// The set, and what is known of it.
     pub review: &'a Review,
     /// Its changes, in order.
-    pub changes: Vec<Change<'a>>,
+    pub changes: Vec<ChangeView<'a>>,
     /// All parts of their differences, in the order in which they are shown: those of what was
     /// asked for, then those of what only mends links.
-    pub parts: Vec<Part>,
+    pub parts: Vec<DiffPart>,
 }
 
 /// A change of a set as it is shown.
 #[derive(Debug)]
-pub(super) struct Change<'a> {
+pub(super) struct ChangeView<'a> {
     /// What is on record of it.
     pub proposed: ProposedChange,
     /// What it does, and whether it can be made as things are.
@@ -30,36 +30,36 @@ pub(super) struct Change<'a> {
     /// Its changed fields that are no long texts, with their values before and after.
     pub values: Vec<(&'a str, Option<&'a Value>, Option<&'a Value>)>,
     /// Its long texts that differ.
-    pub texts: Vec<Text<'a>>,
+    pub texts: Vec<FieldDiff<'a>>,
 }
 
 /// A long text that differs: the content, or styles or scripts.
 #[derive(Debug)]
-pub(super) struct Text<'a> {
+pub(super) struct FieldDiff<'a> {
     /// The field's name.
     pub field: &'a str,
     /// Its difference.
     pub diff: &'a str,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> SetView<'a> {
     /// The sheet of a set.
     pub(super) fn of(review: &'a Review) -> Self {
         let reviewed = std::iter::once(&review.change).chain(&review.others);
-        let changes: Vec<Change<'a>> = review
+        let changes: Vec<ChangeView<'a>> = review
             .proposal
             .changes()
             .zip(reviewed)
-            .map(|(proposed, reviewed)| Change::of(proposed, reviewed))
+            .map(|(proposed, reviewed)| ChangeView::of(proposed, reviewed))
             .collect();
-        let of_change = |(number, change): (usize, &Change)| -> Vec<Part> {
+        let of_change = |(number, change): (usize, &ChangeView)| -> Vec<DiffPart> {
             let only_mends = change.proposed.links_mended.is_some();
             let texts = change.texts.iter().enumerate();
             texts
                 .flat_map(|(text, of)| part::of_text(number, text, plain_rows(of.diff), only_mends))
                 .collect()
         };
-        let mut parts: Vec<Part> = changes.iter().enumerate().flat_map(of_change).collect();
+        let mut parts: Vec<DiffPart> = changes.iter().enumerate().flat_map(of_change).collect();
         // A stable sort: within each kind the order of the set stays.
         parts.sort_by_key(|part| part.only_mends);
         Self {
@@ -71,24 +71,24 @@ impl<'a> Sheet<'a> {
 
     /// How many of its changes were asked for, and how many only mend links.
     pub(super) fn counts(&self) -> (usize, usize) {
-        let only_mends = |change: &&Change| change.proposed.links_mended.is_some();
+        let only_mends = |change: &&ChangeView| change.proposed.links_mended.is_some();
         let mending = self.changes.iter().filter(only_mends).count();
         (self.changes.len() - mending, mending)
     }
 }
 
-impl<'a> Change<'a> {
+impl<'a> ChangeView<'a> {
     fn of(proposed: ProposedChange, reviewed: &'a Reviewed) -> Self {
         // What is made is the merged change, where the page was changed since.
         let made = reviewed.merged.as_deref().unwrap_or(reviewed);
-        let mut texts = vec![Text {
+        let mut texts = vec![FieldDiff {
             field: Field::Content.name(),
             diff: &made.diff,
         }];
         let mut values = Vec::new();
         for (field, states) in &made.changes {
             match states.get("diff").and_then(Value::as_str) {
-                Some(diff) => texts.push(Text { field, diff }),
+                Some(diff) => texts.push(FieldDiff { field, diff }),
                 None => values.push((&**field, states.get("before"), states.get("after"))),
             }
         }

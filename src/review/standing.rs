@@ -7,8 +7,8 @@ use super::difference::rows;
 use super::markup::{record_of, text, when};
 use super::queue::what;
 use super::rows::table;
-use super::set_parts::{After, Shown};
-use super::set_view::Change;
+use super::set_parts::{After, SetPageModel};
+use super::set_view::ChangeView;
 use crate::audit::{CallId, ProposalState};
 use crate::notice::Progress;
 use crate::page::Date;
@@ -17,7 +17,7 @@ use crate::page::Date;
 const MOST_CONFLICTS: usize = 50;
 
 /// Renders the decision, and the way on from it.
-pub(super) fn state(shown: &Shown) -> Markup {
+pub(super) fn state(shown: &SetPageModel) -> Markup {
     let proposal = &shown.sheet.review.proposal;
     html! {
         @match &proposal.state {
@@ -47,7 +47,7 @@ pub(super) fn state(shown: &Shown) -> Markup {
 }
 
 /// Names the pages that were changed and left out, and links to the record and to the undo.
-fn applied(shown: &Shown, decided: &Date, applied_by: CallId) -> Markup {
+fn applied(shown: &SetPageModel, decided: &Date, applied_by: CallId) -> Markup {
     let proposal = &shown.sheet.review.proposal;
     let numbers = |(number, _): (usize, _)| number;
     let has_left_out = !proposal.state.left_out().is_empty();
@@ -75,13 +75,13 @@ fn applied(shown: &Shown, decided: &Date, applied_by: CallId) -> Markup {
 }
 
 /// Why nothing of it can be decided now, or which of its pages stand against it.
-pub(super) fn hindrance(shown: &Shown) -> Markup {
+pub(super) fn hindrance(shown: &SetPageModel) -> Markup {
     let sheet = shown.sheet;
     if !sheet.review.proposal.is_open() {
         return html! {};
     }
     let numbered = sheet.changes.iter().enumerate();
-    let of_change: Vec<(usize, &Change)> = numbered
+    let of_change: Vec<(usize, &ChangeView)> = numbered
         .filter(|(_, change)| change.reviewed.hindrance.is_some())
         .collect();
     html! {
@@ -123,7 +123,7 @@ pub(super) fn hindrance(shown: &Shown) -> Markup {
 
 /// Why a change cannot be made as things are, and what changed since; what the two give together
 /// stands where its difference stands.
-pub(super) fn conflict(change: &Change) -> Markup {
+pub(super) fn conflict(change: &ChangeView) -> Markup {
     let reviewed = change.reviewed;
     html! {
         @if let Some(failure) = &reviewed.hindrance {

@@ -10,9 +10,9 @@ use crate::notice::{self, Progress};
 
 /// The sets that are being applied from this page, each with how far it is.
 #[derive(Debug, Clone, Default)]
-pub(super) struct UnderWay(Arc<Mutex<HashMap<ProposalId, watch::Receiver<Progress>>>>);
+pub(super) struct RunningSets(Arc<Mutex<HashMap<ProposalId, watch::Receiver<Progress>>>>);
 
-impl UnderWay {
+impl RunningSets {
     /// Runs the work that applies a set, and knows until its end how far it is.
     pub(super) async fn count<T>(&self, id: ProposalId, work: impl Future<Output = T>) -> T {
         let (counter, far) = watch::channel(Progress::default());
@@ -42,7 +42,7 @@ impl UnderWay {
 }
 
 /// Forgets a set, however its work ends.
-struct Ends<'a>(&'a UnderWay, ProposalId);
+struct Ends<'a>(&'a RunningSets, ProposalId);
 
 impl Drop for Ends<'_> {
     fn drop(&mut self) {
@@ -52,13 +52,13 @@ impl Drop for Ends<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::UnderWay;
+    use super::RunningSets;
     use crate::audit::ProposalId;
     use crate::notice::Progress;
 
     #[tokio::test]
     async fn a_set_is_counted_until_its_work_ends() {
-        let (sets, id) = (UnderWay::default(), ProposalId::new().unwrap());
+        let (sets, id) = (RunningSets::default(), ProposalId::new().unwrap());
         let far = || sets.of(id).map(|far| (far.done, far.of));
         let work = async {
             assert_eq!(far(), None);

@@ -8,18 +8,18 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::deciding::{decided, let_go, wait};
-use super::decision::{self, Decision, Seen};
+use super::decision::{self, ReviewDecision, ReviewedSet};
 use super::difference::rows;
 use super::fields;
 use super::markup::{self, Frame, counted, text};
 use super::queue::verb;
-use super::reply::{Reply, answer, page, see_other};
+use super::reply::{BrowserResponse, answer, page, see_other};
 use super::rows::table;
 use super::set_parts::After;
 use super::visitor::{Reviews, Visitor, busy, no_set};
 use crate::audit::{CallId, Outcome, ProposalId, ProposalState};
 use crate::change::{Operation, Warning};
-use crate::write::{Shown, Target};
+use crate::write::{PreviewToConfirm, WriteTarget};
 
 /// The member of the form that carries the token.
 const TOKEN: &str = "undoes";
@@ -33,8 +33,8 @@ const SHOWN: &str = "shown";
 pub(super) async fn after(
     reviews: &Reviews,
     visitor: &Visitor,
-    seen: &Seen,
-) -> Result<Option<After>, Reply> {
+    seen: &ReviewedSet,
+) -> Result<Option<After>, BrowserResponse> {
     let proposal = &seen.review.proposal;
     let mut after = After::default();
     match &proposal.state {
@@ -62,7 +62,7 @@ pub(super) async fn ask(
     State(reviews): State<Arc<Reviews>>,
     Path(id): Path<String>,
     request: Request,
-) -> Reply {
+) -> BrowserResponse {
     let (request, _) = request.into_parts();
     answer(async {
         let visitor = reviews.enter(&request)?;
@@ -77,7 +77,7 @@ pub(super) async fn undo(
     State(reviews): State<Arc<Reviews>>,
     Path(id): Path<String>,
     request: Request,
-) -> Reply {
+) -> BrowserResponse {
     answer(async {
         let (visitor, form) = reviews.enter_by_form(request).await?;
         let seen = reviews.found(&visitor, &id).await?;
@@ -90,7 +90,7 @@ pub(super) async fn undo(
             let again = shown(&reviews, &visitor, &seen, StatusCode::CONFLICT, Some(wrong));
             return again.await;
         }
-        let decision = Decision::Undo { call, digest };
+        let decision = ReviewDecision::Undo { call, digest };
         let proposal = let_go(seen);
         match wait(&reviews, &visitor, &proposal, decision).await {
             None | Some(Ok(())) => Ok(see_other(&decided(proposal.id))),
@@ -109,7 +109,7 @@ pub(super) async fn undo(
 }
 
 /// The call that applied a set, if this visitor may take it back.
-fn applied_by(visitor: &Visitor, seen: &Seen) -> Result<CallId, Reply> {
+fn applied_by(visitor: &Visitor, seen: &ReviewedSet) -> Result<CallId, BrowserResponse> {
     match seen.review.proposal.state {
         ProposalState::Applied { applied_by, .. } if visitor.reviewer.may_apply => Ok(applied_by),
         _ => Err(no_set()),
@@ -130,14 +130,14 @@ fn words(id: ProposalId, call: CallId, digest: &str) -> [String; 4] {
 async fn shown(
     reviews: &Reviews,
     visitor: &Visitor,
-    seen: &Seen,
+    seen: &ReviewedSet,
     status: StatusCode,
     wrong: Option<&str>,
-) -> Result<Reply, Reply> {
+) -> Result<BrowserResponse, BrowserResponse> {
     let call = applied_by(visitor, seen)?;
     let reviewer = &visitor.reviewer;
     let mut shown = None;
-    let looks = |preview: &Shown| {
+    let looks = |preview: &PreviewToConfirm| {
         shown = Some((decision::digest_of(preview), changes(preview)));
         false
     };
@@ -184,18 +184,18 @@ async fn shown(
 }
 
 /// One change that an undo makes.
-struct Change {
+struct UndoPreviewChange {
     operation: Operation,
-    target: Target,
+    target: WriteTarget,
     values: Map<String, Value>,
     diff: String,
     warnings: Vec<Warning>,
 }
 
-fn changes(shown: &Shown) -> (Vec<Change>, Vec<Warning>) {
+fn changes(shown: &PreviewToConfirm) -> (Vec<UndoPreviewChange>, Vec<Warning>) {
     match shown {
-        Shown::One(one) => {
-            let change = Change {
+        PreviewToConfirm::One(one) => {
+            let change = UndoPreviewChange {
                 operation: one.operation,
                 target: one.target.clone(),
                 values: one.changes.clone(),
@@ -204,8 +204,8 @@ fn changes(shown: &Shown) -> (Vec<Change>, Vec<Warning>) {
             };
             (vec![change], one.notes.warnings.clone())
         }
-        Shown::Set(set) => {
-            let changes = set.changes.iter().map(|line| Change {
+        PreviewToConfirm::Set(set) => {
+            let changes = set.changes.iter().map(|line| UndoPreviewChange {
                 operation: line.operation,
                 target: line.target.clone(),
                 values: line.values.clone(),
@@ -219,7 +219,7 @@ fn changes(shown: &Shown) -> (Vec<Change>, Vec<Warning>) {
 
 fn asking(
     id: ProposalId,
-    (changes, warnings): &(Vec<Change>, Vec<Warning>),
+    (changes, warnings): &(Vec<UndoPreviewChange>, Vec<Warning>),
     hidden: &[(&str, &str)],
     wrong: Option<&str>,
     frame: &Frame,
@@ -244,7 +244,7 @@ fn asking(
     markup::page("Undo", frame, &body)
 }
 
-fn change(one: &Change) -> Markup {
+fn change(one: &UndoPreviewChange) -> Markup {
     let values: Vec<_> = one
         .values
         .iter()

@@ -9,21 +9,21 @@ use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 
-use super::auth::{Doors, Reviewer};
-use super::base_url::Place;
-use super::decision::{self, Seen};
-use super::form::Form;
+use super::auth::{Authenticator, Reviewer};
+use super::base_url::ReviewOrigin;
+use super::decision::{self, ReviewedSet};
+use super::form::FormFields;
 use super::markup::{self, Frame};
 use super::part;
-use super::queue::Queue;
+use super::queue::ReviewQueue;
 use super::record::{Checks, Readers};
-use super::reply::{Reply, page, set};
-use super::session::{Sessions, SignedIn};
+use super::reply::{BrowserResponse, page, set};
+use super::session::{BrowserSessions, SignedIn};
 use super::set_page;
-use super::set_parts::{Given, Shown};
-use super::set_view::Sheet;
+use super::set_parts::{ReviewerInput, SetPageModel};
+use super::set_view::SetView;
 use super::sign_in::{self, WrongLinks};
-use super::under_way::UnderWay;
+use super::under_way::RunningSets;
 use crate::audit::ProposalId;
 use crate::error::{Code, Failure};
 use crate::site::SiteName;
@@ -36,12 +36,12 @@ const AGAIN: &str = "own";
 /// A page where people decide.
 #[derive(Debug)]
 pub struct Reviews {
-    pub(super) doors: Arc<dyn Doors>,
-    pub(super) place: Place,
-    pub(super) sessions: Sessions,
+    pub(super) doors: Arc<dyn Authenticator>,
+    pub(super) place: ReviewOrigin,
+    pub(super) sessions: BrowserSessions,
     pub(super) wrong_links: WrongLinks,
     /// The sets that are being applied now.
-    pub(super) under_way: UnderWay,
+    pub(super) under_way: RunningSets,
     /// Who reads the record now.
     pub(super) readers: Readers,
     /// The last check of each record.
@@ -51,13 +51,13 @@ pub struct Reviews {
 impl Reviews {
     /// A page at a place, for those whom the doors let in.
     #[must_use]
-    pub fn new(doors: Arc<dyn Doors>, place: Place) -> Self {
+    pub fn new(doors: Arc<dyn Authenticator>, place: ReviewOrigin) -> Self {
         Self {
             doors,
             place,
-            sessions: Sessions::default(),
+            sessions: BrowserSessions::default(),
             wrong_links: WrongLinks::default(),
-            under_way: UnderWay::default(),
+            under_way: RunningSets::default(),
             readers: Readers::default(),
             checks: Mutex::default(),
         }
@@ -72,11 +72,11 @@ pub(super) struct Visitor {
 
 impl Reviews {
     /// Who asks; else what they are answered.
-    pub(super) fn enter(&self, request: &Parts) -> Result<Visitor, Reply> {
+    pub(super) fn enter(&self, request: &Parts) -> Result<Visitor, BrowserResponse> {
         self.is_meant(&request.headers)?;
         let name = sign_in::cookie_name(self.place.is_secure_for(&request.extensions));
         let cookie = cookie(&request.headers, name);
-        let query = Form::of_query(request.uri.query());
+        let query = FormFields::of_query(request.uri.query());
         if let Some(session) = cookie.and_then(|cookie| self.sessions.of(cookie)) {
             let asked = query.text("site");
             let site = if asked.is_empty() {
@@ -106,10 +106,13 @@ impl Reviews {
     }
 
     /// Who sent a form of ours, and what it says; else what they are answered.
-    pub(super) async fn enter_by_form(&self, request: Request) -> Result<(Visitor, Form), Reply> {
+    pub(super) async fn enter_by_form(
+        &self,
+        request: Request,
+    ) -> Result<(Visitor, FormFields), BrowserResponse> {
         let (request, body) = request.into_parts();
         let visitor = self.enter(&request)?;
-        let is_own = Place::is_own(&request.headers);
+        let is_own = ReviewOrigin::is_own(&request.headers);
         let form = self.form(body).await?;
         if is_own && visitor.session.is_own_form(form.text("form_token")) {
             return Ok((visitor, form));
@@ -125,8 +128,8 @@ impl Reviews {
         ))
     }
 
-    pub(super) async fn form(&self, body: Body) -> Result<Form, Reply> {
-        Form::read(body).await.map_err(|(status, what)| {
+    pub(super) async fn form(&self, body: Body) -> Result<FormFields, BrowserResponse> {
+        FormFields::read(body).await.map_err(|(status, what)| {
             page(
                 status,
                 markup::trouble("Not taken", &Frame::none(), what, "Nothing was decided."),
@@ -134,7 +137,7 @@ impl Reviews {
         })
     }
 
-    pub(super) fn is_meant(&self, headers: &HeaderMap) -> Result<(), Reply> {
+    pub(super) fn is_meant(&self, headers: &HeaderMap) -> Result<(), BrowserResponse> {
         if self.place.is_meant(headers) {
             return Ok(());
         }
@@ -165,7 +168,11 @@ impl Reviews {
     }
 
     /// A set that a visitor may see.
-    pub(super) async fn found(&self, visitor: &Visitor, id: &str) -> Result<Seen, Reply> {
+    pub(super) async fn found(
+        &self,
+        visitor: &Visitor,
+        id: &str,
+    ) -> Result<ReviewedSet, BrowserResponse> {
         let id = id.parse::<ProposalId>().map_err(|_| no_set())?;
         let seen = Box::pin(decision::look(&visitor.reviewer, id)).await;
         seen.map_err(|failure| {
@@ -184,22 +191,22 @@ impl Reviews {
         all.entry(dir).or_default().clone()
     }
 
-    pub(super) async fn queue_of(&self, visitor: &Visitor) -> Result<Queue, Reply> {
+    pub(super) async fn queue_of(&self, visitor: &Visitor) -> Result<ReviewQueue, BrowserResponse> {
         let all = visitor.reviewer.bench.desk.proposals().all().await;
         let mut all = all.map_err(|failure| failed(&failure))?;
         let outside = visitor.reviewer.ids_outside(None).await;
         let outside = outside.map_err(|failure| failed(&failure))?;
         all.retain(|one| decision::is_within(&visitor.reviewer, one, &outside));
-        Ok(Queue::of(all))
+        Ok(ReviewQueue::of(all))
     }
 
     /// A set as a page, from one of its parts on.
     pub(super) fn set(
         &self,
         visitor: &Visitor,
-        seen: &Seen,
+        seen: &ReviewedSet,
         from: usize,
-        given: Given<'_>,
+        given: ReviewerInput<'_>,
         frame: &Frame,
     ) -> maud::Markup {
         aside(seen.review.bytes(), || {
@@ -210,19 +217,19 @@ impl Reviews {
     fn markup(
         &self,
         visitor: &Visitor,
-        seen: &Seen,
+        seen: &ReviewedSet,
         from: usize,
-        given: Given<'_>,
+        given: ReviewerInput<'_>,
         frame: &Frame,
     ) -> maud::Markup {
         let review = &seen.review;
-        let sheet = Sheet::of(review);
+        let sheet = SetView::of(review);
         let id = review.proposal.id;
         let parts = part::of_page(&sheet.parts, from);
         let shown = parts.clone().map(|part| (id, review.digest.clone(), part));
         self.sessions.saw(&visitor.session, shown);
         let shown_parts = self.sessions.seen(&visitor.session, id, &review.digest);
-        let shown = Shown {
+        let shown = SetPageModel {
             unseen: part::unseen(&sheet.parts, &shown_parts),
             warnings: &seen.warnings,
             sheet: &sheet,
@@ -268,12 +275,12 @@ fn again(request: &Parts) -> maud::Markup {
 }
 
 /// Says why something did not work; of what may be tried again soon, when.
-pub(super) fn failed(failure: &Failure) -> Reply {
+pub(super) fn failed(failure: &Failure) -> BrowserResponse {
     busy(failure).unwrap_or_else(|| broken(&failure.to_string()))
 }
 
 /// Says of what may be tried again soon when that is; `None` of other failures.
-pub(super) fn busy(failure: &Failure) -> Option<Reply> {
+pub(super) fn busy(failure: &Failure) -> Option<BrowserResponse> {
     let wait = failure.details.get("retryAfterSeconds");
     let seconds = wait.filter(|_| failure.code == Code::RateLimited)?;
     let seconds = seconds.to_string();
@@ -291,7 +298,7 @@ pub(super) fn busy(failure: &Failure) -> Option<Reply> {
 }
 
 /// Says that there is no such set, to whoever may not see it as well.
-pub(super) fn no_set() -> Reply {
+pub(super) fn no_set() -> BrowserResponse {
     page(
         StatusCode::NOT_FOUND,
         markup::trouble(
@@ -304,7 +311,7 @@ pub(super) fn no_set() -> Reply {
 }
 
 /// Says that something did not work, and what.
-pub(super) fn broken(what: &str) -> Reply {
+pub(super) fn broken(what: &str) -> BrowserResponse {
     page(
         StatusCode::SERVICE_UNAVAILABLE,
         markup::trouble(
@@ -322,11 +329,11 @@ mod tests {
 
     use super::busy;
     use crate::error::{Code, Failure};
-    use crate::render_budget::NoRoom;
+    use crate::render_budget::RenderBudgetExceeded;
 
     #[test]
     fn a_decision_that_found_no_room_is_told_when_to_come_again_and_no_other() {
-        let reply = busy(&NoRoom.into()).unwrap();
+        let reply = busy(&RenderBudgetExceeded.into()).unwrap();
         assert_eq!(reply.status(), StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(reply.headers()[header::RETRY_AFTER], "5");
         for code in [Code::RateLimited, Code::NotApplied] {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::rule::{Rule, Then, When};
+use super::rule::{Rule, RuleCondition, Then};
 
 /// The names of the rules that come with the program.
 pub const BUILT_IN: [&str; 2] = ["secrets", "large-sets"];
@@ -25,27 +25,27 @@ static RULES: LazyLock<[Rule; 3]> = LazyLock::new(|| {
     [
         built_in(
             "secrets",
-            When {
+            RuleCondition {
                 grave_secret: true,
-                ..When::default()
+                ..RuleCondition::default()
             },
             Then::Deny,
             "a private key or a key of this wiki on a page is everybody's",
         ),
         built_in(
             "large-sets",
-            When {
+            RuleCondition {
                 pages_over: Some(MOST_PAGES),
-                ..When::default()
+                ..RuleCondition::default()
             },
             Then::Review,
             "many pages at once deserve a person's look",
         ),
         built_in(
             "large-sets",
-            When {
+            RuleCondition {
                 deletes_over: Some(MOST_DELETES),
-                ..When::default()
+                ..RuleCondition::default()
             },
             Then::Review,
             "several deletes at once deserve a person's look",
@@ -117,10 +117,10 @@ impl RuleBook {
 #[cfg(test)]
 mod tests {
     use super::{BUILT_IN, RULES, RuleBook};
-    use crate::rules::{Rule, Then, When};
+    use crate::rules::{Rule, RuleCondition, Then};
 
     fn rule(name: &str) -> Rule {
-        Rule::new(name, When::default(), Then::Deny, "").unwrap()
+        Rule::new(name, RuleCondition::default(), Then::Deny, "").unwrap()
     }
 
     #[test]

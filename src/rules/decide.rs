@@ -2,7 +2,7 @@
 
 use super::book::RuleBook;
 use super::facts::{ChangeFacts, Facts};
-use super::rule::{Rule, When};
+use super::rule::{Rule, RuleCondition};
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};
 
@@ -35,7 +35,7 @@ impl RuleBook {
     }
 }
 
-impl When {
+impl RuleCondition {
     /// Whether every condition holds for a set.
     fn holds(&self, facts: &Facts) -> bool {
         let is_over = |over: Option<u64>, count: usize| {
@@ -53,7 +53,7 @@ impl When {
     }
 }
 
-impl When {
+impl RuleCondition {
     fn is_of_client(&self, names: &[String]) -> bool {
         self.clients.as_ref().is_none_or(|wanted| {
             let is_wanted = |name: &String| {

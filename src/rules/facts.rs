@@ -1,6 +1,6 @@
 //! The facts that rules decide on.
 
-use crate::change::{Change, Checked, Operation};
+use crate::change::{AdditionReport, Change, Operation};
 use crate::page::{Field, LineCounts, Locale, PagePath};
 
 /// What rules know of a set of changes; a single write is a set of one.
@@ -56,7 +56,7 @@ impl ChangeFacts {
 
     /// The facts of a change that was asked for, with the findings of its checks.
     #[must_use]
-    pub fn of(change: &Change, lines: LineCounts, checked: &Checked) -> Self {
+    pub fn of(change: &Change, lines: LineCounts, checked: &AdditionReport) -> Self {
         let pages = || [change.before(), change.after()].into_iter().flatten();
         let mut tags: Vec<String> = pages().flat_map(|page| page.tags.clone()).collect();
         tags.sort_unstable();

@@ -38,7 +38,7 @@ impl Then {
 /// The changes that a rule is about: every given condition must hold. Of a list, one member must
 /// match; `None` selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct When {
+pub struct RuleCondition {
     /// The page is or will be at or below one of these.
     pub paths: Option<Vec<Prefix>>,
     /// What is done with the page. An update that also moves it counts as both.
@@ -68,7 +68,7 @@ pub struct When {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     pub(super) name: String,
-    pub(super) when: When,
+    pub(super) when: RuleCondition,
     pub(super) then: Then,
     pub(super) why: String,
     pub(super) is_built_in: bool,
@@ -86,7 +86,7 @@ impl Rule {
     /// One fragment about its name or reason.
     pub fn new(
         name: impl Into<String>,
-        when: When,
+        when: RuleCondition,
         then: Then,
         why: impl Into<String>,
     ) -> Result<Self, String> {
@@ -200,7 +200,7 @@ impl Rule {
 /// The most changes that one set can ask for.
 const MOST_ASKED_FOR: u64 = 200;
 
-fn has(when: &When, wanted: Operation) -> bool {
+fn has(when: &RuleCondition, wanted: Operation) -> bool {
     when.operations
         .as_ref()
         .is_none_or(|all| all.contains(&wanted))
@@ -208,7 +208,7 @@ fn has(when: &When, wanted: Operation) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rule, Then, When};
+    use super::{Rule, RuleCondition, Then};
     use crate::change::Operation;
     use crate::page::{Field, Prefix};
 
@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn names_and_reasons_have_bounds() {
-        let rule = |name: &str, why: &str| Rule::new(name, When::default(), Then::Deny, why);
+        let rule =
+            |name: &str, why: &str| Rule::new(name, RuleCondition::default(), Then::Deny, why);
         assert!(rule("legal-pages_2", "ask Ada").is_ok());
         assert!(rule("x", "").is_ok());
         for bad in ["", "a b", "ä", "a.b", &"x".repeat(61)] {
@@ -236,95 +237,95 @@ mod tests {
     fn a_rule_that_can_be_about_no_change_is_found() {
         let (allowed, denied) = (prefixes(&["docs", "notes"]), prefixes(&["docs/secret"]));
         for (when, matches_nothing) in [
-            (When::default(), false),
+            (RuleCondition::default(), false),
             (
-                When {
+                RuleCondition {
                     paths: Some(prefixes(&["docs/legal"])),
-                    ..When::default()
+                    ..RuleCondition::default()
                 },
                 false,
             ),
             (
-                When {
+                RuleCondition {
                     paths: Some(prefixes(&["legal"])),
-                    ..When::default()
+                    ..RuleCondition::default()
                 },
                 true,
             ),
             (
-                When {
+                RuleCondition {
                     paths: Some(prefixes(&["docs/secret/plans"])),
-                    ..When::default()
+                    ..RuleCondition::default()
                 },
                 true,
             ),
             (
-                When {
+                RuleCondition {
                     paths: Some(prefixes(&["docs/secret", "docs"])),
-                    ..When::default()
+                    ..RuleCondition::default()
                 },
                 false,
             ),
             (
-                When {
+                RuleCondition {
                     operations: Some(vec![Operation::Move]),
                     fields: Some(vec![Field::Title]),
-                    ..When::default()
+                    ..RuleCondition::default()
                 },
                 true,
             ),
             (
-                When {
+                RuleCondition {
                     operations: Some(vec![Operation::Move, Operation::Update]),
                     fields: Some(vec![Field::Title]),
-                    ..When::default()
+                    ..RuleCondition::default()
                 },
                 false,
             ),
             (
-                When {
+                RuleCondition {
                     operations: Some(vec![Operation::Create]),
                     lines_removed_over: Some(3),
-                    ..When::default()
+                    ..RuleCondition::default()
                 },
                 true,
             ),
             (
-                When {
+                RuleCondition {
                     operations: Some(vec![Operation::Update]),
                     deletes_over: Some(3),
-                    ..When::default()
+                    ..RuleCondition::default()
                 },
                 true,
             ),
             (
-                When {
+                RuleCondition {
                     operations: Some(vec![Operation::Delete]),
                     warnings: Some(vec!["script_added".to_owned()]),
-                    ..When::default()
+                    ..RuleCondition::default()
                 },
                 true,
             ),
             (
-                When {
+                RuleCondition {
                     operations: Some(vec![Operation::Delete]),
                     warnings: Some(vec!["check:links".to_owned()]),
-                    ..When::default()
+                    ..RuleCondition::default()
                 },
                 false,
             ),
             (
-                When {
+                RuleCondition {
                     operations: Some(vec![Operation::Delete]),
                     warnings: Some(vec!["links_break".to_owned()]),
-                    ..When::default()
+                    ..RuleCondition::default()
                 },
                 false,
             ),
             (
-                When {
+                RuleCondition {
                     pages_over: Some(200),
-                    ..When::default()
+                    ..RuleCondition::default()
                 },
                 true,
             ),

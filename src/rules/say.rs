@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::rule::{Rule, Then, When};
+use super::rule::{Rule, RuleCondition, Then};
 
 impl Then {
     /// What becomes of a change, as the end of a sentence.
@@ -34,7 +34,7 @@ impl fmt::Display for Rule {
     }
 }
 
-impl fmt::Display for When {
+impl fmt::Display for RuleCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts_set = self.pages_over.is_some() || self.deletes_over.is_some();
         match &self.operations {
@@ -105,17 +105,17 @@ fn either<T: ToString>(words: impl IntoIterator<Item = T>) -> String {
 mod tests {
     use crate::change::Operation;
     use crate::page::{Field, Prefix, TagPattern};
-    use crate::rules::{Rule, RuleBook, Then, When};
+    use crate::rules::{Rule, RuleBook, RuleCondition, Then};
 
     #[test]
     fn rules_are_told_in_words() {
         let rule = |when, then, why: &str| Rule::new("x", when, then, why).unwrap().to_string();
         let prefix = |text: &str| Prefix::parse(text).unwrap();
         assert_eq!(
-            rule(When::default(), Then::Preview, ""),
+            rule(RuleCondition::default(), Then::Preview, ""),
             "x (preview): a change needs the token of a preview"
         );
-        let when = When {
+        let when = RuleCondition {
             paths: Some(vec![prefix("legal"), prefix("de:recht")]),
             operations: Some(vec![Operation::Update, Operation::Delete]),
             fields: Some(vec![Field::Content]),
@@ -124,7 +124,7 @@ mod tests {
             warnings: Some(vec!["dead_link".to_owned()]),
             lines_removed_over: Some(5),
             writes_per_day_over: Some(50),
-            ..When::default()
+            ..RuleCondition::default()
         };
         assert_eq!(
             rule(when, Then::Review, "ask Ada"),

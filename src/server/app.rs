@@ -9,19 +9,19 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::audit::{AuditLog, Keep, Pause, RunId};
-use crate::config::{Changes, Indent, Settings};
+use crate::config::{Indent, Settings, SettingsDiff};
 use crate::error::{Code, Failure};
-use crate::gates::Narrowing;
+use crate::gates::ClientLimits;
 use crate::index::ContentIndex;
 use crate::memory::MemoryMode;
 use crate::notice::{self, Progress};
 use crate::notify::Notifier;
 use crate::page::ReadRule;
-use crate::review::Bench;
-use crate::tools::{Arguments, Context, Definition, Kind, Registry};
+use crate::review::WikiHandle;
+use crate::tools::{Arguments, Registry, ToolContext, ToolDefinition, ToolKind};
 use crate::watch::Watch;
 use crate::wiki::{ApiKey, Sender, Wiki};
-use crate::write::{Caller, Desk, Patience, Writer};
+use crate::write::{Caller, Timeouts, WriteContext, Writer};
 
 use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
@@ -35,7 +35,7 @@ pub struct App {
     /// The door of every write.
     pub writer: Arc<Writer>,
     /// What tools and commands may know of writes.
-    pub desk: Arc<Desk>,
+    pub desk: Arc<WriteContext>,
     /// Seals what a client must bring back unchanged.
     pub(super) codec: Arc<RequestStateCodec>,
     /// The content index of the wiki's pages.
@@ -60,7 +60,7 @@ impl App {
     ///
     /// # Errors
     /// One sentence about what cannot be used.
-    pub fn new(settings: Settings, patience: Patience) -> Result<Self, String> {
+    pub fn new(settings: Settings, patience: Timeouts) -> Result<Self, String> {
         let own_tools = OwnTools::new(settings.surface, settings.customs, None);
         let registry = own_tools.registry()?;
         let run = RunId::new().map_err(|error| error.to_string())?;
@@ -85,7 +85,7 @@ impl App {
         let keep = settings.keep;
         let index = Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index));
         let (of_wiki, of_index) = (Arc::clone(&wiki), Arc::clone(&index));
-        let desk = Desk::new(of_wiki, of_index, audit, policy, patience, keep);
+        let desk = WriteContext::new(of_wiki, of_index, audit, policy, patience, keep);
         desk.remember_by(settings.memory);
         let desk = Arc::new(desk);
         let writer = Writer::new(Arc::clone(&desk), sender);
@@ -110,7 +110,11 @@ impl App {
     ///
     /// # Errors
     /// One sentence about what cannot be used.
-    pub(super) fn renewed(&self, settings: Settings, changes: &Changes) -> Result<Renewed, String> {
+    pub(super) fn renewed(
+        &self,
+        settings: Settings,
+        changes: &SettingsDiff,
+    ) -> Result<Renewed, String> {
         let known = Some(&*self.own_tools);
         let own_tools = OwnTools::new(settings.surface, settings.customs, known);
         let registry = own_tools.registry()?;
@@ -194,7 +198,11 @@ impl App {
 
     /// What a reviewer decides with: the same wiki and log, limited to what the reviewer may read,
     /// under the policy for reviewers.
-    pub(super) fn bench_for(&self, narrowing: &Narrowing, may_apply_in_dry_run: bool) -> Bench {
+    pub(super) fn bench_for(
+        &self,
+        narrowing: &ClientLimits,
+        may_apply_in_dry_run: bool,
+    ) -> WikiHandle {
         let wiki = if narrowing.reads.is_open() {
             Arc::clone(&self.wiki)
         } else {
@@ -204,7 +212,7 @@ impl App {
         let writer = self
             .writer
             .for_reviewer(&wiki, &index, narrowing, may_apply_in_dry_run);
-        Bench {
+        WikiHandle {
             desk: Arc::clone(writer.desk()),
             writer: Arc::new(writer),
             wiki,
@@ -281,7 +289,7 @@ impl App {
     /// Whether a call may be repeated with another key: it only reads, and the key can change.
     fn may_read_again(&self, name: &str) -> bool {
         let can_change = |watch: &Arc<KeyWatch>| watch.source().can_change();
-        let is_read = |tool: &Definition| tool.kind == Kind::Read;
+        let is_read = |tool: &ToolDefinition| tool.kind == ToolKind::Read;
         self.key_watch.as_ref().is_some_and(can_change)
             && self.registry().find(name).is_some_and(is_read)
     }
@@ -323,7 +331,7 @@ impl App {
         arguments: Arguments,
     ) -> Option<Result<Value, Failure>> {
         let counter = progress.clone();
-        let context = Context {
+        let context = ToolContext {
             wiki: Arc::clone(&self.wiki),
             writer: Arc::clone(&self.writer),
             desk: Arc::clone(&self.desk),
@@ -338,7 +346,7 @@ impl App {
         });
         let call = AssertUnwindSafe(call);
         let answer = call.catch_unwind().await;
-        if registry.find(name).is_some_and(Definition::can_write) {
+        if registry.find(name).is_some_and(ToolDefinition::can_write) {
             // Whatever the outcome, watchers of the written page must see it.
             self.watch.written();
         }

@@ -7,13 +7,13 @@ use tokio::sync::Semaphore;
 
 /// The shares of owners, all of one size.
 #[derive(Debug)]
-pub(super) struct Shares {
+pub(super) struct FairShares {
     size: usize,
     /// What is left of its share to each owner that has some of it or waits for some.
     left: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
-impl Shares {
+impl FairShares {
     /// Shares of this size.
     pub(super) fn new(size: usize) -> Self {
         Self {
@@ -43,11 +43,11 @@ impl Shares {
 mod tests {
     use std::sync::Arc;
 
-    use super::Shares;
+    use super::FairShares;
 
     #[test]
     fn a_share_is_forgotten_when_its_owner_has_none_of_it() {
-        let shares = Shares::new(2);
+        let shares = FairShares::new(2);
         let taken = shares.of("a").try_acquire_owned().expect("a whole share");
         assert_eq!(shares.of("a").available_permits(), 1);
         assert_eq!(shares.of("b").available_permits(), 2);

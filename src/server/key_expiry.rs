@@ -7,7 +7,7 @@ use time::format_description::well_known::Rfc3339;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::site::Sites;
-use crate::notify::Event;
+use crate::notify::NotifyEvent;
 
 /// How often it is looked at.
 const A_DAY: Duration = Duration::from_hours(24);
@@ -34,10 +34,10 @@ impl Sites {
 }
 
 /// What is told of a key that ends then.
-fn told(at: OffsetDateTime, now: OffsetDateTime) -> Option<Event> {
+fn told(at: OffsetDateTime, now: OffsetDateTime) -> Option<NotifyEvent> {
     let left = at - now;
     (left <= SOON).then_some(())?;
-    Some(Event::KeyEnds {
+    Some(NotifyEvent::KeyEnds {
         at: at.format(&Rfc3339).ok()?,
         days: left.whole_days().max(0),
     })
@@ -47,13 +47,13 @@ fn told(at: OffsetDateTime, now: OffsetDateTime) -> Option<Event> {
 mod tests {
     use time::{Duration, OffsetDateTime};
 
-    use super::{Event, told};
+    use super::{NotifyEvent, told};
 
     #[test]
     fn people_are_told_seven_days_before_a_key_ends_and_from_then_on() {
         let now = OffsetDateTime::UNIX_EPOCH;
         let days = |left: Duration| match told(now + left, now) {
-            Some(Event::KeyEnds { days, .. }) => Some(days),
+            Some(NotifyEvent::KeyEnds { days, .. }) => Some(days),
             _ => None,
         };
         assert_eq!(days(Duration::days(7) + Duration::SECOND), None);

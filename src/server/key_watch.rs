@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Mutex as Turn;
 
 use super::app::App;
-use crate::config::{KeySource, Stamp};
+use crate::config::{FileStamp, KeySource};
 use crate::wiki::ApiKey;
 
 /// The least time between two runs of the command because the wiki rejects the key.
@@ -28,15 +28,15 @@ enum Why {
 #[derive(Debug)]
 pub(super) struct KeyWatch {
     source: KeySource,
-    state: Mutex<State>,
+    state: Mutex<KeyWatchState>,
     /// One at a time reads the key.
     turn: Turn<()>,
 }
 
 #[derive(Debug)]
-struct State {
+struct KeyWatchState {
     looked: Instant,
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
     /// When a command was run last because the wiki rejected the key.
     ran: Option<Instant>,
     /// Why the key that is there now is not in use, if so.
@@ -48,7 +48,7 @@ impl KeyWatch {
         let stamp = source.stamp();
         Self {
             source,
-            state: Mutex::new(State {
+            state: Mutex::new(KeyWatchState {
                 looked: Instant::now(),
                 stamp,
                 ran: None,
@@ -113,7 +113,7 @@ impl KeyWatch {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, KeyWatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,7 +13,7 @@ use super::app::App;
 use super::site::Site;
 use crate::meter::{Gauge, Histogram};
 use crate::site::SiteName;
-use crate::wiki::Standing;
+use crate::wiki::KeyStatus;
 
 /// How many clients are counted separately.
 const MOST_CLIENTS: usize = 50;
@@ -353,8 +353,8 @@ fn key(text: &mut String, app: &App) {
     let now = app
         .wiki
         .known_standing()
-        .map_or("unknown", Standing::as_str);
-    let all = std::iter::once("unknown").chain(Standing::ALL.map(Standing::as_str));
+        .map_or("unknown", KeyStatus::as_str);
+    let all = std::iter::once("unknown").chain(KeyStatus::ALL.map(KeyStatus::as_str));
     let all = all.map(|standing| {
         let label = format!("standing=\"{standing}\"");
         (label, u64::from(standing == now))

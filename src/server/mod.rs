@@ -22,4 +22,4 @@ pub use mcp::handler::Handler;
 pub use own_tools::Unasked;
 pub use reload::Reload;
 pub use site::{Site, Sites};
-pub use stdio::serve::{Ended, serve_stdio, serve_tools_alone};
+pub use stdio::serve::{StdioEnd, serve_stdio, serve_tools_alone};

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::custom::{Customs, Fault, Schema};
-use crate::tools::{DuplicateTool, Registry, Surface, add_customs};
+use crate::custom::{Customs, Schema, ToolFileFault};
+use crate::tools::{DuplicateTool, Registry, ToolSelection, add_customs};
 use crate::wiki::{NoSchema, Wiki};
 
 /// How long the wiki may take to tell its schema: a start waits for it.
@@ -15,13 +15,13 @@ const APART: Duration = Duration::from_secs(20);
 /// The operator's own tools, and what is known of the wiki's schema.
 #[derive(Debug, Default)]
 pub(super) struct OwnTools {
-    surface: Surface,
+    surface: ToolSelection,
     customs: Customs,
-    known: Mutex<Known>,
+    known: Mutex<SchemaState>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct SchemaState {
     schema: Option<Arc<Schema>>,
     /// Why queries are not offered, if they are not.
     waits: Option<String>,
@@ -39,12 +39,12 @@ pub enum Unasked {
 
 impl OwnTools {
     /// The tools of these settings, with the schema that was known before.
-    pub(super) fn new(surface: Surface, customs: Customs, before: Option<&Self>) -> Self {
+    pub(super) fn new(surface: ToolSelection, customs: Customs, before: Option<&Self>) -> Self {
         let schema = before.and_then(|before| before.lock().schema.clone());
         let schema = schema.filter(|_| customs.needs_schema());
-        let known = Known {
+        let known = SchemaState {
             schema,
-            ..Known::default()
+            ..SchemaState::default()
         };
         Self {
             surface,
@@ -53,7 +53,7 @@ impl OwnTools {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, SchemaState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -73,7 +73,7 @@ impl OwnTools {
     }
 
     /// The tools that are chosen.
-    pub(super) const fn surface(&self) -> &Surface {
+    pub(super) const fn surface(&self) -> &ToolSelection {
         &self.surface
     }
 
@@ -131,7 +131,7 @@ impl OwnTools {
     }
 }
 
-fn told(faults: &[Fault]) -> String {
+fn told(faults: &[ToolFileFault]) -> String {
     let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
     format!("WIKI_CUSTOM_TOOLS_DIR: {}", told.join("; "))
 }

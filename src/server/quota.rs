@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::fair_share::Shares;
+use super::fair_share::FairShares;
 
 /// The most bytes of a message.
 pub(super) const MOST_BYTES: usize = 7 * 1024 * 1024;
@@ -24,32 +24,32 @@ pub(super) const MOST_WAITING: usize = 64;
 
 /// Room taken by a message; released when dropped.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct MessagePermit {
     _all: OwnedSemaphorePermit,
     _share: Option<OwnedSemaphorePermit>,
 }
 
 /// No room was found in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NoRoom;
+pub(super) struct MessageQuotaExceeded;
 
 /// Room for large messages.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct MessageQuota {
     all: Arc<Semaphore>,
     waiting: Semaphore,
     /// What one owner may have, in units.
-    shares: Shares,
+    shares: FairShares,
     patience: Duration,
 }
 
-impl Room {
+impl MessageQuota {
     /// Room for this many bytes in all; an owner's share fits at least its largest message.
     pub(super) fn new(all: usize, share: usize, waiting: usize, patience: Duration) -> Self {
         Self {
             all: Arc::new(Semaphore::new(all / UNIT)),
             waiting: Semaphore::new(waiting),
-            shares: Shares::new(share.min(all) / UNIT),
+            shares: FairShares::new(share.min(all) / UNIT),
             patience,
         }
     }
@@ -57,11 +57,18 @@ impl Room {
     /// Takes room for a message of this many bytes.
     ///
     /// # Errors
-    /// [`NoRoom`], if there is none for a while.
-    pub(super) async fn take(&self, bytes: usize, owner: Option<&str>) -> Result<Taken, NoRoom> {
+    /// [`MessageQuotaExceeded`], if there is none for a while.
+    pub(super) async fn take(
+        &self,
+        bytes: usize,
+        owner: Option<&str>,
+    ) -> Result<MessagePermit, MessageQuotaExceeded> {
         let units = bytes.div_ceil(UNIT).min(self.shares.size());
-        let units = u32::try_from(units).map_err(|_| NoRoom)?;
-        let _waits = self.waiting.try_acquire().map_err(|_| NoRoom)?;
+        let units = u32::try_from(units).map_err(|_| MessageQuotaExceeded)?;
+        let _waits = self
+            .waiting
+            .try_acquire()
+            .map_err(|_| MessageQuotaExceeded)?;
         let taking = async {
             // Its own share first: waiting for that blocks nobody else.
             let share = match owner {
@@ -69,13 +76,15 @@ impl Room {
                 None => None,
             };
             let all = Arc::clone(&self.all).acquire_many_owned(units).await?;
-            Ok::<_, tokio::sync::AcquireError>(Taken {
+            Ok::<_, tokio::sync::AcquireError>(MessagePermit {
                 _all: all,
                 _share: share,
             })
         };
         let taken = tokio::time::timeout(self.patience, taking).await;
-        taken.map_err(|_| NoRoom)?.map_err(|_| NoRoom)
+        taken
+            .map_err(|_| MessageQuotaExceeded)?
+            .map_err(|_| MessageQuotaExceeded)
     }
 }
 
@@ -85,10 +94,10 @@ mod tests {
 
     use futures_util::FutureExt as _;
 
-    use super::{NoRoom, Room, UNIT};
+    use super::{MessageQuota, MessageQuotaExceeded, UNIT};
 
-    fn room(waiting: usize, patience: Duration) -> Room {
-        Room::new(4 * UNIT, 2 * UNIT, waiting, patience)
+    fn room(waiting: usize, patience: Duration) -> MessageQuota {
+        MessageQuota::new(4 * UNIT, 2 * UNIT, waiting, patience)
     }
 
     #[tokio::test]
@@ -112,7 +121,7 @@ mod tests {
             room.take(2 * UNIT, None).await.expect("room"),
             room.take(2 * UNIT, None).await.expect("room"),
         ];
-        assert_eq!(room.take(1, None).await.err(), Some(NoRoom));
+        assert_eq!(room.take(1, None).await.err(), Some(MessageQuotaExceeded));
         let room = self::room(1, Duration::from_mins(1));
         let _held = [
             room.take(2 * UNIT, None).await.expect("room"),
@@ -121,6 +130,6 @@ mod tests {
         let mut waits = Box::pin(room.take(1, None));
         assert!((&mut waits).now_or_never().is_none());
         let next = room.take(1, None).now_or_never().expect("no wait");
-        assert_eq!(next.err(), Some(NoRoom));
+        assert_eq!(next.err(), Some(MessageQuotaExceeded));
     }
 }

@@ -10,10 +10,10 @@ use super::app::{App, Renewed};
 use super::http::HttpReload;
 use super::own_tools::Unasked;
 use super::site::{Site, Sites};
-use crate::audit::{CallId, Entry, Event};
-use crate::config::{Changes, Given, Layers, ServeSettings, Settings, Stamps};
+use crate::audit::{AuditEntry, AuditEvent, CallId};
+use crate::config::{CommandLineSettings, Layers, ServeSettings, Settings, SettingsDiff, Stamps};
 use crate::site::SiteName;
-use crate::write::Patience;
+use crate::write::Timeouts;
 
 /// How often the files are looked at.
 const APART: Duration = Duration::from_secs(2);
@@ -22,7 +22,7 @@ const ASKED_APART: Duration = Duration::from_millis(200);
 
 /// Takes over changed settings of one server.
 pub struct Reload {
-    given: Given,
+    given: CommandLineSettings,
     /// All sites, or the one alone that the server was started for.
     is_of_all: bool,
     layers: Layers,
@@ -34,12 +34,17 @@ pub struct Reload {
 }
 
 /// Settings that were read and checked, of each site with its layers.
-type Read = Vec<(Layers, Settings)>;
+type LoadedSettings = Vec<(Layers, Settings)>;
 
 impl Reload {
     /// The reload of a server that runs with these settings.
     #[must_use]
-    pub fn new(given: Given, layers: Layers, sites: Arc<Sites>, is_of_all: bool) -> Self {
+    pub fn new(
+        given: CommandLineSettings,
+        layers: Layers,
+        sites: Arc<Sites>,
+        is_of_all: bool,
+    ) -> Self {
         Self {
             is_of_all,
             stamps: layers.stamps(&given),
@@ -193,7 +198,7 @@ impl Reload {
     }
 
     /// What is to become of one site.
-    fn made(&self, new: &Layers, settings: Settings, now: &Stamps) -> Result<Made, String> {
+    fn made(&self, new: &Layers, settings: Settings, now: &Stamps) -> Result<SiteUpdate, String> {
         let all = self.sites.all();
         let site = all.iter().find(|site| site.name() == new.site());
         let old = wikis(&self.layers, self.is_of_all);
@@ -210,22 +215,22 @@ impl Reload {
             let renewed = (is_other || !changes.names.is_empty())
                 .then(|| site.app().renewed(settings, &changes))
                 .transpose()?;
-            return Ok(Made {
+            return Ok(SiteUpdate {
                 site: Arc::clone(site),
                 renewed,
                 changes,
             });
         }
         let name = settings.site.clone();
-        let app = App::new(settings, Patience::default())?;
+        let app = App::new(settings, Timeouts::default())?;
         if let Some(place) = app.desk.audit().writable_by_others().first() {
             return Err(format!("others may write {}", place.display()));
         }
-        let mut changes = Changes::default();
+        let mut changes = SettingsDiff::default();
         let word = name.as_ref().map(|name| format!("sites.{name}"));
         let word = word.unwrap_or_else(|| "base_url".to_owned());
         changes.names.insert(word);
-        Ok(Made {
+        Ok(SiteUpdate {
             site: Site::new(name, app),
             renewed: None,
             changes,
@@ -233,7 +238,7 @@ impl Reload {
     }
 
     /// Replaces what changed. Calls under way go on as they began.
-    fn put_into_force(&self, made: Vec<Made>, default: Option<SiteName>) {
+    fn put_into_force(&self, made: Vec<SiteUpdate>, default: Option<SiteName>) {
         let old = self.sites.all();
         let kept: Vec<Arc<Site>> = made.iter().map(|one| Arc::clone(&one.site)).collect();
         let is_kept = |site: &Arc<Site>| kept.iter().any(|one| Arc::ptr_eq(one, site));
@@ -255,14 +260,14 @@ impl Reload {
 }
 
 /// What is to become of one site.
-struct Made {
+struct SiteUpdate {
     site: Arc<Site>,
     /// Its app under changed settings, if they changed.
     renewed: Option<Renewed>,
-    changes: Changes,
+    changes: SettingsDiff,
 }
 
-impl Made {
+impl SiteUpdate {
     /// Asks the wiki for its schema where the operator's own queries need it. Where the wiki does
     /// not answer, they wait for it.
     async fn ask_schema(&self) -> Result<(), String> {
@@ -310,7 +315,7 @@ fn wikis(layers: &Layers, of_all: bool) -> Vec<Layers> {
     }
 }
 
-fn read_every(layers: &Layers, of_all: bool) -> Result<Read, String> {
+fn read_every(layers: &Layers, of_all: bool) -> Result<LoadedSettings, String> {
     let read = if of_all {
         Settings::load_every(layers)
     } else {
@@ -335,11 +340,11 @@ fn told(faults: &[impl ToString]) -> String {
 /// Puts on record what became of the settings.
 async fn put_on_record(app: &App, decision: &str, reason: String) -> Result<(), String> {
     let call = CallId::new().map_err(|error| error.to_string())?;
-    let entry = Entry {
+    let entry = AuditEntry {
         gate: Some("settings".to_owned()),
         decision: Some(decision.to_owned()),
         reason: Some(reason),
-        ..Entry::new(call, Event::Settings)
+        ..AuditEntry::new(call, AuditEvent::Settings)
     };
     let recorded = app.desk.audit().record(entry).await;
     recorded.map_err(|error| error.to_string())

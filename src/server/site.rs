@@ -7,7 +7,7 @@ use rmcp::service::{Peer, RoleServer};
 use tokio::sync::Notify;
 
 use super::app::App;
-use super::mcp::caller::Visit;
+use super::mcp::caller::CallerContext;
 use super::own_tools::Unasked;
 use crate::site::SiteName;
 
@@ -21,14 +21,14 @@ pub struct Site {
     number: u64,
     name: Option<SiteName>,
     app: RwLock<Arc<App>>,
-    told: Mutex<Vec<Told>>,
+    told: Mutex<Vec<ToolListener>>,
 }
 
 /// Whoever is told when its tools change.
 #[derive(Debug)]
-struct Told {
+struct ToolListener {
     ear: Ear,
-    visit: Visit,
+    visit: CallerContext,
 }
 
 /// How somebody is told.
@@ -105,22 +105,22 @@ impl Site {
     }
 
     /// Has a session told when its tools change.
-    pub(super) fn tell(&self, peer: &Peer<RoleServer>, visit: &Visit) {
+    pub(super) fn tell(&self, peer: &Peer<RoleServer>, visit: &CallerContext) {
         self.add(Ear::Session(peer.clone()), visit);
     }
 
     /// What wakes a request that listens when the tools of its caller change.
-    pub(super) fn listen(&self, visit: &Visit) -> Arc<Notify> {
+    pub(super) fn listen(&self, visit: &CallerContext) -> Arc<Notify> {
         let heard = Arc::new(Notify::new());
         self.add(Ear::Request(Arc::downgrade(&heard)), visit);
         heard
     }
 
-    fn add(&self, ear: Ear, visit: &Visit) {
+    fn add(&self, ear: Ear, visit: &CallerContext) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.retain(|one| one.ear.is_there());
         if told.len() < MOST_TOLD {
-            told.push(Told {
+            told.push(ToolListener {
                 ear,
                 visit: visit.lasting(),
             });
@@ -154,7 +154,7 @@ impl Site {
         if !app.own_tools.is_due() {
             return Ok(());
         }
-        let listed = |told: &Told| told.visit.listed();
+        let listed = |told: &ToolListener| told.visit.listed();
         let before: Vec<_> = {
             let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
             told.iter().map(listed).collect()
@@ -174,11 +174,11 @@ impl Site {
 /// All wikis of a server.
 #[derive(Debug)]
 pub struct Sites {
-    list: RwLock<List>,
+    list: RwLock<SiteList>,
 }
 
 #[derive(Debug, Clone)]
-struct List {
+struct SiteList {
     sites: Arc<[Arc<Site>]>,
     default: Option<SiteName>,
     /// Why the present settings are not in force, if they are not.
@@ -190,7 +190,7 @@ impl Sites {
     #[must_use]
     pub fn new(sites: Vec<Arc<Site>>, default: Option<SiteName>) -> Arc<Self> {
         Arc::new(Self {
-            list: RwLock::new(List {
+            list: RwLock::new(SiteList {
                 sites: sites.into(),
                 default,
                 fault: None,
@@ -204,7 +204,7 @@ impl Sites {
         Self::new(vec![Site::only(app)], None)
     }
 
-    fn list(&self) -> List {
+    fn list(&self) -> SiteList {
         let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
         list.clone()
     }

@@ -11,7 +11,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use super::mcp::{methods, result};
 use crate::config::Indent;
 use crate::error::{Code, Failure};
-use crate::tools::{Definition, Offered, Registry, is_of_delegation};
+use crate::tools::{Registry, SessionTools, ToolDefinition, is_of_delegation};
 
 /// Answers a connection of a server that has no wiki: it holds no key, opens no log, sends nothing.
 #[derive(Debug)]
@@ -26,9 +26,9 @@ impl WithoutWiki {
     }
 
     /// The tools that a server on these settings has for the only client of its stdin.
-    fn offered(&self) -> Vec<&Definition> {
+    fn offered(&self) -> Vec<&ToolDefinition> {
         // Whether its reads are bounded is known with the wiki.
-        let is_open = |tool: &&Definition| {
+        let is_open = |tool: &&ToolDefinition| {
             let custom = tool.custom.as_ref();
             custom.is_none_or(|custom| !custom.is_for_open_reads)
         };
@@ -56,7 +56,7 @@ impl ServerHandler for WithoutWiki {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = self.offered();
-        let offered = Offered::of(tools.iter().map(|tool| tool.name));
+        let offered = SessionTools::of(tools.iter().map(|tool| tool.name));
         let told = tools.iter().map(|tool| offered.definition(tool));
         let told = told.map(|tool| result::tool(&tool)).collect();
         Ok(ListToolsResult::with_all_items(told))

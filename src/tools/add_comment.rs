@@ -4,12 +4,12 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::rule;
-use super::output::{WRITE_ANSWER, Written};
-use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
+use super::output::{WRITE_ANSWER, WriteOutput};
+use super::tool::{Explained, NAMED_BY_ID, TEXT_BYTES, Tool, ToolKind};
 use crate::error::Failure;
-use crate::write::{Comment, Plan, ToComment};
+use crate::write::{CommentWrite, ToComment, WriteRequest};
 
 /// The tool.
 pub(super) struct AddComment;
@@ -39,15 +39,15 @@ impl Tool for AddComment {
     const TITLE: &'static str = "Add comment";
     const DESCRIPTION: &'static str = "Write a comment on a page. The wiki takes one in 15 to 30 s, whoever writes. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: Kind = Kind::Add;
+    const KIND: ToolKind = ToolKind::Add;
     const EXPLAINED: Explained = NAMED_BY_ID;
     const IN_PREVIEW: &'static [&'static str] = &["content"];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Written;
+    type Output = WriteOutput;
 
-    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
-        let plan = Plan::Comment(Comment {
+    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+        let plan = WriteRequest::Comment(CommentWrite {
             page: input.id,
             what: ToComment::Add {
                 content: input.content,

@@ -23,12 +23,12 @@ pub struct Arguments {
     /// Whether anything was read and not kept.
     is_cut: bool,
     is_large: bool,
-    refused: Option<Refused>,
+    refused: Option<ArgumentsRefusal>,
 }
 
 /// Why the arguments were not read at all.
 #[derive(Debug, Clone, Copy)]
-enum Refused {
+enum ArgumentsRefusal {
     TooLarge,
     NoRoom,
 }
@@ -52,7 +52,7 @@ impl Arguments {
             // The reader's own error would repeat all of a text.
             return Err(serde_json::Error::custom("no object"));
         }
-        let mut room = Room {
+        let mut room = ValueBudget {
             values: MOST_VALUES,
             is_cut: false,
         };
@@ -76,7 +76,7 @@ impl Arguments {
     #[must_use]
     pub fn too_large() -> Self {
         Self {
-            refused: Some(Refused::TooLarge),
+            refused: Some(ArgumentsRefusal::TooLarge),
             ..Self::default()
         }
     }
@@ -85,7 +85,7 @@ impl Arguments {
     #[must_use]
     pub fn no_room() -> Self {
         Self {
-            refused: Some(Refused::NoRoom),
+            refused: Some(ArgumentsRefusal::NoRoom),
             ..Self::default()
         }
     }
@@ -128,11 +128,11 @@ impl Arguments {
     pub(super) fn check_size(&self) -> Result<(), Failure> {
         match self.refused {
             None => Ok(()),
-            Some(Refused::TooLarge) => Err(Failure::new(
+            Some(ArgumentsRefusal::TooLarge) => Err(Failure::new(
                 Code::TooLarge,
                 "The message is larger than the 7 MB that this server accepts, or has more than 64 kB besides the arguments.",
             )),
-            Some(Refused::NoRoom) => Err(Failure::new(
+            Some(ArgumentsRefusal::NoRoom) => Err(Failure::new(
                 Code::Timeout,
                 "Other large calls use all the memory that this server has for them; nothing was done.",
             )
@@ -156,12 +156,12 @@ impl Arguments {
 }
 
 /// How many more values may be kept.
-struct Room {
+struct ValueBudget {
     values: usize,
     is_cut: bool,
 }
 
-impl Room {
+impl ValueBudget {
     /// Whether a list or object with so many values may keep one more.
     const fn takes(&self, has: usize) -> bool {
         has < MOST_MEMBERS && self.values > 0
@@ -170,7 +170,7 @@ impl Room {
 
 /// The members of an object, and how many were not kept.
 struct Members<'a> {
-    room: &'a mut Room,
+    room: &'a mut ValueBudget,
     left_out: &'a mut usize,
 }
 
@@ -204,7 +204,7 @@ impl<'de> Visitor<'de> for Members<'_> {
 }
 
 /// Any value; only as much as fits is kept.
-struct Any<'a>(&'a mut Room);
+struct Any<'a>(&'a mut ValueBudget);
 
 impl<'de> DeserializeSeed<'de> for Any<'_> {
     type Value = Value;

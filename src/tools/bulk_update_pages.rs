@@ -4,16 +4,16 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, Written};
-use super::tool::{Kind, TEXT_BYTES, Tool};
+use super::output::{WRITE_ANSWER, WriteOutput};
+use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use super::update_page::TextEdit;
 use crate::change::NewTags;
 use crate::error::Failure;
 use crate::page::{self, Locale, MovedPart, PagePath, Reference};
 use crate::wiki::{ListQuery, Wiki};
-use crate::write::{Bulk, LinksTo, Plan, Which};
+use crate::write::{Bulk, LinksTo, PageSelection, WriteRequest};
 
 /// The tool.
 pub(super) struct BulkUpdatePages;
@@ -74,22 +74,22 @@ impl Tool for BulkUpdatePages {
     const DESCRIPTION: &'static str =
         "Edit or move pages, all or none. Show the user the preview, then send confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: Kind = Kind::Change;
+    const KIND: ToolKind = ToolKind::Change;
     // The selection and the edit are taken from the preview.
     const IN_PREVIEW: &'static [&'static str] = &["ids"];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Written;
+    type Output = WriteOutput;
 
-    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
         let confirm = input.confirm.clone();
         let context = context.noted(input.note.as_deref())?;
-        let plan = Plan::Bulk(Box::new(bulk(&context, input).await?));
+        let plan = WriteRequest::Bulk(Box::new(bulk(&context, input).await?));
         context.write(plan, confirm).await
     }
 }
 
-async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
+async fn bulk(context: &ToolContext, input: Input) -> Result<Bulk, Failure> {
     let read = |tags: Option<Vec<String>>| tags.map(input::tags).transpose();
     let (add, remove) = (read(input.add_tags)?, read(input.remove_tags)?);
     let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
@@ -117,7 +117,7 @@ async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
             let fault = "cannot be combined with path, tags or linksTo: they find the pages";
             return Err(input::invalid_argument("ids", fault));
         }
-        Some(ids) => Which::Ids(ids),
+        Some(ids) => PageSelection::Ids(ids),
         None if !is_listed => {
             let failure = input::invalid_argument("", "no pages are named");
             return Err(failure.hint("Name ids, path, tags or linksTo."));
@@ -139,13 +139,16 @@ async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
                 tag_patterns,
                 ..ListQuery::default()
             };
-            Which::Listed(Box::new(query), links_to)
+            PageSelection::Listed(Box::new(query), links_to)
         }
     };
     Ok(Bulk {
         which,
         tags,
-        replace_all: replace_all.into_iter().map(page::TextEdit::from).collect(),
+        replace_all: replace_all
+            .into_iter()
+            .map(page::TextReplacement::from)
+            .collect(),
         is_published: input.is_published,
         move_to,
         expect_pages: input

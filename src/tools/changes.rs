@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use time::OffsetDateTime;
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input;
 use super::output::some_count;
 use crate::audit::CallId;
@@ -31,7 +31,7 @@ const INDEX_UNREAD: &str =
     "deleted lacks pages that only the content index knew: it could not be read.";
 
 /// What could not be read, each with the right it needs or another reason.
-type Unread = BTreeMap<&'static str, &'static str>;
+type UnreadReasons = BTreeMap<&'static str, &'static str>;
 
 /// The right needed to read histories.
 const HISTORY: &str = "read:history";
@@ -43,7 +43,7 @@ const TOO_FAR: &str = "further back than 50 versions; or they could not be read"
 /// What changed.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Changes {
+pub(super) struct RecentChanges {
     pages: Vec<WrittenPage>,
     /// How many more pages changed earlier and are not listed here.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,12 +55,12 @@ pub(super) struct Changes {
     #[serde(skip_serializing_if = "Option::is_none")]
     only_touched: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    deleted: Vec<Gone>,
+    deleted: Vec<DeletedPage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     more_deleted: Option<i64>,
     /// What is not known of every page, and why.
-    #[serde(skip_serializing_if = "Unread::is_empty")]
-    unavailable: Unread,
+    #[serde(skip_serializing_if = "UnreadReasons::is_empty")]
+    unavailable: UnreadReasons,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<&'static str>,
 }
@@ -104,7 +104,7 @@ struct WrittenPage {
 /// A page that is gone.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Gone {
+struct DeletedPage {
     id: i64,
     locale: String,
     path: String,
@@ -120,12 +120,12 @@ struct Gone {
 
 /// Lists who changed what since a given time, on all pages or on those at or below a path.
 pub(super) async fn since(
-    context: &Context,
+    context: &ToolContext,
     since: &str,
     path: Option<&str>,
     offset: usize,
     limit: usize,
-) -> Result<Changes, Failure> {
+) -> Result<RecentChanges, Failure> {
     let time = input::date("since", Some(since))?.and_then(|date| date.instant());
     let Some(time) = time else {
         return Err(input::invalid_argument("since", "must be a time"));
@@ -149,7 +149,7 @@ pub(super) async fn since(
     let next = offset.saturating_add(shown.len());
     let more = some_count(all.saturating_sub(next));
     let changes = context.wiki.changes(shown, time).await?;
-    let mut unavailable = Unread::new();
+    let mut unavailable = UnreadReasons::new();
     let count = changes.len();
     let states = changes.iter().map(|changed| {
         let page = &changed.page;
@@ -177,7 +177,7 @@ pub(super) async fn since(
             "changed: no version keeps tags, styles or scripts, so their changes are not listed.",
         );
     }
-    Ok(Changes {
+    Ok(RecentChanges {
         more,
         next_offset: more.and_then(|_| some_count(next)),
         only_touched: some_count(count.saturating_sub(pages.len())),
@@ -188,7 +188,11 @@ pub(super) async fn since(
                 .saturating_sub(MOST_DELETED)
                 .saturating_add(deletions.more),
         ),
-        deleted: deleted.iter().take(MOST_DELETED).map(Gone::of).collect(),
+        deleted: deleted
+            .iter()
+            .take(MOST_DELETED)
+            .map(DeletedPage::of)
+            .collect(),
         unavailable,
         notes,
     })
@@ -200,7 +204,7 @@ impl WrittenPage {
         changed: ChangedPage,
         ours: Option<CallId>,
         since: OffsetDateTime,
-        unavailable: &mut Unread,
+        unavailable: &mut UnreadReasons,
     ) -> Option<Self> {
         let ChangedPage { page, past } = changed;
         let mut told = Self {
@@ -254,7 +258,7 @@ impl WrittenPage {
         Some(told)
     }
 
-    fn compared(&mut self, before: Version, now: &PageReading, unavailable: &mut Unread) {
+    fn compared(&mut self, before: Version, now: &PageReading, unavailable: &mut UnreadReasons) {
         self.from_version = Some(before.id);
         let then = PageReading::from(before);
         if then.path != now.path || then.locale != now.locale {
@@ -280,7 +284,7 @@ const fn right(field: Field) -> &'static str {
     }
 }
 
-impl Gone {
+impl DeletedPage {
     fn of(page: &Deleted) -> Self {
         Self {
             id: page.id,

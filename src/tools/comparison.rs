@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::output::is_default;
 use crate::change::{Warning, compare, cut, short};
 use crate::error::{Code, Failure};
@@ -71,9 +71,9 @@ const A_POINT: &str =
 /// The differences between the two states.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Comparison {
-    from: State,
-    to: State,
+pub(super) struct VersionComparison {
+    from: ComparedVersion,
+    to: ComparedVersion,
     #[serde(skip_serializing_if = "Map::is_empty")]
     changes: Map<String, Value>,
     /// Of the content.
@@ -92,7 +92,7 @@ pub(super) struct Comparison {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct State {
+struct ComparedVersion {
     /// Absent for the page as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     version_id: Option<i64>,
@@ -134,14 +134,18 @@ fn is_point(text: &str, _: &()) -> garde::Result {
 
 /// Compares two states of a page.
 pub(super) async fn between(
-    context: &Context,
+    context: &ToolContext,
     id: i64,
     asked: &Compare,
-) -> Result<Comparison, Failure> {
+) -> Result<VersionComparison, Failure> {
     render_budget::within(compared(context, id, asked)).await
 }
 
-async fn compared(context: &Context, id: i64, asked: &Compare) -> Result<Comparison, Failure> {
+async fn compared(
+    context: &ToolContext,
+    id: i64,
+    asked: &Compare,
+) -> Result<VersionComparison, Failure> {
     let point = |text: &str| Point::parse(text).unwrap_or(Point::Current);
     let (from, to) = (
         point(&asked.from),
@@ -156,7 +160,7 @@ async fn compared(context: &Context, id: i64, asked: &Compare) -> Result<Compari
     let bytes = compared.change.bytes();
     let (diff, lines) = aside(bytes, || compared.change.content_diff());
     let count = |lines: usize| i64::try_from(lines).unwrap_or(i64::MAX);
-    Ok(Comparison {
+    Ok(VersionComparison {
         changes: short(compared.change.values(), &mut warnings),
         diff: cut(diff, &mut warnings),
         lines_added: count(lines.added),
@@ -173,11 +177,11 @@ async fn compared(context: &Context, id: i64, asked: &Compare) -> Result<Compari
 }
 
 async fn state(
-    context: &Context,
+    context: &ToolContext,
     id: i64,
     point: Point,
     now: &PageReading,
-) -> Result<(State, PageReading), Failure> {
+) -> Result<(ComparedVersion, PageReading), Failure> {
     let version = match point {
         Point::Current => None,
         Point::Version(version) => {
@@ -197,7 +201,7 @@ async fn state(
 
 /// The version that was current at a time; `None` if the page has not changed since.
 async fn at(
-    context: &Context,
+    context: &ToolContext,
     id: i64,
     time: &Date,
     now: &PageReading,
@@ -222,8 +226,8 @@ fn not_found(message: &str) -> Failure {
     Failure::new(Code::VersionNotFound, message)
 }
 
-fn state_of(version_id: Option<i64>, page: &PageReading) -> State {
-    State {
+fn state_of(version_id: Option<i64>, page: &PageReading) -> ComparedVersion {
+    ComparedVersion {
         version_id,
         updated_at: page.updated_at.clone().map(String::from),
     }

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
-use super::context::Context;
+use super::context::ToolContext;
 use super::tool::Tool;
 use crate::error::{Code, Failure};
 use crate::gates::Asked;
@@ -36,7 +36,7 @@ impl Completed {
     /// `CONFIRM_MISMATCH` if another tool issued the token: the call is refused whatever else it
     /// says.
     pub(super) fn of<T: Tool>(
-        context: &Context,
+        context: &ToolContext,
         required: Option<&Value>,
         arguments: Arguments,
     ) -> Result<Self, Failure> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::input;
-use super::output::Written;
+use super::output::WriteOutput;
 use crate::audit::ProposalId;
 use crate::change::Warning;
 use crate::error::{Code, Failure};
@@ -13,17 +13,19 @@ use crate::index::{ContentIndex, Coverage};
 use crate::notice::{Notice, Progress};
 use crate::page::{Locale, Note, PageReading, Whose};
 use crate::wiki::{Wiki, WikiError};
-use crate::write::{Answer, Caller, Desk, Drafting, Notes, Plan, Sight, Writer};
+use crate::write::{
+    Caller, Drafting, Notes, ReadExtent, WriteAnswer, WriteContext, WriteRequest, Writer,
+};
 
 /// What a tool gets besides its arguments: the wiki, the way to write to it, and the caller.
 #[derive(Debug, Clone)]
-pub struct Context {
+pub struct ToolContext {
     /// The wiki.
     pub wiki: Arc<Wiki>,
     /// The way of a write.
     pub writer: Arc<Writer>,
     /// The record of writes.
-    pub desk: Arc<Desk>,
+    pub desk: Arc<WriteContext>,
     /// The content index.
     pub index: Arc<ContentIndex>,
     /// The caller.
@@ -32,7 +34,7 @@ pub struct Context {
     pub progress: watch::Sender<Progress>,
 }
 
-impl Context {
+impl ToolContext {
     /// The given locale, or the configured one.
     pub(super) fn locale(&self, said: Option<&str>) -> Locale {
         said.map_or_else(
@@ -71,7 +73,7 @@ impl Context {
 
     /// Notes that the caller saw a page: its later change of the content is checked against that
     /// state.
-    pub(super) fn saw(&self, page: PageReading, sight: Sight) {
+    pub(super) fn saw(&self, page: PageReading, sight: ReadExtent) {
         self.desk.note_read(&self.caller.session, page, sight);
     }
 
@@ -90,11 +92,15 @@ impl Context {
     }
 
     /// Makes the plan join a draft, if one is named.
-    pub(super) fn joining(&self, draft: Option<&str>, plan: Plan) -> Result<Plan, Failure> {
+    pub(super) fn joining(
+        &self,
+        draft: Option<&str>,
+        plan: WriteRequest,
+    ) -> Result<WriteRequest, Failure> {
         let Some(name) = draft else {
             return Ok(plan);
         };
-        Ok(Plan::Draft(Drafting {
+        Ok(WriteRequest::Draft(Drafting {
             owner: self.desk.draft_owner(&self.caller),
             draft: input::draft(name)?,
             plan: Box::new(plan),
@@ -104,32 +110,32 @@ impl Context {
     /// Takes a plan through the gates; if that leaves it to people, waits for them.
     pub(super) async fn write(
         self,
-        plan: Plan,
+        plan: WriteRequest,
         confirm: Option<String>,
-    ) -> Result<Written, Failure> {
+    ) -> Result<WriteOutput, Failure> {
         let caller = self.caller.clone();
         let mut answer = self.writer.write(caller, plan, confirm).await?;
         if let Some(limit) = self.desk.waiting(&self.caller)
             && let Some((set, notes)) = left_open(&mut answer)
         {
             match self.desk.became_of(&self.caller, set, Some(limit)).await {
-                Ok(left) => return Ok(Written::left_open(left, std::mem::take(notes))),
+                Ok(left) => return Ok(WriteOutput::left_open(left, std::mem::take(notes))),
                 // The set is left open all the same, and the preview names it.
                 Err(failure) => notes
                     .warnings
                     .push(Warning::new("not_waited", failure.message)),
             }
         }
-        Ok(Written::from(answer))
+        Ok(WriteOutput::from(answer))
     }
 }
 
 /// The set that an answer left to people, with its notes.
-fn left_open(answer: &mut Answer) -> Option<(ProposalId, &mut Notes)> {
+fn left_open(answer: &mut WriteAnswer) -> Option<(ProposalId, &mut Notes)> {
     let (set, notes) = match answer {
-        Answer::Preview(preview) => (preview.proposal, &mut preview.notes),
-        Answer::SetPreview(shown) => (shown.proposal, &mut shown.notes),
-        Answer::Applied(_) | Answer::Set(_) => return None,
+        WriteAnswer::Preview(preview) => (preview.proposal, &mut preview.notes),
+        WriteAnswer::SetPreview(shown) => (shown.proposal, &mut shown.notes),
+        WriteAnswer::Applied(_) | WriteAnswer::Set(_) => return None,
     };
     Some((set?, notes))
 }

@@ -4,15 +4,15 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, Written};
-use super::tool::{Kind, TEXT_BYTES, Tool};
+use super::output::{WRITE_ANSWER, WriteOutput};
+use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use super::update_page::TextEdit;
 use crate::change::NewPage;
 use crate::error::Failure;
 use crate::page;
-use crate::write::{Copy, Plan, Said};
+use crate::write::{Copy, CopyFields, WriteRequest};
 
 /// The tool.
 pub(super) struct CreatePage;
@@ -72,13 +72,13 @@ impl Tool for CreatePage {
     const TITLE: &'static str = "Create page";
     const DESCRIPTION: &'static str = "Make a new page of path, title and content (or fromPage). Without confirm you may get a preview and a token: show the user, then call again with path and confirm. To change a page: wikijs_update_page.";
     const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: Kind = Kind::Add;
+    const KIND: ToolKind = ToolKind::Add;
     const IN_PREVIEW: &'static [&'static str] = &["title", "content"];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Written;
+    type Output = WriteOutput;
 
-    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
         let replace_all = input.replace_all.unwrap_or_default();
         if !replace_all.is_empty() && (input.from_page.is_none() || input.content.is_some()) {
             let fault = "needs fromPage, and cannot be combined with content";
@@ -88,7 +88,7 @@ impl Tool for CreatePage {
             Some(tags) => Some(input::known_tags(&context.wiki, Some(tags)).await?),
             None => None,
         };
-        let said = Said {
+        let said = CopyFields {
             content: input.content,
             description: input.description,
             tags,
@@ -120,12 +120,15 @@ impl Tool for CreatePage {
             script_js: input.script_js.unwrap_or_default(),
         };
         let plan = match input.from_page {
-            None => Plan::Create(Box::new(page)),
-            Some(from) => Plan::Copy(Box::new(Copy {
+            None => WriteRequest::Create(Box::new(page)),
+            Some(from) => WriteRequest::Copy(Box::new(Copy {
                 page,
                 said,
                 from,
-                replace_all: replace_all.into_iter().map(page::TextEdit::from).collect(),
+                replace_all: replace_all
+                    .into_iter()
+                    .map(page::TextReplacement::from)
+                    .collect(),
             })),
         };
         let plan = context.joining(input.draft.as_deref(), plan)?;

@@ -10,14 +10,16 @@ use time::OffsetDateTime;
 
 use super::arguments::Arguments;
 use super::confirm_args::CONFIRM;
-use super::faults::Faults;
+use super::faults::ArgumentFaults;
 use super::intern::lasting;
 use super::nearest::{did_you_mean, nearest};
-use super::registry::{Call, Check, Definition, Known, OfCustom, Registry, TOOLS};
-use super::tool::Kind;
-use super::tool_selection::Surface;
+use super::registry::{
+    ArgumentCheck, OfCustom, Registry, TOOLS, ToolDefinition, ToolDescriptor, ToolFn,
+};
+use super::tool::ToolKind;
+use super::tool_selection::ToolSelection;
 use super::{input, schema};
-use crate::custom::{Customs, Fault, Query, Recipe, Schema, is_custom_name};
+use crate::custom::{Customs, Query, Recipe, Schema, ToolFileFault, is_custom_name};
 use crate::error::{Code, Failure};
 use crate::gates::Asked;
 
@@ -29,7 +31,7 @@ const MOST_DEFINITION: usize = 4_000;
 /// Arguments that a schema has checked.
 #[derive(Debug, Deserialize, Validate)]
 #[serde(transparent)]
-struct Given(#[garde(skip)] Map<String, Value>);
+struct CustomToolArguments(#[garde(skip)] Map<String, Value>);
 
 /// Adds an operator's own tools; queries only if the wiki's schema is known.
 ///
@@ -37,14 +39,14 @@ struct Given(#[garde(skip)] Map<String, Value>);
 /// What is wrong, by file.
 pub fn add_customs(
     registry: &mut Registry,
-    surface: &Surface,
+    surface: &ToolSelection,
     customs: &Customs,
     schema: Option<&Schema>,
-) -> Result<(), Vec<Fault>> {
+) -> Result<(), Vec<ToolFileFault>> {
     let mut faults = Vec::new();
     for recipe in customs.recipes() {
         if let Err(text) = add_recipe(registry, surface, recipe) {
-            faults.push(Fault::of(&recipe.file, text));
+            faults.push(ToolFileFault::of(&recipe.file, text));
         }
     }
     match schema.map(|schema| customs.queries(schema)) {
@@ -54,7 +56,7 @@ pub fn add_customs(
             for query in queries {
                 let file = query.file().to_owned();
                 if let Err(text) = add_query(registry, surface, query) {
-                    faults.push(Fault::of(&file, text));
+                    faults.push(ToolFileFault::of(&file, text));
                 }
             }
         }
@@ -69,10 +71,10 @@ pub fn add_customs(
 /// Checks a definition, and adds the tool if the surface offers it.
 fn add(
     registry: &mut Registry,
-    surface: &Surface,
-    definition: Definition,
-    check: Check,
-    call: Call,
+    surface: &ToolSelection,
+    definition: ToolDefinition,
+    check: ArgumentCheck,
+    call: ToolFn,
 ) -> Result<(), String> {
     let size = json!({ "name": definition.name, "title": definition.title,
         "description": definition.description, "inputSchema": definition.input,
@@ -95,7 +97,11 @@ fn names(name: &str, title: &str) -> Result<(&'static str, &'static str), String
     both.ok_or_else(|| "no name is left for it; restart the server".to_owned())
 }
 
-fn add_recipe(registry: &mut Registry, surface: &Surface, recipe: &Recipe) -> Result<(), String> {
+fn add_recipe(
+    registry: &mut Registry,
+    surface: &ToolSelection,
+    recipe: &Recipe,
+) -> Result<(), String> {
     let tool = called(recipe)?;
     let writes = tool.kind.writes();
     if writes && surface.1.only_reading || !surface.1.offers(&recipe.name) {
@@ -117,7 +123,7 @@ fn add_recipe(registry: &mut Registry, surface: &Surface, recipe: &Recipe) -> Re
     let on_record = lasting(&format!("{name}/{}", tool.name));
     let on_record = on_record.ok_or("no name is left for it; restart the server")?;
     let input = recipe.schema(writes);
-    let definition = Definition {
+    let definition = ToolDefinition {
         name,
         title,
         description: Cow::Owned(recipe.description.clone()),
@@ -135,10 +141,10 @@ fn add_recipe(registry: &mut Registry, surface: &Surface, recipe: &Recipe) -> Re
     };
     let (recipe, own, input) = (Arc::new(recipe.clone()), Arc::new(own), Arc::new(input));
     let (of_check, input_of_check) = (Arc::clone(&recipe), Arc::clone(&input));
-    let check: Check =
+    let check: ArgumentCheck =
         Box::new(move |arguments| expanded(&of_check, &input_of_check, arguments).map(drop));
     let calls = tool.name;
-    let call: Call = Box::new(move |mut context, arguments| {
+    let call: ToolFn = Box::new(move |mut context, arguments| {
         let (recipe, own, input) = (Arc::clone(&recipe), Arc::clone(&own), Arc::clone(&input));
         Box::pin(async move {
             context.caller.tool = on_record;
@@ -166,7 +172,7 @@ fn add_recipe(registry: &mut Registry, surface: &Surface, recipe: &Recipe) -> Re
 }
 
 /// The tool of ours that a recipe calls.
-fn called(recipe: &Recipe) -> Result<&'static Known, String> {
+fn called(recipe: &Recipe) -> Result<&'static ToolDescriptor, String> {
     let name = &recipe.tool;
     if *name == recipe.name {
         return Err(format!(
@@ -185,7 +191,7 @@ fn called(recipe: &Recipe) -> Result<&'static Known, String> {
 }
 
 /// Tries a recipe: what it says whatever the caller says must be good arguments.
-fn check_values(recipe: &Recipe, own: &Registry, base: &Definition) -> Result<(), String> {
+fn check_values(recipe: &Recipe, own: &Registry, base: &ToolDefinition) -> Result<(), String> {
     let tool = base.name;
     let known = base.input.get("properties").and_then(Value::as_object);
     let known: Vec<&String> = known.into_iter().flat_map(Map::keys).collect();
@@ -234,10 +240,10 @@ fn expanded(
     schema: &Map<String, Value>,
     arguments: Arguments,
 ) -> Result<Map<String, Value>, Failure> {
-    let Given(given) = input::parse(schema, &[], arguments)?;
+    let CustomToolArguments(given) = input::parse(schema, &[], arguments)?;
     let expanded = recipe.expand(given, OffsetDateTime::now_utc().date());
     expanded.map_err(|found| {
-        let mut faults = Faults::default();
+        let mut faults = ArgumentFaults::default();
         for (name, fault) in found {
             faults.add(&name, || fault);
         }
@@ -245,13 +251,13 @@ fn expanded(
     })
 }
 
-fn add_query(registry: &mut Registry, surface: &Surface, query: Query) -> Result<(), String> {
+fn add_query(registry: &mut Registry, surface: &ToolSelection, query: Query) -> Result<(), String> {
     let (name, title) = names(query.name(), query.title())?;
-    let definition = Definition {
+    let definition = ToolDefinition {
         name,
         title,
         description: Cow::Owned(query.description().to_owned()),
-        kind: Kind::Read,
+        kind: ToolKind::Read,
         most_bytes: QUERY_BYTES,
         shows_image: false,
         input: query.input().clone(),
@@ -265,13 +271,13 @@ fn add_query(registry: &mut Registry, surface: &Surface, query: Query) -> Result
     };
     let query = Arc::new(query);
     let of_check = Arc::clone(&query);
-    let check: Check = Box::new(move |arguments| {
-        input::parse::<Given>(of_check.input(), &[], arguments).map(drop)
+    let check: ArgumentCheck = Box::new(move |arguments| {
+        input::parse::<CustomToolArguments>(of_check.input(), &[], arguments).map(drop)
     });
-    let call: Call = Box::new(move |context, arguments| {
+    let call: ToolFn = Box::new(move |context, arguments| {
         let query = Arc::clone(&query);
         Box::pin(async move {
-            let Given(variables) = input::parse(query.input(), &[], arguments)?;
+            let CustomToolArguments(variables) = input::parse(query.input(), &[], arguments)?;
             let data = context.wiki.ask(&query, &variables).await?;
             Ok(json!({ "data": data }))
         })

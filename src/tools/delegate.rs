@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::tool::{Kind, Tool};
+use super::context::ToolContext;
+use super::tool::{Tool, ToolKind};
 use crate::error::Failure;
-use crate::write::{DelegateKind, Sets, Wanted};
+use crate::write::{DelegateKind, DelegateSpec, DelegateWrites};
 
 /// The tool.
 pub(super) struct Delegate;
@@ -83,22 +83,22 @@ impl Tool for Delegate {
     const TITLE: &'static str = "Delegate";
     const DESCRIPTION: &'static str = "Make a token for an agent's task at and below prefixes: never more than you may, counted as you. Else 20 writes, 60 minutes.";
     const ANSWER: &'static str = "Told once.";
-    const KIND: Kind = Kind::Aside;
+    const KIND: ToolKind = ToolKind::Aside;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let (caller, desk) = (&context.caller, &context.desk);
-        let wanted = Wanted {
+        let wanted = DelegateSpec {
             task: input.task,
             kind: input.kind.into(),
             prefixes: input.prefixes,
             tools: input.tools,
             writes: input.writes.unwrap_or(USUAL_WRITES),
             sets: if input.sends == Some(true) {
-                Sets::Sent
+                DelegateWrites::Sent
             } else {
-                Sets::LeftOpen
+                DelegateWrites::LeftOpen
             },
             minutes: input.minutes.unwrap_or(USUAL_MINUTES),
         };

@@ -1,6 +1,6 @@
 //! Which tools a delegate may have.
 
-use super::registry::{Definition, TOOLS};
+use super::registry::{TOOLS, ToolDefinition};
 use super::toolset::Toolset;
 use crate::write::DelegateKind;
 
@@ -9,13 +9,13 @@ const HISTORY: &str = "wikijs_get_page_history";
 
 /// Whether a tool makes or ends delegates. No delegate has such a tool, and nobody without a name.
 #[must_use]
-pub fn is_of_delegation(tool: &Definition) -> bool {
+pub fn is_of_delegation(tool: &ToolDefinition) -> bool {
     toolset(tool) == Some(Toolset::Delegate)
 }
 
 /// Whether a delegate of this kind may have a tool.
 #[must_use]
-pub fn fits(kind: DelegateKind, tool: &Definition) -> bool {
+pub fn fits(kind: DelegateKind, tool: &ToolDefinition) -> bool {
     let reads = !tool.can_write() && toolset(tool) == Some(Toolset::Pages);
     match kind {
         DelegateKind::Researcher => reads && tool.name != HISTORY,
@@ -24,7 +24,7 @@ pub fn fits(kind: DelegateKind, tool: &Definition) -> bool {
     }
 }
 
-fn toolset(tool: &Definition) -> Option<Toolset> {
+fn toolset(tool: &ToolDefinition) -> Option<Toolset> {
     let known = TOOLS.iter().find(|known| known.name == tool.name);
     known.map(|known| known.toolset)
 }
@@ -32,11 +32,11 @@ fn toolset(tool: &Definition) -> Option<Toolset> {
 #[cfg(test)]
 mod tests {
     use super::{fits, is_of_delegation};
-    use crate::tools::{Registry, Surface, Toolset};
+    use crate::tools::{Registry, ToolSelection, Toolset};
     use crate::write::DelegateKind;
 
     fn names(kind: DelegateKind) -> Vec<&'static str> {
-        let registry = Registry::of(&Surface::of(&Toolset::ALL)).unwrap();
+        let registry = Registry::of(&ToolSelection::of(&Toolset::ALL)).unwrap();
         let fitting = registry.definitions().filter(|tool| fits(kind, tool));
         fitting.map(|tool| tool.name).collect()
     }
@@ -58,7 +58,7 @@ mod tests {
         let analysis = names(DelegateKind::Analyst);
         assert_eq!(analysis.len(), research.len() + 1);
         assert!(analysis.contains(&"wikijs_get_page_history"));
-        let registry = Registry::of(&Surface::of(&Toolset::ALL)).unwrap();
+        let registry = Registry::of(&ToolSelection::of(&Toolset::ALL)).unwrap();
         let of_delegation = registry.definitions().filter(|tool| is_of_delegation(tool));
         assert_eq!(of_delegation.count(), 2);
         let all = registry.definitions().count();

@@ -4,12 +4,12 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, Written};
-use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
+use super::output::{WRITE_ANSWER, WriteOutput};
+use super::tool::{Explained, NAMED_BY_ID, TEXT_BYTES, Tool, ToolKind};
 use crate::error::Failure;
-use crate::write::{Delete, Plan};
+use crate::write::{Delete, WriteRequest};
 
 /// The tool.
 pub(super) struct DeletePage;
@@ -41,14 +41,14 @@ impl Tool for DeletePage {
     const TITLE: &'static str = "Delete page";
     const DESCRIPTION: &'static str = "Delete (remove) a page with its history and comments. Without confirm you may get a preview and a token: show the user, then call again with id and confirm. To keep it: trash, or wikijs_update_page with isPublished false.";
     const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: Kind = Kind::Change;
+    const KIND: ToolKind = ToolKind::Change;
     const EXPLAINED: Explained = NAMED_BY_ID;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Written;
+    type Output = WriteOutput;
 
-    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
-        let plan = Plan::Delete(Delete {
+    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+        let plan = WriteRequest::Delete(Delete {
             id: input.id,
             trash: input.trash.or(input.confirm.is_none().then_some(false)),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,

@@ -4,9 +4,9 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{self, rule};
-use super::tool::{Kind, Tool};
+use super::tool::{Tool, ToolKind};
 use crate::error::Failure;
 
 /// The tool.
@@ -43,11 +43,11 @@ impl Tool for DiscardDraft {
     const DESCRIPTION: &'static str =
         "Drop a draft, or one page's change of it; the wiki is not touched.";
     const ANSWER: &'static str = "How many changes are gone, and left.";
-    const KIND: Kind = Kind::Change;
+    const KIND: ToolKind = ToolKind::Change;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let name = input::draft(&input.draft)?;
         let place = match (&input.path, input.id) {
             (Some(_), Some(_)) => {

@@ -4,11 +4,11 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::tool::{Kind, Tool};
-use crate::audit::{CallStory, Proposal};
+use super::context::ToolContext;
+use super::tool::{Tool, ToolKind};
+use crate::audit::{CallHistory, Proposal};
 use crate::error::Failure;
-use crate::write::{Handed, Inherited, Legacy};
+use crate::write::{Handed, HandedOver, Handover};
 
 /// The tool.
 pub(super) struct EndDelegation;
@@ -25,7 +25,7 @@ pub(super) struct Input {
     delegate: String,
     /// Which you get: important is 7 and more.
     #[garde(skip)]
-    memories: Option<Wanted>,
+    memories: Option<HandoverChoice>,
     /// Remove the rest for good.
     #[garde(skip)]
     purge: Option<bool>,
@@ -34,18 +34,18 @@ pub(super) struct Input {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-enum Wanted {
+enum HandoverChoice {
     Important,
     All,
     None,
 }
 
-impl From<Wanted> for Handed {
-    fn from(wanted: Wanted) -> Self {
+impl From<HandoverChoice> for Handed {
+    fn from(wanted: HandoverChoice) -> Self {
         match wanted {
-            Wanted::Important => Self::Important,
-            Wanted::All => Self::All,
-            Wanted::None => Self::None,
+            HandoverChoice::Important => Self::Important,
+            HandoverChoice::All => Self::All,
+            HandoverChoice::None => Self::None,
         }
     }
 }
@@ -64,14 +64,14 @@ pub(super) struct Output {
     sets: Vec<Set>,
     /// How many calls of it are on record, and the newest of them.
     calls_on_record: i64,
-    calls: Vec<Call>,
+    calls: Vec<DelegateCall>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    memories: Option<Memories>,
+    memories: Option<MemoryHandover>,
 }
 
 /// What became of what it remembered.
 #[derive(Debug, Serialize)]
-struct Memories {
+struct MemoryHandover {
     /// Those that its maker has now.
     handed: Vec<String>,
     /// How many the operator can restore for 30 days.
@@ -93,7 +93,7 @@ struct Set {
 /// A call of its.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Call {
+struct DelegateCall {
     #[serde(rename = "callId")]
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,13 +109,13 @@ impl Tool for EndDelegation {
     const DESCRIPTION: &'static str =
         "End a delegate of yours; its token counts for nothing then. Tells what it did.";
     const ANSWER: &'static str = "Its sets and newest calls; open sets wait on.";
-    const KIND: Kind = Kind::Aside;
+    const KIND: ToolKind = ToolKind::Aside;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let family = context.caller.maker()?;
-        let legacy = Legacy {
+        let legacy = Handover {
             handed: input.memories.map(Handed::from).unwrap_or_default(),
             purge: input.purge.unwrap_or_default(),
         };
@@ -129,15 +129,15 @@ impl Tool for EndDelegation {
             writes: did.writes,
             sets: did.sets.iter().take(MOST_SETS).map(Set::from).collect(),
             calls_on_record: i64::try_from(did.all_calls).unwrap_or(i64::MAX),
-            calls: did.calls.iter().map(Call::from).collect(),
-            memories: Memories::of(&did.memories),
+            calls: did.calls.iter().map(DelegateCall::from).collect(),
+            memories: MemoryHandover::of(&did.memories),
         })
     }
 }
 
-impl Memories {
-    fn of(inherited: &Inherited) -> Option<Self> {
-        (*inherited != Inherited::default()).then(|| Self {
+impl MemoryHandover {
+    fn of(inherited: &HandedOver) -> Option<Self> {
+        (*inherited != HandedOver::default()).then(|| Self {
             handed: inherited.handed.iter().map(ToString::to_string).collect(),
             restorable: i64::try_from(inherited.restorable).unwrap_or(i64::MAX),
         })
@@ -157,8 +157,8 @@ impl From<&Proposal> for Set {
     }
 }
 
-impl From<&CallStory> for Call {
-    fn from(call: &CallStory) -> Self {
+impl From<&CallHistory> for DelegateCall {
+    fn from(call: &CallHistory) -> Self {
         Self {
             id: call.call.to_string(),
             tool: call.latest(|record| record.tool.clone()),

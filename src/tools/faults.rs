@@ -14,7 +14,7 @@ const MOST_MESSAGE: usize = 500;
 
 /// One fault of the arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Fault {
+pub(super) struct ArgumentFault {
     /// The argument, as a path into the arguments.
     pub path: String,
     /// What is wrong with it; left out of a single fault, which the failure's own message
@@ -23,7 +23,7 @@ pub(super) struct Fault {
     pub message: String,
 }
 
-impl Fault {
+impl ArgumentFault {
     fn new(path: &str, message: &str) -> Self {
         Self {
             path: printable(path, MOST_PLACE),
@@ -36,16 +36,16 @@ impl Fault {
 ///
 /// However many there are, only those listed take memory; the others are merely counted.
 #[derive(Debug, Default)]
-pub(super) struct Faults {
-    listed: Vec<Fault>,
+pub(super) struct ArgumentFaults {
+    listed: Vec<ArgumentFault>,
     count: usize,
 }
 
-impl Faults {
+impl ArgumentFaults {
     /// One more; its message is made only if it is listed.
     pub(super) fn add(&mut self, path: &str, message: impl FnOnce() -> String) {
         if self.listed.len() < MOST_LISTED {
-            self.listed.push(Fault::new(path, &message()));
+            self.listed.push(ArgumentFault::new(path, &message()));
         }
         self.count += 1;
     }
@@ -71,10 +71,10 @@ impl Faults {
     pub(super) fn into_failure(self) -> Failure {
         let Self { mut listed, count } = self;
         let message = match listed.as_slice() {
-            [Fault { path, message }] if path.is_empty() => {
+            [ArgumentFault { path, message }] if path.is_empty() => {
                 format!("The arguments are not valid: {message}.")
             }
-            [Fault { path, message }] => format!("The argument {path} {message}."),
+            [ArgumentFault { path, message }] => format!("The argument {path} {message}."),
             listed if listed.len() < count => format!(
                 "{count} arguments are not valid; details.fields lists the first {}.",
                 listed.len()
@@ -100,7 +100,7 @@ impl Faults {
 /// A failure that names one faulty argument.
 #[must_use]
 pub(super) fn invalid_argument(path: &str, message: impl Into<String>) -> Failure {
-    let mut faults = Faults::default();
+    let mut faults = ArgumentFaults::default();
     faults.add(path, || message.into());
     faults.into_failure()
 }
@@ -124,11 +124,11 @@ fn printable(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Faults, MOST_LISTED, invalid_argument};
+    use super::{ArgumentFaults, MOST_LISTED, invalid_argument};
 
     #[test]
     fn beyond_the_first_faults_only_their_number_is_told() {
-        let mut faults = Faults::default();
+        let mut faults = ArgumentFaults::default();
         for n in 0..MOST_LISTED {
             faults.add(&format!("a{n}"), || "is wrong".to_owned());
         }

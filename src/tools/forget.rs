@@ -4,9 +4,9 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{self, rule};
-use super::tool::{Kind, Tool};
+use super::tool::{Tool, ToolKind};
 use crate::error::Failure;
 
 /// The tool.
@@ -35,11 +35,11 @@ impl Tool for Forget {
     const DESCRIPTION: &'static str =
         "Take away something remembered that holds no more; an operator can restore it.";
     const ANSWER: &'static str = "Until when.";
-    const KIND: Kind = Kind::Change;
+    const KIND: ToolKind = ToolKind::Change;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let id = input::required_memory_id("id", &input.id)?;
         let until = context.desk.forget(&context.caller, id).await?;
         Ok(Output {

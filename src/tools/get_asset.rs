@@ -4,13 +4,13 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::invalid_argument;
 use super::input::rule;
 use super::list_assets::NO_DOWNLOAD;
 use super::output::some_count;
 use super::search_pages::{Indexed, SWITCHED_OFF, Sought};
-use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
+use super::tool::{Explained, NAMED_BY_TITLE, TEXT_BYTES, Tool, ToolKind};
 use crate::error::Failure;
 use crate::hex;
 use crate::index::Pattern;
@@ -65,7 +65,7 @@ pub(super) struct Output {
     is_cut: bool,
     /// What is not told, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
-    unavailable: Option<Unavailable>,
+    unavailable: Option<AssetUnavailable>,
     /// The pages that name it; at most twenty.
     #[serde(skip_serializing_if = "Option::is_none")]
     used_by: Option<Vec<User>>,
@@ -82,7 +82,7 @@ pub(super) struct Output {
 
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Unavailable {
+struct AssetUnavailable {
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,23 +121,23 @@ impl Tool for GetAsset {
     const TITLE: &'static str = "Get asset";
     const DESCRIPTION: &'static str = "Read a file of the wiki by its path: an image as an image, text as text, both as data; of anything else what it is.";
     const ANSWER: &'static str = "unavailable: why neither text nor image is there.";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     const EXPLAINED: Explained = &[NAMED_BY_TITLE];
     const MOST_BYTES: usize = TEXT_BYTES;
     const SHOWS_IMAGE: bool = true;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let path = PagePath::of(&input.path);
         let asset = context.wiki.asset(&path).await.map_err(of_asset)?;
         let bytes = context.wiki.asset_bytes(&path).await.map_err(of_asset)?;
-        let seen = Seen::of(&path, bytes.as_ref());
+        let seen = AssetContent::of(&path, bytes.as_ref());
         let users = match input.used_by {
             Some(true) => users(&context, &path).await?,
             Some(false) | None => Users::default(),
         };
-        let unavailable = Unavailable {
+        let unavailable = AssetUnavailable {
             content: seen.why,
             used_by: users.why,
         };
@@ -164,7 +164,7 @@ impl Tool for GetAsset {
 }
 
 /// The pages whose content names an asset, of those that the caller may read.
-async fn users(context: &Context, path: &PagePath) -> Result<Users, Failure> {
+async fn users(context: &ToolContext, path: &PagePath) -> Result<Users, Failure> {
     let index = &context.index;
     if !index.is_on() {
         return Ok(Users {
@@ -225,14 +225,14 @@ fn addressed(path: &PagePath) -> String {
 
 /// What can be shown of bytes.
 #[derive(Default)]
-struct Seen {
+struct AssetContent {
     text: Option<String>,
     is_cut: bool,
     image: Option<Image>,
     why: Option<&'static str>,
 }
 
-impl Seen {
+impl AssetContent {
     fn of(path: &PagePath, bytes: Option<&Blob>) -> Self {
         let not = |why| Self {
             why: Some(why),

@@ -4,16 +4,16 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{ChangeShown, Written, is_default};
+use super::output::{ChangeShown, WriteOutput, is_default};
 use super::proposal_view::may_see;
-use super::tool::{Kind, TEXT_BYTES, Tool};
+use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use crate::audit::{CallId, Draft, MAX_WHY, Proposal, ProposalState};
 use crate::error::Failure;
 use crate::page::escaped;
 use crate::render_budget;
-use crate::write::Answer;
+use crate::write::WriteAnswer;
 
 /// The tool.
 pub(super) struct GetChangeSet;
@@ -36,7 +36,7 @@ pub(super) struct Input {
 pub(super) enum Output {
     Drafts { drafts: Vec<DraftShown> },
     Changes(ChangesShown),
-    Sent(Box<Written>),
+    Sent(Box<WriteOutput>),
 }
 
 /// A draft, without its changes.
@@ -59,7 +59,7 @@ pub(super) struct ChangesShown {
     draft: Option<String>,
     id: String,
     #[serde(flatten)]
-    decision: Option<Decision>,
+    decision: Option<SetDecision>,
     /// How many changes there are.
     pages: i64,
     changes: Vec<ChangeShown>,
@@ -70,7 +70,7 @@ pub(super) struct ChangesShown {
 /// What a person decided about a set that was proposed.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Decision {
+struct SetDecision {
     proposal: String,
     state: &'static str,
     /// The call that wrote it.
@@ -83,7 +83,7 @@ struct Decision {
     replaced_by: Option<String>,
 }
 
-impl From<Proposal> for Decision {
+impl From<Proposal> for SetDecision {
     fn from(proposal: Proposal) -> Self {
         let state = proposal.state.as_str();
         let (mut applied_by, mut reason, mut replaced_by) = (None, None, None);
@@ -125,17 +125,17 @@ impl Tool for GetChangeSet {
     const TITLE: &'static str = "Get change set";
     const DESCRIPTION: &'static str = "What a draft, or a set of changes that was shown, would do, page by page; of one that was sent, how far it is: ask again while its outcome is applying.";
     const ANSWER: &'static str = "dryRun true: nothing was sent. Absent: false, 0, none.";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         render_budget::within(shown(context, input)).await
     }
 }
 
-async fn shown(context: Context, input: Input) -> Result<Output, Failure> {
+async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
     let (desk, caller) = (&context.desk, &context.caller);
     let Some(id) = input.id else {
         let drafts = desk.drafts(caller).await?;
@@ -146,7 +146,7 @@ async fn shown(context: Context, input: Input) -> Result<Output, Failure> {
     let from = usize::try_from(from).unwrap_or(usize::MAX);
     if let Ok(call) = id.parse::<CallId>() {
         if let Some(sent) = desk.change_set(caller, call).await? {
-            let written = Written::from(Answer::Set(Box::new(sent)));
+            let written = WriteOutput::from(WriteAnswer::Set(Box::new(sent)));
             return Ok(Output::Sent(Box::new(written)));
         }
         if let Some((pages, lines)) = desk.shown_set(caller, call, from).await? {

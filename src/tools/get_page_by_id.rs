@@ -1,11 +1,11 @@
 //! `wikijs_get_page_by_id`: pages by their ids.
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::get_page_by_path::GetPageByPath;
 use super::page_view::{
-    self, MAX_AT_ONCE, Output, READ_ANSWER, Wanted, how_to_read, one_or_several, page_input,
+    self, MAX_AT_ONCE, Output, PageLookup, READ_ANSWER, how_to_read, one_or_several, page_input,
 };
-use super::tool::{DescribedBy, Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
+use super::tool::{DescribedBy, Explained, NAMED_BY_ID, TEXT_BYTES, Tool, ToolKind};
 use crate::error::Failure;
 
 /// The tool.
@@ -25,7 +25,7 @@ impl Tool for GetPageById {
     const DESCRIPTION: &'static str =
         "Read pages by id; arguments and answer are otherwise those of wikijs_get_page_by_path.";
     const ANSWER: &'static str = "As of wikijs_get_page_by_path.";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     const EXPLAINED: Explained = NAMED_BY_ID;
     const DESCRIBED_BY: Option<DescribedBy> = Some(DescribedBy {
         tool: GetPageByPath::NAME,
@@ -35,10 +35,10 @@ impl Tool for GetPageById {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let ask = input.ask()?;
         let (ids, is_several) = one_or_several(["id", "ids"], input.id, input.ids)?;
-        let wanted = ids.into_iter().map(Wanted::Id).collect();
+        let wanted = ids.into_iter().map(PageLookup::Id).collect();
         page_view::answer(&context, (wanted, is_several), None, &ask).await
     }
 }

@@ -1,11 +1,11 @@
 //! `wikijs_get_page_by_path`: reads pages by path, title, address or link.
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::rule;
 use super::page_view::{
-    self, MAX_AT_ONCE, Output, READ_ANSWER, Wanted, how_to_read, one_or_several, page_input,
+    self, MAX_AT_ONCE, Output, PageLookup, READ_ANSWER, how_to_read, one_or_several, page_input,
 };
-use super::tool::{Explained, Kind, TEXT_BYTES, Tool};
+use super::tool::{Explained, TEXT_BYTES, Tool, ToolKind};
 use crate::error::Failure;
 use crate::page::Locale;
 
@@ -28,7 +28,7 @@ impl Tool for GetPageByPath {
     const TITLE: &'static str = "Get page by path";
     const DESCRIPTION: &'static str = how_to_read!("Read pages by path, title or link");
     const ANSWER: &'static str = READ_ANSWER;
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     const EXPLAINED: Explained = &[
         ("id", "is not taken here; wikijs_get_page_by_id takes it"),
         ("title", "is not taken by that name: a title goes into path"),
@@ -37,10 +37,10 @@ impl Tool for GetPageByPath {
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let ask = input.ask()?;
         let (paths, is_several) = one_or_several(["path", "paths"], input.path, input.paths)?;
-        let wanted = paths.into_iter().map(Wanted::Named).collect();
+        let wanted = paths.into_iter().map(PageLookup::Named).collect();
         let said = input.locale.map(Locale::as_stored);
         page_view::answer(&context, (wanted, is_several), said, &ask).await
     }

@@ -8,12 +8,12 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::changes::{self, Changes};
-use super::comparison::{self, Compare, Comparison};
-use super::context::Context;
+use super::changes::{self, RecentChanges};
+use super::comparison::{self, Compare, VersionComparison};
+use super::context::ToolContext;
 use super::input::{self, rule};
 use super::output::some_count;
-use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
+use super::tool::{Explained, NAMED_BY_TITLE, TEXT_BYTES, Tool, ToolKind};
 use crate::change::compare;
 use crate::error::Failure;
 use crate::page::{Field, PageReading};
@@ -57,7 +57,7 @@ pub(super) struct Input {
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
-    entries: Option<Vec<Entry>>,
+    entries: Option<Vec<VersionEntry>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
     /// Why some entries do not say what they changed; the oldest one, which created the page, never
@@ -65,9 +65,9 @@ pub(super) struct Output {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     unavailable: BTreeMap<&'static str, &'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    comparison: Option<Comparison>,
+    comparison: Option<VersionComparison>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    changes: Option<Changes>,
+    changes: Option<RecentChanges>,
     /// Where to find who wrote a page that has no entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
@@ -75,7 +75,7 @@ pub(super) struct Output {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct VersionEntry {
     version_id: i64,
     version_date: String,
     author_id: i64,
@@ -101,13 +101,13 @@ impl Tool for GetPageHistory {
     const TITLE: &'static str = "Get page history";
     const DESCRIPTION: &'static str = "See who changed what of a page, or with since of all pages, newest first; an entry is a version that a later change left behind (so the last change is in none: its author is in view metadata, its text in compare from the first versionId). Or compare two states (diff). To restore one: wikijs_update_page with fromVersion.";
     const ANSWER: &'static str = "Absent: 0, none. Not read: in unavailable.";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     const EXPLAINED: Explained = &[NAMED_BY_TITLE];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let number = |given: Option<u32>, default| {
             given
                 .and_then(|n| usize::try_from(n).ok())
@@ -138,13 +138,13 @@ impl Tool for GetPageHistory {
         let states = history.entries.iter();
         let states = states.map(|entry| (id, entry.version_date.clone()));
         let ours = context.desk.past().calls_that_left(states.collect()).await;
-        let entries: Vec<Entry> = history
+        let entries: Vec<VersionEntry> = history
             .entries
             .into_iter()
             .zip(changed.into_iter().chain(iter::repeat(None)))
             .zip(ours)
             .take(limit)
-            .map(|((entry, changed), ours)| Entry {
+            .map(|((entry, changed), ours)| VersionEntry {
                 version_id: entry.version_id,
                 version_date: entry.version_date.into(),
                 author_id: entry.author_id,
@@ -197,7 +197,7 @@ fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
 /// The versions come in one request, which can be large. If it fails, the entries are listed
 /// without a comparison.
 async fn changed(
-    context: &Context,
+    context: &ToolContext,
     page: i64,
     entries: &[HistoryEntry],
 ) -> Vec<Option<Vec<&'static str>>> {

@@ -4,10 +4,10 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{self, rule};
 use super::output::is_default;
-use super::tool::{Kind, TEXT_BYTES, Tool};
+use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use crate::error::Failure;
 use crate::wiki::PageTreeMode;
 
@@ -58,12 +58,12 @@ impl Tool for GetPageTree {
     const TITLE: &'static str = "Get page tree";
     const DESCRIPTION: &'static str = "See which folders and pages lie below a path, as a flat list (browse, children). By tags or in order: wikijs_list_pages.";
     const ANSWER: &'static str = "Absent: isFolder false; id where no page is.";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let (locale, path) = input::place(
             &context.wiki,
             input.path.as_deref(),

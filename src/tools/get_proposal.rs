@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input;
-use super::proposal_view::{View, may_see};
-use super::tool::{Kind, TEXT_BYTES, Tool};
+use super::proposal_view::{ProposalView, may_see};
+use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use crate::audit::ProposalId;
 use crate::change::{Warning, cut, short};
 use crate::error::{Code, Failure};
@@ -30,7 +30,7 @@ pub(super) struct Input {
 #[derive(Debug, Serialize)]
 pub(super) struct Output {
     #[serde(flatten)]
-    proposal: View,
+    proposal: ProposalView,
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,17 +47,17 @@ impl Tool for GetProposal {
     const TITLE: &'static str = "Get proposal";
     const DESCRIPTION: &'static str = "See what a proposed write changes and what became of it: open, outdated (with what changed since), applied, rejected with a reason, or replaced.";
     const ANSWER: &'static str = "Absent: 0, none.";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         render_budget::within(shown(context, input)).await
     }
 }
 
-async fn shown(context: Context, input: Input) -> Result<Output, Failure> {
+async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
     let none = || input::invalid_argument("id", "names no proposal of this client");
     let id: ProposalId = input.id.parse().map_err(|_| none())?;
     let review = match Box::pin(context.desk.review(id)).await {
@@ -67,7 +67,7 @@ async fn shown(context: Context, input: Input) -> Result<Output, Failure> {
         Err(failure) => return Err(failure),
     };
     let has_title = review.is_readable || context.desk.past().made(&review.proposal);
-    let mut proposal = View::of(review.proposal, has_title);
+    let mut proposal = ProposalView::of(review.proposal, has_title);
     let mut warnings = Vec::new();
     if let Some(failure) = &review.unseen {
         warnings.push(Warning::new("not_shown", failure.message.clone()));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::search_pages::{Indexed, Sought};
 use crate::error::{Code, Failure};
 use crate::index::{Coverage, IndexedLink};
@@ -37,14 +37,14 @@ pub(super) struct BrokenLink {
 }
 
 /// A link from a page to a place.
-struct Link {
+struct WikiLink {
     from: i64,
     to: PagePlace,
     line: Option<i64>,
     written: Option<String>,
 }
 
-impl Link {
+impl WikiLink {
     /// The links of one page's source that lead to places on the wiki. The wiki can be configured
     /// to resolve relative links from its root (`absoluteLinks`), which only its link graph shows.
     fn of_source(
@@ -83,7 +83,7 @@ fn resolved(
     sourced: &[IndexedLink],
     graph: &[LinksOfPage],
     site: &LinkedSite,
-) -> Vec<Link> {
+) -> Vec<WikiLink> {
     let rooted = LinkedSite {
         relative_from_root: true,
         ..site.clone()
@@ -93,11 +93,11 @@ fn resolved(
         .iter()
         .map(|page| (page.id, page.to.iter().collect()))
         .collect();
-    let mut links: Vec<Link> = sourced
+    let mut links: Vec<WikiLink> = sourced
         .chunk_by(|one, other| one.id == other.id)
         .filter_map(|links| links.first().map(|first| (first.id, links)))
         .filter(|(id, _)| ids.contains(id))
-        .flat_map(|(id, links)| Link::of_source(links, targets.get(&id), [site, &rooted]))
+        .flat_map(|(id, links)| WikiLink::of_source(links, targets.get(&id), [site, &rooted]))
         .collect();
     let known: HashSet<(i64, &PagePlace)> =
         links.iter().map(|link| (link.from, &link.to)).collect();
@@ -105,7 +105,7 @@ fn resolved(
     for page in graph {
         for to in &page.to {
             if !known.contains(&(page.id, to)) && can_be_linked(&to.1) {
-                only_in_graph.push(Link {
+                only_in_graph.push(WikiLink {
                     from: page.id,
                     to: to.clone(),
                     line: None,
@@ -119,22 +119,22 @@ fn resolved(
 }
 
 /// All links between places of the wiki.
-pub(super) struct WikiLinks {
+pub(super) struct PlaceLinks {
     pages: Arc<AllPages>,
-    links: Vec<Link>,
+    links: Vec<WikiLink>,
     /// Held as long as these links.
     _turn: OwnedSemaphorePermit,
     /// How much of the wiki is indexed.
     pub(super) indexed: Indexed,
 }
 
-impl WikiLinks {
+impl PlaceLinks {
     /// The list of pages, the link graph, and what is indexed after a short wait.
     ///
     /// # Errors
     /// Those of the list and of the graph. Without an index, only the graph is used, and the answer
     /// says so.
-    pub(super) async fn of(context: &Context, sought: Sought) -> Result<Self, Failure> {
+    pub(super) async fn of(context: &ToolContext, sought: Sought) -> Result<Self, Failure> {
         // Before the turn, so that nobody waits for one while the index is filled.
         let covered = if context.index.is_on() {
             context.indexed().await.map_err(|_| ONLY_GRAPH)
@@ -224,7 +224,7 @@ impl WikiLinks {
 
 /// The links in indexed sources, and how much is indexed.
 async fn in_sources(
-    context: &Context,
+    context: &ToolContext,
     covered: Result<Coverage, &'static str>,
     sought: Sought,
 ) -> (Vec<IndexedLink>, Indexed) {
@@ -271,7 +271,7 @@ impl BrokenLinks {
 mod tests {
     use std::collections::HashSet;
 
-    use super::Link;
+    use super::WikiLink;
     use crate::index::IndexedLink;
     use crate::page::{LinkedSite, Locale, PagePath};
     use url::Url;
@@ -305,7 +305,7 @@ mod tests {
                 line: 1,
                 target: target.to_owned(),
             };
-            let links = Link::of_source(&[link], graph.as_ref(), [&site, &rooted]);
+            let links = WikiLink::of_source(&[link], graph.as_ref(), [&site, &rooted]);
             let to: Vec<_> = links.into_iter().map(|link| link.to).collect();
             assert_eq!(to, [place(leads)], "{target}");
         }

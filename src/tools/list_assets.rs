@@ -4,10 +4,10 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{count, rule};
 use super::output::some_count;
-use super::tool::{Explained, Kind, Tool};
+use super::tool::{Explained, Tool, ToolKind};
 use crate::error::Failure;
 use crate::page::{PagePath, can_be_downloaded, escape_hidden};
 use crate::wiki::Asset;
@@ -41,7 +41,7 @@ pub(super) struct Output {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     folders: Vec<String>,
     /// By name.
-    assets: Vec<Told>,
+    assets: Vec<AssetEntry>,
     /// How many assets there are, if not all are told.
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
@@ -52,7 +52,7 @@ pub(super) struct Output {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct AssetEntry {
     asset: i64,
     path: String,
     /// What it was uploaded as.
@@ -73,12 +73,12 @@ impl Tool for ListAssets {
     const TITLE: &'static str = "List assets";
     const DESCRIPTION: &'static str = "List the folders and files (images and other assets) in a folder of assets. What pages link is /folder/name, without a locale.";
     const ANSWER: &'static str = "Absent: total if these are all.";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     const EXPLAINED: Explained = &[("path", "is not taken here; folder names a folder")];
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let folder = PagePath::of(input.folder.as_deref().unwrap_or_default());
         let mut found = context.wiki.asset_folder(&folder).await?;
         found.folders.sort();
@@ -87,7 +87,10 @@ impl Tool for ListAssets {
         let folders = found.folders.iter().take(MOST_FOLDERS);
         let folders: Vec<String> = folders.map(|path| escape_hidden(path.as_str())).collect();
         let assets = found.assets.into_iter().skip(count(input.offset, 0));
-        let assets: Vec<Told> = assets.take(count(input.limit, 50)).map(Told::of).collect();
+        let assets: Vec<AssetEntry> = assets
+            .take(count(input.limit, 50))
+            .map(AssetEntry::of)
+            .collect();
         Ok(Output {
             total: some_count(total).filter(|_| total > assets.len()),
             total_folders: some_count(total_folders).filter(|_| total_folders > folders.len()),
@@ -97,7 +100,7 @@ impl Tool for ListAssets {
     }
 }
 
-impl Told {
+impl AssetEntry {
     fn of(asset: Asset) -> Self {
         Self {
             asset: asset.id,

@@ -4,10 +4,10 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::count;
 use super::output::some_count;
-use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
+use super::tool::{Explained, NAMED_BY_ID, TEXT_BYTES, Tool, ToolKind};
 use crate::error::{Code, Failure};
 use crate::page::escape_hidden;
 use crate::wiki::Comment;
@@ -43,22 +43,22 @@ pub(super) struct Input {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     /// The newest first.
-    comments: Vec<Told>,
+    comments: Vec<CommentEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
     /// Why the sources are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    unavailable: Option<Unavailable>,
+    unavailable: Option<CommentsUnavailable>,
 }
 
 #[derive(Debug, Serialize)]
-struct Unavailable {
+struct CommentsUnavailable {
     content: &'static str,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct CommentEntry {
     comment: i64,
     author_name: String,
     created_at: String,
@@ -81,13 +81,13 @@ impl Tool for ListComments {
     const TITLE: &'static str = "List comments";
     const DESCRIPTION: &'static str = "Read the comments of a page, the newest first: what people wrote there, as data. What a comment answers no answer tells.";
     const ANSWER: &'static str = "Absent: updatedAt if never changed. bytes: it was cut.";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     const EXPLAINED: Explained = NAMED_BY_ID;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let page = context.wiki.page_by_id(input.id).await?;
         let mut all = context.wiki.comments(&page).await?;
         all.reverse();
@@ -105,11 +105,11 @@ impl Tool for ListComments {
         let mut unavailable = None;
         for comment in skipped.take(count(input.limit, 20)) {
             if comment.content.is_none() {
-                unavailable = Some(Unavailable {
+                unavailable = Some(CommentsUnavailable {
                     content: "needs write:comments or manage:comments",
                 });
             }
-            let told = Told::of(comment, most);
+            let told = CommentEntry::of(comment, most);
             let Some(left) = room.checked_sub(told.size()) else {
                 break;
             };
@@ -124,7 +124,7 @@ impl Tool for ListComments {
     }
 }
 
-impl Told {
+impl CommentEntry {
     fn of(comment: Comment, most: usize) -> Self {
         let whole = comment.content.as_ref().or(comment.text.as_ref());
         let whole = whole.map_or(0, String::len);

@@ -11,12 +11,12 @@ use serde_json::{Map, Value};
 
 use choice::Choice;
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::cursor;
 use super::input::{self, rule};
-use super::output::{AUTHOR, Page, some_count};
+use super::output::{AUTHOR, PageSummary, some_count};
 use super::search_pages::Indexed;
-use super::tool::{Kind, Tool};
+use super::tool::{Tool, ToolKind};
 use crate::error::{Code, Failure};
 use crate::page::PageReading;
 use crate::wiki::{ListQuery, PageOrderBy, PageOrderByDirection, RIGHT_TO_AUTHOR, Wiki};
@@ -58,7 +58,7 @@ pub(super) struct Input {
     property: Option<String>,
     /// Only these, and id.
     #[garde(skip)]
-    fields: Option<Vec<Member>>,
+    fields: Option<Vec<PageListField>>,
     /// Default ID; with updatedSince UPDATED, DESC.
     #[garde(skip)]
     order_by: Option<PageOrderBy>,
@@ -81,7 +81,7 @@ enum LinkFilter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-enum Member {
+enum PageListField {
     Locale,
     Path,
     Title,
@@ -96,16 +96,16 @@ enum Member {
 }
 
 /// What is shown of a page if no members are named.
-const USUAL: &[Member] = &[
-    Member::Locale,
-    Member::Path,
-    Member::Title,
-    Member::Description,
-    Member::Tags,
-    Member::IsPublished,
-    Member::IsPrivate,
-    Member::CreatedAt,
-    Member::UpdatedAt,
+const USUAL: &[PageListField] = &[
+    PageListField::Locale,
+    PageListField::Path,
+    PageListField::Title,
+    PageListField::Description,
+    PageListField::Tags,
+    PageListField::IsPublished,
+    PageListField::IsPrivate,
+    PageListField::CreatedAt,
+    PageListField::UpdatedAt,
 ];
 /// Why a list by tags has no tags (W7).
 const NO_TAGS: &str = "not listed beside the argument tags; wikijs_get_page_by_id tells them";
@@ -140,11 +140,11 @@ impl Tool for ListPages {
     const DESCRIPTION: &'static str = "List pages without content, by tags, path, author or links (backlinks: linksTo). Recent changes: orderBy UPDATED, direction DESC, or updatedSince.";
     const ANSWER: &'static str =
         "Absent in a page: published, not private, empty. Not read: in unavailable.";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let updated_since = input.updated_since.as_deref();
         let since = input::date("updatedSince", updated_since)?.and_then(|date| date.instant());
         // Changes since a time are listed newest first.
@@ -205,11 +205,13 @@ impl Tool for ListPages {
         };
         let fields = input.fields.as_deref().unwrap_or(USUAL);
         let mut unavailable = BTreeMap::new();
-        if fields.contains(&Member::Tags) && part.pages.iter().any(|page| page.tags.is_none()) {
+        if fields.contains(&PageListField::Tags)
+            && part.pages.iter().any(|page| page.tags.is_none())
+        {
             unavailable.insert("tags", NO_TAGS);
         }
         let mut pages = part.pages;
-        if fields.contains(&Member::AuthorName) {
+        if fields.contains(&PageListField::AuthorName) {
             context.wiki.add_authors(&mut pages).await?;
             if pages.iter().any(|page| page.author_name.is_none()) {
                 unavailable.insert(AUTHOR, RIGHT_TO_AUTHOR);
@@ -252,11 +254,11 @@ fn unwritable(_: serde_json::Error) -> Failure {
 fn members(
     wiki: &Wiki,
     mut page: PageReading,
-    fields: &[Member],
+    fields: &[PageListField],
 ) -> Result<Map<String, Value>, Failure> {
     let author = page.author_name.take();
     let Value::Object(mut members) =
-        serde_json::to_value(Page::of(wiki, page)).map_err(unwritable)?
+        serde_json::to_value(PageSummary::of(wiki, page)).map_err(unwritable)?
     else {
         return Ok(Map::new());
     };

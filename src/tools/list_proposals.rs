@@ -6,11 +6,11 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input;
 use super::output::some_count;
-use super::proposal_view::{View, may_see};
-use super::tool::{Kind, Tool};
+use super::proposal_view::{ProposalView, may_see};
+use super::tool::{Tool, ToolKind};
 use crate::audit::Proposal;
 use crate::error::Failure;
 use crate::page::Prefix;
@@ -26,7 +26,7 @@ pub(super) struct ListProposals;
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
     #[garde(skip)]
-    state: Option<State>,
+    state: Option<ProposalStatus>,
     /// Only pages at or below it; de:docs for one locale.
     #[garde(length(chars, max = 255))]
     path: Option<String>,
@@ -38,14 +38,14 @@ pub(super) struct Input {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-enum State {
+enum ProposalStatus {
     Open,
     Applied,
     Rejected,
     Replaced,
 }
 
-impl State {
+impl ProposalStatus {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -60,7 +60,7 @@ impl State {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
-    proposals: Vec<View>,
+    proposals: Vec<ProposalView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_shown: Option<i64>,
 }
@@ -70,11 +70,11 @@ impl Tool for ListProposals {
     const TITLE: &'static str = "List proposals";
     const DESCRIPTION: &'static str = "See what became of proposed writes, newest first, and why one was rejected. wikijs_get_proposal says whether an open one still fits its page.";
     const ANSWER: &'static str = "Absent: 0, none.";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let prefix = input.path.as_deref().map(Prefix::sought).transpose();
         let prefix = prefix.map_err(|fault| input::invalid_argument("path", fault))?;
         let session = input.mine.unwrap_or(false).then(|| {
@@ -102,7 +102,7 @@ impl Tool for ListProposals {
         let newest = newest.into_iter().zip(titled);
         Ok(Output {
             proposals: newest
-                .map(|(proposal, has_title)| View::of(proposal, has_title))
+                .map(|(proposal, has_title)| ProposalView::of(proposal, has_title))
                 .collect(),
             not_shown,
         })
@@ -111,7 +111,7 @@ impl Tool for ListProposals {
 
 /// The proposals that are shown with the page's title: those made with this key, and those on pages
 /// that the wiki lists for it.
-async fn titled(context: &Context, proposals: &[Proposal]) -> Vec<bool> {
+async fn titled(context: &ToolContext, proposals: &[Proposal]) -> Vec<bool> {
     let made = |proposal: &Proposal| context.desk.past().made(proposal);
     if proposals.iter().all(made) {
         return vec![true; proposals.len()];

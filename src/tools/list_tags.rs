@@ -6,9 +6,9 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::output::some_count;
-use super::tool::{Kind, Tool};
+use super::tool::{Tool, ToolKind};
 use crate::error::Failure;
 use crate::page::bare_tag;
 use crate::wiki::parent_tag;
@@ -69,11 +69,11 @@ impl Tool for ListTags {
     const TITLE: &'static str = "List tags";
     const DESCRIPTION: &'static str = "See which tags pages have, and how many pages have each (branch: it or a tag below it). Their pages: wikijs_list_pages.";
     const ANSWER: &'static str = "Absent: a title that is the tag, a branch that is pages.";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let query = input.query.unwrap_or_default().trim().to_lowercase();
         let mut tags: Vec<TagInUse> = context
             .wiki

@@ -9,15 +9,15 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::pending_answer::Left;
+use super::pending_answer::PendingAnswer;
 use crate::audit::ProposalId;
 use crate::change::Warning;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Date, Field, Note, PageReading, escape_hidden};
 use crate::wiki::Wiki;
 use crate::write::{
-    Answer, Applied, Joined, LeftOpen, LinkedFrom, NotTakenBack, Notes, Preview, SetAnswer,
-    SetLine, SetMember, Target,
+    Applied, Joined, LinkedFrom, NotTakenBack, Notes, PendingSet, Preview, SetAnswer, SetLine,
+    SetMember, WriteAnswer, WriteTarget,
 };
 
 /// The member that says who wrote a page last.
@@ -27,7 +27,7 @@ pub(super) const AUTHOR: &str = "authorName";
 /// in `unavailable`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Page {
+pub(super) struct PageSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<i64>,
     pub(super) locale: String,
@@ -54,7 +54,7 @@ pub(super) struct Page {
 #[serde(rename_all = "camelCase")]
 pub(super) struct WholePage {
     #[serde(flatten)]
-    pub(super) page: Page,
+    pub(super) page: PageSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) author_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,7 +83,7 @@ pub(super) struct Write {
     pub(super) operation: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<&'static str>,
-    pub(super) target: Target,
+    pub(super) target: WriteTarget,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) changes: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -151,7 +151,7 @@ pub(super) fn some_count(count: usize) -> Option<i64> {
     (count > 0).then(|| i64::try_from(count).unwrap_or(i64::MAX))
 }
 
-impl Page {
+impl PageSummary {
     pub(super) fn of(wiki: &Wiki, page: PageReading) -> Self {
         let PageReading {
             id,
@@ -203,7 +203,7 @@ impl WholePage {
             script_css: code(page.script_css.take()),
             script_js: code(page.script_js.take()),
             content: page.content.take(),
-            page: Page::of(wiki, page),
+            page: PageSummary::of(wiki, page),
         }
     }
 }
@@ -214,19 +214,19 @@ fn said(note: Option<Note>) -> Option<String> {
 }
 
 /// The answer about one change.
-enum One {
+enum ChangeAnswer {
     Preview(Box<Preview>),
     Applied(Box<Applied>),
 }
 
 impl Write {
     /// The answer about one change; a set has a different shape.
-    fn of(answer: One) -> Self {
+    fn of(answer: ChangeAnswer) -> Self {
         let names = |fields: Vec<Field>| fields.into_iter().map(Field::name).collect();
         let unchecked = |notes: &Notes| notes.is_unchecked.then_some("none");
         let count = |lines: usize| i64::try_from(lines).unwrap_or(i64::MAX);
         match answer {
-            One::Preview(preview) => Self {
+            ChangeAnswer::Preview(preview) => Self {
                 dry_run: true,
                 operation: preview.operation.as_str(),
                 outcome: None,
@@ -253,7 +253,7 @@ impl Write {
                 proposal: preview.proposal.map(|id| id.to_string()),
                 call_id: preview.call.to_string(),
             },
-            One::Applied(applied) => Self {
+            ChangeAnswer::Applied(applied) => Self {
                 dry_run: false,
                 operation: applied.operation.as_str(),
                 outcome: Some(if applied.is_unchanged {
@@ -292,12 +292,12 @@ impl Write {
 /// What a write of one change or of many would do, or did.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Written {
+pub(super) enum WriteOutput {
     One(Box<Write>),
     Preview(SetShown),
     Set(SetDone),
     /// It was left to people, and is not applied.
-    Left(Box<Left>),
+    Left(Box<PendingAnswer>),
 }
 
 /// What a set of changes would do.
@@ -381,7 +381,7 @@ impl LinksLeft {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ChangeShown {
     operation: &'static str,
-    target: Target,
+    target: WriteTarget,
     changed: Vec<&'static str>,
     /// How many links the change mends, if it does nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -462,12 +462,16 @@ fn count(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-impl From<Answer> for Written {
-    fn from(answer: Answer) -> Self {
+impl From<WriteAnswer> for WriteOutput {
+    fn from(answer: WriteAnswer) -> Self {
         match answer {
-            Answer::Preview(preview) => Self::One(Box::new(Write::of(One::Preview(preview)))),
-            Answer::Applied(applied) => Self::One(Box::new(Write::of(One::Applied(applied)))),
-            Answer::SetPreview(shown) => Self::Preview(SetShown {
+            WriteAnswer::Preview(preview) => {
+                Self::One(Box::new(Write::of(ChangeAnswer::Preview(preview))))
+            }
+            WriteAnswer::Applied(applied) => {
+                Self::One(Box::new(Write::of(ChangeAnswer::Applied(applied))))
+            }
+            WriteAnswer::SetPreview(shown) => Self::Preview(SetShown {
                 dry_run: true,
                 pages: count(shown.pages),
                 changes: shown.changes.into_iter().map(ChangeShown::from).collect(),
@@ -483,16 +487,16 @@ impl From<Answer> for Written {
                 proposal: shown.proposal.map(|id| id.to_string()),
                 call_id: shown.call.to_string(),
             }),
-            Answer::Set(set) => Self::Set(SetDone::of(*set, None)),
+            WriteAnswer::Set(set) => Self::Set(SetDone::of(*set, None)),
         }
     }
 }
 
-impl Written {
+impl WriteOutput {
     /// What became of a set that was left to people.
-    pub(super) fn left_open(left: LeftOpen, notes: Notes) -> Self {
+    pub(super) fn left_open(left: PendingSet, notes: Notes) -> Self {
         let id = left.proposal.id;
-        match Left::of(left, notes) {
+        match PendingAnswer::of(left, notes) {
             Ok(left) => Self::Left(Box::new(left)),
             Err(applied) => Self::Set(SetDone::of(applied, Some(id))),
         }

@@ -5,12 +5,12 @@ use serde::Serialize;
 use crate::audit::{CallId, MAX_WHY, Outcome};
 use crate::change::Warning;
 use crate::page::escaped;
-use crate::write::{Became, LeftOpen, LinkedFrom, Notes, PROPOSED, SetAnswer};
+use crate::write::{Became, LinkedFrom, Notes, PROPOSED, PendingSet, SetAnswer};
 
 /// What became of a write that was left to people and not applied.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Left {
+pub(super) struct PendingAnswer {
     outcome: &'static str,
     /// The set's id.
     proposal: String,
@@ -37,11 +37,11 @@ pub(super) struct Left {
     call_id: String,
 }
 
-impl Left {
+impl PendingAnswer {
     /// A set that is not applied, with what is known of it since its call; otherwise how it was
     /// applied.
-    pub(super) fn of(left: LeftOpen, notes: Notes) -> Result<Self, SetAnswer> {
-        let LeftOpen {
+    pub(super) fn of(left: PendingSet, notes: Notes) -> Result<Self, SetAnswer> {
+        let PendingSet {
             proposal,
             review,
             became,

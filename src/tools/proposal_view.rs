@@ -15,7 +15,7 @@ const MAX_OTHERS: usize = 32 * 1024;
 /// A proposal, flattened; for a set, its first change with the others beside it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct View {
+pub(super) struct ProposalView {
     pub(super) id: String,
     pub(super) state: &'static str,
     operation: &'static str,
@@ -104,7 +104,7 @@ impl From<ProposedChange> for Other {
     }
 }
 
-impl View {
+impl ProposalView {
     /// Shows what the other changes of a set do, as far as there is room; the rest are listed with
     /// only their places and fields.
     pub(super) fn show(&mut self, reviewed: Vec<Reviewed>, warnings: &mut Vec<Warning>) {

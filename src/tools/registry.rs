@@ -11,22 +11,22 @@ use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
 use super::confirm_args::Completed;
-use super::context::Context;
+use super::context::ToolContext;
 use super::submit_draft::SubmitDraft;
-use super::tool::{Kind, Tool};
-use super::tool_selection::Surface;
+use super::tool::{Tool, ToolKind};
+use super::tool_selection::ToolSelection;
 use super::toolset::Toolset;
 use super::what_became::what_became;
 use super::{input, schema};
 use crate::error::{Code, Failure};
 use crate::gates::Asked;
 
-pub(super) type Answer = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
-pub(super) type Call = Box<dyn Fn(Context, Arguments) -> Answer + Send + Sync>;
+pub(super) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
+pub(super) type ToolFn = Box<dyn Fn(ToolContext, Arguments) -> ToolFuture + Send + Sync>;
 
 /// A tool as a client sees it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Definition {
+pub struct ToolDefinition {
     /// Its name.
     pub name: &'static str,
     /// Its display name.
@@ -34,7 +34,7 @@ pub struct Definition {
     /// When to use it.
     pub description: Cow<'static, str>,
     /// Whether it can change the wiki.
-    pub kind: Kind,
+    pub kind: ToolKind,
     /// The most bytes of its answer, as text and as structured content together.
     pub most_bytes: usize,
     /// Whether its answer may have an [image](IMAGE).
@@ -65,10 +65,10 @@ pub struct OfCustom {
 pub(super) struct Alone {
     /// The tool that normally documents its arguments.
     pub(super) without: &'static str,
-    pub(super) definition: Arc<Definition>,
+    pub(super) definition: Arc<ToolDefinition>,
 }
 
-impl Definition {
+impl ToolDefinition {
     /// Whether it can change the wiki.
     #[must_use]
     pub const fn can_write(&self) -> bool {
@@ -76,19 +76,19 @@ impl Definition {
     }
 }
 
-pub(super) type Check = Box<dyn Fn(Arguments) -> Result<(), Failure> + Send + Sync>;
+pub(super) type ArgumentCheck = Box<dyn Fn(Arguments) -> Result<(), Failure> + Send + Sync>;
 
 /// A tool that can be offered.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct ToolDescriptor {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: ToolKind,
     pub(super) toolset: Toolset,
     add: fn(&mut Registry) -> Result<(), DuplicateTool>,
 }
 
-const fn known<T: Tool>(toolset: Toolset) -> Known {
-    Known {
+const fn known<T: Tool>(toolset: Toolset) -> ToolDescriptor {
+    ToolDescriptor {
         name: T::NAME,
         kind: T::KIND,
         toolset,
@@ -97,7 +97,7 @@ const fn known<T: Tool>(toolset: Toolset) -> Known {
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const TOOLS: &[Known] = &[
+pub(super) const TOOLS: &[ToolDescriptor] = &[
     known::<super::search_pages::SearchPages>(Toolset::Pages),
     known::<super::list_pages::ListPages>(Toolset::Pages),
     known::<super::get_page_by_path::GetPageByPath>(Toolset::Pages),
@@ -137,10 +137,10 @@ pub const IMAGE: &str = "image";
 /// The argument that names a draft; present only if drafts can be submitted.
 const DRAFT: &str = "draft";
 
-struct Entry {
-    definition: Definition,
-    check: Check,
-    call: Call,
+struct RegisteredTool {
+    definition: ToolDefinition,
+    check: ArgumentCheck,
+    call: ToolFn,
 }
 
 /// Two tools have the same name: the server does not start.
@@ -151,7 +151,7 @@ pub struct DuplicateTool(&'static str);
 /// The tools that a server offers, in a fixed order.
 #[derive(Default)]
 pub struct Registry {
-    entries: Vec<Entry>,
+    entries: Vec<RegisteredTool>,
     /// Whether tools take the argument [`DRAFT`].
     takes_drafts: bool,
 }
@@ -161,8 +161,8 @@ impl Registry {
     ///
     /// # Errors
     /// [`DuplicateTool`].
-    pub fn of(surface: &Surface) -> Result<Self, DuplicateTool> {
-        let submits = |tool: &&Known| tool.name == SubmitDraft::NAME;
+    pub fn of(surface: &ToolSelection) -> Result<Self, DuplicateTool> {
+        let submits = |tool: &&ToolDescriptor| tool.name == SubmitDraft::NAME;
         let mut registry = Self {
             entries: Vec::new(),
             takes_drafts: surface.0.iter().any(submits),
@@ -174,7 +174,7 @@ impl Registry {
     }
 
     /// One tool alone, with the arguments that this registry gives it.
-    pub(super) fn of_one(&self, tool: &Known) -> Result<Self, DuplicateTool> {
+    pub(super) fn of_one(&self, tool: &ToolDescriptor) -> Result<Self, DuplicateTool> {
         let mut registry = Self {
             entries: Vec::new(),
             takes_drafts: self.takes_drafts,
@@ -186,14 +186,14 @@ impl Registry {
     /// Appends an operator's own tool.
     pub(super) fn add_custom(
         &mut self,
-        definition: Definition,
-        check: Check,
-        call: Call,
+        definition: ToolDefinition,
+        check: ArgumentCheck,
+        call: ToolFn,
     ) -> Result<(), DuplicateTool> {
         if self.find(definition.name).is_some() {
             return Err(DuplicateTool(definition.name));
         }
-        self.entries.push(Entry {
+        self.entries.push(RegisteredTool {
             definition,
             check,
             call,
@@ -215,7 +215,7 @@ impl Registry {
         }
         let schema = Arc::new(schema);
         let of_check = Arc::clone(&schema);
-        let described = |description: &'static str, answer, is_brief| Definition {
+        let described = |description: &'static str, answer, is_brief| ToolDefinition {
             name: T::NAME,
             title: T::TITLE,
             description: description.into(),
@@ -231,11 +231,11 @@ impl Registry {
             without: by.tool,
             definition: Arc::new(described(by.alone.0, by.alone.1, false)),
         });
-        let definition = Definition {
+        let definition = ToolDefinition {
             alone,
             ..described(T::DESCRIPTION, T::ANSWER, T::DESCRIBED_BY.is_some())
         };
-        let call: Call = Box::new(move |mut context, arguments| {
+        let call: ToolFn = Box::new(move |mut context, arguments| {
             let schema = Arc::clone(&schema);
             Box::pin(async move {
                 let is_recipe = context.caller.asked.is_some();
@@ -293,10 +293,10 @@ impl Registry {
                 Ok(output)
             })
         });
-        let check: Check = Box::new(move |arguments| {
+        let check: ArgumentCheck = Box::new(move |arguments| {
             input::parse::<T::Input>(&of_check, T::EXPLAINED, arguments).map(drop)
         });
-        self.entries.push(Entry {
+        self.entries.push(RegisteredTool {
             definition,
             check,
             call,
@@ -305,13 +305,13 @@ impl Registry {
     }
 
     /// All tools as clients see them.
-    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+    pub fn definitions(&self) -> impl Iterator<Item = &ToolDefinition> {
         self.entries.iter().map(|entry| &entry.definition)
     }
 
     /// One tool as clients see it.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Definition> {
+    pub fn find(&self, name: &str) -> Option<&ToolDefinition> {
         self.definitions()
             .find(|definition| definition.name == name)
     }
@@ -332,9 +332,9 @@ impl Registry {
     pub fn call(
         &self,
         name: &str,
-        context: Context,
+        context: ToolContext,
         arguments: impl Into<Arguments>,
-    ) -> Option<Answer> {
+    ) -> Option<ToolFuture> {
         let entry = self
             .entries
             .iter()

@@ -4,9 +4,9 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{self, rule};
-use super::tool::{Kind, Tool};
+use super::tool::{Tool, ToolKind};
 use crate::error::Failure;
 use crate::memory::MemoryType;
 use crate::write::ToRemember;
@@ -51,11 +51,11 @@ impl Tool for Remember {
     const TITLE: &'static str = "Remember";
     const DESCRIPTION: &'static str = "Keep what belongs to your work in this wiki and into no page, for later sessions. What people should know belongs into a page.";
     const ANSWER: &'static str = "state: remembered, changed or unchanged.";
-    const KIND: Kind = Kind::Change;
+    const KIND: ToolKind = ToolKind::Change;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         if input.id.is_some() && input.supersedes.is_some() {
             return Err(input::invalid_argument(
                 "supersedes",

@@ -4,13 +4,13 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::rule;
-use super::output::{WRITE_ANSWER, Written};
-use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
+use super::output::{WRITE_ANSWER, WriteOutput};
+use super::tool::{Explained, NAMED_BY_TITLE, TEXT_BYTES, Tool, ToolKind};
 use crate::error::Failure;
 use crate::page::PagePath;
-use crate::write::{Asset, Plan, ToAsset};
+use crate::write::{AssetWrite, ToAsset, WriteRequest};
 
 /// The tool.
 pub(super) struct RenameAsset;
@@ -37,15 +37,15 @@ impl Tool for RenameAsset {
     const TITLE: &'static str = "Rename asset";
     const DESCRIPTION: &'static str = "Rename a file within its folder; pages that show it by its old name do so no more. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: Kind = Kind::Change;
+    const KIND: ToolKind = ToolKind::Change;
     const EXPLAINED: Explained = &[NAMED_BY_TITLE];
     const IN_PREVIEW: &'static [&'static str] = &["name"];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Written;
+    type Output = WriteOutput;
 
-    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
-        let plan = Plan::Asset(Asset {
+    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+        let plan = WriteRequest::Asset(AssetWrite {
             path: PagePath::of(&input.path),
             what: ToAsset::Rename { name: input.name },
         });

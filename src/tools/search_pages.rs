@@ -12,16 +12,16 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{self, rule};
 use super::output::some_count;
-use super::tool::{Kind, Tool};
+use super::tool::{Tool, ToolKind};
 use crate::error::{Code, Failure};
 use crate::index::{ContentHit, IndexError};
 use crate::page::{Locale, PagePath, PageReading, escape_hidden};
 use crate::wiki;
 pub(super) use indexed::{Indexed, Sought};
-use scope::Scope;
+use scope::SearchScope;
 
 /// The tool.
 pub(super) struct SearchPages;
@@ -41,7 +41,7 @@ enum In {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(inline)]
-enum Match {
+enum MatchMode {
     #[default]
     Words,
     Exact,
@@ -74,7 +74,7 @@ pub(super) struct Input {
     r#in: Option<In>,
     /// EXACT, REGEX: lines of the content with their numbers, case counts.
     #[garde(skip)]
-    r#match: Option<Match>,
+    r#match: Option<MatchMode>,
     /// Only pages with all of these.
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
@@ -96,7 +96,7 @@ pub(super) struct Output {
     /// index is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<Indexed>,
-    hits: Vec<Hit>,
+    hits: Vec<SearchHit>,
     searched_in: Vec<&'static str>,
     /// How many more pages have matching lines.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,7 +112,7 @@ pub(super) struct Output {
 
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Hit {
+struct SearchHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
     locale: String,
@@ -143,7 +143,7 @@ struct Hit {
 }
 
 /// Where a page is.
-type Place = (Locale, PagePath);
+type LocalePath = (Locale, PagePath);
 
 /// The most hits of the content index in other locales that are counted.
 const MAX_COUNTED: usize = 100;
@@ -160,21 +160,21 @@ impl Tool for SearchPages {
     const TITLE: &'static str = "Search pages";
     const DESCRIPTION: &'static str = "Find pages by words (or their beginnings) in titles and content, or pages related to one. A snippet marks matches with « »; section holds it. By tags or time alone: wikijs_list_pages; below a path: wikijs_get_page_tree.";
     const ANSWER: &'static str = "Without index it is complete. Absent in a hit: published, empty.";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     type Input = Input;
     type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let limit = usize::try_from(input.limit.unwrap_or(20)).unwrap_or(20);
         match (&input.query, input.related_to) {
             (Some(query), None) => {
-                let scope = Arc::new(Scope::of(&context.wiki, &input).await?);
+                let scope = Arc::new(SearchScope::of(&context.wiki, &input).await?);
                 let place = input.r#in.unwrap_or_default();
                 let output = match input.r#match {
-                    Some(way @ (Match::Exact | Match::Regex)) => {
+                    Some(way @ (MatchMode::Exact | MatchMode::Regex)) => {
                         matching::matching(&context, query, way, (&scope, place), limit).await?
                     }
-                    Some(Match::Words) | None => {
+                    Some(MatchMode::Words) | None => {
                         search(&context, query, &scope, place, limit).await?
                     }
                 };
@@ -187,7 +187,7 @@ impl Tool for SearchPages {
                 Err(input::invalid_argument("match", "goes with query alone"))
             }
             (None, Some(id)) => {
-                let scope = Scope::of(&context.wiki, &input).await?;
+                let scope = SearchScope::of(&context.wiki, &input).await?;
                 related::related(&context, id, scope, limit).await
             }
             (None, None) => Err(input::invalid_argument(
@@ -203,9 +203,9 @@ impl Tool for SearchPages {
 }
 
 async fn search(
-    context: &Context,
+    context: &ToolContext,
     query: &str,
-    scope: &Arc<Scope>,
+    scope: &Arc<SearchScope>,
     place: In,
     limit: usize,
 ) -> Result<Output, Failure> {
@@ -218,7 +218,7 @@ async fn search(
         // One more than is shown, to know whether there are more.
         let locale = scope.locale();
         let hits = wiki.search(query, locale, is_wanted, limit + 1).await?;
-        output.hits = hits.iter().map(Hit::of_wiki).collect();
+        output.hits = hits.iter().map(SearchHit::of_wiki).collect();
         output.searched_in.push(WIKI);
         if counts_elsewhere {
             let is_counted = |locale: &_, path: &_| scope.holds_elsewhere(locale, path);
@@ -251,11 +251,11 @@ async fn search(
 }
 
 async fn in_content(
-    context: &Context,
+    context: &ToolContext,
     query: &str,
-    scope: &Arc<Scope>,
+    scope: &Arc<SearchScope>,
     (limit, counts_elsewhere): (usize, bool),
-) -> Result<(Vec<ContentHit>, Vec<Place>, Indexed), Failure> {
+) -> Result<(Vec<ContentHit>, Vec<LocalePath>, Indexed), Failure> {
     let index = &context.index;
     if !index.is_on() {
         let fault = format!("cannot be content: {SWITCHED_OFF}");
@@ -281,16 +281,16 @@ async fn in_content(
 }
 
 /// Adds what the index found: it completes the wiki's hits and appends its own.
-fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, limit: usize, indexed: &Indexed) {
+fn add(hits: &mut Vec<SearchHit>, found: Vec<ContentHit>, limit: usize, indexed: &Indexed) {
     let provisional = indexed.provisional();
     let best = found.first().map_or(1.0, |best| best.score);
     for found in found {
         let page = &found.page;
         let is_it =
-            |hit: &Hit| hit.locale == page.locale.as_str() && hit.path == page.path.as_str();
+            |hit: &SearchHit| hit.locale == page.locale.as_str() && hit.path == page.path.as_str();
         let at = hits.iter().position(is_it).unwrap_or(hits.len());
         if at == hits.len() && at < limit {
-            hits.push(Hit::of_page(page));
+            hits.push(SearchHit::of_page(page));
         }
         let Some(hit) = hits.get_mut(at) else {
             continue;
@@ -325,8 +325,8 @@ impl Output {
     }
 }
 
-impl Hit {
-    fn of_wiki(hit: &wiki::Hit) -> Self {
+impl SearchHit {
+    fn of_wiki(hit: &wiki::EngineHit) -> Self {
         Self {
             id: hit.id,
             locale: hit.locale.as_str().to_owned(),

@@ -1,6 +1,6 @@
 //! The tools that a session is offered, and our own texts adapted to them.
 //!
-//! Texts may name any tool. Before it is sent, each goes through [`Offered::text`], the one place
+//! Texts may name any tool. Before it is sent, each goes through [`SessionTools::text`], the one place
 //! that knows the session's `tools/list`: tools that are not offered are removed from lists of
 //! tools, and a clause left without any tool is dropped. Texts of the wiki are never touched: they
 //! are in members of their own.
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
-use super::registry::{Definition, TOOLS};
+use super::registry::{TOOLS, ToolDefinition};
 use super::toolset::Toolset;
 use crate::error::Failure;
 
@@ -30,9 +30,9 @@ static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The tools that a session is offered.
 #[derive(Debug, Clone, Default)]
-pub struct Offered(Vec<&'static str>);
+pub struct SessionTools(Vec<&'static str>);
 
-impl Offered {
+impl SessionTools {
     /// These tools.
     pub fn of(names: impl IntoIterator<Item = &'static str>) -> Self {
         Self(names.into_iter().collect())
@@ -180,7 +180,7 @@ impl Offered {
     /// A tool as described to this session. If the tool that documents its arguments is not
     /// offered, it documents them itself.
     #[must_use]
-    pub fn definition(&self, definition: &Definition) -> Definition {
+    pub fn definition(&self, definition: &ToolDefinition) -> ToolDefinition {
         let mut told = match &definition.alone {
             Some(alone) if !self.has(alone.without) => (*alone.definition).clone(),
             _ => definition.clone(),
@@ -266,7 +266,7 @@ fn blocks(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{NOTHING_LEFT, Offered, TOOLS};
+    use super::{NOTHING_LEFT, SessionTools, TOOLS};
     use crate::error::{Code, Failure};
     use serde_json::json;
 
@@ -313,7 +313,7 @@ mod tests {
                 "Read it. Find it with wikijs_list_pages.",
             ),
         ] {
-            let offered = Offered::of(offered.iter().copied());
+            let offered = SessionTools::of(offered.iter().copied());
             assert_eq!(offered.text(text), told, "{text}");
         }
     }
@@ -322,10 +322,10 @@ mod tests {
     fn an_error_always_says_what_to_do_and_names_no_tool_that_is_not_offered() {
         let without = |left: &'static str| {
             let names = TOOLS.iter().map(|tool| tool.name);
-            Offered::of(names.filter(move |name| *name != left))
+            SessionTools::of(names.filter(move |name| *name != left))
         };
         let surfaces = TOOLS.iter().map(|tool| without(tool.name));
-        for offered in surfaces.chain([Offered::default()]) {
+        for offered in surfaces.chain([SessionTools::default()]) {
             for code in Code::ALL {
                 let failure = offered.failure(Failure::new(*code, "It failed."));
                 assert!(!failure.hint.is_empty(), "{code}");
@@ -335,7 +335,7 @@ mod tests {
             }
         }
         let failure = Failure::new(Code::InvalidInput, "No.").hint("wikijs_list_pages does it.");
-        assert_eq!(Offered::default().failure(failure).hint, NOTHING_LEFT);
+        assert_eq!(SessionTools::default().failure(failure).hint, NOTHING_LEFT);
     }
 
     #[test]
@@ -344,7 +344,7 @@ mod tests {
             "properties": { "hint": "wikijs_list_pages" } });
         let mut answer = json!({ "pages": [page], "hint": "So it is. Call wikijs_list_pages.",
             "unavailable": { "tags": "not read; wikijs_list_pages tells them" } });
-        Offered::default().answer(&mut answer);
+        SessionTools::default().answer(&mut answer);
         assert_eq!(
             answer,
             json!({ "pages": [page], "hint": "So it is.",
@@ -356,7 +356,7 @@ mod tests {
     fn a_guide_loses_the_items_that_say_nothing_any_more() {
         let guide = "# A\n\n1. Find: `wikijs_list_pages`\n   or `wikijs_search_pages`.\n2. Read.\n\n- `wikijs_list_pages`\n  lists.\n- Good.\n";
         assert_eq!(
-            Offered::of([SEARCH]).markdown(guide),
+            SessionTools::of([SEARCH]).markdown(guide),
             "# A\n\n1. Find: `wikijs_search_pages`.\n2. Read.\n\n- Good.\n"
         );
     }

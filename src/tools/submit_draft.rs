@@ -5,12 +5,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::bulk_update_pages::OnFailure;
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, Written};
-use super::tool::{Kind, TEXT_BYTES, Tool};
+use super::output::{WRITE_ANSWER, WriteOutput};
+use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use crate::error::Failure;
-use crate::write::{Plan, Submit};
+use crate::write::{Submit, WriteRequest};
 
 /// The tool.
 pub(super) struct SubmitDraft;
@@ -36,13 +36,13 @@ impl Tool for SubmitDraft {
     const TITLE: &'static str = "Submit draft";
     const DESCRIPTION: &'static str = "Write all changes of a draft as one set, all or none. A preview gives a token: show the user, then call again with draft and confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: Kind = Kind::Change;
+    const KIND: ToolKind = ToolKind::Change;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Written;
+    type Output = WriteOutput;
 
-    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
-        let plan = Plan::Submit(Submit {
+    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+        let plan = WriteRequest::Submit(Submit {
             owner: context.desk.draft_owner(&context.caller),
             draft: input::draft(&input.draft)?,
             keeps_on_failure: input.on_failure == Some(OnFailure::Keep),

@@ -5,13 +5,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::context::Context;
+use super::context::ToolContext;
 use crate::error::Failure;
 
 /// Whether a tool can change the wiki, and how destructively. The annotations that clients see and
 /// every filter that leaves out writing tools derive from this value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ToolKind {
     /// It changes nothing.
     Read,
     /// It changes nothing of the wiki, but something of the server.
@@ -22,7 +22,7 @@ pub enum Kind {
     Change,
 }
 
-impl Kind {
+impl ToolKind {
     /// Whether it can change the wiki.
     #[must_use]
     pub const fn writes(self) -> bool {
@@ -77,7 +77,7 @@ pub trait Tool: Send + Sync + 'static {
     /// The meaning of absent members in its answer, in a few words.
     const ANSWER: &'static str;
     /// Whether it can change the wiki.
-    const KIND: Kind;
+    const KIND: ToolKind;
     /// Arguments that it does not take although a caller may well try them, and why.
     const EXPLAINED: Explained = &[];
     /// The tool whose definition documents its arguments; its own description names it.
@@ -95,7 +95,7 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Runs the tool.
     fn run(
-        context: Context,
+        context: ToolContext,
         input: Self::Input,
     ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
 }

@@ -1,13 +1,16 @@
 //! The tool surface: which tools a server offers.
 
 use super::nearest::{did_you_mean, nearest};
-use super::registry::{Known, TOOLS};
+use super::registry::{TOOLS, ToolDescriptor};
 use super::toolset::Toolset;
 use crate::custom::is_custom_name;
 
 /// The tools that a server offers, in the order in which they are listed.
 #[derive(Debug, Clone, Default)]
-pub struct Surface(pub(super) Vec<&'static Known>, pub(super) CustomChoice);
+pub struct ToolSelection(
+    pub(super) Vec<&'static ToolDescriptor>,
+    pub(super) CustomChoice,
+);
 
 /// Which custom tools are offered.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +27,7 @@ pub(super) struct CustomChoice {
     pub(super) only_reading: bool,
 }
 
-impl Surface {
+impl ToolSelection {
     /// The tools of some toolsets.
     #[must_use]
     pub fn of(toolsets: &[Toolset]) -> Self {
@@ -81,7 +84,8 @@ impl Surface {
     /// The first tool that another surface lacks.
     #[must_use]
     pub fn beyond(&self, other: &Self) -> Option<String> {
-        let lacks = |tool: &&&'static Known| !other.0.iter().any(|known| known.name == tool.name);
+        let lacks =
+            |tool: &&&'static ToolDescriptor| !other.0.iter().any(|known| known.name == tool.name);
         let own = self.0.iter().find(lacks).map(|tool| tool.name.to_owned());
         let only = self.1.only.iter().flatten();
         own.or_else(|| only.into_iter().find(|name| !other.1.offers(name)).cloned())
@@ -95,7 +99,8 @@ impl Surface {
             let known = TOOLS.iter().find(|known| known.name == name);
             known.is_some_and(|known| known.kind.writes())
         };
-        let is_lost = |known: &&'static Known| known.kind.writes() && !self.has(known.name);
+        let is_lost =
+            |known: &&'static ToolDescriptor| known.kind.writes() && !self.has(known.name);
         let (own, before) = (&self.1, &other.1);
         let has_fewer = match (&own.only, &before.only) {
             (None, _) => false,
@@ -174,7 +179,7 @@ impl CustomChoice {
 const PREFIX: &str = "wikijs_";
 
 /// Our own tools of a list, and the names of custom ones.
-fn parse_list(names: &str) -> Result<(Vec<&'static Known>, Vec<String>), String> {
+fn parse_list(names: &str) -> Result<(Vec<&'static ToolDescriptor>, Vec<String>), String> {
     let names = names.split(',').map(str::trim);
     let (customs, own): (Vec<&str>, Vec<&str>) = names.partition(|name| is_custom_name(name));
     let known = |name: &str| {

@@ -4,14 +4,14 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, Written};
-use super::tool::{Kind, TEXT_BYTES, Tool};
+use super::output::{WRITE_ANSWER, WriteOutput};
+use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use crate::audit::CallSelector;
 use crate::error::Failure;
 use crate::page::NewPath;
-use crate::write::{Plan, Undo};
+use crate::write::{UndoRequest, WriteRequest};
 
 /// The tool.
 pub(super) struct UndoWrite;
@@ -54,12 +54,12 @@ impl Tool for UndoWrite {
     const TITLE: &'static str = "Undo write";
     const DESCRIPTION: &'static str = "Take back what a write changed, a deletion too (under a new id). Without confirm you may get a preview and a token: show the user, then call again with callId and confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: Kind = Kind::Change;
+    const KIND: ToolKind = ToolKind::Change;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Written;
+    type Output = WriteOutput;
 
-    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
         let call = CallSelector::parse(&input.call_id).map_err(|_| {
             input::invalid_argument(
                 "callId",
@@ -69,7 +69,7 @@ impl Tool for UndoWrite {
         let path = input.path.as_deref().map(NewPath::parse).transpose();
         let path = path.map_err(|fault| input::invalid_argument("path", fault))?;
         let client = &context.caller.client;
-        let undo = Undo {
+        let undo = UndoRequest {
             owner: client.is_known().then(|| client.clone()),
             call,
             session: Some(context.caller.session.clone()),
@@ -79,7 +79,7 @@ impl Tool for UndoWrite {
         };
         context
             .noted(input.note.as_deref())?
-            .write(Plan::Undo(undo), input.confirm)
+            .write(WriteRequest::Undo(undo), input.confirm)
             .await
     }
 }

@@ -4,12 +4,12 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::rule;
-use super::output::{WRITE_ANSWER, Written};
-use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
+use super::output::{WRITE_ANSWER, WriteOutput};
+use super::tool::{Explained, NAMED_BY_ID, TEXT_BYTES, Tool, ToolKind};
 use crate::error::Failure;
-use crate::write::{Comment, Plan, ToComment};
+use crate::write::{CommentWrite, ToComment, WriteRequest};
 
 /// The tool.
 pub(super) struct UpdateComment;
@@ -39,15 +39,15 @@ impl Tool for UpdateComment {
     const TITLE: &'static str = "Update comment";
     const DESCRIPTION: &'static str = "Replace the text of a comment of a page. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: Kind = Kind::Change;
+    const KIND: ToolKind = ToolKind::Change;
     const EXPLAINED: Explained = NAMED_BY_ID;
     const IN_PREVIEW: &'static [&'static str] = &["comment", "content"];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Written;
+    type Output = WriteOutput;
 
-    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
-        let plan = Plan::Comment(Comment {
+    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+        let plan = WriteRequest::Comment(CommentWrite {
             page: input.id,
             what: ToComment::Change {
                 id: input.comment,

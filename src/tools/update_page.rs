@@ -4,15 +4,15 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, Written};
-use super::tool::{Explained, Kind, TEXT_BYTES, Tool};
+use super::output::{WRITE_ANSWER, WriteOutput};
+use super::tool::{Explained, TEXT_BYTES, Tool, ToolKind};
 use crate::change::{Edits, NewContent, NewTags};
 use crate::error::Failure;
 use crate::page::{self, Field, Locale, SectionMode, Selector};
 use crate::wiki::Wiki;
-use crate::write::{Plan, Update};
+use crate::write::{Update, WriteRequest};
 
 /// The tool.
 pub(super) struct UpdatePage;
@@ -121,7 +121,7 @@ pub(super) struct TextEdit {
     new_text: String,
 }
 
-impl From<TextEdit> for page::TextEdit {
+impl From<TextEdit> for page::TextReplacement {
     fn from(edit: TextEdit) -> Self {
         Self {
             old_text: edit.old_text,
@@ -145,7 +145,7 @@ impl Tool for UpdatePage {
     const TITLE: &'static str = "Update page";
     const DESCRIPTION: &'static str = "Change fields of a page, move or rename it (path), restore a version (fromVersion); what is left out stays, \"\" or [] clears. Small changes of the text: edits or section. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: Kind = Kind::Change;
+    const KIND: ToolKind = ToolKind::Change;
     const MOST_BYTES: usize = TEXT_BYTES;
     const EXPLAINED: Explained = &[
         (
@@ -158,9 +158,9 @@ impl Tool for UpdatePage {
         ),
     ];
     type Input = Input;
-    type Output = Written;
+    type Output = WriteOutput;
 
-    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
         let edits = edits(&context.wiki, &input)?;
         if edits.is_empty() && input.from_version.is_none() && input.confirm.is_none() {
             let failure = input::invalid_argument("", "nothing to change is named");
@@ -168,7 +168,7 @@ impl Tool for UpdatePage {
         }
         let accept_loss = input.accept_loss.clone().unwrap_or_default();
         let is_named = !edits.is_empty() || input.from_version.is_some();
-        let plan = Plan::Update(Update {
+        let plan = WriteRequest::Update(Update {
             id: input.id,
             edits: is_named.then(|| Box::new(edits)),
             from_version: input.from_version,
@@ -238,7 +238,7 @@ fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
         return Ok(Some(NewContent::Whole(content.clone())));
     }
     if let Some(edits) = &input.edits {
-        let edits = edits.iter().cloned().map(page::TextEdit::from);
+        let edits = edits.iter().cloned().map(page::TextReplacement::from);
         return Ok(Some(NewContent::Edits(edits.collect())));
     }
     if let Some(patch) = &input.patch {

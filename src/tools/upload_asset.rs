@@ -6,14 +6,14 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Context;
+use super::context::ToolContext;
 use super::input::{invalid_argument, rule};
-use super::output::{WRITE_ANSWER, Written};
-use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
+use super::output::{WRITE_ANSWER, WriteOutput};
+use super::tool::{Explained, NAMED_BY_TITLE, TEXT_BYTES, Tool, ToolKind};
 use crate::error::{Code, Failure};
 use crate::files::file_to_upload;
 use crate::page::{Blob, PagePath};
-use crate::write::{Asset, Plan, ToAsset};
+use crate::write::{AssetWrite, ToAsset, WriteRequest};
 
 /// The tool.
 pub(super) struct UploadAsset;
@@ -50,15 +50,15 @@ impl Tool for UploadAsset {
     const TITLE: &'static str = "Upload asset";
     const DESCRIPTION: &'static str = "Upload a file (up to 5 MB) as base64, text or file; link it in pages as /folder/name. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: Kind = Kind::Change;
+    const KIND: ToolKind = ToolKind::Change;
     const EXPLAINED: Explained = &[NAMED_BY_TITLE];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Written;
+    type Output = WriteOutput;
 
-    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
+    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
         let bytes = given(&context, input.base64, input.text, input.file).await?;
-        let plan = Plan::Asset(Asset {
+        let plan = WriteRequest::Asset(AssetWrite {
             path: PagePath::of(&input.path),
             what: ToAsset::Upload {
                 bytes,
@@ -75,7 +75,7 @@ impl Tool for UploadAsset {
 
 /// The bytes that a call gives, if it does.
 async fn given(
-    context: &Context,
+    context: &ToolContext,
     base64: Option<String>,
     text: Option<String>,
     file: Option<String>,
@@ -98,7 +98,7 @@ async fn given(
 }
 
 /// The bytes of a file in the operator's folder for uploads.
-async fn from_folder(context: &Context, name: String) -> Result<Blob, Failure> {
+async fn from_folder(context: &ToolContext, name: String) -> Result<Blob, Failure> {
     let folder = context.desk.uploads().map(Path::to_owned);
     let folder = folder.ok_or_else(|| {
         Failure::new(

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::arguments::Arguments;
 use super::confirm_args::CONFIRM;
-use super::context::Context;
+use super::context::ToolContext;
 use super::input;
-use super::output::Written;
+use super::output::WriteOutput;
 use super::proposal_view::may_see;
 use crate::audit::{CallId, Proposal, ProposalId};
 use crate::error::{Code, Failure};
@@ -24,9 +24,9 @@ const MIN_PREFIX: usize = 4;
 /// The set is not this caller's, where nothing else could be meant; `CONFIRM_MISMATCH` if another
 /// call made it, whatever became of it.
 pub(super) async fn what_became(
-    context: &Context,
+    context: &ToolContext,
     arguments: &Arguments,
-) -> Result<Option<Written>, Failure> {
+) -> Result<Option<WriteOutput>, Failure> {
     let desk = &context.desk;
     let confirm = arguments.members().get(CONFIRM).and_then(Value::as_str);
     let id = confirm.and_then(|text| text.parse::<ProposalId>().ok());
@@ -45,7 +45,7 @@ pub(super) async fn what_became(
             return Err(refused.await);
         }
         let left = desk.became_of(&context.caller, id, limit).await?;
-        return Ok(Some(Written::left_open(left, Notes::default())));
+        return Ok(Some(WriteOutput::left_open(left, Notes::default())));
     }
     match limit {
         Some(_) => Err(input::invalid_argument(

@@ -11,19 +11,19 @@ use crate::page::{Date, Locale, PagePath, PageReading};
 use crate::wiki::{AllPages, ListQuery, Wiki, WikiError};
 
 /// Where a page is.
-pub(super) type Place = (Locale, PagePath);
+pub(super) type WatchedPath = (Locale, PagePath);
 
 /// If more pages changed since the last look, the whole list is requested.
 const MANY: usize = 100;
 
 /// A page as it stood in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct ObservedPage {
     id: i64,
     updated_at: Option<Date>,
 }
 
-impl Seen {
+impl ObservedPage {
     pub(super) fn of(page: &PageReading) -> Option<Self> {
         Some(Self {
             id: page.id?,
@@ -40,14 +40,14 @@ impl Seen {
 
 /// What one look found.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum PageListSnapshot {
     /// All pages: a page that is missing here is gone.
     All(Arc<AllPages>),
     /// The last written pages: nothing is known of the others.
     Newest(Vec<PageReading>),
 }
 
-impl Found {
+impl PageListSnapshot {
     fn pages(&self) -> Box<dyn Iterator<Item = &PageReading> + '_> {
         match self {
             Self::All(all) => Box::new(all.iter()),
@@ -56,7 +56,10 @@ impl Found {
     }
 
     /// The places whose pages changed since they were last seen; updates what was seen.
-    pub(super) fn changed(&self, watched: &mut HashMap<Place, Option<Seen>>) -> Vec<Place> {
+    pub(super) fn changed(
+        &self,
+        watched: &mut HashMap<WatchedPath, Option<ObservedPage>>,
+    ) -> Vec<WatchedPath> {
         let pages = self.pages();
         let by_place: HashMap<(&Locale, &PagePath), &PageReading> = pages
             .map(|page| ((&page.locale, &page.path), page))
@@ -65,7 +68,7 @@ impl Found {
         for (place, seen) in watched {
             let now = by_place.get(&(&place.0, &place.1));
             let now = match (now, self) {
-                (Some(page), _) => Seen::of(page),
+                (Some(page), _) => ObservedPage::of(page),
                 (None, Self::All(_)) => None,
                 // The page was written and is at another place now.
                 (None, Self::Newest(pages)) if has_moved(seen.as_ref(), pages) => None,
@@ -80,13 +83,13 @@ impl Found {
     }
 }
 
-fn has_moved(seen: Option<&Seen>, pages: &[PageReading]) -> bool {
+fn has_moved(seen: Option<&ObservedPage>, pages: &[PageReading]) -> bool {
     seen.is_some_and(|seen| pages.iter().any(|page| page.id == Some(seen.id)))
 }
 
 /// When and how the list was looked at.
 #[derive(Debug, Default)]
-pub(super) struct Looks {
+pub(super) struct ListPoller {
     /// When the whole list was asked for, and how long that took.
     whole: Option<(Instant, Duration)>,
     /// The date of the last written page.
@@ -95,9 +98,9 @@ pub(super) struct Looks {
     pub(super) failures: u32,
 }
 
-impl Looks {
+impl ListPoller {
     /// Looks at the list: at all of it if that is due, otherwise at its beginning.
-    pub(super) async fn look(&mut self, wiki: &Wiki) -> Result<Found, WikiError> {
+    pub(super) async fn look(&mut self, wiki: &Wiki) -> Result<PageListSnapshot, WikiError> {
         let found = self.ask(wiki).await;
         self.failures = match &found {
             Ok(_) => 0,
@@ -112,7 +115,7 @@ impl Looks {
         Ok(found)
     }
 
-    async fn ask(&mut self, wiki: &Wiki) -> Result<Found, WikiError> {
+    async fn ask(&mut self, wiki: &Wiki) -> Result<PageListSnapshot, WikiError> {
         let is_due = self
             .whole
             .is_none_or(|(asked, took)| WatchPace::allows_whole(asked.elapsed(), took));
@@ -123,13 +126,13 @@ impl Looks {
             };
             let part = wiki.list(&query, MANY).await?;
             if part.next.is_none() {
-                return Ok(Found::Newest(part.pages));
+                return Ok(PageListSnapshot::Newest(part.pages));
             }
         }
         let asked = Instant::now();
         let pages = wiki.pages_now().await;
         self.whole = Some((asked, asked.elapsed()));
-        Ok(Found::All(pages?))
+        Ok(PageListSnapshot::All(pages?))
     }
 }
 
@@ -138,11 +141,11 @@ mod tests {
     use std::collections::HashMap;
     use std::sync::Arc;
 
-    use super::{Found, Place, Seen};
+    use super::{ObservedPage, PageListSnapshot, WatchedPath};
     use crate::page::{Date, Locale, PagePath, PageReading};
     use crate::wiki::AllPages;
 
-    fn place(path: &str) -> Place {
+    fn place(path: &str) -> WatchedPath {
         (Locale::as_stored("en"), PagePath::as_stored(path))
     }
 
@@ -155,8 +158,8 @@ mod tests {
         }
     }
 
-    fn changed(pages: &[&str], found: &Found) -> Vec<String> {
-        let seen = |(id, path): (i64, &&str)| (place(path), Seen::of(&page(id, path, 1)));
+    fn changed(pages: &[&str], found: &PageListSnapshot) -> Vec<String> {
+        let seen = |(id, path): (i64, &&str)| (place(path), ObservedPage::of(&page(id, path, 1)));
         let mut watched: HashMap<_, _> = (1_i64..).zip(pages).map(seen).collect();
         let changed = found.changed(&mut watched);
         // A change is reported once.
@@ -171,22 +174,31 @@ mod tests {
         let all = vec![page(1, "written", 2), page(2, "elsewhere", 2)];
         let watched = ["written", "moved", "gone"];
         assert_eq!(
-            changed(&watched, &Found::All(Arc::new(AllPages::of(all.clone())))),
+            changed(
+                &watched,
+                &PageListSnapshot::All(Arc::new(AllPages::of(all.clone())))
+            ),
             ["gone", "moved", "written"]
         );
         // A page that is not among the newest may be unchanged.
-        assert_eq!(changed(&watched, &Found::Newest(all)), ["moved", "written"]);
+        assert_eq!(
+            changed(&watched, &PageListSnapshot::Newest(all)),
+            ["moved", "written"]
+        );
     }
 
     #[test]
     fn a_page_that_is_as_it_was_is_not_told() {
         let all = vec![page(1, "same", 1), page(7, "other", 2)];
         assert_eq!(
-            changed(&["same"], &Found::All(Arc::new(AllPages::of(all.clone())))),
+            changed(
+                &["same"],
+                &PageListSnapshot::All(Arc::new(AllPages::of(all.clone())))
+            ),
             Vec::<String>::new()
         );
         assert_eq!(
-            changed(&["same"], &Found::Newest(all)),
+            changed(&["same"], &PageListSnapshot::Newest(all)),
             Vec::<String>::new()
         );
     }

@@ -7,9 +7,9 @@ use time::OffsetDateTime;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::looks::{Found, Looks, Place, Seen};
+use super::looks::{ListPoller, ObservedPage, PageListSnapshot, WatchedPath};
 use super::pace::WatchPace;
-use super::watcher::{CannotWatch, Told, Watcher};
+use super::watcher::{CannotWatch, PendingChanges, Watcher};
 use crate::page::PageReading;
 use crate::wiki::Wiki;
 
@@ -18,7 +18,7 @@ use crate::wiki::Wiki;
 pub struct Watch {
     wiki: Arc<Wiki>,
     common: Arc<Common>,
-    state: Mutex<State>,
+    state: Mutex<WatchState>,
 }
 
 /// What all keys of a server share.
@@ -32,10 +32,10 @@ struct Common {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WatchState {
     /// The watched pages as they were last seen; `None` where there was no page.
-    pages: HashMap<Place, Option<Seen>>,
-    watchers: HashMap<Place, Vec<Arc<Told>>>,
+    pages: HashMap<WatchedPath, Option<ObservedPage>>,
+    watchers: HashMap<WatchedPath, Vec<Arc<PendingChanges>>>,
     /// Whether the task runs.
     is_looking: bool,
 }
@@ -99,7 +99,7 @@ impl Watch {
 
     /// A page that the key sees, by a list of the last minute or, if it is missing there, by a new
     /// list.
-    async fn listed(&self, place: &Place) -> Result<PageReading, CannotWatch> {
+    async fn listed(&self, place: &WatchedPath) -> Result<PageReading, CannotWatch> {
         let is_it = |page: &&PageReading| page.locale == place.0 && page.path == place.1;
         let lately = self.wiki.pages_lately().await?;
         if let Some(page) = lately.iter().find(is_it) {
@@ -114,12 +114,12 @@ impl Watch {
     /// gone, is reported at once.
     pub(super) async fn add(
         self: &Arc<Self>,
-        place: Place,
-        told: &Arc<Told>,
+        place: WatchedPath,
+        told: &Arc<PendingChanges>,
         since: Option<OffsetDateTime>,
     ) -> Result<(), CannotWatch> {
         let seen = match self.listed(&place).await {
-            Ok(page) => Seen::of(&page),
+            Ok(page) => ObservedPage::of(&page),
             Err(CannotWatch::NoPage) if since.is_some() => None,
             Err(error) => return Err(error),
         };
@@ -141,7 +141,7 @@ impl Watch {
     }
 
     /// Removes a page of a watcher.
-    pub(super) fn remove(&self, place: &Place, told: &Arc<Told>) {
+    pub(super) fn remove(&self, place: &WatchedPath, told: &Arc<PendingChanges>) {
         let mut state = self.state();
         let Some(watchers) = state.watchers.get_mut(place) else {
             return;
@@ -154,7 +154,7 @@ impl Watch {
     }
 
     /// Counts one more page of an owner, until the returned value is dropped.
-    pub(super) fn take(&self, owner: &Arc<str>) -> Result<Taken, CannotWatch> {
+    pub(super) fn take(&self, owner: &Arc<str>) -> Result<WatchSlot, CannotWatch> {
         let pace = self.pace();
         let mut owners = self.owners();
         let own = owners.get(owner).copied().unwrap_or_default();
@@ -162,7 +162,7 @@ impl Watch {
             return Err(CannotWatch::Full);
         }
         owners.insert(Arc::clone(owner), own.saturating_add(1));
-        Ok(Taken {
+        Ok(WatchSlot {
             common: Arc::clone(&self.common),
             owner: Arc::clone(owner),
         })
@@ -170,7 +170,7 @@ impl Watch {
 
     /// Looks at the list until no watcher is left.
     async fn look_on(self: Arc<Self>) {
-        let mut looks = Looks::default();
+        let mut looks = ListPoller::default();
         let mut written = self.common.written.subscribe();
         let pace = self.pace();
         loop {
@@ -198,7 +198,7 @@ impl Watch {
         !state.is_looking
     }
 
-    fn tell(&self, found: &Found) {
+    fn tell(&self, found: &PageListSnapshot) {
         let mut state = self.state();
         for place in found.changed(&mut state.pages) {
             for told in state.watchers.get(&place).into_iter().flatten() {
@@ -207,7 +207,7 @@ impl Watch {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -224,12 +224,12 @@ impl Common {
 
 /// One watched page in the count of its owner.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct WatchSlot {
     common: Arc<Common>,
     owner: Arc<str>,
 }
 
-impl Drop for Taken {
+impl Drop for WatchSlot {
     fn drop(&mut self) {
         let mut owners = self.common.owners();
         if let Some(own) = owners.get_mut(&self.owner) {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use time::OffsetDateTime;
 use tokio::sync::Notify;
 
-use super::looks::Place;
-use super::watched::{Taken, Watch};
+use super::looks::WatchedPath;
+use super::watched::{Watch, WatchSlot};
 use crate::page::{Locale, PagePath};
 use crate::wiki::WikiError;
 
@@ -28,18 +28,18 @@ pub enum CannotWatch {
 /// The changed pages that a watcher has yet to take. Each is there once, so the set is bounded even
 /// if the watcher takes nothing.
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    changed: Mutex<BTreeSet<Place>>,
+pub(super) struct PendingChanges {
+    changed: Mutex<BTreeSet<WatchedPath>>,
     wake: Notify,
 }
 
-impl Told {
-    pub(super) fn tell(&self, place: &Place) {
+impl PendingChanges {
+    pub(super) fn tell(&self, place: &WatchedPath) {
         self.changed().insert(place.clone());
         self.wake.notify_one();
     }
 
-    async fn next(&self) -> Place {
+    async fn next(&self) -> WatchedPath {
         loop {
             if let Some(place) = self.changed().pop_first() {
                 return place;
@@ -48,7 +48,7 @@ impl Told {
         }
     }
 
-    fn changed(&self) -> MutexGuard<'_, BTreeSet<Place>> {
+    fn changed(&self) -> MutexGuard<'_, BTreeSet<WatchedPath>> {
         self.changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -58,9 +58,9 @@ impl Told {
 pub struct Watcher {
     watch: Arc<Watch>,
     owner: Arc<str>,
-    told: Arc<Told>,
+    told: Arc<PendingChanges>,
     /// By place, so that a page with several names is watched once.
-    watched: Mutex<BTreeMap<Place, Watched>>,
+    watched: Mutex<BTreeMap<WatchedPath, Watched>>,
     /// Held while a page is added.
     adding: tokio::sync::Mutex<()>,
 }
@@ -68,7 +68,7 @@ pub struct Watcher {
 #[derive(Debug)]
 struct Watched {
     name: Arc<str>,
-    _taken: Taken,
+    _taken: WatchSlot,
 }
 
 impl Watcher {
@@ -139,7 +139,7 @@ impl Watcher {
         }
     }
 
-    fn watched(&self) -> MutexGuard<'_, BTreeMap<Place, Watched>> {
+    fn watched(&self) -> MutexGuard<'_, BTreeMap<WatchedPath, Watched>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

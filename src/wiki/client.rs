@@ -11,8 +11,8 @@ use url::Url;
 
 use super::error::WikiError;
 use super::rights::key::ApiKey;
-use super::rights::key_state::Keyed;
-use super::rights::key_status::Standing;
+use super::rights::key_state::KeyState;
+use super::rights::key_status::KeyStatus;
 use super::transport::classify::{RawAnswer, read_batch, read_pair, read_query};
 use super::transport::network::Network;
 use super::transport::offload::aside;
@@ -91,7 +91,7 @@ impl Wiki {
             key,
             ..WikiSettings::clone(&self.settings)
         };
-        let keyed = Keyed::new(settings.key.clone(), true, 0)?;
+        let keyed = KeyState::new(settings.key.clone(), true, 0)?;
         Ok(Self {
             transport: self.transport.with_key(keyed),
             settings: Arc::new(settings),
@@ -109,7 +109,7 @@ impl Wiki {
         let keyed = if old.key.digest() == key.digest() {
             None
         } else {
-            Some(Keyed::new(key, old.is_quiet, old.generation + 1)?)
+            Some(KeyState::new(key, old.is_quiet, old.generation + 1)?)
         };
         Ok(Self {
             transport: self.transport.renewed(endpoint, keyed, &settings.network)?,
@@ -121,7 +121,7 @@ impl Wiki {
         let endpoint = endpoint(&settings)?;
         let transport = Transport::new(
             endpoint,
-            Keyed::new(settings.key.clone(), is_quiet, 0)?,
+            KeyState::new(settings.key.clone(), is_quiet, 0)?,
             &settings.network,
             run.to_owned(),
             Arc::default(),
@@ -148,7 +148,7 @@ impl Wiki {
     /// One sentence about the key.
     pub fn take_key(&self, key: ApiKey) -> Result<(), String> {
         let old = self.keyed();
-        let new = Keyed::new(key, old.is_quiet, old.generation + 1)?;
+        let new = KeyState::new(key, old.is_quiet, old.generation + 1)?;
         self.transport.take(new);
         Ok(())
     }
@@ -165,7 +165,7 @@ impl Wiki {
         self.keyed().generation
     }
 
-    pub(super) fn keyed(&self) -> Arc<Keyed> {
+    pub(super) fn keyed(&self) -> Arc<KeyState> {
         self.transport.keyed()
     }
 
@@ -196,7 +196,7 @@ impl Wiki {
             .traffic()
             .silence()
             .is_some_and(|since| since <= lately);
-        let is_good = self.keyed().fresh_standing() == Some(Standing::Good);
+        let is_good = self.keyed().fresh_standing() == Some(KeyStatus::Good);
         if was_heard && is_good {
             return Ok(());
         }

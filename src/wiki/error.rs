@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Code, Failure};
-use crate::render_budget::NoRoom;
+use crate::render_budget::RenderBudgetExceeded;
 
 /// The kind of an error that comes with HTTP status 500 and a cause that we do not know.
 pub(super) const HTTP_500: &str = "HTTP 500";
@@ -128,7 +128,7 @@ pub enum WikiError {
     },
     /// Too many large pages are compared at this moment: the answer was not read to its end.
     #[error(transparent)]
-    NoRoom(NoRoom),
+    NoRoom(RenderBudgetExceeded),
     /// Two writes met while the tree was rebuilt: the page is written, the rest was skipped (W19).
     #[error("the wiki could not rebuild its page tree")]
     TreeRebuild,

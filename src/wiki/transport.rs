@@ -13,7 +13,7 @@ use tokio::sync::SemaphorePermit;
 use url::{Host, Url};
 
 use super::error::WikiError;
-use super::rights::key_state::Keyed;
+use super::rights::key_state::KeyState;
 use crate::audit::CallId;
 use crate::render_budget;
 use classify::RawAnswer;
@@ -30,7 +30,7 @@ pub(super) mod reach;
 pub(super) mod retry;
 pub(super) mod traffic;
 
-pub(super) use look::{Seen, Unanswered};
+pub(super) use look::{ProbeFailure, ProbeResponse};
 
 /// The most bytes of an answer that are read.
 pub const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
@@ -54,13 +54,13 @@ pub struct TimeLimits {
 
 /// The way to the wiki, with a key.
 pub(super) struct Transport {
-    way: Arc<Way>,
+    way: Arc<SharedTransport>,
     /// The key as it is now.
-    keyed: Arc<RwLock<Arc<Keyed>>>,
+    keyed: Arc<RwLock<Arc<KeyState>>>,
 }
 
 /// The way to the wiki, whatever the key.
-pub(super) struct Way {
+pub(super) struct SharedTransport {
     #[expect(
         clippy::disallowed_types,
         reason = "this is the room that speaks HTTP to the wiki"
@@ -118,12 +118,12 @@ impl Transport {
     /// Opens no connection yet; an unusable address, key or network is reported here.
     pub(super) fn new(
         endpoint: Url,
-        keyed: Keyed,
+        keyed: KeyState,
         network: &Network,
         run: String,
         traffic: Arc<Traffic>,
     ) -> Result<Self, String> {
-        let way = Way {
+        let way = SharedTransport {
             client: client(&endpoint, network)?,
             endpoint,
             run,
@@ -141,10 +141,10 @@ impl Transport {
     pub(super) fn renewed(
         &self,
         endpoint: Url,
-        keyed: Option<Keyed>,
+        keyed: Option<KeyState>,
         network: &Network,
     ) -> Result<Self, String> {
-        let way = Way {
+        let way = SharedTransport {
             client: client(&endpoint, network)?,
             endpoint,
             run: self.run.clone(),
@@ -160,7 +160,7 @@ impl Transport {
         })
     }
     /// The same transport with another key.
-    pub(super) fn with_key(&self, keyed: Keyed) -> Self {
+    pub(super) fn with_key(&self, keyed: KeyState) -> Self {
         Self {
             way: Arc::clone(&self.way),
             keyed: Arc::new(RwLock::new(Arc::new(keyed))),
@@ -184,12 +184,12 @@ impl Transport {
     }
 
     /// The key as it is now.
-    pub(super) fn keyed(&self) -> Arc<Keyed> {
+    pub(super) fn keyed(&self) -> Arc<KeyState> {
         Arc::clone(&self.keyed.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Uses another key from now on; requests under way keep theirs.
-    pub(super) fn take(&self, keyed: Keyed) {
+    pub(super) fn take(&self, keyed: KeyState) {
         *self.keyed.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keyed);
     }
 
@@ -288,7 +288,7 @@ impl Transport {
     }
 }
 
-impl Way {
+impl SharedTransport {
     /// A place among the requests under way.
     async fn place(&self, limit: Duration) -> Option<SemaphorePermit<'_>> {
         let place = tokio::time::timeout(limit, self.traffic.places.acquire());
@@ -353,9 +353,9 @@ impl RawAnswer {
 }
 
 impl std::ops::Deref for Transport {
-    type Target = Way;
+    type Target = SharedTransport;
 
-    fn deref(&self) -> &Way {
+    fn deref(&self) -> &SharedTransport {
         &self.way
     }
 }

@@ -7,11 +7,11 @@ use crate::audit::{CallId, DraftId, DraftName, Outcome, ProposalId};
 use crate::change::{Operation, Warning, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{LeftOut, LinkLeft};
-use crate::page::{Field, LineCounts, Note, PageState, Thing, escaped};
+use crate::page::{Attached, Field, LineCounts, Note, PageState, escaped};
 
 /// The answer to a write that was previewed, applied, or had nothing to do.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum WriteAnswer {
     /// Nothing was sent; this would be sent.
     Preview(Box<Preview>),
     /// It was sent and the page is as promised, or there was nothing to send.
@@ -25,7 +25,7 @@ pub enum Answer {
 /// The page of a write.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Target {
+pub struct WriteTarget {
     /// Its id; `None` for a page that does not exist yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
@@ -39,12 +39,12 @@ pub struct Target {
     pub url: String,
     /// What of the page it is about, where it is not the page itself.
     #[serde(flatten)]
-    pub thing: ThingNamed,
+    pub thing: AttachedName,
 }
 
 /// What belongs to a page, by its own id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct ThingNamed {
+pub struct AttachedName {
     /// A comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<i64>,
@@ -53,7 +53,7 @@ pub struct ThingNamed {
     pub asset: Option<i64>,
 }
 
-impl Target {
+impl WriteTarget {
     /// The page of a state, and what of it the state is of.
     #[must_use]
     pub fn of(page: &PageState, url: String) -> Self {
@@ -64,15 +64,15 @@ impl Target {
             title: page.title.clone(),
             url,
             thing: match &page.thing {
-                Some(Thing::Comment(comment)) => ThingNamed {
+                Some(Attached::Comment(comment)) => AttachedName {
                     comment: comment.id,
-                    ..ThingNamed::default()
+                    ..AttachedName::default()
                 },
-                Some(Thing::Asset(asset)) => ThingNamed {
+                Some(Attached::Asset(asset)) => AttachedName {
                     asset: asset.id,
-                    ..ThingNamed::default()
+                    ..AttachedName::default()
                 },
-                None => ThingNamed::default(),
+                None => AttachedName::default(),
             },
         }
     }
@@ -127,7 +127,7 @@ pub struct Preview {
     /// The word for it.
     pub operation: Operation,
     /// The page as it is, or as it shall be created.
-    pub target: Target,
+    pub target: WriteTarget,
     /// Each changed field with its values before and after, or their difference; the content
     /// left out.
     pub changes: Map<String, Value>,
@@ -164,7 +164,7 @@ pub struct Applied {
     /// Whether anything had to be sent.
     pub is_unchanged: bool,
     /// The page as it was found; after a delete, as it was.
-    pub target: Target,
+    pub target: WriteTarget,
     /// The fields that changed.
     pub changed: Vec<Field>,
     /// How many lines of content were added and removed.
@@ -239,7 +239,7 @@ pub struct SetLine {
     /// The word for it.
     pub operation: Operation,
     /// The page as it is.
-    pub target: Target,
+    pub target: WriteTarget,
     /// The fields that change.
     pub changed: Vec<Field>,
     /// Each changed field with its values before and after; the content left out.
@@ -329,7 +329,7 @@ pub struct SetMember {
     /// The word for it.
     pub operation: Operation,
     /// The page, as it was found last.
-    pub target: Target,
+    pub target: WriteTarget,
     /// The fields that change.
     pub changed: Vec<Field>,
     /// Its outcome; `None` until it is sent.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::gates::Scope;
+use crate::gates::ApprovalScope;
 
 /// What a person is asked, and what may be answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Question {
     /// The question, in plain text.
     pub message: String,
     /// How far a yes may go.
-    pub scopes: &'static [Scope],
+    pub scopes: &'static [ApprovalScope],
 }
 
 /// How a call can have a person asked.
@@ -26,7 +26,7 @@ pub enum Asker {
     #[default]
     Nobody,
     /// The client asks while the call waits.
-    Within(Arc<dyn Ask>),
+    Within(Arc<dyn AskPerson>),
     /// The client asks after the call has ended, and calls again with the answer.
     Between(Handout),
     /// The call brings the answer to a question that was handed out.
@@ -34,7 +34,7 @@ pub enum Asker {
         /// The question's name, as it was handed out; empty if it is unknown.
         question: String,
         /// The answer.
-        reply: Reply,
+        reply: PersonReply,
     },
 }
 
@@ -47,9 +47,9 @@ impl Asker {
 }
 
 /// Asks a person while the call waits.
-pub trait Ask: fmt::Debug + Send + Sync {
+pub trait AskPerson: fmt::Debug + Send + Sync {
     /// Asks. The caller of this function stops it after the person's time.
-    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>>;
+    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = PersonReply> + Send + '_>>;
 }
 
 /// Takes a question that outlives its call.
@@ -85,9 +85,9 @@ impl Handout {
 
 /// What became of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reply {
+pub enum PersonReply {
     /// Yes.
-    Yes(Scope),
+    Yes(ApprovalScope),
     /// No.
     No,
     /// The question was closed without an answer.
@@ -100,7 +100,7 @@ pub enum Reply {
     NotOurs,
 }
 
-impl Reply {
+impl PersonReply {
     /// The word for it, in errors and on record.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

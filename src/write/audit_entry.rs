@@ -6,8 +6,8 @@ use std::time::Instant;
 use time::OffsetDateTime;
 
 use crate::audit::{
-    ApprovalId, AuditError, AuditLog, CallId, CallStory, DraftName, Entry, Event, KeyDigest, OTHER,
-    Omitted, Outcome, Proposal, ProposalId, ProposalState, ProposedChange,
+    ApprovalId, AuditEntry, AuditError, AuditEvent, AuditLog, CallHistory, CallId, DraftName,
+    Exclusions, KeyDigest, OTHER, Outcome, Proposal, ProposalId, ProposalState, ProposedChange,
 };
 use crate::change::{Change, Operation, StepKind, Warning};
 use crate::error::{Code, Failure};
@@ -15,28 +15,28 @@ use crate::gates::{Asked, ChangeSet, Confirmation, Gate, Policy, Refusal, SetCha
 use crate::memory::MemoryPage;
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath, PageState};
 
-use super::answer::Target;
+use super::answer::WriteTarget;
 use super::caller::Caller;
 
 /// What is known of a call so far.
 #[derive(Debug, Clone)]
-pub(super) struct Docket {
+pub(super) struct EntryBuilder {
     began: Instant,
-    entry: Entry,
+    entry: AuditEntry,
     /// Why it is wanted: the note that was shown with the change, if it was shown.
     note: Option<Note>,
     /// The call of the tool, as it was given.
     asked: Option<Asked>,
     confirmed: (Gate, &'static str),
     /// What a person left out of a proposed set.
-    omitted: Option<Omitted>,
+    omitted: Option<Exclusions>,
     /// Where its caller reaches the review page, if that is known.
     review: Option<Arc<str>>,
 }
 
-impl Docket {
+impl EntryBuilder {
     pub(super) fn open(call: CallId, caller: &Caller, key: KeyDigest) -> Self {
-        let mut entry = Entry::new(call, Event::Refusal);
+        let mut entry = AuditEntry::new(call, AuditEvent::Refusal);
         entry.client = Some(caller.client.clone());
         entry.actor.clone_from(&caller.actor);
         entry.key = Some(key);
@@ -91,7 +91,7 @@ impl Docket {
         &self,
         call: CallId,
         undone: CallId,
-        target: Option<&Target>,
+        target: Option<&WriteTarget>,
     ) -> Self {
         let mut docket = self.clone();
         docket.entry.set = Some(self.entry.call);
@@ -138,7 +138,7 @@ impl Docket {
     }
 
     /// The call was to take back this call, whose page is all that is known.
-    pub(super) fn meant(&mut self, story: &CallStory) {
+    pub(super) fn meant(&mut self, story: &CallHistory) {
         self.entry.undoes = Some(story.call);
         if self.entry.path.is_none() {
             self.entry.id = story.id();
@@ -148,8 +148,8 @@ impl Docket {
     }
 
     /// The record of something that is remembered, about a page if it is.
-    pub(super) fn memory(&self, page: Option<&MemoryPage>) -> Entry {
-        let mut entry = self.entry(Event::Memory);
+    pub(super) fn memory(&self, page: Option<&MemoryPage>) -> AuditEntry {
+        let mut entry = self.entry(AuditEvent::Memory);
         entry.id = page.map(|page| page.id);
         entry.locale = page.map(|page| page.locale.clone());
         entry.path = page.map(|page| page.path.clone());
@@ -157,14 +157,14 @@ impl Docket {
     }
 
     /// The record of changes discarded from a draft: nothing was sent.
-    pub(super) fn discarded(&self, draft: &DraftName) -> Entry {
+    pub(super) fn discarded(&self, draft: &DraftName) -> AuditEntry {
         let mut entry = self.joined(draft);
         entry.decision = Some("discarded".to_owned());
         entry
     }
 
     /// The record of a change that joined a draft: nothing can be confirmed, and nothing was sent.
-    pub(super) fn joined(&self, draft: &DraftName) -> Entry {
+    pub(super) fn joined(&self, draft: &DraftName) -> AuditEntry {
         let mut entry = self.preview(false);
         entry.decision = Some("drafted".to_owned());
         entry.reason = Some(format!("draft {draft}"));
@@ -324,8 +324,8 @@ impl Docket {
     }
 
     /// The record of a proposal's change after the first.
-    pub(super) fn proposed(&self) -> Entry {
-        let mut entry = self.entry(Event::Preview);
+    pub(super) fn proposed(&self) -> AuditEntry {
+        let mut entry = self.entry(AuditEvent::Preview);
         entry.gate = Some(Gate::DryRun.as_str().to_owned());
         entry.decision = Some(OTHER.to_owned());
         entry
@@ -371,8 +371,8 @@ impl Docket {
         Ok(())
     }
 
-    pub(super) fn refusal(&self, refusal: &Refusal) -> Entry {
-        let mut entry = self.entry(Event::Refusal);
+    pub(super) fn refusal(&self, refusal: &Refusal) -> AuditEntry {
+        let mut entry = self.entry(AuditEvent::Refusal);
         entry.gate = Some(refusal.gate.as_str().to_owned());
         entry.decision = Some("refused".to_owned());
         entry.reason = Some(refusal.failure.message.clone());
@@ -388,8 +388,8 @@ impl Docket {
         self.entry.warnings = codes;
     }
 
-    pub(super) fn preview(&self, has_token: bool) -> Entry {
-        let mut entry = self.entry(Event::Preview);
+    pub(super) fn preview(&self, has_token: bool) -> AuditEntry {
+        let mut entry = self.entry(AuditEvent::Preview);
         entry.gate = Some(Gate::DryRun.as_str().to_owned());
         entry.decision = Some(
             if has_token {
@@ -403,8 +403,8 @@ impl Docket {
     }
 
     /// The record of a decision on a proposal.
-    pub(super) fn decided(&self, decision: &str, why: Option<&str>) -> Entry {
-        let mut entry = self.entry(Event::Proposal);
+    pub(super) fn decided(&self, decision: &str, why: Option<&str>) -> AuditEntry {
+        let mut entry = self.entry(AuditEvent::Proposal);
         entry.gate =
             (self.confirmed.0 == Gate::Operator).then(|| Gate::Operator.as_str().to_owned());
         entry.decision = Some(decision.to_owned());
@@ -413,8 +413,8 @@ impl Docket {
     }
 
     /// The record of a person's answer, or of a question without one; with the call that asked.
-    pub(super) fn approval(&self, decision: &str, asked: Option<CallId>) -> Entry {
-        let mut entry = self.entry(Event::Approval);
+    pub(super) fn approval(&self, decision: &str, asked: Option<CallId>) -> AuditEntry {
+        let mut entry = self.entry(AuditEvent::Approval);
         entry.gate = Some(Gate::Confirm.as_str().to_owned());
         entry.decision = Some(decision.to_owned());
         let asked = asked.filter(|asked| *asked != entry.call);
@@ -422,8 +422,8 @@ impl Docket {
         entry
     }
 
-    pub(super) fn attempt(&self, step: StepKind) -> Entry {
-        let mut entry = self.entry(Event::Attempt);
+    pub(super) fn attempt(&self, step: StepKind) -> AuditEntry {
+        let mut entry = self.entry(AuditEvent::Attempt);
         let (gate, decision) = self.confirmed;
         entry.gate = Some(gate.as_str().to_owned());
         entry.decision = Some(decision.to_owned());
@@ -437,8 +437,8 @@ impl Docket {
         outcome: Outcome,
         step: Option<StepKind>,
         failure: Option<&Failure>,
-    ) -> Entry {
-        let mut entry = self.entry(Event::Outcome);
+    ) -> AuditEntry {
+        let mut entry = self.entry(AuditEvent::Outcome);
         entry.outcome = Some(outcome);
         entry.step = step.map(|step| step.as_str().to_owned());
         entry.code = failure.map(|failure| failure.code.as_str().to_owned());
@@ -447,18 +447,18 @@ impl Docket {
     }
 
     /// What came of a whole set: of one that was proposed, what a person left out, too.
-    pub(super) fn end_of_set(&self, outcome: Outcome) -> Entry {
+    pub(super) fn end_of_set(&self, outcome: Outcome) -> AuditEntry {
         let mut entry = self.outcome(outcome, None, None);
         entry.reason = self.omitted.as_ref().map(ToString::to_string);
         entry
     }
 
     /// What a person left out.
-    pub(super) const fn omitted(&self) -> Option<&Omitted> {
+    pub(super) const fn omitted(&self) -> Option<&Exclusions> {
         self.omitted.as_ref()
     }
 
-    fn entry(&self, event: Event) -> Entry {
+    fn entry(&self, event: AuditEvent) -> AuditEntry {
         let mut entry = self.entry.clone();
         entry.event = event;
         entry.note = self.note.clone().map(String::from);

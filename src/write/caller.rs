@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::audit::{Actor, Client};
 use crate::error::Failure;
-use crate::gates::{Asked, Narrowing, SessionId};
+use crate::gates::{Asked, ClientLimits, SessionId};
 use crate::page::Note;
 
 use super::asker::Asker;
@@ -24,7 +24,7 @@ pub struct Caller {
     /// How the person behind it is asked.
     pub asker: Asker,
     /// Its own limits, if it is a named client.
-    pub narrowing: Option<Arc<Narrowing>>,
+    pub narrowing: Option<Arc<ClientLimits>>,
     /// What it hands on, and what holds for it as a delegate; `None` without a name.
     pub family: Option<Arc<dyn Family>>,
     /// How much of a change it is shown.

@@ -6,40 +6,40 @@ use std::sync::Arc;
 
 use crate::audit::{AuditLog, CallId, DraftOwner, Keep};
 use crate::error::Failure;
-use crate::gates::{Asked, DraftMark, Gate, Narrowing, Policy, Refusal, SessionId, WritePolicy};
+use crate::gates::{Asked, ClientLimits, DraftMark, Gate, Policy, Refusal, SessionId, WritePolicy};
 use crate::index::ContentIndex;
 use crate::page::{Locale, PagePath, PageReading};
 use crate::wiki::Wiki;
 
 use super::answer::SetAnswer;
-use super::audit_entry::Docket;
+use super::audit_entry::EntryBuilder;
 use super::caller::Caller;
-use super::memory::{InProcess, Memory, Sight};
+use super::memory::{InProcess, ReadExtent, SessionStore};
 use super::proposals::Proposals;
-use super::shared::House;
+use super::shared::WriterShared;
 use super::spent_token::of_used;
-use super::timeouts::Patience;
-use super::undo::history::Past;
+use super::timeouts::Timeouts;
+use super::undo::history::WriteHistory;
 use super::upkeep::refusals::Refusals;
 
 /// What the stages of a write work with: one wiki as one key reads it, the record, and what
 /// outlives a call.
 #[derive(Debug)]
-pub struct Desk {
+pub struct WriteContext {
     pub(super) wiki: Arc<Wiki>,
     /// The index of the pages' sources, as far as this key may read them.
     pub(super) index: Arc<ContentIndex>,
     pub(super) audit: Arc<AuditLog>,
     pub(super) policy: Policy,
-    pub(super) memory: Arc<dyn Memory>,
-    pub(super) past: Past,
+    pub(super) memory: Arc<dyn SessionStore>,
+    pub(super) past: WriteHistory,
     pub(super) proposals: Proposals,
-    pub(super) patience: Patience,
+    pub(super) patience: Timeouts,
     /// What all keys of one server share.
-    pub(super) house: Arc<House>,
+    pub(super) house: Arc<WriterShared>,
 }
 
-impl Desk {
+impl WriteContext {
     /// The desk of a server's own key.
     #[must_use]
     pub fn new(
@@ -47,10 +47,10 @@ impl Desk {
         index: Arc<ContentIndex>,
         audit: Arc<AuditLog>,
         policy: Policy,
-        patience: Patience,
+        patience: Timeouts,
         keep: Keep,
     ) -> Self {
-        let house = House::new(&wiki, &audit, &policy, patience, keep);
+        let house = WriterShared::new(&wiki, &audit, &policy, patience, keep);
         let memory = Arc::new(InProcess::new(&policy));
         Self::of(
             (wiki, index),
@@ -114,10 +114,10 @@ impl Desk {
         (wiki, index): (Arc<Wiki>, Arc<ContentIndex>),
         audit: Arc<AuditLog>,
         policy: Policy,
-        (patience, house): (Patience, Arc<House>),
-        memory: Arc<dyn Memory>,
+        (patience, house): (Timeouts, Arc<WriterShared>),
+        memory: Arc<dyn SessionStore>,
     ) -> Self {
-        let past = Past::new(Arc::clone(&wiki), Arc::clone(&audit));
+        let past = WriteHistory::new(Arc::clone(&wiki), Arc::clone(&audit));
         Self {
             memory,
             proposals: Proposals::new(past.clone(), patience.queueing, house.room()),
@@ -139,7 +139,7 @@ impl Desk {
 
     /// What is on record of writes, as far as this key may know it.
     #[must_use]
-    pub const fn past(&self) -> &Past {
+    pub const fn past(&self) -> &WriteHistory {
         &self.past
     }
 
@@ -202,7 +202,7 @@ impl Desk {
 
     /// The policy for a caller with these limits that can or cannot ask a person.
     #[must_use]
-    pub fn narrowed_policy(&self, narrowing: Option<&Narrowing>, can_ask: bool) -> Policy {
+    pub fn narrowed_policy(&self, narrowing: Option<&ClientLimits>, can_ask: bool) -> Policy {
         let policy = match narrowing {
             Some(narrowing) => self.policy.narrowed_by(narrowing),
             None => self.policy.clone(),
@@ -284,7 +284,7 @@ impl Desk {
 
     /// Notes that a session saw a page: its later changes of the content are compared with this
     /// state.
-    pub fn note_read(&self, session: &SessionId, page: PageReading, sight: Sight) {
+    pub fn note_read(&self, session: &SessionId, page: PageReading, sight: ReadExtent) {
         self.memory.note_read(session, page, sight);
     }
 
@@ -319,7 +319,7 @@ impl Desk {
             return failure;
         };
         let refusal = Refusal::at(Gate::Input, failure);
-        let docket = Docket::open(call, caller, self.past.key());
+        let docket = EntryBuilder::open(call, caller, self.past.key());
         self.record_refusal(&docket, &refusal).await;
         refusal.failure.detail("callId", call.to_string())
     }
@@ -335,7 +335,7 @@ impl Desk {
     }
 
     /// Records a refusal. If that fails it is still a refusal: nothing was sent.
-    pub(super) async fn record_refusal(&self, docket: &Docket, refusal: &Refusal) {
+    pub(super) async fn record_refusal(&self, docket: &EntryBuilder, refusal: &Refusal) {
         self.house.refusals.count(refusal.gate);
         if let Err(error) = self.audit.record(docket.refusal(refusal)).await {
             tracing::error!(%error, call = %docket.call(), "a refusal could not be put on record");

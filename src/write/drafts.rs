@@ -10,9 +10,9 @@ use crate::render_budget;
 use crate::wiki::aside;
 
 use super::answer::SetLine;
-use super::audit_entry::{Docket, unavailable};
+use super::audit_entry::{EntryBuilder, unavailable};
 use super::caller::Caller;
-use super::context::Desk;
+use super::context::WriteContext;
 use super::source::draft::draft_failure;
 use super::stages::batch_preview;
 
@@ -37,7 +37,7 @@ impl Discarded {
     }
 }
 
-impl Desk {
+impl WriteContext {
     /// The drafts of a caller, those with changes.
     ///
     /// # Errors
@@ -179,7 +179,7 @@ impl Desk {
             return Err(draft_failure(&AuditError::NoDraft));
         }
         let call = CallId::current_or_new().map_err(|error| unavailable(&error))?;
-        let docket = Docket::open(call, caller, self.past.key());
+        let docket = EntryBuilder::open(call, caller, self.past.key());
         let recorded = self.audit.record(docket.discarded(&name)).await;
         recorded.map_err(|error| unavailable(&error))?;
         let left = all.saturating_sub(gone);

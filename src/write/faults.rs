@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::change::{Change, ContentFault, cut, short};
 use crate::error::{Code, Failure};
 use crate::page::{
-    DiffersIn, EditFault, Field, Outline, PatchFault, Place, SectionFault, Selector,
+    DiffersIn, EditFault, Field, Outline, PatchFault, SectionFault, Selector, TextPosition,
 };
 use crate::wiki::sentence;
 
@@ -157,7 +157,7 @@ fn differing(failure: Failure, differs_in: Option<DiffersIn>) -> Failure {
     }
 }
 
-fn listed(places: &[Place]) -> Value {
+fn listed(places: &[TextPosition]) -> Value {
     json!(places)
 }
 

@@ -3,14 +3,14 @@
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure};
 
-use super::answer::{Answer, Applied, Preview, SetAnswer, SetOutcome, SetPreview};
+use super::answer::{Applied, Preview, SetAnswer, SetOutcome, SetPreview, WriteAnswer};
 use super::caller::Caller;
-use super::source::Plan;
+use super::source::WriteRequest;
 use super::writer::Writer;
 
 /// What a person is shown before they say yes.
 #[derive(Debug)]
-pub enum Shown {
+pub enum PreviewToConfirm {
     /// One change.
     One(Box<Preview>),
     /// A set of many.
@@ -19,7 +19,7 @@ pub enum Shown {
 
 /// What was done.
 #[derive(Debug)]
-pub enum Done {
+pub enum AppliedWrite {
     /// One change, or nothing.
     One(Box<Applied>),
     /// A set of many.
@@ -28,9 +28,9 @@ pub enum Done {
 
 /// What came of a write that was previewed first.
 #[derive(Debug)]
-pub enum Confirmed {
+pub enum InteractiveOutcome {
     /// It was sent, or there was nothing to do.
-    Done(Done),
+    Done(AppliedWrite),
     /// The preview was not agreed to.
     Declined,
     /// It is left to people, as this proposal.
@@ -48,13 +48,13 @@ impl Writer {
     pub async fn confirmed(
         &self,
         caller: &Caller,
-        plan: Plan,
-        says_yes: impl FnOnce(&Shown) -> bool,
-    ) -> Result<Option<Done>, Failure> {
+        plan: WriteRequest,
+        says_yes: impl FnOnce(&PreviewToConfirm) -> bool,
+    ) -> Result<Option<AppliedWrite>, Failure> {
         match self.write_or_propose(caller, plan, says_yes).await? {
-            Confirmed::Done(done) => Ok(Some(done)),
-            Confirmed::Declined => Ok(None),
-            Confirmed::Proposed(_) | Confirmed::Unchanged => Err(Failure::new(
+            InteractiveOutcome::Done(done) => Ok(Some(done)),
+            InteractiveOutcome::Declined => Ok(None),
+            InteractiveOutcome::Proposed(_) | InteractiveOutcome::Unchanged => Err(Failure::new(
                 Code::InternalError,
                 "The write ended as a preview.",
             )),
@@ -69,41 +69,41 @@ impl Writer {
     pub async fn write_or_propose(
         &self,
         caller: &Caller,
-        plan: Plan,
-        says_yes: impl FnOnce(&Shown) -> bool,
-    ) -> Result<Confirmed, Failure> {
+        plan: WriteRequest,
+        says_yes: impl FnOnce(&PreviewToConfirm) -> bool,
+    ) -> Result<InteractiveOutcome, Failure> {
         let write =
             async |confirm| match Box::pin(self.write(caller.clone(), plan.clone(), confirm)).await
             {
                 Ok(answer) => Ok(answer),
                 Err(failure) => Err(self.desk().wiki.explained(failure).await),
             };
-        let shown = match Shown::or_done(write(None).await?) {
+        let shown = match PreviewToConfirm::or_done(write(None).await?) {
             Ok(shown) => shown,
-            Err(done) => return Ok(Confirmed::Done(done)),
+            Err(done) => return Ok(InteractiveOutcome::Done(done)),
         };
         let Some(token) = shown.token() else {
             return Ok(shown.left());
         };
         if !says_yes(&shown) {
-            return Ok(Confirmed::Declined);
+            return Ok(InteractiveOutcome::Declined);
         }
-        Ok(match Shown::or_done(write(Some(token)).await?) {
+        Ok(match PreviewToConfirm::or_done(write(Some(token)).await?) {
             // A rule may leave it to people only now.
             Ok(shown) => shown.left(),
-            Err(done) => Confirmed::Done(done),
+            Err(done) => InteractiveOutcome::Done(done),
         })
     }
 }
 
-impl Shown {
+impl PreviewToConfirm {
     /// What an answer shows, or what it says was done.
-    fn or_done(answer: Answer) -> Result<Self, Done> {
+    fn or_done(answer: WriteAnswer) -> Result<Self, AppliedWrite> {
         match answer {
-            Answer::Preview(preview) => Ok(Self::One(preview)),
-            Answer::SetPreview(preview) => Ok(Self::Set(preview)),
-            Answer::Applied(applied) => Err(Done::One(applied)),
-            Answer::Set(set) => Err(Done::Set(set)),
+            WriteAnswer::Preview(preview) => Ok(Self::One(preview)),
+            WriteAnswer::SetPreview(preview) => Ok(Self::Set(preview)),
+            WriteAnswer::Applied(applied) => Err(AppliedWrite::One(applied)),
+            WriteAnswer::Set(set) => Err(AppliedWrite::Set(set)),
         }
     }
 
@@ -117,16 +117,16 @@ impl Shown {
     }
 
     /// What came of it without a token.
-    fn left(&self) -> Confirmed {
+    fn left(&self) -> InteractiveOutcome {
         let proposal = match self {
             Self::One(preview) => preview.proposal,
             Self::Set(preview) => preview.proposal,
         };
-        proposal.map_or(Confirmed::Unchanged, Confirmed::Proposed)
+        proposal.map_or(InteractiveOutcome::Unchanged, InteractiveOutcome::Proposed)
     }
 }
 
-impl Done {
+impl AppliedWrite {
     /// The call that takes it back by its id; none where nothing was done.
     #[must_use]
     pub fn call(&self) -> Option<CallId> {

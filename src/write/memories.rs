@@ -10,14 +10,14 @@ use crate::audit::{CallId, ClientId, MemoryId};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Refusal, WritePolicy, paused};
 use crate::memory::{
-    Deed, KEPT_DAYS, Memories, Memory, MemoryError, MemoryMode, MemoryPage, MemoryType, Moment,
-    Owner, Ranked, digest, ranked,
+    AuditNote, KEPT_DAYS, Memory, MemoryError, MemoryMode, MemoryOwner, MemoryPage, MemoryStore,
+    MemoryType, Ranked, Timestamp, digest, ranked,
 };
 use crate::page::secrets;
 
-use super::audit_entry::{Docket, unavailable};
+use super::audit_entry::{EntryBuilder, unavailable};
 use super::caller::Caller;
-use super::context::Desk;
+use super::context::WriteContext;
 
 /// How many memories an error about a full store names.
 const WEAKEST: usize = 5;
@@ -45,7 +45,7 @@ pub struct ToRemember {
 
 /// What became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Remembered {
+pub struct RememberResult {
     /// Its id.
     pub id: MemoryId,
     /// `remembered`, `changed` or `unchanged`.
@@ -67,7 +67,7 @@ pub struct ToRecall {
 
 /// What was recalled.
 #[derive(Debug, Clone, Default)]
-pub struct Recalled {
+pub struct RecallResult {
     /// The memories, the most useful first, each with its page where that is now.
     pub memories: Vec<Ranked>,
     /// How many more there are.
@@ -85,7 +85,7 @@ pub struct MemoryTerms {
     pub entries: usize,
 }
 
-impl Desk {
+impl WriteContext {
     /// Who shares what is remembered, from now on.
     pub fn remember_by(&self, mode: MemoryMode) {
         self.house.remember_by(mode);
@@ -96,7 +96,11 @@ impl Desk {
     /// # Errors
     /// That this caller may not write; that it is a secret; that there is no such page or memory;
     /// that there is no room; `AUDIT_UNAVAILABLE`.
-    pub async fn remember(&self, caller: &Caller, what: ToRemember) -> Result<Remembered, Failure> {
+    pub async fn remember(
+        &self,
+        caller: &Caller,
+        what: ToRemember,
+    ) -> Result<RememberResult, Failure> {
         let docket = self.docket_of(caller)?;
         let (memories, owner) = self.admitted(caller, &docket).await?;
         if let Some(names) = self.secrets_in(&what.content) {
@@ -140,7 +144,7 @@ impl Desk {
             let state = match &old {
                 Some(old) if is_same(old, &made) && superseded.is_none() => {
                     let state = "unchanged";
-                    return Ok((Remembered { id, state }, None));
+                    return Ok((RememberResult { id, state }, None));
                 }
                 Some(_) => "changed",
                 None => "remembered",
@@ -160,7 +164,10 @@ impl Desk {
             rows.put(&of, &made)?;
             rows.check_room(&of.key)?;
             let decision = state;
-            Ok((Remembered { id, state }, Some(Deed { decision, reason })))
+            Ok((
+                RememberResult { id, state },
+                Some(AuditNote { decision, reason }),
+            ))
         });
         match done.await {
             Ok(done) => Ok(done),
@@ -176,7 +183,7 @@ impl Desk {
     ///
     /// # Errors
     /// If the store cannot be read; what the wiki says of pages.
-    pub async fn recall(&self, caller: &Caller, what: ToRecall) -> Result<Recalled, Failure> {
+    pub async fn recall(&self, caller: &Caller, what: ToRecall) -> Result<RecallResult, Failure> {
         let Some((memories, owner)) = self.memories_of(caller) else {
             return Err(off());
         };
@@ -190,7 +197,7 @@ impl Desk {
         });
         let read = read.await.map_err(|error| failure(&error, "query"))?;
         let Some((mut all, fitting)) = read else {
-            return Ok(Recalled::default());
+            return Ok(RecallResult::default());
         };
         // Signs that are no words are found as they stand.
         let literal = what
@@ -211,7 +218,7 @@ impl Desk {
                 })
         });
         let all = self.visible(all).await?;
-        let mut found = ranked(all, fitting.as_ref(), Moment::now());
+        let mut found = ranked(all, fitting.as_ref(), Timestamp::now());
         let of_all = found.len();
         let mut bytes = 0_usize;
         found.truncate(what.limit);
@@ -232,7 +239,7 @@ impl Desk {
                 tracing::warn!(%error, "that memories were recalled could not be noted");
             }
         }
-        Ok(Recalled {
+        Ok(RecallResult {
             not_shown: of_all.saturating_sub(found.len()),
             memories: found,
         })
@@ -242,7 +249,7 @@ impl Desk {
     ///
     /// # Errors
     /// That this caller may not write; that there is no such memory; `AUDIT_UNAVAILABLE`.
-    pub async fn forget(&self, caller: &Caller, id: MemoryId) -> Result<Moment, Failure> {
+    pub async fn forget(&self, caller: &Caller, id: MemoryId) -> Result<Timestamp, Failure> {
         const ARGUMENT: &str = "id";
         let docket = self.docket_of(caller)?;
         let (memories, owner) = self.admitted(caller, &docket).await?;
@@ -256,7 +263,7 @@ impl Desk {
             rows.check_room(&owner.key)?;
             let decision = "forgotten";
             let until = rows.now.plus_days(KEPT_DAYS);
-            Ok((until, Some(Deed { decision, reason })))
+            Ok((until, Some(AuditNote { decision, reason })))
         });
         done.await.map_err(failed)
     }
@@ -283,16 +290,16 @@ impl Desk {
         })
     }
 
-    fn docket_of(&self, caller: &Caller) -> Result<Docket, Failure> {
+    fn docket_of(&self, caller: &Caller) -> Result<EntryBuilder, Failure> {
         let call = CallId::current_or_new().map_err(|error| unavailable(&error))?;
-        Ok(Docket::open(call, caller, self.past.key()))
+        Ok(EntryBuilder::open(call, caller, self.past.key()))
     }
 
     /// The store and the owner of a caller's memories; none where nothing is remembered.
-    fn memories_of(&self, caller: &Caller) -> Option<(Memories, Owner)> {
+    fn memories_of(&self, caller: &Caller) -> Option<(MemoryStore, MemoryOwner)> {
         let owner = match self.house.memory_mode() {
             MemoryMode::Client => owner_of(caller),
-            MemoryMode::Site => Owner::site(),
+            MemoryMode::Site => MemoryOwner::site(),
             MemoryMode::Off => return None,
         };
         Some((self.house.memories(), owner))
@@ -311,8 +318,8 @@ impl Desk {
     async fn admitted(
         &self,
         caller: &Caller,
-        docket: &Docket,
-    ) -> Result<(Memories, Owner), Failure> {
+        docket: &EntryBuilder,
+    ) -> Result<(MemoryStore, MemoryOwner), Failure> {
         if let Some(failure) = self.refusal_of(caller) {
             let refusal = Refusal::at(Gate::Enabled, failure);
             self.record_refusal(docket, &refusal).await;
@@ -370,8 +377,8 @@ impl Desk {
     /// A caller's memory by its id, if it may know of it.
     async fn own(
         &self,
-        memories: &Memories,
-        owner: &Owner,
+        memories: &MemoryStore,
+        owner: &MemoryOwner,
         id: MemoryId,
         argument: &str,
     ) -> Result<Memory, Failure> {
@@ -386,13 +393,13 @@ impl Desk {
     }
 
     /// The memories with the least health, for a caller whose store is full.
-    async fn weakest(&self, memories: &Memories, owner: &Owner) -> serde_json::Value {
+    async fn weakest(&self, memories: &MemoryStore, owner: &MemoryOwner) -> serde_json::Value {
         let key = owner.key.clone();
         let read = memories.look(move |rows| rows.of_owner(&key)).await;
         let mut all = read.ok().flatten().unwrap_or_default();
         all.retain(|one| one.gone.is_none());
         let all = self.visible(all).await.unwrap_or_default();
-        let ranked = ranked(all, None, Moment::now());
+        let ranked = ranked(all, None, Timestamp::now());
         let weakest = ranked.iter().rev().take(WEAKEST).map(|one| {
             let begins: String = one.memory.content.chars().take(BEGINNING).collect();
             json!({
@@ -406,7 +413,7 @@ impl Desk {
 
 /// Whose memories a caller has: a named client's by its id; else, over HTTP, by the name that it
 /// gives itself, and over stdio by that name and the user of the machine.
-fn owner_of(caller: &Caller) -> Owner {
+fn owner_of(caller: &Caller) -> MemoryOwner {
     let client = &caller.client;
     let key = match (client.id, &client.subject) {
         (Some(id), _) => {
@@ -424,12 +431,12 @@ fn owner_of(caller: &Caller) -> Owner {
         "" => "(none)",
         name => name,
     };
-    Owner::client(&key, name)
+    MemoryOwner::client(&key, name)
 }
 
 /// A named client whose calls go with the site's key.
-pub(super) fn owner_of_client(id: ClientId, name: &str) -> Owner {
-    Owner::client(&format!("client:{id}"), name)
+pub(super) fn owner_of_client(id: ClientId, name: &str) -> MemoryOwner {
+    MemoryOwner::client(&format!("client:{id}"), name)
 }
 
 /// The memory as it shall be.
@@ -437,7 +444,7 @@ fn made(
     what: &ToRemember,
     page: Option<MemoryPage>,
     old: Option<&Memory>,
-    (new, author, now): (MemoryId, &str, Moment),
+    (new, author, now): (MemoryId, &str, Timestamp),
 ) -> Memory {
     let kind = what.kind.or(old.map(|old| old.kind)).unwrap_or_default();
     let importance = what.importance.or(old.map(|old| old.importance));
@@ -447,7 +454,7 @@ fn made(
         kind,
         importance: importance.unwrap_or(5),
         page: page.or_else(|| old.and_then(|old| old.page.clone())),
-        author: Owner::client("", author).name,
+        author: MemoryOwner::client("", author).name,
         created: old.map_or(now, |old| old.created),
         changed: old.map_or(now, |old| now.max(old.changed.next())),
         used: now,

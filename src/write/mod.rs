@@ -1,8 +1,8 @@
 //! The way of a write, from what was asked for to an answer that is true.
 //!
-//! [`Writer::write`] is its one door. Behind it every [`Plan`] goes down one line of stages
+//! [`Writer::write`] is its one door. Behind it every [`WriteRequest`] goes down one line of stages
 //! (`line.rs`): `source/` makes its changes, `stages/` decide and send, `memory/` holds what
-//! outlives a call. Tools and commands only make plans; the [`Desk`] tells them what they may know
+//! outlives a call. Tools and commands only make plans; the [`WriteContext`] tells them what they may know
 //! of writes, and cannot send.
 
 mod answer;
@@ -36,31 +36,33 @@ mod visibility;
 mod writer;
 
 pub use answer::{
-    Answer, Applied, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SetAnswer, SetLine,
-    SetMember, SetOutcome, SetPreview, Target, ThingNamed,
+    Applied, AttachedName, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SetAnswer, SetLine,
+    SetMember, SetOutcome, SetPreview, WriteAnswer, WriteTarget,
 };
-pub use asker::{Ask, Asker, HandedOut, Handout, Question, Reply};
+pub use asker::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 pub use caller::{Caller, Extent};
-pub use context::Desk;
-pub use delegates::delegation::{Child, DelegateKind, Delegated, Family, Sets, Wanted, denied};
-pub use delegates::handover::{Handed, Heirs, Inherited, Legacy};
-pub use delegates::report::Deeds;
+pub use context::WriteContext;
+pub use delegates::delegation::{
+    Child, DelegateKind, DelegateSpec, DelegateWrites, Delegated, Family, denied,
+};
+pub use delegates::handover::{Handed, HandedOver, Handover, HandoverTargets};
+pub use delegates::report::DelegateReport;
 pub use drafts::Discarded;
 pub(crate) use faults::section_failure;
-pub use interactive::{Confirmed, Done, Shown};
-pub use memories::{MemoryTerms, Recalled, Remembered, ToRecall, ToRemember};
-pub use memory::Sight;
-pub use pending::{Became, LeftOpen};
+pub use interactive::{AppliedWrite, InteractiveOutcome, PreviewToConfirm};
+pub use memories::{MemoryTerms, RecallResult, RememberResult, ToRecall, ToRemember};
+pub use memory::ReadExtent;
+pub use pending::{Became, PendingSet};
 pub use proposals::Proposals;
 pub use review::{Review, ReviewWarning, Reviewed};
 pub(crate) use source::no_asset;
 pub use source::{
-    Apply, Asset, Bulk, Comment, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Push, Said,
-    Submit, ToAsset, ToComment, Undo, UndoClient, Update, Which,
+    Apply, AssetWrite, Bulk, CommentWrite, Copy, CopyFields, Delete, Drafting, LinksTo, MAX_PAGES,
+    PageSelection, Push, Submit, ToAsset, ToComment, UndoClient, UndoRequest, Update, WriteRequest,
 };
 pub(crate) use stages::propose::PROPOSED;
-pub use timeouts::Patience;
+pub use timeouts::Timeouts;
 pub use undo::deletions::{Deleted, Deletions};
-pub use undo::history::Past;
+pub use undo::history::WriteHistory;
 pub use upkeep::refusals::Refusals;
 pub use writer::Writer;

@@ -6,7 +6,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::audit::{
-    AuditError, CallId, CallSelector, CallStory, Outcome, Proposal, ProposalId, ProposalState,
+    AuditError, CallHistory, CallId, CallSelector, Outcome, Proposal, ProposalId, ProposalState,
 };
 use crate::error::{Code, Failure};
 use crate::gates::{SessionId, WritePolicy};
@@ -17,7 +17,7 @@ use crate::page::Date;
 use super::answer::{Notes, SetAnswer, SetOutcome};
 use super::audit_entry::unavailable;
 use super::caller::Caller;
-use super::context::Desk;
+use super::context::WriteContext;
 use super::proposals::proposal_failure;
 
 /// The most calls that wait at once; further ones answer at once that nobody has decided.
@@ -38,7 +38,7 @@ impl Default for Waiting {
 
 /// A set that was left to people.
 #[derive(Debug)]
-pub struct LeftOpen {
+pub struct PendingSet {
     /// The set.
     pub proposal: Proposal,
     /// Where a person decides on it: the address of its page, or a command.
@@ -65,7 +65,7 @@ pub enum Became {
     Replaced(ProposalId),
 }
 
-impl Desk {
+impl WriteContext {
     /// Whether sets may be left to people here, so that a call may ask what became of one.
     #[must_use]
     pub fn leaves_open(&self) -> bool {
@@ -88,7 +88,7 @@ impl Desk {
         caller: &Caller,
         id: ProposalId,
         limit: Option<Duration>,
-    ) -> Result<LeftOpen, Failure> {
+    ) -> Result<PendingSet, Failure> {
         let mut proposal = self.left_open(id).await?;
         if let Some(limit) = limit
             && let Ok(_place) = self.house.waiting.0.try_acquire()
@@ -109,7 +109,7 @@ impl Desk {
             }
         }
         let became = self.became(&caller.session, &proposal).await?;
-        Ok(LeftOpen {
+        Ok(PendingSet {
             review: self.review_for(caller).of(id),
             proposal,
             became,
@@ -185,7 +185,7 @@ impl Desk {
     }
 
     /// The outcome of an applied set by its records, and its calls; a single change as a set of one.
-    async fn applied_set(&self, call: CallId) -> Result<(SetAnswer, Vec<CallStory>), Failure> {
+    async fn applied_set(&self, call: CallId) -> Result<(SetAnswer, Vec<CallHistory>), Failure> {
         if let Some(set) = self.past.change_set(call, None).await? {
             let calls = self.audit.calls_of_set(call).await;
             return Ok((set, calls.map_err(|error| unavailable(&error))?));
@@ -204,7 +204,7 @@ impl Desk {
 
     /// A session that knew the pages from which a set was made knows them as a person's decision
     /// left them, as after its own write; not those that differ by now from what was applied.
-    async fn know_again(&self, session: &SessionId, proposal: &Proposal, calls: &[CallStory]) {
+    async fn know_again(&self, session: &SessionId, proposal: &Proposal, calls: &[CallHistory]) {
         let known = proposal.changes().filter_map(|change| {
             let (id, read) = (change.page?, change.updated_at?);
             let seen = self.memory.last_read(session, id)?;
@@ -212,7 +212,7 @@ impl Desk {
         });
         let known: Vec<_> = known.take(MOST_KNOWN_AGAIN).collect();
         for (id, before) in known {
-            let is_it = |call: &&CallStory| call.id() == Some(id) && call.before() == before;
+            let is_it = |call: &&CallHistory| call.id() == Some(id) && call.before() == before;
             let Some(call) = calls.iter().find(is_it) else {
                 continue;
             };

@@ -22,15 +22,15 @@ use crate::gates::{
 use crate::render_budget;
 use crate::wiki::Sender;
 
-use super::answer::{Answer, Applied, Preview};
+use super::answer::{Applied, Preview, WriteAnswer};
 use super::asker::Asker;
-use super::audit_entry::Docket;
+use super::audit_entry::EntryBuilder;
 use super::caller::{Caller, Extent};
-use super::context::Desk;
+use super::context::WriteContext;
 use super::route::{Brought, Route};
-use super::source::Plan;
-use super::stages::check::Checked;
-use super::stages::rule::Way;
+use super::source::WriteRequest;
+use super::stages::check::SetCheck;
+use super::stages::rule::RuledRoute;
 use super::stages::{
     add_to_draft, apply, ask, batch_preview, check, lock, propose, read, rule, send, show,
 };
@@ -38,21 +38,21 @@ use super::stages::{
 /// How far a write came.
 pub(super) enum Passed {
     /// Nothing was sent.
-    Answer(Answer),
+    Answer(WriteAnswer),
     /// Nothing was sent; a person must be asked first.
     Asked(Box<ask::ToAsk>),
     /// Something was sent, or should have been.
-    Sent(Result<Answer, Failure>),
+    Sent(Result<WriteAnswer, Failure>),
 }
 
 /// Takes a plan down the line. If a person's yes is due, it goes twice: up to the question, without
 /// a turn that would block others, and with the yes from the beginning.
 pub(super) async fn walk(
-    desk: &Arc<Desk>,
+    desk: &Arc<WriteContext>,
     sender: &Arc<Sender>,
-    docket: &mut Docket,
+    docket: &mut EntryBuilder,
     caller: &Caller,
-    plan: &Plan,
+    plan: &WriteRequest,
     confirm: Option<String>,
 ) -> Result<Passed, Refusal> {
     let mut policy = desk.policy_for(caller);
@@ -102,12 +102,12 @@ fn a_rule() -> SetBy {
 /// Goes down the line once, within the room for pages that are compared; what is shown is cut to the
 /// caller's answer before that ends.
 async fn once(
-    desk: &Arc<Desk>,
+    desk: &Arc<WriteContext>,
     sender: &Arc<Sender>,
     policy: &Policy,
-    docket: &mut Docket,
+    docket: &mut EntryBuilder,
     caller: &Caller,
-    plan: &Plan,
+    plan: &WriteRequest,
     brought: Brought,
 ) -> Result<Passed, Refusal> {
     let passed = Box::pin(through(desk, sender, policy, docket, caller, plan, brought));
@@ -122,12 +122,12 @@ async fn once(
 }
 
 async fn through(
-    desk: &Arc<Desk>,
+    desk: &Arc<WriteContext>,
     sender: &Arc<Sender>,
     policy: &Policy,
-    docket: &mut Docket,
+    docket: &mut EntryBuilder,
     caller: &Caller,
-    plan: &Plan,
+    plan: &WriteRequest,
     brought: Brought,
 ) -> Result<Passed, Refusal> {
     let (session, source) = (&caller.session, plan.source());
@@ -149,7 +149,7 @@ async fn through(
     };
     docket.about(&read.set);
     let allowed = gates::paths(enabled, read.set)?;
-    let seen = check::Seen {
+    let seen = check::CheckInput {
         conflict: read.conflict,
         said: source.said(desk, allowed.set()),
         was_shown: route.was_shown(),
@@ -175,7 +175,7 @@ async fn through(
         return all.go(policy, way, checked).await;
     }
     match way {
-        Way::Open(allowed) => {
+        RuledRoute::Open(allowed) => {
             take(caller, allowed.set()).await?;
             let preview = propose::open(desk, docket, session, allowed.set(), checked).await;
             preview.map(Passed::previewed)
@@ -185,17 +185,17 @@ async fn through(
             let unchanged = show::nothing_to_do(desk, docket, way.set(), checked.notes, held);
             unchanged.await.map(Passed::unchanged)
         }
-        Way::Preview(allowed) => {
+        RuledRoute::Preview(allowed) => {
             let preview = show::show(desk, docket, session, allowed.set(), checked).await;
             preview.map(Passed::previewed)
         }
-        Way::Ask(allowed) => Ok(Passed::to_ask(allowed.set(), checked)),
-        Way::Join(allowed) => {
+        RuledRoute::Ask(allowed) => Ok(Passed::to_ask(allowed.set(), checked)),
+        RuledRoute::Join(allowed) => {
             let held = draft.take().zip(source.joins());
             let preview = add_to_draft::join(desk, docket, held, allowed.set(), checked).await;
             preview.map(Passed::previewed)
         }
-        Way::Send(cleared, warrant) => {
+        RuledRoute::Send(cleared, warrant) => {
             take(caller, cleared.set()).await?;
             let knowing = {
                 let change = &cleared.set().first().change;
@@ -205,7 +205,7 @@ async fn through(
             docket.confirmed(policy, &confirmation, cleared.set().proposal());
             let permit = gates::confirm(cleared, confirmation)?;
             render_budget::give_back();
-            let job = send::Job {
+            let job = send::WriteJob {
                 docket: docket.clone(),
                 checked,
                 session: session.clone(),
@@ -228,9 +228,9 @@ async fn take(caller: &Caller, set: &ChangeSet) -> Result<(), Refusal> {
 
 /// A set that was asked for as a list, at the end of the line.
 struct Many<'a> {
-    desk: &'a Arc<Desk>,
+    desk: &'a Arc<WriteContext>,
     sender: &'a Arc<Sender>,
-    docket: &'a mut Docket,
+    docket: &'a mut EntryBuilder,
     session: &'a SessionId,
     caller: &'a Caller,
     /// The proposal that is applied.
@@ -241,8 +241,8 @@ impl Many<'_> {
     async fn go(
         &mut self,
         policy: &Policy,
-        way: Way<'_>,
-        checked: Checked,
+        way: RuledRoute<'_>,
+        checked: SetCheck,
     ) -> Result<Passed, Refusal> {
         let (desk, docket, session) = (self.desk, &mut *self.docket, self.session);
         match way {
@@ -251,27 +251,29 @@ impl Many<'_> {
                 let set = way.set();
                 let unchanged =
                     batch_preview::nothing_to_do(desk, docket, set, checked, held).await?;
-                Ok(Passed::Answer(Answer::Set(Box::new(unchanged))))
+                Ok(Passed::Answer(WriteAnswer::Set(Box::new(unchanged))))
             }
-            Way::Open(allowed) => {
+            RuledRoute::Open(allowed) => {
                 take(self.caller, allowed.set()).await?;
                 let shown =
                     propose::open_set(desk, docket, session, allowed.set(), checked).await?;
-                Ok(Passed::Answer(Answer::SetPreview(Box::new(shown))))
+                Ok(Passed::Answer(WriteAnswer::SetPreview(Box::new(shown))))
             }
-            Way::Preview(allowed) => {
+            RuledRoute::Preview(allowed) => {
                 let shown = (allowed.set(), self.caller.extent);
                 let shown = batch_preview::show(desk, docket, session, shown, checked).await?;
-                Ok(Passed::Answer(Answer::SetPreview(Box::new(shown))))
+                Ok(Passed::Answer(WriteAnswer::SetPreview(Box::new(shown))))
             }
-            Way::Ask(allowed) | Way::Join(allowed) => Ok(Passed::to_ask(allowed.set(), checked)),
-            Way::Send(cleared, warrant) => {
+            RuledRoute::Ask(allowed) | RuledRoute::Join(allowed) => {
+                Ok(Passed::to_ask(allowed.set(), checked))
+            }
+            RuledRoute::Send(cleared, warrant) => {
                 take(self.caller, cleared.set()).await?;
                 let confirmation = warrant.spend(desk, session)?;
                 docket.confirmed(policy, &confirmation, cleared.set().proposal());
                 let permit = gates::confirm(cleared, confirmation)?;
                 render_budget::give_back();
-                let job = apply::Job {
+                let job = apply::SetJob {
                     docket: docket.clone(),
                     checked,
                     held: self.held.take(),
@@ -286,12 +288,12 @@ impl Many<'_> {
 }
 
 impl Passed {
-    fn to_ask(set: &ChangeSet, checked: Checked) -> Self {
+    fn to_ask(set: &ChangeSet, checked: SetCheck) -> Self {
         Self::Asked(Box::new(ask::ToAsk::of(set, checked)))
     }
 
     fn previewed(preview: Preview) -> Self {
-        Self::Answer(Answer::Preview(Box::new(preview)))
+        Self::Answer(WriteAnswer::Preview(Box::new(preview)))
     }
 
     /// The part of it that fits into an answer.
@@ -300,26 +302,28 @@ impl Passed {
             return self;
         };
         Self::Answer(match answer {
-            Answer::Preview(preview) => Answer::Preview(Box::new(preview.bounded())),
-            Answer::SetPreview(preview) => Answer::SetPreview(Box::new(preview.bounded())),
+            WriteAnswer::Preview(preview) => WriteAnswer::Preview(Box::new(preview.bounded())),
+            WriteAnswer::SetPreview(preview) => {
+                WriteAnswer::SetPreview(Box::new(preview.bounded()))
+            }
             answer => answer,
         })
     }
 
     fn unchanged(applied: Applied) -> Self {
-        Self::Answer(Answer::Applied(Box::new(applied)))
+        Self::Answer(WriteAnswer::Applied(Box::new(applied)))
     }
 
     /// Whether a proposal was kept, by which the log has grown.
     pub(super) const fn has_proposed(&self) -> bool {
         match self {
-            Self::Answer(Answer::Preview(preview)) => preview.proposal.is_some(),
-            Self::Answer(Answer::SetPreview(preview)) => preview.proposal.is_some(),
+            Self::Answer(WriteAnswer::Preview(preview)) => preview.proposal.is_some(),
+            Self::Answer(WriteAnswer::SetPreview(preview)) => preview.proposal.is_some(),
             Self::Answer(_) | Self::Asked(_) | Self::Sent(_) => false,
         }
     }
 
-    pub(super) fn into_answer(self) -> Result<Answer, Failure> {
+    pub(super) fn into_answer(self) -> Result<WriteAnswer, Failure> {
         match self {
             Self::Answer(answer) => Ok(answer),
             Self::Sent(answer) => answer,
@@ -332,10 +336,10 @@ impl Passed {
             return;
         };
         match answer {
-            Answer::Preview(preview) => &mut preview.notes,
-            Answer::Applied(applied) => &mut applied.notes,
-            Answer::SetPreview(preview) => &mut preview.notes,
-            Answer::Set(set) => &mut set.notes,
+            WriteAnswer::Preview(preview) => &mut preview.notes,
+            WriteAnswer::Applied(applied) => &mut applied.notes,
+            WriteAnswer::SetPreview(preview) => &mut preview.notes,
+            WriteAnswer::Set(set) => &mut set.notes,
         }
         .warnings
         .push(warning);

@@ -8,21 +8,21 @@ use crate::audit::{AuditError, CallId, Proposal, ProposalId, ProposalState, Prop
 use crate::change::{Change, Risk, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LinkLeft, SetChange};
-use crate::page::{Blob, Thing, check_asset, is_picture, mime_of};
+use crate::page::{Attached, Blob, check_asset, is_picture, mime_of};
 use crate::rules::Facts;
 use crate::wiki::aside;
 
 use super::answer::SetLine;
 use super::audit_entry::unavailable;
-use super::context::Desk;
+use super::context::WriteContext;
 use super::proposals::proposal_failure;
-use super::source::Beside;
+use super::source::DraftContext;
 use super::source::conflict::ConflictCheck;
 use super::source::proposal::Needs;
 use super::source::proposal::outdated::read_now;
 use super::source::proposal::set::{Looked, digest_of, links_left_without, look, needs_of};
 use super::stages::batch_preview;
-use super::stages::check::{self, Seen};
+use super::stages::check::{self, CheckInput};
 
 /// A proposal as shown to a person or an agent.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl Review {
     }
 }
 
-impl Desk {
+impl WriteContext {
     /// A proposal with what it changes, and whether it still fits the page.
     ///
     /// # Errors
@@ -252,13 +252,13 @@ impl Desk {
         set: &ChangeSet,
         proposal: &Proposal,
     ) -> Result<Vec<ReviewWarning>, Failure> {
-        let seen = Seen {
+        let seen = CheckInput {
             conflict: ConflictCheck::Checked,
             said: None,
             was_shown: false,
             stays_open: true,
             joins: false,
-            beside: Beside::default(),
+            beside: DraftContext::default(),
         };
         let checked = check::look(self, &self.policy, set, seen).await;
         let checked = checked.map_err(|refusal| refusal.failure)?;
@@ -344,7 +344,7 @@ impl Desk {
         let change = self.proposals.change_of(&one, proposal.key).await?;
         let after = change.after();
         Ok(after.and_then(|after| match &after.thing {
-            Some(Thing::Asset(asset)) if is_picture(&after.path) => {
+            Some(Attached::Asset(asset)) if is_picture(&after.path) => {
                 check_asset(&after.path, asset.bytes.as_bytes()).ok()?;
                 Some((mime_of(&after.path), asset.bytes.clone()))
             }

@@ -4,7 +4,7 @@ use crate::gates::{
     Approved, Confirmation, Enabled, Gate, Policy, Refusal, SessionId, WritePolicy, enabled,
 };
 
-use super::context::Desk;
+use super::context::WriteContext;
 
 /// What a caller brought.
 pub(super) enum Brought {
@@ -76,7 +76,7 @@ impl Route {
 
     /// Whether the confirmed preview was asked for with the content in full; the confirming call
     /// may leave it out.
-    pub(super) fn wrote_whole(&self, desk: &Desk, session: &SessionId) -> bool {
+    pub(super) fn wrote_whole(&self, desk: &WriteContext, session: &SessionId) -> bool {
         let Self::Send(Warrant::Preview(token)) = self else {
             return false;
         };
@@ -90,7 +90,11 @@ impl Warrant {
     ///
     /// # Errors
     /// `CONFIRM_EXPIRED`, if another call used the token first.
-    pub(super) fn spend(self, desk: &Desk, session: &SessionId) -> Result<Confirmation, Refusal> {
+    pub(super) fn spend(
+        self,
+        desk: &WriteContext,
+        session: &SessionId,
+    ) -> Result<Confirmation, Refusal> {
         match self {
             Self::StaticToken => Ok(Confirmation::StaticToken),
             Self::Person(approved) => Ok(Confirmation::Person(approved)),
@@ -111,8 +115,8 @@ mod tests {
     use crate::audit::{CallId, Client};
     use crate::change::Change;
     use crate::gates::{
-        Approvals, Approved, Approver, Asked, ChangeSet, Fallback, Gate, Level, Policy, Scope,
-        SessionId, StaticToken, WritePolicy,
+        ApprovalScope, Approvals, Approved, Approver, Asked, ChangeSet, Fallback, Gate, Policy,
+        PolicyLevel, SessionId, StaticToken, WritePolicy,
     };
     use crate::page::testing::page;
     use crate::write::asker::Asker;
@@ -125,7 +129,7 @@ mod tests {
         let call = CallId::new().unwrap();
         let approver = Approver::new(&SessionId::new("s"), &Client::default());
         let set = ChangeSet::of(call, change);
-        let given = Approvals::default().give(approver, set, Scope::Once, call);
+        let given = Approvals::default().give(approver, set, ApprovalScope::Once, call);
         given.unwrap()
     }
 
@@ -183,7 +187,7 @@ mod tests {
 
     #[test]
     fn each_level_takes_what_is_its_own_and_nothing_else() {
-        assert_eq!(levels().map(|own| own.level()), Level::ALL);
+        assert_eq!(levels().map(|own| own.level()), PolicyLevel::ALL);
         let routes = levels().map(|writes| words(&policy(writes)));
         assert_eq!(
             routes,

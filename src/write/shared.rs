@@ -7,47 +7,47 @@ use tokio_util::task::TaskTracker;
 
 use crate::audit::{AuditLog, Keep};
 use crate::gates::Policy;
-use crate::memory::{Memories, MemoryMode};
+use crate::memory::{MemoryMode, MemoryStore};
 use crate::wiki::Wiki;
 
 use super::pending::Waiting;
-use super::proposals::Room;
-use super::timeouts::Patience;
+use super::proposals::ProposalQuota;
+use super::timeouts::Timeouts;
 use super::upkeep::purge::Purges;
 use super::upkeep::recover::Recovery;
 use super::upkeep::refusals::Refusals;
-use super::upkeep::sets::Sets;
+use super::upkeep::sets::RecentSets;
 
 /// What the writers of one server share. With the server's own key it settles the open attempts of
 /// earlier runs; it also has the log purged, and waits at the end for all writes.
 #[derive(Debug)]
-pub(super) struct House {
+pub(super) struct WriterShared {
     audit: Arc<AuditLog>,
     pub(super) refusals: Refusals,
     pub(super) recovery: Recovery,
     /// Writes under way, and what else must not be cut short.
     pub(super) tasks: TaskTracker,
     /// The sets that are being sent, and the last ones that were.
-    pub(super) sets: Sets,
+    pub(super) sets: RecentSets,
     /// The room that proposals take.
-    pub(super) room: Arc<Room>,
+    pub(super) room: Arc<ProposalQuota>,
     /// The calls that wait for people.
     pub(super) waiting: Waiting,
     purges: Purges,
     /// What clients remember.
-    memories: Memories,
+    memories: MemoryStore,
     memory_mode: RwLock<MemoryMode>,
 }
 
 /// How long the end of the server waits for a purge.
 const PURGE_AT_THE_END: Duration = Duration::from_secs(5);
 
-impl House {
+impl WriterShared {
     pub(super) fn new(
         wiki: &Arc<Wiki>,
         audit: &Arc<AuditLog>,
         policy: &Policy,
-        patience: Patience,
+        patience: Timeouts,
         keep: Keep,
     ) -> Self {
         Self {
@@ -61,11 +61,11 @@ impl House {
                 keep,
             ),
             tasks: TaskTracker::new(),
-            sets: Sets::default(),
-            room: Arc::new(Room::new(keep)),
+            sets: RecentSets::default(),
+            room: Arc::new(ProposalQuota::new(keep)),
             waiting: Waiting::default(),
             purges: Purges::new(Arc::clone(audit), policy, keep),
-            memories: Memories::of(audit),
+            memories: MemoryStore::of(audit),
             memory_mode: RwLock::new(MemoryMode::Off),
         }
     }
@@ -75,12 +75,12 @@ impl House {
     }
 
     /// The room that proposals take.
-    pub(super) fn room(&self) -> Arc<Room> {
+    pub(super) fn room(&self) -> Arc<ProposalQuota> {
         Arc::clone(&self.room)
     }
 
     /// What clients remember.
-    pub(super) fn memories(&self) -> Memories {
+    pub(super) fn memories(&self) -> MemoryStore {
         self.memories.clone()
     }
 

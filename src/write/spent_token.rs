@@ -4,12 +4,12 @@ use crate::audit::Outcome;
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
 
-use super::memory::Memory;
-use super::undo::history::Past;
+use super::memory::SessionStore;
+use super::undo::history::WriteHistory;
 
 /// Adds to a token's failure which call used it up, and that call's outcome.
 pub(super) async fn of_used(
-    (memory, past): (&dyn Memory, &Past),
+    (memory, past): (&dyn SessionStore, &WriteHistory),
     session: &SessionId,
     token: &str,
     failure: Failure,

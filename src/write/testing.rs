@@ -8,18 +8,18 @@ use tempfile::TempDir;
 
 use super::answer::Notes;
 use super::asker::Asker;
-use super::audit_entry::Docket;
+use super::audit_entry::EntryBuilder;
 use super::caller::{Caller, Extent};
-use super::context::Desk;
-use super::stages::check::Checked;
-use super::timeouts::Patience;
+use super::context::WriteContext;
+use super::stages::check::SetCheck;
+use super::timeouts::Timeouts;
 use crate::audit::{AuditLog, CallId, Client, Keep};
 use crate::change::Change;
 use crate::gates::{
     ChangeSet, Confirmation, Decided, Fallback, Permit, Policy, Ruled, SessionId, StaticToken,
     WritePolicy, confirm, enabled, paths, rules,
 };
-use crate::index::{ContentIndex, IndexMode, IndexSettings, Load, Pace};
+use crate::index::{ContentIndex, IndexLoad, IndexMode, IndexSettings, Pace};
 use crate::page::testing::page;
 use crate::page::{LineCounts, Locale, PagePath, PageState, ReadScope};
 use crate::rules::Facts;
@@ -29,7 +29,7 @@ const TOKEN: &str = "open sesame, please";
 
 /// A desk and the directory of its log.
 pub(super) struct Office {
-    pub(super) desk: Arc<Desk>,
+    pub(super) desk: Arc<WriteContext>,
     dir: TempDir,
 }
 
@@ -46,19 +46,19 @@ impl Office {
                 dir: None,
                 most: 0,
                 callers_bytes: 0,
-                pace: Pace::of(Load::FULL),
+                pace: Pace::of(IndexLoad::FULL),
             },
         );
-        let patience = Patience {
+        let patience = Timeouts {
             queueing: Duration::ZERO,
-            ..Patience::default()
+            ..Timeouts::default()
         };
         let keep = Keep {
             days: 90,
             proposal_days: 30,
             bytes: 1 << 30,
         };
-        let desk = Desk::new(wiki, Arc::new(index), audit, policy, patience, keep);
+        let desk = WriteContext::new(wiki, Arc::new(index), audit, policy, patience, keep);
         let desk = Arc::new(desk);
         Self { desk, dir }
     }
@@ -154,9 +154,9 @@ pub(super) fn caller(asker: Asker) -> Caller {
 }
 
 /// The record of a call about a set.
-pub(super) fn docket(set: &ChangeSet) -> Docket {
+pub(super) fn docket(set: &ChangeSet) -> EntryBuilder {
     let key = ApiKey::new("key".into()).digest_on_record();
-    let mut docket = Docket::open(set.id(), &caller(Asker::Nobody), key);
+    let mut docket = EntryBuilder::open(set.id(), &caller(Asker::Nobody), key);
     docket.about(set);
     docket
 }
@@ -189,8 +189,8 @@ pub(super) fn move_and_update() -> Change {
 }
 
 /// Checks that found nothing.
-pub(super) fn checked() -> Checked {
-    Checked {
+pub(super) fn checked() -> SetCheck {
+    SetCheck {
         notes: Notes::default(),
         each: Vec::new(),
         diff: String::new(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How long to wait. These are values so that tests can make them short.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct Timeouts {
     /// How long the page is read after a time-out or a cut connection (W19).
     pub settling: Duration,
     /// The time between two readings.
@@ -17,7 +17,7 @@ pub struct Patience {
     pub answering: Duration,
 }
 
-impl Patience {
+impl Timeouts {
     /// How long a command waits that ends with its call: for all of a set, since the end of the
     /// program would cut the set short.
     #[must_use]
@@ -29,7 +29,7 @@ impl Patience {
     }
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             settling: Duration::from_secs(20),

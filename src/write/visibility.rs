@@ -9,9 +9,9 @@ use crate::page::{PageReading, PageState};
 use crate::render_budget;
 
 use super::audit_entry::unavailable;
-use super::undo::history::{NOT_ON_RECORD, Past, nothing};
+use super::undo::history::{NOT_ON_RECORD, WriteHistory, nothing};
 
-impl Past {
+impl WriteHistory {
     /// The key of the wiki, as it is on record.
     pub(super) fn key(&self) -> KeyDigest {
         self.wiki.key().digest_on_record()

@@ -4,28 +4,28 @@ use std::sync::Arc;
 
 use crate::audit::CallId;
 use crate::error::Failure;
-use crate::gates::{Narrowing, Policy};
+use crate::gates::{ClientLimits, Policy};
 use crate::index::ContentIndex;
 use crate::wiki::{Sender, Wiki};
 
-use super::answer::Answer;
-use super::audit_entry::{Docket, unavailable};
+use super::answer::WriteAnswer;
+use super::audit_entry::{EntryBuilder, unavailable};
 use super::caller::Caller;
-use super::context::Desk;
+use super::context::WriteContext;
 use super::pipeline;
-use super::source::Plan;
+use super::source::WriteRequest;
 
 /// Writes to one wiki, as far as its operator allows. Only the writer owns a [`Sender`].
 #[derive(Debug)]
 pub struct Writer {
-    desk: Arc<Desk>,
+    desk: Arc<WriteContext>,
     sender: Arc<Sender>,
 }
 
 impl Writer {
     /// The writer of a desk, with the sender to its wiki.
     #[must_use]
-    pub fn new(desk: Arc<Desk>, sender: Sender) -> Self {
+    pub fn new(desk: Arc<WriteContext>, sender: Sender) -> Self {
         let sender = Arc::new(sender);
         Self { desk, sender }
     }
@@ -45,7 +45,7 @@ impl Writer {
         &self,
         wiki: &Arc<Wiki>,
         index: &Arc<ContentIndex>,
-        narrowing: &Narrowing,
+        narrowing: &ClientLimits,
         may_apply_in_dry_run: bool,
     ) -> Self {
         let policy = self
@@ -73,7 +73,7 @@ impl Writer {
 
     /// What tools and commands may know of writes.
     #[must_use]
-    pub const fn desk(&self) -> &Arc<Desk> {
+    pub const fn desk(&self) -> &Arc<WriteContext> {
         &self.desk
     }
 
@@ -84,12 +84,12 @@ impl Writer {
     pub async fn write(
         &self,
         caller: Caller,
-        plan: Plan,
+        plan: WriteRequest,
         confirm: Option<String>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<WriteAnswer, Failure> {
         let call = CallId::current_or_new().map_err(|error| unavailable(&error))?;
         let desk = &*self.desk;
-        let mut docket = Docket::open(call, &caller, desk.past.key());
+        let mut docket = EntryBuilder::open(call, &caller, desk.past.key());
         plan.source().tell(desk, &mut docket).await;
         let token = confirm.clone();
         let answer = match pipeline::walk(

@@ -2,7 +2,7 @@
 //! proposed it, and what was refused names what it was about.
 
 use serde_json::{Value, json};
-use wikijs_gate::audit::{Actor, Event, Record};
+use wikijs_gate::audit::{Actor, AuditEvent, Record};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
@@ -52,7 +52,7 @@ async fn propose(served: &Served, tool: &'static str, arguments: Value) -> Strin
 /// The last refusal on record.
 fn refused(served: &Served) -> Record {
     let refusals = served.records().into_iter();
-    let mut refusals = refusals.filter(|record| record.event == Event::Refusal);
+    let mut refusals = refusals.filter(|record| record.event == AuditEvent::Refusal);
     refusals.next_back().unwrap()
 }
 

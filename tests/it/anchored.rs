@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_gate::audit::{AuditLog, CallId, Entry, Event, Keep, LineHash};
+use wikijs_gate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, Keep, LineHash};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
@@ -52,7 +52,7 @@ fn log(dir: &TempDir) -> AuditLog {
 }
 
 async fn refusal(log: &AuditLog) {
-    let entry = Entry::new(CallId::new().unwrap(), Event::Refusal);
+    let entry = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal);
     log.record(entry).await.unwrap();
 }
 

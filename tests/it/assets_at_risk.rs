@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_gate::audit::Outcome;
-use wikijs_gate::config::{Given, Layers, Settings};
+use wikijs_gate::config::{CommandLineSettings, Layers, Settings};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::assets::{RIGHTS, bytes_at, other_png, paths, png, setup, wiki};
@@ -311,9 +311,9 @@ fn a_folder_that_holds_what_nobody_may_upload_is_none() {
         );
         fs::write(&settings, text).unwrap();
         fs::set_permissions(&settings, fs::Permissions::from_mode(0o600)).unwrap();
-        let given = Given {
+        let given = CommandLineSettings {
             config: Some(settings.clone()),
-            ..Given::default()
+            ..CommandLineSettings::default()
         };
         let layers = Layers::load(&given).unwrap();
         let read = Settings::read(&layers.source()).map_err(|fault| fault.to_string());

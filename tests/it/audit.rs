@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wikijs_gate::audit::entry::chain::{End, Verified, verify};
+use wikijs_gate::audit::entry::chain::{RunFileEnd, Verified, verify};
 use wikijs_gate::audit::{
-    Against, AuditError, AuditLog, CallId, CallSelector, Entry, Event, Outcome, Record,
+    Against, AuditEntry, AuditError, AuditEvent, AuditLog, CallId, CallSelector, Outcome, Record,
 };
 use wikijs_gate::page::{Locale, PagePath, PageReading, PageState};
 
@@ -24,10 +24,10 @@ const CHILDS_DIR: &str = "AUDIT_TEST_DIR";
 const SHORT: Duration = Duration::from_millis(50);
 const LONG: Duration = Duration::from_mins(1);
 
-fn entry(event: Event) -> Entry {
-    Entry {
+fn entry(event: AuditEvent) -> AuditEntry {
+    AuditEntry {
         path: Some(PagePath::of("docs/a")),
-        ..Entry::new(CallId::new().unwrap(), event)
+        ..AuditEntry::new(CallId::new().unwrap(), event)
     }
 }
 
@@ -43,7 +43,7 @@ fn checked(run: &Path) -> Verified {
 }
 
 /// The calls of all whole records of an event.
-fn calls(run: &Path, event: Event) -> Vec<CallId> {
+fn calls(run: &Path, event: AuditEvent) -> Vec<CallId> {
     fs::read(run)
         .unwrap()
         .split_inclusive(|byte| *byte == b'\n')
@@ -120,11 +120,11 @@ async fn write_from_many_tasks(log: &AuditLog, tasks: usize, each: usize) -> Vec
             tokio::spawn(async move {
                 let mut calls = Vec::new();
                 for _ in 0..each {
-                    let proof = log.attempt(entry(Event::Attempt)).await.unwrap();
-                    log.record(entry(Event::Preview)).await.unwrap();
-                    let outcome = Entry {
+                    let proof = log.attempt(entry(AuditEvent::Attempt)).await.unwrap();
+                    log.record(entry(AuditEvent::Preview)).await.unwrap();
+                    let outcome = AuditEntry {
                         outcome: Some(Outcome::Applied),
-                        ..Entry::new(proof.call(), Event::Outcome)
+                        ..AuditEntry::new(proof.call(), AuditEvent::Outcome)
                     };
                     log.record(outcome).await.unwrap();
                     calls.push(proof.call());
@@ -155,9 +155,9 @@ async fn tasks_of_one_log_write_one_chain() {
     let verified = checked(run);
     assert_eq!(
         (verified.records, verified.end),
-        (1 + 32 * 5 * 3 + 1, End::Closed)
+        (1 + 32 * 5 * 3 + 1, RunFileEnd::Closed)
     );
-    for event in [Event::Attempt, Event::Outcome] {
+    for event in [AuditEvent::Attempt, AuditEvent::Outcome] {
         let mut on_record = calls(run, event);
         on_record.sort();
         assert_eq!(on_record, calls_made);
@@ -183,9 +183,9 @@ async fn two_logs_on_one_directory_lose_nothing() {
         let verified = checked(run);
         assert_eq!(
             (verified.records, verified.end),
-            (1 + 16 * 5 * 3 + 1, End::Closed)
+            (1 + 16 * 5 * 3 + 1, RunFileEnd::Closed)
         );
-        on_record.extend(calls(run, Event::Outcome));
+        on_record.extend(calls(run, AuditEvent::Outcome));
     }
     let mut made = [by_one, by_two].concat();
     made.sort();
@@ -215,8 +215,8 @@ fn a_full_disk_stops_writes_and_what_was_promised_is_on_record() {
         panic!("one run, one file: {runs:?}");
     };
     let verified = checked(run);
-    assert_eq!(verified.end, End::HalfWritten);
-    let mut on_record = calls(run, Event::Attempt);
+    assert_eq!(verified.end, RunFileEnd::HalfWritten);
+    let mut on_record = calls(run, AuditEvent::Attempt);
     on_record.sort();
     promised.sort();
     assert_eq!(on_record, promised);
@@ -232,16 +232,16 @@ async fn childs_part_writes_until_the_disk_is_full() {
     assert_eq!(fs::read_dir(dir.join("docs/pages")).unwrap().count(), 0);
     assert_eq!(log.check(), Ok(()));
     let refused = loop {
-        match log.attempt(entry(Event::Attempt)).await {
+        match log.attempt(entry(AuditEvent::Attempt)).await {
             Ok(proof) => tell(&format!("on record: {}", proof.call())),
             Err(error) => break error,
         }
     };
     assert_eq!(refused, AuditError::Io(kind));
     assert_eq!(log.check(), Err(AuditError::Failed(kind)));
-    let next = log.attempt(entry(Event::Attempt)).await;
+    let next = log.attempt(entry(AuditEvent::Attempt)).await;
     assert_eq!(next.err(), Some(AuditError::Failed(kind)));
-    let outcome = log.record(entry(Event::Outcome)).await;
+    let outcome = log.record(entry(AuditEvent::Outcome)).await;
     assert_eq!(outcome, Err(AuditError::Failed(kind)));
 }
 
@@ -285,19 +285,19 @@ fn fill(dir: &Path) -> PathBuf {
 }
 
 /// An attempt or outcome that no approval is asked of.
-fn step(call: CallId, event: Event) -> Entry {
-    Entry {
+fn step(call: CallId, event: AuditEvent) -> AuditEntry {
+    AuditEntry {
         step: Some("update".to_owned()),
         decision: Some("token".to_owned()),
-        outcome: (event == Event::Outcome).then_some(Outcome::Applied),
-        ..Entry::new(call, event)
+        outcome: (event == AuditEvent::Outcome).then_some(Outcome::Applied),
+        ..AuditEntry::new(call, event)
     }
 }
 
 /// Writes previews until there is no room for one more: the file's last block is full then.
 async fn write_until_full(log: &AuditLog) -> AuditError {
     loop {
-        if let Err(error) = log.record(entry(Event::Preview)).await {
+        if let Err(error) = log.record(entry(AuditEvent::Preview)).await {
             break error;
         }
     }
@@ -321,22 +321,22 @@ async fn childs_part_goes_on_when_there_is_room_again() {
     let new = || CallId::new().unwrap();
     let (lost, going) = (new(), new());
     for call in [lost, going] {
-        let _sent = log.attempt(step(call, Event::Attempt)).await.unwrap();
+        let _sent = log.attempt(step(call, AuditEvent::Attempt)).await.unwrap();
     }
     let ballast = fill(&dir);
     write_until_full(&log).await;
     assert_eq!(log.check(), Err(full.clone()));
     // What cannot be recorded is not sent, and trying leaves nothing behind.
     for _ in 0..3 {
-        let refused = log.attempt(step(new(), Event::Attempt)).await;
+        let refused = log.attempt(step(new(), AuditEvent::Attempt)).await;
         assert_eq!(refused.err(), Some(full.clone()));
     }
-    assert_eq!(log.record(step(lost, Event::Outcome)).await, Err(full));
+    assert_eq!(log.record(step(lost, AuditEvent::Outcome)).await, Err(full));
     let [failed] = runs(&dir).try_into().unwrap();
     fs::remove_file(ballast).unwrap();
 
     let next = new();
-    let _sent = log.attempt(step(next, Event::Attempt)).await.unwrap();
+    let _sent = log.attempt(step(next, AuditEvent::Attempt)).await.unwrap();
     assert_eq!(log.check(), Ok(()));
     // Only what is not under way any more may be settled, and only by this process.
     let open = log.left_open(None).await.unwrap();
@@ -351,7 +351,7 @@ async fn childs_part_goes_on_when_there_is_room_again() {
     log.forget_settled().await.unwrap();
     assert!(!log.has_unsettled());
     for call in [going, next] {
-        log.record(step(call, Event::Outcome)).await.unwrap();
+        log.record(step(call, AuditEvent::Outcome)).await.unwrap();
     }
     log.close().await.unwrap();
 
@@ -428,7 +428,7 @@ async fn childs_part_a_server_on_a_disk_that_was_full() {
         .unwrap()
         .lines()
         .map(|line| Record::parse(line.as_bytes()).unwrap())
-        .filter(|record| matches!(record.event, Event::Attempt | Event::Outcome))
+        .filter(|record| matches!(record.event, AuditEvent::Attempt | AuditEvent::Outcome))
         .map(|record| format!("{} {}", record.event.as_str(), record.call.unwrap()))
         .collect();
     let word = |event: &str, call: &Value| format!("{event} {}", call.as_str().unwrap());
@@ -518,11 +518,11 @@ async fn childs_part_attempts_and_waits() {
     let Some(dir) = childs_dir() else { return };
     let log = AuditLog::new(&dir, "docs");
     let before = log.keep(&small_page()).await.unwrap();
-    let attempt = Entry {
+    let attempt = AuditEntry {
         id: Some(7),
         step: Some("delete".to_owned()),
         before: Some(before),
-        ..entry(Event::Attempt)
+        ..entry(AuditEvent::Attempt)
     };
     let proof = log.attempt(attempt).await.unwrap();
     tell(&format!("on record: {}", proof.call()));

@@ -10,7 +10,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::{ClientConfirm, Grant, HttpLimits, Rotation, Shown, Token};
+use wikijs_gate::server::http::{
+    ClientConfirm, ClientToken, Credential, Grant, HttpLimits, Rotation,
+};
 
 use crate::command::Command;
 use crate::harness::{Setup, id_of, mutations, sample_wiki};
@@ -67,9 +69,9 @@ async fn a_client_is_known_at_its_first_request() {
     }
     assert_eq!(statuses, [200; 15]);
     // So is one whose token was replaced.
-    let token = Token::new().unwrap();
+    let token = ClientToken::new().unwrap();
     let rotation = Rotation {
-        to: Shown::Token(&token),
+        to: Credential::Token(&token),
         keep: Duration::ZERO,
         expires: None,
     };

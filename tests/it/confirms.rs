@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wikijs_gate::audit::{CallId, Event, Record};
+use wikijs_gate::audit::{AuditEvent, CallId, Record};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
@@ -47,7 +47,7 @@ async fn shown(wiki: &DemoWiki, dir: &std::path::Path, call: &str) -> (String, V
 
 /// What the attempts and outcomes of these records name, each once.
 fn named(records: &[Record]) -> Vec<(Option<String>, Option<String>)> {
-    let sent = |one: &&Record| matches!(one.event, Event::Attempt | Event::Outcome);
+    let sent = |one: &&Record| matches!(one.event, AuditEvent::Attempt | AuditEvent::Outcome);
     let mut named: Vec<_> = records
         .iter()
         .filter(sent)
@@ -57,7 +57,7 @@ fn named(records: &[Record]) -> Vec<(Option<String>, Option<String>)> {
     named
 }
 
-fn of_event(records: &[Record], event: Event) -> Vec<CallId> {
+fn of_event(records: &[Record], event: AuditEvent) -> Vec<CallId> {
     let of = records.iter().filter(|one| one.event == event);
     of.filter_map(|one| one.call).collect()
 }
@@ -74,7 +74,7 @@ async fn a_write_names_the_preview_that_it_spent_and_each_leads_to_the_other() {
     let confirm = json!({ "id": home, "confirm": first["confirm"] });
     let applied = served.call(UPDATE, confirm).await.unwrap();
     let records = served.records();
-    let preview = of_event(&records, Event::Preview)[0].to_string();
+    let preview = of_event(&records, AuditEvent::Preview)[0].to_string();
     assert_eq!(named(&records), [(Some(preview.clone()), None)]);
 
     let dir = served.dir.path();
@@ -88,7 +88,7 @@ async fn a_write_names_the_preview_that_it_spent_and_each_leads_to_the_other() {
     let (text, json) = shown(&wiki, dir, &preview).await;
     assert!(text.contains(&format!("spent by  call {call}\n")), "{text}");
     assert_eq!(json["spentBy"], json!([call]));
-    let unspent = of_event(&records, Event::Preview)[1].to_string();
+    let unspent = of_event(&records, AuditEvent::Preview)[1].to_string();
     assert_eq!(shown(&wiki, dir, &unspent).await.1.get("spentBy"), None);
     told(&wiki, dir, &["audit", "verify"]).await;
 }
@@ -104,7 +104,7 @@ async fn all_of_a_set_and_what_takes_it_back_name_the_approval_of_the_set() {
     let tags = json!({ "ids": ids, "addTags": ["set"], "expectPages": 2 });
     let done = served.confirmed(BULK, tags).await.unwrap();
     let records = served.records();
-    let preview = of_event(&records, Event::Preview)[0].to_string();
+    let preview = of_event(&records, AuditEvent::Preview)[0].to_string();
     assert_eq!(named(&records), [(Some(preview.clone()), None)]);
     let (text, json) = shown(&wiki, served.dir.path(), &preview).await;
     assert_eq!(json["spentBy"], json!([done["callId"]]), "{text}");
@@ -116,7 +116,7 @@ async fn all_of_a_set_and_what_takes_it_back_name_the_approval_of_the_set() {
     assert_eq!(undone.code, 0, "{}", undone.told);
     let all = served.records();
     let later = &all[records.len()..];
-    let preview = of_event(later, Event::Preview)[0].to_string();
+    let preview = of_event(later, AuditEvent::Preview)[0].to_string();
     assert_eq!(named(later), [(Some(preview), None)]);
     told(&wiki, served.dir.path(), &["audit", "verify"]).await;
 }
@@ -186,7 +186,7 @@ async fn an_applied_proposal_names_itself_and_the_static_token_names_nothing() {
     .await;
     let records = served.records();
     assert_eq!(named(&records), [(Some(id.clone()), None)]);
-    let call = of_event(&records, Event::Attempt)[0].to_string();
+    let call = of_event(&records, AuditEvent::Attempt)[0].to_string();
     let (text, _) = shown(&wiki, served.dir.path(), &call).await;
     assert!(
         text.contains(&format!("by the decision on the proposal {id}\n")),
@@ -217,7 +217,10 @@ async fn refused(served: &Served, tool: &'static str, arguments: Value) -> Value
     assert_eq!(error["code"], "CONFIRM_MISMATCH", "{arguments}");
     let records = served.records();
     let last = records.last().unwrap();
-    assert_eq!((records.len(), last.event), (before + 1, Event::Refusal));
+    assert_eq!(
+        (records.len(), last.event),
+        (before + 1, AuditEvent::Refusal)
+    );
     error["details"]["differing"].clone()
 }
 

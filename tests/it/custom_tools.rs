@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
-use wikijs_gate::audit::{Event, Record};
-use wikijs_gate::config::{Given, Layers, Settings, Source};
+use wikijs_gate::audit::{AuditEvent, Record};
+use wikijs_gate::config::{CommandLineSettings, Layers, Settings, SettingsSource};
 use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::http::Grant;
 use wikijs_gate::server::{App, Handler, Reload, Site, Sites, Unasked};
-use wikijs_gate::write::Patience;
+use wikijs_gate::write::Timeouts;
 
 use crate::command::Command;
 use crate::docs::generated;
@@ -98,7 +98,7 @@ fn refused(dir: &Path, more: &[(&str, &str)]) -> String {
         all.find(|(own, _)| *own == name)
             .map(|(_, value)| value.into())
     };
-    match Settings::read(&Source::new(&get)) {
+    match Settings::read(&SettingsSource::new(&get)) {
         Ok(_) => String::new(),
         Err(fault) => fault.to_string().replace(dir.to_str().unwrap(), "DIR"),
     }
@@ -133,7 +133,7 @@ async fn a_recipe_goes_the_way_of_its_tool_and_can_do_nothing_else() {
     let named = on_record
         .iter()
         .filter(|it| it.tool.as_deref() == Some(tool));
-    assert!(named.clone().any(|it| it.event == Event::Outcome));
+    assert!(named.clone().any(|it| it.event == AuditEvent::Outcome));
     assert!(named.count() >= 2);
     let call_id = written["callId"].clone();
     let undone = served
@@ -608,12 +608,12 @@ impl Running {
             audit.to_str().unwrap()
         );
         put(dir.path(), "config.toml", &settings);
-        let given = Given {
+        let given = CommandLineSettings {
             config: Some(dir.path().join("config.toml")),
-            ..Given::default()
+            ..CommandLineSettings::default()
         };
         let layers = Layers::load(&given).unwrap();
-        let app = App::new(Settings::load(&layers).unwrap(), Patience::default()).unwrap();
+        let app = App::new(Settings::load(&layers).unwrap(), Timeouts::default()).unwrap();
         let _ = app.ask_schema().await;
         let sites = Sites::new(vec![Site::new(None, app)], None);
         let (ask, asked) = mpsc::channel(1);
@@ -670,7 +670,7 @@ async fn changed_files_are_taken_over_whole_or_not_at_all() {
         ["custom_report_incident", "custom_titles"]
     );
     let settings = |records: &[Record]| {
-        let taken = records.iter().filter(|it| it.event == Event::Settings);
+        let taken = records.iter().filter(|it| it.event == AuditEvent::Settings);
         taken
             .map(|it| it.reason.clone().unwrap())
             .collect::<Vec<_>>()

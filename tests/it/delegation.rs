@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use wikijs_gate::audit::{Event, Record};
+use wikijs_gate::audit::{AuditEvent, Record};
 use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::server::http::{Delegate, DelegatesFile, Grant, HttpLimits};
+use wikijs_gate::server::http::{DelegateRecord, DelegatesFile, Grant, HttpLimits};
 
 use crate::command::Command;
 use crate::docs::generated;
@@ -89,7 +89,7 @@ fn reason(refused: &Result<Value, Value>) -> &str {
 }
 
 /// The delegate of this answer, once its end is settled.
-async fn settled(names: &Names, answer: &Value) -> Delegate {
+async fn settled(names: &Names, answer: &Value) -> DelegateRecord {
     let id = answer["id"].as_str().unwrap();
     let look = async {
         loop {
@@ -171,7 +171,7 @@ async fn a_writer_leaves_its_writes_open_and_they_are_its_own() {
     let told: Vec<_> = server
         .records()
         .into_iter()
-        .filter(|record| record.event == Event::Delegation)
+        .filter(|record| record.event == AuditEvent::Delegation)
         .map(|record| record.decision.unwrap())
         .collect();
     assert_eq!(told, ["made", "ended"]);
@@ -446,7 +446,7 @@ async fn a_delegate_ends_with_its_maker_with_its_makers_token_and_by_the_operato
     }
     let ends = || {
         let ended = |record: &Record| {
-            record.event == Event::Delegation && record.decision.as_deref() == Some("ended")
+            record.event == AuditEvent::Delegation && record.decision.as_deref() == Some("ended")
         };
         server.records().iter().filter(|one| ended(one)).count()
     };
@@ -679,7 +679,7 @@ async fn a_family_counts_as_one_client() {
     let write = server
         .records()
         .into_iter()
-        .find(|one| one.event == Event::Attempt);
+        .find(|one| one.event == AuditEvent::Attempt);
     let client = write.unwrap().client.unwrap();
     let maker_is = names.file().read().unwrap()[0].id();
     assert_eq!(client.parent, Some(maker_is));

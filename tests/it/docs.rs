@@ -7,7 +7,7 @@ use std::process::Command;
 
 use wikijs_gate::cli::Exit;
 use wikijs_gate::error::Code;
-use wikijs_gate::tools::{Kind, Registry, Surface, Toolset};
+use wikijs_gate::tools::{Registry, ToolKind, ToolSelection, Toolset};
 
 #[expect(
     clippy::disallowed_methods,
@@ -44,11 +44,11 @@ fn as_it_is(text: &str) -> String {
 #[test]
 fn the_tools_are_those_of_the_registry() {
     let mut all = String::from("| tool | kind | description |\n|---|---|---|\n");
-    for tool in Registry::of(&Surface::of(&[Toolset::Pages]))
+    for tool in Registry::of(&ToolSelection::of(&[Toolset::Pages]))
         .unwrap()
         .definitions()
     {
-        let kind = if tool.kind == Kind::Read {
+        let kind = if tool.kind == ToolKind::Read {
             "read"
         } else {
             "write"

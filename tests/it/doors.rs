@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::gates::Level;
+use wikijs_gate::gates::PolicyLevel;
 use wikijs_gate::server::http::Grant;
 
 use crate::command::{Command, Ended};
@@ -43,9 +43,13 @@ const WALKED: [&str; 16] = [
 ];
 
 /// The settings that come to a level.
-fn settings(level: Level) -> Vec<(&'static str, &'static str)> {
-    let enabled = if level == Level::Off { "false" } else { "true" };
-    let dry_run = if level == Level::DryRun {
+fn settings(level: PolicyLevel) -> Vec<(&'static str, &'static str)> {
+    let enabled = if level == PolicyLevel::Off {
+        "false"
+    } else {
+        "true"
+    };
+    let dry_run = if level == PolicyLevel::DryRun {
         "true"
     } else {
         "false"
@@ -55,10 +59,10 @@ fn settings(level: Level) -> Vec<(&'static str, &'static str)> {
         ("WIKI_MUTATION_DRY_RUN", dry_run),
     ];
     settings.extend(match level {
-        Level::Off | Level::DryRun | Level::Preview => None,
-        Level::Review => Some(("WIKI_CONFIRM", "review")),
-        Level::Person => Some(("WIKI_CONFIRM", "person")),
-        Level::Token => Some(("WIKI_MUTATION_CONFIRM_TOKEN", TOKEN)),
+        PolicyLevel::Off | PolicyLevel::DryRun | PolicyLevel::Preview => None,
+        PolicyLevel::Review => Some(("WIKI_CONFIRM", "review")),
+        PolicyLevel::Person => Some(("WIKI_CONFIRM", "person")),
+        PolicyLevel::Token => Some(("WIKI_MUTATION_CONFIRM_TOKEN", TOKEN)),
     });
     settings
 }
@@ -74,7 +78,7 @@ fn table() -> Vec<(String, Vec<String>)> {
     let mut lines = text
         .lines()
         .skip_while(|line| !line.starts_with("| door |"));
-    let levels = Level::ALL.map(|level| format!("`{}`", level.as_str()));
+    let levels = PolicyLevel::ALL.map(|level| format!("`{}`", level.as_str()));
     assert_eq!(cells(lines.next().unwrap())[1..], levels);
     let rows = lines.skip(1).take_while(|line| line.starts_with('|'));
     rows.map(|line| {
@@ -85,12 +89,12 @@ fn table() -> Vec<(String, Vec<String>)> {
 }
 
 /// Walks through a door at every level.
-async fn walk(door: &str, through: impl AsyncFn(Level) -> String) {
+async fn walk(door: &str, through: impl AsyncFn(PolicyLevel) -> String) {
     assert!(WALKED.contains(&door), "{door}");
     let rows = table();
     let found = rows.iter().find(|(name, _)| name == door);
     let (_, cells) = found.unwrap_or_else(|| panic!("no row {door:?}"));
-    for (level, cell) in Level::ALL.into_iter().zip(cells) {
+    for (level, cell) in PolicyLevel::ALL.into_iter().zip(cells) {
         assert_eq!(through(level).await, *cell, "{door} at {level:?}");
     }
 }
@@ -104,12 +108,12 @@ fn every_door_of_the_table_is_walked_and_each_has_six_cells() {
 }
 
 /// The refusal of a level names it, and the setting that set it.
-fn assert_named(error: &Value, level: Level) {
+fn assert_named(error: &Value, level: PolicyLevel) {
     assert_eq!(error["details"]["level"], level.as_str(), "{error}");
     let line = error["details"]["setBy"].as_str().unwrap();
     let setting = match level {
-        Level::Off => "WIKI_MUTATIONS_ENABLED",
-        Level::Token => "WIKI_MUTATION_CONFIRM_TOKEN",
+        PolicyLevel::Off => "WIKI_MUTATIONS_ENABLED",
+        PolicyLevel::Token => "WIKI_MUTATION_CONFIRM_TOKEN",
         _ => "WIKI_CONFIRM",
     };
     assert!(line.starts_with(setting), "{error}");
@@ -118,7 +122,7 @@ fn assert_named(error: &Value, level: Level) {
 /// A write by a tool, as far as the caller can bring it: what it took.
 async fn by_tool(
     wiki: &DemoWiki,
-    level: Level,
+    level: PolicyLevel,
     mut arguments: Value,
     call: impl AsyncFn(Value) -> Result<Value, Value>,
     is_asked: impl Fn() -> bool,
@@ -208,7 +212,7 @@ impl Agent {
     }
 }
 
-fn at(level: Level, setup: Setup) -> Setup {
+fn at(level: PolicyLevel, setup: Setup) -> Setup {
     let all = settings(level).into_iter();
     all.fold(setup, |setup, (name, value)| setup.with(name, value))
 }
@@ -219,7 +223,7 @@ async fn walk_tool(
     wiki: &DemoWiki,
     tool: &'static str,
     setup: impl Fn(Setup) -> Setup,
-    arguments: impl Fn(Level) -> Value,
+    arguments: impl Fn(PolicyLevel) -> Value,
 ) {
     walk(door, async |level| {
         wiki.later_for_comments(std::time::Duration::from_secs(31));
@@ -235,7 +239,7 @@ async fn wiki() -> DemoWiki {
     wiki_of(&[("docs/a", "# A\n"), ("docs/b", "# B\n")]).await
 }
 
-fn title(level: Level) -> String {
+fn title(level: PolicyLevel) -> String {
     format!("At {}", level.as_str())
 }
 
@@ -317,7 +321,7 @@ async fn a_delegate_does_what_the_table_says() {
         setup.thinking = Some(std::time::Duration::from_millis(20));
         let server = setup.with("WIKI_TOOLSETS", tools).host().await;
         // What a maker in a dry run hands on is in a dry run.
-        let sends = level != Level::DryRun;
+        let sends = level != PolicyLevel::DryRun;
         let task = json!({ "task": "mend titles", "kind": "writer", "prefixes": ["docs"], "sends": sends });
         let made = server.call(&maker, "wikijs_delegate", task).await;
         let made = match made {
@@ -373,7 +377,7 @@ async fn memories_do_what_the_table_says() {
     .await;
 }
 
-fn command(wiki: &DemoWiki, dir: &Path, level: Level, arguments: &[&str]) -> Command {
+fn command(wiki: &DemoWiki, dir: &Path, level: PolicyLevel, arguments: &[&str]) -> Command {
     let command = Command::new(arguments)
         .with("WIKI_BASE_URL", &wiki.address())
         .with("WIKI_API_TOKEN", &wiki.keys().admin)
@@ -384,7 +388,7 @@ fn command(wiki: &DemoWiki, dir: &Path, level: Level, arguments: &[&str]) -> Com
     all.fold(command, |command, (name, value)| command.with(name, value))
 }
 
-async fn operator(wiki: &DemoWiki, dir: &Path, level: Level, arguments: &[&str]) -> Ended {
+async fn operator(wiki: &DemoWiki, dir: &Path, level: PolicyLevel, arguments: &[&str]) -> Ended {
     let command = command(wiki, dir, level, arguments);
     tokio::task::spawn_blocking(|| command.run()).await.unwrap()
 }
@@ -426,7 +430,7 @@ async fn tool_call_does_what_the_table_says() {
             (ended.code, ended.told)
         };
         let first = did(&wiki, dir.path(), run).await;
-        if level != Level::Token {
+        if level != PolicyLevel::Token {
             return first;
         }
         assert_eq!(first, "refused");
@@ -438,7 +442,7 @@ async fn tool_call_does_what_the_table_says() {
 }
 
 /// A folder of files with an edit that is to be pushed at this level.
-pub(crate) async fn edited(wiki: &Arc<DemoWiki>, level: Level) -> Work {
+pub(crate) async fn edited(wiki: &Arc<DemoWiki>, level: PolicyLevel) -> Work {
     let mut work = Work {
         key: wiki.keys().admin.clone(),
         wiki: Arc::clone(wiki),
@@ -480,7 +484,7 @@ async fn files_push_and_undo_that_ask_nobody_do_what_the_table_says() {
 }
 
 /// A server that wrote something, and the call.
-async fn written(wiki: &DemoWiki, level: Level) -> (Served, String) {
+async fn written(wiki: &DemoWiki, level: PolicyLevel) -> (Served, String) {
     let served = Setup::of(wiki, |keys| &keys.admin).serve().await;
     let update =
         json!({ "id": id_of(wiki, "docs/b"), "title": format!("Before {}", title(level)) });
@@ -554,7 +558,7 @@ async fn a_yes_at_a_terminal_does_what_the_table_says() {
 }
 
 /// A proposal of an agent, and the server that has it on record.
-async fn proposed(wiki: &DemoWiki, level: Level) -> (Served, String) {
+async fn proposed(wiki: &DemoWiki, level: PolicyLevel) -> (Served, String) {
     let served = Setup::of(wiki, |keys| &keys.admin)
         .with("WIKI_MUTATION_DRY_RUN", "true")
         .serve()

@@ -9,9 +9,9 @@ use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use wikijs_gate::audit::{AuditLog, CallId, Entry, Event, Outcome};
+use wikijs_gate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, Outcome};
 use wikijs_gate::demo::{DemoWiki, PageRow};
-use wikijs_gate::write::Patience;
+use wikijs_gate::write::Timeouts;
 
 use crate::audit::{child, childs_dir};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply, attempts_on_record};
@@ -20,12 +20,12 @@ use crate::relay::{Relay, socket_of};
 use crate::wiki_client::WikiClient;
 
 /// Where a wiki that went silent is given up soon.
-const SHORT: Patience = Patience {
+const SHORT: Timeouts = Timeouts {
     settling: Duration::from_millis(300),
     ..QUICK
 };
 /// Where what comes late must not be missed, however busy the machine is.
-const LONG: Patience = Patience {
+const LONG: Timeouts = Timeouts {
     settling: Duration::from_secs(30),
     ..QUICK
 };
@@ -962,14 +962,17 @@ async fn two_creates_at_once_both_end_applied() {
         let records = one.records();
         let sent: Vec<_> = records
             .iter()
-            .filter(|record| matches!(record.event, Event::Attempt | Event::Outcome))
+            .filter(|record| matches!(record.event, AuditEvent::Attempt | AuditEvent::Outcome))
             .map(|record| (record.call, record.event))
             .collect();
         // One after the other: each attempt is followed by its own outcome.
         assert_eq!(sent.len(), 4);
         for pair in sent.chunks(2) {
             assert_eq!(pair[0].0, pair[1].0);
-            assert_eq!((pair[0].1, pair[1].1), (Event::Attempt, Event::Outcome));
+            assert_eq!(
+                (pair[0].1, pair[1].1),
+                (AuditEvent::Attempt, AuditEvent::Outcome)
+            );
         }
     }
 }
@@ -1010,7 +1013,7 @@ async fn two_servers_on_one_audit_directory_lose_nothing() {
     made.sort();
     assert_eq!(made.len(), mutations(&wiki).len());
     let records = one.records();
-    for event in [Event::Attempt, Event::Outcome] {
+    for event in [AuditEvent::Attempt, AuditEvent::Outcome] {
         let mut calls: Vec<String> = records
             .iter()
             .filter(|record| record.event == event)
@@ -1125,7 +1128,7 @@ async fn what_a_cancelled_call_wrote_is_the_last_write_of_its_session() {
     let shown = tokio::time::timeout(Duration::from_secs(20), shown).await;
     let shown = shown.expect("it becomes the session's own last write");
     let written = served.records().iter().find_map(|record| {
-        let is_outcome = record.event == Event::Outcome;
+        let is_outcome = record.event == AuditEvent::Outcome;
         is_outcome.then_some(record.call).flatten()
     });
     assert_eq!(shown["undoes"], written.unwrap().to_string());
@@ -1173,7 +1176,7 @@ async fn a_client_that_left_leaves_no_sent_write_unrecorded() {
     finish.await.unwrap();
     let records = crate::harness::records(dir.path());
     assert_eq!(told(&records), SETTLED);
-    assert_eq!(records.last().unwrap().event, Event::Closed);
+    assert_eq!(records.last().unwrap().event, AuditEvent::Closed);
     assert_eq!(faulty.mutations().len(), 1);
 }
 
@@ -1225,7 +1228,7 @@ async fn a_wiki_that_was_away_is_found_again_and_a_preview_from_before_still_cou
 async fn dir_of(wiki: &str) -> std::ffi::OsString {
     let dir = tempfile::TempDir::new().unwrap();
     let log = AuditLog::new(dir.path(), wiki);
-    let entry = Entry::new(CallId::new().unwrap(), Event::Refusal);
+    let entry = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal);
     log.record(entry).await.unwrap();
     let mut entries = std::fs::read_dir(dir.path()).unwrap();
     entries.next().unwrap().unwrap().file_name()

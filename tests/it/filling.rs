@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use wikijs_gate::demo::{ContentRead, DemoOptions, DemoWiki, PageRow};
-use wikijs_gate::index::{Load, Pace};
+use wikijs_gate::index::{IndexLoad, Pace};
 use wikijs_gate::wiki::ApiKey;
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
@@ -180,7 +180,7 @@ async fn the_wiki_is_kept_busy_for_the_share_of_its_time_that_is_set() {
             &keys.readonly
         };
         let mut setup = Setup::at(&wiki.address(), key).with("WIKI_INDEX", "memory");
-        setup.pace.load = Load::percent(50);
+        setup.pace.load = IndexLoad::percent(50);
         let served = setup.serve().await;
         search(&served, "apple").await;
         let reads = wiki.content_reads();
@@ -232,7 +232,7 @@ async fn while_a_call_waits_for_the_wiki_one_request_fills_the_index() {
 async fn the_first_search_waits_for_all_of_the_index() {
     let wiki = wiki_of(130, "apple").await;
     let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
-    setup.pace = Pace::of(Load::percent(50));
+    setup.pace = Pace::of(IndexLoad::percent(50));
     let served = setup.serve().await;
     let answer = search(&served, "apple").await;
     assert_eq!(answer["hits"].as_array().unwrap().len(), 100);
@@ -333,7 +333,7 @@ async fn what_is_written_through_us_is_found_before_the_first_pass_ends() {
     wiki.set_content_read_time(Duration::from_millis(30));
     let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
     setup.pace = Pace {
-        load: Load::percent(10),
+        load: IndexLoad::percent(10),
         patience: Duration::from_secs(5),
         fresh: Duration::from_hours(1),
         ..EAGER

@@ -14,18 +14,20 @@ use tempfile::TempDir;
 use tokio::io::DuplexStream;
 use wikijs_gate::audit::Record;
 use wikijs_gate::audit::entry::chain::{self, Verified};
-use wikijs_gate::config::{Given, Layers, ServeSettings, Setting, Settings, Source};
+use wikijs_gate::config::{
+    CommandLineSettings, Layers, ServeSettings, Setting, Settings, SettingsSource,
+};
 use wikijs_gate::demo::{DemoOptions, DemoWiki, Keys, OperationKind, PageRow, SeenRequest};
 use wikijs_gate::gates::SessionId;
-use wikijs_gate::index::{Load, Pace};
+use wikijs_gate::index::{IndexLoad, Pace};
 use wikijs_gate::server::{App, Handler};
 use wikijs_gate::watch::WatchPace;
-use wikijs_gate::write::Patience;
+use wikijs_gate::write::Timeouts;
 
 use crate::tool_definitions::conforms;
 
 /// Waiting made short, so that tests of what takes long take little.
-pub(crate) const QUICK: Patience = Patience {
+pub(crate) const QUICK: Timeouts = Timeouts {
     settling: Duration::from_millis(1_500),
     pause: Duration::from_millis(10),
     apart: Duration::from_millis(50),
@@ -36,7 +38,7 @@ pub(crate) const QUICK: Patience = Patience {
 /// The index made without haste or delay: as fast as the wiki answers, and looked at again by
 /// every search.
 pub(crate) const EAGER: Pace = Pace {
-    load: Load::FULL,
+    load: IndexLoad::FULL,
     at_once: 4,
     patience: Duration::from_secs(20),
     fresh: Duration::ZERO,
@@ -54,7 +56,7 @@ pub(crate) const WATCHFUL: WatchPace = WatchPace {
 /// What a server is to be like.
 pub(crate) struct Setup {
     variables: Vec<(String, String)>,
-    pub(crate) patience: Patience,
+    pub(crate) patience: Timeouts,
     /// How long a person may think, where it shall be less than a setting can say.
     pub(crate) thinking: Option<Duration>,
     pub(crate) session: SessionId,
@@ -200,7 +202,7 @@ impl Setup {
             found.map(|(_, value)| value.into())
         };
         let mut settings = if this.tables.is_empty() {
-            Settings::read(&Source::new(&get)).unwrap()
+            Settings::read(&SettingsSource::new(&get)).unwrap()
         } else {
             this.settings_of_a_file()
         };
@@ -231,10 +233,10 @@ impl Setup {
             let setting = Setting::named(name).unwrap();
             (setting.name, value.clone())
         });
-        let given = Given {
+        let given = CommandLineSettings {
             config: Some(path),
             flags: flags.collect(),
-            ..Given::default()
+            ..CommandLineSettings::default()
         };
         let layers = Layers::load(&given).unwrap();
         Settings::read(&layers.source()).unwrap()

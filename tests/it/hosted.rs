@@ -15,7 +15,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use wikijs_gate::audit::Record;
-use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer, NamedClient, Token, TokensFile};
+use wikijs_gate::server::http::{
+    ClientToken, Grant, HttpLimits, HttpServer, NamedClient, TokensFile,
+};
 
 use crate::harness::{Setup, read, records};
 
@@ -68,7 +70,7 @@ impl Names {
 
     /// Makes a client that may do so much less than the server.
     pub(crate) fn add(&self, name: &str, may: Grant) -> Caller {
-        let token = Token::new().unwrap();
+        let token = ClientToken::new().unwrap();
         let client = NamedClient::new(name, &token, may).unwrap();
         self.file().add(client).unwrap();
         Caller::default().with("authorization", &format!("Bearer {}", token.reveal()))

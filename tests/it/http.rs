@@ -400,7 +400,7 @@ fn serving(variables: &[(&str, &str)]) -> ServeSettings {
         let found = variables.iter().find(|(variable, _)| variable == name);
         found.map(|(_, value)| value.into())
     };
-    ServeSettings::read(&wikijs_gate::config::Source::new(&get)).unwrap()
+    ServeSettings::read(&wikijs_gate::config::SettingsSource::new(&get)).unwrap()
 }
 
 #[tokio::test]

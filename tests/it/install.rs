@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use wikijs_gate::config::{Kind, SETTINGS};
+use wikijs_gate::config::{SETTINGS, SettingKind};
 use wikijs_gate::server::http::Grant;
 
 use crate::command::{Command, Ended};
@@ -205,7 +205,7 @@ fn the_registrys_entry_names_settings_and_marks_secrets() {
             setting.default == "required" || is_secret,
             "{name}"
         );
-        if let Kind::Choice(words) = setting.kind {
+        if let SettingKind::Choice(words) = setting.kind {
             assert_eq!(variable["choices"], serde_json::json!(words), "{name}");
         }
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 use wikijs_gate::change::Change;
 use wikijs_gate::error::{Code, Failure};
-use wikijs_gate::gates::Places;
+use wikijs_gate::gates::WriteScope;
 use wikijs_gate::page::{Locale, NewPath, PagePath, PageReading, PageState, Prefix};
 use wikijs_gate::wiki::WikiError;
 use wikijs_gate::wiki::transport::classify::{
@@ -88,7 +88,7 @@ pub(crate) fn prefix(text: &str) {
 /// at or below no denied one in any spelling.
 pub(crate) fn gate(locale: &str, path: &str, allowed: Option<&[Prefix]>, denied: &[Prefix]) {
     let reads = wikijs_gate::page::ReadScope::default();
-    let policy = Places {
+    let policy = WriteScope {
         reads: &reads,
         allowed,
         denied,
@@ -167,7 +167,7 @@ fn page(locale: &str, path: &str) -> PageState {
 }
 
 /// What the gate says of a change; nothing where it lets it through.
-fn gates_answer(policy: &Places<'_>, change: &Change) -> Option<Code> {
+fn gates_answer(policy: &WriteScope<'_>, change: &Change) -> Option<Code> {
     policy.fault_of(change).map(|failure| failure.code)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_gate::audit::{Event, Outcome, Record};
+use wikijs_gate::audit::{AuditEvent, Outcome, Record};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
@@ -166,7 +166,7 @@ impl Killed {
         served
     }
 
-    pub(crate) fn of(&self, event: Event) -> Vec<Record> {
+    pub(crate) fn of(&self, event: AuditEvent) -> Vec<Record> {
         let mut records = records(self.dir.path());
         records.retain(|record| record.event == event);
         records
@@ -193,11 +193,11 @@ impl Killed {
 
     /// The next server settles what is open, as this outcome, and takes back what was applied.
     async fn is_settled(&self, open: Option<Outcome>, whole: Option<Outcome>) {
-        let attempts = self.of(Event::Attempt);
-        let told = self.of(Event::Outcome);
+        let attempts = self.of(AuditEvent::Attempt);
+        let told = self.of(AuditEvent::Outcome);
         assert_eq!(attempts.len(), told.len() + usize::from(open.is_some()));
         let served = self.next().await;
-        let settled: Vec<Record> = self.of(Event::Outcome).split_off(told.len());
+        let settled: Vec<Record> = self.of(AuditEvent::Outcome).split_off(told.len());
         if let Some(outcome) = open {
             let (attempt, [settled]) = (attempts.last().unwrap(), &settled[..]) else {
                 panic!("one outcome: {settled:?}");
@@ -238,7 +238,8 @@ async fn walk(write: Write) {
         let killed = write.killed_at(index, Reach::Never).await;
         if !is_mutation {
             // Either it is being read back, or what it may have overwritten is looked for.
-            let is_open = killed.of(Event::Attempt).len() > killed.of(Event::Outcome).len();
+            let is_open =
+                killed.of(AuditEvent::Attempt).len() > killed.of(AuditEvent::Outcome).len();
             assert_eq!(is_open, sent > 0 && requests[index - 1]);
             killed
                 .is_settled(is_open.then_some(Outcome::Applied), so_far(sent))

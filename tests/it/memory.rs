@@ -10,7 +10,7 @@ use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_gate::audit::{Event, Record};
+use wikijs_gate::audit::{AuditEvent, Record};
 use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::server::http::Grant;
 
@@ -61,7 +61,8 @@ fn store(dir: &TempDir) -> PathBuf {
 /// The records of memories.
 fn of_memories(records: &[Record]) -> Vec<&Record> {
     let all = records.iter();
-    all.filter(|record| record.event == Event::Memory).collect()
+    all.filter(|record| record.event == AuditEvent::Memory)
+        .collect()
 }
 
 /// A command of the operator on a server's directory.
@@ -379,7 +380,7 @@ async fn secrets_are_not_remembered_and_the_refusal_is_on_record() {
     let refusals = served
         .records()
         .into_iter()
-        .filter(|record| record.event == Event::Refusal);
+        .filter(|record| record.event == AuditEvent::Refusal);
     assert_eq!(refusals.count(), 2);
 }
 

@@ -2,7 +2,7 @@
 //! record.
 
 use serde_json::{Value, json};
-use wikijs_gate::audit::{Event, Record};
+use wikijs_gate::audit::{AuditEvent, Record};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
@@ -29,7 +29,7 @@ fn with(arguments: &Value, name: &str, value: &Value) -> Value {
 }
 
 /// The notes on record with an event, one after another.
-fn notes(records: &[Record], event: Event) -> Vec<Option<&str>> {
+fn notes(records: &[Record], event: AuditEvent) -> Vec<Option<&str>> {
     let those = records.iter().filter(|record| record.event == event);
     those.map(|record| record.note.as_deref()).collect()
 }
@@ -82,7 +82,11 @@ async fn every_write_is_confirmed_with_the_note_that_was_shown_and_with_no_other
         let applied = served.call(tool, confirmed).await.unwrap();
         assert_eq!(applied["outcome"], "applied", "{tool}");
         let records = &served.records()[before..];
-        for event in [Event::Preview, Event::Attempt, Event::Outcome] {
+        for event in [
+            AuditEvent::Preview,
+            AuditEvent::Attempt,
+            AuditEvent::Outcome,
+        ] {
             let notes = notes(records, event);
             assert!(!notes.is_empty(), "{tool}");
             assert!(notes.iter().all(|note| *note == Some(NOTE)), "{tool}");
@@ -147,7 +151,11 @@ async fn a_person_reads_the_note_as_text_that_is_not_the_servers() {
         let applied = tokio::join!(served.call(UPDATE, change), asking).0.unwrap();
         assert_eq!(applied["outcome"], "applied");
         let records = served.records();
-        for event in [Event::Approval, Event::Attempt, Event::Outcome] {
+        for event in [
+            AuditEvent::Approval,
+            AuditEvent::Attempt,
+            AuditEvent::Outcome,
+        ] {
             let notes = notes(&records, event);
             assert!(notes.iter().all(|note| *note == Some(NOTE)), "{event:?}");
         }
@@ -187,7 +195,7 @@ async fn a_proposal_keeps_its_note_and_is_applied_with_it() {
         let before = served.records().len();
         operator(&wiki, &served, &["proposals", "apply", id, "--yes"]).await;
         let records = &served.records()[before..];
-        for event in [Event::Attempt, Event::Outcome] {
+        for event in [AuditEvent::Attempt, AuditEvent::Outcome] {
             let notes = notes(records, event);
             assert!(!notes.is_empty());
             assert!(notes.iter().all(|note| *note == Some(NOTE)), "{notes:?}");
@@ -269,5 +277,5 @@ async fn a_tool_called_by_command_takes_a_note_of_its_own() {
     assert!(shown.stdout.contains(theirs), "{}", shown.told);
     operator(&wiki, &served, &[&call[..], &["--yes"]].concat()).await;
     let records = served.records();
-    assert_eq!(notes(&records, Event::Attempt), [Some("a typo")]);
+    assert_eq!(notes(&records, AuditEvent::Attempt), [Some("a typo")]);
 }

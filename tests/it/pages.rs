@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wikijs_gate::gates::Level;
-use wikijs_gate::tools::{Registry, Surface, Toolset};
+use wikijs_gate::gates::PolicyLevel;
+use wikijs_gate::tools::{Registry, ToolSelection, Toolset};
 
 const README: &str = include_str!("../../README.md");
 const MAP: &str = include_str!("../../docs/README.md");
@@ -80,7 +80,7 @@ fn the_readme_has_its_sections_in_order_and_is_short() {
 fn the_readme_names_the_ten_tools_in_at_most_eight_words_each() {
     let rows = rows(README, "The ten tools");
     let named: Vec<&str> = rows.iter().map(|row| row[0].trim_matches('`')).collect();
-    let registry = Registry::of(&Surface::of(&[Toolset::Pages])).unwrap();
+    let registry = Registry::of(&ToolSelection::of(&[Toolset::Pages])).unwrap();
     let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
     assert_eq!(named, tools);
     for row in &rows {
@@ -98,7 +98,7 @@ fn the_readme_names_every_toolset_and_every_level_the_strictest_first() {
     }
     let rows = rows(README, "Choose a level");
     let named: Vec<&str> = rows.iter().map(|row| row[0].trim_matches('`')).collect();
-    assert_eq!(named, Level::ALL.map(Level::as_str));
+    assert_eq!(named, PolicyLevel::ALL.map(PolicyLevel::as_str));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rmcp::model::ReadResourceRequestParams;
 use serde_json::{Value, json};
-use wikijs_gate::audit::Event;
+use wikijs_gate::audit::AuditEvent;
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
@@ -89,7 +89,7 @@ async fn a_pause_stops_the_writes_of_every_server_and_a_resume_lets_them_go_on()
     let told: Vec<(String, String)> = first
         .records()
         .into_iter()
-        .filter(|record| record.event == Event::Pause)
+        .filter(|record| record.event == AuditEvent::Pause)
         .map(|record| {
             assert!(record.actor.unwrap().as_str().starts_with("user:"));
             assert!(record.reason.unwrap().ends_with(REASON));
@@ -131,7 +131,7 @@ async fn a_pause_that_comes_between_the_gates_and_the_sending_stops_the_write() 
     assert_eq!(error["code"], "WRITES_PAUSED", "{error}");
     assert_eq!(error["details"]["reason"], REASON);
     assert_eq!(faulty.mutations(), []);
-    let attempts = |record: &wikijs_gate::audit::Record| record.event == Event::Attempt;
+    let attempts = |record: &wikijs_gate::audit::Record| record.event == AuditEvent::Attempt;
     assert!(!served.records().iter().any(attempts));
 }
 

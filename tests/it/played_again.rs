@@ -15,7 +15,7 @@ use time::format_description::well_known::Rfc3339;
 use wikijs_gate::audit::CallId;
 use wikijs_gate::demo::{DemoOptions, DemoWiki};
 use wikijs_gate::server::http::{Grant, HttpLimits};
-use wikijs_gate::write::Patience;
+use wikijs_gate::write::Timeouts;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup};
@@ -73,7 +73,7 @@ impl Stage {
             .with("WIKI_INDEX", "memory");
         if self.own.is_none() {
             setup = setup.with("WIKI_HTTP_WRITE_TIMEOUT_MS", "30000");
-            setup.patience = Patience::default();
+            setup.patience = Timeouts::default();
         }
         setup
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_gate::audit::Event;
+use wikijs_gate::audit::AuditEvent;
 use wikijs_gate::demo::{DemoWiki, OperationKind};
 
 use crate::harness::{id_of, records, sample_wiki, told};
@@ -746,7 +746,7 @@ async fn a_write_under_way_is_settled_and_recorded_before_the_end() {
             ["preview", "attempt update", "outcome update applied"],
             "{how}"
         );
-        assert_eq!(records.last().unwrap().event, Event::Closed);
+        assert_eq!(records.last().unwrap().event, AuditEvent::Closed);
         let title =
             wiki.with_store(|store| store.page_at("en", "releases/2-4").unwrap().title.clone());
         assert_eq!(title, "Written");
@@ -784,7 +784,7 @@ async fn a_server_ends_at_once_though_a_person_is_being_asked() {
         assert!(end.took < PROMPT, "{how}: {:?}", end.took);
         let records = records(dir.path());
         assert_eq!(told(&records), ["approval"], "{how}");
-        assert_eq!(records.last().unwrap().event, Event::Closed);
+        assert_eq!(records.last().unwrap().event, AuditEvent::Closed);
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use wikijs_gate::demo::PageRow;
-use wikijs_gate::gates::Level;
+use wikijs_gate::gates::PolicyLevel;
 use wikijs_gate::page::Field;
 
 use crate::doors;
@@ -478,10 +478,10 @@ async fn promise_12_one_rule_for_every_door_and_yes_is_no_persons_decision() {
     std::fs::write(&config, RULE).unwrap();
     let config = config.to_str().unwrap();
     for (level, rule) in [
-        (Level::DryRun, ""),
-        (Level::Review, ""),
-        (Level::Person, ""),
-        (Level::Preview, config),
+        (PolicyLevel::DryRun, ""),
+        (PolicyLevel::Review, ""),
+        (PolicyLevel::Person, ""),
+        (PolicyLevel::Preview, config),
     ] {
         let mut work = doors::edited(&wiki, level).await;
         if !rule.is_empty() {
@@ -513,7 +513,7 @@ async fn promise_12_one_rule_for_every_door_and_yes_is_no_persons_decision() {
         assert_eq!(doors::proposals(work.audit.path()), 2);
     }
     // The operator's decision goes beyond a rule and beyond the level, with `--yes` too.
-    let work = doors::edited(&wiki, Level::DryRun).await;
+    let work = doors::edited(&wiki, PolicyLevel::DryRun).await;
     let work = work.with("WIKI_CONFIG", config);
     work.good("push", &["--propose"]).await;
     let applied = ["proposals", "apply", "--all", "--yes"];

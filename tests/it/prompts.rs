@@ -8,7 +8,7 @@ use rmcp::model::{
 use rmcp::service::{ClientLifecycleMode, ServiceError};
 use serde_json::{Map, Value, json};
 use wikijs_gate::server::http::Grant;
-use wikijs_gate::tools::{Registry, Surface, Toolset};
+use wikijs_gate::tools::{Registry, ToolSelection, Toolset};
 
 use crate::harness::{Served, Setup, golden, id_of, sample_wiki};
 use crate::hosted::Names;
@@ -103,7 +103,7 @@ fn calls(text: &str) -> Vec<(String, Map<String, Value>)> {
 #[tokio::test]
 async fn each_call_that_a_prompt_spells_out_is_one_that_its_tool_takes() {
     let served = served().await;
-    let registry = Registry::of(&Surface::of(&[Toolset::Pages, Toolset::Proposals])).unwrap();
+    let registry = Registry::of(&ToolSelection::of(&[Toolset::Pages, Toolset::Proposals])).unwrap();
     for (name, arguments) in EXAMPLES() {
         let text = text(&served, name, arguments).await.unwrap();
         let calls = calls(&text);

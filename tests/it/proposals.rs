@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
-use wikijs_gate::audit::Event;
+use wikijs_gate::audit::AuditEvent;
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::command::{Command, Ended};
@@ -683,7 +683,7 @@ async fn proposals_beyond_the_share_of_their_owner_are_refused_and_leave_no_page
     }
     assert_eq!(kept(&second), before);
     let refused = served.records().into_iter();
-    let refused = refused.filter(|record| record.event == Event::Refusal);
+    let refused = refused.filter(|record| record.event == AuditEvent::Refusal);
     assert_eq!(refused.count(), 2);
     // A small one has room.
     edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
@@ -968,7 +968,7 @@ async fn old_proposals_are_purged_on_record_and_young_ones_stay() {
     let records = next.records();
     let removed: Vec<String> = records
         .iter()
-        .filter(|record| record.event == Event::Purge)
+        .filter(|record| record.event == AuditEvent::Purge)
         .flat_map(|record| record.removed.iter().flatten())
         .map(|head| head.file.clone())
         .collect();

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use time::OffsetDateTime;
-use wikijs_gate::audit::{CallId, Event, LineHash, Record};
+use wikijs_gate::audit::{AuditEvent, CallId, LineHash, Record};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, runs, sample_wiki};
@@ -76,7 +76,9 @@ async fn gone(path: &Path) {
 /// The names of the files that purges on record removed.
 fn removed(served: &Served) -> Vec<String> {
     let records = served.records();
-    let purges = records.iter().filter(|record| record.event == Event::Purge);
+    let purges = records
+        .iter()
+        .filter(|record| record.event == AuditEvent::Purge);
     let mut removed: Vec<String> = purges
         .flat_map(|purge| purge.removed.iter().flatten())
         .map(|head| head.file.clone())

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use wikijs_gate::audit::{CallId, Event, Outcome};
+use wikijs_gate::audit::{AuditEvent, CallId, Outcome};
 
 use crate::faulty_wiki::{Fault, Reach, Reply};
 use crate::harness::{Served, id_of};
@@ -14,12 +14,12 @@ use crate::kill::{CREATE, DELETE, Killed, UPDATE, Write};
 
 impl Killed {
     fn call(&self) -> CallId {
-        self.of(Event::Attempt)[0].call.unwrap()
+        self.of(AuditEvent::Attempt)[0].call.unwrap()
     }
 
     fn outcomes(&self) -> Vec<Outcome> {
         let of_call = |record: &wikijs_gate::audit::Record| record.call == Some(self.call());
-        let mut records = self.of(Event::Outcome);
+        let mut records = self.of(AuditEvent::Outcome);
         records.retain(of_call);
         records.iter().filter_map(|record| record.outcome).collect()
     }
@@ -71,7 +71,7 @@ async fn what_is_open_is_settled_before_the_first_write_goes_out() {
             .unwrap()
     };
     let call = Some(killed.call());
-    assert!(place(Event::Outcome, call, true) < place(Event::Attempt, call, false));
+    assert!(place(AuditEvent::Outcome, call, true) < place(AuditEvent::Attempt, call, false));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -208,7 +208,7 @@ async fn a_new_page_that_is_not_the_promised_one_to_the_letter_is_not_claimed() 
         killed.undo(&served, true).await.unwrap_err()["code"],
         "NOTHING_TO_UNDO"
     );
-    let created = killed.of(Event::Outcome).pop().unwrap();
+    let created = killed.of(AuditEvent::Outcome).pop().unwrap();
     assert_eq!((created.id, created.found), (None, None));
 }
 
@@ -244,7 +244,7 @@ async fn the_command_undo_settles_before_it_looks() {
         .lines()
         .find(|line| line.contains("left open"))
         .unwrap();
-    let attempt = killed.of(Event::Attempt).remove(0);
+    let attempt = killed.of(AuditEvent::Attempt).remove(0);
     assert!(line.contains(&killed.call().to_string()), "{line}");
     assert!(
         line.contains(&format!("page={}", attempt.id.unwrap())),

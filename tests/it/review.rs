@@ -9,7 +9,7 @@ use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
-use wikijs_gate::audit::Event;
+use wikijs_gate::audit::AuditEvent;
 use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::server::http::Grant;
 
@@ -284,7 +284,10 @@ async fn a_person_signs_in_once_looks_and_applies() {
     let queue = browser.open("/review").await;
     assert!(queue.text.contains("Nothing waits"), "{}", queue.text);
     let records = desk.agent.records();
-    let outcome = records.iter().rev().find(|one| one.event == Event::Outcome);
+    let outcome = records
+        .iter()
+        .rev()
+        .find(|one| one.event == AuditEvent::Outcome);
     let tool = outcome.and_then(|one| one.tool.clone());
     assert_eq!(tool.as_deref(), Some("review"));
     desk.program.kill();
@@ -655,7 +658,10 @@ async fn reviewers_over_http_decide_below_their_prefixes_and_agents_nothing() {
     assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
     assert_eq!(content("docs/a"), "The New word.\n");
     let records = agent.records();
-    let outcome = records.iter().rev().find(|one| one.event == Event::Outcome);
+    let outcome = records
+        .iter()
+        .rev()
+        .find(|one| one.event == AuditEvent::Outcome);
     let actor = outcome.and_then(|one| one.actor.clone()).unwrap();
     assert!(
         actor.as_str().starts_with("reviewer:anna/client:"),

@@ -1,12 +1,12 @@
 //! People decide on sets: changes are left out, and what is applied is what was shown.
 
 use serde_json::{Value, json};
-use wikijs_gate::audit::{Client, Event, ProposalId};
+use wikijs_gate::audit::{AuditEvent, Client, ProposalId};
 use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::error::{Code, Failure};
 use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::App;
-use wikijs_gate::write::{Answer, Apply, Asker, Caller, Extent, Plan, Review};
+use wikijs_gate::write::{Apply, Asker, Caller, Extent, Review, WriteAnswer, WriteRequest};
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
@@ -123,7 +123,7 @@ async fn a_person_leaves_a_change_out_and_what_depends_on_it_stays_out() {
     let listed = listed.await.unwrap();
     assert_eq!(listed["proposals"][0]["leftOut"], told["leftOut"]);
     let reason = |record: &&wikijs_gate::audit::Record| {
-        record.event == Event::Proposal && record.decision.as_deref() == Some("applied")
+        record.event == AuditEvent::Proposal && record.decision.as_deref() == Some("applied")
     };
     let records = served.records();
     let decided = records.iter().find(reason).unwrap();
@@ -240,12 +240,12 @@ async fn review(app: &App, id: &str) -> Review {
 }
 
 /// What becomes of a decision that carries the digest of what was shown.
-async fn decide(app: &App, apply: Apply) -> Result<Answer, Failure> {
-    let plan = Plan::Proposal(apply);
+async fn decide(app: &App, apply: Apply) -> Result<WriteAnswer, Failure> {
+    let plan = WriteRequest::Proposal(apply);
     let token = match app.writer.write(person(), plan.clone(), None).await? {
-        Answer::Preview(preview) => preview.confirm,
-        Answer::SetPreview(preview) => preview.confirm,
-        Answer::Applied(_) | Answer::Set(_) => None,
+        WriteAnswer::Preview(preview) => preview.confirm,
+        WriteAnswer::SetPreview(preview) => preview.confirm,
+        WriteAnswer::Applied(_) | WriteAnswer::Set(_) => None,
     };
     let token = token.unwrap().token;
     app.writer.write(person(), plan, Some(token)).await
@@ -315,13 +315,13 @@ async fn a_token_counts_for_what_was_left_out_when_it_was_given() {
         .in_dir_of(&served)
         .app();
     let without = |leave_out: Vec<usize>| {
-        Plan::Proposal(Apply {
+        WriteRequest::Proposal(Apply {
             leave_out,
             ..Apply::all_of(id.parse().unwrap())
         })
     };
     let shown = app.writer.write(person(), without(vec![0]), None).await;
-    let Ok(Answer::SetPreview(shown)) = shown else {
+    let Ok(WriteAnswer::SetPreview(shown)) = shown else {
         panic!("{shown:?}");
     };
     let token = shown.confirm.unwrap().token;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use wikijs_gate::audit::{ClientId, Role};
 use wikijs_gate::server::http::{
-    Grant, KnownClient, LinkSecret, LiveClients, NamedClient, Token, TokensFile,
+    ClientRecord, ClientRegistry, ClientToken, Grant, LinkSecret, NamedClient, TokensFile,
 };
 
 use crate::command::{Command, Ended};
@@ -23,9 +23,9 @@ fn token(names: &Names, arguments: &[&str]) -> Ended {
 }
 
 /// The clients as a server has them that looks at the file once an hour.
-fn clients(names: &Names) -> LiveClients {
+fn clients(names: &Names) -> ClientRegistry {
     let hour = Duration::from_hours(1);
-    LiveClients::open(TokensFile::new(names.path()), hour, hour).unwrap()
+    ClientRegistry::open(TokensFile::new(names.path()), hour, hour).unwrap()
 }
 
 /// The secret of the link that a command showed.
@@ -260,7 +260,7 @@ fn what_is_made_ends_after_90_days_unless_it_is_said_otherwise() {
 async fn each_role_opens_its_own_door_and_is_told_so_at_every_other() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let agent = names.add("agent", Grant::default());
-    let metrics = Token::new().unwrap();
+    let metrics = ClientToken::new().unwrap();
     let watch = NamedClient::with_token("watch", Role::Metrics, &metrics, Grant::default());
     names.file().add(watch.unwrap()).unwrap();
     let secret = reviewer(&names);
@@ -342,7 +342,7 @@ fn a_line_of_an_agent_is_as_it_was_before_there_were_roles() {
 
 #[test]
 fn nothing_that_is_secret_shows_in_what_is_told_of_a_client() {
-    fn shown(client: &KnownClient) -> String {
+    fn shown(client: &ClientRecord) -> String {
         format!("{client:?}")
     }
     let names = Names::new();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_gate::audit::{Event, Outcome, Record};
+use wikijs_gate::audit::{AuditEvent, Outcome, Record};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
@@ -161,7 +161,9 @@ impl Met {
             };
             assert!(is_same, "{fault} at {step}: {word}, on record {outcome:?}");
         }
-        let attempts = records.iter().filter(|one| one.event == Event::Attempt);
+        let attempts = records
+            .iter()
+            .filter(|one| one.event == AuditEvent::Attempt);
         assert_eq!(
             attempts.count(),
             self.faulty.mutations().len(),
@@ -196,7 +198,7 @@ impl Met {
         // Whatever is there goes back: what was sent last first.
         for _ in 0..2 {
             let sets = records(self.dir.path());
-            let sets = sets.iter().filter(|one| one.event == Event::Attempt);
+            let sets = sets.iter().filter(|one| one.event == AuditEvent::Attempt);
             let sets = sets
                 .filter(|one| one.undoes.is_none())
                 .filter_map(|one| one.set);
@@ -381,7 +383,7 @@ async fn ends(step: usize, signal: Option<&str>) -> Met {
     let served = setup(&faulty.address(), &wiki, &dir).serve().await;
     served.app.desk.recovered().await;
     let records = served.records();
-    let sent = records.iter().find(|one| one.event == Event::Attempt);
+    let sent = records.iter().find(|one| one.event == AuditEvent::Attempt);
     let id = sent.and_then(|one| one.set).unwrap();
     let which = json!({ "id": id.to_string() });
     let told = served.call("wikijs_get_change_set", which).await;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_gate::audit::{Event, Outcome, Record};
+use wikijs_gate::audit::{AuditEvent, Outcome, Record};
 use wikijs_gate::demo::{DemoWiki, OperationKind, PageRow};
-use wikijs_gate::write::Patience;
+use wikijs_gate::write::Timeouts;
 
 use crate::command::{Command, Ended};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
@@ -50,7 +50,7 @@ async fn served(address: &str, wiki: &DemoWiki) -> Served {
     served_with(address, wiki, QUICK).await
 }
 
-async fn served_with(address: &str, wiki: &DemoWiki, patience: Patience) -> Served {
+async fn served_with(address: &str, wiki: &DemoWiki, patience: Timeouts) -> Served {
     let mut setup =
         Setup::at(address, &wiki.keys().admin).with("WIKI_TOOLSETS", "pages,undo,drafts");
     setup.patience = patience;
@@ -62,7 +62,7 @@ fn tag(ids: &[i64]) -> Value {
 }
 
 /// The records of one event of the changes: the end of the set itself is none of them.
-fn of(records: &[Record], event: Event) -> Vec<&Record> {
+fn of(records: &[Record], event: AuditEvent) -> Vec<&Record> {
     let is_it = |one: &&Record| one.event == event && one.step.is_some();
     records.iter().filter(is_it).collect()
 }
@@ -104,7 +104,7 @@ async fn many_pages_are_edited_as_one_set_that_is_shown_first() {
     // Each change is a call of its own, on record once before and once after it was sent.
     assert_eq!(mutations(&wiki).len(), 5);
     let records = served.records();
-    for event in [Event::Attempt, Event::Outcome] {
+    for event in [AuditEvent::Attempt, AuditEvent::Outcome] {
         let of_event = of(&records, event);
         assert_eq!(of_event.len(), 5);
         for (record, change) in of_event.iter().zip(done["changes"].as_array().unwrap()) {
@@ -289,7 +289,7 @@ async fn the_first_change_that_fails_stops_the_set_and_what_was_applied_is_taken
     // Three were tried, two went back, the last applied first; each on record under the set.
     assert_eq!(faulty.mutations().len(), 5);
     let records = served.records();
-    let attempts = of(&records, Event::Attempt);
+    let attempts = of(&records, AuditEvent::Attempt);
     let pages: Vec<_> = attempts.iter().map(|record| record.id.unwrap()).collect();
     assert_eq!(pages[3..], [pages[1], pages[0]]);
     let undone: Vec<_> = attempts.iter().map(|record| record.undoes).collect();
@@ -326,14 +326,14 @@ async fn after_an_outcome_that_nobody_knows_nothing_more_is_sent() {
     assert_eq!(tagged(&wiki, "set"), some(&wiki, 2));
     assert_eq!(faulty.mutations().len(), 3);
     let records = served.records();
-    let unknown = of(&records, Event::Outcome);
+    let unknown = of(&records, AuditEvent::Outcome);
     assert_eq!(unknown[2].outcome, Some(Outcome::Unknown));
 }
 
 #[tokio::test]
 async fn a_set_that_takes_long_is_answered_with_how_far_it_is_and_goes_on() {
     let wiki = sample_wiki().await;
-    let patience = Patience {
+    let patience = Timeouts {
         answering: Duration::ZERO,
         ..QUICK
     };
@@ -348,8 +348,8 @@ async fn a_set_that_takes_long_is_answered_with_how_far_it_is_and_goes_on() {
     assert!(sent < 5, "{sent}");
     assert_eq!(tagged(&wiki, "set"), ids[..sent]);
     let records = served.records();
-    assert_eq!(of(&records, Event::Attempt).len(), sent);
-    assert_eq!(of(&records, Event::Outcome).len(), sent);
+    assert_eq!(of(&records, AuditEvent::Attempt).len(), sent);
+    assert_eq!(of(&records, AuditEvent::Outcome).len(), sent);
     // Another server tells what became of it, from the record.
     let setup = Setup::at(&wiki.address(), &wiki.keys().admin);
     let setup = setup.with("WIKI_TOOLSETS", "pages,drafts");
@@ -660,14 +660,17 @@ async fn a_set_that_was_killed_is_settled_by_reading_and_can_be_taken_back_whole
     assert_eq!(faulty.mutations().len(), 3);
     assert_eq!(tagged(&wiki, "set"), ids[..3]);
     let records = served.records();
-    let outcomes: Vec<_> = of(&records, Event::Outcome)
+    let outcomes: Vec<_> = of(&records, AuditEvent::Outcome)
         .into_iter()
         .map(|record| record.outcome.unwrap())
         .collect();
     assert_eq!(outcomes, [Outcome::Applied; 3]);
-    let set = of(&records, Event::Attempt)[0].set.unwrap().to_string();
+    let set = of(&records, AuditEvent::Attempt)[0]
+        .set
+        .unwrap()
+        .to_string();
     // The end of the set is on record, too, and told to whoever asks by its id.
-    let is_end = |one: &&Record| one.event == Event::Outcome && one.set == one.call;
+    let is_end = |one: &&Record| one.event == AuditEvent::Outcome && one.set == one.call;
     let ends: Vec<&Record> = records.iter().filter(is_end).collect();
     assert_eq!(ends.len(), 1);
     assert_eq!(ends[0].decision.as_deref(), Some("interrupted"));
@@ -677,7 +680,7 @@ async fn a_set_that_was_killed_is_settled_by_reading_and_can_be_taken_back_whole
     assert_eq!(told["outcome"], "interrupted", "{told}");
     assert_eq!(told["applied"], 3, "{told}");
     assert!(
-        of(&records, Event::Outcome)
+        of(&records, AuditEvent::Outcome)
             .iter()
             .all(|one| one.set.unwrap().to_string() == set)
     );
@@ -850,7 +853,7 @@ async fn a_change_that_cannot_go_back_stays_and_says_why_in_the_answer_and_on_re
     // The record says it, too, and so does whoever asks later.
     let records = served.records();
     let refusal = records.iter().find(|one| {
-        one.event == Event::Refusal
+        one.event == AuditEvent::Refusal
             && one.undoes.map(|call| call.to_string()).as_deref() == first["callId"].as_str()
     });
     assert_eq!(refusal.unwrap().code.as_deref(), Some("EDIT_CONFLICT"));

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_gate::audit::Event;
+use wikijs_gate::audit::AuditEvent;
 use wikijs_gate::demo::DemoWiki;
 
 use crate::faulty_wiki::FaultyWiki;
@@ -155,8 +155,8 @@ async fn five_servers_with_overlapping_sets_and_single_writes_lose_no_change() {
             .filter(|one| one.event == event && one.step.is_some());
         of_event.count()
     };
-    assert_eq!(count(Event::Attempt), mutations(&wiki).len());
-    assert_eq!(count(Event::Outcome), mutations(&wiki).len());
+    assert_eq!(count(AuditEvent::Attempt), mutations(&wiki).len());
+    assert_eq!(count(AuditEvent::Outcome), mutations(&wiki).len());
 }
 
 /// Two servers of the wiki at an address, on one audit directory.

@@ -21,12 +21,12 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, unbounded_chan
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use wikijs_gate::audit::Record;
-use wikijs_gate::config::{Given, Layers, Settings};
+use wikijs_gate::config::{CommandLineSettings, Layers, Settings};
 use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::gates::SessionId;
 use wikijs_gate::server::http::{Grant, HttpServer};
 use wikijs_gate::server::{App, Handler, Reload, Site, Sites};
-use wikijs_gate::write::Patience;
+use wikijs_gate::write::Timeouts;
 
 use crate::command::Command;
 use crate::docs::generated;
@@ -68,16 +68,16 @@ impl Many {
     pub(crate) async fn start(text: &str) -> Self {
         let dir = Arc::new(TempDir::new().unwrap());
         put(&dir, text);
-        let given = Given {
+        let given = CommandLineSettings {
             config: Some(config(&dir)),
-            ..Given::default()
+            ..CommandLineSettings::default()
         };
         let layers = Layers::load(&given).unwrap();
         let all = Settings::load_every(&layers).unwrap();
         let serve = all[0].serve.clone();
         let of = |settings: Settings| {
             let name = settings.site.clone();
-            Site::new(name, App::new(settings, Patience::default()).unwrap())
+            Site::new(name, App::new(settings, Timeouts::default()).unwrap())
         };
         let all = all.into_iter().map(of).collect();
         let sites = Sites::new(all, layers.default_site().cloned());
@@ -239,14 +239,14 @@ async fn a_gate_closed_at_the_top_closes_the_one_site_of_a_client() {
     let text = |closed: &str| format!("{}{}", with_gate(closed), site("a", &a, ""));
     let dir = Arc::new(TempDir::new().unwrap());
     put(&dir, &text(""));
-    let given = Given {
+    let given = CommandLineSettings {
         config: Some(config(&dir)),
-        ..Given::default()
+        ..CommandLineSettings::default()
     };
     let layers = Layers::load(&given).unwrap();
     let settings = Settings::load(&layers).unwrap();
     let name = settings.site.clone();
-    let one = Site::new(name, App::new(settings, Patience::default()).unwrap());
+    let one = Site::new(name, App::new(settings, Timeouts::default()).unwrap());
     let sites = Sites::new(vec![one], None);
     let (ask, asked) = mpsc::channel(1);
     let reload = Reload::new(given, layers, Arc::clone(&sites), false);

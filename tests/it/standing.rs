@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, SeenRequest};
 use wikijs_gate::error::Failure;
 use wikijs_gate::server::http::HttpLimits;
-use wikijs_gate::tools::{Context, Kind, Registry, Tool};
+use wikijs_gate::tools::{Registry, Tool, ToolContext, ToolKind};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 use crate::hosted::{Caller, Hosted, LIMITS};
@@ -119,11 +119,11 @@ impl Tool for Later {
     const TITLE: &'static str = "A later tool";
     const DESCRIPTION: &'static str = "A tool that was written after all others.";
     const ANSWER: &'static str = "{}";
-    const KIND: Kind = Kind::Read;
+    const KIND: ToolKind = ToolKind::Read;
     type Input = Nothing;
     type Output = Answer;
 
-    async fn run(_context: Context, _input: Nothing) -> Result<Answer, Failure> {
+    async fn run(_context: ToolContext, _input: Nothing) -> Result<Answer, Failure> {
         Ok(Answer { number: 7 })
     }
 }

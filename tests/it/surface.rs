@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rmcp::model::CallToolRequestParams;
-use wikijs_gate::config::{Settings, Source};
+use wikijs_gate::config::{Settings, SettingsSource};
 
 use crate::harness::{Served, Setup};
 
@@ -48,7 +48,9 @@ fn refused(settings: &[(&str, &str)]) -> String {
     ];
     let map: HashMap<_, _> = required.iter().chain(settings).copied().collect();
     let get = |name: &str| map.get(name).map(Into::into);
-    Settings::read(&Source::new(&get)).unwrap_err().to_string()
+    Settings::read(&SettingsSource::new(&get))
+        .unwrap_err()
+        .to_string()
 }
 
 #[tokio::test]

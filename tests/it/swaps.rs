@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_gate::audit::{Event, Outcome, Record};
+use wikijs_gate::audit::{AuditEvent, Outcome, Record};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
@@ -74,7 +74,7 @@ fn temporary(preview: &Value) -> Vec<&str> {
         .collect()
 }
 
-fn steps(records: &[Record], event: Event) -> Vec<(i64, String)> {
+fn steps(records: &[Record], event: AuditEvent) -> Vec<(i64, String)> {
     let of_event = records.iter().filter(|one| one.event == event);
     of_event
         .filter_map(|one| Some((one.id?, one.step.clone()?)))
@@ -110,8 +110,8 @@ async fn two_pages_swap_their_places_and_the_undo_swaps_them_back() {
     let records = served.records();
     let expected = [(a, "aside"), (b, "move"), (a, "move")];
     let expected = expected.map(|(id, step)| (id, step.to_owned()));
-    assert_eq!(steps(&records, Event::Attempt), expected);
-    assert_eq!(steps(&records, Event::Outcome), expected);
+    assert_eq!(steps(&records, AuditEvent::Attempt), expected);
+    assert_eq!(steps(&records, AuditEvent::Outcome), expected);
     let asides = records.iter().filter(|one| one.step.is_some());
     let asides = asides.filter_map(|one| one.aside.as_ref());
     assert!(asides.clone().count() > 0 && asides.clone().all(|path| path.as_str() == aside));
@@ -225,7 +225,11 @@ async fn whichever_step_of_a_swap_fails_all_pages_are_where_they_were() {
         // What was attempted has an outcome.
         let records = served.records();
         let count = |event| steps(&records, event).len();
-        assert_eq!(count(Event::Attempt), count(Event::Outcome), "{step}");
+        assert_eq!(
+            count(AuditEvent::Attempt),
+            count(AuditEvent::Outcome),
+            "{step}"
+        );
     }
 }
 

@@ -6,14 +6,14 @@ use wikijs_gate::audit::entry::chain::{self, Verified};
 use wikijs_gate::audit::{LineHash, Record};
 use wikijs_gate::error::Code;
 use wikijs_gate::page::{
-    DroppedRules, Format, HiddenText, Outline, Reference, SectionMode, Selector, Sheet, TextEdit,
-    apply_edits, apply_patch, dropped_rules, edit_section, escape_hidden, find_section, plain_text,
-    same_css, unified_diff,
+    DroppedRules, HiddenText, Outline, Reference, SectionMode, Selector, SourceFormat, StyleSheet,
+    TextReplacement, apply_edits, apply_patch, dropped_rules, edit_section, escape_hidden,
+    find_section, plain_text, same_css, unified_diff,
 };
 use wikijs_gate::server::mcp::uri;
-use wikijs_gate::tools::{Registry, Surface, Toolset, cursor};
+use wikijs_gate::tools::{Registry, ToolSelection, Toolset, cursor};
 use wikijs_gate::wiki::ListQuery;
-use wikijs_gate::wiki::pages::front_matter::{Known, split};
+use wikijs_gate::wiki::pages::front_matter::{ListedMetadata, split};
 use wikijs_gate::wiki::pages::{editor_view, rendered};
 
 /// Arguments are taken or told as what they are, in words that steer no terminal.
@@ -30,7 +30,7 @@ pub(crate) fn arguments(registry: &Registry, arguments: &Map<String, Value>) {
 
 /// All tools.
 pub(crate) fn registry() -> Registry {
-    Registry::of(&Surface::of(&[Toolset::Pages, Toolset::Undo])).unwrap()
+    Registry::of(&ToolSelection::of(&[Toolset::Pages, Toolset::Undo])).unwrap()
 }
 
 /// A selector names a part of the text, or none; and what is made of the part leaves all
@@ -58,10 +58,10 @@ pub(crate) fn selector(selector: &str, text: &str) {
 /// An outline is of the text: parts within it, in order, none cut through a character.
 pub(crate) fn outline(text: &str) {
     for format in [
-        Format::Markdown,
-        Format::Html,
-        Format::AsciiDoc,
-        Format::Other,
+        SourceFormat::Markdown,
+        SourceFormat::Html,
+        SourceFormat::AsciiDoc,
+        SourceFormat::Other,
     ] {
         let outline = Outline::in_format(text, format);
         let mut before = 0;
@@ -96,7 +96,7 @@ pub(crate) fn patch(before: &str, after: &str, patch: &str) {
         assert!(counts.added + counts.removed > 0);
     }
     let _any = apply_patch(before, patch);
-    let edit = TextEdit {
+    let edit = TextReplacement {
         old_text: patch.to_owned(),
         new_text: after.to_owned(),
     };
@@ -116,7 +116,7 @@ pub(crate) fn css(a: &str, b: &str) {
     assert_eq!(same_css(a, b), same_css(b, a));
     assert_eq!(dropped_rules(a, a), DroppedRules::default());
     let _any = dropped_rules(a, b);
-    let (a, b) = (Sheet::parse(a), Sheet::parse(b));
+    let (a, b) = (StyleSheet::parse(a), StyleSheet::parse(b));
     assert!(a.is_same_but_for_imports(&a));
     assert_eq!(a.is_same_but_for_imports(&b), b.is_same_but_for_imports(&a));
 }
@@ -150,7 +150,7 @@ pub(crate) fn cursor(text: &str) {
 pub(crate) fn views(text: &str) {
     let tags = ["a".to_owned()];
     for content_type in ["markdown", "html", "text"] {
-        let known = Known {
+        let known = ListedMetadata {
             title: "T",
             description: "d",
             content_type,

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_gate::demo::DemoWiki;
-use wikijs_gate::tools::{Kind, Registry, Surface, Toolset};
+use wikijs_gate::tools::{Registry, ToolKind, ToolSelection, Toolset};
 
 use crate::command::{Command, Ended};
 use crate::harness::{Setup, golden, id_of, mutations, records, sample_wiki, told};
@@ -78,7 +78,7 @@ async fn tools_are_listed_and_shown_from_their_definitions() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    let registry = Registry::of(&Surface::of(&Toolset::ALL)).unwrap();
+    let registry = Registry::of(&ToolSelection::of(&Toolset::ALL)).unwrap();
     let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
     assert_eq!(names, tools);
     assert_eq!(wiki.requests().len(), 0);
@@ -143,7 +143,7 @@ async fn a_key_that_can_be_none_is_not_passed_over_in_silence() {
 
 #[tokio::test]
 async fn every_example_does_something() {
-    let registry = Registry::of(&Surface::of(&Toolset::ALL)).unwrap();
+    let registry = Registry::of(&ToolSelection::of(&Toolset::ALL)).unwrap();
     for definition in registry.definitions() {
         let wiki = sample_wiki().await;
         let dir = TempDir::new().unwrap();
@@ -193,7 +193,7 @@ async fn every_example_does_something() {
         assert_eq!(ended.code, 0, "{}", ended.told);
         assert!(ended.stdout.lines().count() > 0, "{}", ended.told);
         let apart = ["wikijs_discard_draft", "wikijs_remember"];
-        let writes = definition.kind != Kind::Read && !apart.contains(&definition.name);
+        let writes = definition.kind != ToolKind::Read && !apart.contains(&definition.name);
         assert_eq!(!mutations(&wiki).is_empty(), writes, "{}", ended.told);
     }
 }

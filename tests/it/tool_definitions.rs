@@ -1,7 +1,7 @@
 //! The ten tools as a client is told of them.
 
 use serde_json::{Value, json};
-use wikijs_gate::tools::{Registry, Surface, Toolset};
+use wikijs_gate::tools::{Registry, ToolSelection, Toolset};
 
 use crate::harness::{Served, Setup};
 
@@ -226,7 +226,7 @@ fn refused(schema: &Value, at: &str, is_input: bool) -> Vec<String> {
 
 #[tokio::test]
 async fn the_schemas_hold_nothing_that_a_client_or_model_refuses() {
-    let registry = Registry::of(&Surface::of(&Toolset::ALL)).unwrap();
+    let registry = Registry::of(&ToolSelection::of(&Toolset::ALL)).unwrap();
     for tool in registry.definitions() {
         let name = tool.name;
         for (schema, is_input) in [(&tool.input, true), (&tool.output, false)] {

@@ -43,7 +43,7 @@ impl<'a> Numbered<'a> {
 }
 
 #[derive(Serialize)]
-struct Written<'a> {
+struct AnchorLine<'a> {
     v: u32,
     time: &'a str,
     wiki: &'a str,
@@ -59,7 +59,7 @@ struct Written<'a> {
 impl NewAnchor<'_> {
     /// The line, without its end.
     pub(in crate::audit) fn line(&self, key: Option<&SigningKey>) -> serde_json::Result<String> {
-        let mut line = serde_json::to_string(&Written {
+        let mut line = serde_json::to_string(&AnchorLine {
             v: VERSION,
             time: self.time,
             wiki: self.wiki,

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
-use super::super::run::lines::{Line, next_line};
+use super::super::run::lines::{LineStatus, next_line};
 use super::super::{AuditLog, FileHead, PublicKey, RunId};
 use super::line::{Anchor, Signed};
 
@@ -61,7 +61,7 @@ pub struct AnchorsRead {
 
 /// How much of a log is anchored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Anchored {
+pub struct AnchorReport {
     /// How many records lie behind what is anchored.
     pub unproven: u64,
     /// The time of the earliest of them.
@@ -116,13 +116,13 @@ impl Reading<'_> {
             number = number.saturating_add(1);
             let text = std::str::from_utf8(&buffer).unwrap_or("-");
             match line {
-                Line::End => return Ok(()),
-                Line::TooLong => {
+                LineStatus::End => return Ok(()),
+                LineStatus::TooLong => {
                     self.wrong(&name, number, AnchorWrong::NotAnAnchor);
                     io::BufRead::skip_until(&mut reader, b'\n')?;
                 }
-                Line::Whole | Line::Rest if text.trim().is_empty() => {}
-                Line::Whole | Line::Rest => self.line(&name, number, text),
+                LineStatus::Whole | LineStatus::Rest if text.trim().is_empty() => {}
+                LineStatus::Whole | LineStatus::Rest => self.line(&name, number, text),
             }
         }
     }

@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 use tokio::sync::Mutex as Turn;
 
 use super::super::disk::fs;
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::entry::record::format_time;
 use super::super::run::heads;
 use super::super::{FileHead, RunId, SigningKey};
@@ -69,7 +69,7 @@ impl std::fmt::Display for AnchorFault {
 #[derive(Debug)]
 pub(in crate::audit) struct Anchors {
     settings: AnchorSettings,
-    pub(in crate::audit) made: Arc<Turn<Made>>,
+    pub(in crate::audit) made: Arc<Turn<AnchorProgress>>,
     pub(in crate::audit) is_due: AtomicBool,
     pub(in crate::audit) is_running: AtomicBool,
     /// What the run found when it began, until the first anchor.
@@ -80,7 +80,7 @@ pub(in crate::audit) struct Anchors {
 
 /// What this run anchored so far.
 #[derive(Debug, Default)]
-pub(in crate::audit) struct Made {
+pub(in crate::audit) struct AnchorProgress {
     run: Option<RunId>,
     seq: u64,
     /// How long each run's file was.
@@ -122,9 +122,9 @@ impl Anchors {
     /// Makes the anchors that are due. Blocks.
     pub(in crate::audit) fn make(
         &self,
-        place: &Place,
+        place: &AuditLayout,
         wiki: &str,
-        made: &mut Made,
+        made: &mut AnchorProgress,
         most: Duration,
     ) -> Result<(), String> {
         if let Some((run, heads)) = lock(&self.begun).take() {
@@ -148,7 +148,7 @@ impl Anchors {
     fn give_all(
         &self,
         wiki: &str,
-        made: &mut Made,
+        made: &mut AnchorProgress,
         run: RunId,
         changed: &[(FileHead, u64)],
         removed: &[FileHead],
@@ -182,7 +182,7 @@ impl Anchors {
     }
 
     /// Keeps what came of a try, for this process and for others.
-    pub(in crate::audit) fn settle(&self, place: &Place, result: &Result<(), String>) {
+    pub(in crate::audit) fn settle(&self, place: &AuditLayout, result: &Result<(), String>) {
         let mut fault = lock(&self.fault);
         match result {
             Ok(()) => {

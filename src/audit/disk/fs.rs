@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use crate::private_files::{self, Owner, may_hand_over};
+use crate::private_files::{self, FileOwner, may_hand_over};
 
 /// Makes a directory and its parents, 0700, synced so that they survive a power cut. An existing
 /// directory keeps its mode.
@@ -69,11 +69,14 @@ pub(in crate::audit) fn is_same_file(path: &Path, file: &File) -> io::Result<boo
 /// reason for a missing right. Root does not count, since it owns the top directories.
 pub(in crate::audit) fn other_owner(path: &Path) -> Option<u32> {
     let own = std::fs::symlink_metadata(path).ok();
-    let of_file = own.as_ref().map(Owner::of).filter(|owner| !owner.is_us());
+    let of_file = own
+        .as_ref()
+        .map(FileOwner::of)
+        .filter(|owner| !owner.is_us());
     let nearest = path
         .ancestors()
         .find_map(|above| std::fs::metadata(above).ok());
-    let of_dir = nearest.as_ref().map(Owner::of);
+    let of_dir = nearest.as_ref().map(FileOwner::of);
     let of_dir = of_dir.filter(|owner| !owner.is_us() && owner.user != 0);
     of_file.or(of_dir).map(|owner| owner.user)
 }
@@ -82,7 +85,7 @@ pub(in crate::audit) fn other_owner(path: &Path) -> Option<u32> {
 /// over.
 fn check_owner(path: &Path) -> io::Result<()> {
     let dir = path.parent().map(std::fs::metadata).transpose()?;
-    match dir.as_ref().map(Owner::of) {
+    match dir.as_ref().map(FileOwner::of) {
         Some(owner) if !owner.is_us() && !may_hand_over() => {
             Err(io::ErrorKind::PermissionDenied.into())
         }

@@ -14,7 +14,7 @@ use flate2::write::GzEncoder;
 
 use super::super::{AuditError, KeptState, RunId};
 use super::fs;
-use super::layout::Place;
+use super::layout::AuditLayout;
 use crate::page::PageState;
 
 /// The largest JSON of a state, in bytes; twice the largest answer that is accepted from a wiki. A
@@ -27,7 +27,10 @@ const WAIT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(1);
 
 /// Keeps a state: completely on the disk before this returns.
-pub(in crate::audit) fn keep(place: &Place, state: &PageState) -> Result<KeptState, AuditError> {
+pub(in crate::audit) fn keep(
+    place: &AuditLayout,
+    state: &PageState,
+) -> Result<KeptState, AuditError> {
     let json = serde_json::to_vec(state).map_err(|_| AuditError::BrokenOff)?;
     if json.len() > MAX_STATE {
         return Err(AuditError::TooLarge);
@@ -58,7 +61,7 @@ pub(in crate::audit) fn keep(place: &Place, state: &PageState) -> Result<KeptSta
 
 /// How many bytes a kept state takes once it is unpacked, by its file; none if there is none. Reading
 /// it back never takes more.
-pub(in crate::audit) fn size(place: &Place, name: KeptState) -> usize {
+pub(in crate::audit) fn size(place: &AuditLayout, name: KeptState) -> usize {
     File::open(place.kept(name)).map_or(0, |mut file| said_size(&mut file).unwrap_or(0))
 }
 
@@ -72,17 +75,20 @@ fn said_size(file: &mut File) -> io::Result<usize> {
 }
 
 /// Whether a kept state is what its name says.
-pub(in crate::audit) fn check(place: &Place, name: KeptState) -> Result<(), AuditError> {
+pub(in crate::audit) fn check(place: &AuditLayout, name: KeptState) -> Result<(), AuditError> {
     unpacked(place, name).map(drop)
 }
 
 /// Reads a kept state back.
-pub(in crate::audit) fn kept(place: &Place, name: KeptState) -> Result<PageState, AuditError> {
+pub(in crate::audit) fn kept(
+    place: &AuditLayout,
+    name: KeptState,
+) -> Result<PageState, AuditError> {
     serde_json::from_slice(&unpacked(place, name)?).map_err(|_| AuditError::Damaged)
 }
 
 /// The JSON of a state, which is what its name says.
-fn unpacked(place: &Place, name: KeptState) -> Result<Vec<u8>, AuditError> {
+fn unpacked(place: &AuditLayout, name: KeptState) -> Result<Vec<u8>, AuditError> {
     let json = unpack(&place.kept(name))?;
     if KeptState::of(&json) == name {
         Ok(json)
@@ -93,7 +99,7 @@ fn unpacked(place: &Place, name: KeptState) -> Result<Vec<u8>, AuditError> {
 
 /// Removes a state, unless it was kept again since then.
 pub(in crate::audit) fn remove(
-    place: &Place,
+    place: &AuditLayout,
     name: KeptState,
     not_since: SystemTime,
 ) -> Result<bool, AuditError> {
@@ -113,7 +119,7 @@ pub(in crate::audit) fn remove(
 
 /// Locks the states: shared, to keep one, or exclusively, to remove one. Nobody holds the lock for
 /// longer than one state takes.
-fn hold(place: &Place, is_shared: bool) -> Result<File, AuditError> {
+fn hold(place: &AuditLayout, is_shared: bool) -> Result<File, AuditError> {
     let path = place.pages_lock();
     let failed = |error: &io::Error| AuditError::at(&path, "lock the kept states", error);
     fs::make_dir(&place.wiki).map_err(|error| failed(&error))?;
@@ -142,7 +148,7 @@ fn touch(path: &Path) -> io::Result<()> {
 }
 
 /// Writes a temporary file and renames it, so that nobody sees half a state.
-fn write(place: &Place, name: KeptState, path: &Path, json: &[u8]) -> Result<(), AuditError> {
+fn write(place: &AuditLayout, name: KeptState, path: &Path, json: &[u8]) -> Result<(), AuditError> {
     let temporary = place.pages().join(format!(".{name}.{}.tmp", RunId::new()?));
     let written = pack(&temporary, json).and_then(|()| std::fs::rename(&temporary, path));
     written.map_err(|error| {

@@ -15,12 +15,12 @@ const MAX_SHOWN: usize = 32;
 
 /// The directory of one wiki's records, and the paths in it.
 #[derive(Debug, Clone)]
-pub(in crate::audit) struct Place {
+pub(in crate::audit) struct AuditLayout {
     /// The directory of this wiki.
     pub(in crate::audit) wiki: PathBuf,
 }
 
-impl Place {
+impl AuditLayout {
     /// Touches nothing on the disk.
     pub(in crate::audit) fn new(root: &Path, wiki_name: &str) -> Self {
         Self {

@@ -22,7 +22,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::super::AuditError;
 use super::blocking::blocking;
 use super::fs;
-use super::layout::Place;
+use super::layout::AuditLayout;
 
 /// How long to wait before the lock is tried again.
 const POLL: Duration = Duration::from_millis(20);
@@ -67,7 +67,7 @@ impl Drop for PassingLock {
 
 /// Takes the lock of a wiki's tree, at least one try of it, or gives up after `wait`.
 pub(in crate::audit) async fn lock_tree(
-    place: &Place,
+    place: &AuditLayout,
     turns: &Arc<Mutex<()>>,
     wait: Duration,
 ) -> Result<TreeLock, AuditError> {
@@ -83,7 +83,7 @@ pub(in crate::audit) async fn lock_tree(
 
 /// Takes the lock of a page, at least one try of it, or gives up after `wait`.
 pub(in crate::audit) async fn lock_page(
-    place: &Place,
+    place: &AuditLayout,
     pages: &Arc<PageLocks>,
     id: i64,
     wait: Duration,
@@ -127,7 +127,7 @@ async fn lock_in_line(path: PathBuf, wait: Duration) -> Result<FileLock, AuditEr
 }
 
 /// Removes the files of turns that no living process holds.
-pub(in crate::audit) fn sweep(place: &Place) -> Result<(), AuditError> {
+pub(in crate::audit) fn sweep(place: &AuditLayout) -> Result<(), AuditError> {
     let directory = place.turns();
     let failed = |error: std::io::Error| AuditError::at(&directory, "tidy the turns", &error);
     for entry in super::fs::entries(&directory).map_err(failed)? {

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
 use super::super::disk::fs;
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::{AuditError, AuditLog, Draft, DraftChange, DraftId, DraftName, DraftOwner};
 use super::draft::VERSION;
 use super::whole_file;
@@ -198,7 +198,7 @@ fn now() -> Date {
 
 /// The held draft; `None` while another call holds it or has just replaced its file.
 fn hold(
-    place: &Place,
+    place: &AuditLayout,
     owner: &DraftOwner,
     name: &DraftName,
     begins: bool,
@@ -226,7 +226,7 @@ fn hold(
 
 /// A new draft without changes; `None` while another call begins one.
 fn begin(
-    place: &Place,
+    place: &AuditLayout,
     owner: &DraftOwner,
     name: &DraftName,
 ) -> Result<Option<PathBuf>, AuditError> {
@@ -263,14 +263,14 @@ fn begin(
 }
 
 /// What the name of a draft's file says.
-struct Named {
+struct DraftFileName {
     path: PathBuf,
     owner: String,
     name: String,
     id: DraftId,
 }
 
-impl Named {
+impl DraftFileName {
     fn of(path: PathBuf) -> Option<Self> {
         let parts = path.file_name()?.to_str()?.strip_suffix(".json")?;
         let mut parts = parts.split('.');
@@ -287,7 +287,7 @@ impl Named {
 
 /// The file of the draft with this name or id.
 fn find(
-    place: &Place,
+    place: &AuditLayout,
     owner: &DraftOwner,
     name: &DraftName,
 ) -> Result<Option<PathBuf>, AuditError> {
@@ -313,7 +313,7 @@ fn find(
 }
 
 /// The files of drafts; removes those that nobody changed for a week.
-fn files(place: &Place) -> Result<Vec<Named>, AuditError> {
+fn files(place: &AuditLayout) -> Result<Vec<DraftFileName>, AuditError> {
     let directory = place.drafts();
     let failed = |error: io::Error| AuditError::at(&directory, "list the drafts", &error);
     let entries = fs::entries(&directory).map_err(failed)?;
@@ -328,7 +328,7 @@ fn files(place: &Place) -> Result<Vec<Named>, AuditError> {
         if has_lain && std::fs::remove_file(entry.path()).is_ok() {
             continue;
         }
-        files.extend(Named::of(entry.path()));
+        files.extend(DraftFileName::of(entry.path()));
     }
     Ok(files)
 }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::super::entry::event::{Entry, Event, Outcome};
+use super::super::entry::event::{AuditEntry, AuditEvent, Outcome};
 use super::proposals::OTHER;
-use crate::notify::{Event as Notice, Notifier};
+use crate::notify::{Notifier, NotifyEvent as Notice};
 
 /// The most sets whose changes are counted at once; a set is forgotten as soon as it is made.
 const MOST_COUNTED: usize = 64;
@@ -29,10 +29,10 @@ impl Notices {
     }
 
     /// What is told of a record, once it is written.
-    pub(in crate::audit) fn of(&self, entry: &Entry) -> Option<Notice> {
+    pub(in crate::audit) fn of(&self, entry: &AuditEntry) -> Option<Notice> {
         let call = || entry.call.to_string();
         match (entry.event, entry.decision.as_deref()) {
-            (Event::Preview, Some(OTHER)) => {
+            (AuditEvent::Preview, Some(OTHER)) => {
                 let set = entry.proposal.clone()?;
                 let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
                 if counted.len() < MOST_COUNTED || counted.contains_key(&set) {
@@ -41,7 +41,7 @@ impl Notices {
                 }
                 None
             }
-            (Event::Proposal, Some("made")) => {
+            (AuditEvent::Proposal, Some("made")) => {
                 let set = entry.proposal.clone()?;
                 let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
                 let others = counted.remove(&set).unwrap_or(0);
@@ -50,17 +50,19 @@ impl Notices {
                     changes: others.saturating_add(1),
                 })
             }
-            (Event::Proposal, Some(decision @ ("applied" | "rejected"))) => Some(Notice::Decided {
-                set: entry.proposal.clone()?,
-                decision: if decision == "applied" {
-                    "applied"
-                } else {
-                    "rejected"
-                },
-                call: call(),
-            }),
+            (AuditEvent::Proposal, Some(decision @ ("applied" | "rejected"))) => {
+                Some(Notice::Decided {
+                    set: entry.proposal.clone()?,
+                    decision: if decision == "applied" {
+                        "applied"
+                    } else {
+                        "rejected"
+                    },
+                    call: call(),
+                })
+            }
             // Of a set, the record of its end speaks for all changes.
-            (Event::Outcome, _) if entry.set.is_none_or(|set| set == entry.call) => {
+            (AuditEvent::Outcome, _) if entry.set.is_none_or(|set| set == entry.call) => {
                 match entry.outcome {
                     Some(Outcome::PartlyApplied) => Some(Notice::PartlyApplied { call: call() }),
                     Some(Outcome::Unknown) => Some(Notice::Unknown { call: call() }),

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::super::AuditLog;
 use super::notices::Notices;
-use crate::notify::{Event as Notice, Notifier};
+use crate::notify::{Notifier, NotifyEvent as Notice};
 
 impl AuditLog {
     /// Has people told of what goes on record from now on.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::disk::blocking::blocking;
 use super::super::disk::fs;
-use super::super::{AuditError, AuditLog, CallId, Pauses, Told};
+use super::super::{AuditError, AuditLog, CallId, PauseInfo, Pauses};
 
 impl AuditLog {
     /// The same log for an operator at a terminal, whose writes no pause stops, so that they can
@@ -19,7 +19,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// If they are not surely paused.
-    pub async fn pause(&self, told: Told) -> Result<(), AuditError> {
+    pub async fn pause(&self, told: PauseInfo) -> Result<(), AuditError> {
         let pauses = self.pauses().clone();
         blocking(move || set(&pauses, &told)).await
     }
@@ -34,7 +34,7 @@ impl AuditLog {
     }
 }
 
-fn set(pauses: &Pauses, told: &Told) -> Result<(), AuditError> {
+fn set(pauses: &Pauses, told: &PauseInfo) -> Result<(), AuditError> {
     let Some(path) = pauses.path() else {
         return Ok(());
     };
@@ -77,13 +77,13 @@ mod tests {
     use std::path::Path;
 
     use super::super::pause_file::{MOST, NAME};
-    use crate::audit::{Actor, AuditError, AuditLog, CallId, Entry, Event};
-    use crate::audit::{Pause, Pauses, Told};
+    use crate::audit::{Actor, AuditEntry, AuditError, AuditEvent, AuditLog, CallId};
+    use crate::audit::{Pause, PauseInfo, Pauses};
 
     type Make<'a> = &'a dyn Fn(&Path);
 
-    fn told() -> Told {
-        Told::now(Actor::user("alice", None), "restoring a backup".to_owned())
+    fn told() -> PauseInfo {
+        PauseInfo::now(Actor::user("alice", None), "restoring a backup".to_owned())
     }
 
     #[tokio::test]
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(found.reason, "restoring a backup");
         let mode = fs::metadata(below.join(NAME)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        let again = Told::now(Actor::user("bob", None), "still at it".to_owned());
+        let again = PauseInfo::now(Actor::user("bob", None), "still at it".to_owned());
         log.pause(again.clone()).await.unwrap();
         assert_eq!(pauses.look(), Some(Pause::Told(again)));
         assert_eq!(fs::read_dir(&below).unwrap().count(), 1);
@@ -144,7 +144,7 @@ mod tests {
     async fn no_attempt_goes_on_record_in_a_pause_but_an_operators() {
         let dir = tempfile::tempdir().unwrap();
         let log = AuditLog::new(dir.path(), "docs");
-        let attempt = || Entry::new(CallId::new().unwrap(), Event::Attempt);
+        let attempt = || AuditEntry::new(CallId::new().unwrap(), AuditEvent::Attempt);
         let _first = log.attempt(attempt()).await.unwrap();
         log.pause(told()).await.unwrap();
         let refused = log.attempt(attempt()).await.map(|_| ());

@@ -44,7 +44,7 @@ impl Eq for Pauses {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pause {
     /// An operator said so.
-    Told(Told),
+    Told(PauseInfo),
     /// The settings file closes a gate, and is not in force yet, for this reason.
     Settings(Arc<str>),
     /// The file cannot be read as a pause, for this reason.
@@ -53,7 +53,7 @@ pub enum Pause {
 
 /// What an operator said of a pause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct PauseInfo {
     /// Since when.
     pub since: Date,
     /// Who paused.
@@ -62,7 +62,7 @@ pub struct Told {
     pub reason: String,
 }
 
-impl Told {
+impl PauseInfo {
     /// A pause from now on.
     #[must_use]
     pub fn now(by: Actor, reason: String) -> Self {
@@ -77,7 +77,7 @@ impl Told {
 impl fmt::Display for Pause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Told(Told { since, by, reason }) => {
+            Self::Told(PauseInfo { since, by, reason }) => {
                 write!(f, "since {} by {}: {reason}", since.as_str(), by.as_str())
             }
             Self::Settings(why) => f.write_str(why),
@@ -115,11 +115,11 @@ impl Pauses {
         let file = self.file.as_deref()?;
         match read(file) {
             Ok(told) => Some(Pause::Told(told)),
-            Err(Unread::Missing) => {
+            Err(PauseReadError::Missing) => {
                 let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
                 held.clone().map(Pause::Settings)
             }
-            Err(Unread::Bad(why)) => Some(Pause::Unreadable(why)),
+            Err(PauseReadError::Bad(why)) => Some(Pause::Unreadable(why)),
         }
     }
 
@@ -129,12 +129,12 @@ impl Pauses {
     }
 }
 
-enum Unread {
+enum PauseReadError {
     Missing,
     Bad(String),
 }
 
-impl From<io::Error> for Unread {
+impl From<io::Error> for PauseReadError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Missing,
@@ -143,13 +143,13 @@ impl From<io::Error> for Unread {
     }
 }
 
-fn read(path: &Path) -> Result<Told, Unread> {
-    let bad = |why: &str| Unread::Bad(why.to_owned());
+fn read(path: &Path) -> Result<PauseInfo, PauseReadError> {
+    let bad = |why: &str| PauseReadError::Bad(why.to_owned());
     let found = match std::fs::symlink_metadata(path) {
         // A process that may not enter the directory cannot record there, so it sends nothing; the
         // log then says why.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return Err(Unread::Missing);
+            return Err(PauseReadError::Missing);
         }
         found => found?,
     };

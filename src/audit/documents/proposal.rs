@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use super::super::entry::record::Stamp;
+use super::super::entry::record::RecordStamp;
 use super::super::{
-    ArgumentDigest, CallId, Client, Entry, Event, KeptState, KeyDigest, ProposalId, Record,
+    ArgumentDigest, AuditEntry, AuditEvent, CallId, Client, KeptState, KeyDigest, ProposalId,
+    Record,
 };
 use crate::change::{Operation, Risk};
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath};
@@ -336,8 +337,8 @@ impl Proposal {
     }
 
     /// The entry of its making.
-    pub(in crate::audit) fn making(&self) -> Entry {
-        Entry {
+    pub(in crate::audit) fn making(&self) -> AuditEntry {
+        AuditEntry {
             decision: Some("made".to_owned()),
             proposal: Some(self.id.to_string()),
             client: Some(self.client.clone()),
@@ -360,13 +361,13 @@ impl Proposal {
             undoes: self.undoes,
             note: self.note.clone().map(String::from),
             warnings: self.warnings.clone(),
-            ..Entry::new(self.call, Event::Proposal)
+            ..AuditEntry::new(self.call, AuditEvent::Proposal)
         }
     }
 
     /// The entry of the making of one of its other changes.
-    fn making_of(&self, one: &ProposedChange) -> Entry {
-        Entry {
+    fn making_of(&self, one: &ProposedChange) -> AuditEntry {
+        AuditEntry {
             operation: Some(one.operation),
             id: one.page,
             locale: Some(one.locale.clone()),
@@ -411,8 +412,8 @@ impl Proposal {
 }
 
 /// The members in which an entry differs from a record.
-fn differing(own: &Entry, made: &Record) -> Vec<&'static str> {
-    let stamp = Stamp {
+fn differing(own: &AuditEntry, made: &Record) -> Vec<&'static str> {
+    let stamp = RecordStamp {
         seq: made.seq,
         time: OffsetDateTime::UNIX_EPOCH,
         run: made.run,

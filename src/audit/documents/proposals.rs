@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use super::super::disk::blocking::blocking;
 use super::super::disk::fs;
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
 use super::super::{
-    AuditError, AuditLog, CallId, Event, Omitted, Outcome, Proposal, ProposalId, ProposalState,
-    Record,
+    AuditError, AuditEvent, AuditLog, CallId, Exclusions, Outcome, Proposal, ProposalId,
+    ProposalState, Record,
 };
 use super::proposal::VERSION;
 use super::whole_file;
@@ -27,13 +27,13 @@ pub(crate) const OTHER: &str = "proposed";
 const POLL: Duration = Duration::from_millis(20);
 
 /// The file of a proposal: its name, and what it says.
-pub(in crate::audit) type Read = (ProposalId, Result<Proposal, AuditError>);
+pub(in crate::audit) type ProposalFile = (ProposalId, Result<Proposal, AuditError>);
 
 /// A proposal that nobody else can decide while this is held.
 #[derive(Debug)]
 #[must_use = "the proposal is held only as long as this lives"]
 pub struct HeldProposal {
-    place: Place,
+    place: AuditLayout,
     proposal: Proposal,
     _file: File,
 }
@@ -191,7 +191,7 @@ impl HeldProposal {
 }
 
 /// The proposals on the disk.
-pub(in crate::audit) fn all(place: &Place) -> Result<Vec<Proposal>, AuditError> {
+pub(in crate::audit) fn all(place: &AuditLayout) -> Result<Vec<Proposal>, AuditError> {
     let mut all = Vec::new();
     for (id, read) in files(place)? {
         match read {
@@ -207,7 +207,7 @@ pub(in crate::audit) fn all(place: &Place) -> Result<Vec<Proposal>, AuditError> 
 }
 
 /// Reads each file with the name of a proposal.
-pub(in crate::audit) fn files(place: &Place) -> Result<Vec<Read>, AuditError> {
+pub(in crate::audit) fn files(place: &AuditLayout) -> Result<Vec<ProposalFile>, AuditError> {
     let directory = place.proposals();
     let failed = |error: io::Error| AuditError::at(&directory, "list the proposals", &error);
     let entries = super::super::disk::fs::entries(&directory).map_err(failed)?;
@@ -231,7 +231,7 @@ pub(in crate::audit) fn files(place: &Place) -> Result<Vec<Read>, AuditError> {
 }
 
 /// Removes a proposal, unless somebody is deciding it; returns whether it is gone.
-pub(in crate::audit) fn remove(place: &Place, id: ProposalId) -> Result<bool, AuditError> {
+pub(in crate::audit) fn remove(place: &AuditLayout, id: ProposalId) -> Result<bool, AuditError> {
     let path = place.proposal(id);
     let removed = File::open(&path).and_then(|file| match file.try_lock() {
         Ok(()) => std::fs::remove_file(&path).map(|()| true),
@@ -246,7 +246,7 @@ pub(in crate::audit) fn remove(place: &Place, id: ProposalId) -> Result<bool, Au
 }
 
 /// The held proposal; `None` while another process holds it or has just replaced its file.
-fn hold(place: Place, id: ProposalId) -> Result<Option<HeldProposal>, AuditError> {
+fn hold(place: AuditLayout, id: ProposalId) -> Result<Option<HeldProposal>, AuditError> {
     let path = place.proposal(id);
     let failed = |error: &io::Error| AuditError::at(&path, "hold a proposal", error);
     let (proposal, file) = read(&path, id)?;
@@ -276,14 +276,14 @@ fn read(path: &Path, id: ProposalId) -> Result<(Proposal, File), AuditError> {
     Ok((proposal, file))
 }
 
-fn write(place: &Place, proposal: &Proposal) -> Result<(), AuditError> {
+fn write(place: &AuditLayout, proposal: &Proposal) -> Result<(), AuditError> {
     let mut json = serde_json::to_vec_pretty(proposal).map_err(|_| AuditError::BrokenOff)?;
     json.push(b'\n');
     whole_file::write(&place.proposal(proposal.id), &json, "write a proposal")
 }
 
 /// The record of each proposal's making, by its id.
-fn makings(place: &Place) -> Result<HashMap<String, Record>, AuditError> {
+fn makings(place: &AuditLayout) -> Result<HashMap<String, Record>, AuditError> {
     let mut made = HashMap::new();
     scan(&runs(place)?, &["\"decision\":\"made\""], |told| {
         let Ok(record) = told.record else { return };
@@ -296,15 +296,15 @@ fn makings(place: &Place) -> Result<HashMap<String, Record>, AuditError> {
 
 /// Whether a record is of a proposal's making.
 pub(in crate::audit) fn is_making(record: &Record) -> bool {
-    record.event == Event::Proposal && record.decision.as_deref() == Some("made")
+    record.event == AuditEvent::Proposal && record.decision.as_deref() == Some("made")
 }
 
 /// Whether a record is of another change of a proposed set.
 pub(in crate::audit) fn is_making_of_other(record: &Record) -> bool {
-    record.event == Event::Preview && record.decision.as_deref() == Some(OTHER)
+    record.event == AuditEvent::Preview && record.decision.as_deref() == Some(OTHER)
 }
 
-fn on_record(place: &Place, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
+fn on_record(place: &AuditLayout, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
     let name = id.to_string();
     let mut found = ProposalOnRecord::default();
     scan(
@@ -318,19 +318,19 @@ fn on_record(place: &Place, id: ProposalId) -> Result<ProposalOnRecord, AuditErr
             match (record.event, record.decision.as_deref()) {
                 _ if is_making(&record) => drop(found.made.get_or_insert(record)),
                 _ if is_making_of_other(&record) => found.others.push(record),
-                (Event::Outcome, _) if record.outcome == Some(Outcome::Applied) => {
+                (AuditEvent::Outcome, _) if record.outcome == Some(Outcome::Applied) => {
                     if record.set.is_some() && record.set == record.call {
                         found.applied_whole = record.call;
-                        let omitted = record.reason.as_deref().and_then(Omitted::read);
+                        let omitted = record.reason.as_deref().and_then(Exclusions::read);
                         found.left_out =
                             omitted.map_or_else(Vec::new, |omitted| omitted.numbers().to_vec());
                     } else if record.set.is_some() {
                         found.applied.push(record);
                     }
                 }
-                (Event::Proposal, Some("rejected")) => found.decided = Some("rejected"),
-                (Event::Proposal, Some("replaced")) => found.decided = Some("replaced"),
-                (Event::Attempt, _) => found.attempts.extend(record.call),
+                (AuditEvent::Proposal, Some("rejected")) => found.decided = Some("rejected"),
+                (AuditEvent::Proposal, Some("replaced")) => found.decided = Some("replaced"),
+                (AuditEvent::Attempt, _) => found.attempts.extend(record.call),
                 _ => {}
             }
         },

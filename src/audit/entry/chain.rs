@@ -13,7 +13,7 @@ use std::io::{self, BufRead};
 use serde::Deserialize;
 
 use super::super::LineHash;
-use super::super::run::lines::{Line, next_line};
+use super::super::run::lines::{LineStatus, next_line};
 
 /// The version of the record format; a reader must not guess at a newer one.
 pub const VERSION: u32 = 1;
@@ -45,12 +45,12 @@ pub struct Verified {
     /// The hash of the last one; [`LineHash::FIRST`] if there is none.
     pub last: LineHash,
     /// How the file ends.
-    pub end: End,
+    pub end: RunFileEnd,
 }
 
 /// How a file of records ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum RunFileEnd {
     /// With `closed`: nothing can be missing after it.
     Closed,
     /// Without `closed`: the run is still active, or was killed, or lines were cut off.
@@ -63,16 +63,16 @@ pub enum End {
 /// The first line that does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {fault}")]
-pub struct Broken {
+pub struct ChainBreak {
     /// The line, from 1.
     pub line: u64,
     /// What is wrong with it.
-    pub fault: Fault,
+    pub fault: ChainFault,
 }
 
 /// What is wrong with a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum ChainFault {
     /// Its hash is wrong.
     #[error("was changed: it does not have its hash")]
     Changed,
@@ -115,7 +115,7 @@ pub enum Fault {
 
 /// The members of a record that the chain needs, in any version.
 #[derive(Deserialize)]
-struct Head {
+struct RecordHead {
     v: u32,
     seq: u64,
     event: String,
@@ -126,7 +126,7 @@ struct Head {
 
 /// A whole line that holds.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::audit) struct Link<'a> {
+pub(in crate::audit) struct ChainLink<'a> {
     /// The line without its end.
     pub(in crate::audit) line: &'a [u8],
     /// The offset in the file after its line end, in bytes.
@@ -142,50 +142,52 @@ pub(in crate::audit) struct Link<'a> {
 ///
 /// # Errors
 /// The first line that was changed, removed, moved or inserted.
-pub fn verify(reader: impl BufRead) -> Result<Verified, Broken> {
+pub fn verify(reader: impl BufRead) -> Result<Verified, ChainBreak> {
     follow(reader, |_| {})
 }
 
 /// Checks a chain, and passes each valid line on.
 pub(in crate::audit) fn follow(
     mut reader: impl BufRead,
-    mut each: impl FnMut(Link<'_>),
-) -> Result<Verified, Broken> {
+    mut each: impl FnMut(ChainLink<'_>),
+) -> Result<Verified, ChainBreak> {
     let mut buffer = Vec::new();
     let mut end = 0_u64;
     let mut form = VERSION;
     let mut chain = Verified {
         records: 0,
         last: LineHash::FIRST,
-        end: End::Open,
+        end: RunFileEnd::Open,
     };
     loop {
         let due = chain.records.saturating_add(1);
-        let broken = |fault| Broken { line: due, fault };
-        let read =
-            next_line(&mut reader, &mut buffer).map_err(|error| broken(Fault::Io(error.kind())))?;
+        let broken = |fault| ChainBreak { line: due, fault };
+        let read = next_line(&mut reader, &mut buffer)
+            .map_err(|error| broken(ChainFault::Io(error.kind())))?;
         match read {
-            Line::End => return Ok(chain),
-            Line::TooLong => return Err(broken(Fault::TooLong)),
-            Line::Rest if chain.end == End::Open && is_beginning(&buffer, form, due) => {
-                chain.end = End::HalfWritten;
+            LineStatus::End => return Ok(chain),
+            LineStatus::TooLong => return Err(broken(ChainFault::TooLong)),
+            LineStatus::Rest
+                if chain.end == RunFileEnd::Open && is_beginning(&buffer, form, due) =>
+            {
+                chain.end = RunFileEnd::HalfWritten;
                 return Ok(chain);
             }
-            Line::Whole | Line::Rest => {}
+            LineStatus::Whole | LineStatus::Rest => {}
         }
         let (link, hash) = read_link(&buffer).map_err(broken)?;
-        if chain.end == End::Closed {
-            return Err(broken(Fault::AfterClosed));
+        if chain.end == RunFileEnd::Closed {
+            return Err(broken(ChainFault::AfterClosed));
         }
         if link.seq > due {
             let fault = look_ahead(reader, &mut buffer, due, link.seq);
             return Err(broken(fault));
         }
         if link.seq < due {
-            return Err(broken(Fault::Repeated { seq: link.seq }));
+            return Err(broken(ChainFault::Repeated { seq: link.seq }));
         }
         if link.prev != chain.last {
-            return Err(broken(Fault::Unlinked));
+            return Err(broken(ChainFault::Unlinked));
         }
         form = link.v;
         chain.records = due;
@@ -193,14 +195,14 @@ pub(in crate::audit) fn follow(
         // At the end of the file the line end may be missing: the record is complete, but its write
         // was broken off.
         chain.end = match read {
-            Line::Rest => End::HalfWritten,
-            _ if link.event == "closed" => End::Closed,
-            _ => End::Open,
+            LineStatus::Rest => RunFileEnd::HalfWritten,
+            _ if link.event == "closed" => RunFileEnd::Closed,
+            _ => RunFileEnd::Open,
         };
-        if read == Line::Whole {
+        if read == LineStatus::Whole {
             let length = u64::try_from(buffer.len()).unwrap_or(u64::MAX);
             end = end.saturating_add(length).saturating_add(1);
-            each(Link {
+            each(ChainLink {
                 line: &buffer,
                 end,
                 hash,
@@ -210,31 +212,34 @@ pub(in crate::audit) fn follow(
     }
 }
 
-fn read_link(line: &[u8]) -> Result<(Head, LineHash), Fault> {
+fn read_link(line: &[u8]) -> Result<(RecordHead, LineHash), ChainFault> {
     let Some((body, hash)) = split(line) else {
         // A record without its hash was changed; text that was never a record is another fault.
         return Err(if line.starts_with(b"{\"v\":") {
-            Fault::Changed
+            ChainFault::Changed
         } else {
-            Fault::NotARecord
+            ChainFault::NotARecord
         });
     };
     if LineHash::of(body) != hash {
-        return Err(Fault::Changed);
+        return Err(ChainFault::Changed);
     }
     serde_json::from_slice(line)
         .map(|link| (link, hash))
-        .map_err(|_| Fault::NotARecord)
+        .map_err(|_| ChainFault::NotARecord)
 }
 
 /// Distinguishes a record that was moved down from a missing one.
-fn look_ahead(mut reader: impl BufRead, buffer: &mut Vec<u8>, due: u64, found: u64) -> Fault {
-    while matches!(next_line(&mut reader, buffer), Ok(Line::Whole | Line::Rest)) {
+fn look_ahead(mut reader: impl BufRead, buffer: &mut Vec<u8>, due: u64, found: u64) -> ChainFault {
+    while matches!(
+        next_line(&mut reader, buffer),
+        Ok(LineStatus::Whole | LineStatus::Rest)
+    ) {
         if read_link(buffer).is_ok_and(|(link, _)| link.seq == due) {
-            return Fault::Reordered { due };
+            return ChainFault::Reordered { due };
         }
     }
-    Fault::Removed {
+    ChainFault::Removed {
         first: due,
         last: found.saturating_sub(1),
     }

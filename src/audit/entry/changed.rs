@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::{AuditError, AuditLog, CallStory, KeptState, Rebuilt};
+use super::super::{AuditError, AuditLog, CallHistory, KeptState, ReconstructedChange};
 use crate::change::{cut, short};
 
 /// What a call changed, in words.
 #[derive(Debug, Default, Serialize)]
-pub struct Changed {
+pub struct ChangeDetails {
     /// Each changed field with its values before and after; the content left out.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub changes: Map<String, Value>,
@@ -20,7 +20,7 @@ pub struct Changed {
     pub notes: Vec<String>,
 }
 
-impl Changed {
+impl ChangeDetails {
     /// About how much room it takes, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -37,17 +37,21 @@ impl Changed {
     ///
     /// # Errors
     /// If the disk cannot be read.
-    pub fn of(log: &AuditLog, call: &CallStory) -> Result<Self, AuditError> {
+    pub fn of(log: &AuditLog, call: &CallHistory) -> Result<Self, AuditError> {
         let gone = |name: KeptState, why: &str| Self {
             notes: vec![format!("the kept state {name} {why}")],
             ..Self::default()
         };
         Ok(match log.rebuilt(call)? {
-            Rebuilt::NeverKept => Self::default(),
-            Rebuilt::Purged(name) => gone(name, "was purged, so what changed is no longer known"),
-            Rebuilt::Missing(name) => gone(name, "is missing, and no purge on record took it"),
-            Rebuilt::Damaged(name) => gone(name, "is not what its name says"),
-            Rebuilt::Change(change) => {
+            ReconstructedChange::NeverKept => Self::default(),
+            ReconstructedChange::Purged(name) => {
+                gone(name, "was purged, so what changed is no longer known")
+            }
+            ReconstructedChange::Missing(name) => {
+                gone(name, "is missing, and no purge on record took it")
+            }
+            ReconstructedChange::Damaged(name) => gone(name, "is not what its name says"),
+            ReconstructedChange::Change(change) => {
                 let mut notes = Vec::new();
                 Self {
                     changes: short(change.values(), &mut notes),

@@ -4,11 +4,11 @@ use std::fmt;
 
 use time::OffsetDateTime;
 
-use super::super::{Actor, CallStory, Client, Event, Outcome, Record};
+use super::super::{Actor, AuditEvent, CallHistory, Client, Outcome, Record};
 
 /// How a call ended, as far as it is on record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Ending {
+pub enum CallOutcome {
     /// The page is as promised.
     Applied,
     /// The page already was as asked for.
@@ -43,7 +43,7 @@ pub enum Ending {
     Purge,
 }
 
-impl Ending {
+impl CallOutcome {
     /// All of them.
     pub const ALL: [Self; 16] = [
         Self::Applied,
@@ -108,13 +108,13 @@ impl Ending {
     }
 }
 
-impl fmt::Display for Ending {
+impl fmt::Display for CallOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl From<Outcome> for Ending {
+impl From<Outcome> for CallOutcome {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Applied => Self::Applied,
@@ -126,28 +126,31 @@ impl From<Outcome> for Ending {
     }
 }
 
-impl CallStory {
+impl CallHistory {
     /// How it ended.
     #[must_use]
-    pub fn ending(&self) -> Ending {
+    pub fn ending(&self) -> CallOutcome {
         if let Some(outcome) = self.outcome() {
             return outcome.into();
         }
         let last = self.records.last();
         match last.map(|record| record.event) {
-            Some(Event::Refusal) => Ending::Refused,
-            Some(Event::Preview) => Ending::Preview,
-            Some(Event::Approval) => Ending::Approval,
-            Some(Event::Proposal) if last.is_some_and(Record::is_rejection) => Ending::Rejected,
-            Some(Event::Proposal) => Ending::Proposal,
-            Some(Event::Pause) => Ending::Pause,
-            Some(Event::Settings) => Ending::Settings,
-            Some(Event::Memory) => Ending::Memory,
-            Some(Event::Delegation) => Ending::Delegation,
-            Some(Event::Purge) => Ending::Purge,
-            Some(Event::Start | Event::Attempt | Event::Outcome | Event::Closed) | None => {
-                Ending::Open
+            Some(AuditEvent::Refusal) => CallOutcome::Refused,
+            Some(AuditEvent::Preview) => CallOutcome::Preview,
+            Some(AuditEvent::Approval) => CallOutcome::Approval,
+            Some(AuditEvent::Proposal) if last.is_some_and(Record::is_rejection) => {
+                CallOutcome::Rejected
             }
+            Some(AuditEvent::Proposal) => CallOutcome::Proposal,
+            Some(AuditEvent::Pause) => CallOutcome::Pause,
+            Some(AuditEvent::Settings) => CallOutcome::Settings,
+            Some(AuditEvent::Memory) => CallOutcome::Memory,
+            Some(AuditEvent::Delegation) => CallOutcome::Delegation,
+            Some(AuditEvent::Purge) => CallOutcome::Purge,
+            Some(
+                AuditEvent::Start | AuditEvent::Attempt | AuditEvent::Outcome | AuditEvent::Closed,
+            )
+            | None => CallOutcome::Open,
         }
     }
 

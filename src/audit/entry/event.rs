@@ -9,7 +9,7 @@ use crate::page::{Date, Field, LineCounts, Locale, PagePath};
 /// The kind of event of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
+pub enum AuditEvent {
     /// A run began; the first record of its file, written by the log itself.
     Start,
     /// A write is about to be sent; written by [`super::super::AuditLog::attempt`] alone.
@@ -38,7 +38,7 @@ pub enum Event {
     Closed,
 }
 
-impl Event {
+impl AuditEvent {
     /// The word for it, on record.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -242,22 +242,22 @@ impl Actor {
 /// into a text. Unreasonably long texts are cut (see [`super::record`]).
 ///
 /// ```
-/// use wikijs_gate::audit::{CallId, Entry, Event};
+/// use wikijs_gate::audit::{CallId, AuditEntry, AuditEvent};
 ///
-/// let entry = Entry {
+/// let entry = AuditEntry {
 ///     tool: Some("wikijs_delete_page".to_owned()),
 ///     id: Some(7),
 ///     gate: Some("enabled".to_owned()),
-///     ..Entry::new(CallId::new()?, Event::Refusal)
+///     ..Entry::new(CallId::new()?, AuditEvent::Refusal)
 /// };
 /// # Ok::<(), wikijs_gate::audit::AuditError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct AuditEntry {
     /// The call that this belongs to; an outcome has its attempt's call, even in a later run.
     pub call: CallId,
     /// The kind of event.
-    pub event: Event,
+    pub event: AuditEvent,
     /// Who called.
     pub client: Option<Client>,
     /// Who acted, if not a client.
@@ -326,10 +326,10 @@ pub struct Entry {
     pub ms: u64,
 }
 
-impl Entry {
+impl AuditEntry {
     /// An entry with only its call and event.
     #[must_use]
-    pub const fn new(call: CallId, event: Event) -> Self {
+    pub const fn new(call: CallId, event: AuditEvent) -> Self {
         Self {
             call,
             event,

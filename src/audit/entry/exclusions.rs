@@ -14,21 +14,21 @@ const CUT: &str = ", …";
 /// The changes of a proposed set that a person left out.
 ///
 /// ```
-/// use wikijs_gate::audit::Omitted;
+/// use wikijs_gate::audit::Exclusions;
 ///
-/// let omitted = Omitted::of(vec![2, 4, 5, 6], 40).unwrap();
+/// let omitted = Exclusions::of(vec![2, 4, 5, 6], 40).unwrap();
 /// assert_eq!(omitted.to_string(), "left out: 4 of 40: 3, 5-7");
-/// assert_eq!(Omitted::read("left out: 4 of 40: 3, 5-7"), Some(omitted));
+/// assert_eq!(Exclusions::read("left out: 4 of 40: 3, 5-7"), Some(omitted));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Omitted {
+pub struct Exclusions {
     /// Their numbers, from 0, in order.
     numbers: Vec<usize>,
     /// How many changes the set has.
     of: usize,
 }
 
-impl Omitted {
+impl Exclusions {
     /// Changes of a set of so many, by their numbers from 0; `None` if these are none.
     #[must_use]
     pub fn of(mut numbers: Vec<usize>, of: usize) -> Option<Self> {
@@ -110,7 +110,7 @@ impl Omitted {
     }
 }
 
-impl fmt::Display for Omitted {
+impl fmt::Display for Exclusions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.numbers.len();
         write!(f, "{BEGINS}{count} of {}: {}", self.of, self.ranges())
@@ -119,30 +119,30 @@ impl fmt::Display for Omitted {
 
 #[cfg(test)]
 mod tests {
-    use super::Omitted;
+    use super::Exclusions;
 
     #[test]
     fn what_a_record_says_is_read_back() {
         for numbers in [vec![0], vec![0, 1, 2], vec![1, 3, 4, 9], vec![9]] {
-            let omitted = Omitted::of(numbers, 10).unwrap();
-            assert_eq!(Omitted::read(&omitted.to_string()), Some(omitted));
+            let omitted = Exclusions::of(numbers, 10).unwrap();
+            assert_eq!(Exclusions::read(&omitted.to_string()), Some(omitted));
         }
-        assert_eq!(Omitted::of(Vec::new(), 10), None);
+        assert_eq!(Exclusions::of(Vec::new(), 10), None);
     }
 
     #[test]
     fn a_long_list_has_room_in_a_record_and_says_that_it_is_cut() {
-        let omitted = Omitted::of((0..1_200).step_by(2).collect(), 1_200).unwrap();
+        let omitted = Exclusions::of((0..1_200).step_by(2).collect(), 1_200).unwrap();
         let told = omitted.to_string();
         assert!(told.len() < 1_024 && told.ends_with(", …"), "{told}");
         assert!(
             told.starts_with("left out: 600 of 1200: 1, 3, 5, "),
             "{told}"
         );
-        let read = Omitted::read(&told).unwrap();
+        let read = Exclusions::read(&told).unwrap();
         assert!(omitted.numbers().starts_with(read.numbers()));
         assert_eq!(
-            (Omitted::count_of(&told), read.of_all()),
+            (Exclusions::count_of(&told), read.of_all()),
             (Some(600), 1_200)
         );
     }
@@ -160,7 +160,7 @@ mod tests {
             "left out: 1 of 99999999999999: 1-99999999999999",
             "by 0123456789abcdef",
         ] {
-            assert_eq!(Omitted::read(reason), None, "{reason}");
+            assert_eq!(Exclusions::read(reason), None, "{reason}");
         }
     }
 }

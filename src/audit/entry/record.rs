@@ -12,8 +12,8 @@ use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 
 use super::super::{
-    Actor, ApprovalId, CallId, Client, Entry, Event, FileHead, KeptState, KeyDigest, LineHash,
-    Outcome, RunId,
+    Actor, ApprovalId, AuditEntry, AuditEvent, CallId, Client, FileHead, KeptState, KeyDigest,
+    LineHash, Outcome, RunId,
 };
 use super::chain;
 use super::chain::VERSION;
@@ -28,7 +28,7 @@ const MAX_WARNINGS: usize = 50;
 /// The longest of any other text, in characters.
 const MAX_SHORT: usize = 256;
 
-/// One record as it is on the disk; see [`Entry`] for what the members mean.
+/// One record as it is on the disk; see [`AuditEntry`] for what the members mean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
@@ -47,7 +47,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
     /// The kind of event.
-    pub event: Event,
+    pub event: AuditEvent,
     /// Who called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Client>,
@@ -167,7 +167,7 @@ pub struct Record {
 
 /// What the log adds to every record.
 #[derive(Debug, Clone)]
-pub(in crate::audit) struct Stamp<'a> {
+pub(in crate::audit) struct RecordStamp<'a> {
     pub(in crate::audit) seq: u64,
     pub(in crate::audit) time: OffsetDateTime,
     pub(in crate::audit) run: RunId,
@@ -256,11 +256,11 @@ impl Record {
     /// Whether a person rejected a proposal.
     #[must_use]
     pub fn is_rejection(&self) -> bool {
-        self.event == Event::Proposal && self.decision.as_deref() == Some("rejected")
+        self.event == AuditEvent::Proposal && self.decision.as_deref() == Some("rejected")
     }
 
     /// A record of the log itself, without an entry.
-    pub(in crate::audit) fn bare(event: Event, stamp: &Stamp<'_>) -> Self {
+    pub(in crate::audit) fn bare(event: AuditEvent, stamp: &RecordStamp<'_>) -> Self {
         Self {
             v: VERSION,
             seq: stamp.seq,
@@ -313,7 +313,7 @@ impl Record {
     }
 
     /// The record of an entry.
-    pub(in crate::audit) fn of(entry: &Entry, stamp: &Stamp<'_>) -> Self {
+    pub(in crate::audit) fn of(entry: &AuditEntry, stamp: &RecordStamp<'_>) -> Self {
         let short = |text: &Option<String>| text.as_deref().map(|text| cut(text, MAX_SHORT));
         let path = |path: &PagePath| PagePath::as_stored(cut(path.as_str(), MAX_LONG));
         let client = |client: &Client| Client {
@@ -371,7 +371,7 @@ impl Record {
                 .take(MAX_WARNINGS)
                 .map(|code| cut(code, MAX_SHORT))
                 .collect(),
-            removed: (entry.event == Event::Purge).then(|| entry.removed.clone()),
+            removed: (entry.event == AuditEvent::Purge).then(|| entry.removed.clone()),
             ms: entry.ms,
             ..Self::bare(entry.event, stamp)
         }

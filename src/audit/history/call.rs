@@ -14,14 +14,14 @@ use std::str::FromStr;
 use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{RunFile, runs, scan};
 use super::super::{
-    AuditError, AuditLog, CallId, Client, Event, KeptState, KeyDigest, Outcome, Record,
+    AuditError, AuditEvent, AuditLog, CallId, Client, KeptState, KeyDigest, Outcome, Record,
 };
-use super::spent_approval::{Confirmed, Spent};
-use super::steps::Steps;
-use super::undo_index::{Clock, Moment, Undone};
+use super::spent_approval::{SpendingCalls, SpentApproval};
+use super::steps::StepOutcomes;
+use super::undo_index::{RecordClock, RecordPosition, UndoIndex};
 use crate::change::Operation;
 use crate::page::PagePath;
 
@@ -36,10 +36,10 @@ const MIN_PREFIX: usize = 4;
 
 /// Selects a call: by its id, the beginning of it, or `last`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallSelector(Wanted);
+pub struct CallSelector(CallSelectorKind);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Wanted {
+enum CallSelectorKind {
     Call(CallId),
     Prefix(String),
     Last,
@@ -52,7 +52,7 @@ pub struct NotASelector;
 
 impl CallSelector {
     /// The newest applied write that is not undone.
-    pub const LAST: Self = Self(Wanted::Last);
+    pub const LAST: Self = Self(CallSelectorKind::Last);
 
     /// Reads what somebody typed.
     ///
@@ -71,11 +71,11 @@ impl CallSelector {
             return Ok(Self::LAST);
         }
         if let Ok(call) = text.parse() {
-            return Ok(Self(Wanted::Call(call)));
+            return Ok(Self(CallSelectorKind::Call(call)));
         }
         let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
         if (MIN_PREFIX..16).contains(&text.len()) && text.chars().all(is_hex) {
-            return Ok(Self(Wanted::Prefix(text.to_owned())));
+            return Ok(Self(CallSelectorKind::Prefix(text.to_owned())));
         }
         Err(NotASelector)
     }
@@ -85,22 +85,22 @@ impl CallSelector {
     /// Whether it is `last`.
     #[must_use]
     pub const fn is_last(&self) -> bool {
-        matches!(self.0, Wanted::Last)
+        matches!(self.0, CallSelectorKind::Last)
     }
 
     /// The call, if it is given by its whole id.
     #[must_use]
     pub const fn named(&self) -> Option<CallId> {
         match self.0 {
-            Wanted::Call(call) => Some(call),
-            Wanted::Prefix(_) | Wanted::Last => None,
+            CallSelectorKind::Call(call) => Some(call),
+            CallSelectorKind::Prefix(_) | CallSelectorKind::Last => None,
         }
     }
 }
 
 impl From<CallId> for CallSelector {
     fn from(call: CallId) -> Self {
-        Self(Wanted::Call(call))
+        Self(CallSelectorKind::Call(call))
     }
 }
 
@@ -114,7 +114,7 @@ impl FromStr for CallSelector {
 
 /// Why there is no story.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StoryError {
+pub enum CallHistoryError {
     /// No record is of such a call.
     #[error("no such call is on record")]
     NotFound,
@@ -136,7 +136,7 @@ pub enum StoryError {
 
 /// All records of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallStory {
+pub struct CallHistory {
     /// The call.
     pub call: CallId,
     /// Its records in all runs, in order of time and, within a run, in the run's own order; the
@@ -154,7 +154,7 @@ pub struct CallStory {
     pub has_unreadable: bool,
 }
 
-impl CallStory {
+impl CallHistory {
     /// The kept state before the write.
     #[must_use]
     pub fn before(&self) -> Option<KeptState> {
@@ -201,7 +201,7 @@ impl CallStory {
     /// [`Outcome::Unknown`].
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
-        let mut steps = Steps::default();
+        let mut steps = StepOutcomes::default();
         self.records.iter().for_each(|record| steps.tell(record));
         steps.outcome().filter(|_| !self.is_cut)
     }
@@ -209,7 +209,7 @@ impl CallStory {
     /// Whether an attempt has no outcome.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        let mut steps = Steps::default();
+        let mut steps = StepOutcomes::default();
         self.records.iter().for_each(|record| steps.tell(record));
         steps.is_open()
     }
@@ -262,17 +262,18 @@ impl CallStory {
     #[must_use]
     pub fn sent(&self) -> Option<OffsetDateTime> {
         let attempts = self.records.iter().rev();
-        let mut attempts = attempts.filter(|record| record.event == Event::Attempt);
+        let mut attempts = attempts.filter(|record| record.event == AuditEvent::Attempt);
         attempts.find_map(Record::instant)
     }
 
     /// What approved the write, if something had to: by the record of its first attempt, of a set by
     /// that of its end.
     #[must_use]
-    pub fn confirmation(&self) -> Option<Confirmed<'_>> {
-        let is_sent = |record: &&Record| matches!(record.event, Event::Attempt | Event::Outcome);
+    pub fn confirmation(&self) -> Option<SpentApproval<'_>> {
+        let is_sent =
+            |record: &&Record| matches!(record.event, AuditEvent::Attempt | AuditEvent::Outcome);
         let mut sent = self.records.iter().filter(is_sent);
-        sent.find_map(Confirmed::read)
+        sent.find_map(SpentApproval::read)
     }
 
     /// The key of the wiki that the call came with.
@@ -289,7 +290,7 @@ impl CallStory {
 
     /// The outcomes, the last first.
     fn outcomes(&self) -> impl Iterator<Item = &Record> {
-        let is_outcome = |record: &&Record| record.event == Event::Outcome;
+        let is_outcome = |record: &&Record| record.event == AuditEvent::Outcome;
         self.records.iter().rev().filter(is_outcome)
     }
 }
@@ -300,7 +301,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// If there is no such call, or several are meant, or the runs cannot be read.
-    pub async fn story(&self, call: &CallSelector) -> Result<CallStory, StoryError> {
+    pub async fn story(&self, call: &CallSelector) -> Result<CallHistory, CallHistoryError> {
         self.story_for(None, call).await
     }
 
@@ -313,7 +314,7 @@ impl AuditLog {
         &self,
         owner: Option<&Client>,
         call: &CallSelector,
-    ) -> Result<CallStory, StoryError> {
+    ) -> Result<CallHistory, CallHistoryError> {
         let (place, call) = (self.place(), call.clone());
         let owner = owner.cloned();
         blocking(move || Ok(story(&place, &call, owner.as_ref()))).await?
@@ -336,17 +337,18 @@ impl AuditLog {
 }
 
 fn last_undo(
-    place: &Place,
+    place: &AuditLayout,
     owner: Option<&Client>,
 ) -> Result<Option<(CallId, Option<OffsetDateTime>)>, AuditError> {
     let runs = runs(place)?;
-    let undone = Undone::read(&runs)?;
-    let mut newest: Option<(Moment, CallId)> = None;
-    let mut clock = Clock::default();
+    let undone = UndoIndex::read(&runs)?;
+    let mut newest: Option<(RecordPosition, CallId)> = None;
+    let mut clock = RecordClock::default();
     scan(&runs, &["\"undoes\""], |told| {
         let Ok(record) = told.record else { return };
         let moment = clock.read(told.index, told.line, &record);
-        let is_applied = record.event == Event::Outcome && record.outcome == Some(Outcome::Applied);
+        let is_applied =
+            record.event == AuditEvent::Outcome && record.outcome == Some(Outcome::Applied);
         // A change of a set is taken back with its set.
         let is_whole = record.set.is_none() || record.set == record.call;
         let call = record.call.filter(|call| !undone.by.contains_key(call));
@@ -358,22 +360,22 @@ fn last_undo(
 }
 
 fn story(
-    place: &Place,
+    place: &AuditLayout,
     selector: &CallSelector,
     owner: Option<&Client>,
-) -> Result<CallStory, StoryError> {
+) -> Result<CallHistory, CallHistoryError> {
     let runs = runs(place)?;
-    let undone = Undone::read(&runs)?;
+    let undone = UndoIndex::read(&runs)?;
     let call = match &selector.0 {
-        Wanted::Call(call) => *call,
-        Wanted::Prefix(prefix) => only(&runs, prefix, owner)?,
-        Wanted::Last => return last(&runs, &undone, owner),
+        CallSelectorKind::Call(call) => *call,
+        CallSelectorKind::Prefix(prefix) => only(&runs, prefix, owner)?,
+        CallSelectorKind::Last => return last(&runs, &undone, owner),
     };
     let story = story_of(&runs, call, &undone)?;
     if story.is_of(owner) {
         Ok(story)
     } else {
-        Err(StoryError::NotFound)
+        Err(CallHistoryError::NotFound)
     }
 }
 
@@ -387,7 +389,11 @@ fn is_of(record: &Record, owner: Option<&Client>) -> bool {
 }
 
 /// The one call that begins like this.
-fn only(runs: &[RunFile], prefix: &str, owner: Option<&Client>) -> Result<CallId, StoryError> {
+fn only(
+    runs: &[RunFile],
+    prefix: &str,
+    owner: Option<&Client>,
+) -> Result<CallId, CallHistoryError> {
     let mut found = BTreeSet::new();
     let mut has_more = false;
     scan(runs, &[&format!("\"{prefix}")], |told| {
@@ -401,21 +407,25 @@ fn only(runs: &[RunFile], prefix: &str, owner: Option<&Client>) -> Result<CallId
     })?;
     let mut found = found.into_iter();
     match (found.next(), found.next()) {
-        (None, _) => Err(StoryError::NotFound),
+        (None, _) => Err(CallHistoryError::NotFound),
         (Some(call), None) => Ok(call),
-        (Some(first), Some(second)) => Err(StoryError::Ambiguous {
+        (Some(first), Some(second)) => Err(CallHistoryError::Ambiguous {
             candidates: [first, second].into_iter().chain(found).collect(),
             has_more,
         }),
     }
 }
 
-fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory, StoryError> {
-    let mut found: Vec<(Moment, Record)> = Vec::new();
+fn story_of(
+    runs: &[RunFile],
+    call: CallId,
+    undone: &UndoIndex,
+) -> Result<CallHistory, CallHistoryError> {
+    let mut found: Vec<(RecordPosition, Record)> = Vec::new();
     let mut has_unreadable = undone.has_unreadable;
     let mut is_cut = false;
-    let mut spent = Spent::default();
-    let mut clock = Clock::default();
+    let mut spent = SpendingCalls::default();
+    let mut clock = RecordClock::default();
     scan(runs, &[&format!("\"{call}\"")], |told| match told.record {
         Ok(record) if spent.read(call, &record) => {}
         Ok(record) if record.call == Some(call) && found.len() < MAX_RECORDS => {
@@ -425,10 +435,10 @@ fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory
         Err(_) => has_unreadable = true,
     })?;
     if found.is_empty() {
-        return Err(StoryError::NotFound);
+        return Err(CallHistoryError::NotFound);
     }
     found.sort_by_key(|(moment, _)| *moment);
-    Ok(CallStory {
+    Ok(CallHistory {
         call,
         records: found.into_iter().map(|(_, record)| record).collect(),
         is_cut,
@@ -440,14 +450,14 @@ fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory
 
 fn last(
     runs: &[RunFile],
-    undone: &Undone,
+    undone: &UndoIndex,
     owner: Option<&Client>,
-) -> Result<CallStory, StoryError> {
+) -> Result<CallHistory, CallHistoryError> {
     let mut passed: HashSet<CallId> = undone.by.keys().copied().collect();
     loop {
         let newest = newest(runs, &passed, owner)?;
         if newest.is_empty() {
-            return Err(StoryError::NoneLeft);
+            return Err(CallHistoryError::NoneLeft);
         }
         for call in newest {
             match story_of(runs, call, undone) {
@@ -455,7 +465,7 @@ fn last(
                     return Ok(story);
                 }
                 // Purged meanwhile, not wholly applied, or another client's.
-                Ok(_) | Err(StoryError::NotFound) => passed.insert(call),
+                Ok(_) | Err(CallHistoryError::NotFound) => passed.insert(call),
                 Err(error) => return Err(error),
             };
         }
@@ -469,9 +479,9 @@ fn newest(
     passed: &HashSet<CallId>,
     owner: Option<&Client>,
 ) -> Result<Vec<CallId>, AuditError> {
-    let mut newest: BTreeMap<Moment, CallId> = BTreeMap::new();
+    let mut newest: BTreeMap<RecordPosition, CallId> = BTreeMap::new();
     let mut undoing: HashSet<CallId> = HashSet::new();
-    let mut clock = Clock::default();
+    let mut clock = RecordClock::default();
     scan(runs, &["\"applied\""], |told| {
         let Ok(record) = told.record else { return };
         let mut moment = clock.read(told.index, told.line, &record);
@@ -489,7 +499,7 @@ fn newest(
             undoing.extend(record.set);
         }
         let is_undo = record.undoes.is_some() || undoing.contains(&call);
-        if record.event != Event::Outcome || !is_applied || is_undo {
+        if record.event != AuditEvent::Outcome || !is_applied || is_undo {
             return;
         }
         // Of several steps the last counts, even if it is in an earlier file.

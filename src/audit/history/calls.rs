@@ -12,10 +12,10 @@ use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditLog, CallId, CallStory, Event, Filter, Record};
+use super::super::{AuditError, AuditEvent, AuditLog, CallFilter, CallHistory, CallId, Record};
 use super::call::MAX_RECORDS;
-use super::steps::Steps;
-use super::undo_index::{Clock, Moment, Undone};
+use super::steps::StepOutcomes;
+use super::undo_index::{RecordClock, RecordPosition, UndoIndex};
 
 /// A call counts as complete after this many more lines of its run.
 const AT_REST: u64 = 4096;
@@ -24,14 +24,14 @@ const AT_REST: u64 = 4096;
 #[derive(Debug)]
 pub struct Latest {
     room: usize,
-    calls: BTreeMap<Key, CallStory>,
+    calls: BTreeMap<CallSortKey, CallHistory>,
     older: u64,
 }
 
 /// The sort key of calls.
-type Key = (Option<OffsetDateTime>, CallId);
+type CallSortKey = (Option<OffsetDateTime>, CallId);
 
-fn key(call: &CallStory) -> Key {
+fn key(call: &CallHistory) -> CallSortKey {
     (call.began(), call.call)
 }
 
@@ -47,7 +47,7 @@ impl Latest {
     }
 
     /// Adds a call; the oldest is dropped if there is no room.
-    pub fn add(&mut self, call: CallStory) {
+    pub fn add(&mut self, call: CallHistory) {
         self.calls.insert(key(&call), call);
         if self.calls.len() > self.room {
             self.calls.pop_first();
@@ -63,7 +63,7 @@ impl Latest {
 
     /// The calls, the newest first.
     #[must_use]
-    pub fn into_calls(self) -> Vec<CallStory> {
+    pub fn into_calls(self) -> Vec<CallHistory> {
         self.calls.into_values().rev().collect()
     }
 }
@@ -74,9 +74,9 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub fn calls(&self, each: impl FnMut(CallStory)) -> Result<u64, AuditError> {
+    pub fn calls(&self, each: impl FnMut(CallHistory)) -> Result<u64, AuditError> {
         let runs = runs(&self.place())?;
-        let undone = Undone::read(&runs)?;
+        let undone = UndoIndex::read(&runs)?;
         let mut gathering = Gathering {
             live: HashMap::new(),
             order: VecDeque::new(),
@@ -84,7 +84,7 @@ impl AuditLog {
             each,
         };
         let mut unreadable = 0_u64;
-        let mut clock = Clock::default();
+        let mut clock = RecordClock::default();
         for (index, run) in runs.iter().enumerate() {
             scan([run], &[], |told| match told.record {
                 Ok(record) => {
@@ -103,7 +103,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn calls_of_set(&self, set: CallId) -> Result<Vec<CallStory>, AuditError> {
+    pub async fn calls_of_set(&self, set: CallId) -> Result<Vec<CallHistory>, AuditError> {
         let log = self.clone();
         blocking(move || {
             let mut calls = Vec::new();
@@ -128,7 +128,7 @@ impl AuditLog {
         client: &str,
         since: OffsetDateTime,
         most: usize,
-    ) -> Result<Option<Vec<CallStory>>, AuditError> {
+    ) -> Result<Option<Vec<CallHistory>>, AuditError> {
         let (log, client) = (self.clone(), client.to_owned());
         blocking(move || {
             let (mut writes, mut has_more) = (Vec::new(), false);
@@ -160,7 +160,7 @@ impl AuditLog {
         &self,
         pages: Vec<i64>,
         after: Option<OffsetDateTime>,
-    ) -> Result<Vec<CallStory>, AuditError> {
+    ) -> Result<Vec<CallHistory>, AuditError> {
         let log = self.clone();
         blocking(move || {
             let mut writes = Vec::new();
@@ -182,8 +182,8 @@ impl AuditLog {
     /// If the runs cannot be read.
     pub fn latest(
         &self,
-        filter: &Filter,
-        before: Option<&CallStory>,
+        filter: &CallFilter,
+        before: Option<&CallHistory>,
         room: usize,
     ) -> Result<(Latest, u64), AuditError> {
         let before = before.map(key);
@@ -201,19 +201,19 @@ struct Gathering<F> {
     live: HashMap<CallId, Live>,
     /// The calls of this run by their lines, oldest first.
     order: VecDeque<(u64, CallId)>,
-    undone: Undone,
+    undone: UndoIndex,
     each: F,
 }
 
 struct Live {
-    records: Vec<(Moment, Record)>,
+    records: Vec<(RecordPosition, Record)>,
     is_cut: bool,
     /// Its last line in this run.
     line: u64,
 }
 
-impl<F: FnMut(CallStory)> Gathering<F> {
-    fn take(&mut self, moment: Moment, record: Record) {
+impl<F: FnMut(CallHistory)> Gathering<F> {
+    fn take(&mut self, moment: RecordPosition, record: Record) {
         let (_, _, line) = moment;
         if let Some(call) = record.call {
             let held = self.live.entry(call).or_insert_with(|| Live {
@@ -260,7 +260,7 @@ impl<F: FnMut(CallStory)> Gathering<F> {
         {
             let mut live = entry.remove();
             live.records.sort_by_key(|(moment, _)| *moment);
-            (self.each)(CallStory {
+            (self.each)(CallHistory {
                 call,
                 records: live.records.into_iter().map(|(_, record)| record).collect(),
                 is_cut: live.is_cut,
@@ -276,12 +276,12 @@ impl Live {
     /// Whether an attempt has no outcome yet, or an outcome no attempt because a run with an
     /// earlier file settled it.
     fn may_go_on(&self) -> bool {
-        let mut steps = Steps::default();
+        let mut steps = StepOutcomes::default();
         let (mut is_attempted, mut is_settled) = (false, false);
         for (_, record) in &self.records {
             steps.tell(record);
-            is_attempted |= record.event == Event::Attempt;
-            is_settled |= record.event == Event::Outcome && record.step.is_some();
+            is_attempted |= record.event == AuditEvent::Attempt;
+            is_settled |= record.event == AuditEvent::Outcome && record.step.is_some();
         }
         steps.is_open() || is_settled && !is_attempted
     }

@@ -7,9 +7,9 @@ use std::time::SystemTime;
 use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditLog, CallId, Event, KeyDigest, Outcome, Record};
+use super::super::{AuditError, AuditEvent, AuditLog, CallId, KeyDigest, Outcome, Record};
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};
 
@@ -76,7 +76,10 @@ impl AuditLog {
     }
 }
 
-fn pages_not_among(place: &Place, there: &HashSet<i64>) -> Result<Vec<PageOnRecord>, AuditError> {
+fn pages_not_among(
+    place: &AuditLayout,
+    there: &HashSet<i64>,
+) -> Result<Vec<PageOnRecord>, AuditError> {
     let mut gone: HashMap<i64, PageOnRecord> = HashMap::new();
     let mut deleted = HashSet::new();
     for run in &runs(place)? {
@@ -137,7 +140,7 @@ fn is_of_page(record: &Record) -> bool {
         record.operation,
         Some(Operation::Create | Operation::Update | Operation::Move | Operation::Delete)
     );
-    of_page && !matches!(record.event, Event::Refusal)
+    of_page && !matches!(record.event, AuditEvent::Refusal)
 }
 
 impl PageOnRecord {
@@ -155,14 +158,14 @@ impl PageOnRecord {
     }
 }
 
-fn deleted_since(place: &Place, since: OffsetDateTime) -> Result<Vec<Deletion>, AuditError> {
+fn deleted_since(place: &AuditLayout, since: OffsetDateTime) -> Result<Vec<Deletion>, AuditError> {
     let mut runs = runs(place)?;
     // A run whose last write was before that time has no later records.
     runs.retain(|run| run.modified >= SystemTime::from(since));
     let mut deletions = Vec::new();
     scan(&runs, &["\"operation\":\"delete\""], |told| {
         let Ok(record) = told.record else { return };
-        let is_deletion = record.event == Event::Outcome
+        let is_deletion = record.event == AuditEvent::Outcome
             && record.operation == Some(Operation::Delete)
             && record.outcome == Some(Outcome::Applied);
         let Some(time) = record

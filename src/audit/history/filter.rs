@@ -2,13 +2,13 @@
 
 use time::OffsetDateTime;
 
-use super::super::{CallStory, Ending};
+use super::super::{CallHistory, CallOutcome};
 use crate::change::Operation;
 use crate::page::Prefix;
 
 /// Selects calls; a field that is `None` selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct CallFilter {
     /// Begun then or later.
     pub since: Option<OffsetDateTime>,
     /// Begun before then.
@@ -29,13 +29,13 @@ pub struct Filter {
     /// Of sets of changes whose ids begin so: the set itself, and its changes.
     pub set: Option<String>,
     /// With this outcome.
-    pub ending: Option<Ending>,
+    pub ending: Option<CallOutcome>,
 }
 
-impl Filter {
+impl CallFilter {
     /// Whether the filter selects a call.
     #[must_use]
-    pub fn takes(&self, call: &CallStory) -> bool {
+    pub fn takes(&self, call: &CallHistory) -> bool {
         let began = call.began();
         let is_in_time = self.since.is_none_or(|since| began >= Some(since))
             && self.until.is_none_or(|until| began < Some(until));
@@ -55,19 +55,19 @@ fn fits<T: PartialEq>(wanted: Option<T>, found: impl FnOnce() -> Option<T>) -> b
     wanted.is_none_or(|wanted| found() == Some(wanted))
 }
 
-fn is_by(call: &CallStory, name: &str) -> bool {
+fn is_by(call: &CallHistory, name: &str) -> bool {
     let clients = [call.client(), call.proposer()];
     let mut clients = clients.into_iter().flatten();
     clients.any(|client| client.is_called(name))
         || call.actor().is_some_and(|actor| actor.is_called(name))
 }
 
-fn is_of_set(call: &CallStory, beginning: &str) -> bool {
+fn is_of_set(call: &CallHistory, beginning: &str) -> bool {
     call.set()
         .is_some_and(|set| set.to_string().starts_with(beginning))
 }
 
-fn is_tool(call: &CallStory, wanted: &str) -> bool {
+fn is_tool(call: &CallHistory, wanted: &str) -> bool {
     call.latest(|record| record.tool.as_deref())
         .is_some_and(|tool| {
             // A recipe stands before the tool that it calls.
@@ -76,7 +76,7 @@ fn is_tool(call: &CallStory, wanted: &str) -> bool {
         })
 }
 
-fn is_below(call: &CallStory, prefix: &Prefix) -> bool {
+fn is_below(call: &CallHistory, prefix: &Prefix) -> bool {
     call.records.iter().any(|record| {
         let locale = record.locale.as_ref();
         let paths = [

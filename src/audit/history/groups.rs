@@ -8,10 +8,10 @@ use time::OffsetDateTime;
 use super::super::documents::proposals::{is_making, is_making_of_other};
 use super::super::run::reader::{runs, scan};
 use super::super::{
-    ApprovalId, AuditError, AuditLog, CallId, CallStory, Ending, Event, Filter, Omitted,
-    ProposalId, Record,
+    ApprovalId, AuditError, AuditEvent, AuditLog, CallFilter, CallHistory, CallId, CallOutcome,
+    Exclusions, ProposalId, Record,
 };
-use super::spent_approval::Spent;
+use super::spent_approval::SpendingCalls;
 
 /// The most groups that are told apart; of more the oldest are only counted.
 const MOST_GROUPS: usize = 100_000;
@@ -31,7 +31,7 @@ pub enum GroupId {
 
 /// Whether somebody may see a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum CallVisibility {
     /// They may.
     Yes,
     /// They may not.
@@ -42,7 +42,7 @@ pub enum Seen {
 
 /// How much of the groups is given.
 #[derive(Debug, Clone, Copy)]
-pub struct Room {
+pub struct GroupLimits {
     /// The most groups.
     pub groups: usize,
     /// The most changes of a set; all are counted.
@@ -53,9 +53,9 @@ pub struct Room {
 #[derive(Debug, Clone, Default)]
 pub struct CallGroup {
     /// Its calls, the newest first, without the changes of a set.
-    pub calls: Vec<CallStory>,
+    pub calls: Vec<CallHistory>,
     /// The changes of a set in the order in which they were sent, as far as there was room.
-    pub changes: Vec<CallStory>,
+    pub changes: Vec<CallHistory>,
     /// How many changes there are.
     pub of_changes: usize,
     /// The lines that they add and remove, all of them together.
@@ -76,9 +76,10 @@ pub struct LeftOutOfGroup {
 impl CallGroup {
     /// The call that tells what became of it: the newest that wrote or rejected, else the newest.
     #[must_use]
-    pub fn head(&self) -> Option<&CallStory> {
-        let decides = |call: &&CallStory| {
-            call.outcome().is_some() || matches!(call.ending(), Ending::Rejected | Ending::Open)
+    pub fn head(&self) -> Option<&CallHistory> {
+        let decides = |call: &&CallHistory| {
+            call.outcome().is_some()
+                || matches!(call.ending(), CallOutcome::Rejected | CallOutcome::Open)
         };
         self.calls
             .iter()
@@ -96,7 +97,7 @@ impl CallGroup {
         }
         let head = self.head();
         let is_shown =
-            |record: &&Record| record.event == Event::Preview && !is_making_of_other(record);
+            |record: &&Record| record.event == AuditEvent::Preview && !is_making_of_other(record);
         let shown = { self.calls.iter().flat_map(|call| &call.records) }.find(is_shown);
         let shown = shown.filter(|_| head.is_none_or(|head| head.outcome().is_none()));
         let last = || head.and_then(|call| call.records.last());
@@ -115,7 +116,7 @@ impl CallGroup {
             })
             .filter_map(|record| record.reason.as_deref());
         let (omitted, count) = reasons
-            .find_map(|reason| Some((Omitted::read(reason)?, Omitted::count_of(reason)?)))?;
+            .find_map(|reason| Some((Exclusions::read(reason)?, Exclusions::count_of(reason)?)))?;
         let making = self.making();
         let named = omitted.numbers().iter();
         let records = named.filter_map(|number| making.get(*number).map(|one| (*one).clone()));
@@ -147,13 +148,13 @@ impl CallGroup {
     }
 
     /// Leaves only these of its changes, with their lines.
-    pub fn keep_changes(&mut self, changes: Vec<CallStory>) {
+    pub fn keep_changes(&mut self, changes: Vec<CallHistory>) {
         self.lines = changes.iter().fold((0, 0), add_call);
         (self.of_changes, self.changes) = (changes.len(), changes);
     }
 
     /// All its calls.
-    pub fn all(&self) -> impl Iterator<Item = &CallStory> {
+    pub fn all(&self) -> impl Iterator<Item = &CallHistory> {
         self.calls.iter().chain(&self.changes)
     }
 
@@ -176,38 +177,38 @@ pub struct Groups {
     pub unreadable: u64,
 }
 
-type Key = (Option<OffsetDateTime>, CallId);
+type GroupSortKey = (Option<OffsetDateTime>, CallId);
 
-fn key(call: &CallStory) -> Key {
+fn key(call: &CallHistory) -> GroupSortKey {
     (call.began(), call.call)
 }
 
 /// What was learnt of all calls in one reading.
 #[derive(Debug, Default)]
-pub struct Survey {
+pub struct GroupSurvey {
     /// The groups with a call that was taken, and the newest such call.
-    taken: HashMap<GroupId, Key>,
+    taken: HashMap<GroupId, GroupSortKey>,
     /// The group that another one is part of.
     same: HashMap<GroupId, GroupId>,
     /// Sets of which a change may be seen, and of which one may not.
     shown: HashSet<CallId>,
     hidden: HashSet<CallId>,
     /// The same for sets that may be seen only as their changes.
-    doubtful: HashMap<GroupId, Key>,
+    doubtful: HashMap<GroupId, GroupSortKey>,
     dropped: usize,
 }
 
-impl Survey {
+impl GroupSurvey {
     /// Learns of a call, which the filter took or not.
-    pub fn tell(&mut self, call: &CallStory, seen: Seen, is_taken: bool) {
+    pub fn tell(&mut self, call: &CallHistory, seen: CallVisibility, is_taken: bool) {
         let group = own_group(call);
         if let (Some(set), false) = (call.set(), call.is_set()) {
             match seen {
-                Seen::Yes => self.shown.insert(set),
-                Seen::No | Seen::AsItsChanges => self.hidden.insert(set),
+                CallVisibility::Yes => self.shown.insert(set),
+                CallVisibility::No | CallVisibility::AsItsChanges => self.hidden.insert(set),
             };
         }
-        if seen == Seen::No {
+        if seen == CallVisibility::No {
             return;
         }
         if let (Some(set), Some(proposal)) = (call.set(), proposal(call)) {
@@ -217,8 +218,8 @@ impl Survey {
         self.tell_set(call, group);
         if is_taken {
             let groups = match seen {
-                Seen::AsItsChanges => &mut self.doubtful,
-                Seen::Yes | Seen::No => &mut self.taken,
+                CallVisibility::AsItsChanges => &mut self.doubtful,
+                CallVisibility::Yes | CallVisibility::No => &mut self.taken,
             };
             let newest = groups.entry(group).or_insert_with(|| key(call));
             *newest = key(call).max(*newest);
@@ -230,7 +231,7 @@ impl Survey {
 
     /// A set that was shown, or about which a person was asked, and the set that spent this
     /// approval are one group.
-    fn tell_set(&mut self, call: &CallStory, group: GroupId) {
+    fn tell_set(&mut self, call: &CallHistory, group: GroupId) {
         let GroupId::Set(written) = group else {
             return;
         };
@@ -244,7 +245,7 @@ impl Survey {
 
     /// The group of a call.
     #[must_use]
-    pub fn group_of(&self, call: &CallStory) -> GroupId {
+    pub fn group_of(&self, call: &CallHistory) -> GroupId {
         self.resolved(own_group(call))
     }
 
@@ -267,11 +268,11 @@ impl Survey {
     }
 
     /// Whether a call may be seen, now that all calls are known.
-    fn admits(&self, call: &CallStory, seen: Seen) -> bool {
+    fn admits(&self, call: &CallHistory, seen: CallVisibility) -> bool {
         match seen {
-            Seen::Yes => true,
-            Seen::No => false,
-            Seen::AsItsChanges => self.admits_doubtful(own_group(call)),
+            CallVisibility::Yes => true,
+            CallVisibility::No => false,
+            CallVisibility::AsItsChanges => self.admits_doubtful(own_group(call)),
         }
     }
 
@@ -293,8 +294,12 @@ impl Survey {
     }
 
     /// The newest groups begun before a call, and how many older ones there are.
-    fn newest(&self, before: Option<Key>, room: usize) -> (BTreeSet<(Key, GroupId)>, usize) {
-        let mut keys: HashMap<GroupId, Key> = HashMap::new();
+    fn newest(
+        &self,
+        before: Option<GroupSortKey>,
+        room: usize,
+    ) -> (BTreeSet<(GroupSortKey, GroupId)>, usize) {
+        let mut keys: HashMap<GroupId, GroupSortKey> = HashMap::new();
         let admitted = self.doubtful.iter();
         let admitted = admitted.filter(|(group, _)| self.admits_doubtful(**group));
         for (group, newest) in self.taken.iter().chain(admitted) {
@@ -313,8 +318,8 @@ impl Survey {
 }
 
 /// Drops the older half; how many those are.
-fn drop_oldest(groups: &mut HashMap<GroupId, Key>) -> usize {
-    let mut keys: Vec<Key> = groups.values().copied().collect();
+fn drop_oldest(groups: &mut HashMap<GroupId, GroupSortKey>) -> usize {
+    let mut keys: Vec<GroupSortKey> = groups.values().copied().collect();
     keys.sort_unstable();
     let Some(middle) = keys.get(keys.len() / 2).copied() else {
         return 0;
@@ -331,11 +336,11 @@ fn add((added, removed): (u64, u64), record: &Record) -> (u64, u64) {
     )
 }
 
-fn add_call(sum: (u64, u64), call: &CallStory) -> (u64, u64) {
+fn add_call(sum: (u64, u64), call: &CallHistory) -> (u64, u64) {
     call.records.last().map_or(sum, |record| add(sum, record))
 }
 
-fn own_group(call: &CallStory) -> GroupId {
+fn own_group(call: &CallHistory) -> GroupId {
     match (proposal(call), call.set()) {
         (Some(proposal), _) => GroupId::Proposal(proposal),
         (None, Some(set)) => GroupId::Set(set),
@@ -343,12 +348,12 @@ fn own_group(call: &CallStory) -> GroupId {
     }
 }
 
-fn proposal(call: &CallStory) -> Option<ProposalId> {
+fn proposal(call: &CallHistory) -> Option<ProposalId> {
     call.latest(|record| record.proposal.as_deref()?.parse().ok())
 }
 
 /// Who may see a call.
-type Admits<'a> = &'a dyn Fn(&CallStory) -> Seen;
+type Admits<'a> = &'a dyn Fn(&CallHistory) -> CallVisibility;
 
 impl AuditLog {
     /// The newest groups with a call that a filter takes, begun before another call if one is given,
@@ -359,15 +364,15 @@ impl AuditLog {
     /// If the runs cannot be read.
     pub fn groups(
         &self,
-        (filter, before): (&Filter, Option<&CallStory>),
+        (filter, before): (&CallFilter, Option<&CallHistory>),
         admits: Admits<'_>,
-        room: Room,
-        mut each: impl FnMut(&CallStory),
+        room: GroupLimits,
+        mut each: impl FnMut(&CallHistory),
     ) -> Result<Groups, AuditError> {
-        let mut survey = Survey::default();
+        let mut survey = GroupSurvey::default();
         let unreadable = self.calls(|call| {
             let seen = admits(&call);
-            let is_taken = seen != Seen::No && filter.takes(&call);
+            let is_taken = seen != CallVisibility::No && filter.takes(&call);
             survey.tell(&call, seen, is_taken);
             if is_taken {
                 each(&call);
@@ -400,7 +405,7 @@ impl AuditLog {
         admits: Admits<'_>,
         changes: usize,
     ) -> Result<Option<CallGroup>, AuditError> {
-        let mut survey = Survey::default();
+        let mut survey = GroupSurvey::default();
         let mut found = None;
         self.calls(|call| {
             let seen = admits(&call);
@@ -410,7 +415,7 @@ impl AuditLog {
             let is_it = call.call.to_string() == named
                 || set.as_deref() == Some(named)
                 || proposal == Some(named);
-            if is_it && seen != Seen::No {
+            if is_it && seen != CallVisibility::No {
                 found = Some(own_group(&call));
             }
         })?;
@@ -431,11 +436,11 @@ impl AuditLog {
 }
 
 /// Fills in which calls spent the approvals of these calls.
-fn fill_spent(log: &AuditLog, calls: &mut [CallStory]) -> Result<(), AuditError> {
+fn fill_spent(log: &AuditLog, calls: &mut [CallHistory]) -> Result<(), AuditError> {
     scan(&runs(&log.place())?, &["\"confirms\""], |told| {
         let Ok(record) = told.record else { return };
         for call in &mut *calls {
-            let mut spent = Spent(std::mem::take(&mut call.spent_by));
+            let mut spent = SpendingCalls(std::mem::take(&mut call.spent_by));
             spent.read(call.call, &record);
             call.spent_by = spent.0;
         }
@@ -446,11 +451,11 @@ fn fill_spent(log: &AuditLog, calls: &mut [CallStory]) -> Result<(), AuditError>
 impl Groups {
     /// Makes groups of all of these calls.
     #[must_use]
-    pub fn of(survey: &Survey, calls: Vec<CallStory>) -> Vec<CallGroup> {
+    pub fn of(survey: &GroupSurvey, calls: Vec<CallHistory>) -> Vec<CallGroup> {
         let ids: Vec<GroupId> = calls.iter().map(|call| survey.group_of(call)).collect();
         let mut gathered = Gathered::of(ids.into_iter(), usize::MAX);
         for call in calls {
-            gathered.take(survey, call, Seen::Yes);
+            gathered.take(survey, call, CallVisibility::Yes);
         }
         gathered.in_order()
     }
@@ -470,7 +475,7 @@ impl Gathered {
         }
     }
 
-    fn take(&mut self, survey: &Survey, mut call: CallStory, seen: Seen) {
+    fn take(&mut self, survey: &GroupSurvey, mut call: CallHistory, seen: CallVisibility) {
         let Some(group) = self.groups.get_mut(&survey.group_of(&call)) else {
             return;
         };
@@ -520,11 +525,13 @@ mod tests {
     use time::{Duration, OffsetDateTime};
 
     use super::super::super::testing::Script;
-    use super::super::super::{AuditLog, CallId, Client, Entry, Event, Filter, Outcome};
-    use super::{GroupId, Room, Seen, Survey};
+    use super::super::super::{
+        AuditEntry, AuditEvent, AuditLog, CallFilter, CallId, Client, Outcome,
+    };
+    use super::{CallVisibility, GroupId, GroupLimits, GroupSurvey};
     use crate::page::{Locale, PagePath};
 
-    const ROOM: Room = Room {
+    const ROOM: GroupLimits = GroupLimits {
         groups: 10,
         changes: 2,
     };
@@ -533,8 +540,8 @@ mod tests {
         format!("{number:016x}").parse().unwrap()
     }
 
-    fn entry(number: u8, event: Event, set: Option<u8>, path: Option<&str>) -> Entry {
-        Entry {
+    fn entry(number: u8, event: AuditEvent, set: Option<u8>, path: Option<&str>) -> AuditEntry {
+        AuditEntry {
             client: Some(Client {
                 name: "agent".to_owned(),
                 ..Client::default()
@@ -544,8 +551,8 @@ mod tests {
             confirms: set.filter(|set| *set == 2).map(|_| call(1).into()),
             locale: path.map(|_| Locale::as_stored("en")),
             path: path.map(PagePath::as_stored),
-            outcome: (event == Event::Outcome).then_some(Outcome::Applied),
-            ..Entry::new(call(number), event)
+            outcome: (event == AuditEvent::Outcome).then_some(Outcome::Applied),
+            ..AuditEntry::new(call(number), event)
         }
     }
 
@@ -555,14 +562,20 @@ mod tests {
             datetime!(2030-01-02 09:00 UTC) + Duration::seconds(second)
         };
         let mut run = Script::begin(dir, at(0), Vec::new());
-        run.entry(at(1), &entry(1, Event::Preview, Some(1), None));
+        run.entry(at(1), &entry(1, AuditEvent::Preview, Some(1), None));
         for (number, path) in [(3, "docs/a"), (4, "docs/b"), (5, "team/c")] {
             let time = at(i64::from(number));
-            run.entry(time, &entry(number, Event::Attempt, Some(2), Some(path)));
-            run.entry(time, &entry(number, Event::Outcome, Some(2), Some(path)));
+            run.entry(
+                time,
+                &entry(number, AuditEvent::Attempt, Some(2), Some(path)),
+            );
+            run.entry(
+                time,
+                &entry(number, AuditEvent::Outcome, Some(2), Some(path)),
+            );
         }
-        run.entry(at(6), &entry(2, Event::Outcome, Some(2), None));
-        run.entry(at(7), &entry(9, Event::Refusal, None, Some("docs/z")));
+        run.entry(at(6), &entry(2, AuditEvent::Outcome, Some(2), None));
+        run.entry(at(7), &entry(9, AuditEvent::Refusal, None, Some("docs/z")));
         run.close(at(8));
         AuditLog::new(dir, "docs")
     }
@@ -571,10 +584,10 @@ mod tests {
     fn a_set_with_its_preview_and_its_changes_is_one_group() {
         let dir = tempfile::tempdir().unwrap();
         let log = log(dir.path());
-        let all = |_: &super::CallStory| Seen::Yes;
+        let all = |_: &super::CallHistory| CallVisibility::Yes;
         let mut taken = 0;
         let found = log
-            .groups((&Filter::default(), None), &all, ROOM, |_| taken += 1)
+            .groups((&CallFilter::default(), None), &all, ROOM, |_| taken += 1)
             .unwrap();
         assert_eq!((found.groups.len(), found.older, taken), (2, 0, 6));
         let set = &found.groups[1];
@@ -583,14 +596,14 @@ mod tests {
         assert_eq!((set.changes.len(), set.of_changes), (2, 3));
         assert_eq!(set.head().unwrap().call, call(2));
         // One page after the other, each group once.
-        let room = Room { groups: 1, ..ROOM };
+        let room = GroupLimits { groups: 1, ..ROOM };
         let first = log
-            .groups((&Filter::default(), None), &all, room, |_| {})
+            .groups((&CallFilter::default(), None), &all, room, |_| {})
             .unwrap();
         assert_eq!((first.older, first.next), (1, Some(call(9))));
         let before = first.groups[0].calls[0].clone();
         let second = log
-            .groups((&Filter::default(), Some(&before)), &all, room, |_| {})
+            .groups((&CallFilter::default(), Some(&before)), &all, room, |_| {})
             .unwrap();
         assert_eq!(second.groups[0].head().unwrap().call, call(2));
         assert_eq!(second.next, None);
@@ -604,15 +617,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let log = log(dir.path());
         let below = |prefix: &'static str| {
-            move |call: &super::CallStory| match call.place() {
-                None => Seen::AsItsChanges,
-                Some(path) if path.as_str().starts_with(prefix) => Seen::Yes,
-                Some(_) => Seen::No,
+            move |call: &super::CallHistory| match call.place() {
+                None => CallVisibility::AsItsChanges,
+                Some(path) if path.as_str().starts_with(prefix) => CallVisibility::Yes,
+                Some(_) => CallVisibility::No,
             }
         };
         let docs = below("docs");
         let found = log
-            .groups((&Filter::default(), None), &docs, ROOM, |_| {})
+            .groups((&CallFilter::default(), None), &docs, ROOM, |_| {})
             .unwrap();
         let set = &found.groups[1];
         assert!(set.calls.is_empty());
@@ -621,7 +634,7 @@ mod tests {
         assert_eq!(set.of_changes, 2);
         let everything = below("");
         let found = log
-            .groups((&Filter::default(), None), &everything, ROOM, |_| {})
+            .groups((&CallFilter::default(), None), &everything, ROOM, |_| {})
             .unwrap();
         assert_eq!(found.groups[1].calls.len(), 2);
         assert!(
@@ -637,17 +650,23 @@ mod tests {
         let mut run = Script::begin(dir.path(), at(0), Vec::new());
         // The same client shows the same twice, and confirms the first.
         for number in [1, 7] {
-            run.entry(at(1), &entry(number, Event::Preview, Some(number), None));
+            run.entry(
+                at(1),
+                &entry(number, AuditEvent::Preview, Some(number), None),
+            );
         }
-        run.entry(at(2), &entry(3, Event::Outcome, Some(2), Some("docs/a")));
-        run.entry(at(3), &entry(2, Event::Outcome, Some(2), None));
+        run.entry(
+            at(2),
+            &entry(3, AuditEvent::Outcome, Some(2), Some("docs/a")),
+        );
+        run.entry(at(3), &entry(2, AuditEvent::Outcome, Some(2), None));
         run.close(at(8));
         let log = AuditLog::new(dir.path(), "docs");
-        let sees = |call: &super::CallStory| match call.place() {
-            None => Seen::AsItsChanges,
-            Some(_) => Seen::Yes,
+        let sees = |call: &super::CallHistory| match call.place() {
+            None => CallVisibility::AsItsChanges,
+            Some(_) => CallVisibility::Yes,
         };
-        let found = log.groups((&Filter::default(), None), &sees, ROOM, |_| {});
+        let found = log.groups((&CallFilter::default(), None), &sees, ROOM, |_| {});
         let groups = found.unwrap().groups;
         assert_eq!(
             groups.len(),
@@ -657,10 +676,10 @@ mod tests {
         let calls: Vec<_> = groups[0].calls.iter().map(|call| call.call).collect();
         assert_eq!(calls, [call(2), call(1)]);
         // Even without the end of the set, its changes name the preview.
-        let mut survey = Survey::default();
+        let mut survey = GroupSurvey::default();
         log.calls(|one| {
             if one.call != call(2) {
-                survey.tell(&one, Seen::Yes, true);
+                survey.tell(&one, CallVisibility::Yes, true);
             }
         })
         .unwrap();

@@ -3,9 +3,9 @@
 use std::time::SystemTime;
 
 use super::super::disk::blocking::blocking;
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditLog, CallId, Event};
+use super::super::{AuditError, AuditEvent, AuditLog, CallId};
 use crate::page::Date;
 
 /// How far the wiki's clock may be ahead of this machine's.
@@ -29,7 +29,7 @@ impl AuditLog {
 }
 
 fn writes_that_left(
-    place: &Place,
+    place: &AuditLayout,
     states: &[StateOfPage],
 ) -> Result<Vec<Option<CallId>>, AuditError> {
     let mut calls = vec![None; states.len()];
@@ -43,7 +43,7 @@ fn writes_that_left(
     runs.retain(|run| run.modified >= since);
     scan(&runs, &["\"updatedAt\":"], |told| {
         let Ok(record) = told.record else { return };
-        if record.event != Event::Outcome {
+        if record.event != AuditEvent::Outcome {
             return;
         }
         let (Some(call), Some(id), Some(at)) = (record.call, record.id, record.updated_at) else {
@@ -63,9 +63,9 @@ mod tests {
     use time::macros::datetime;
 
     use super::writes_that_left;
-    use crate::audit::disk::layout::Place;
+    use crate::audit::disk::layout::AuditLayout;
     use crate::audit::testing::Script;
-    use crate::audit::{CallId, Entry, Event, Outcome};
+    use crate::audit::{AuditEntry, AuditEvent, CallId, Outcome};
     use crate::page::Date;
 
     fn date(text: &str) -> Date {
@@ -79,16 +79,16 @@ mod tests {
         let start = datetime!(2026-01-01 00:00 UTC);
         let mut script = Script::begin(dir.path(), start, Vec::new());
         let (attempted, wrote) = (CallId::new().unwrap(), CallId::new().unwrap());
-        let entry = |call, event| Entry {
+        let entry = |call, event| AuditEntry {
             id: Some(7),
             updated_at: Some(date(AT)),
             outcome: Some(Outcome::Applied),
-            ..Entry::new(call, event)
+            ..AuditEntry::new(call, event)
         };
-        script.entry(start, &entry(wrote, Event::Outcome));
-        script.entry(start, &entry(attempted, Event::Attempt));
+        script.entry(start, &entry(wrote, AuditEvent::Outcome));
+        script.entry(start, &entry(attempted, AuditEvent::Attempt));
         script.close(start);
-        let place = Place::new(dir.path(), "docs");
+        let place = AuditLayout::new(dir.path(), "docs");
         let states = [
             (7, date(AT)),
             (8, date(AT)),

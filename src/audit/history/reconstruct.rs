@@ -2,12 +2,12 @@
 
 use super::super::disk::kept_states;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditLog, CallStory, Event, KeptState};
+use super::super::{AuditError, AuditEvent, AuditLog, CallHistory, KeptState};
 use crate::change::Change;
 
 /// What a call changed, as far as it is still kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rebuilt {
+pub enum ReconstructedChange {
     /// The page before and after: as it was found then or, if nothing was applied, as it was to
     /// become.
     Change(Box<Change>),
@@ -26,9 +26,11 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the disk cannot be read.
-    pub fn rebuilt(&self, call: &CallStory) -> Result<Rebuilt, AuditError> {
+    pub fn rebuilt(&self, call: &CallHistory) -> Result<ReconstructedChange, AuditError> {
         match self.rebuilt_if_kept(call)? {
-            Rebuilt::Missing(name) if self.is_purged(name)? => Ok(Rebuilt::Purged(name)),
+            ReconstructedChange::Missing(name) if self.is_purged(name)? => {
+                Ok(ReconstructedChange::Purged(name))
+            }
             rebuilt => Ok(rebuilt),
         }
     }
@@ -38,21 +40,21 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the disk cannot be read.
-    pub fn rebuilt_if_kept(&self, call: &CallStory) -> Result<Rebuilt, AuditError> {
+    pub fn rebuilt_if_kept(&self, call: &CallHistory) -> Result<ReconstructedChange, AuditError> {
         let mut states = [None, None];
         for (state, name) in states.iter_mut().zip(call.states_around()) {
             let Some(name) = name else { continue };
             match kept_states::kept(&self.place(), name) {
                 Ok(read) => *state = Some(read),
-                Err(AuditError::Missing) => return Ok(Rebuilt::Missing(name)),
-                Err(AuditError::Damaged) => return Ok(Rebuilt::Damaged(name)),
+                Err(AuditError::Missing) => return Ok(ReconstructedChange::Missing(name)),
+                Err(AuditError::Damaged) => return Ok(ReconstructedChange::Damaged(name)),
                 Err(error) => return Err(error),
             }
         }
         let [before, after] = states;
         let change = Change::of_states(before, after);
-        Ok(change.map_or(Rebuilt::NeverKept, |change| {
-            Rebuilt::Change(Box::new(change))
+        Ok(change.map_or(ReconstructedChange::NeverKept, |change| {
+            ReconstructedChange::Change(Box::new(change))
         }))
     }
 
@@ -63,7 +65,7 @@ impl AuditLog {
         scan(&runs(&self.place())?, &[&file], |told| {
             let Ok(record) = told.record else { return };
             let mut removed = record.removed.iter().flatten();
-            is_purged |= record.event == Event::Purge && removed.any(|head| head.file == file);
+            is_purged |= record.event == AuditEvent::Purge && removed.any(|head| head.file == file);
         })?;
         Ok(is_purged)
     }

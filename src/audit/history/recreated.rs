@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::super::disk::blocking::blocking;
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{RunFile, runs, scan};
-use super::super::{AuditError, AuditLog, CallId, Event, KeptState, Outcome, Record};
-use super::undo_index::{Clock, Moment};
+use super::super::{AuditError, AuditEvent, AuditLog, CallId, KeptState, Outcome, Record};
+use super::undo_index::{RecordClock, RecordPosition};
 use crate::change::Operation;
 
 /// A page or an asset that a write of ours deleted, and that the undo of this write created again.
@@ -33,7 +33,7 @@ impl AuditLog {
     }
 }
 
-fn recreations(place: &Place, of_assets: bool) -> Result<Vec<Recreation>, AuditError> {
+fn recreations(place: &AuditLayout, of_assets: bool) -> Result<Vec<Recreation>, AuditError> {
     let runs = runs(place)?;
     let (delete, create) = if of_assets {
         (Operation::DeleteAsset, Operation::UploadAsset)
@@ -46,7 +46,7 @@ fn recreations(place: &Place, of_assets: bool) -> Result<Vec<Recreation>, AuditE
             deleted.insert(call, record);
         }
     })?;
-    let mut found: Vec<(Moment, Recreation)> = Vec::new();
+    let mut found: Vec<(RecordPosition, Recreation)> = Vec::new();
     applied(&runs, create, |moment, record| {
         let undone = record.undone_calls();
         for deletion in undone.iter().filter_map(|call| deleted.get(call)) {
@@ -70,14 +70,15 @@ fn recreations(place: &Place, of_assets: bool) -> Result<Vec<Recreation>, AuditE
 fn applied(
     runs: &[RunFile],
     operation: Operation,
-    mut each: impl FnMut(Moment, Record),
+    mut each: impl FnMut(RecordPosition, Record),
 ) -> Result<(), AuditError> {
     let wanted = format!("\"operation\":\"{}\"", operation.as_str());
-    let mut clock = Clock::default();
+    let mut clock = RecordClock::default();
     scan(runs, &[&wanted], |told| {
         let Ok(record) = told.record else { return };
         let moment = clock.read(told.index, told.line, &record);
-        let is_applied = record.event == Event::Outcome && record.outcome == Some(Outcome::Applied);
+        let is_applied =
+            record.event == AuditEvent::Outcome && record.outcome == Some(Outcome::Applied);
         if is_applied && record.operation == Some(operation) {
             each(moment, record);
         }

@@ -1,13 +1,13 @@
 //! Tells which approval a write spent, by what its records say.
 
-use super::super::{ApprovalId, CallId, Event, Record};
+use super::super::{ApprovalId, AuditEvent, CallId, Record};
 
 /// The most calls that are named as those that spent one approval.
 const MAX_SPENT: usize = 100;
 
 /// What approved a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Confirmed<'a> {
+pub enum SpentApproval<'a> {
     /// The operator's static token, which approves every write.
     StaticToken,
     /// The preview that this call showed.
@@ -21,13 +21,13 @@ pub enum Confirmed<'a> {
     Proposal(ApprovalId),
 }
 
-impl<'a> Confirmed<'a> {
+impl<'a> SpentApproval<'a> {
     /// Reads it from a record; `None` if the record names no approval.
     #[must_use]
     pub fn read(record: &'a Record) -> Option<Self> {
         let decision = record.decision.as_deref();
         let Some(id) = record.confirms else {
-            let is_token = record.event == Event::Attempt && decision == Some("token");
+            let is_token = record.event == AuditEvent::Attempt && decision == Some("token");
             return is_token.then_some(Self::StaticToken);
         };
         let of_proposal = |proposal: &String| *proposal == id.to_string();
@@ -45,9 +45,9 @@ impl<'a> Confirmed<'a> {
 
 /// The calls that spent an approval.
 #[derive(Debug, Default)]
-pub(in crate::audit) struct Spent(pub(in crate::audit) Vec<CallId>);
+pub(in crate::audit) struct SpendingCalls(pub(in crate::audit) Vec<CallId>);
 
-impl Spent {
+impl SpendingCalls {
     /// Reads a record; returns whether it is of another call, or set, that spent the approval of
     /// this one.
     pub(in crate::audit) fn read(&mut self, of: CallId, record: &Record) -> bool {

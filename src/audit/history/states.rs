@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::super::disk::blocking::blocking;
 use super::super::disk::kept_states;
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
 use super::super::{AuditError, AuditLog, KeptState, KeyDigest};
 use crate::page::{Date, PageState};
@@ -13,7 +13,7 @@ use crate::page::{Date, PageState};
 const MAX_LOOKED_AT: usize = 100;
 
 /// A page as a write found it, and the key of that write, if recorded.
-pub type Found = (PageState, Option<KeyDigest>);
+pub type PriorState = (PageState, Option<KeyDigest>);
 
 impl AuditLog {
     /// The page with this date as a write of ours found it, and the key of that write. Searches the
@@ -23,13 +23,13 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the runs cannot be read. A purged or damaged state is skipped.
-    pub async fn found_at(&self, id: i64, time: &Date) -> Result<Option<Found>, AuditError> {
+    pub async fn found_at(&self, id: i64, time: &Date) -> Result<Option<PriorState>, AuditError> {
         let (place, time) = (self.place(), time.clone());
         blocking(move || found_at(&place, id, &time)).await
     }
 }
 
-fn found_at(place: &Place, id: i64, time: &Date) -> Result<Option<Found>, AuditError> {
+fn found_at(place: &AuditLayout, id: i64, time: &Date) -> Result<Option<PriorState>, AuditError> {
     let mut names: VecDeque<(KeptState, Option<KeyDigest>)> = VecDeque::new();
     scan(&runs(place)?, &[&format!("\"id\":{id},")], |told| {
         let Ok(record) = told.record else { return };
@@ -49,6 +49,6 @@ fn found_at(place: &Place, id: i64, time: &Date) -> Result<Option<Found>, AuditE
         .into_iter()
         .rev()
         .filter_map(|(name, key)| Some((kept_states::kept(place, name).ok()?, key)));
-    let is_it = |(state, _): &Found| state.updated_at.as_ref().is_some_and(|at| at.same(time));
+    let is_it = |(state, _): &PriorState| state.updated_at.as_ref().is_some_and(|at| at.same(time));
     Ok({ states }.find(is_it))
 }

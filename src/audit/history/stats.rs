@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{CallStory, Ending};
+use super::super::{CallHistory, CallOutcome};
 
 /// How many clients and days are told apart; what is beyond is counted together.
 const KINDS: usize = 1000;
@@ -10,9 +10,9 @@ const KINDS: usize = 1000;
 /// How often each word was counted.
 #[derive(Debug, Default, serde::Serialize)]
 #[serde(transparent)]
-pub struct Counts(BTreeMap<String, u64>);
+pub struct LabelCounts(BTreeMap<String, u64>);
 
-impl Counts {
+impl LabelCounts {
     /// How often each was counted, by word.
     #[must_use]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, u64)> {
@@ -48,26 +48,26 @@ impl Counts {
 /// Calls, counted.
 #[derive(Debug, Default, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Figures {
+pub struct CallStats {
     /// All of them.
     pub calls: u64,
     /// Sets of changes that were sent; each of their changes is a call, too.
     pub sets: u64,
     /// By the word for what became of them.
-    pub outcomes: Counts,
+    pub outcomes: LabelCounts,
     /// Refusals, by the gate that refused.
-    pub refusals_by_gate: Counts,
+    pub refusals_by_gate: LabelCounts,
     /// By whoever made them.
-    pub calls_by_client: Counts,
+    pub calls_by_client: LabelCounts,
     /// Writes, by day.
-    pub writes_by_day: Counts,
+    pub writes_by_day: LabelCounts,
     /// Refusals, by day.
-    pub refusals_by_day: Counts,
+    pub refusals_by_day: LabelCounts,
 }
 
-impl Figures {
+impl CallStats {
     /// Counts a call in.
-    pub fn count(&mut self, call: &CallStory) {
+    pub fn count(&mut self, call: &CallHistory) {
         let ending = call.ending();
         self.calls = self.calls.saturating_add(1);
         let is_set = call.is_set() && call.outcome().is_some();
@@ -76,14 +76,14 @@ impl Figures {
         self.calls_by_client.add(call.who().unwrap_or("(none)"), 1);
         let time = call.records.first().map_or("", |record| &record.time);
         let day = time.get(..10).unwrap_or_default();
-        if ending == Ending::Refused {
+        if ending == CallOutcome::Refused {
             let gate = call.gate().map_or("(none)", |(gate, _)| gate);
             self.refusals_by_gate.add(gate, 1);
         }
         // A day with one has a figure for both.
         let is_write = ending.is_write() && !is_set;
         self.writes_by_day.add(day, u64::from(is_write));
-        let is_refused = u64::from(ending == Ending::Refused);
+        let is_refused = u64::from(ending == CallOutcome::Refused);
         self.refusals_by_day.add(day, is_refused);
     }
 }

@@ -1,6 +1,6 @@
 //! The outcomes of a write's steps, and of the write as a whole.
 
-use super::super::{Event, Outcome, Record};
+use super::super::{AuditEvent, Outcome, Record};
 use crate::change::{Operation, StepKind};
 use crate::page::Field;
 
@@ -10,32 +10,32 @@ use crate::page::Field;
 /// replaces the last, since an unknown outcome may be found out later. An outcome may be read
 /// before its attempt, if it is in a run with an earlier file.
 #[derive(Debug, Default)]
-pub(in crate::audit) struct Steps {
-    told: Vec<Step>,
+pub(in crate::audit) struct StepOutcomes {
+    told: Vec<StepRecord>,
     /// The steps that a change of these fields needs.
     needed: [Option<StepKind>; 2],
 }
 
 #[derive(Debug)]
-struct Step {
+struct StepRecord {
     name: Option<Box<str>>,
     is_attempted: bool,
     outcome: Option<Outcome>,
 }
 
-impl Steps {
+impl StepOutcomes {
     /// Reads a record of the write; only attempts and outcomes matter.
     pub(in crate::audit) fn tell(&mut self, record: &Record) {
         let name = record.step.as_deref();
         match (record.event, record.outcome) {
-            (Event::Attempt, _) => {
+            (AuditEvent::Attempt, _) => {
                 self.needed = needed(record);
                 match self.find(name, |step| !step.is_attempted) {
                     Some(step) => step.is_attempted = true,
                     None => self.add(name, true, None),
                 }
             }
-            (Event::Outcome, Some(outcome)) => {
+            (AuditEvent::Outcome, Some(outcome)) => {
                 let is_open = self.find(name, |step| step.outcome.is_none()).is_some();
                 match self.find(name, |step| !is_open || step.outcome.is_none()) {
                     Some(step) => step.outcome = Some(outcome),
@@ -46,7 +46,11 @@ impl Steps {
         }
     }
 
-    fn find(&mut self, name: Option<&str>, fits: impl Fn(&Step) -> bool) -> Option<&mut Step> {
+    fn find(
+        &mut self,
+        name: Option<&str>,
+        fits: impl Fn(&StepRecord) -> bool,
+    ) -> Option<&mut StepRecord> {
         self.told
             .iter_mut()
             .rev()
@@ -54,7 +58,7 @@ impl Steps {
     }
 
     fn add(&mut self, name: Option<&str>, is_attempted: bool, outcome: Option<Outcome>) {
-        self.told.push(Step {
+        self.told.push(StepRecord {
             name: name.map(Box::from),
             is_attempted,
             outcome,
@@ -82,7 +86,7 @@ impl Steps {
         let whole = self.so_far()?;
         let is_named = self.told.iter().all(|step| step.name.is_some());
         let is_missing = self.needed.iter().flatten().any(|needed| {
-            let is_it = |step: &Step| step.name.as_deref() == Some(needed.as_str());
+            let is_it = |step: &StepRecord| step.name.as_deref() == Some(needed.as_str());
             !self.told.iter().any(is_it)
         });
         Some(if whole == Outcome::Applied && is_named && is_missing {

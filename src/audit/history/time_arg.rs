@@ -7,14 +7,14 @@ use time::{Date, Duration, OffsetDateTime};
 /// A time that bounds what is shown: `7d`, `24h` or `30m` ago, a time such as
 /// `2030-01-31T09:00:00Z`, or a date in UTC, which means all of that day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub enum TimeArg {
     /// A moment.
     At(OffsetDateTime),
     /// A whole day.
     Day(Date),
 }
 
-impl When {
+impl TimeArg {
     /// Reads what somebody typed.
     ///
     /// # Errors
@@ -64,16 +64,16 @@ fn ago(text: &str) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use super::When;
+    use super::TimeArg;
     use time::macros::datetime;
     use time::{Duration, OffsetDateTime};
 
     #[test]
     fn a_date_is_the_whole_day_and_a_time_that_moment() {
-        let day = When::parse("2030-01-31").unwrap();
+        let day = TimeArg::parse("2030-01-31").unwrap();
         assert_eq!(day.begin(), datetime!(2030-01-31 00:00 UTC));
         assert_eq!(day.end(), datetime!(2030-02-01 00:00 UTC));
-        let time = When::parse("2030-01-31T09:00:00+01:00").unwrap();
+        let time = TimeArg::parse("2030-01-31T09:00:00+01:00").unwrap();
         assert_eq!(time.begin(), datetime!(2030-01-31 08:00 UTC));
         assert_eq!(time.end(), time.begin());
     }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn how_long_ago_is_counted_from_now() {
         for (text, ago) in [("7d", 7 * 24 * 60), ("24h", 24 * 60), ("30m", 30)] {
-            let since = OffsetDateTime::now_utc() - When::parse(text).unwrap().begin();
+            let since = OffsetDateTime::now_utc() - TimeArg::parse(text).unwrap().begin();
             assert!((since - Duration::minutes(ago)).abs() < Duration::minutes(1));
         }
     }
@@ -98,7 +98,7 @@ mod tests {
             "2030-02-30",
             "9999999999d",
         ] {
-            assert!(When::parse(bad).is_err(), "{bad}");
+            assert!(TimeArg::parse(bad).is_err(), "{bad}");
         }
     }
 }

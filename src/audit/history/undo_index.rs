@@ -6,20 +6,25 @@ use time::OffsetDateTime;
 
 use super::super::run::reader::{RunFile, scan};
 use super::super::{AuditError, CallId, Outcome, Record};
-use super::steps::Steps;
+use super::steps::StepOutcomes;
 
 /// The position of a record among those of all runs: by time, then by run and line. Within a run no
 /// record precedes the one above it, even if the clock was set back.
-pub(in crate::audit) type Moment = (Option<OffsetDateTime>, usize, u64);
+pub(in crate::audit) type RecordPosition = (Option<OffsetDateTime>, usize, u64);
 
 #[derive(Debug, Default)]
-pub(in crate::audit) struct Clock {
+pub(in crate::audit) struct RecordClock {
     run: usize,
     latest: Option<OffsetDateTime>,
 }
 
-impl Clock {
-    pub(in crate::audit) fn read(&mut self, run: usize, line: u64, record: &Record) -> Moment {
+impl RecordClock {
+    pub(in crate::audit) fn read(
+        &mut self,
+        run: usize,
+        line: u64,
+        record: &Record,
+    ) -> RecordPosition {
         if self.run != run {
             *self = Self { run, latest: None };
         }
@@ -30,30 +35,30 @@ impl Clock {
 
 /// The calls that were taken back.
 #[derive(Debug, Default)]
-pub(in crate::audit) struct Undone {
+pub(in crate::audit) struct UndoIndex {
     pub(in crate::audit) by: HashMap<CallId, CallId>,
     pub(in crate::audit) has_unreadable: bool,
 }
 
 #[derive(Debug)]
-struct Undo {
+struct RecordedUndo {
     of: Vec<CallId>,
-    steps: Steps,
-    latest: Moment,
+    steps: StepOutcomes,
+    latest: RecordPosition,
 }
 
-impl Undone {
+impl UndoIndex {
     pub(in crate::audit) fn read(runs: &[RunFile]) -> Result<Self, AuditError> {
-        let mut undos: HashMap<CallId, Undo> = HashMap::new();
+        let mut undos: HashMap<CallId, RecordedUndo> = HashMap::new();
         let mut has_unreadable = false;
-        let mut clock = Clock::default();
+        let mut clock = RecordClock::default();
         scan(runs, &["\"undoes\""], |told| match told.record {
             Ok(record) => {
                 let moment = clock.read(told.index, told.line, &record);
                 if let (Some(call), Some(_)) = (record.call, record.undoes) {
-                    let undo = undos.entry(call).or_insert_with(|| Undo {
+                    let undo = undos.entry(call).or_insert_with(|| RecordedUndo {
                         of: record.undone_calls(),
-                        steps: Steps::default(),
+                        steps: StepOutcomes::default(),
                         latest: moment,
                     });
                     undo.steps.tell(&record);
@@ -71,7 +76,7 @@ impl Undone {
 }
 
 /// Works from the undos that nobody took back to those that they took back.
-fn resolve(undos: &HashMap<CallId, Undo>) -> HashMap<CallId, CallId> {
+fn resolve(undos: &HashMap<CallId, RecordedUndo>) -> HashMap<CallId, CallId> {
     let mut waits_for: HashMap<CallId, usize> = HashMap::new();
     for of in undos.values().flat_map(|undo| &undo.of) {
         let count = waits_for.entry(*of).or_default();

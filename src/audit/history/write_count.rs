@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditLog, CallId, Client, Event};
+use super::super::{AuditError, AuditEvent, AuditLog, CallId, Client};
 
 /// Whether a client goes by one of these names; without names, whether it has none either.
 #[must_use]
@@ -40,7 +40,7 @@ impl AuditLog {
                 }
                 scan([&run], &["\"attempt\""], |told| {
                     let Ok(record) = told.record else { return };
-                    let is_attempt = record.event == Event::Attempt;
+                    let is_attempt = record.event == AuditEvent::Attempt;
                     let is_since = record.instant().is_some_and(|at| at >= since);
                     if is_attempt
                         && is_since

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use futures_util::FutureExt as _;
 
-use crate::audit::entry::chain::{End, Verified, verify};
-use crate::audit::{AuditError, AuditLog, CallId, Entry, Event, LineHash, Outcome, Record};
+use crate::audit::entry::chain::{RunFileEnd, Verified, verify};
+use crate::audit::{
+    AuditEntry, AuditError, AuditEvent, AuditLog, CallId, LineHash, Outcome, Record,
+};
 
-fn entry(event: Event) -> Entry {
-    Entry::new(CallId::new().unwrap(), event)
+fn entry(event: AuditEvent) -> AuditEntry {
+    AuditEntry::new(CallId::new().unwrap(), event)
 }
 
 fn runs(dir: &Path) -> Vec<PathBuf> {
@@ -51,14 +53,14 @@ async fn a_server_that_only_reads_leaves_no_trace() {
 async fn a_run_tells_its_story_from_start_to_closed() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    log.record(entry(Event::Preview)).await.unwrap();
-    let attempt = entry(Event::Refusal);
+    log.record(entry(AuditEvent::Preview)).await.unwrap();
+    let attempt = entry(AuditEvent::Refusal);
     let call = attempt.call;
     let proof = log.attempt(attempt).await.unwrap();
     assert_eq!(proof.call(), call);
-    log.record(Entry {
+    log.record(AuditEntry {
         outcome: Some(Outcome::Applied),
-        ..Entry::new(call, Event::Outcome)
+        ..AuditEntry::new(call, AuditEvent::Outcome)
     })
     .await
     .unwrap();
@@ -67,17 +69,17 @@ async fn a_run_tells_its_story_from_start_to_closed() {
 
     let path = run(dir.path());
     let verified = checked(&path);
-    assert_eq!((verified.records, verified.end), (5, End::Closed));
+    assert_eq!((verified.records, verified.end), (5, RunFileEnd::Closed));
     let records = records(&path);
-    let events: Vec<Event> = records.iter().map(|record| record.event).collect();
+    let events: Vec<AuditEvent> = records.iter().map(|record| record.event).collect();
     assert_eq!(
         events,
         [
-            Event::Start,
-            Event::Preview,
-            Event::Attempt,
-            Event::Outcome,
-            Event::Closed
+            AuditEvent::Start,
+            AuditEvent::Preview,
+            AuditEvent::Attempt,
+            AuditEvent::Outcome,
+            AuditEvent::Closed
         ]
     );
     assert!(records.iter().all(|record| record.wiki == "docs"));
@@ -91,11 +93,11 @@ async fn a_run_tells_its_story_from_start_to_closed() {
 async fn nothing_is_taken_after_the_end() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    log.record(entry(Event::Refusal)).await.unwrap();
+    log.record(entry(AuditEvent::Refusal)).await.unwrap();
     log.close().await.unwrap();
     assert_eq!(log.check(), Err(AuditError::Ended));
     assert_eq!(
-        log.attempt(entry(Event::Attempt)).await.err(),
+        log.attempt(entry(AuditEvent::Attempt)).await.err(),
         Some(AuditError::Ended)
     );
     assert_eq!(checked(&run(dir.path())).records, 3);
@@ -105,7 +107,7 @@ async fn nothing_is_taken_after_the_end() {
 async fn events_of_the_log_itself_are_nobody_elses() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    for event in [Event::Start, Event::Attempt, Event::Closed] {
+    for event in [AuditEvent::Start, AuditEvent::Attempt, AuditEvent::Closed] {
         assert_eq!(log.record(entry(event)).await, Err(AuditError::WrongEvent));
     }
     assert_eq!(log.check(), Ok(()));
@@ -117,7 +119,7 @@ async fn all_that_is_made_is_private_and_what_was_there_keeps_its_mode() {
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let audit = dir.path().join("state/audit");
     let log = AuditLog::new(&audit, "docs");
-    log.record(entry(Event::Refusal)).await.unwrap();
+    log.record(entry(AuditEvent::Refusal)).await.unwrap();
     drop(log.lock_tree(std::time::Duration::ZERO).await.unwrap());
 
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
@@ -138,7 +140,7 @@ async fn all_that_is_made_is_private_and_what_was_there_keeps_its_mode() {
 async fn a_run_is_locked_while_it_lives_and_free_when_it_ended() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    log.record(entry(Event::Refusal)).await.unwrap();
+    log.record(entry(AuditEvent::Refusal)).await.unwrap();
     let file = fs::File::open(run(dir.path())).unwrap();
     assert!(matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)));
     log.close().await.unwrap();
@@ -149,12 +151,12 @@ async fn a_run_is_locked_while_it_lives_and_free_when_it_ended() {
 async fn a_run_remembers_the_runs_before_it() {
     let dir = tempfile::tempdir().unwrap();
     let first = AuditLog::new(dir.path(), "docs");
-    first.record(entry(Event::Refusal)).await.unwrap();
+    first.record(entry(AuditEvent::Refusal)).await.unwrap();
     first.close().await.unwrap();
     let before = run(dir.path());
 
     let second = AuditLog::new(dir.path(), "docs");
-    second.record(entry(Event::Refusal)).await.unwrap();
+    second.record(entry(AuditEvent::Refusal)).await.unwrap();
     let after = runs(dir.path())
         .into_iter()
         .find(|path| *path != before)
@@ -190,17 +192,17 @@ async fn a_file_that_was_removed_replaced_or_written_to_closes_the_log() {
     for harm in harms {
         let dir = tempfile::tempdir().unwrap();
         let log = AuditLog::new(dir.path(), "docs");
-        let _proof = log.attempt(entry(Event::Attempt)).await.unwrap();
+        let _proof = log.attempt(entry(AuditEvent::Attempt)).await.unwrap();
         harm(&run(dir.path()));
         for _ in 0..2 {
             assert_eq!(
-                log.attempt(entry(Event::Attempt)).await.err(),
+                log.attempt(entry(AuditEvent::Attempt)).await.err(),
                 Some(AuditError::Replaced)
             );
         }
         assert_eq!(log.check(), Err(AuditError::Replaced));
         assert_eq!(
-            log.record(entry(Event::Outcome)).await,
+            log.record(entry(AuditEvent::Outcome)).await,
             Err(AuditError::Replaced)
         );
         assert_eq!(log.close().await, Err(AuditError::Replaced));
@@ -213,25 +215,25 @@ async fn a_directory_that_cannot_be_made_refuses_and_can_be_mended() {
     let in_the_way = dir.path().join("docs");
     fs::write(&in_the_way, b"").unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    let refused = log.attempt(entry(Event::Attempt)).await.unwrap_err();
+    let refused = log.attempt(entry(AuditEvent::Attempt)).await.unwrap_err();
     assert!(matches!(refused, AuditError::Io(_)), "{refused:?}");
     let told = refused.to_string();
     assert!(!told.contains('/'), "{told}");
     fs::remove_file(&in_the_way).unwrap();
-    let _proof = log.attempt(entry(Event::Attempt)).await.unwrap();
+    let _proof = log.attempt(entry(AuditEvent::Attempt)).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_record_whose_caller_went_away_is_not_lost() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    let dropped = entry(Event::Outcome);
+    let dropped = entry(AuditEvent::Outcome);
     let call = dropped.call;
     // Asked once; on a busy machine the disk may be done by then, and that is fine too.
     let asked = log.record(dropped).now_or_never();
     assert!(asked.is_none_or(|done| done.is_ok()));
-    log.record(entry(Event::Refusal)).await.unwrap();
-    let asked = log.record(entry(Event::Refusal)).now_or_never();
+    log.record(entry(AuditEvent::Refusal)).await.unwrap();
+    let asked = log.record(entry(AuditEvent::Refusal)).now_or_never();
     assert!(asked.is_none_or(|done| done.is_ok()));
     log.close().await.unwrap();
     let path = run(dir.path());
@@ -248,11 +250,11 @@ async fn a_record_that_is_too_large_is_refused_and_harms_nothing() {
         length: 0,
         hash: None,
     };
-    let purge = Entry {
+    let purge = AuditEntry {
         removed: vec![head],
-        ..entry(Event::Purge)
+        ..entry(AuditEvent::Purge)
     };
     assert_eq!(log.record(purge).await, Err(AuditError::TooLarge));
-    log.record(entry(Event::Refusal)).await.unwrap();
+    log.record(entry(AuditEvent::Refusal)).await.unwrap();
     assert_eq!(checked(&run(dir.path())).records, 2);
 }

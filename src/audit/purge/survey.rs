@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use time::macros::format_description;
 use time::{Duration, OffsetDateTime, PrimitiveDateTime};
 
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::documents::proposals;
 use super::super::run::reader::{RunFile, runs};
 use super::super::{AuditError, AuditLog, KeptState, Record, Unreadable};
@@ -17,12 +17,12 @@ const PROVEN: Duration = Duration::DAY;
 
 /// What exists.
 #[derive(Debug)]
-pub(super) struct Survey {
+pub(super) struct LogInventory {
     pub(super) now: OffsetDateTime,
     /// The time that has surely passed: that of the newest proven record.
     pub(super) today: Option<OffsetDateTime>,
     pub(super) runs: Vec<Aged>,
-    pub(super) pages: HashMap<KeptState, Page>,
+    pub(super) pages: HashMap<KeptState, KeptStateInfo>,
     /// The run that recorded the making of each proposal, and when.
     pub(super) makers: HashMap<String, (String, OffsetDateTime)>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Aged {
 
 /// A kept state.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct KeptStateInfo {
     pub(super) length: u64,
     pub(super) modified: SystemTime,
     /// When the newest record that names it was written.
@@ -51,7 +51,7 @@ impl Aged {
     }
 }
 
-impl Survey {
+impl LogInventory {
     /// Reads all runs; stops early when the log ends.
     pub(super) fn make(log: &AuditLog, now: OffsetDateTime) -> Result<Self, AuditError> {
         let place = log.place();
@@ -132,12 +132,12 @@ fn begin_of(file: &str) -> Option<OffsetDateTime> {
 }
 
 /// The names of the kept states on the disk.
-pub(in crate::audit) fn states(place: &Place) -> Result<Vec<KeptState>, AuditError> {
+pub(in crate::audit) fn states(place: &AuditLayout) -> Result<Vec<KeptState>, AuditError> {
     Ok(pages(place)?.into_keys().collect())
 }
 
 /// The kept states on the disk; other files in that directory are ignored.
-fn pages(place: &Place) -> Result<HashMap<KeptState, Page>, AuditError> {
+fn pages(place: &AuditLayout) -> Result<HashMap<KeptState, KeptStateInfo>, AuditError> {
     let directory = place.pages();
     let failed = |error: io::Error| AuditError::at(&directory, "list the kept states", &error);
     let mut pages = HashMap::new();
@@ -155,7 +155,7 @@ fn pages(place: &Place) -> Result<HashMap<KeptState, Page>, AuditError> {
                 let named = None;
                 pages.insert(
                     name,
-                    Page {
+                    KeptStateInfo {
                         length,
                         modified,
                         named,
@@ -169,7 +169,7 @@ fn pages(place: &Place) -> Result<HashMap<KeptState, Page>, AuditError> {
     Ok(pages)
 }
 
-fn name(pages: &mut HashMap<KeptState, Page>, state: KeptState, time: OffsetDateTime) {
+fn name(pages: &mut HashMap<KeptState, KeptStateInfo>, state: KeptState, time: OffsetDateTime) {
     if let Some(page) = pages.get_mut(&state) {
         page.named = page.named.max(Some(time));
     }

@@ -10,8 +10,8 @@ use super::{Keep, Purged};
 use crate::audit::entry::chain::verify;
 use crate::audit::testing::{Script, keep_long_ago, page};
 use crate::audit::{
-    AuditError, AuditLog, CallId, Entry, Event, FileHead, Filter, KeptState, Outcome, Proposal,
-    ProposalId, ProposalState, Record,
+    AuditEntry, AuditError, AuditEvent, AuditLog, CallFilter, CallId, FileHead, KeptState, Outcome,
+    Proposal, ProposalId, ProposalState, Record,
 };
 use crate::page::Date;
 
@@ -37,10 +37,10 @@ fn run(dir: &Path, day: i64, states: &[KeptState]) -> PathBuf {
     for state in states {
         script.entry(
             days_ago(day),
-            &Entry {
+            &AuditEntry {
                 before: Some(*state),
                 decision: Some("token".to_owned()),
-                ..Entry::new(CallId::new().unwrap(), Event::Attempt)
+                ..AuditEntry::new(CallId::new().unwrap(), AuditEvent::Attempt)
             },
         );
     }
@@ -50,7 +50,7 @@ fn run(dir: &Path, day: i64, states: &[KeptState]) -> PathBuf {
 /// A log with something in it, so that its run is there.
 async fn running(dir: &Path) -> AuditLog {
     let log = AuditLog::new(dir, "docs");
-    log.record(Entry::new(CallId::new().unwrap(), Event::Refusal))
+    log.record(AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal))
         .await
         .unwrap();
     log
@@ -124,7 +124,7 @@ async fn what_is_older_than_asked_for_goes_and_is_on_record() {
     let records = records(&log);
     let told: Vec<&Record> = records
         .iter()
-        .filter(|record| record.event == Event::Purge)
+        .filter(|record| record.event == AuditEvent::Purge)
         .collect();
     let [purge] = told.as_slice() else {
         panic!("one: {told:?}");
@@ -243,19 +243,19 @@ async fn an_explanation_that_goes_with_its_run_is_given_again() {
     let mut second = Script::begin(dir.path(), days_ago(700), gone.clone());
     second.entry(
         days_ago(700),
-        &Entry {
+        &AuditEntry {
             removed,
-            ..Entry::new(CallId::new().unwrap(), Event::Purge)
+            ..AuditEntry::new(CallId::new().unwrap(), AuditEvent::Purge)
         },
     );
     let second = second.close(days_ago(700));
     let mut third = Script::begin(dir.path(), days_ago(750), gone.clone());
     third.entry(
         days_ago(10),
-        &Entry {
+        &AuditEntry {
             decision: Some("made".to_owned()),
             proposal: Some("0123456789abcdef".to_owned()),
-            ..Entry::new(CallId::new().unwrap(), Event::Proposal)
+            ..AuditEntry::new(CallId::new().unwrap(), AuditEvent::Proposal)
         },
     );
     third.close(days_ago(10));
@@ -268,7 +268,10 @@ async fn an_explanation_that_goes_with_its_run_is_given_again() {
     assert!(!second.exists());
     all_is_explained(&log);
     let records = records(&log);
-    let purge = records.iter().find(|it| it.event == Event::Purge).unwrap();
+    let purge = records
+        .iter()
+        .find(|it| it.event == AuditEvent::Purge)
+        .unwrap();
     for head in [&gone[0], &proposal] {
         assert!(purge.removed.as_ref().unwrap().contains(head));
     }
@@ -329,7 +332,7 @@ async fn a_state_that_is_kept_again_while_a_purge_is_at_work_stays() {
     yesterday(dir.path());
     let log = running(dir.path()).await;
     let state = keep_long_ago(&log, "old").await;
-    let plan = super::Plan::make(&log, YEAR, NOW).unwrap().unwrap();
+    let plan = super::PurgePlan::make(&log, YEAR, NOW).unwrap().unwrap();
     assert_eq!(log.keep(&page("old")).await.unwrap(), state);
     assert_eq!(plan.carry_out(&log).unwrap(), Purged::default());
     assert_eq!(log.kept(state).await.unwrap(), page("old"));
@@ -355,7 +358,7 @@ async fn who_makes_a_living_run_grow_pushes_nothing_out() {
     let most = most + log.place().kept(state).metadata().unwrap().len();
     let own = log.runs().unwrap().pop().unwrap().path;
     while own.metadata().unwrap().len() <= 2 * most {
-        let refusal = Entry::new(CallId::new().unwrap(), Event::Refusal);
+        let refusal = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal);
         log.record(refusal).await.unwrap();
     }
     let keep = Keep {
@@ -436,10 +439,10 @@ async fn proposals_go_when_they_are_old_and_open_ones_with_what_they_are_made_of
     };
     let made_by_old = proposal(1, ProposalState::Open, young);
     let mut script = Script::begin(dir.path(), days_ago(399), Vec::new());
-    let made = Entry {
+    let made = AuditEntry {
         decision: Some("made".to_owned()),
         proposal: Some(made_by_old.id.to_string()),
-        ..Entry::new(CallId::new().unwrap(), Event::Proposal)
+        ..AuditEntry::new(CallId::new().unwrap(), AuditEvent::Proposal)
     };
     script.entry(days_ago(399), &made);
     script.kill();
@@ -521,21 +524,21 @@ async fn a_log_whose_clock_was_set_back_loses_nothing() {
         keep_long_ago(&keeper, "in the run after").await,
     ];
     let call = CallId::new().unwrap();
-    let entry = |event, state| Entry {
+    let entry = |event, state| AuditEntry {
         tool: Some("wikijs_update_page".to_owned()),
         step: Some("update".to_owned()),
         before: Some(state),
         decision: Some("token".to_owned()),
-        ..Entry::new(call, event)
+        ..AuditEntry::new(call, event)
     };
     // Set back within a run, and still so in the next one.
     let mut script = Script::begin(dir.path(), days_ago(3), Vec::new());
-    script.entry(days_ago(2), &entry(Event::Attempt, states[0]));
+    script.entry(days_ago(2), &entry(AuditEvent::Attempt, states[0]));
     script.entry(
         days_ago(CENTURY),
-        &Entry {
+        &AuditEntry {
             outcome: Some(Outcome::Applied),
-            ..entry(Event::Outcome, states[0])
+            ..entry(AuditEvent::Outcome, states[0])
         },
     );
     script.close(days_ago(CENTURY));
@@ -557,16 +560,16 @@ async fn a_log_whose_clock_was_set_back_loses_nothing() {
         .unwrap();
     assert_eq!(checked.wrong, []);
     // Begun when the clock was right, and read in the order in which it was written.
-    let since = |days| Filter {
+    let since = |days| CallFilter {
         since: Some(days_ago(days)),
         tool: Some("update_page".to_owned()),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     let (found, unreadable) = log.latest(&since(4), None, 10).unwrap();
     let found = found.into_calls();
     assert_eq!((found.len(), unreadable), (1, 0));
-    let events: Vec<Event> = found[0].records.iter().map(|record| record.event).collect();
-    assert_eq!(events, [Event::Attempt, Event::Outcome]);
+    let events: Vec<AuditEvent> = found[0].records.iter().map(|record| record.event).collect();
+    assert_eq!(events, [AuditEvent::Attempt, AuditEvent::Outcome]);
     let (none, _) = log.latest(&since(1), None, 10).unwrap();
     assert_eq!(none.into_calls().len(), 0);
 }

@@ -26,12 +26,12 @@ pub struct ClockBack {
 
 /// The times of a run's records.
 #[derive(Debug, Default)]
-pub(in crate::audit) struct Clock {
+pub(in crate::audit) struct ClockCheck {
     last: Option<String>,
     pub(in crate::audit) back: Vec<ClockBack>,
 }
 
-impl Clock {
+impl ClockCheck {
     pub(in crate::audit) fn read(&mut self, run: &str, line: u64, time: &str) {
         // All times have one form, in which they sort as texts.
         if let Some(last) = self.last.as_deref().filter(|last| time < *last)

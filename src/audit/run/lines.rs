@@ -10,7 +10,7 @@ pub(in crate::audit) const MAX_LINE: u64 = 16 * 1024 * 1024;
 
 /// What was read.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::audit) enum Line {
+pub(in crate::audit) enum LineStatus {
     /// A whole line; its end is cut.
     Whole,
     /// The text after the last line end: an unfinished line.
@@ -25,23 +25,25 @@ pub(in crate::audit) enum Line {
 pub(in crate::audit) fn next_line(
     reader: &mut impl BufRead,
     buffer: &mut Vec<u8>,
-) -> io::Result<Line> {
+) -> io::Result<LineStatus> {
     buffer.clear();
     reader.take(MAX_LINE).read_until(b'\n', buffer)?;
     Ok(match buffer.last() {
-        None => Line::End,
+        None => LineStatus::End,
         Some(b'\n') => {
             buffer.pop();
-            Line::Whole
+            LineStatus::Whole
         }
-        Some(_) if u64::try_from(buffer.len()).is_ok_and(|length| length < MAX_LINE) => Line::Rest,
-        Some(_) => Line::TooLong,
+        Some(_) if u64::try_from(buffer.len()).is_ok_and(|length| length < MAX_LINE) => {
+            LineStatus::Rest
+        }
+        Some(_) => LineStatus::TooLong,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, MAX_LINE, next_line};
+    use super::{LineStatus, MAX_LINE, next_line};
     use std::io::BufReader;
 
     #[test]
@@ -49,17 +51,20 @@ mod tests {
         let mut reader = BufReader::new(&b"a\n\nbc"[..]);
         let mut buffer = Vec::new();
         let mut read = || (next_line(&mut reader, &mut buffer).unwrap(), buffer.clone());
-        assert_eq!(read(), (Line::Whole, b"a".to_vec()));
-        assert_eq!(read(), (Line::Whole, b"".to_vec()));
-        assert_eq!(read(), (Line::Rest, b"bc".to_vec()));
-        assert_eq!(read(), (Line::End, b"".to_vec()));
+        assert_eq!(read(), (LineStatus::Whole, b"a".to_vec()));
+        assert_eq!(read(), (LineStatus::Whole, b"".to_vec()));
+        assert_eq!(read(), (LineStatus::Rest, b"bc".to_vec()));
+        assert_eq!(read(), (LineStatus::End, b"".to_vec()));
     }
 
     #[test]
     fn a_line_without_end_is_not_read_into_memory() {
         let mut reader = BufReader::new(std::io::repeat(b'x'));
         let mut buffer = Vec::new();
-        assert_eq!(next_line(&mut reader, &mut buffer).unwrap(), Line::TooLong);
+        assert_eq!(
+            next_line(&mut reader, &mut buffer).unwrap(),
+            LineStatus::TooLong
+        );
         assert_eq!(u64::try_from(buffer.len()).unwrap(), MAX_LINE);
     }
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::super::disk::fs;
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::{AuditError, FileHead};
 use super::reader::RunFile;
 
@@ -55,7 +55,7 @@ pub(in crate::audit) enum Counted {
 }
 
 /// Reads the count, as it is at this moment.
-pub(in crate::audit) fn counted(place: &Place) -> Result<Counted, AuditError> {
+pub(in crate::audit) fn counted(place: &AuditLayout) -> Result<Counted, AuditError> {
     let path = place.count();
     match File::open(&path).and_then(|file| read(&file)) {
         Ok(counted) => Ok(counted),
@@ -76,14 +76,14 @@ fn read(file: &File) -> io::Result<Counted> {
 
 /// The count of runs, held by the one run that is just being made.
 #[derive(Debug)]
-pub(in crate::audit) struct Count {
+pub(in crate::audit) struct RunCounter {
     path: PathBuf,
     file: File,
 }
 
-impl Count {
+impl RunCounter {
     /// Waits until nobody else makes a run. Blocks, for [`WAIT`] at most.
-    pub(in crate::audit) fn hold(place: &Place) -> Result<Self, AuditError> {
+    pub(in crate::audit) fn hold(place: &AuditLayout) -> Result<Self, AuditError> {
         let path = place.count();
         let failed = |error: io::Error| AuditError::at(&path, "lock the count of runs", &error);
         let file = fs::open_lock_file(&path).map_err(failed)?;
@@ -130,7 +130,7 @@ impl Count {
     }
 }
 
-impl Drop for Count {
+impl Drop for RunCounter {
     fn drop(&mut self) {
         // Closing the file would do, but not while a child of this process that is just being
         // started has it too.
@@ -190,7 +190,7 @@ pub(in crate::audit) fn gaps<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Count, Counted, Place, counted, number_of};
+    use super::{AuditLayout, Counted, RunCounter, counted, number_of};
 
     #[test]
     fn a_runs_number_is_in_its_name() {
@@ -209,12 +209,12 @@ mod tests {
     #[test]
     fn a_number_is_more_than_was_ever_given_whatever_became_of_the_count() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::new(dir.path(), "docs");
+        let place = AuditLayout::new(dir.path(), "docs");
         let runs = place.runs();
         std::fs::create_dir_all(&runs).unwrap();
-        let next = || Count::hold(&place).unwrap().next(&runs).unwrap();
+        let next = || RunCounter::hold(&place).unwrap().next(&runs).unwrap();
         assert_eq!((counted(&place).unwrap(), next()), (Counted::Nothing, 1));
-        Count::hold(&place).unwrap().give(7).unwrap();
+        RunCounter::hold(&place).unwrap().give(7).unwrap();
         assert_eq!((counted(&place).unwrap(), next()), (Counted::Last(7), 8));
         // A run was made by a process that was killed before it counted it.
         std::fs::write(

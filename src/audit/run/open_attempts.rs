@@ -6,10 +6,10 @@ use std::time::{Duration, SystemTime};
 use time::OffsetDateTime;
 
 use super::super::disk::blocking::blocking;
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::{
-    ApprovalId, AuditError, AuditLog, CallId, Client, Entry, Event, KeptState, Outcome, Record,
-    RunId,
+    ApprovalId, AuditEntry, AuditError, AuditEvent, AuditLog, CallId, Client, KeptState, Outcome,
+    Record, RunId,
 };
 use super::reader::{RunFile, runs, scan};
 use super::unsettled::Unsettled;
@@ -114,8 +114,8 @@ impl OpenAttempt {
 
     /// The entry that settles it in our run: its outcome under its own call.
     #[must_use]
-    pub fn outcome(&self, outcome: Outcome) -> Entry {
-        Entry {
+    pub fn outcome(&self, outcome: Outcome) -> AuditEntry {
+        AuditEntry {
             client: self.client.clone(),
             tool: self.tool.clone(),
             step: self.step.clone(),
@@ -137,7 +137,7 @@ impl OpenAttempt {
             note: self.note.clone(),
             set: self.set,
             outcome: Some(outcome),
-            ..Entry::new(self.call, Event::Outcome)
+            ..AuditEntry::new(self.call, AuditEvent::Outcome)
         }
     }
 }
@@ -154,8 +154,8 @@ pub struct OpenSet {
 impl OpenSet {
     /// The entry that ends it in our run, under its own call.
     #[must_use]
-    pub fn outcome(&self, outcome: Outcome) -> Entry {
-        Entry {
+    pub fn outcome(&self, outcome: Outcome) -> AuditEntry {
+        AuditEntry {
             client: self.last.client.clone(),
             tool: self.last.tool.clone(),
             operation: Some(Operation::Update),
@@ -164,21 +164,21 @@ impl OpenSet {
             note: self.last.note.clone(),
             set: Some(self.set),
             outcome: Some(outcome),
-            ..Entry::new(self.set, Event::Outcome)
+            ..AuditEntry::new(self.set, AuditEvent::Outcome)
         }
     }
 }
 
 /// What ended runs left open.
 #[derive(Debug, Default)]
-pub struct LeftOpen {
+pub struct UnfinishedWrites {
     /// Attempts without an outcome, oldest first.
     pub attempts: Vec<OpenAttempt>,
     /// Sets without an end, oldest first.
     pub sets: Vec<OpenSet>,
 }
 
-impl LeftOpen {
+impl UnfinishedWrites {
     /// Whether nothing is open.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
@@ -191,7 +191,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub async fn left_open(&self, days: Option<u32>) -> Result<LeftOpen, AuditError> {
+    pub async fn left_open(&self, days: Option<u32>) -> Result<UnfinishedWrites, AuditError> {
         let (place, own) = (self.place(), self.unsettled());
         blocking(move || left_open(&place, days, &own)).await
     }
@@ -224,14 +224,18 @@ impl AuditLog {
 }
 
 pub(in crate::audit) fn open_attempts(
-    place: &Place,
+    place: &AuditLayout,
     days: Option<u32>,
 ) -> Result<Vec<OpenAttempt>, AuditError> {
     Ok(left_open(place, days, &Unsettled::default())?.attempts)
 }
 
 /// What ended runs left open, and what this process could not put on record.
-fn left_open(place: &Place, days: Option<u32>, own: &Unsettled) -> Result<LeftOpen, AuditError> {
+fn left_open(
+    place: &AuditLayout,
+    days: Option<u32>,
+    own: &Unsettled,
+) -> Result<UnfinishedWrites, AuditError> {
     let since = days.and_then(|days| {
         let age = Duration::from_secs(u64::from(days).saturating_mul(24 * 60 * 60));
         SystemTime::now().checked_sub(age)
@@ -250,7 +254,7 @@ fn left_open(place: &Place, days: Option<u32>, own: &Unsettled) -> Result<LeftOp
             let Ok(record) = told.record else { return };
             let Some(call) = record.call else { return };
             let key = (call, record.step.clone());
-            if record.event == Event::Attempt {
+            if record.event == AuditEvent::Attempt {
                 let mut attempt = OpenAttempt::of(call, record);
                 if let Some(may_be_sent) = own.steps.get(&key) {
                     attempt.may_be_sent = *may_be_sent;
@@ -260,7 +264,7 @@ fn left_open(place: &Place, days: Option<u32>, own: &Unsettled) -> Result<LeftOp
                     sets.insert(set, OpenSet { set, last });
                 }
                 open.insert(key, (run.name().to_owned(), attempt));
-            } else if record.event == Event::Outcome {
+            } else if record.event == AuditEvent::Outcome {
                 // The end of a set is recorded under its own call.
                 sets.remove(&call);
                 if open.get(&key).is_some_and(|(of, _)| of == run.name()) {
@@ -273,12 +277,12 @@ fn left_open(place: &Place, days: Option<u32>, own: &Unsettled) -> Result<LeftOp
         scan(&runs, &["\"outcome\""], |told| {
             let Ok(record) = told.record else { return };
             let Some(call) = record.call else { return };
-            if record.event == Event::Outcome {
+            if record.event == AuditEvent::Outcome {
                 sets.remove(&call);
             }
             let key = (call, record.step);
             let is_of_another = |(of, _): &(String, OpenAttempt)| of != told.run.name();
-            if record.event == Event::Outcome && open.get(&key).is_some_and(is_of_another) {
+            if record.event == AuditEvent::Outcome && open.get(&key).is_some_and(is_of_another) {
                 open.remove(&key);
             }
         })?;
@@ -293,7 +297,7 @@ fn left_open(place: &Place, days: Option<u32>, own: &Unsettled) -> Result<LeftOp
     open.sort_by(|a, b| (&a.time, a.call, &a.step).cmp(&(&b.time, b.call, &b.step)));
     let mut sets: Vec<OpenSet> = sets.into_values().collect();
     sets.sort_by(|a, b| (&a.last.time, a.set).cmp(&(&b.last.time, b.set)));
-    Ok(LeftOpen {
+    Ok(UnfinishedWrites {
         attempts: open,
         sets,
     })

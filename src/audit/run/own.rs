@@ -9,12 +9,12 @@ use time::macros::format_description;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 
 use super::super::disk::fs;
-use super::super::disk::layout::Place;
-use super::super::entry::record::Stamp;
-use super::super::{AuditError, Entry, Event, FileHead, LineHash, Record, RunId};
+use super::super::disk::layout::AuditLayout;
+use super::super::entry::record::RecordStamp;
+use super::super::{AuditEntry, AuditError, AuditEvent, FileHead, LineHash, Record, RunId};
 use super::heads;
 use super::lines::MAX_LINE;
-use super::numbers::Count;
+use super::numbers::RunCounter;
 use crate::site::SiteName;
 
 /// The file of one run, which nobody else writes, and the state of its chain.
@@ -39,7 +39,7 @@ pub(in crate::audit) struct OwnRun {
 impl OwnRun {
     /// Makes the file and locks it; nothing is written yet.
     pub(in crate::audit) fn make(
-        place: &Place,
+        place: &AuditLayout,
         wiki: &str,
         site: Option<SiteName>,
     ) -> Result<Self, AuditError> {
@@ -47,7 +47,7 @@ impl OwnRun {
         fs::make_dir(&runs).map_err(|error| AuditError::at(&runs, "make directory", &error))?;
         let run = RunId::new()?;
         // Until the file is there, so that the next run, which gets the next number, sees it.
-        let count = Count::hold(place)?;
+        let count = RunCounter::hold(place)?;
         let number = count.next(&runs)?;
         let time = file_time(OffsetDateTime::now_utc());
         let stem = format!("{time}-{number:06}-{run}");
@@ -85,18 +85,18 @@ impl OwnRun {
     /// them.
     pub(in crate::audit) fn start(
         &mut self,
-        place: &Place,
+        place: &AuditLayout,
         follows: Option<FileHead>,
     ) -> Result<Vec<FileHead>, AuditError> {
         let runs = place.runs();
         let heads = heads::of_runs(&runs, &self.name)
             .map_err(|error| AuditError::at(&runs, "list the runs", &error))?;
         let number = Some(self.number);
-        self.append(Event::Start, |stamp| Record {
+        self.append(AuditEvent::Start, |stamp| Record {
             number,
             follows,
             runs: Some(heads.clone()),
-            ..Record::bare(Event::Start, stamp)
+            ..Record::bare(AuditEvent::Start, stamp)
         })?;
         Ok(heads)
     }
@@ -120,21 +120,23 @@ impl OwnRun {
     }
 
     /// Writes the record of an entry.
-    pub(in crate::audit) fn record(&mut self, entry: &Entry) -> Result<(), AuditError> {
+    pub(in crate::audit) fn record(&mut self, entry: &AuditEntry) -> Result<(), AuditError> {
         self.append(entry.event, |stamp| Record::of(entry, stamp))
     }
 
     /// Writes the last record.
     pub(in crate::audit) fn close(&mut self) -> Result<(), AuditError> {
-        self.append(Event::Closed, |stamp| Record::bare(Event::Closed, stamp))
+        self.append(AuditEvent::Closed, |stamp| {
+            Record::bare(AuditEvent::Closed, stamp)
+        })
     }
 
     fn append(
         &mut self,
-        event: Event,
-        record: impl FnOnce(&Stamp<'_>) -> Record,
+        event: AuditEvent,
+        record: impl FnOnce(&RecordStamp<'_>) -> Record,
     ) -> Result<(), AuditError> {
-        let mut record = record(&Stamp {
+        let mut record = record(&RecordStamp {
             seq: self.records.saturating_add(1),
             time: OffsetDateTime::now_utc(),
             run: self.run,

@@ -9,10 +9,10 @@ use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::entry::record::Unreadable;
 use super::super::{AuditError, AuditLog, Record};
-use super::lines::{Line, next_line};
+use super::lines::{LineStatus, next_line};
 
 /// How much of a file is read at once.
 const CHUNK: usize = 64 * 1024;
@@ -97,8 +97,8 @@ impl Records {
         }
         self.is_unfinished = false;
         let read = match next_line(&mut self.reader, &mut self.buffer) {
-            Ok(Line::End) => return None,
-            Ok(Line::Rest) => {
+            Ok(LineStatus::End) => return None,
+            Ok(LineStatus::Rest) => {
                 self.is_unfinished = true;
                 // Back to the beginning of the line, in case it is finished later.
                 let length = i64::try_from(self.buffer.len()).unwrap_or(i64::MAX);
@@ -107,8 +107,8 @@ impl Records {
                     Err(error) => Some(Err(self.broken(&error))),
                 };
             }
-            Ok(Line::Whole) => Ok(()),
-            Ok(Line::TooLong) => match self.reader.skip_until(b'\n') {
+            Ok(LineStatus::Whole) => Ok(()),
+            Ok(LineStatus::TooLong) => match self.reader.skip_until(b'\n') {
                 Ok(_) => Err(Unreadable::TooLong),
                 Err(error) => Err(self.broken(&error)),
             },
@@ -160,7 +160,7 @@ impl AuditLog {
     }
 }
 
-pub(in crate::audit) fn runs(place: &Place) -> Result<Vec<RunFile>, AuditError> {
+pub(in crate::audit) fn runs(place: &AuditLayout) -> Result<Vec<RunFile>, AuditError> {
     let directory = place.runs();
     let failed = |error: io::Error| AuditError::at(&directory, "list the runs", &error);
     let entries = super::super::disk::fs::entries(&directory).map_err(failed)?;
@@ -215,7 +215,7 @@ fn is_locked(path: &Path, metadata: &Metadata) -> io::Result<bool> {
 }
 
 /// A line that may contain what is searched for.
-pub(in crate::audit) struct Told<'a> {
+pub(in crate::audit) struct LocatedRecord<'a> {
     /// The index of the run in the list.
     pub(in crate::audit) index: usize,
     pub(in crate::audit) run: &'a RunFile,
@@ -229,7 +229,7 @@ pub(in crate::audit) struct Told<'a> {
 pub(in crate::audit) fn scan<'a>(
     runs: impl IntoIterator<Item = &'a RunFile>,
     words: &[&str],
-    mut each: impl FnMut(Told<'a>),
+    mut each: impl FnMut(LocatedRecord<'a>),
 ) -> Result<(), AuditError> {
     for (index, run) in runs.into_iter().enumerate() {
         let mut records = match run.records() {
@@ -247,7 +247,7 @@ pub(in crate::audit) fn scan<'a>(
                 Err(why) => Err(why),
             };
             let line = records.line();
-            each(Told {
+            each(LocatedRecord {
                 index,
                 run,
                 line,

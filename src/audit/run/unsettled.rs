@@ -3,21 +3,21 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::{CallId, Entry, Event};
+use super::super::{AuditEntry, AuditEvent, CallId};
 use super::own::OwnRun;
 
 /// A step of a call.
-pub(in crate::audit) type Step = (CallId, Option<String>);
+pub(in crate::audit) type StepKey = (CallId, Option<String>);
 
 /// What such runs left behind.
 #[derive(Debug, Default)]
-pub(in crate::audit) struct Left {
+pub(in crate::audit) struct AbandonedRuns {
     /// These runs, which stay locked while a write of theirs is under way: nobody else may settle it.
     pub(in crate::audit) runs: Vec<OwnRun>,
     /// The calls and sets with an attempt on record whose outcome is not.
     under_way: HashSet<CallId>,
     /// The attempts whose outcome could not be put on record, and whether they may have been sent.
-    pub(in crate::audit) unsettled: HashMap<Step, bool>,
+    pub(in crate::audit) unsettled: HashMap<StepKey, bool>,
 }
 
 /// The attempts of this process whose outcome could not be put on record.
@@ -26,18 +26,18 @@ pub(in crate::audit) struct Unsettled {
     /// The files of the runs that they are in.
     pub(in crate::audit) runs: HashSet<String>,
     /// Their steps, and whether they may have been sent.
-    pub(in crate::audit) steps: HashMap<Step, bool>,
+    pub(in crate::audit) steps: HashMap<StepKey, bool>,
 }
 
-impl Left {
+impl AbandonedRuns {
     /// An entry is on record.
-    pub(in crate::audit) fn recorded(&mut self, entry: &Entry) {
+    pub(in crate::audit) fn recorded(&mut self, entry: &AuditEntry) {
         match entry.event {
-            Event::Attempt => {
+            AuditEvent::Attempt => {
                 self.under_way.insert(entry.call);
                 self.under_way.extend(entry.set);
             }
-            Event::Outcome => {
+            AuditEvent::Outcome => {
                 self.under_way.remove(&entry.call);
                 self.unsettled.remove(&(entry.call, entry.step.clone()));
             }
@@ -50,12 +50,12 @@ impl Left {
     }
 
     /// An entry could not be put on record.
-    pub(in crate::audit) fn lost(&mut self, entry: &Entry) {
+    pub(in crate::audit) fn lost(&mut self, entry: &AuditEntry) {
         let step = (entry.call, entry.step.clone());
         match entry.event {
             // Nothing was sent, though its line may be there.
-            Event::Attempt => drop(self.unsettled.entry(step).or_insert(false)),
-            Event::Outcome => {
+            AuditEvent::Attempt => drop(self.unsettled.entry(step).or_insert(false)),
+            AuditEvent::Outcome => {
                 self.under_way.remove(&entry.call);
                 self.unsettled.insert(step, true);
             }

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::documents::proposals::is_making;
-use super::super::entry::chain::Link;
-use super::super::{ApprovalId, AuditError, CallId, Event, Record, Wrong};
+use super::super::entry::chain::ChainLink;
+use super::super::{ApprovalId, AuditError, AuditEvent, CallId, LogFinding, Record};
 use super::{Checking, runs, scan};
 
 /// The decision of an attempt that the operator's static token confirmed: it approves every write.
@@ -18,15 +18,15 @@ const TO_BE_CONFIRMED: &str = "to_be_confirmed";
 #[derive(Debug, Default)]
 pub(super) struct Confirmations {
     /// The calls of this run that showed a preview to be confirmed, or in which a person said yes.
-    given: HashSet<(CallId, Kind)>,
+    given: HashSet<(CallId, ApprovalKind)>,
     /// The first attempt of those that name an approval of another run.
-    elsewhere: HashMap<ApprovalId, Named>,
-    wrong: Vec<Wrong>,
+    elsewhere: HashMap<ApprovalId, ApprovalClaim>,
+    wrong: Vec<LogFinding>,
 }
 
 /// What gives an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
+enum ApprovalKind {
     Preview,
     Yes,
     Proposal,
@@ -34,11 +34,11 @@ enum Kind {
 
 /// An attempt and the approval that it names.
 #[derive(Debug)]
-struct Named {
+struct ApprovalClaim {
     run: String,
     line: u64,
     call: CallId,
-    kind: Kind,
+    kind: ApprovalKind,
 }
 
 impl Confirmations {
@@ -48,7 +48,7 @@ impl Confirmations {
     }
 
     /// Reads a line of a run, which holds.
-    pub(super) fn read(&mut self, run: &str, number: u64, link: &Link<'_>) {
+    pub(super) fn read(&mut self, run: &str, number: u64, link: &ChainLink<'_>) {
         const WORDS: [&str; 3] = [
             "\"event\":\"attempt\"",
             "\"event\":\"approval\"",
@@ -64,13 +64,13 @@ impl Confirmations {
         if let Some(given) = given(&record) {
             self.given.insert(given);
         }
-        if record.event != Event::Attempt || record.decision.as_deref() == Some(STATIC_TOKEN) {
+        if record.event != AuditEvent::Attempt || record.decision.as_deref() == Some(STATIC_TOKEN) {
             return;
         }
         let Some(call) = record.call else { return };
         let run = run.to_owned();
         let Some(id) = record.confirms else {
-            self.wrong.push(Wrong::Unconfirmed {
+            self.wrong.push(LogFinding::Unconfirmed {
                 run,
                 line: number,
                 call,
@@ -79,7 +79,7 @@ impl Confirmations {
         };
         let kind = kind_of(&record, id);
         if !self.given.contains(&(id.call(), kind)) {
-            let named = Named {
+            let named = ApprovalClaim {
                 run,
                 line: number,
                 call,
@@ -90,14 +90,14 @@ impl Confirmations {
     }
 
     /// What is wrong, now that all runs are known in which an approval may be found.
-    fn resolved(mut self, is_purged: bool) -> Vec<Wrong> {
+    fn resolved(mut self, is_purged: bool) -> Vec<LogFinding> {
         if !is_purged {
             let unknown = self.elsewhere.into_iter();
             self.wrong.extend(unknown.map(|(approval, named)| {
-                let Named {
+                let ApprovalClaim {
                     run, line, call, ..
                 } = named;
-                Wrong::UnknownApproval {
+                LogFinding::UnknownApproval {
                     run,
                     line,
                     call,
@@ -105,29 +105,29 @@ impl Confirmations {
                 }
             }));
         }
-        self.wrong.sort_by_key(Wrong::file);
+        self.wrong.sort_by_key(LogFinding::file);
         self.wrong
     }
 }
 
 /// The kind of approval that an attempt needs.
-fn kind_of(attempt: &Record, id: ApprovalId) -> Kind {
+fn kind_of(attempt: &Record, id: ApprovalId) -> ApprovalKind {
     let proposal = attempt.proposal.as_deref();
     if proposal.is_some_and(|proposal| proposal == id.to_string()) {
-        Kind::Proposal
+        ApprovalKind::Proposal
     } else if attempt.decision.as_deref() == Some("person") {
-        Kind::Yes
+        ApprovalKind::Yes
     } else {
-        Kind::Preview
+        ApprovalKind::Preview
     }
 }
 
 /// The approval that a record gives.
-fn given(record: &Record) -> Option<(CallId, Kind)> {
+fn given(record: &Record) -> Option<(CallId, ApprovalKind)> {
     let decision = record.decision.as_deref()?;
     let kind = match record.event {
-        Event::Preview if decision == TO_BE_CONFIRMED => Kind::Preview,
-        Event::Approval if YES.contains(&decision) => Kind::Yes,
+        AuditEvent::Preview if decision == TO_BE_CONFIRMED => ApprovalKind::Preview,
+        AuditEvent::Approval if YES.contains(&decision) => ApprovalKind::Yes,
         _ => return None,
     };
     Some((record.call?, kind))
@@ -143,7 +143,7 @@ impl<P> Checking<P> {
                 let Ok(record) = told.record else { return };
                 let made = record.proposal.as_deref().filter(|_| is_making(&record));
                 let found = match made.and_then(|id| id.parse().ok()) {
-                    Some(id) => Some((id, Kind::Proposal)),
+                    Some(id) => Some((id, ApprovalKind::Proposal)),
                     None => given(&record).map(|(call, kind)| (call.into(), kind)),
                 };
                 if let Some((id, kind)) = found

@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-use super::super::entry::chain::Broken;
+use super::super::entry::chain::ChainBreak;
 use super::super::{AnchorWrong, ApprovalId, CallId, KeptState, ProposalId};
 
 /// One thing that is wrong with a log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Wrong {
+pub enum LogFinding {
     /// The chain of a run does not hold.
     #[error("{run}, {broken}")]
     Broken {
         /// The run's file.
         run: String,
         /// Its first line that does not hold.
-        broken: Broken,
+        broken: ChainBreak,
     },
     /// A run's file is missing.
     #[error("{run} is missing: {witness} saw it, and no purge names it")]
@@ -22,7 +22,7 @@ pub enum Wrong {
         /// The run's file.
         run: String,
         /// Who saw it.
-        witness: Witness,
+        witness: Evidence,
     },
     /// Numbers of runs were given that no run has.
     #[error("{}: a number goes to a run that begins, and no purge names one", numbered(*first, *last))]
@@ -73,7 +73,7 @@ pub enum Wrong {
         /// How long it was.
         seen: u64,
         /// Who saw it.
-        witness: Witness,
+        witness: Evidence,
     },
     /// A run's chain is valid, but its lines were replaced.
     #[error("{run} was rewritten: {witness} saw another line end at byte {at}")]
@@ -83,7 +83,7 @@ pub enum Wrong {
         /// Where the line ended.
         at: u64,
         /// Who saw it.
-        witness: Witness,
+        witness: Evidence,
     },
     /// A run's file is not named like its lines: it was copied or renamed.
     #[error("{run} is not the file of the run in its first line: a copy, or renamed")]
@@ -157,7 +157,7 @@ pub enum Wrong {
     },
 }
 
-impl Wrong {
+impl LogFinding {
     /// The word for it, for programs.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
@@ -220,7 +220,7 @@ fn numbered(first: u64, last: u64) -> String {
 
 /// Who saw a run as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Witness {
+pub enum Evidence {
     /// Another run, when it began or purged.
     Run(String),
     /// The heads that were kept elsewhere.
@@ -229,7 +229,7 @@ pub enum Witness {
     Anchors,
 }
 
-impl fmt::Display for Witness {
+impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Run(run) => f.write_str(run),

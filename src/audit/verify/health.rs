@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, CWD, accessat, statvfs};
 
 use super::super::disk::blocking::blocking;
-use super::super::disk::layout::Place;
-use super::super::entry::chain::{self, Broken, Fault};
+use super::super::disk::layout::AuditLayout;
+use super::super::entry::chain::{self, ChainBreak, ChainFault};
 use super::super::run::open_attempts::open_attempts;
 use super::super::run::reader::runs;
 use super::super::{AuditError, AuditLog};
 use super::permissions::{Eyes, closed, writable_by_others};
-use crate::private_files::Owner;
+use crate::private_files::FileOwner;
 
 /// The state of the audit directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct Health {
     /// How many runs there are.
     pub runs: usize,
     /// The runs whose chain does not hold, and where it breaks.
-    pub broken: Vec<(String, Broken)>,
+    pub broken: Vec<(String, ChainBreak)>,
     /// How many attempts of ended runs have no outcome.
     pub open: usize,
 }
@@ -54,7 +54,7 @@ impl AuditLog {
     }
 }
 
-fn health(place: &Place) -> Result<Health, AuditError> {
+fn health(place: &AuditLayout) -> Result<Health, AuditError> {
     // Checked is the directory of runs, or its nearest existing parent.
     let runs_dir = place.runs();
     let nearest = runs_dir.ancestors().find(|above| above.exists());
@@ -89,9 +89,9 @@ fn health(place: &Place) -> Result<Health, AuditError> {
             Ok(file) => chain::verify(BufReader::new(file)),
             // A purge may have removed it meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => Err(Broken {
+            Err(error) => Err(ChainBreak {
                 line: 1,
-                fault: Fault::Io(error.kind()),
+                fault: ChainFault::Io(error.kind()),
             }),
         };
         if let Err(broken) = verified {
@@ -103,9 +103,9 @@ fn health(place: &Place) -> Result<Health, AuditError> {
 
 /// Who serves from the directory: the owner of the audit directory, or of the wiki's directory in
 /// it if the whole belongs to root.
-fn owner(place: &Place) -> Option<Owner> {
+fn owner(place: &AuditLayout) -> Option<FileOwner> {
     let dirs = place.wiki.parent().into_iter().chain([&*place.wiki]);
-    let owners = dirs.filter_map(|dir| Some(Owner::of(&std::fs::metadata(dir).ok()?)));
+    let owners = dirs.filter_map(|dir| Some(FileOwner::of(&std::fs::metadata(dir).ok()?)));
     owners.reduce(|root, wiki| if root.user == 0 { wiki } else { root })
 }
 

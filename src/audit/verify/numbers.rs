@@ -2,7 +2,7 @@
 
 use super::super::run::clock;
 use super::super::run::numbers::{self, Counted, Gaps, number_of};
-use super::super::{AuditError, Wrong};
+use super::super::{AuditError, LogFinding};
 use super::{Checking, RunFile, runs};
 
 impl<P> Checking<P> {
@@ -10,7 +10,7 @@ impl<P> Checking<P> {
     pub(super) fn numbers(&mut self, runs: &[RunFile], counted: Counted) -> Result<(), AuditError> {
         let has_numbers = runs.iter().any(|run| number_of(run.name()).is_some());
         if counted == Counted::Unreadable || counted == Counted::Nothing && has_numbers {
-            self.checked.wrong.push(Wrong::NoCount);
+            self.checked.wrong.push(LogFinding::NoCount);
         }
         if !self.gaps(runs, counted).missing.is_empty() {
             // A purge may have gone on meanwhile.
@@ -22,18 +22,22 @@ impl<P> Checking<P> {
         let doubled = gaps.doubled.into_iter();
         self.checked
             .wrong
-            .extend(doubled.map(|(number, other, run)| Wrong::SameNumber { run, other, number }));
+            .extend(doubled.map(|(number, other, run)| LogFinding::SameNumber {
+                run,
+                other,
+                number,
+            }));
         let missing = gaps.missing.into_iter();
         self.checked
             .wrong
-            .extend(missing.map(|(first, last)| Wrong::MissingNumbers { first, last }));
+            .extend(missing.map(|(first, last)| LogFinding::MissingNumbers { first, last }));
         Ok(())
     }
 
     fn gaps(&self, runs: &[RunFile], counted: Counted) -> Gaps {
         let purged = self.seen.purged.keys().map(String::as_str);
         let told = self.checked.wrong.iter().filter_map(|wrong| match wrong {
-            Wrong::MissingRun { run, .. } => Some(run.as_str()),
+            LogFinding::MissingRun { run, .. } => Some(run.as_str()),
             _ => None,
         });
         numbers::gaps(runs, counted, purged.chain(told))

@@ -8,9 +8,9 @@ use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, accessat, openat};
 use rustix::io::Errno;
 
 use super::super::disk::blocking::blocking;
-use super::super::disk::layout::Place;
+use super::super::disk::layout::AuditLayout;
 use super::super::{AuditError, AuditLog};
-use crate::private_files::Owner;
+use crate::private_files::FileOwner;
 
 /// Bits of a mode: others than the owner may write.
 const WRITE_BY_OTHERS: u32 = 0o022;
@@ -50,12 +50,12 @@ pub(in crate::audit) enum Eyes {
     /// As the user that this process acts as: they are opened.
     Ours,
     /// The owner of the directory: checked by owners and modes.
-    Of(Owner),
+    Of(FileOwner),
 }
 
 /// The access that is needed.
 #[derive(Debug, Clone, Copy)]
-enum Wanted {
+enum RequiredAccess {
     /// To list, make and remove names in a directory.
     Directory,
     /// To lock a file.
@@ -64,7 +64,7 @@ enum Wanted {
     Text,
 }
 
-impl Wanted {
+impl RequiredAccess {
     /// The bits of one of the three groups of a mode.
     const fn bits(self) -> u32 {
         match self {
@@ -76,16 +76,16 @@ impl Wanted {
 }
 
 impl Eyes {
-    fn may(self, path: &Path, found: &Metadata, wanted: Wanted) -> bool {
+    fn may(self, path: &Path, found: &Metadata, wanted: RequiredAccess) -> bool {
         match (self, wanted) {
-            (Self::Ours, Wanted::Directory) => {
+            (Self::Ours, RequiredAccess::Directory) => {
                 let needed = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
                 accessat(CWD, path, needed, AtFlags::EACCESS).is_ok()
             }
-            (Self::Ours, Wanted::Lock | Wanted::Text) => {
+            (Self::Ours, RequiredAccess::Lock | RequiredAccess::Text) => {
                 let how = match wanted {
-                    Wanted::Lock => OFlags::RDWR,
-                    Wanted::Directory | Wanted::Text => OFlags::RDONLY,
+                    RequiredAccess::Lock => OFlags::RDWR,
+                    RequiredAccess::Directory | RequiredAccess::Text => OFlags::RDONLY,
                 };
                 // A pipe or device that somebody put there must not block this.
                 let how = how | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -99,7 +99,7 @@ impl Eyes {
 }
 
 /// Whether a mode gives a user access; only the owner's own group is known.
-fn is_open_to(user: Owner, found: &Metadata, wanted: Wanted) -> bool {
+fn is_open_to(user: FileOwner, found: &Metadata, wanted: RequiredAccess) -> bool {
     let shift = if user.user == 0 {
         return true;
     } else if found.uid() == user.user {
@@ -114,7 +114,7 @@ fn is_open_to(user: Owner, found: &Metadata, wanted: Wanted) -> bool {
 
 /// The directories, locks, runs and proposals that cannot be opened, in order of name; with `all`
 /// also the kept states, which may be many.
-pub(in crate::audit) fn closed(place: &Place, eyes: Eyes, all: bool) -> Vec<PathBuf> {
+pub(in crate::audit) fn closed(place: &AuditLayout, eyes: Eyes, all: bool) -> Vec<PathBuf> {
     let mut closed = Vec::new();
     let pages = place.pages();
     let but = (!all).then_some(&*pages);
@@ -127,14 +127,14 @@ pub(in crate::audit) fn closed(place: &Place, eyes: Eyes, all: bool) -> Vec<Path
 
 fn look(path: &Path, found: &Metadata, eyes: Eyes, but: Option<&Path>, closed: &mut Vec<PathBuf>) {
     let wanted = if found.is_dir() {
-        Wanted::Directory
+        RequiredAccess::Directory
     } else if path
         .extension()
         .is_some_and(|ending| ending == "lock" || ending == "count")
     {
-        Wanted::Lock
+        RequiredAccess::Lock
     } else {
-        Wanted::Text
+        RequiredAccess::Text
     };
     let is_open = eyes.may(path, found, wanted);
     if !is_open {
@@ -153,7 +153,7 @@ fn look(path: &Path, found: &Metadata, eyes: Eyes, but: Option<&Path>, closed: &
     }
 }
 
-pub(in crate::audit) fn writable_by_others(place: &Place) -> Vec<PathBuf> {
+pub(in crate::audit) fn writable_by_others(place: &AuditLayout) -> Vec<PathBuf> {
     let root = place.wiki.parent().map(Path::to_owned);
     let below = [
         place.wiki.clone(),

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use super::super::documents::proposals::{files, is_making, is_making_of_other};
-use super::super::entry::chain::End;
+use super::super::entry::chain::RunFileEnd;
 use super::super::{
-    AuditError, Event, Omitted, Proposal, ProposalId, ProposalState, Record, Wrong,
+    AuditError, AuditEvent, Exclusions, LogFinding, Proposal, ProposalId, ProposalState, Record,
 };
 use super::{Checking, runs, scan};
 
 /// The log's records of a proposal.
 #[derive(Debug, Default)]
-struct Told {
+struct ProposalRecords {
     /// The record of its making, its run's file and its line.
     made: Option<(Record, String, u64)>,
     /// The records of the making of a set's other changes, in order.
@@ -24,7 +24,7 @@ impl<P> Checking<P> {
     pub(super) fn proposals(&mut self) -> Result<(), AuditError> {
         // The files are read first, so that their records are in the log by then.
         let files = files(&self.place)?;
-        let mut told: HashMap<String, Told> = HashMap::new();
+        let mut told: HashMap<String, ProposalRecords> = HashMap::new();
         scan(&runs(&self.place)?, &["\"proposal\":\""], |found| {
             let Ok(mut record) = found.record else { return };
             let Some(id) = record.proposal.take() else {
@@ -47,7 +47,7 @@ impl<P> Checking<P> {
             let told = told.remove(&id.to_string()).unwrap_or_default();
             let found = match file {
                 Ok(proposal) => self.wrong_with(&proposal, &told),
-                Err(AuditError::BadProposal) => Some(Wrong::BadProposal { id }),
+                Err(AuditError::BadProposal) => Some(LogFinding::BadProposal { id }),
                 Err(error) => return Err(error),
             };
             if found.is_none() {
@@ -58,7 +58,7 @@ impl<P> Checking<P> {
         for (id, told) in told {
             let Ok(id) = id.parse() else { continue };
             if self.is_awaited(&told) && !self.is_purged(id) {
-                wrong.push((id, Wrong::MissingProposal { id }));
+                wrong.push((id, LogFinding::MissingProposal { id }));
             }
         }
         wrong.sort_by_key(|(id, _)| *id);
@@ -67,7 +67,7 @@ impl<P> Checking<P> {
         Ok(())
     }
 
-    fn wrong_with(&self, proposal: &Proposal, told: &Told) -> Option<Wrong> {
+    fn wrong_with(&self, proposal: &Proposal, told: &ProposalRecords) -> Option<LogFinding> {
         let id = proposal.id;
         // A decided proposal may outlive its records, since only runs are named with hashes.
         let may_be_purged = if proposal.state == ProposalState::Open {
@@ -77,30 +77,30 @@ impl<P> Checking<P> {
             purged.any(|head| head.hash.is_some())
         };
         let Some((made, ..)) = &told.made else {
-            return (!may_be_purged).then_some(Wrong::UnrecordedProposal { id });
+            return (!may_be_purged).then_some(LogFinding::UnrecordedProposal { id });
         };
         let mut members = proposal.differs_from(made, &told.others);
         if !may_be_purged && !is_told(&told.later, &proposal.state, proposal.changes().count()) {
             members.push("state");
         }
-        (!members.is_empty()).then_some(Wrong::ChangedProposal { id, members })
+        (!members.is_empty()).then_some(LogFinding::ChangedProposal { id, members })
     }
 
     /// Whether there must be a file. Not if it was decided, if it could not be kept, or if the run
     /// ended or is now between the record and the file.
-    fn is_awaited(&self, told: &Told) -> bool {
+    fn is_awaited(&self, told: &ProposalRecords) -> bool {
         let Some((made, run, line)) = &told.made else {
             return false;
         };
         let is_settled = |record: &Record| {
-            record.event == Event::Proposal
-                || record.event == Event::Refusal && record.call == made.call
+            record.event == AuditEvent::Proposal
+                || record.event == AuditEvent::Refusal && record.call == made.call
         };
         let mut checked = self.checked.runs.iter();
         let chain = checked.find(|checked| checked.file == *run);
         let is_followed = chain.and_then(|run| run.chain.as_ref().ok());
-        let is_behind =
-            is_followed.is_some_and(|chain| chain.end == End::Closed || *line < chain.records);
+        let is_behind = is_followed
+            .is_some_and(|chain| chain.end == RunFileEnd::Closed || *line < chain.records);
         is_behind && !told.later.iter().any(is_settled)
     }
 
@@ -113,7 +113,7 @@ impl<P> Checking<P> {
 /// where they tell more was left behind by a process that was killed; the log decides then.
 fn is_told(later: &[Record], state: &ProposalState, of: usize) -> bool {
     let says = |record: &Record, word: &str| {
-        record.event == Event::Proposal && record.decision.as_deref() == Some(word)
+        record.event == AuditEvent::Proposal && record.decision.as_deref() == Some(word)
     };
     match state {
         ProposalState::Open => true,
@@ -127,9 +127,9 @@ fn is_told(later: &[Record], state: &ProposalState, of: usize) -> bool {
                 later.iter().filter(is_own)
             };
             let is_write =
-                |record: &Record| record.event == Event::Attempt || says(record, "applied");
-            let told = own().find_map(|record| Omitted::read(record.reason.as_deref()?));
-            let is_left_out = match (told, Omitted::of(left_out.clone(), of)) {
+                |record: &Record| record.event == AuditEvent::Attempt || says(record, "applied");
+            let told = own().find_map(|record| Exclusions::read(record.reason.as_deref()?));
+            let is_left_out = match (told, Exclusions::of(left_out.clone(), of)) {
                 // A record has no room for all numbers of a long list.
                 (Some(told), Some(left_out)) => told.is_read_of(&left_out),
                 (told, left_out) => told == left_out,

@@ -1,9 +1,9 @@
 //! What a check says, in words.
 
-use super::super::entry::chain::End;
-use super::{Against, Checked, CheckedRun};
+use super::super::entry::chain::RunFileEnd;
+use super::{Against, CheckedRun, LogVerification};
 
-impl Checked {
+impl LogVerification {
     /// How many records hold.
     #[must_use]
     pub fn records(&self) -> u64 {
@@ -46,24 +46,24 @@ impl CheckedRun {
         let chain = self.chain.as_ref().ok()?;
         if let Some(next) = &self.followed_by {
             let half = match chain.end {
-                End::HalfWritten => "ends in a half-written record: ",
-                End::Closed | End::Open => "",
+                RunFileEnd::HalfWritten => "ends in a half-written record: ",
+                RunFileEnd::Closed | RunFileEnd::Open => "",
             };
             return Some(format!(
                 "{half}there was no room for more; {next} goes on from its last whole record"
             ));
         }
         let says = match chain.end {
-            End::Closed => return None,
+            RunFileEnd::Closed => return None,
             // Nothing is in it that could tell.
-            End::Open if chain.records == 0 && !self.is_locked => {
+            RunFileEnd::Open if chain.records == 0 && !self.is_locked => {
                 "is empty: its server is just beginning, or was ended by force before it wrote"
             }
             _ if self.is_locked => "is being written",
-            End::Open => {
+            RunFileEnd::Open => {
                 "was not closed: it was ended by force, or its last lines were cut off; a later run or a head kept elsewhere can tell"
             }
-            End::HalfWritten => {
+            RunFileEnd::HalfWritten => {
                 "ends in a half-written record: a power cut or a full disk broke it off"
             }
         };

@@ -8,14 +8,14 @@ use super::super::plan::Change;
 use super::super::warning::Warning;
 use super::named::named;
 use crate::page::{
-    Active, ActiveKind, Field, Format, HiddenText, PageState, SecretKind, active as active_in,
-    active_styles, secrets as secrets_in,
+    Active, ActiveKind, Field, HiddenText, PageState, SecretKind, SourceFormat,
+    active as active_in, active_styles, secrets as secrets_in,
 };
 
 /// Finds what is active in a page, each with its line.
-type Look<'a> = dyn Fn(&PageState) -> Vec<((ActiveKind, String), usize)> + 'a;
+type ActiveFinder<'a> = dyn Fn(&PageState) -> Vec<((ActiveKind, String), usize)> + 'a;
 /// A text of a page.
-type Text = fn(&PageState) -> &str;
+type TextAccessor = fn(&PageState) -> &str;
 
 /// The most lines that are named for each kind of hidden text.
 const MOST_LINES: usize = 5;
@@ -51,8 +51,8 @@ fn added<K: Ord + Clone>(
     more(before.map(look).unwrap_or_default(), is)
 }
 
-fn format(page: &PageState) -> Format {
-    Format::of(None, Some(&page.editor))
+fn format(page: &PageState) -> SourceFormat {
+    SourceFormat::of(None, Some(&page.editor))
 }
 
 /// Scripts, handlers and resources of other sites.
@@ -72,7 +72,7 @@ pub(super) fn active(change: &Change, wiki: &Url, warnings: &mut Vec<Warning>) {
     };
     let in_content = |page: &PageState| keyed(active_in(&page.content, format(page), wiki));
     let in_styles = |page: &PageState| keyed(active_styles(&page.script_css, wiki));
-    let both: [(Field, &Look<'_>); 2] = [
+    let both: [(Field, &ActiveFinder<'_>); 2] = [
         (Field::Content, &in_content),
         (Field::ScriptCss, &in_styles),
     ];
@@ -178,7 +178,7 @@ pub(super) fn secrets(change: &Change, own: &[&str], warnings: &mut Vec<Warning>
         return false;
     };
     let before = change.before();
-    let texts: [(Field, Text); 5] = [
+    let texts: [(Field, TextAccessor); 5] = [
         (Field::Title, |page| &page.title),
         (Field::Description, |page| &page.description),
         (Field::Content, |page| &page.content),

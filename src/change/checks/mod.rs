@@ -38,7 +38,7 @@ pub const CODES: [&str; 16] = [
 
 /// What the checks found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct AdditionReport {
     /// The warnings.
     pub warnings: Vec<Warning>,
     /// Whether the change adds a private key or a secret of this wiki.
@@ -48,7 +48,7 @@ pub struct Checked {
 impl Change {
     /// Checks what the change adds; `lines` are those of its content's difference.
     #[must_use]
-    pub fn check(&self, lines: LineCounts, around: Surroundings<'_>) -> Checked {
+    pub fn check(&self, lines: LineCounts, around: Surroundings<'_>) -> AdditionReport {
         let mut warnings = Vec::new();
         warnings.extend(texts::cannot_return(self));
         neighbours::look(self, around, &mut warnings);
@@ -61,7 +61,7 @@ impl Change {
         added::active(self, around.wiki, &mut warnings);
         warnings.extend(self.hidden_text_added());
         let adds_grave_secret = added::secrets(self, around.own, &mut warnings);
-        Checked {
+        AdditionReport {
             warnings,
             adds_grave_secret,
         }

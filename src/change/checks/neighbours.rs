@@ -10,8 +10,8 @@ use super::super::warning::Warning;
 use super::around::Surroundings;
 use super::named::named;
 use crate::page::{
-    Field, Format, LinkBase, LinkKind, LinkedSite, PageLink, PagePlace, PageReading, PageState,
-    escaped, links, may_lead_to_page,
+    Field, LinkBase, LinkKind, LinkedSite, PageLink, PagePlace, PageReading, PageState,
+    SourceFormat, escaped, links, may_lead_to_page,
 };
 
 /// The most links of one page that are followed.
@@ -78,7 +78,7 @@ fn same_title(after: &PageState, change: &Change, pages: &[Arc<PageReading>]) ->
 
 /// The links of a page that are followed.
 fn followed(page: &PageState) -> impl Iterator<Item = PageLink> {
-    let found = links(&page.content, Format::of(None, Some(&page.editor)));
+    let found = links(&page.content, SourceFormat::of(None, Some(&page.editor)));
     let found = found.into_iter();
     found
         .filter(|link| link.kind == LinkKind::Link)

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::{CODES, Checked, Surroundings};
+use super::{AdditionReport, CODES, Surroundings};
 use crate::change::Change;
 use crate::page::{LinkedSite, Locale, PagePath, PageReading, PageState, testing};
 
@@ -32,7 +32,7 @@ fn listed() -> Vec<Arc<PageReading>> {
     ]
 }
 
-fn checked(change: &Change) -> Checked {
+fn checked(change: &Change) -> AdditionReport {
     let wiki = Url::parse("https://wiki.example.org").unwrap();
     let pages = listed();
     let site = LinkedSite {

@@ -5,7 +5,9 @@ use std::str::Lines;
 use super::super::plan::Change;
 use super::super::warning::Warning;
 use super::named::named;
-use crate::page::{Field, Format, Heading, LineCounts, Outline, PageState, Sheet, Thing, escaped};
+use crate::page::{
+    Attached, Field, Heading, LineCounts, Outline, PageState, SourceFormat, StyleSheet, escaped,
+};
 
 /// Fewer removed lines cause no warning.
 const MANY_LINES: usize = 20;
@@ -70,7 +72,7 @@ pub(super) fn heading_dropped(change: &Change) -> Option<Warning> {
 
 /// The heading that begins in a line. The page is parsed only if one may.
 fn heading_at(page: &PageState, line: usize) -> Option<Heading> {
-    let format = Format::of(None, Some(&page.editor));
+    let format = SourceFormat::of(None, Some(&page.editor));
     if !may_begin_heading(&page.content, line, format) {
         return None;
     }
@@ -81,10 +83,10 @@ fn heading_at(page: &PageState, line: usize) -> Option<Heading> {
 
 /// True if a heading may begin in a line, by its signs and those of the lines below it: a `#`, a
 /// line of `=` or `-` under a paragraph, or a tag.
-fn may_begin_heading(text: &str, line: usize, format: Format) -> bool {
+fn may_begin_heading(text: &str, line: usize, format: SourceFormat) -> bool {
     let mut lines = text.split('\n').skip(line.saturating_sub(1));
     match format {
-        Format::Markdown => {
+        SourceFormat::Markdown => {
             let is_blank = |line: &&str| !line.trim_matches([' ', '\t', '\r']).is_empty();
             // A carriage return alone ends a line of Markdown, too.
             let parts = lines.take_while(is_blank).flat_map(|line| line.split('\r'));
@@ -94,8 +96,8 @@ fn may_begin_heading(text: &str, line: usize, format: Format) -> bool {
                 at == 0 && part.starts_with('#') || is_under('=') || is_under('-')
             })
         }
-        Format::Html => lines.next().is_some_and(|line| line.contains('<')),
-        Format::AsciiDoc | Format::Other => false,
+        SourceFormat::Html => lines.next().is_some_and(|line| line.contains('<')),
+        SourceFormat::AsciiDoc | SourceFormat::Other => false,
     }
 }
 
@@ -131,8 +133,8 @@ pub(super) fn css_rules_dropped(change: &Change) -> Option<Warning> {
     if after.script_css == before {
         return None;
     }
-    let was = Sheet::parse(before).not_stored();
-    let rules: Vec<String> = Sheet::parse(&after.script_css)
+    let was = StyleSheet::parse(before).not_stored();
+    let rules: Vec<String> = StyleSheet::parse(&after.script_css)
         .not_stored()
         .into_iter()
         .filter(|rule| !was.contains(rule))
@@ -158,20 +160,20 @@ pub(super) fn unpublished(change: &Change) -> Option<Warning> {
 
 /// What undo cannot bring back: the page leaves a place to which nothing can bring it back (W28).
 pub(super) fn cannot_return(change: &Change) -> Option<Warning> {
-    if let (Some(Thing::Comment(_)), None) = (change.thing(), change.after()) {
+    if let (Some(Attached::Comment(_)), None) = (change.thing(), change.after()) {
         return Some(Warning::new(
             "cannot_return",
             "undo can write the comment anew, under a new id: not its author, its time, what it \
              answers, nor what answers it.",
         ));
     }
-    if let (Some(Thing::Asset(_)), None) = (change.thing(), change.after()) {
+    if let (Some(Attached::Asset(_)), None) = (change.thing(), change.after()) {
         return Some(Warning::new(
             "cannot_return",
             "undo can upload the bytes anew, under a new id: not the asset's author and times.",
         ));
     }
-    if let Some(Thing::Asset(asset)) = change.thing()
+    if let Some(Attached::Asset(asset)) = change.thing()
         && !asset.makes.is_empty()
     {
         let made: Vec<String> = asset
@@ -200,12 +202,12 @@ pub(super) fn cannot_return(change: &Change) -> Option<Warning> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Format, Outline, may_begin_heading};
+    use super::{Outline, SourceFormat, may_begin_heading};
 
     proptest! {
         #[test]
         fn every_heading_begins_where_one_may(text in "(# |## |\n|\n\n|===|---|-|=|ab|> |- |1\\. |<h2>|</h2>|<h2|>|\r|\t|    |\u{a0}|\u{c}|\\[a\\]: /b){0,24}") {
-            for format in [Format::Markdown, Format::Html] {
+            for format in [SourceFormat::Markdown, SourceFormat::Html] {
                 for heading in Outline::in_format(&text, format).headings() {
                     prop_assert!(may_begin_heading(&text, heading.line, format), "{:?}", heading);
                 }
@@ -216,7 +218,7 @@ mod tests {
     #[test]
     fn few_lines_of_a_plain_text_may_begin_a_heading() {
         let text = "a line\nanother\n\n# one\n\nunderlined\n===\n";
-        let may = |line: &usize| may_begin_heading(text, *line, Format::Markdown);
+        let may = |line: &usize| may_begin_heading(text, *line, SourceFormat::Markdown);
         assert_eq!((1..=7).filter(may).collect::<Vec<_>>(), [4, 6, 7]);
     }
 }

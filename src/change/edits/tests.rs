@@ -1,5 +1,5 @@
 use super::{ContentFault, Edits, NewContent, NewTags};
-use crate::page::{PageState, SectionMode, Selector, TextEdit, testing};
+use crate::page::{PageState, SectionMode, Selector, TextReplacement, testing};
 
 fn page(content: &str) -> PageState {
     PageState {
@@ -17,7 +17,7 @@ fn section(content: &str, mode: SectionMode) -> NewContent {
 }
 
 fn replaces(old: &str, new: &str) -> NewContent {
-    NewContent::Edits(vec![TextEdit {
+    NewContent::Edits(vec![TextReplacement {
         old_text: old.to_owned(),
         new_text: new.to_owned(),
     }])

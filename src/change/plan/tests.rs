@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::{Change, Operation, StepKind, is_blank};
 use crate::page::testing::page;
-use crate::page::{CommentOf, Field, Locale, NewPath, PagePath, PageState, Thing};
+use crate::page::{Attached, CommentOf, Field, Locale, NewPath, PagePath, PageState};
 
 const AT: &str = "2026-01-01T00:00:00.000Z";
 
@@ -279,7 +279,7 @@ fn a_blank_value_is_an_empty_text_or_list_or_a_no() {
 fn comment(id: Option<i64>, text: &str) -> PageState {
     PageState {
         content: text.to_owned(),
-        thing: Some(Thing::Comment(CommentOf {
+        thing: Some(Attached::Comment(CommentOf {
             id,
             reply_to: Some(3),
             ..CommentOf::default()

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::row::Row;
+use super::row::CallRow;
 use crate::audit::{Actor, Client};
 use crate::change::Operation;
 use crate::cli::print;
@@ -18,7 +18,7 @@ pub(super) const USUAL_LIMIT: u16 = 10_000;
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
 /// A column: its name, what it means, and its cell in a row.
-type Column = (&'static str, &'static str, fn(&Row<'_>) -> String);
+type Column = (&'static str, &'static str, fn(&CallRow<'_>) -> String);
 
 const COLUMNS: [Column; 31] = [
     ("time", "When the call began: RFC 3339, UTC.", |row| {
@@ -152,7 +152,7 @@ pub(super) fn head() -> String {
 }
 
 /// The line of a call, without its end.
-pub(super) fn line(row: &Row<'_>) -> String {
+pub(super) fn line(row: &CallRow<'_>) -> String {
     COLUMNS.map(|(_, _, value)| cell(&value(row))).join(",")
 }
 
@@ -165,7 +165,7 @@ fn words(all: impl Iterator<Item = impl ToString>) -> String {
     all.join(" ")
 }
 
-fn client(row: &Row<'_>, value: impl FnOnce(&Client) -> String) -> String {
+fn client(row: &CallRow<'_>, value: impl FnOnce(&Client) -> String) -> String {
     // If a user of the machine acted, the client is this program.
     let client = row.client.filter(|_| row.actor.is_none());
     client.map_or_else(String::new, value)

@@ -1,12 +1,12 @@
 //! Flags that select calls.
 
-use crate::audit::{Ending, Filter, When};
+use crate::audit::{CallFilter, CallOutcome, TimeArg};
 use crate::change::Operation;
 use crate::cli::words::{self, one_of, operation, operations};
 use crate::custom::is_custom_name;
 use crate::gates::Gate;
 use crate::page::Prefix;
-use crate::tools::{Registry, Surface, Toolset, did_you_mean, nearest};
+use crate::tools::{Registry, ToolSelection, Toolset, did_you_mean, nearest};
 
 /// Commands that are recorded in place of a call's tool.
 const COMMANDS: [&str; 5] = [
@@ -21,11 +21,11 @@ const COMMANDS: [&str; 5] = [
 #[derive(Debug, clap::Args)]
 pub(super) struct Filters {
     /// Begun at this time or later: a date, an RFC 3339 time, or how long ago (`7d`, `24h`, `30m`)
-    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
-    since: Option<When>,
+    #[arg(long, value_name = "WHEN", value_parser = TimeArg::parse)]
+    since: Option<TimeArg>,
     /// Begun before this time; a date means the end of that day, in UTC
-    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
-    until: Option<When>,
+    #[arg(long, value_name = "WHEN", value_parser = TimeArg::parse)]
+    until: Option<TimeArg>,
     /// Of this tool, with or without `wikijs_` before its name
     #[arg(long, value_name = "NAME", value_parser = one_of(tools, tool), hide_possible_values = true)]
     tool: Option<String>,
@@ -50,7 +50,7 @@ pub(super) struct Filters {
     /// With this outcome: `applied`, `unchanged`, `not_applied`, `partly_applied`, `unknown`,
     /// `open`, `refused`, `preview`, `approval`, `proposal`, `rejected`, `pause` or `purge`
     #[arg(long, value_name = "WORD", value_parser = one_of(endings, ending), hide_possible_values = true)]
-    outcome: Option<Ending>,
+    outcome: Option<CallOutcome>,
 }
 
 impl Filters {
@@ -67,17 +67,17 @@ impl Filters {
             named("client", self.client.clone()),
             named("gate", word(self.gate.map(Gate::as_str))),
             named("set", self.set.clone()),
-            named("outcome", word(self.outcome.map(Ending::as_str))),
+            named("outcome", word(self.outcome.map(CallOutcome::as_str))),
         ]
         .into_iter()
         .flatten()
         .collect()
     }
 
-    pub(super) fn filter(&self) -> Filter {
-        Filter {
-            since: self.since.map(When::begin),
-            until: self.until.map(When::end),
+    pub(super) fn filter(&self) -> CallFilter {
+        CallFilter {
+            since: self.since.map(TimeArg::begin),
+            until: self.until.map(TimeArg::end),
             tool: self.tool.clone(),
             operation: self.operation,
             path: self.path.clone(),
@@ -99,12 +99,13 @@ fn gates() -> Vec<&'static str> {
 }
 
 fn endings() -> Vec<&'static str> {
-    Ending::ALL.map(Ending::as_str).to_vec()
+    CallOutcome::ALL.map(CallOutcome::as_str).to_vec()
 }
 
 /// A tool of ours, or a command that writes.
 fn tool(word: &str) -> Result<String, String> {
-    let registry = Registry::of(&Surface::of(&Toolset::ALL)).map_err(|error| error.to_string())?;
+    let registry =
+        Registry::of(&ToolSelection::of(&Toolset::ALL)).map_err(|error| error.to_string())?;
     let tools = registry.definitions().map(|tool| tool.name);
     let names: Vec<&str> = tools
         .flat_map(|name| [Some(name), name.strip_prefix("wikijs_")])
@@ -142,12 +143,15 @@ fn gate(word: &str) -> Result<Gate, String> {
         })
 }
 
-fn ending(word: &str) -> Result<Ending, String> {
-    Ending::ALL
+fn ending(word: &str) -> Result<CallOutcome, String> {
+    CallOutcome::ALL
         .into_iter()
         .find(|ending| ending.as_str() == word)
         .ok_or_else(|| {
-            let words: Vec<&str> = Ending::ALL.iter().map(|ending| ending.as_str()).collect();
+            let words: Vec<&str> = CallOutcome::ALL
+                .iter()
+                .map(|ending| ending.as_str())
+                .collect();
             format!("must be one of {}", words.join(", "))
         })
 }

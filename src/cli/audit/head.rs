@@ -6,7 +6,7 @@ use serde_json::json;
 use super::unread;
 use crate::audit::FileHead;
 use crate::cli::exit::Exit;
-use crate::cli::{Outcome, print, start};
+use crate::cli::{CommandResult, print, start};
 
 /// Arguments of `audit head`.
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ struct Heads {
     runs: Vec<FileHead>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log()?;
     let runs = log.heads().map_err(|error| unread(&error))?;
     if arguments.json {

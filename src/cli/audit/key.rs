@@ -9,7 +9,7 @@ use serde_json::json;
 use super::unread;
 use crate::audit::{PublicKey, SigningKey};
 use crate::cli::exit::Exit;
-use crate::cli::{Outcome, file_faults, print};
+use crate::cli::{CommandResult, file_faults, print};
 use crate::config::signing_key;
 use crate::private_files;
 
@@ -17,23 +17,23 @@ use crate::private_files;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: AuditKeyCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum AuditKeyCommand {
     /// Make a key that signs anchors (Ed25519) in a new file, and print its public key
     #[command(
         after_help = "Name the file in audit_signing_key, and keep the public key where the log is checked.\n\nExamples:\n  wikijs-gate audit key new /etc/wikijs-gate/audit.key"
     )]
-    New(One),
+    New(KeyFileArgs),
     /// Print the public key of a signing key
     #[command(after_help = "Examples:\n  wikijs-gate audit key show /etc/wikijs-gate/audit.key")]
-    Show(One),
+    Show(KeyFileArgs),
 }
 
 #[derive(Debug, clap::Args)]
-struct One {
+struct KeyFileArgs {
     /// The file of the signing key, for its owner alone
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -42,10 +42,10 @@ struct One {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let (key, is_json) = match &arguments.command {
-        Command::New(one) => (made(one)?, one.json),
-        Command::Show(one) => {
+        AuditKeyCommand::New(one) => (made(one)?, one.json),
+        AuditKeyCommand::Show(one) => {
             let key = signing_key(&one.file);
             let key = key.map_err(|fault| {
                 let fault = format!("{} {fault}", print::path(&one.file));
@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn made(one: &One) -> Result<PublicKey, (Exit, String)> {
+fn made(one: &KeyFileArgs) -> Result<PublicKey, (Exit, String)> {
     let (key, line) = SigningKey::generate().map_err(|error| unread(&error))?;
     let write = || {
         let mut file = private_files::make(&one.file)?;

@@ -4,12 +4,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::filters::Filters;
-use super::row::{self, Row};
+use super::row::{self, CallRow};
 use super::{csv, not_found, note_unreadable, selector, unread};
-use crate::audit::{CallId, CallSelector, CallStory};
+use crate::audit::{CallHistory, CallId, CallSelector};
 use crate::cli::exit::Exit;
 use crate::cli::table::Table;
-use crate::cli::{Outcome, print, start};
+use crate::cli::{CommandResult, print, start};
 
 /// Arguments of `audit list`.
 #[derive(Debug, clap::Args)]
@@ -37,15 +37,15 @@ pub(super) struct Arguments {
 const USUAL_LIMIT: u16 = 50;
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct AuditListOutput<'a> {
     wiki: &'a str,
-    calls: Vec<Row<'a>>,
+    calls: Vec<CallRow<'a>>,
     older: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<CallId>,
 }
 
-pub(super) async fn run(arguments: &Arguments) -> Outcome {
+pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log_maybe_empty()?;
     let before = match &arguments.before {
         None => None,
@@ -67,9 +67,9 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
     let calls = found.into_calls();
     let next = calls.last().filter(|_| older > 0);
     if arguments.json {
-        let answer = Answer {
+        let answer = AuditListOutput {
             wiki: log.wiki(),
-            calls: calls.iter().map(Row::of).collect(),
+            calls: calls.iter().map(CallRow::of).collect(),
             older,
             next: next.map(|call| call.call),
         };
@@ -78,7 +78,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
         // The form asks for both characters at the end of a line.
         print::line(&format!("{}\r", csv::head()));
         for call in &calls {
-            print::line(&format!("{}\r", csv::line(&Row::of(call))));
+            print::line(&format!("{}\r", csv::line(&CallRow::of(call))));
         }
         note_older(older, next);
     } else if calls.is_empty() {
@@ -94,13 +94,13 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
             "outcome",
             "lines",
         ];
-        let has_notes = calls.iter().any(|call| Row::of(call).note.is_some());
+        let has_notes = calls.iter().any(|call| CallRow::of(call).note.is_some());
         if has_notes {
             head.push("why");
         }
         let mut table = Table::new(&head);
         for call in &calls {
-            let row = Row::of(call);
+            let row = CallRow::of(call);
             let mut shown = vec![
                 row::time(row.time).into(),
                 row.call.to_string().into(),
@@ -126,7 +126,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// Says how to get the next page, if there is one.
-fn note_older(older: u64, last: Option<&CallStory>) {
+fn note_older(older: u64, last: Option<&CallHistory>) {
     if let Some(last) = last {
         print::note(&format!("{older} older ones: --before {}", last.call));
     }

@@ -17,18 +17,18 @@ mod verify;
 pub(super) use csv::columns as csv_columns;
 
 use super::exit::Exit;
-use super::{Outcome, print};
-use crate::audit::{AuditError, CallSelector, StoryError};
+use super::{CommandResult, print};
+use crate::audit::{AuditError, CallHistoryError, CallSelector};
 
 /// Arguments of `audit`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: AuditCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum AuditCommand {
     /// List calls, the newest first
     List(list::Arguments),
     /// Show one call from its attempt to its outcome, with what it changed
@@ -47,16 +47,16 @@ enum Command {
     Verify(verify::Arguments),
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     match arguments.command {
-        Command::List(arguments) => list::run(&arguments).await,
-        Command::Show(arguments) => show::run(&arguments).await,
-        Command::Tail(arguments) => tail::run(&arguments).await,
-        Command::Stats(arguments) => stats::run(&arguments),
-        Command::Report(arguments) => report::run(&arguments),
-        Command::Head(arguments) => head::run(&arguments),
-        Command::Key(arguments) => key::run(&arguments),
-        Command::Verify(arguments) => verify::run(&arguments),
+        AuditCommand::List(arguments) => list::run(&arguments).await,
+        AuditCommand::Show(arguments) => show::run(&arguments).await,
+        AuditCommand::Tail(arguments) => tail::run(&arguments).await,
+        AuditCommand::Stats(arguments) => stats::run(&arguments),
+        AuditCommand::Report(arguments) => report::run(&arguments),
+        AuditCommand::Head(arguments) => head::run(&arguments),
+        AuditCommand::Key(arguments) => key::run(&arguments),
+        AuditCommand::Verify(arguments) => verify::run(&arguments),
     }
 }
 
@@ -71,10 +71,10 @@ fn unread(error: &AuditError) -> (Exit, String) {
 }
 
 /// A call that could not be found.
-fn not_found(error: &StoryError) -> (Exit, String) {
+fn not_found(error: &CallHistoryError) -> (Exit, String) {
     match error {
-        StoryError::Audit(error) => unread(error),
-        StoryError::Ambiguous {
+        CallHistoryError::Audit(error) => unread(error),
+        CallHistoryError::Ambiguous {
             candidates,
             has_more,
         } => {
@@ -84,7 +84,9 @@ fn not_found(error: &StoryError) -> (Exit, String) {
             }
             (Exit::Failed, format!("{error}: {}", names.join(", ")))
         }
-        StoryError::NotFound | StoryError::NoneLeft => (Exit::Failed, error.to_string()),
+        CallHistoryError::NotFound | CallHistoryError::NoneLeft => {
+            (Exit::Failed, error.to_string())
+        }
     }
 }
 

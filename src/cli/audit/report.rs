@@ -7,12 +7,12 @@ use serde_json::json;
 
 use super::filters::Filters;
 use super::{note_unreadable, unread};
-use crate::audit::CallStory;
+use crate::audit::CallHistory;
 use crate::cli::exit::Exit;
-use crate::cli::progress::Progress;
-use crate::cli::{Outcome, file_faults, print, start};
+use crate::cli::progress::ProgressLine;
+use crate::cli::{CommandResult, file_faults, print, start};
 use crate::private_files;
-use crate::review::{NoReport, Report};
+use crate::review::{NoReport, ReportRequest};
 use crate::wiki::page_url;
 
 /// Arguments of `audit report`.
@@ -31,17 +31,17 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let (log, address) = start::audit_log_at()?;
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let path = &arguments.html;
     let failed =
         |error: &std::io::Error| (Exit::Failed, file_faults::unwritten(path, error.kind()));
-    let url = |call: &CallStory| {
+    let url = |call: &CallHistory| {
         let locale = call.latest(|record| record.locale.as_ref())?;
         Some(page_url(&address, locale, &call.place()?))
     };
-    let report = Report {
+    let report = ReportRequest {
         log: &log,
         filter: &arguments.filters.filter(),
         selection: &arguments.filters.in_words(),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::audit::{Actor, ApprovalId, CallId, CallStory, Client, Ending};
+use crate::audit::{Actor, ApprovalId, CallHistory, CallId, CallOutcome, Client};
 use crate::change::Operation;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Cell;
@@ -11,7 +11,7 @@ use crate::page::{Field, Locale, PagePath, Whose, own_words};
 /// One call, as all commands give it to programs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Row<'a> {
+pub(super) struct CallRow<'a> {
     pub(super) call: CallId,
     pub(super) time: &'a str,
     pub(super) outcome: &'static str,
@@ -69,8 +69,8 @@ pub(super) struct Row<'a> {
     pub(super) ms: u64,
 }
 
-impl<'a> Row<'a> {
-    pub(super) fn of(call: &'a CallStory) -> Self {
+impl<'a> CallRow<'a> {
+    pub(super) fn of(call: &'a CallHistory) -> Self {
         let gate = call.gate();
         let (first, last) = (call.records.first(), call.records.last());
         Self {
@@ -184,10 +184,10 @@ pub(super) fn page(
 }
 
 /// How a call ended, with the gate that stopped it, if any.
-pub(super) fn ending(call: &CallStory) -> Cell {
+pub(super) fn ending(call: &CallHistory) -> Cell {
     let ending = call.ending();
     let mut text = ending.as_str().to_owned();
-    if !matches!(ending, Ending::Applied | Ending::Unchanged)
+    if !matches!(ending, CallOutcome::Applied | CallOutcome::Unchanged)
         && let Some((gate, decision)) = call.gate()
     {
         text.push_str(&print::harmless(&match decision {
@@ -208,20 +208,20 @@ pub(super) fn ending(call: &CallStory) -> Cell {
 }
 
 /// The colour of an end.
-pub(super) const fn paint(ending: Ending) -> Paint {
+pub(super) const fn paint(ending: CallOutcome) -> Paint {
     match ending {
-        Ending::Applied => Paint::Green,
-        Ending::Refused | Ending::NotApplied | Ending::Rejected => Paint::Red,
-        Ending::PartlyApplied | Ending::Unknown | Ending::Open => Paint::Yellow,
-        Ending::Unchanged
-        | Ending::Preview
-        | Ending::Approval
-        | Ending::Proposal
-        | Ending::Pause
-        | Ending::Settings
-        | Ending::Memory
-        | Ending::Delegation
-        | Ending::Purge => Paint::Dim,
+        CallOutcome::Applied => Paint::Green,
+        CallOutcome::Refused | CallOutcome::NotApplied | CallOutcome::Rejected => Paint::Red,
+        CallOutcome::PartlyApplied | CallOutcome::Unknown | CallOutcome::Open => Paint::Yellow,
+        CallOutcome::Unchanged
+        | CallOutcome::Preview
+        | CallOutcome::Approval
+        | CallOutcome::Proposal
+        | CallOutcome::Pause
+        | CallOutcome::Settings
+        | CallOutcome::Memory
+        | CallOutcome::Delegation
+        | CallOutcome::Purge => Paint::Dim,
     }
 }
 

@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::row::{self, Row};
+use super::row::{self, CallRow};
 use super::{not_found, selector, unread};
 use crate::audit::{
-    Actor, AuditError, AuditLog, CallId, CallSelector, CallStory, Changed, Client, Confirmed,
-    Ending, RunFile, StoryError,
+    Actor, AuditError, AuditLog, CallHistory, CallHistoryError, CallId, CallOutcome, CallSelector,
+    ChangeDetails, Client, RunFile, SpentApproval,
 };
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Table;
-use crate::cli::{Outcome, show_change, start};
+use crate::cli::{CommandResult, show_change, start};
 
 /// Arguments of `audit show`.
 #[derive(Debug, clap::Args)]
@@ -28,11 +28,11 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) async fn run(arguments: &Arguments) -> Outcome {
+pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log()?;
     let call = match log.story(&arguments.call).await {
         Ok(call) => call,
-        Err(StoryError::NotFound) => return cut_short(&log, arguments).await,
+        Err(CallHistoryError::NotFound) => return cut_short(&log, arguments).await,
         Err(error) => return Err(not_found(&error)),
     };
     let members = if call.is_set() {
@@ -40,7 +40,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
     } else {
         Vec::new()
     };
-    let changed = Changed::of(&log, &call).map_err(|error| unread(&error))?;
+    let changed = ChangeDetails::of(&log, &call).map_err(|error| unread(&error))?;
     if arguments.json {
         print::line(&in_json(&call, &changed, &members).to_string());
     } else {
@@ -57,26 +57,26 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// The changes of a set, in order; none of one that was not sent.
-async fn members(log: &AuditLog, set: CallId) -> Result<Vec<CallStory>, (Exit, String)> {
+async fn members(log: &AuditLog, set: CallId) -> Result<Vec<CallHistory>, (Exit, String)> {
     let mut calls = log
         .calls_of_set(set)
         .await
         .map_err(|error| unread(&error))?;
-    calls.sort_by_key(CallStory::sent);
+    calls.sort_by_key(CallHistory::sent);
     calls.retain(|call| call.sent().is_some());
     Ok(calls)
 }
 
 /// A set whose server ended before its end was on record has its changes alone.
-async fn cut_short(log: &AuditLog, arguments: &Arguments) -> Outcome {
-    let not_there = || not_found(&StoryError::NotFound);
+async fn cut_short(log: &AuditLog, arguments: &Arguments) -> CommandResult {
+    let not_there = || not_found(&CallHistoryError::NotFound);
     let set = arguments.call.named().ok_or_else(not_there)?;
     let members = members(log, set).await?;
     if members.is_empty() {
         return Err(not_there());
     }
     if arguments.json {
-        let rows: Vec<Row<'_>> = members.iter().map(Row::of).collect();
+        let rows: Vec<CallRow<'_>> = members.iter().map(CallRow::of).collect();
         print::line(&json!({ "set": set, "members": rows }).to_string());
     } else {
         print::line(&format!(
@@ -88,14 +88,14 @@ async fn cut_short(log: &AuditLog, arguments: &Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn show_members(members: &[CallStory]) {
+fn show_members(members: &[CallHistory]) {
     if members.is_empty() {
         return;
     }
     print::line("");
     let mut table = Table::new(&["change", "write", "page", "outcome"]);
     for call in members {
-        let row = Row::of(call);
+        let row = CallRow::of(call);
         table.row(vec![
             row.call.to_string().into(),
             row.operation
@@ -108,12 +108,12 @@ fn show_members(members: &[CallStory]) {
     table.print();
 }
 
-fn in_json(call: &CallStory, changed: &Changed, members: &[CallStory]) -> Value {
-    let mut answer = json!(Row::of(call));
+fn in_json(call: &CallHistory, changed: &ChangeDetails, members: &[CallHistory]) -> Value {
+    let mut answer = json!(CallRow::of(call));
     if let (Some(answer), Value::Object(changed)) = (answer.as_object_mut(), json!(changed)) {
         answer.extend(changed);
         if !members.is_empty() {
-            let rows: Vec<Row<'_>> = members.iter().map(Row::of).collect();
+            let rows: Vec<CallRow<'_>> = members.iter().map(CallRow::of).collect();
             answer.insert("members".to_owned(), json!(rows));
         }
         answer.insert("records".to_owned(), json!(call.records));
@@ -122,9 +122,9 @@ fn in_json(call: &CallStory, changed: &Changed, members: &[CallStory]) -> Value 
 }
 
 /// Whether a living process holds the run in which an attempt of the call is open.
-fn is_held(log: &AuditLog, call: &CallStory) -> Result<bool, AuditError> {
+fn is_held(log: &AuditLog, call: &CallHistory) -> Result<bool, AuditError> {
     let last = call.records.last();
-    let Some(last) = last.filter(|_| call.ending() == Ending::Open) else {
+    let Some(last) = last.filter(|_| call.ending() == CallOutcome::Open) else {
         return Ok(false);
     };
     let name = format!("-{}.jsonl", last.run);
@@ -133,13 +133,13 @@ fn is_held(log: &AuditLog, call: &CallStory) -> Result<bool, AuditError> {
     Ok(of_call.any(RunFile::is_locked))
 }
 
-fn show(call: &CallStory, changed: &Changed, is_held: bool) {
-    let row = Row::of(call);
+fn show(call: &CallHistory, changed: &ChangeDetails, is_held: bool) {
+    let row = CallRow::of(call);
     let by = row.undone_by;
     let undone = by.map_or_else(String::new, |by| format!(", undone by call {by}"));
     let open = match call.ending() {
-        Ending::Open if is_held => ": it is under way",
-        Ending::Open => ": its server ended without an outcome; the next one finds it out",
+        CallOutcome::Open if is_held => ": it is under way",
+        CallOutcome::Open => ": its server ended without an outcome; the next one finds it out",
         _ => "",
     };
     let ending = format!("{}{open}{undone}", call.ending());
@@ -189,13 +189,13 @@ fn show(call: &CallStory, changed: &Changed, is_held: bool) {
 }
 
 /// What approved the write.
-fn confirmed(call: &CallStory, by: Confirmed<'_>) -> String {
+fn confirmed(call: &CallHistory, by: SpentApproval<'_>) -> String {
     match by {
-        Confirmed::StaticToken => "with the operator's static token".to_owned(),
-        Confirmed::Preview(preview) => format!("with the preview of call {preview}"),
-        Confirmed::Yes(yes) if yes == call.call => "by a person's yes in this call".to_owned(),
-        Confirmed::Yes(yes) => format!("by a person's yes in call {yes}"),
-        Confirmed::Standing(yes, scope) => {
+        SpentApproval::StaticToken => "with the operator's static token".to_owned(),
+        SpentApproval::Preview(preview) => format!("with the preview of call {preview}"),
+        SpentApproval::Yes(yes) if yes == call.call => "by a person's yes in this call".to_owned(),
+        SpentApproval::Yes(yes) => format!("by a person's yes in call {yes}"),
+        SpentApproval::Standing(yes, scope) => {
             let scope = match scope {
                 "page" => "this kind of write to this page",
                 "kind" => "this kind of write to any page",
@@ -208,18 +208,18 @@ fn confirmed(call: &CallStory, by: Confirmed<'_>) -> String {
             };
             format!("by a person's standing yes to {scope}, given in call {yes}")
         }
-        Confirmed::Proposal(proposal) => format!("by the decision on the proposal {proposal}"),
+        SpentApproval::Proposal(proposal) => format!("by the decision on the proposal {proposal}"),
     }
 }
 
 /// The calls that spent its approval.
-fn spent_by(call: &CallStory) -> Option<String> {
+fn spent_by(call: &CallHistory) -> Option<String> {
     let calls: Vec<String> = call.spent_by.iter().map(CallId::to_string).collect();
     (!calls.is_empty()).then(|| format!("call {}", calls.join(", ")))
 }
 
 /// The calls that it takes back.
-fn undoes(row: &Row<'_>) -> Option<String> {
+fn undoes(row: &CallRow<'_>) -> Option<String> {
     let first = row.undoes?;
     Some(match row.also_undoes.len() {
         0 => format!("call {first}"),
@@ -237,7 +237,7 @@ fn client(client: &Client) -> String {
     print::client(client) + &print::harmless(&more)
 }
 
-fn records(call: &CallStory) {
+fn records(call: &CallHistory) {
     let mut table = Table::new(&["time (UTC)", "event", "says", "ms", "run", "line"]);
     for record in &call.records {
         table.row(vec![

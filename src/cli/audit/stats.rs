@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::filters::Filters;
 use super::{note_unreadable, row, unread};
-use crate::audit::{Counts, Ending, Figures};
+use crate::audit::{CallOutcome, CallStats, LabelCounts};
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
-use crate::cli::{Outcome, start};
+use crate::cli::{CommandResult, start};
 
 /// How wide the longest bar is, in characters.
 const WIDTH: u64 = 40;
@@ -27,10 +27,10 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log()?;
     let filter = arguments.filters.filter();
-    let mut figures = Figures::default();
+    let mut figures = CallStats::default();
     let unreadable = log
         .calls(|call| {
             if filter.takes(&call) {
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn show(figures: &Figures) {
+fn show(figures: &CallStats) {
     let sets = match figures.sets {
         0 => String::new(),
         1 => ", 1 set of changes".to_owned(),
@@ -55,7 +55,7 @@ fn show(figures: &Figures) {
     };
     print::line(&format!("{} calls{sets}", figures.calls));
     let ending = |word: &str| {
-        Ending::ALL
+        CallOutcome::ALL
             .into_iter()
             .find(|ending| ending.as_str() == word)
     };
@@ -80,7 +80,7 @@ fn show(figures: &Figures) {
     });
 }
 
-fn newest(counts: &Counts) -> Vec<(&str, u64)> {
+fn newest(counts: &LabelCounts) -> Vec<(&str, u64)> {
     counts.iter().rev().collect()
 }
 

@@ -11,7 +11,7 @@ use crate::audit::Record;
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::signals::Signals;
-use crate::cli::{Outcome, start};
+use crate::cli::{CommandResult, start};
 use crate::page::{Locale, PagePath};
 
 /// How long to wait before the log is read again.
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) async fn run(arguments: &Arguments) -> Outcome {
+pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let log = if arguments.follow {
         start::audit_log_followed()?
     } else {

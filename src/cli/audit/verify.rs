@@ -7,14 +7,15 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{head, unread};
-use crate::audit::entry::chain::{End, Verified};
+use crate::audit::entry::chain::{RunFileEnd, Verified};
 use crate::audit::{
-    Against, AnchorsRead, AuditLog, Checked, CheckedRun, ClockBack, FileHead, PublicKey, Wrong,
+    Against, AnchorsRead, AuditLog, CheckedRun, ClockBack, FileHead, LogFinding, LogVerification,
+    PublicKey,
 };
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
-use crate::cli::progress::Progress;
-use crate::cli::{Outcome, file_faults, start};
+use crate::cli::progress::ProgressLine;
+use crate::cli::{CommandResult, file_faults, start};
 
 /// The most faults of each kind that people are shown.
 const SHOWN: usize = 100;
@@ -40,7 +41,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let heads = match &arguments.head {
         None => Vec::new(),
         Some(file) => heads(file)?,
@@ -52,7 +53,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         Some(anchors(&log, arguments)?)
     };
     let against = Against { heads, anchors };
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let checked = log
         .verify(&against, |done, whole| {
             progress.at(|| format!("{done} of {whole} files checked"));
@@ -91,7 +92,7 @@ fn anchors(log: &AuditLog, arguments: &Arguments) -> Result<AnchorsRead, (Exit, 
     })
 }
 
-fn in_json(log: &AuditLog, checked: &Checked, against: &Against) -> Value {
+fn in_json(log: &AuditLog, checked: &LogVerification, against: &Against) -> Value {
     let run = |run: &CheckedRun| match &run.chain {
         Ok(Verified { records, last, end }) => json!({
             "file": run.file,
@@ -106,7 +107,7 @@ fn in_json(log: &AuditLog, checked: &Checked, against: &Against) -> Value {
             "isLocked": run.is_locked,
         }),
     };
-    let wrong = |wrong: &Wrong| {
+    let wrong = |wrong: &LogFinding| {
         json!({
             "kind": wrong.kind(),
             "file": wrong.file(),
@@ -140,11 +141,11 @@ fn in_json(log: &AuditLog, checked: &Checked, against: &Against) -> Value {
     })
 }
 
-const fn end_word(end: End) -> &'static str {
+const fn end_word(end: RunFileEnd) -> &'static str {
     match end {
-        End::Closed => "closed",
-        End::Open => "open",
-        End::HalfWritten => "half_written",
+        RunFileEnd::Closed => "closed",
+        RunFileEnd::Open => "open",
+        RunFileEnd::HalfWritten => "half_written",
     }
 }
 
@@ -159,7 +160,7 @@ fn clock_back(back: &ClockBack) -> String {
 }
 
 /// The anchors that were read, and up to when all is anchored.
-fn show_anchors(checked: &Checked, read: &AnchorsRead) {
+fn show_anchors(checked: &LogVerification, read: &AnchorsRead) {
     let signed = match read.keys.iter().map(String::as_str).collect::<Vec<_>>() {
         keys if keys.is_empty() => "not signed".to_owned(),
         keys if read.is_checked => format!("signed by {}", keys.join(", ")),
@@ -193,7 +194,7 @@ fn show_anchors(checked: &Checked, read: &AnchorsRead) {
     }
 }
 
-fn show(log: &AuditLog, checked: &Checked, against: &Against) {
+fn show(log: &AuditLog, checked: &LogVerification, against: &Against) {
     let wiki = log.wiki();
     print::line(&format!(
         "{}: {} runs, {} records, {} kept pages, {} proposals, {} files purged",

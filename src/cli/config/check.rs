@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::cli::exit::Exit;
-use crate::cli::{Outcome, log, print, show_change, start};
+use crate::cli::{CommandResult, log, print, show_change, start};
 use crate::config::{Layers, Settings, log_settings};
 use crate::server::App;
-use crate::write::Patience;
+use crate::write::Timeouts;
 
 /// Arguments of `config check`.
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let checked = Layers::load(start::given())
         .map_err(|faults| texts(&faults))
         .and_then(|layers| Ok((check(&layers)?, layers)));
@@ -63,7 +63,7 @@ fn check(layers: &Layers) -> Result<Vec<String>, Vec<String>> {
     let mut warnings = Vec::new();
     for settings in settings {
         warnings.extend(settings.warnings.iter().cloned());
-        faults.extend(App::new(settings, Patience::default()).err());
+        faults.extend(App::new(settings, Timeouts::default()).err());
     }
     if faults.is_empty() {
         Ok(warnings)

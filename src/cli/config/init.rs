@@ -5,11 +5,11 @@ use std::path::Path;
 use serde_json::json;
 use tokio::runtime::Handle;
 
-use crate::cli::doctor::{Wrong, test_connection};
+use crate::cli::doctor::{AccessFault, test_connection};
 use crate::cli::exit::Exit;
 use crate::cli::typing::{Typing, is_like_key};
-use crate::cli::{Outcome, file_faults, print, start};
-use crate::config::{Draft, file_place, parse_base_url};
+use crate::cli::{CommandResult, file_faults, print, start};
+use crate::config::{InitFile, file_place, parse_base_url};
 use crate::wiki::sentence;
 
 /// Arguments of `config init`.
@@ -47,7 +47,7 @@ const ALLOWED: &str = "WIKI_ALLOWED_MUTATION_PATH_PREFIXES";
 
 const NO_ANSWER: &str = "no answer; nothing was written";
 
-pub(super) async fn run(arguments: &Arguments) -> Outcome {
+pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let wrong = |error: String| (Exit::Usage, error);
     let path = file_place(start::given()).ok_or_else(|| {
         wrong("there is no home directory to put the file in; name it with --config".to_owned())
@@ -56,7 +56,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
     if !arguments.force && path.exists() {
         return Err(wrong(format!("{shown} is there; --force replaces it")));
     }
-    let mut draft = Draft::default();
+    let mut draft = InitFile::default();
     fill(&mut draft, arguments.key_stdin).map_err(wrong)?;
     if print::can_ask() {
         // Answers cannot mend faults in what was given.
@@ -105,13 +105,13 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
-async fn test(draft: &Draft, path: &Path) -> Result<Option<Wrong>, String> {
+async fn test(draft: &InitFile, path: &Path) -> Result<Option<AccessFault>, String> {
     let settings = draft.check(path)?;
     print::in_progress("asking the wiki", test_connection(settings.wiki)).await
 }
 
 /// Fills a draft from flags, then from stdin.
-fn fill(draft: &mut Draft, key_stdin: bool) -> Result<(), String> {
+fn fill(draft: &mut InitFile, key_stdin: bool) -> Result<(), String> {
     for (name, value) in &start::given().flags {
         set(draft, name, value)?;
     }
@@ -126,7 +126,7 @@ fn fill(draft: &mut Draft, key_stdin: bool) -> Result<(), String> {
 }
 
 /// What is needed is there.
-fn is_whole(draft: &Draft) -> Result<(), String> {
+fn is_whole(draft: &InitFile) -> Result<(), String> {
     if !draft.has(ADDRESS) {
         return Err("nobody can be asked here; pass --base-url".to_owned());
     }
@@ -136,7 +136,7 @@ fn is_whole(draft: &Draft) -> Result<(), String> {
     Ok(())
 }
 
-fn has_key(draft: &Draft) -> bool {
+fn has_key(draft: &InitFile) -> bool {
     [KEY, KEY_FILE, KEY_COMMAND]
         .iter()
         .any(|name| draft.has(name))
@@ -144,7 +144,7 @@ fn has_key(draft: &Draft) -> bool {
 
 /// A draft with a placeholder address and key if it has none, so that everything else can be
 /// checked.
-fn with_placeholders(draft: &Draft) -> Result<Draft, String> {
+fn with_placeholders(draft: &InitFile) -> Result<InitFile, String> {
     let mut whole = draft.clone();
     if !whole.has(ADDRESS) {
         set(&mut whole, ADDRESS, "https://wiki.example.com")?;
@@ -156,7 +156,7 @@ fn with_placeholders(draft: &Draft) -> Result<Draft, String> {
 }
 
 /// Who answers.
-trait Person {
+trait Prompter {
     /// Asks a question; nothing if nobody answers any more.
     fn ask(&mut self, question: &str) -> Option<String>;
     /// Asks a question whose answer nobody may look at.
@@ -168,7 +168,7 @@ trait Person {
 
 struct AtTerminal(Typing);
 
-impl Person for AtTerminal {
+impl Prompter for AtTerminal {
     fn ask(&mut self, question: &str) -> Option<String> {
         self.0.ask(question, false)
     }
@@ -184,13 +184,13 @@ impl Person for AtTerminal {
 }
 
 /// What a draft's address and key are good for.
-type Test<'a> = &'a mut dyn FnMut(&Draft) -> Result<Option<Wrong>, String>;
+type Test<'a> = &'a mut dyn FnMut(&InitFile) -> Result<Option<AccessFault>, String>;
 
 /// Asks for missing values; asks again after a bad answer.
 pub(in crate::cli) struct Interview<'a> {
-    draft: &'a mut Draft,
+    draft: &'a mut InitFile,
     path: &'a Path,
-    person: &'a mut dyn Person,
+    person: &'a mut dyn Prompter,
     test: Test<'a>,
 }
 
@@ -201,7 +201,7 @@ impl Interview<'_> {
     /// # Errors
     /// Nobody answers, or the current directory is gone.
     pub(in crate::cli) fn connection(
-        draft: &mut Draft,
+        draft: &mut InitFile,
         path: &Path,
         test: Test<'_>,
     ) -> Result<(), String> {
@@ -220,7 +220,7 @@ impl Interview<'_> {
     ///
     /// # Errors
     /// No key came.
-    pub(in crate::cli) fn fill(draft: &mut Draft, key_stdin: bool) -> Result<(), String> {
+    pub(in crate::cli) fn fill(draft: &mut InitFile, key_stdin: bool) -> Result<(), String> {
         fill(draft, key_stdin)
     }
 
@@ -228,7 +228,7 @@ impl Interview<'_> {
     ///
     /// # Errors
     /// What to pass.
-    pub(in crate::cli) fn is_whole(draft: &Draft) -> Result<(), String> {
+    pub(in crate::cli) fn is_whole(draft: &InitFile) -> Result<(), String> {
         is_whole(draft)
     }
 }
@@ -348,7 +348,7 @@ impl Interview<'_> {
     /// Takes an answer if the settings would be good with it, and says why not otherwise. No
     /// fault repeats the answer, which may be a secret.
     fn try_to_set(&mut self, name: &'static str, value: &str) -> Result<(), String> {
-        let mut alone = Draft::default();
+        let mut alone = InitFile::default();
         set(&mut alone, name, value)?;
         match with_placeholders(&alone)?.check(self.path) {
             Ok(_) => set(self.draft, name, value),
@@ -360,7 +360,7 @@ impl Interview<'_> {
     }
 }
 
-fn set(draft: &mut Draft, name: &'static str, value: &str) -> Result<(), String> {
+fn set(draft: &mut InitFile, name: &'static str, value: &str) -> Result<(), String> {
     draft
         .set(name, value)
         .map_err(|error| format!("the current directory cannot be used: {}", error.kind()))
@@ -371,7 +371,7 @@ mod tests {
     use std::collections::VecDeque;
     use std::path::Path;
 
-    use super::{Draft, Interview, Person, Wrong};
+    use super::{AccessFault, InitFile, Interview, Prompter};
 
     /// Answers from a list, and keeps what was said.
     #[derive(Default)]
@@ -380,7 +380,7 @@ mod tests {
         told: Vec<String>,
     }
 
-    impl Person for Scripted {
+    impl Prompter for Scripted {
         fn ask(&mut self, question: &str) -> Option<String> {
             assert!(!question.contains("key"), "{question}");
             self.answers.pop_front().map(str::to_owned)
@@ -403,10 +403,10 @@ mod tests {
             answers: answers.iter().copied().collect(),
             told: Vec::new(),
         };
-        let mut draft = Draft::default();
-        let mut test = |draft: &Draft| {
+        let mut draft = InitFile::default();
+        let mut test = |draft: &InitFile| {
             let file = draft.text();
-            let wrong = |is_key| Wrong {
+            let wrong = |is_key| AccessFault {
                 is_key,
                 seen: "it is wrong".to_owned(),
                 todo: "Correct it.".to_owned(),

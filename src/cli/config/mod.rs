@@ -7,18 +7,18 @@ mod show;
 pub(super) use init::Interview;
 
 use super::exit::Exit;
-use super::{Outcome, print};
+use super::{CommandResult, print};
 use crate::config;
 
 /// Arguments of `config`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: ConfigCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum ConfigCommand {
     /// Write a settings file with a comment on every setting; on a terminal, asks for required
     /// settings that no flag gives
     Init(init::Arguments),
@@ -30,12 +30,12 @@ enum Command {
     Schema,
 }
 
-pub(super) async fn run(arguments: &Arguments) -> Outcome {
+pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     match &arguments.command {
-        Command::Init(arguments) => init::run(arguments).await,
-        Command::Check(arguments) => check::run(arguments),
-        Command::Show(arguments) => show::run(arguments),
-        Command::Schema => {
+        ConfigCommand::Init(arguments) => init::run(arguments).await,
+        ConfigCommand::Check(arguments) => check::run(arguments),
+        ConfigCommand::Show(arguments) => show::run(arguments),
+        ConfigCommand::Schema => {
             print::line(&format!("{:#}", config::schema()));
             Ok(Exit::Done)
         }

@@ -9,8 +9,8 @@ use crate::cli::exit::Exit;
 use crate::cli::level::Levels;
 use crate::cli::print::{Paint, harmless};
 use crate::cli::table::{Cell, Table};
-use crate::cli::{Outcome, print, start};
-use crate::config::{Origin, Shown};
+use crate::cli::{CommandResult, print, start};
+use crate::config::{Origin, SettingView};
 use crate::site::SiteName;
 
 /// Arguments of `config show`.
@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let layers = start::layers()?;
     // Settings that contradict each other are shown all the same.
     let levels = layers.write_policy().map(|found| {
@@ -92,7 +92,7 @@ struct OneSetting<'a> {
     line: Option<usize>,
 }
 
-fn as_json(shown: &Shown) -> OneSetting<'_> {
+fn as_json(shown: &SettingView) -> OneSetting<'_> {
     let (from, file, line, site) = match &shown.origin {
         Origin::Default => ("default", None, None, None),
         Origin::File { path, line, site } => {

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
 use super::signals::Signals;
-use super::{Outcome, print};
+use super::{CommandResult, print};
 use crate::config::Settings;
 use crate::demo::{DemoOptions, DemoWiki, Seed};
 
@@ -30,14 +30,14 @@ pub(super) struct Arguments {
     api_disabled: bool,
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     match arguments.wiki {
         Some(address) => wiki_alone(address, &arguments).await,
         None => story::tell().await,
     }
 }
 
-async fn wiki_alone(address: SocketAddr, arguments: &Arguments) -> Outcome {
+async fn wiki_alone(address: SocketAddr, arguments: &Arguments) -> CommandResult {
     if !address.ip().is_loopback() {
         return Err((
             Exit::Usage,
@@ -95,7 +95,7 @@ impl Embedded {
                 .find(|(variable, _)| *variable == name)
                 .map(|(_, value)| value.into())
         };
-        Settings::read(&crate::config::Source::new(&get))
+        Settings::read(&crate::config::SettingsSource::new(&get))
             .map_err(|error| (Exit::Failed, error.to_string()))
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
-use super::{Embedded, Exit, Outcome, Signals, print};
+use super::{CommandResult, Embedded, Exit, Signals, print};
 use crate::audit::entry::chain;
 use crate::audit::entry::record::Record;
 
@@ -17,7 +17,7 @@ const NEW: &str = "takes about two minutes";
 
 /// Tells the story. Each step checks its result; the first unexpected one ends the story with an
 /// error.
-pub(super) async fn tell() -> Outcome {
+pub(super) async fn tell() -> CommandResult {
     // An interrupted demo removes what it made too.
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(|error| (Exit::Failed, error))?;
@@ -372,7 +372,7 @@ fn record_line(record: &Record) -> String {
         .to_owned()
 }
 
-fn word(event: crate::audit::Event) -> String {
+fn word(event: crate::audit::AuditEvent) -> String {
     serde_json::to_value(event)
         .ok()
         .and_then(|word| word.as_str().map(str::to_owned))

@@ -1,12 +1,12 @@
 //! Is the wiki there, and is it the wiki?
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::wiki::{Reached, TlsFault, Unreachable, Wiki, WikiError};
 
-pub(super) fn found(wiki: &Wiki, reached: &Result<Reached, Unreachable>) -> Finding {
+pub(super) fn found(wiki: &Wiki, reached: &Result<Reached, Unreachable>) -> DoctorFinding {
     let settings = wiki.settings();
     match reached {
-        Ok(reached) => Finding::good(format!(
+        Ok(reached) => DoctorFinding::good(format!(
             "{} answers at {} within {} ms{}",
             settings.base_url,
             reached.peer,
@@ -21,7 +21,7 @@ pub(super) fn found(wiki: &Wiki, reached: &Result<Reached, Unreachable>) -> Find
     }
 }
 
-fn wrong(wiki: &Wiki, why: &Unreachable) -> Finding {
+fn wrong(wiki: &Wiki, why: &Unreachable) -> DoctorFinding {
     const CHECK: &str = "Correct WIKI_BASE_URL.";
     const PATH: &str = "Correct WIKI_GRAPHQL_PATH, or WIKI_BASE_URL if the wiki lies below a path.";
     let settings = wiki.settings();
@@ -32,24 +32,26 @@ fn wrong(wiki: &Wiki, why: &Unreachable) -> Finding {
         .unwrap_or_default();
     let path = &settings.graphql_path;
     match why {
-        Unreachable::NoSuchHost => Finding::wrong(format!("the name {host} has no address"), CHECK),
-        Unreachable::Refused => Finding::wrong(
+        Unreachable::NoSuchHost => {
+            DoctorFinding::wrong(format!("the name {host} has no address"), CHECK)
+        }
+        Unreachable::Refused => DoctorFinding::wrong(
             format!("nobody listens at {host}, port {port}"),
             "Start the wiki, or correct WIKI_BASE_URL.",
         ),
-        Unreachable::NoConnection { after } => Finding::wrong(
+        Unreachable::NoConnection { after } => DoctorFinding::wrong(
             format!(
                 "no connection to {host}, port {port}, within {} ms",
                 after.as_millis()
             ),
             "Check for a firewall in between, or correct WIKI_BASE_URL.",
         ),
-        Unreachable::NotConnected(kind) => Finding::wrong(
+        Unreachable::NotConnected(kind) => DoctorFinding::wrong(
             format!("no connection to {host}, port {port}: {kind}"),
             CHECK,
         ),
         Unreachable::Tls(fault) => tls(*fault, host),
-        Unreachable::Redirected { status, to } => Finding::wrong(
+        Unreachable::Redirected { status, to } => DoctorFinding::wrong(
             format!(
                 "it redirects{} (HTTP status {status}); the key was not sent along",
                 to.as_deref()
@@ -60,7 +62,7 @@ fn wrong(wiki: &Wiki, why: &Unreachable) -> Finding {
         Unreachable::NotTheApi {
             status,
             is_html: true,
-        } => Finding::wrong(
+        } => DoctorFinding::wrong(
             format!(
                 "a web page answers at {path} in place of the API (HTTP status {status}): a proxy, a login page or another site"
             ),
@@ -69,12 +71,12 @@ fn wrong(wiki: &Wiki, why: &Unreachable) -> Finding {
         Unreachable::NotTheApi {
             status,
             is_html: false,
-        } => Finding::wrong(
+        } => DoctorFinding::wrong(
             format!("what answers at {path} is not the API of Wiki.js (HTTP status {status})"),
             PATH,
         ),
-        Unreachable::WrongPath => Finding::wrong(format!("there is no API at {path}"), PATH),
-        Unreachable::Other(error) => Finding::wrong(
+        Unreachable::WrongPath => DoctorFinding::wrong(format!("there is no API at {path}"), PATH),
+        Unreachable::Other(error) => DoctorFinding::wrong(
             error.to_string(),
             match error {
                 WikiError::Timeout { .. } => {
@@ -90,7 +92,7 @@ fn wrong(wiki: &Wiki, why: &Unreachable) -> Finding {
     }
 }
 
-fn tls(fault: TlsFault, host: &str) -> Finding {
+fn tls(fault: TlsFault, host: &str) -> DoctorFinding {
     let (seen, todo) = match fault {
         TlsFault::UnknownIssuer => (
             "this system does not trust whoever issued the certificate; it may be self-signed"
@@ -118,5 +120,5 @@ fn tls(fault: TlsFault, host: &str) -> Finding {
             "Look at the wiki's certificate and the versions of TLS that it offers.",
         ),
     };
-    Finding::wrong(seen, todo)
+    DoctorFinding::wrong(seen, todo)
 }

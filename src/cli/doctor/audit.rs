@@ -5,7 +5,7 @@ use std::path::Path;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use super::super::print;
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use super::report::counted;
 use crate::audit::{AnchorSettings, AnchorsTo, AuditLog, Health};
 
@@ -17,7 +17,7 @@ pub(super) async fn found(
     dir: &Path,
     wiki: &str,
     anchors: Option<&AnchorSettings>,
-) -> Vec<Finding> {
+) -> Vec<DoctorFinding> {
     let log = AuditLog::new(dir, wiki);
     match log.health().await {
         Ok(health) => {
@@ -25,7 +25,7 @@ pub(super) async fn found(
             found.extend(anchors.map(|anchors| anchored(&log, anchors)));
             found
         }
-        Err(error) => vec![Finding::wrong(
+        Err(error) => vec![DoctorFinding::wrong(
             format!("{}: {error}", dir.display()),
             format!(
                 "{}.",
@@ -36,11 +36,11 @@ pub(super) async fn found(
     }
 }
 
-fn findings(health: &Health) -> Vec<Finding> {
+fn findings(health: &Health) -> Vec<DoctorFinding> {
     let directory = health.directory.display();
     let mut found = Vec::new();
     if !health.is_writable {
-        found.push(Finding::wrong(
+        found.push(DoctorFinding::wrong(
             format!("{directory} cannot be written: no write would happen"),
             "Give this user the directory, or name another in WIKI_AUDIT_DIR.",
         ));
@@ -55,12 +55,12 @@ fn findings(health: &Health) -> Vec<Finding> {
             .map(|dir| dir.display().to_string())
             .collect();
         let shown = shown.join(" ");
-        found.push(Finding::wrong(
+        found.push(DoctorFinding::wrong(
             format!("others than the owner may write {shown}: they can take the log away, and no server starts"),
             format!("Run: chmod go-w {shown}").as_str(),
         ));
     } else if health.exposed > 0 {
-        found.push(Finding::warning(
+        found.push(DoctorFinding::warning(
             format!(
                 "others than their owner may use {} of {directory}",
                 counted(health.exposed, "file or directory", "files or directories")
@@ -70,19 +70,19 @@ fn findings(health: &Health) -> Vec<Finding> {
     }
     let free = health.free.map(|bytes| bytes / MEGABYTE);
     if let Some(free) = free.filter(|free| *free < LITTLE) {
-        found.push(Finding::warning(
+        found.push(DoctorFinding::warning(
             format!("{directory} has {free} MB of free space"),
             "Make room: without it no write happens.",
         ));
     }
     for (run, broken) in &health.broken {
-        found.push(Finding::wrong(
+        found.push(DoctorFinding::wrong(
             format!("the chain of {run} does not hold, {broken}"),
             "Find out who changed the log; a backup of the file shows what it said.",
         ));
     }
     if health.open > 0 {
-        found.push(Finding::warning(
+        found.push(DoctorFinding::warning(
             format!(
                 "no outcome is on record of {}",
                 counted(health.open, "attempt", "attempts")
@@ -91,7 +91,7 @@ fn findings(health: &Health) -> Vec<Finding> {
         ));
     }
     if found.is_empty() {
-        found.push(Finding::good(if health.exists {
+        found.push(DoctorFinding::good(if health.exists {
             let runs = counted(health.runs, "run", "runs");
             format!("{directory} holds {runs}, and each chain of records holds")
         } else {
@@ -102,11 +102,11 @@ fn findings(health: &Health) -> Vec<Finding> {
 }
 
 /// Whether heads are anchored where the settings say.
-fn anchored(log: &AuditLog, anchors: &AnchorSettings) -> Finding {
+fn anchored(log: &AuditLog, anchors: &AnchorSettings) -> DoctorFinding {
     let place = match &anchors.to {
         AnchorsTo::File(file) => {
             if let Some(why) = unfit(file) {
-                return Finding::wrong(
+                return DoctorFinding::wrong(
                     format!("heads cannot be anchored in {}: {why}", print::path(file)),
                     "Correct audit_anchors, or the rights of its file.",
                 );
@@ -119,7 +119,7 @@ fn anchored(log: &AuditLog, anchors: &AnchorSettings) -> Finding {
         }
     };
     if let Some(fault) = log.anchors_fault_left() {
-        return Finding::warning(
+        return DoctorFinding::warning(
             print::harmless(&fault.to_string()),
             "Until that is mended, nothing outside the log holds what is put on record.",
         );
@@ -129,7 +129,7 @@ fn anchored(log: &AuditLog, anchors: &AnchorSettings) -> Finding {
         || "not signed".to_owned(),
         |key| format!("signed by {}", key.public().id()),
     );
-    Finding::good(format!("heads are anchored in {place}, {signed}"))
+    DoctorFinding::good(format!("heads are anchored in {place}, {signed}"))
 }
 
 /// Why a file cannot take anchors; it is not opened.
@@ -149,14 +149,14 @@ fn unfit(file: &Path) -> Option<&'static str> {
 }
 
 /// What the user cannot open who serves from the directory.
-fn closed(health: &Health, first: &Path) -> Finding {
+fn closed(health: &Health, first: &Path) -> DoctorFinding {
     let more = match health.closed.len() {
         0 | 1 => String::new(),
         count => format!(", nor {} more", count - 1),
     };
     let (user, group) = health.owner.unwrap_or_default();
     let directory = health.directory.display();
-    Finding::wrong(
+    DoctorFinding::wrong(
         format!(
             "the owner of the log (uid {user}) cannot open {}{more}: its server cannot work",
             first.display()

@@ -2,12 +2,12 @@
 
 use time::OffsetDateTime;
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::cli::start;
 use crate::cli::when::{from_now, minute};
 use crate::config::ServeSettings;
 use crate::gates::ends_soon;
-use crate::server::http::{Delegate, NamedClient, TokensFile};
+use crate::server::http::{DelegateRecord, NamedClient, TokensFile};
 
 const ROTATE: &str = "Run `wikijs-gate token rotate NAME`, and give out what it prints.";
 
@@ -15,7 +15,7 @@ const ROTATE: &str = "Run `wikijs-gate token rotate NAME`, and give out what it 
 const NAMES: &str = "Set WIKI_SERVE_TOKENS_FILE for a server over HTTP, or leave the toolset out.";
 
 /// Findings about the named clients; none if callers need no name and do not delegate.
-pub(super) fn found(delegates: bool) -> Vec<Finding> {
+pub(super) fn found(delegates: bool) -> Vec<DoctorFinding> {
     let settings = start::layers().ok();
     let settings = settings.and_then(|layers| ServeSettings::read(&layers.source()).ok());
     let has_caller_keys = settings
@@ -23,7 +23,7 @@ pub(super) fn found(delegates: bool) -> Vec<Finding> {
         .is_some_and(|settings| settings.has_caller_keys);
     let nobody = |why: &str| {
         let seen = format!("the toolset delegate is on, but {why}: its tools are not offered");
-        Finding::warning(seen, NAMES)
+        DoctorFinding::warning(seen, NAMES)
     };
     let Some(path) = settings.and_then(|settings| settings.tokens_file) else {
         let vain = delegates.then(|| nobody("callers have no names"));
@@ -32,14 +32,14 @@ pub(super) fn found(delegates: bool) -> Vec<Finding> {
     let file = TokensFile::for_operator(path);
     let clients = match file.read() {
         Err(error) => {
-            return vec![Finding::wrong(
+            return vec![DoctorFinding::wrong(
                 error.to_string(),
                 "Mend the file that WIKI_SERVE_TOKENS_FILE names.",
             )];
         }
         Ok(clients) => clients,
     };
-    let mut found = vec![Finding::good(match clients.len() {
+    let mut found = vec![DoctorFinding::good(match clients.len() {
         0 => "the tokens file names no client yet".to_owned(),
         1 => "the tokens file names 1 client".to_owned(),
         many => format!("the tokens file names {many} clients"),
@@ -53,38 +53,38 @@ pub(super) fn found(delegates: bool) -> Vec<Finding> {
 }
 
 /// What is to be said of the delegates of these clients; nothing if there are none.
-fn family(file: &TokensFile, clients: &[NamedClient]) -> Option<Finding> {
+fn family(file: &TokensFile, clients: &[NamedClient]) -> Option<DoctorFinding> {
     let all = match file.delegates().read() {
         Ok(all) => all,
         Err(error) => {
-            return Some(Finding::wrong(
+            return Some(DoctorFinding::wrong(
                 format!("no delegate is let in: {error}"),
                 "Remove the file; clients make their delegates anew.",
             ));
         }
     };
     let now = OffsetDateTime::now_utc();
-    let is_there = |one: &&Delegate| {
+    let is_there = |one: &&DelegateRecord| {
         let mut makers = clients.iter().map(NamedClient::id);
         one.lasts(now) && makers.any(|id| Some(id) == one.parent())
     };
     match all.iter().filter(is_there).count() {
         0 => None,
-        1 => Some(Finding::good("1 delegate of these clients may call")),
-        many => Some(Finding::good(format!(
+        1 => Some(DoctorFinding::good("1 delegate of these clients may call")),
+        many => Some(DoctorFinding::good(format!(
             "{many} delegates of these clients may call"
         ))),
     }
 }
 
-fn ending(client: &NamedClient) -> Option<Finding> {
+fn ending(client: &NamedClient) -> Option<DoctorFinding> {
     let (name, end) = (&client.name, client.expires().ok().flatten()?);
     let (away, at) = (from_now(end), minute(end));
     if end <= OffsetDateTime::now_utc() {
         let seen = format!("{name} ended {away}, at {at}; its calls are refused");
         let todo = "Run `wikijs-gate token rotate NAME`, or `wikijs-gate token revoke NAME`.";
-        return Some(Finding::warning(seen, todo));
+        return Some(DoctorFinding::warning(seen, todo));
     }
     let seen = format!("{name} ends {away}, at {at}");
-    ends_soon(end, OffsetDateTime::now_utc()).then(|| Finding::warning(seen, ROTATE))
+    ends_soon(end, OffsetDateTime::now_utc()).then(|| DoctorFinding::warning(seen, ROTATE))
 }

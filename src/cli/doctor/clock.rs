@@ -1,21 +1,21 @@
 //! Do our clock and the wiki's agree?
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::wiki::Reached;
 
 /// How many seconds they may differ.
 const MOST: u64 = 5;
 
-pub(super) fn found(reached: Option<&Reached>) -> Finding {
+pub(super) fn found(reached: Option<&Reached>) -> DoctorFinding {
     let Some(reached) = reached else {
-        return Finding::skipped("because of the address");
+        return DoctorFinding::skipped("because of the address");
     };
     match reached.ahead {
-        None => Finding::skipped("because the wiki's answers have no date"),
+        None => DoctorFinding::skipped("because the wiki's answers have no date"),
         Some(ahead) if ahead.unsigned_abs() <= MOST => {
-            Finding::good("this machine's clock agrees with the wiki's")
+            DoctorFinding::good("this machine's clock agrees with the wiki's")
         }
-        Some(ahead) => Finding::warning(
+        Some(ahead) => DoctorFinding::warning(
             format!(
                 "this machine's clock is {} s {} the wiki's",
                 ahead.unsigned_abs(),

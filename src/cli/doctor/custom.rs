@@ -1,44 +1,46 @@
 //! The operator's own tools: what there is, and whether the wiki's schema has what they ask.
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::custom::Customs;
-use crate::tools::{Registry, Surface, add_customs};
+use crate::tools::{Registry, ToolSelection, add_customs};
 use crate::wiki::Wiki;
 
 /// What is found of the tools of good files; a bad file is a fault of the settings.
 pub(super) async fn found(
     wiki: &Wiki,
-    surface: &Surface,
+    surface: &ToolSelection,
     customs: &Customs,
     is_reached: bool,
-) -> Vec<Finding> {
+) -> Vec<DoctorFinding> {
     let count = |count: usize, one: &str, many: &str| match count {
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),
     };
     let recipes = count(customs.recipes().len(), "recipe", "recipes");
     let queries = count(customs.query_names().count(), "query", "queries");
-    let mut found = vec![Finding::good(format!("{recipes} and {queries} are read"))];
+    let mut found = vec![DoctorFinding::good(format!(
+        "{recipes} and {queries} are read"
+    ))];
     if !customs.needs_schema() {
         return found;
     }
     if !is_reached {
-        found.push(Finding::skipped("because of the address"));
+        found.push(DoctorFinding::skipped("because of the address"));
         return found;
     }
     found.push(match wiki.schema().await {
         Ok(schema) => match Registry::of(surface) {
             Ok(mut registry) => match add_customs(&mut registry, surface, customs, Some(&schema)) {
-                Ok(()) => Finding::good("the wiki has all that the queries ask".to_owned()),
+                Ok(()) => DoctorFinding::good("the wiki has all that the queries ask".to_owned()),
                 Err(faults) => {
                     let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
                     let todo = "Correct the file; `wikijs-gate tool check` tests it.";
-                    Finding::wrong(told.join("; "), todo)
+                    DoctorFinding::wrong(told.join("; "), todo)
                 }
             },
-            Err(error) => Finding::wrong(error.to_string(), "Rename one of them."),
+            Err(error) => DoctorFinding::wrong(error.to_string(), "Rename one of them."),
         },
-        Err(no) => Finding::wrong(
+        Err(no) => DoctorFinding::wrong(
             no.why,
             "Put the wiki's schema into the directory as schema.graphql.",
         ),

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Verdict {
+pub(super) enum FindingLevel {
     /// As it should be.
     Good,
     /// Not looked at.
@@ -18,32 +18,32 @@ pub(super) enum Verdict {
 
 /// One thing that was seen.
 #[derive(Debug, Serialize)]
-pub(super) struct Finding {
-    pub(super) verdict: Verdict,
+pub(super) struct DoctorFinding {
+    pub(super) verdict: FindingLevel,
     pub(super) seen: String,
     /// The one thing to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) todo: Option<String>,
 }
 
-impl Finding {
+impl DoctorFinding {
     pub(super) fn good(seen: impl Into<String>) -> Self {
-        Self::new(Verdict::Good, seen, None)
+        Self::new(FindingLevel::Good, seen, None)
     }
 
     pub(super) fn skipped(reason: impl Into<String>) -> Self {
-        Self::new(Verdict::Skipped, reason, None)
+        Self::new(FindingLevel::Skipped, reason, None)
     }
 
     pub(super) fn warning<'a>(seen: impl Into<String>, todo: impl Into<Option<&'a str>>) -> Self {
-        Self::new(Verdict::Warning, seen, todo.into())
+        Self::new(FindingLevel::Warning, seen, todo.into())
     }
 
     pub(super) fn wrong<'a>(seen: impl Into<String>, todo: impl Into<Option<&'a str>>) -> Self {
-        Self::new(Verdict::Wrong, seen, todo.into())
+        Self::new(FindingLevel::Wrong, seen, todo.into())
     }
 
-    fn new(verdict: Verdict, seen: impl Into<String>, todo: Option<&str>) -> Self {
+    fn new(verdict: FindingLevel, seen: impl Into<String>, todo: Option<&str>) -> Self {
         Self {
             verdict,
             seen: seen.into(),

@@ -1,6 +1,6 @@
 //! Does the wiki know the key, and for how long?
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::wiki::{Reached, Wiki, WikiError, in_words};
 
 /// How many days before a key's end it is time for another.
@@ -11,21 +11,25 @@ fn new_key(advice: &str) -> String {
 }
 
 /// Whether the key is good, and what there is to say of it.
-pub(super) async fn found(wiki: &Wiki, advice: &str, reached: &Reached) -> (bool, Vec<Finding>) {
+pub(super) async fn found(
+    wiki: &Wiki,
+    advice: &str,
+    reached: &Reached,
+) -> (bool, Vec<DoctorFinding>) {
     match found_wrong(wiki, advice, reached).await {
         Some(finding) => (false, vec![finding]),
         None => (true, found_good(wiki, advice)),
     }
 }
 
-async fn found_wrong(wiki: &Wiki, advice: &str, reached: &Reached) -> Option<Finding> {
-    let wrong = |fault: String| Some(Finding::wrong(fault, new_key(advice).as_str()));
+async fn found_wrong(wiki: &Wiki, advice: &str, reached: &Reached) -> Option<DoctorFinding> {
+    let wrong = |fault: String| Some(DoctorFinding::wrong(fault, new_key(advice).as_str()));
     match &reached.locales {
         Err(error @ WikiError::KeyRevoked) => {
             return wrong(error.to_string());
         }
         Err(error @ WikiError::ApiDisabled) => {
-            return Some(Finding::wrong(
+            return Some(DoctorFinding::wrong(
                 error.to_string(),
                 "Have an administrator switch it on, under Administration, API Access.",
             ));
@@ -38,14 +42,14 @@ async fn found_wrong(wiki: &Wiki, advice: &str, reached: &Reached) -> Option<Fin
     let limit = wiki.settings().time.read;
     match wiki.standing_within(limit).await {
         Some(standing) => wrong(wiki.fault_of(standing)?.to_string()),
-        None => Some(Finding::wrong(
+        None => Some(DoctorFinding::wrong(
             "whether the wiki knows the key could not be found out",
             "Look into the log of the wiki.",
         )),
     }
 }
 
-fn found_good(wiki: &Wiki, advice: &str) -> Vec<Finding> {
+fn found_good(wiki: &Wiki, advice: &str) -> Vec<DoctorFinding> {
     let key = wiki.key();
     let mut found = vec![match key.left() {
         Some(left) => {
@@ -54,15 +58,15 @@ fn found_good(wiki: &Wiki, advice: &str) -> Vec<Finding> {
                 in_words(left)
             );
             if left.whole_days() < SOON {
-                Finding::warning(seen, new_key(advice).as_str())
+                DoctorFinding::warning(seen, new_key(advice).as_str())
             } else {
-                Finding::good(seen)
+                DoctorFinding::good(seen)
             }
         }
-        None => Finding::good("the wiki knows the key, which does not say when it expires"),
+        None => DoctorFinding::good("the wiki knows the key, which does not say when it expires"),
     }];
     if key.is_full_access() {
-        found.push(Finding::warning(
+        found.push(DoctorFinding::warning(
             "the key has full access: more than any tool needs",
             "Make a key of a group that has the rights below and no more.",
         ));

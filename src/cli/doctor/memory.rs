@@ -1,23 +1,23 @@
 //! What clients remember: who shares it, how much it is, and whether the store can be used.
 
 use super::super::print;
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::audit::AuditLog;
 use crate::gates::{Policy, WritePolicy};
-use crate::memory::{MOST, MOST_BYTES, Memories, MemoryMode, Moment, Usage};
+use crate::memory::{MOST, MOST_BYTES, MemoryMode, MemoryStore, Timestamp, Usage};
 
 /// The share of an owner's room, in percent, from which it is told.
 const NEARLY: usize = 90;
 
-pub(super) async fn found(log: &AuditLog, mode: MemoryMode, policy: &Policy) -> Vec<Finding> {
-    let memories = Memories::of(log);
+pub(super) async fn found(log: &AuditLog, mode: MemoryMode, policy: &Policy) -> Vec<DoctorFinding> {
+    let memories = MemoryStore::of(log);
     let looked = memories.look(|rows| {
         let mut all = Vec::new();
-        let mut latest = Moment::default();
+        let mut latest = Timestamp::default();
         for owner in rows.owners()? {
             let own = rows.of_owner(&owner.key)?.into_iter();
             let latest_of = own.map(|one| one.used.max(one.changed));
-            latest = latest_of.fold(latest, Moment::max);
+            latest = latest_of.fold(latest, Timestamp::max);
             let usage = rows.usage(&owner.key)?;
             all.push((owner, usage));
         }
@@ -28,7 +28,7 @@ pub(super) async fn found(log: &AuditLog, mode: MemoryMode, policy: &Policy) -> 
         Ok(found) => found.unwrap_or_default(),
         Err(error) => {
             let seen = format!("{error}: {file}");
-            return vec![Finding::wrong(seen, error.hint())];
+            return vec![DoctorFinding::wrong(seen, error.hint())];
         }
     };
     let entries: usize = owners.iter().map(|(_, usage)| usage.entries).sum();
@@ -38,12 +38,12 @@ pub(super) async fn found(log: &AuditLog, mode: MemoryMode, policy: &Policy) -> 
         MemoryMode::Site => "all clients of the site share theirs",
         MemoryMode::Off => "nothing is remembered",
     };
-    let mut found = vec![Finding::good(format!(
+    let mut found = vec![DoctorFinding::good(format!(
         "{whose}; {entries} memories of {} owners, {gone} can be restored",
         owners.len()
     ))];
     if matches!(policy.writes(), WritePolicy::Off) {
-        found.push(Finding::warning(
+        found.push(DoctorFinding::warning(
             "writes are off, so clients recall and remember nothing new",
             "Set WIKI_MUTATIONS_ENABLED=true if they shall remember; a dry run is enough.",
         ));
@@ -56,14 +56,14 @@ pub(super) async fn found(log: &AuditLog, mode: MemoryMode, policy: &Policy) -> 
                 usage.entries,
                 usage.bytes
             );
-            found.push(Finding::warning(
+            found.push(DoctorFinding::warning(
                 seen,
                 "`wikijs-gate memory list` shows which are needed no more; `memory forget` takes them away.",
             ));
         }
     }
     if is_ahead {
-        found.push(Finding::warning(
+        found.push(DoctorFinding::warning(
             "something was remembered at a time that is yet to come; the next change puts it right",
             "Check the clock of this machine.",
         ));

@@ -22,15 +22,15 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::exit::Exit;
-use super::{Outcome, print, start};
+use super::{CommandResult, print, start};
 use crate::audit::AuditLog;
 use crate::config::{KeySource, Settings};
 use crate::gates::Policy;
 use crate::site::SiteName;
-use crate::tools::{Surface, Toolset};
+use crate::tools::{ToolSelection, Toolset};
 use crate::wiki::{Reached, Wiki, WikiSettings};
-use finding::{Finding, Verdict};
-use report::Report;
+use finding::{DoctorFinding, FindingLevel};
+use report::DoctorReport;
 
 /// Arguments of `doctor`.
 #[derive(Debug, clap::Args)]
@@ -52,12 +52,12 @@ const OTHERS: [&str; 9] = [
     "address", "key", "rights", "locales", "search", "policy", "rules", "audit", "clock",
 ];
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     examine(start::settings(), arguments.page.as_deref(), arguments.json).await
 }
 
 /// Checks one site.
-pub(super) async fn of_site(name: SiteName, is_json: bool) -> Outcome {
+pub(super) async fn of_site(name: SiteName, is_json: bool) -> CommandResult {
     start::start_log(Some("warn"))?;
     let layers = start::layers_of(&name)?;
     let settings = start::settings_of(&layers, false);
@@ -69,16 +69,16 @@ async fn examine(
     settings: Result<Settings, (Exit, String)>,
     page: Option<&str>,
     is_json: bool,
-) -> Outcome {
-    let mut report = Report::new(is_json);
+) -> CommandResult {
+    let mut report = DoctorReport::new(is_json);
     match settings {
         Err((_, message)) => {
             report.add(
                 "settings",
-                [Finding::wrong(message, "Correct this setting.")],
+                [DoctorFinding::wrong(message, "Correct this setting.")],
             );
             for check in OTHERS {
-                report.add(check, [Finding::skipped("because of the settings")]);
+                report.add(check, [DoctorFinding::skipped("because of the settings")]);
             }
         }
         Ok(settings) => Box::pin(look(settings, page, &mut report)).await?,
@@ -89,7 +89,7 @@ async fn examine(
 
 /// What is wrong with the address of a wiki or with the key.
 #[derive(Debug)]
-pub(in crate::cli) struct Wrong {
+pub(in crate::cli) struct AccessFault {
     /// Whether it is the key; the address is good then.
     pub(in crate::cli) is_key: bool,
     /// What was seen.
@@ -104,7 +104,7 @@ pub(in crate::cli) struct Wrong {
 /// One sentence, if it cannot be asked with these settings.
 pub(in crate::cli) async fn test_connection(
     mut settings: WikiSettings,
-) -> Result<Option<Wrong>, String> {
+) -> Result<Option<AccessFault>, String> {
     let time = Time::until(settings.retry.total);
     settings.retry.retries = 0;
     // It is asked for here, and no server runs yet.
@@ -125,10 +125,10 @@ pub(in crate::cli) async fn test_connection(
     Ok(wrong_of(found, true).filter(|_| !is_good))
 }
 
-fn wrong_of(found: Vec<Finding>, is_key: bool) -> Option<Wrong> {
-    let wrong = |finding: &Finding| finding.verdict == Verdict::Wrong;
+fn wrong_of(found: Vec<DoctorFinding>, is_key: bool) -> Option<AccessFault> {
+    let wrong = |finding: &DoctorFinding| finding.verdict == FindingLevel::Wrong;
     let finding = found.into_iter().find(wrong)?;
-    Some(Wrong {
+    Some(AccessFault {
         is_key,
         seen: finding.seen,
         todo: finding.todo.unwrap_or_default(),
@@ -138,7 +138,7 @@ fn wrong_of(found: Vec<Finding>, is_key: bool) -> Option<Wrong> {
 async fn look(
     settings: Settings,
     page: Option<&str>,
-    report: &mut Report,
+    report: &mut DoctorReport,
 ) -> Result<(), (Exit, String)> {
     report.add("settings", settings_found(&settings));
     let time = Time::until(settings.wiki.retry.total);
@@ -164,7 +164,7 @@ async fn look(
         Box::pin(ask(&wiki, &source, reached, offered, page, &time, report)).await;
     } else {
         for check in ["key", "rights", "locales", "search"] {
-            report.add(check, [Finding::skipped("because of the address")]);
+            report.add(check, [DoctorFinding::skipped("because of the address")]);
         }
     }
     if customs.names().next().is_some() {
@@ -197,10 +197,10 @@ async fn ask(
     wiki: &Wiki,
     source: &KeySource,
     reached: &Reached,
-    offered: (&Policy, &Surface),
+    offered: (&Policy, &ToolSelection),
     page: Option<&str>,
     time: &Time,
-    report: &mut Report,
+    report: &mut DoctorReport,
 ) {
     let found = time
         .give("key", Box::pin(key::found(wiki, &source.advice(), reached)))
@@ -208,9 +208,9 @@ async fn ask(
     let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
     report.add("key", found);
     if !is_good {
-        report.add("rights", [Finding::skipped("because of the key")]);
+        report.add("rights", [DoctorFinding::skipped("because of the key")]);
         report.add("locales", [site::locales(wiki, reached)]);
-        report.add("search", [Finding::skipped("because of the key")]);
+        report.add("search", [DoctorFinding::skipped("because of the key")]);
         return;
     }
     let found = time
@@ -225,16 +225,16 @@ async fn ask(
     report.add("search", [found.unwrap_or_else(|| time.is_up())]);
 }
 
-fn settings_found(settings: &Settings) -> Vec<Finding> {
+fn settings_found(settings: &Settings) -> Vec<DoctorFinding> {
     let seen = format!(
         "the wiki is {}, locale {}",
         settings.wiki.base_url, settings.wiki.default_locale
     );
     let warnings = settings.warnings.iter();
-    let warnings = warnings.map(|warning| Finding::warning(warning.clone(), None));
+    let warnings = warnings.map(|warning| DoctorFinding::warning(warning.clone(), None));
     let http = start::check_http(&settings.serve).err();
-    let http = http.map(|fault| Finding::wrong(fault, "Correct this before `serve --http`."));
-    std::iter::once(Finding::good(seen))
+    let http = http.map(|fault| DoctorFinding::wrong(fault, "Correct this before `serve --http`."));
+    std::iter::once(DoctorFinding::good(seen))
         .chain(warnings)
         .chain(http)
         .collect()
@@ -260,8 +260,8 @@ impl Time {
         print::in_progress(check, found).await.ok()
     }
 
-    fn is_up(&self) -> Finding {
-        Finding::wrong(
+    fn is_up(&self) -> DoctorFinding {
+        DoctorFinding::wrong(
             format!(
                 "all answers of the wiki together took longer than {} ms",
                 self.total.as_millis()

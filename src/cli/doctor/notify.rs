@@ -2,30 +2,32 @@
 
 use std::path::Path;
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::notify::{NotifyTarget, NotifyTo};
 
-pub(super) fn found(targets: &[NotifyTarget]) -> Vec<Finding> {
+pub(super) fn found(targets: &[NotifyTarget]) -> Vec<DoctorFinding> {
     targets.iter().map(of_one).collect()
 }
 
-fn of_one(target: &NotifyTarget) -> Finding {
+fn of_one(target: &NotifyTarget) -> DoctorFinding {
     let on: Vec<&str> = target.on.iter().map(|occasion| occasion.as_str()).collect();
     let (name, on) = (&target.name, on.join(", "));
     let command = match &target.to {
         // The address may hold a secret.
-        NotifyTo::Address(_) => return Finding::good(format!("{name}: an address is told: {on}")),
+        NotifyTo::Address(_) => {
+            return DoctorFinding::good(format!("{name}: an address is told: {on}"));
+        }
         NotifyTo::Command(command) => command,
     };
     let program = command.argv.first().map_or("", String::as_str);
     let seen = format!("{name}: {program} is told: {on}");
     if program.contains('/') && !Path::new(program).exists() {
-        return Finding::warning(
+        return DoctorFinding::warning(
             format!("{seen}; it is not there"),
             "Correct argv in [[notify]], or install the program.",
         );
     }
-    Finding::good(seen)
+    DoctorFinding::good(seen)
 }
 
 #[cfg(test)]

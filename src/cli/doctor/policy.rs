@@ -1,28 +1,33 @@
 //! What may be written, in words.
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::audit::Pause;
 use crate::cli::level::Levels;
 use crate::gates::{Fallback, Policy, WritePolicy};
 use crate::page::{Locale, PagePath, Prefix, ReadRule};
-use crate::tools::Surface;
+use crate::tools::ToolSelection;
 
-pub(super) fn found(policy: &Policy, surface: &Surface) -> Vec<Finding> {
+pub(super) fn found(policy: &Policy, surface: &ToolSelection) -> Vec<DoctorFinding> {
     let mut found = vec![
-        Finding::good(levels(policy).in_words()),
-        Finding::good(in_words(policy)),
+        DoctorFinding::good(levels(policy).in_words()),
+        DoctorFinding::good(in_words(policy)),
     ];
-    found.extend(policy.reads.rules().map(|rule| Finding::good(reads(rule))));
+    found.extend(
+        policy
+            .reads
+            .rules()
+            .map(|rule| DoctorFinding::good(reads(rule))),
+    );
     if is_off(policy) {
         return found;
     }
     if !surface.writes() {
-        found.push(Finding::good(
+        found.push(DoctorFinding::good(
             "no tool that writes is offered to clients; undo and proposals apply are the operator's".to_owned(),
         ));
     }
     if policy.allowed.is_none() {
-        found.push(Finding::warning(
+        found.push(DoctorFinding::warning(
             "no prefix is set: every page may be written",
             "Set WIKI_ALLOWED_MUTATION_PATH_PREFIXES.",
         ));
@@ -31,9 +36,9 @@ pub(super) fn found(policy: &Policy, surface: &Surface) -> Vec<Finding> {
 }
 
 /// That writes are paused.
-pub(super) fn paused(pause: Option<&Pause>) -> Option<Finding> {
+pub(super) fn paused(pause: Option<&Pause>) -> Option<DoctorFinding> {
     let pause = pause?;
-    Some(Finding::warning(
+    Some(DoctorFinding::warning(
         format!("all writes are paused {pause}"),
         "Run `wikijs-gate resume` to resume writes.",
     ))
@@ -140,7 +145,7 @@ mod tests {
     use super::{found, in_words, is_off, reads};
     use crate::gates::{Fallback, Policy, StaticToken, WritePolicy};
     use crate::page::{Prefix, ReadRule};
-    use crate::tools::{Surface, Toolset};
+    use crate::tools::{ToolSelection, Toolset};
 
     fn prefixes(texts: &[&str]) -> Vec<Prefix> {
         let parsed = texts.iter().map(|text| Prefix::parse(text).expect(text));
@@ -230,8 +235,12 @@ mod tests {
         };
         for (policy, findings) in [(open, 3), (narrow, 2), (off, 2)] {
             let found = |surface| found(&policy, &surface).len();
-            assert_eq!(found(Surface::of(&Toolset::ALL)), findings, "{policy:?}");
-            let mut reading = Surface::of(&Toolset::ALL);
+            assert_eq!(
+                found(ToolSelection::of(&Toolset::ALL)),
+                findings,
+                "{policy:?}"
+            );
+            let mut reading = ToolSelection::of(&Toolset::ALL);
             reading.keep_reading();
             let more = usize::from(!is_off(&policy));
             assert_eq!(found(reading), findings + more, "{policy:?}");

@@ -3,30 +3,30 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::finding::{Finding, Verdict};
-use super::rights::Seen;
+use super::finding::{DoctorFinding, FindingLevel};
+use super::rights::RightsReport;
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::at_words;
 
 /// A finding and the check that it is of.
 #[derive(Debug, Serialize)]
-struct Line {
+struct ReportLine {
     check: &'static str,
     #[serde(flatten)]
-    finding: Finding,
+    finding: DoctorFinding,
 }
 
 /// All that was found.
 #[derive(Debug)]
-pub(super) struct Report {
-    lines: Vec<Line>,
+pub(super) struct DoctorReport {
+    lines: Vec<ReportLine>,
     /// What the key may do, if known.
-    pub(super) rights: Option<Seen>,
+    pub(super) rights: Option<RightsReport>,
     is_json: bool,
 }
 
-impl Report {
+impl DoctorReport {
     pub(super) const fn new(is_json: bool) -> Self {
         Self {
             lines: Vec::new(),
@@ -36,12 +36,16 @@ impl Report {
     }
 
     /// Adds what a check found, and shows it to a person at once.
-    pub(super) fn add(&mut self, check: &'static str, findings: impl IntoIterator<Item = Finding>) {
+    pub(super) fn add(
+        &mut self,
+        check: &'static str,
+        findings: impl IntoIterator<Item = DoctorFinding>,
+    ) {
         for finding in findings {
             if !self.is_json {
                 show(check, &finding);
             }
-            self.lines.push(Line { check, finding });
+            self.lines.push(ReportLine { check, finding });
         }
     }
 
@@ -54,7 +58,10 @@ impl Report {
 
     /// Ends the report.
     pub(super) fn print(&self) {
-        let (wrong, warnings) = (self.count(Verdict::Wrong), self.count(Verdict::Warning));
+        let (wrong, warnings) = (
+            self.count(FindingLevel::Wrong),
+            self.count(FindingLevel::Warning),
+        );
         if self.is_json {
             let answer = json!({
                 "wrong": wrong,
@@ -81,13 +88,13 @@ impl Report {
 
     pub(super) fn exit(&self) -> Exit {
         match self.lines.iter().map(|line| line.finding.verdict).max() {
-            Some(Verdict::Wrong) => Exit::Wrong,
-            Some(Verdict::Warning) => Exit::Warned,
-            Some(Verdict::Good | Verdict::Skipped) | None => Exit::Done,
+            Some(FindingLevel::Wrong) => Exit::Wrong,
+            Some(FindingLevel::Warning) => Exit::Warned,
+            Some(FindingLevel::Good | FindingLevel::Skipped) | None => Exit::Done,
         }
     }
 
-    fn count(&self, verdict: Verdict) -> usize {
+    fn count(&self, verdict: FindingLevel) -> usize {
         let lines = self.lines.iter();
         lines.filter(|line| line.finding.verdict == verdict).count()
     }
@@ -101,12 +108,12 @@ pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
     }
 }
 
-fn show(check: &str, finding: &Finding) {
+fn show(check: &str, finding: &DoctorFinding) {
     let (word, paint) = match finding.verdict {
-        Verdict::Good => ("good", Paint::Green),
-        Verdict::Skipped => ("skipped", Paint::Dim),
-        Verdict::Warning => ("warning", Paint::Yellow),
-        Verdict::Wrong => ("wrong", Paint::Red),
+        FindingLevel::Good => ("good", Paint::Green),
+        FindingLevel::Skipped => ("skipped", Paint::Dim),
+        FindingLevel::Warning => ("warning", Paint::Yellow),
+        FindingLevel::Wrong => ("wrong", Paint::Red),
     };
     let word = print::painted(&format!("{word:<8}"), paint);
     let told = broken(&finding.seen, 0);

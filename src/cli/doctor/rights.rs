@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use super::tools::{Can, ToolRights, with};
 use crate::cli::print::{self, Paint};
 use crate::cli::table::{Cell, Table};
 use crate::error::{Code, Failure};
-use crate::gates::{Level, Policy};
+use crate::gates::{Policy, PolicyLevel};
 use crate::page::PageReading;
-use crate::tools::{Surface, Toolset};
-use crate::wiki::{ListQuery, Right, Rights, Wiki, WikiError};
+use crate::tools::{ToolSelection, Toolset};
+use crate::wiki::{ListQuery, PageRights, Right, Wiki, WikiError};
 
 /// How many of the pages changed last are searched for a published one: only writers of a draft see
 /// their rights on it.
@@ -18,12 +18,12 @@ const LOOKED_AT: usize = 20;
 
 /// What was found out.
 #[derive(Debug, Serialize)]
-pub(super) struct Seen {
+pub(super) struct RightsReport {
     page: String,
     tools: Vec<ToolRights>,
 }
 
-impl Seen {
+impl RightsReport {
     /// The table for a person.
     pub(super) fn print(&self) {
         let mut table = Table::new(&["tool", "can do", "missing"]);
@@ -47,12 +47,12 @@ impl Seen {
 
 pub(super) async fn found(
     wiki: &Wiki,
-    (policy, surface): (&Policy, &Surface),
+    (policy, surface): (&Policy, &ToolSelection),
     reference: Option<&str>,
-) -> (Vec<Finding>, Option<Seen>) {
+) -> (Vec<DoctorFinding>, Option<RightsReport>) {
     let failed = |failure: Failure| {
         (
-            vec![Finding::wrong(failure.message, failure.hint.as_str())],
+            vec![DoctorFinding::wrong(failure.message, failure.hint.as_str())],
             None,
         )
     };
@@ -65,10 +65,11 @@ pub(super) async fn found(
                 "not looked at, since the key sees no page{below}: whether it may read or write is not known"
             );
             let todo = "Name a page that the wiki has by --page.";
-            return (vec![Finding::warning(seen, todo)], None);
+            return (vec![DoctorFinding::warning(seen, todo)], None);
         }
         Err(failure) if failure.code == Code::PageNotFound => {
-            let wrong = Finding::wrong("the key sees no such page", "Name another page by --page.");
+            let wrong =
+                DoctorFinding::wrong("the key sees no such page", "Name another page by --page.");
             return (vec![wrong], None);
         }
         Err(failure) => return failed(failure),
@@ -86,14 +87,14 @@ pub(super) async fn found(
     };
     let place = format!("{}:{}", page.locale, page.path);
     let found = findings(&rights, policy, &place);
-    let seen = Seen {
+    let seen = RightsReport {
         page: place,
         tools: with(&rights, surface),
     };
     (found, Some(seen))
 }
 
-fn findings(rights: &Rights, policy: &Policy, place: &str) -> Vec<Finding> {
+fn findings(rights: &PageRights, policy: &Policy, place: &str) -> Vec<DoctorFinding> {
     let had = Right::ALL
         .into_iter()
         .filter(|right| rights.has(*right) == Some(true));
@@ -102,21 +103,24 @@ fn findings(rights: &Rights, policy: &Policy, place: &str) -> Vec<Finding> {
         .into_iter()
         .filter(|right| rights.has(*right).is_none());
     let unknown: Vec<&str> = unknown.map(Right::name).collect();
-    let mut found = vec![Finding::good(format!("at {place}: {}", had.join(", ")))];
+    let mut found = vec![DoctorFinding::good(format!(
+        "at {place}: {}",
+        had.join(", ")
+    ))];
     if !unknown.is_empty() {
-        found.push(Finding::warning(
+        found.push(DoctorFinding::warning(
             format!("could not be found out: {}", unknown.join(", ")),
             "Let GET requests for pages pass the gateway before the wiki, or name a published page by --page.",
         ));
     }
     let level = policy.writes().level();
-    if level != Level::Off && rights.has(Right::WritePages) == Some(false) {
-        let what = if level == Level::DryRun {
+    if level != PolicyLevel::Off && rights.has(Right::WritePages) == Some(false) {
+        let what = if level == PolicyLevel::DryRun {
             "previews of writes"
         } else {
             "writes"
         };
-        found.push(Finding::warning(
+        found.push(DoctorFinding::warning(
             format!("{what} are on, and the key may not write here"),
             "Give the key's group write:pages, or leave writes off.",
         ));

@@ -1,26 +1,26 @@
 //! What the operator adds to the gates, in words.
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::checks::CheckCommand;
 use crate::gates::Policy;
 use crate::rules::BUILT_IN;
 
-pub(super) fn found(policy: &Policy) -> Vec<Finding> {
+pub(super) fn found(policy: &Policy) -> Vec<DoctorFinding> {
     let rules = policy.rules.rules();
     let is_off = |name: &&str| !policy.rules.rules().any(|rule| rule.name() == *name);
     let off: Vec<&str> = BUILT_IN.into_iter().filter(is_off).collect();
     let off = (!off.is_empty()).then(|| {
         let seen = format!("switched off: the built-in rules {}", off.join(", "));
-        Finding::good(seen)
+        DoctorFinding::good(seen)
     });
     rules
-        .map(|rule| Finding::good(rule.to_string()))
+        .map(|rule| DoctorFinding::good(rule.to_string()))
         .chain(off)
         .chain(
             policy
                 .checks
                 .iter()
-                .map(|check| Finding::good(in_words(check))),
+                .map(|check| DoctorFinding::good(in_words(check))),
         )
         .collect()
 }

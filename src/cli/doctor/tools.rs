@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::tools::Surface;
-use crate::wiki::{Right, Rights};
+use crate::tools::ToolSelection;
+use crate::wiki::{PageRights, Right};
 
 /// A tool and what it can do.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -37,7 +37,7 @@ impl Can {
 }
 
 /// What a tool needs at all, and what parts of it need beyond that: one right of several.
-struct Need {
+struct ToolRequirement {
     tool: &'static str,
     all: &'static [Right],
     parts: &'static [(&'static str, &'static [Right])],
@@ -54,7 +54,7 @@ const WHOLE: (&str, &[Right]) = (
 const STYLES: (&str, &[Right]) = ("scriptCss", &[Right::WriteStyles]);
 const SCRIPTS: (&str, &[Right]) = ("scriptJs", &[Right::WriteScripts]);
 
-const NEEDS: [Need; 10] = [
+const NEEDS: [ToolRequirement; 10] = [
     need("wikijs_search_pages", &[Right::ReadPages], &[CONTENT]),
     need("wikijs_list_pages", &[Right::ReadPages], &[]),
     need(
@@ -89,7 +89,7 @@ const NEEDS: [Need; 10] = [
 ];
 
 /// Of the toolset `comments`, by W30 to W32.
-const OF_COMMENTS: [Need; 4] = [
+const OF_COMMENTS: [ToolRequirement; 4] = [
     need(
         "wikijs_list_comments",
         &[Right::ReadComments],
@@ -113,7 +113,7 @@ const OF_COMMENTS: [Need; 4] = [
 ];
 
 /// Of the toolset `assets`, by W35 to W41.
-const OF_ASSETS: [Need; 5] = [
+const OF_ASSETS: [ToolRequirement; 5] = [
     need("wikijs_list_assets", &[Right::ReadAssets], &[]),
     need("wikijs_get_asset", &[Right::ReadAssets], &[]),
     need(
@@ -137,12 +137,12 @@ const fn need(
     tool: &'static str,
     all: &'static [Right],
     parts: &'static [(&'static str, &'static [Right])],
-) -> Need {
-    Need { tool, all, parts }
+) -> ToolRequirement {
+    ToolRequirement { tool, all, parts }
 }
 
 /// What the ten tools can do with these rights, and those for comments and assets that are offered.
-pub(super) fn with(rights: &Rights, surface: &Surface) -> Vec<ToolRights> {
+pub(super) fn with(rights: &PageRights, surface: &ToolSelection) -> Vec<ToolRights> {
     let others = OF_COMMENTS.iter().chain(&OF_ASSETS);
     let all = NEEDS
         .iter()
@@ -150,7 +150,7 @@ pub(super) fn with(rights: &Rights, surface: &Surface) -> Vec<ToolRights> {
     all.map(|need| one(need, rights)).collect()
 }
 
-fn one(need: &Need, rights: &Rights) -> ToolRights {
+fn one(need: &ToolRequirement, rights: &PageRights) -> ToolRights {
     let told = |can, missing| ToolRights {
         tool: need.tool,
         can,
@@ -192,18 +192,18 @@ fn one(need: &Need, rights: &Rights) -> ToolRights {
 #[cfg(test)]
 mod tests {
     use super::{Can, NEEDS, OF_ASSETS, OF_COMMENTS, with};
-    use crate::tools::{Registry, Surface, Toolset};
-    use crate::wiki::{Right, Rights};
+    use crate::tools::{Registry, ToolSelection, Toolset};
+    use crate::wiki::{PageRights, Right};
 
     #[test]
     fn each_tool_is_told_in_their_order() {
-        let registry = Registry::of(&Surface::of(&[Toolset::Pages])).expect("tools");
+        let registry = Registry::of(&ToolSelection::of(&[Toolset::Pages])).expect("tools");
         let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
         assert_eq!(NEEDS.map(|need| need.tool).to_vec(), tools);
-        let registry = Registry::of(&Surface::of(&[Toolset::Comments])).expect("tools");
+        let registry = Registry::of(&ToolSelection::of(&[Toolset::Comments])).expect("tools");
         let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
         assert_eq!(OF_COMMENTS.map(|need| need.tool).to_vec(), tools);
-        let registry = Registry::of(&Surface::of(&[Toolset::Assets])).expect("tools");
+        let registry = Registry::of(&ToolSelection::of(&[Toolset::Assets])).expect("tools");
         let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
         assert_eq!(OF_ASSETS.map(|need| need.tool).to_vec(), tools);
     }
@@ -211,8 +211,8 @@ mod tests {
     #[test]
     fn a_tool_can_do_all_part_or_nothing_or_nobody_knows() {
         let can = |known: &[(Right, bool)]| -> Vec<Can> {
-            let ten = Surface::of(&[Toolset::Pages]);
-            let told = with(&Rights::new(known.iter().copied()), &ten);
+            let ten = ToolSelection::of(&[Toolset::Pages]);
+            let told = with(&PageRights::new(known.iter().copied()), &ten);
             told.iter().map(|tool| tool.can).collect()
         };
         let all = Right::ALL.map(|right| (right, true));
@@ -229,8 +229,8 @@ mod tests {
             (Right::WriteComments, true),
             (Right::ManageComments, false),
         ];
-        let both = Surface::of(&[Toolset::Pages, Toolset::Comments]);
-        let told = with(&Rights::new(commenter), &both);
+        let both = ToolSelection::of(&[Toolset::Pages, Toolset::Comments]);
+        let told = with(&PageRights::new(commenter), &both);
         let can: Vec<Can> = told.iter().skip(10).map(|tool| tool.can).collect();
         assert_eq!(can, [Can::All, Can::All, Can::Nothing, Can::Nothing]);
     }

@@ -1,7 +1,7 @@
 //! `wikijs-gate files diff`
 
 use super::super::exit::Exit;
-use super::super::{Outcome, print};
+use super::super::{CommandResult, print};
 use super::{Dir, fault, open};
 use crate::files::differences;
 
@@ -13,7 +13,7 @@ pub(super) struct Arguments {
     dir: Dir,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let folder = open(&arguments.dir.dir)?;
     for difference in differences(&folder).map_err(|error| fault(error, false))? {
         for line in difference.lines() {

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 
 use super::exit::Exit;
-use super::progress::Steps;
-use super::{Outcome, print};
-use crate::files::{FilesError, Folder, Pulled, Stage, Strange, Unread};
+use super::progress::StepProgress;
+use super::{CommandResult, print};
+use crate::files::{FilesError, Folder, Pulled, Stage, Strange, UnreadablePage};
 
 /// How many of each are named.
 const NAMED: usize = 20;
@@ -21,11 +21,11 @@ const NAMED: usize = 20;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: FilesCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum FilesCommand {
     /// Bring pages into a folder, or what changed in the wiki since
     Pull(pull::Arguments),
     /// Show what was changed in a folder, and in the wiki since the last pull
@@ -44,12 +44,12 @@ struct Dir {
     dir: PathBuf,
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     match arguments.command {
-        Command::Pull(arguments) => Box::pin(pull::run(arguments)).await,
-        Command::Status(arguments) => Box::pin(status::run(arguments)).await,
-        Command::Diff(arguments) => diff::run(&arguments),
-        Command::Push(arguments) => Box::pin(push::run(arguments)).await,
+        FilesCommand::Pull(arguments) => Box::pin(pull::run(arguments)).await,
+        FilesCommand::Status(arguments) => Box::pin(status::run(arguments)).await,
+        FilesCommand::Diff(arguments) => diff::run(&arguments),
+        FilesCommand::Push(arguments) => Box::pin(push::run(arguments)).await,
     }
 }
 
@@ -74,7 +74,7 @@ fn fault(error: FilesError, is_json: bool) -> (Exit, String) {
 }
 
 /// Shows how far a command is.
-fn shown(steps: &Steps) -> impl Fn(Stage, usize, usize) {
+fn shown(steps: &StepProgress) -> impl Fn(Stage, usize, usize) {
     |stage, done, of| {
         let what = match stage {
             Stage::Read => "pages read",
@@ -104,7 +104,7 @@ fn some(lines: impl ExactSizeIterator<Item = String>) {
 }
 
 /// Prints what is no page's file, and what cannot be read.
-fn beside(strange: &[Strange], unread: &[Unread]) {
+fn beside(strange: &[Strange], unread: &[UnreadablePage]) {
     if !strange.is_empty() {
         print::line("not pages, left alone:");
         some(

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::super::exit::Exit;
-use super::super::progress::Steps;
-use super::super::{Outcome, print, start};
+use super::super::progress::StepProgress;
+use super::super::{CommandResult, print, start};
 use super::{Dir, did_nothing, explained, fault, open, shown, tell_pulled};
 use crate::files::{Pulled, pull};
 use crate::page::NewPath;
@@ -29,7 +29,7 @@ fn path(text: &str) -> Result<NewPath, String> {
     NewPath::parse(text)
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let app = start::app_for_operator()?;
     let dir = &arguments.dir.dir;
     if !dir.exists() {
@@ -42,7 +42,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     let is_json = arguments.json;
     let _held = folder.hold().map_err(|error| fault(error, is_json))?;
     let path = arguments.path.map(NewPath::into_path);
-    let steps = Steps::new();
+    let steps = StepProgress::new();
     let pulled = pull(&app.wiki, &folder, path.as_ref(), shown(&steps)).await;
     drop(steps);
     let pulled = match pulled {

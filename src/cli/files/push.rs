@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::exit::Exit;
-use super::super::{Outcome, left_to_people, pager, print, progress, show_change, start};
+use super::super::{CommandResult, left_to_people, pager, print, progress, show_change, start};
 use super::pull::told;
 use super::{Dir, explained, fault, open, shown, some, tell_pulled};
 use crate::audit::DraftChange;
@@ -13,7 +13,9 @@ use crate::error::Failure;
 use crate::files::{Folder, MAX_CHANGES, Ready, settled};
 use crate::page::{Note, Whose};
 use crate::server::App;
-use crate::write::{Caller, Confirmed, Done, Plan, Push, SetOutcome, Shown};
+use crate::write::{
+    AppliedWrite, Caller, InteractiveOutcome, PreviewToConfirm, Push, SetOutcome, WriteRequest,
+};
 
 /// Arguments of `files push`.
 #[derive(Debug, clap::Args)]
@@ -50,7 +52,7 @@ fn note(text: &str) -> Result<Note, String> {
     Note::parse(text, Whose::Operator)
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let is_json = arguments.json;
     let asks = !arguments.yes && !arguments.propose;
     // With `--json` nothing is shown that somebody could approve.
@@ -84,7 +86,7 @@ async fn collected(
     arguments: &Arguments,
     refused: &str,
 ) -> Result<Ready, (Exit, String)> {
-    let steps = progress::Steps::new();
+    let steps = progress::StepProgress::new();
     let ready = Ready::of(&app.wiki, folder, arguments.delete, shown(&steps)).await;
     drop(steps);
     let ready = match ready {
@@ -116,7 +118,7 @@ fn aside(ready: &Ready) {
     }
 }
 
-async fn push(app: &App, folder: &Folder, ready: Ready, arguments: &Arguments) -> Outcome {
+async fn push(app: &App, folder: &Folder, ready: Ready, arguments: &Arguments) -> CommandResult {
     let is_json = arguments.json;
     let sets = ready.changes.len().div_ceil(MAX_CHANGES);
     if sets == 0 && !is_json {
@@ -147,7 +149,7 @@ async fn in_sets(
     sets: usize,
     arguments: &Arguments,
     results: &mut Vec<Value>,
-) -> Outcome {
+) -> CommandResult {
     let mut open = 0;
     for at in 1..=sets {
         let Some(set) = ready.changes.chunks(MAX_CHANGES).nth(open) else {
@@ -155,16 +157,16 @@ async fn in_sets(
         };
         let came = one(app, set, arguments).await;
         let (result, ended) = match came {
-            Ok(Confirmed::Done(done)) => tell_applied(&done, arguments.json),
-            Ok(Confirmed::Proposed(id)) => {
+            Ok(InteractiveOutcome::Done(done)) => tell_applied(&done, arguments.json),
+            Ok(InteractiveOutcome::Proposed(id)) => {
                 open += 1;
                 let (result, ended) = tell_open(app, &id.to_string(), arguments);
                 results.push(result);
                 ended?;
                 continue;
             }
-            Ok(Confirmed::Unchanged) => (json!("unchanged"), Ok(Exit::Done)),
-            Ok(Confirmed::Declined) => (
+            Ok(InteractiveOutcome::Unchanged) => (json!("unchanged"), Ok(Exit::Done)),
+            Ok(InteractiveOutcome::Declined) => (
                 json!("declined"),
                 Err((Exit::Refused, "not pushed".to_owned())),
             ),
@@ -197,7 +199,7 @@ async fn settle(
     arguments: &Arguments,
     results: &mut Vec<Value>,
 ) -> bool {
-    let steps = progress::Steps::new();
+    let steps = progress::StepProgress::new();
     let settled = settled(&app.wiki, folder, ready, set, shown(&steps)).await;
     drop(steps);
     match settled {
@@ -215,20 +217,24 @@ async fn settle(
 }
 
 /// Takes one set down the way of a write.
-async fn one(app: &App, set: &[DraftChange], arguments: &Arguments) -> Result<Confirmed, Failure> {
+async fn one(
+    app: &App,
+    set: &[DraftChange],
+    arguments: &Arguments,
+) -> Result<InteractiveOutcome, Failure> {
     let caller = Caller {
         note: arguments.message.clone(),
         ..start::operator("files push")
     };
-    let plan = Plan::Push(Push {
+    let plan = WriteRequest::Push(Push {
         changes: Arc::from(set),
     });
-    let says_yes = |shown: &Shown| agrees(shown, arguments);
+    let says_yes = |shown: &PreviewToConfirm| agrees(shown, arguments);
     let write = app.writer.write_or_propose(&caller, plan, says_yes);
     progress::of_changes(write).await
 }
 
-fn agrees(shown: &Shown, arguments: &Arguments) -> bool {
+fn agrees(shown: &PreviewToConfirm, arguments: &Arguments) -> bool {
     let lines = show_change::shown(shown);
     if !arguments.yes {
         return pager::agrees(&lines, "Push it?");
@@ -239,13 +245,15 @@ fn agrees(shown: &Shown, arguments: &Arguments) -> bool {
     true
 }
 
-fn tell_applied(done: &Done, is_json: bool) -> (Value, Outcome) {
+fn tell_applied(done: &AppliedWrite, is_json: bool) -> (Value, CommandResult) {
     if !is_json {
         show_change::done("pushed", done);
     }
     let is_there = match done {
-        Done::One(_) => true,
-        Done::Set(set) => matches!(set.outcome, SetOutcome::Applied | SetOutcome::Unchanged),
+        AppliedWrite::One(_) => true,
+        AppliedWrite::Set(set) => {
+            matches!(set.outcome, SetOutcome::Applied | SetOutcome::Unchanged)
+        }
     };
     let ended = if is_there {
         Ok(Exit::Done)
@@ -256,7 +264,7 @@ fn tell_applied(done: &Done, is_json: bool) -> (Value, Outcome) {
 }
 
 /// A set that is left to people: asked for with `--propose`, by the level, or by a rule.
-fn tell_open(app: &App, id: &str, arguments: &Arguments) -> (Value, Outcome) {
+fn tell_open(app: &App, id: &str, arguments: &Arguments) -> (Value, CommandResult) {
     if !arguments.json {
         print::line(&format!(
             "left for people to decide: {id}; `wikijs-gate review {id}` shows it"

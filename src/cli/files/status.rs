@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::super::exit::Exit;
-use super::super::progress::Steps;
-use super::super::{Outcome, print, start};
+use super::super::progress::StepProgress;
+use super::super::{CommandResult, print, start};
 use super::{Dir, beside, explained, fault, open, shown};
-use crate::files::{Kind, Line, Standing};
+use crate::files::{FolderStatus, StatusEntry, StatusKind};
 
 /// Arguments of `files status`.
 #[derive(Debug, clap::Args)]
@@ -21,12 +21,12 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let app = start::app_for_operator()?;
     let folder = open(&arguments.dir.dir)?;
     let is_json = arguments.json;
-    let steps = Steps::new();
-    let standing = Standing::of(&app.wiki, &folder, shown(&steps)).await;
+    let steps = StepProgress::new();
+    let standing = FolderStatus::of(&app.wiki, &folder, shown(&steps)).await;
     drop(steps);
     let standing = match standing {
         Ok(standing) => standing,
@@ -47,7 +47,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn tell(standing: &Standing) {
+fn tell(standing: &FolderStatus) {
     let names = |title: &str, names: &[String]| {
         if !names.is_empty() {
             print::line(title);
@@ -68,17 +68,17 @@ fn tell(standing: &Standing) {
     });
 }
 
-fn lines(title: &str, lines: &[Line]) {
+fn lines(title: &str, lines: &[StatusEntry]) {
     if lines.is_empty() {
         return;
     }
     print::line(title);
     for line in lines {
         let word = match line.what {
-            Kind::New => "new",
-            Kind::Changed => "changed",
-            Kind::Moved => "moved",
-            Kind::Deleted => "deleted",
+            StatusKind::New => "new",
+            StatusKind::Changed => "changed",
+            StatusKind::Moved => "moved",
+            StatusKind::Deleted => "deleted",
         };
         let to = line.to.as_ref().map(|to| format!(" -> {to}"));
         let text = format!("  {word:<8} {}{}", line.page, to.unwrap_or_default());

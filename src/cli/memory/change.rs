@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::super::{Outcome, print};
-use super::{Desk, Exit, named, whose};
-use crate::memory::{Deed, Memory, MemoryError, Owner, digest};
+use super::super::{CommandResult, print};
+use super::{Exit, MemoryCommandContext, named, whose};
+use crate::memory::{AuditNote, Memory, MemoryError, MemoryOwner, digest};
 
 /// Arguments of `memory restore`.
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ pub(super) struct Restore {
 #[command(
     after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-gate memory forget 4f2a 9c01"
 )]
-pub(super) struct Forget {
+pub(super) struct ForgetArgs {
     /// The memories' ids, or four or more of their first characters
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
@@ -65,7 +65,7 @@ pub(super) struct Clear {
     json: bool,
 }
 
-pub(super) async fn restore(desk: &Desk, arguments: Restore) -> Outcome {
+pub(super) async fn restore(desk: &MemoryCommandContext, arguments: Restore) -> CommandResult {
     let all = desk.all().await?;
     let wanted = named(&all, &arguments.ids)?;
     let mut done = Vec::new();
@@ -95,7 +95,7 @@ pub(super) async fn restore(desk: &Desk, arguments: Restore) -> Outcome {
     Ok(Exit::Done)
 }
 
-pub(super) async fn forget(desk: &Desk, arguments: Forget) -> Outcome {
+pub(super) async fn forget(desk: &MemoryCommandContext, arguments: ForgetArgs) -> CommandResult {
     let all = desk.all().await?;
     let wanted = named(&all, &arguments.ids)?;
     let mut done = Vec::new();
@@ -119,12 +119,12 @@ pub(super) async fn forget(desk: &Desk, arguments: Forget) -> Outcome {
     Ok(Exit::Done)
 }
 
-pub(super) async fn clear(desk: &Desk, arguments: Clear) -> Outcome {
+pub(super) async fn clear(desk: &MemoryCommandContext, arguments: Clear) -> CommandResult {
     let all = desk.all().await?;
-    let owners: Vec<Owner> = if let Some(name) = &arguments.client {
+    let owners: Vec<MemoryOwner> = if let Some(name) = &arguments.client {
         vec![whose::one(&all, name)?]
     } else {
-        let mut owners: Vec<Owner> = all.iter().map(|(owner, _)| owner.clone()).collect();
+        let mut owners: Vec<MemoryOwner> = all.iter().map(|(owner, _)| owner.clone()).collect();
         owners.dedup();
         owners
     };
@@ -140,7 +140,7 @@ pub(super) async fn clear(desk: &Desk, arguments: Clear) -> Outcome {
             }
         }
     };
-    let is_own = |owner: &Owner| owners.iter().any(|own| own.key == owner.key);
+    let is_own = |owner: &MemoryOwner| owners.iter().any(|own| own.key == owner.key);
     let count = all
         .iter()
         .filter(|(owner, memory)| is_own(owner) && is_meant(memory))
@@ -185,7 +185,7 @@ pub(super) async fn clear(desk: &Desk, arguments: Clear) -> Outcome {
             keys.join(", "),
             digest(&digests)
         );
-        let deed = (!done.is_empty()).then_some(Deed { decision, reason });
+        let deed = (!done.is_empty()).then_some(AuditNote { decision, reason });
         Ok((done, deed))
     });
     let done = done.await?;
@@ -197,14 +197,14 @@ pub(super) async fn clear(desk: &Desk, arguments: Clear) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn deed(decision: &'static str, memory: &Memory) -> Deed {
+fn deed(decision: &'static str, memory: &Memory) -> AuditNote {
     let sha = digest(&memory.content);
     let reason = format!(
         "memory {}, {}, sha256 {sha}",
         memory.id,
         memory.kind.as_str()
     );
-    Deed { decision, reason }
+    AuditNote { decision, reason }
 }
 
 fn tell(what: &str, ids: &[crate::audit::MemoryId], is_json: bool) {

@@ -4,10 +4,10 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use super::super::{Outcome, print};
-use super::{Desk, Exit, whose};
+use super::super::{CommandResult, print};
+use super::{Exit, MemoryCommandContext, whose};
 use crate::config::why_unread;
-use crate::memory::{BadLine, Deed, Moment, digest, export_line};
+use crate::memory::{AuditNote, BadLine, Timestamp, digest, export_line};
 
 /// The most bytes of an import.
 const MOST_BYTES: u64 = 64 << 20;
@@ -30,7 +30,7 @@ pub(super) struct Export {
 #[command(
     after_help = "Examples:\n  wikijs-gate memory import memories.jsonl\n  wikijs-gate memory import - --client ci < memories.jsonl"
 )]
-pub(super) struct Import {
+pub(super) struct ImportArgs {
     /// The file, or `-` for standard input
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
@@ -42,7 +42,7 @@ pub(super) struct Import {
     json: bool,
 }
 
-pub(super) async fn export(desk: &Desk, arguments: Export) -> Outcome {
+pub(super) async fn export(desk: &MemoryCommandContext, arguments: Export) -> CommandResult {
     let all = desk.all().await?;
     for (owner, memory) in &all {
         if !whose::is_meant(owner, arguments.client.as_deref()) {
@@ -57,19 +57,20 @@ pub(super) async fn export(desk: &Desk, arguments: Export) -> Outcome {
     Ok(Exit::Done)
 }
 
-pub(super) async fn import(desk: &Desk, arguments: Import) -> Outcome {
+pub(super) async fn import(desk: &MemoryCommandContext, arguments: ImportArgs) -> CommandResult {
     let text = read(&arguments.file)?;
     let into = match &arguments.client {
         Some(name) => Some(whose::one(&desk.all().await?, name)?),
         None => None,
     };
-    let read = crate::memory::Import::read(&text, desk.log.wiki(), into.as_ref(), Moment::now());
+    let read =
+        crate::memory::MemoryImport::read(&text, desk.log.wiki(), into.as_ref(), Timestamp::now());
     let import = read.map_err(|lines| (Exit::Failed, told(&lines)))?;
     let sha = digest(&text);
     let done = desk.change("memory import", None, move |rows| {
         let done = import.apply(rows)?;
         let count = done.added.saturating_add(done.updated);
-        let deed = (count > 0).then(|| Deed {
+        let deed = (count > 0).then(|| AuditNote {
             decision: "imported",
             reason: format!("{count} memories, sha256 of the import {sha}"),
         });

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::super::Outcome;
+use super::super::CommandResult;
 use super::super::print::{self, Paint};
 use super::super::table::{Cell, Table};
 use super::super::when::{from_now, minute};
-use super::{Desk, Exit, whose};
-use crate::memory::{KEPT_DAYS, Memory, MemoryPage, Moment, Owner, health};
+use super::{Exit, MemoryCommandContext, whose};
+use crate::memory::{KEPT_DAYS, Memory, MemoryOwner, MemoryPage, Timestamp, health};
 
 /// How much of a text a row shows, in characters.
 const BEGINNING: usize = 60;
@@ -32,8 +32,8 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) async fn run(desk: &Desk, arguments: Arguments) -> Outcome {
-    let now = Moment::now();
+pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> CommandResult {
+    let now = Timestamp::now();
     let mut all = desk.all().await?;
     all.retain(|(owner, memory)| {
         let is_wanted = match memory.gone {
@@ -70,7 +70,7 @@ pub(super) async fn run(desk: &Desk, arguments: Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn table(all: &[(Owner, Memory)], now: Moment) -> Table {
+fn table(all: &[(MemoryOwner, Memory)], now: Timestamp) -> Table {
     let has_gone = all.iter().any(|(_, memory)| memory.gone.is_some());
     let mut head = vec![
         "id",
@@ -139,7 +139,7 @@ pub(super) fn until(memory: &Memory) -> String {
 }
 
 /// A memory for programs.
-pub(super) fn as_json(owner: &Owner, memory: &Memory, now: Moment) -> serde_json::Value {
+pub(super) fn as_json(owner: &MemoryOwner, memory: &Memory, now: Timestamp) -> serde_json::Value {
     json!({
         "id": memory.id,
         "type": memory.kind,

@@ -10,9 +10,9 @@ mod whose;
 use clap::Subcommand;
 
 use super::exit::Exit;
-use super::{Outcome, print, start};
-use crate::audit::{AuditLog, CallId, Entry, Event, MemoryId};
-use crate::memory::{Memories, Memory, MemoryError, Owner, Rows};
+use super::{CommandResult, print, start};
+use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, MemoryId};
+use crate::memory::{Memory, MemoryError, MemoryOwner, MemoryRows, MemoryStore};
 
 /// The fewest characters of a memory's id that are taken for it.
 const MIN_PREFIX: usize = 4;
@@ -21,11 +21,11 @@ const MIN_PREFIX: usize = 4;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: MemoryCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum MemoryCommand {
     /// List what clients remember, the most useful first
     List(list::Arguments),
     /// Show one memory whole
@@ -33,25 +33,25 @@ enum Command {
     /// Restore what was forgotten or superseded within 30 days
     Restore(change::Restore),
     /// Forget memories; they can be restored for 30 days
-    Forget(change::Forget),
+    Forget(change::ForgetArgs),
     /// Forget all of a client's memories, or of all clients
     Clear(change::Clear),
     /// Print memories as lines of JSON, for `memory import` on another machine
     Export(exchange::Export),
     /// Take over exported memories: by id, the newest wins
-    Import(exchange::Import),
+    Import(exchange::ImportArgs),
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
-    let desk = Desk::open()?;
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
+    let desk = MemoryCommandContext::open()?;
     let done = match arguments.command {
-        Command::List(arguments) => list::run(&desk, arguments).await,
-        Command::Show(arguments) => show::run(&desk, arguments).await,
-        Command::Restore(arguments) => change::restore(&desk, arguments).await,
-        Command::Forget(arguments) => change::forget(&desk, arguments).await,
-        Command::Clear(arguments) => change::clear(&desk, arguments).await,
-        Command::Export(arguments) => exchange::export(&desk, arguments).await,
-        Command::Import(arguments) => exchange::import(&desk, arguments).await,
+        MemoryCommand::List(arguments) => list::run(&desk, arguments).await,
+        MemoryCommand::Show(arguments) => show::run(&desk, arguments).await,
+        MemoryCommand::Restore(arguments) => change::restore(&desk, arguments).await,
+        MemoryCommand::Forget(arguments) => change::forget(&desk, arguments).await,
+        MemoryCommand::Clear(arguments) => change::clear(&desk, arguments).await,
+        MemoryCommand::Export(arguments) => exchange::export(&desk, arguments).await,
+        MemoryCommand::Import(arguments) => exchange::import(&desk, arguments).await,
     };
     let closed = desk.log.close().await;
     let exit = done?;
@@ -60,24 +60,24 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 }
 
 /// What the commands work with; no key is needed, since nothing is sent.
-struct Desk {
+struct MemoryCommandContext {
     log: AuditLog,
-    memories: Memories,
+    memories: MemoryStore,
 }
 
-impl Desk {
+impl MemoryCommandContext {
     fn open() -> Result<Self, (Exit, String)> {
         let log = start::audit_log_to_come()?;
         if let Some(site) = start::layers()?.site() {
             log.of_site(site.clone());
         }
         start::check_audit_dir(&log)?;
-        let memories = Memories::of(&log);
+        let memories = MemoryStore::of(&log);
         Ok(Self { log, memories })
     }
 
     /// Everything, each memory with its owner, gone or not.
-    async fn all(&self) -> Result<Vec<(Owner, Memory)>, (Exit, String)> {
+    async fn all(&self) -> Result<Vec<(MemoryOwner, Memory)>, (Exit, String)> {
         let all = self.memories.look(|rows| {
             let mut all = Vec::new();
             for owner in rows.owners()? {
@@ -97,21 +97,21 @@ impl Desk {
         &self,
         command: &'static str,
         about: Option<&Memory>,
-        work: impl FnOnce(&Rows<'_>) -> Result<(T, Option<crate::memory::Deed>), MemoryError>
+        work: impl FnOnce(&MemoryRows<'_>) -> Result<(T, Option<crate::memory::AuditNote>), MemoryError>
         + Send
         + 'static,
     ) -> Result<T, (Exit, String)> {
         let caller = start::operator(command);
         let call = CallId::new().map_err(|error| failed(&MemoryError::Audit(error)))?;
         let page = about.and_then(|memory| memory.page.clone());
-        let entry = Entry {
+        let entry = AuditEntry {
             client: Some(caller.client),
             actor: caller.actor,
             tool: Some(command.to_owned()),
             id: page.as_ref().map(|page| page.id),
             locale: page.as_ref().map(|page| page.locale.clone()),
             path: page.map(|page| page.path),
-            ..Entry::new(call, Event::Memory)
+            ..AuditEntry::new(call, AuditEvent::Memory)
         };
         let done = self.memories.change(&self.log, entry, work);
         done.await.map_err(|error| failed(&error))
@@ -120,9 +120,9 @@ impl Desk {
 
 /// The memories that are named, by their ids or the beginnings of these.
 fn named(
-    all: &[(Owner, Memory)],
+    all: &[(MemoryOwner, Memory)],
     names: &[String],
-) -> Result<Vec<(Owner, Memory)>, (Exit, String)> {
+) -> Result<Vec<(MemoryOwner, Memory)>, (Exit, String)> {
     let wrong = |why: String| (Exit::Usage, why);
     let find = |name: &String| {
         let fits = |id: MemoryId| id.to_string().starts_with(name.as_str());

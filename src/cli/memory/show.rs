@@ -1,10 +1,10 @@
 //! `wikijs-gate memory show`
 
-use super::super::Outcome;
+use super::super::CommandResult;
 use super::super::print::{self, Paint};
 use super::super::when::minute;
-use super::{Desk, Exit, list, named};
-use crate::memory::{Moment, health};
+use super::{Exit, MemoryCommandContext, list, named};
+use crate::memory::{Timestamp, health};
 
 /// Arguments of `memory show`.
 #[derive(Debug, clap::Args)]
@@ -20,15 +20,15 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) async fn run(desk: &Desk, arguments: Arguments) -> Outcome {
+pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> CommandResult {
     let all = desk.all().await?;
-    let now = Moment::now();
+    let now = Timestamp::now();
     for (owner, memory) in named(&all, std::slice::from_ref(&arguments.id))? {
         if arguments.json {
             print::line(&list::as_json(&owner, &memory, now).to_string());
             continue;
         }
-        let time = |at: Moment| at.instant().map_or_else(String::new, minute);
+        let time = |at: Timestamp| at.instant().map_or_else(String::new, minute);
         let health = health(now, memory.used, memory.uses);
         let mut facts = vec![
             ("type", memory.kind.as_str().to_owned()),

@@ -3,14 +3,14 @@
 use super::super::exit::Exit;
 use super::super::{print, start};
 use crate::config::ServeSettings;
-use crate::memory::{Memory, Owner};
+use crate::memory::{Memory, MemoryOwner};
 use crate::server::http::TokensFile;
 
 /// What the key of an owner begins with that no store knows yet.
 const KEYS: [&str; 4] = ["client:", "user:", "http/", "key:"];
 
 /// Whether an owner is meant; without a name everybody is.
-pub(super) fn is_meant(owner: &Owner, name: Option<&str>) -> bool {
+pub(super) fn is_meant(owner: &MemoryOwner, name: Option<&str>) -> bool {
     name.is_none_or(|name| owner.is_called(name))
 }
 
@@ -19,8 +19,11 @@ pub(super) fn is_meant(owner: &Owner, name: Option<&str>) -> bool {
 ///
 /// # Errors
 /// That there is none, or several.
-pub(super) fn one(all: &[(Owner, Memory)], name: &str) -> Result<Owner, (Exit, String)> {
-    let mut owners: Vec<&Owner> = all.iter().map(|(owner, _)| owner).collect();
+pub(super) fn one(
+    all: &[(MemoryOwner, Memory)],
+    name: &str,
+) -> Result<MemoryOwner, (Exit, String)> {
+    let mut owners: Vec<&MemoryOwner> = all.iter().map(|(owner, _)| owner).collect();
     owners.dedup();
     let mut found = owners.iter().filter(|owner| owner.is_called(name));
     match (found.next(), found.next()) {
@@ -37,12 +40,12 @@ pub(super) fn one(all: &[(Owner, Memory)], name: &str) -> Result<Owner, (Exit, S
     if let Some(owner) = named_client(name) {
         return Ok(owner);
     }
-    if name == Owner::site().key {
-        return Ok(Owner::site());
+    if name == MemoryOwner::site().key {
+        return Ok(MemoryOwner::site());
     }
-    if Owner::is_fit(name) && KEYS.iter().any(|key| name.starts_with(key)) {
+    if MemoryOwner::is_fit(name) && KEYS.iter().any(|key| name.starts_with(key)) {
         let shown = name.rsplit('/').next().unwrap_or(name);
-        return Ok(Owner::client(name, shown));
+        return Ok(MemoryOwner::client(name, shown));
     }
     let fault = format!(
         "no client {} is known here; name a named client, one of `wikijs-gate memory list`, or a whole identity such as user:1000/claude-code",
@@ -52,12 +55,15 @@ pub(super) fn one(all: &[(Owner, Memory)], name: &str) -> Result<Owner, (Exit, S
 }
 
 /// The named client of a server over HTTP.
-fn named_client(name: &str) -> Option<Owner> {
+fn named_client(name: &str) -> Option<MemoryOwner> {
     let layers = start::layers().ok()?;
     let settings = ServeSettings::read(&layers.source()).ok()?;
     let clients = TokensFile::for_operator(settings.tokens_file?)
         .read()
         .ok()?;
     let client = clients.iter().find(|client| client.name == name)?;
-    Some(Owner::client(&format!("client:{}", client.id()), name))
+    Some(MemoryOwner::client(
+        &format!("client:{}", client.id()),
+        name,
+    ))
 }

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::super::advice::advice;
-use super::super::{Outcome, pager, print, progress, show_change, start};
-use super::{Exit, Which, hindered};
+use super::super::{CommandResult, pager, print, progress, show_change, start};
+use super::{Exit, ProposalSelection, hindered};
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure};
 use crate::server::App;
-use crate::write::{Apply, Caller, Done, Plan, Shown, Undo};
+use crate::write::{AppliedWrite, Apply, Caller, PreviewToConfirm, UndoRequest, WriteRequest};
 
 /// Arguments of `proposals apply`.
 #[derive(Debug, clap::Args)]
@@ -21,7 +21,7 @@ use crate::write::{Apply, Caller, Done, Plan, Shown, Undo};
 )]
 pub(super) struct Arguments {
     #[command(flatten)]
-    which: Which,
+    which: ProposalSelection,
     /// Do not ask. This command is your decision with it, too: it applies at every level but `off`,
     /// ends a dry run, passes a pause, and satisfies every rule but `deny`
     #[arg(long)]
@@ -48,13 +48,13 @@ pub(super) struct Arguments {
 }
 
 /// The result for one proposal.
-enum Said {
-    Applied(Box<Done>),
+enum ApplyResult {
+    Applied(Box<AppliedWrite>),
     Declined,
     Failed(Failure),
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     // With `--json` nothing is shown that somebody could approve.
     if !arguments.yes && (arguments.json || !print::can_ask()) {
         return Err((
@@ -86,13 +86,13 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
         let said = apply_one(app, &caller, *id, arguments).await;
         results.push(tell(*id, &said, arguments.json));
         let worse = match said {
-            Said::Applied(done) => {
+            ApplyResult::Applied(done) => {
                 // A proposal with nothing to do cannot be taken back.
                 applied.extend(done.call());
                 continue;
             }
-            Said::Declined => Exit::Refused,
-            Said::Failed(failure) => Exit::of(failure.code),
+            ApplyResult::Declined => Exit::Refused,
+            ApplyResult::Failed(failure) => Exit::of(failure.code),
         };
         if exit == Exit::Done {
             exit = worse;
@@ -112,9 +112,14 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Arguments) -> Said {
+async fn apply_one(
+    app: &App,
+    caller: &Caller,
+    id: ProposalId,
+    arguments: &Arguments,
+) -> ApplyResult {
     let write = async |merge| {
-        let says_yes = |preview: &Shown| {
+        let says_yes = |preview: &PreviewToConfirm| {
             let named = print::painted("proposal", print::Paint::Bold);
             let mut shown = vec![format!("{named} {id}:")];
             shown.extend(show_change::shown(preview));
@@ -131,7 +136,7 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
             };
             pager::agrees(&shown, question)
         };
-        let plan = Plan::Proposal(Apply {
+        let plan = WriteRequest::Proposal(Apply {
             merge,
             leave_out: arguments
                 .leave_out
@@ -142,13 +147,13 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
         });
         let write = app.writer.confirmed(caller, plan, says_yes);
         match progress::of_changes(write).await {
-            Ok(Some(applied)) => Said::Applied(Box::new(applied)),
-            Ok(None) => Said::Declined,
-            Err(failure) => Said::Failed(failure),
+            Ok(Some(applied)) => ApplyResult::Applied(Box::new(applied)),
+            Ok(None) => ApplyResult::Declined,
+            Err(failure) => ApplyResult::Failed(failure),
         }
     };
     let said = write(false).await;
-    let Said::Failed(failure) = &said else {
+    let ApplyResult::Failed(failure) = &said else {
         return said;
     };
     if failure.code != Code::ProposalOutdated || !failure.details.contains_key("merged") {
@@ -170,11 +175,11 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
 }
 
 /// Prints the result for one proposal, and returns it for programs.
-fn tell(id: ProposalId, said: &Said, is_json: bool) -> Value {
+fn tell(id: ProposalId, said: &ApplyResult, is_json: bool) -> Value {
     let mut told = match said {
-        Said::Applied(done) => show_change::done_json(done),
-        Said::Declined => json!({ "outcome": "declined" }),
-        Said::Failed(failure) => json!({ "error": failure }),
+        ApplyResult::Applied(done) => show_change::done_json(done),
+        ApplyResult::Declined => json!({ "outcome": "declined" }),
+        ApplyResult::Failed(failure) => json!({ "error": failure }),
     };
     if let Some(told) = told.as_object_mut() {
         told.insert("proposal".to_owned(), id.to_string().into());
@@ -183,12 +188,12 @@ fn tell(id: ProposalId, said: &Said, is_json: bool) -> Value {
         return told;
     }
     match said {
-        Said::Applied(done) if done.call().is_none() => {
+        ApplyResult::Applied(done) if done.call().is_none() => {
             print::line(&format!("unchanged: {id}, the page already is as proposed"));
         }
-        Said::Applied(done) => show_change::done("applied", done),
-        Said::Declined => print::line(&format!("not applied: {id}")),
-        Said::Failed(failure) => {
+        ApplyResult::Applied(done) => show_change::done("applied", done),
+        ApplyResult::Declined => print::line(&format!("not applied: {id}")),
+        ApplyResult::Failed(failure) => {
             print::error(&format!("{id}: {failure} {}", advice(failure)));
             if !failure.details.contains_key("merged") {
                 super::since(failure);
@@ -211,7 +216,7 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
         && print::ask(&format!("Take back what was applied ({count})?"));
     for call in applied.iter().rev() {
         if is_wanted {
-            let undo = Undo {
+            let undo = UndoRequest {
                 session: None,
                 owner: None,
                 call: (*call).into(),
@@ -220,7 +225,9 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
                 skips: false,
             };
             let caller = start::operator("undo");
-            let undo = app.writer.confirmed(&caller, Plan::Undo(undo), |_| true);
+            let undo = app
+                .writer
+                .confirmed(&caller, WriteRequest::Undo(undo), |_| true);
             let undone = progress::of_changes(undo).await;
             if let Some(undone) = undone? {
                 show_change::done("taken back", &undone);

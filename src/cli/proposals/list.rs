@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::super::print::{self, Paint};
 use super::super::table::{Cell, Table};
 use super::super::when::{from_now, minute};
-use super::super::{Outcome, start};
-use super::{Exit, Filter, is_open};
-use crate::audit::{Proposal, ProposalState, When};
+use super::super::{CommandResult, start};
+use super::{Exit, ProposalFilter, is_open};
+use crate::audit::{Proposal, ProposalState, TimeArg};
 use crate::change::Operation;
 use crate::page::Field;
 use crate::server::App;
@@ -27,16 +27,16 @@ pub(super) struct Arguments {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    filter: Filter,
+    filter: ProposalFilter,
     /// Only proposals made since this time: a date, a time, or how long ago (`7d`, `24h`)
-    #[arg(long, value_name = "TIME", value_parser = When::parse)]
-    since: Option<When>,
+    #[arg(long, value_name = "TIME", value_parser = TimeArg::parse)]
+    since: Option<TimeArg>,
     /// Answer in JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let app = start::app_for_operator()?;
     let mut proposals = app
         .desk
@@ -44,7 +44,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         .all()
         .await
         .map_err(|failure| print::failure(&failure, arguments.json))?;
-    let since = arguments.since.map(When::begin);
+    let since = arguments.since.map(TimeArg::begin);
     proposals.retain(|proposal| {
         (arguments.all || is_open(proposal))
             && arguments.filter.fits(proposal)

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::exit::Exit;
 use super::print::{self, Paint};
-use super::{Outcome, show_change};
+use super::{CommandResult, show_change};
 use crate::audit::{Client, Proposal, ProposalId, ProposalState};
 use crate::change::Risk;
 use crate::error::{Code, Failure};
@@ -26,11 +26,11 @@ const MIN_PREFIX: usize = 4;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: ProposalsCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum ProposalsCommand {
     /// List proposals, oldest first
     List(list::Arguments),
     /// Show a proposal: what it changes, and what changed since
@@ -41,18 +41,18 @@ enum Command {
     Reject(reject::Arguments),
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     match arguments.command {
-        Command::List(arguments) => list::run(arguments).await,
-        Command::Show(arguments) => Box::pin(show::run(arguments)).await,
-        Command::Apply(arguments) => apply::run(arguments).await,
-        Command::Reject(arguments) => reject::run(arguments).await,
+        ProposalsCommand::List(arguments) => list::run(arguments).await,
+        ProposalsCommand::Show(arguments) => Box::pin(show::run(arguments)).await,
+        ProposalsCommand::Apply(arguments) => apply::run(arguments).await,
+        ProposalsCommand::Reject(arguments) => reject::run(arguments).await,
     }
 }
 
 /// Selects proposals that are not named.
 #[derive(Debug, clap::Args)]
-struct Filter {
+struct ProposalFilter {
     /// Only proposals of this client
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
@@ -61,7 +61,7 @@ struct Filter {
     path: Option<Prefix>,
 }
 
-impl Filter {
+impl ProposalFilter {
     fn fits(&self, proposal: &Proposal) -> bool {
         let is_below = |prefix: &Prefix| {
             let mut changes = proposal.changes();
@@ -77,18 +77,18 @@ impl Filter {
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 #[command(group = clap::ArgGroup::new("which").required(true).multiple(true).args(["ids", "client", "path", "all"]))]
-struct Which {
+struct ProposalSelection {
     /// The proposals' ids, or four or more of their first characters
     #[arg(conflicts_with_all = ["client", "path", "all"])]
     ids: Vec<String>,
     #[command(flatten)]
-    filter: Filter,
+    filter: ProposalFilter,
     /// All open ones
     #[arg(long)]
     all: bool,
 }
 
-impl Which {
+impl ProposalSelection {
     /// Whether more than one is named.
     const fn names_many(&self) -> bool {
         self.ids.len() > 1

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::super::{Outcome, print, start, words};
-use super::{Exit, Which};
+use super::super::{CommandResult, print, start, words};
+use super::{Exit, ProposalSelection};
 use crate::error::Failure;
 use crate::server::App;
 
@@ -14,7 +14,7 @@ use crate::server::App;
 )]
 pub(super) struct Arguments {
     #[command(flatten)]
-    which: Which,
+    which: ProposalSelection,
     /// The reason: one line of at most 500 characters, which the agent can read
     #[arg(long, value_name = "TEXT", value_parser = words::reason)]
     why: String,
@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let app = start::app_for_operator()?;
     let rejected = reject(&app, &arguments).await;
     app.writer.finish().await;

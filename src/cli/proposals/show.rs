@@ -5,9 +5,9 @@ use time::OffsetDateTime;
 
 use super::super::print::{self, Paint};
 use super::super::when::{from_now, minute};
-use super::super::{Outcome, show_change, start};
+use super::super::{CommandResult, show_change, start};
 use super::{Exit, named};
-use crate::audit::{Ending, Proposal, ProposalState};
+use crate::audit::{CallOutcome, Proposal, ProposalState};
 use crate::error::Failure;
 use crate::server::App;
 use crate::write::{Review, ReviewWarning, Reviewed};
@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let app = start::app_for_operator()?;
     let shown = review(&app, arguments.id).await;
     app.writer.finish().await;
@@ -42,7 +42,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 }
 
 /// The outcome of the call that applied it; `None` if no call did, or it is no longer on record.
-async fn ending(app: &App, state: &ProposalState) -> Option<Ending> {
+async fn ending(app: &App, state: &ProposalState) -> Option<CallOutcome> {
     let ProposalState::Applied { applied_by, .. } = state else {
         return None;
     };
@@ -122,7 +122,7 @@ fn tell(
     review: &Review,
     warnings: &[ReviewWarning],
     expires: Option<OffsetDateTime>,
-    ending: Option<Ending>,
+    ending: Option<CallOutcome>,
 ) {
     let proposal = &review.proposal;
     let harmless = print::harmless;
@@ -161,10 +161,12 @@ fn tell(
             ..
         } => {
             let then = match ending {
-                Some(Ending::Unchanged) => {
+                Some(CallOutcome::Unchanged) => {
                     "; the page already was as proposed, and nothing was sent".to_owned()
                 }
-                Some(Ending::Applied) => format!("; `wikijs-gate undo {applied_by}` takes it back"),
+                Some(CallOutcome::Applied) => {
+                    format!("; `wikijs-gate undo {applied_by}` takes it back")
+                }
                 _ => format!(", call {applied_by}"),
             };
             print::line(&format!("applied {}{then}", harmless(decided.as_str())));

@@ -8,7 +8,7 @@ use crate::change::Operation;
 use crate::cli::exit::Exit;
 use crate::cli::print::{Paint, harmless, painted};
 use crate::cli::words::{one_of, operation, operations};
-use crate::cli::{Outcome, print, start};
+use crate::cli::{CommandResult, print, start};
 use crate::page::Prefix;
 use crate::rules::{Could, Rule, Then};
 
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
 
 /// A rule that holds or may.
 #[derive(Serialize)]
-struct Told<'a> {
+struct RuleExplanation<'a> {
     rule: &'a str,
     then: Then,
     /// `always`, or `may` if the rule depends on more than is known.
@@ -42,7 +42,7 @@ struct Told<'a> {
     says: String,
 }
 
-impl<'a> Told<'a> {
+impl<'a> RuleExplanation<'a> {
     fn of(rule: &'a Rule, could: Could) -> Option<Self> {
         let holds = match could {
             Could::Holds => "always",
@@ -58,16 +58,16 @@ impl<'a> Told<'a> {
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     start::start_log(Some("warn"))?;
     let tables = tables()?;
     let path = arguments.path.as_ref();
     let place = path.map(|prefix| (prefix.locale.as_ref(), &prefix.path));
     let could = |rule: &Rule| rule.could(arguments.client.as_deref(), place, arguments.operation);
-    let told: Vec<Told<'_>> = tables
+    let told: Vec<RuleExplanation<'_>> = tables
         .rules
         .rules()
-        .filter_map(|rule| Told::of(rule, could(rule)))
+        .filter_map(|rule| RuleExplanation::of(rule, could(rule)))
         .collect();
     if arguments.json {
         print::line(&json!({ "rules": told }).to_string());

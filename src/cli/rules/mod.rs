@@ -3,7 +3,7 @@
 mod explain;
 mod test;
 
-use super::Outcome;
+use super::CommandResult;
 use super::exit::Exit;
 use super::start;
 use crate::config::Tables;
@@ -12,21 +12,21 @@ use crate::config::Tables;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: RulesCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum RulesCommand {
     /// Apply the rules to the recorded writes: show which they would have stopped
     Test(test::Arguments),
     /// Show which rules match, or may match, a change
     Explain(explain::Arguments),
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     match &arguments.command {
-        Command::Test(arguments) => test::run(arguments),
-        Command::Explain(arguments) => explain::run(arguments),
+        RulesCommand::Test(arguments) => test::run(arguments),
+        RulesCommand::Explain(arguments) => explain::run(arguments),
     }
 }
 

@@ -8,12 +8,14 @@ use time::{Duration, OffsetDateTime};
 use url::Url;
 
 use super::tables;
-use crate::audit::{AuditLog, CallId, CallStory, Client, Ending, Rebuilt, When, goes_by};
+use crate::audit::{
+    AuditLog, CallHistory, CallId, CallOutcome, Client, ReconstructedChange, TimeArg, goes_by,
+};
 use crate::change::{Operation, Surroundings};
 use crate::cli::exit::Exit;
 use crate::cli::print::{Paint, harmless};
 use crate::cli::table::{Cell, Table};
-use crate::cli::{Outcome, print, start};
+use crate::cli::{CommandResult, print, start};
 use crate::config::AuditSettings;
 use crate::rules::{ChangeFacts, Facts, RuleBook, Then};
 
@@ -27,8 +29,8 @@ const MOST_SHOWN: usize = 200;
 )]
 pub(super) struct Arguments {
     /// Begun at this time or later: a date, an RFC 3339 time, or how long ago (`7d`, `24h`, `30m`)
-    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
-    since: Option<When>,
+    #[arg(long, value_name = "WHEN", value_parser = TimeArg::parse)]
+    since: Option<TimeArg>,
     /// Answer in JSON
     #[arg(long)]
     json: bool,
@@ -49,7 +51,7 @@ struct Met {
 
 /// What was found.
 #[derive(Debug, Default)]
-struct Found {
+struct RuleTestResult {
     writes: u64,
     /// By rule.
     met: BTreeMap<String, (u64, &'static str)>,
@@ -59,7 +61,7 @@ struct Found {
     without_pages: u64,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log()?;
     let rules = tables()?.rules;
     let settings = AuditSettings::read(&start::layers()?.source())
@@ -68,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         log: &log,
         rules: &rules,
         wiki: &settings.base_url,
-        since: arguments.since.map(When::begin),
+        since: arguments.since.map(TimeArg::begin),
     };
     let failed =
         |error: crate::audit::AuditError| (Exit::Failed, format!("{error}; {}", error.hint()));
@@ -100,13 +102,13 @@ struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    fn run(&self) -> Result<Found, crate::audit::AuditError> {
-        let mut found = Found::default();
+    fn run(&self) -> Result<RuleTestResult, crate::audit::AuditError> {
+        let mut found = RuleTestResult::default();
         let mut days = Days::default();
         let mut fault = None;
         self.log.calls(|call| {
             let ending = call.ending();
-            let is_asked_for = ending.is_write() || ending == Ending::Proposal;
+            let is_asked_for = ending.is_write() || ending == CallOutcome::Proposal;
             if !is_asked_for || fault.is_some() {
                 return;
             }
@@ -132,12 +134,12 @@ impl Replay<'_> {
     /// Applies the rules to a call.
     fn hold(
         &self,
-        call: &CallStory,
+        call: &CallHistory,
         writes_of_day: u64,
-        found: &mut Found,
+        found: &mut RuleTestResult,
     ) -> Result<(), crate::audit::AuditError> {
         found.writes += 1;
-        let change = if let Rebuilt::Change(change) = self.log.rebuilt_if_kept(call)? {
+        let change = if let ReconstructedChange::Change(change) = self.log.rebuilt_if_kept(call)? {
             let lines = change.content_lines();
             let around = Surroundings {
                 wiki: self.wiki,
@@ -197,12 +199,12 @@ impl Replay<'_> {
 }
 
 /// The names that a caller goes by.
-fn names(call: &CallStory) -> Vec<String> {
+fn names(call: &CallHistory) -> Vec<String> {
     let client = call.proposer().or(call.client());
     client.map_or_else(Vec::new, Client::names)
 }
 
-fn page(call: &CallStory) -> String {
+fn page(call: &CallHistory) -> String {
     let locale = call.latest(|record| record.locale.as_ref());
     let path = call.place();
     match (locale, path) {
@@ -212,7 +214,7 @@ fn page(call: &CallStory) -> String {
 }
 
 /// The facts of a change that its record alone has.
-fn of_record(call: &CallStory) -> Option<ChangeFacts> {
+fn of_record(call: &CallHistory) -> Option<ChangeFacts> {
     let record = call.records.last()?;
     let locale = call.latest(|record| record.locale.clone())?;
     let path = call.latest(|record| record.path.clone());
@@ -237,7 +239,7 @@ struct Days(VecDeque<(OffsetDateTime, Client)>);
 
 impl Days {
     /// How many writes the client of a call made in the 24 hours before it.
-    fn before(&mut self, call: &CallStory, is_write: bool) -> u64 {
+    fn before(&mut self, call: &CallHistory, is_write: bool) -> u64 {
         let Some(began) = call.began() else {
             return 0;
         };
@@ -255,7 +257,7 @@ impl Days {
     }
 }
 
-fn show(found: &Found) {
+fn show(found: &RuleTestResult) {
     if !found.calls.is_empty() {
         let head = [
             "time (UTC)",

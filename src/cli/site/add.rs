@@ -6,8 +6,8 @@ use tokio::runtime::Handle;
 use super::super::config::Interview;
 use super::super::doctor::test_connection;
 use super::super::exit::Exit;
-use super::super::{Outcome, print, start};
-use crate::config::{Draft, NewSite, file_place};
+use super::super::{CommandResult, print, start};
+use crate::config::{InitFile, NewSite, file_place};
 use crate::site::SiteName;
 
 /// Arguments of `site add`.
@@ -30,15 +30,15 @@ pub(super) struct Add {
     json: bool,
 }
 
-pub(super) async fn run(arguments: &Add) -> Outcome {
+pub(super) async fn run(arguments: &Add) -> CommandResult {
     let wrong = |error: String| (Exit::Usage, error);
     let name = &arguments.name;
     let path = file_place(start::given());
     let path = path.ok_or_else(|| wrong("there is no settings file".to_owned()))?;
     let site = NewSite::begin(&path, name).map_err(wrong)?;
-    let mut draft = Draft::default();
+    let mut draft = InitFile::default();
     Interview::fill(&mut draft, arguments.key_stdin).map_err(wrong)?;
-    let test = async |draft: &Draft| {
+    let test = async |draft: &InitFile| {
         let settings = site.check(draft)?;
         print::in_progress("asking the wiki", test_connection(settings.wiki)).await
     };

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::super::exit::Exit;
 use super::super::print::{Paint, harmless};
 use super::super::table::{Cell, Table};
-use super::super::{Outcome, print, start};
+use super::super::{CommandResult, print, start};
 use crate::audit::AuditLog;
 use crate::config::{Layers, Settings};
 use crate::index::{self, IndexMode};
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Arguments of `site list`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  wikijs-gate site list\n  wikijs-gate site list --json")]
-pub(super) struct List {
+pub(super) struct SiteListArgs {
     /// Answer in JSON
     #[arg(long)]
     json: bool,
@@ -31,7 +31,7 @@ pub(super) struct List {
 /// What is known of a site.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Seen {
+struct SiteStatus {
     /// None for the wiki of no table.
     name: Option<String>,
     address: Option<String>,
@@ -47,7 +47,7 @@ struct Seen {
     open_sets: Option<usize>,
 }
 
-pub(super) async fn run(arguments: &List) -> Outcome {
+pub(super) async fn run(arguments: &SiteListArgs) -> CommandResult {
     start::start_log(Some("warn"))?;
     let layers = start::layers()?;
     let every = layers.every();
@@ -84,11 +84,11 @@ pub(super) async fn run(arguments: &List) -> Outcome {
     Ok(if are_good { Exit::Done } else { Exit::Failed })
 }
 
-async fn seen(layers: &Layers) -> Seen {
-    let mut seen = Seen {
+async fn seen(layers: &Layers) -> SiteStatus {
+    let mut seen = SiteStatus {
         name: layers.site().map(SiteName::to_string),
         index: "-".to_owned(),
-        ..Seen::default()
+        ..SiteStatus::default()
     };
     let read = {
         let layers = layers.clone();
@@ -124,7 +124,7 @@ async fn seen(layers: &Layers) -> Seen {
 }
 
 /// Asks a wiki whether it knows the key, and what the key may do.
-async fn ask(wiki: &Wiki, seen: &mut Seen) {
+async fn ask(wiki: &Wiki, seen: &mut SiteStatus) {
     if let Err(error) = wiki.answers(Duration::ZERO, PATIENCE).await {
         seen.fault = Some(error.to_string());
         return;

@@ -4,7 +4,7 @@ mod add;
 mod list;
 mod remove;
 
-use super::Outcome;
+use super::CommandResult;
 use super::doctor;
 use crate::site::SiteName;
 
@@ -12,13 +12,13 @@ use crate::site::SiteName;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: SiteCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum SiteCommand {
     /// Show every site: address, whether it answers, its key, index and open sets
-    List(list::List),
+    List(list::SiteListArgs),
     /// Check one site as `doctor` does
     #[command(
         after_help = "Examples:\n  wikijs-gate site status docs\n  wikijs-gate site status docs --json"
@@ -36,11 +36,11 @@ enum Command {
     Remove(remove::Remove),
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     match arguments.command {
-        Command::List(arguments) => list::run(&arguments).await,
-        Command::Status { name, json } => doctor::of_site(name, json).await,
-        Command::Add(arguments) => Box::pin(add::run(&arguments)).await,
-        Command::Remove(arguments) => remove::run(&arguments),
+        SiteCommand::List(arguments) => list::run(&arguments).await,
+        SiteCommand::Status { name, json } => doctor::of_site(name, json).await,
+        SiteCommand::Add(arguments) => Box::pin(add::run(&arguments)).await,
+        SiteCommand::Remove(arguments) => remove::run(&arguments),
     }
 }

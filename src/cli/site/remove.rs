@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::exit::Exit;
-use super::super::{Outcome, print, start};
+use super::super::{CommandResult, print, start};
 use crate::audit::AuditLog;
 use crate::config::{AuditSettings, file_place, remove_site};
 use crate::site::SiteName;
@@ -24,7 +24,7 @@ pub(super) struct Remove {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Remove) -> Outcome {
+pub(super) fn run(arguments: &Remove) -> CommandResult {
     let name = &arguments.name;
     let failed = |error: String| (Exit::Failed, print::harmless(&error));
     let layers = start::layers_of(name)?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::exit::Exit;
-use super::super::{Outcome, print};
+use super::super::{CommandResult, print};
 use super::{failed, no_randomness};
 use crate::config::ServeSettings;
 use crate::server::http::{LinkSecret, TokensFile};
@@ -13,7 +13,7 @@ use crate::server::http::{LinkSecret, TokensFile};
 #[command(
     after_help = "Examples:\n  wikijs-gate token link anna --url https://wiki-mcp.example.com"
 )]
-pub(super) struct Link {
+pub(super) struct TokenLinkArgs {
     /// The reviewer or auditor
     name: String,
     #[command(flatten)]
@@ -32,8 +32,8 @@ pub(super) struct At {
     url: Option<String>,
 }
 
-impl Link {
-    pub(super) fn make(self, file: &TokensFile, settings: &ServeSettings) -> Outcome {
+impl TokenLinkArgs {
+    pub(super) fn make(self, file: &TokensFile, settings: &ServeSettings) -> CommandResult {
         let address = self.at.address(settings)?;
         let secret = LinkSecret::new().map_err(no_randomness)?;
         file.give_link(&self.name, &secret).map_err(failed(file))?;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
-use super::super::Outcome;
+use super::super::CommandResult;
 use super::super::exit::Exit;
 use super::super::print::{self, Paint};
 use super::super::table::{Cell, Table};
@@ -14,9 +14,9 @@ use super::super::when::{from_now, minute};
 use super::failed;
 use crate::audit::ClientId;
 use crate::gates::ends_soon;
-use crate::server::http::{ClientConfirm, Delegate, Grant, NamedClient, TokensFile};
+use crate::server::http::{ClientConfirm, DelegateRecord, Grant, NamedClient, TokensFile};
 
-pub(super) fn list(file: &TokensFile, is_json: bool) -> Outcome {
+pub(super) fn list(file: &TokensFile, is_json: bool) -> CommandResult {
     let clients = file.read().map_err(failed(file))?;
     let used = Used(file.used());
     let delegates = file.delegates().read().unwrap_or_else(|error| {
@@ -73,12 +73,12 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> Outcome {
             expires,
             less(&client.may).into(),
         ]);
-        let own = |one: &&Delegate| one.parent() == Some(client.id());
+        let own = |one: &&DelegateRecord| one.parent() == Some(client.id());
         for one in delegates.iter().filter(own) {
             table.row(used.row(one));
         }
     }
-    let is_left = |one: &&Delegate| {
+    let is_left = |one: &&DelegateRecord| {
         let parent = one.parent();
         !clients.iter().any(|client| Some(client.id()) == parent)
     };
@@ -124,7 +124,7 @@ impl Used {
 
 impl Used {
     /// A delegate, in the list below its maker.
-    fn row(&self, one: &Delegate) -> Vec<Cell> {
+    fn row(&self, one: &DelegateRecord) -> Vec<Cell> {
         let end = one.may().ends().ok().flatten();
         let expires = match (one.end(), end) {
             (Some((_, why)), _) => Cell::painted(why.as_str().to_owned(), Paint::Dim),
@@ -151,7 +151,7 @@ impl Used {
         ]
     }
 
-    fn as_json(&self, one: &Delegate) -> Value {
+    fn as_json(&self, one: &DelegateRecord) -> Value {
         let used = self.0.as_ref().and_then(|all| all.get(&one.id()).copied());
         let (writes, most) = one.writes();
         let end = one.end();

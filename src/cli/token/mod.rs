@@ -9,7 +9,7 @@ mod rotate;
 use serde_json::json;
 
 use super::exit::Exit;
-use super::{Outcome, file_faults, print, start};
+use super::{CommandResult, file_faults, print, start};
 use crate::config::{ServeSettings, allowed_prefixes};
 use crate::server::http::{DelegatesError, TokensFile, TokensFileError};
 
@@ -17,16 +17,16 @@ use crate::server::http::{DelegatesError, TokensFile, TokensFileError};
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: TokenCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum TokenCommand {
     /// Make a client in `WIKI_SERVE_TOKENS_FILE` and print its token, or the link with which a
     /// person signs in, once; what it may do is never more than what the server allows
     New(new::New),
     /// Make another link with which a reviewer or auditor signs in, in place of the one before
-    Link(link::Link),
+    Link(link::TokenLinkArgs),
     /// Give a client another token and another end; its id stays, and its old token counts on for
     /// a time
     Rotate(rotate::Rotate),
@@ -51,7 +51,7 @@ enum Command {
     },
 }
 
-pub(super) fn run(arguments: Arguments) -> Outcome {
+pub(super) fn run(arguments: Arguments) -> CommandResult {
     start::start_log(Some("warn"))?;
     let wrong = |error: String| (Exit::Usage, error);
     let layers = start::layers()?;
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: Arguments) -> Outcome {
     })?;
     let file = TokensFile::for_operator(file);
     match arguments.command {
-        Command::New(new) => {
+        TokenCommand::New(new) => {
             let allowed = allowed_prefixes(&source).map_err(|error| wrong(error.to_string()))?;
             let vain = new.in_vain(settings.rate, allowed.as_deref());
             let exit = new.make(&file, &settings)?;
@@ -73,10 +73,10 @@ pub(super) fn run(arguments: Arguments) -> Outcome {
             }
             Ok(exit)
         }
-        Command::Link(link) => link.make(&file, &settings),
-        Command::Rotate(rotate) => rotate.make(&file, &settings),
-        Command::List { json } => list::list(&file, json),
-        Command::Revoke { name, json } => {
+        TokenCommand::Link(link) => link.make(&file, &settings),
+        TokenCommand::Rotate(rotate) => rotate.make(&file, &settings),
+        TokenCommand::List { json } => list::list(&file, json),
+        TokenCommand::Revoke { name, json } => {
             if name.contains('/') {
                 // The name of a delegate begins with its maker's.
                 let delegates = file.delegates();

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::super::exit::Exit;
 use super::super::when::{from_now, minute};
 use super::super::words::{self, one_of};
-use super::super::{Outcome, print};
+use super::super::{CommandResult, print};
 use super::ending::{DEFAULT, end};
 use super::link::{At, link, tell, told};
 use super::{failed, no_randomness};
@@ -13,8 +13,8 @@ use crate::audit::Role;
 use crate::config::ServeSettings;
 use crate::custom::is_custom_name;
 use crate::page::Prefix;
-use crate::server::http::{ClientConfirm, Grant, LinkSecret, NamedClient, Token, TokensFile};
-use crate::tools::{Registry, Surface, Toolset};
+use crate::server::http::{ClientConfirm, ClientToken, Grant, LinkSecret, NamedClient, TokensFile};
+use crate::tools::{Registry, ToolSelection, Toolset};
 
 /// Arguments of `token new`.
 #[derive(Debug, clap::Args)]
@@ -107,7 +107,7 @@ impl New {
 
     fn grant(&self) -> Result<Grant, String> {
         let registry =
-            Registry::of(&Surface::of(&Toolset::ALL)).map_err(|error| error.to_string())?;
+            Registry::of(&ToolSelection::of(&Toolset::ALL)).map_err(|error| error.to_string())?;
         for tool in self.tools.iter().flatten() {
             // Whether a file says a custom tool is known where it is served.
             if registry.find(tool).is_none() && !is_custom_name(tool) {
@@ -135,7 +135,7 @@ impl New {
         })
     }
 
-    pub(super) fn make(&self, file: &TokensFile, settings: &ServeSettings) -> Outcome {
+    pub(super) fn make(&self, file: &TokensFile, settings: &ServeSettings) -> CommandResult {
         let wrong = |error: String| (Exit::Usage, error);
         let (role, may) = (self.role(), self.grant().map_err(wrong)?);
         // The client, its token or link (shown once), and how to present it.
@@ -145,7 +145,7 @@ impl New {
             let client = NamedClient::with_link(&self.name, role, &secret, may);
             (client.map_err(wrong)?, link(&address, &secret), true)
         } else {
-            let token = Token::new().map_err(no_randomness)?;
+            let token = ClientToken::new().map_err(no_randomness)?;
             let client = NamedClient::with_token(&self.name, role, &token, may);
             (client.map_err(wrong)?, token.reveal().to_owned(), false)
         };

@@ -8,13 +8,13 @@ use time::format_description::well_known::Rfc3339;
 
 use super::super::exit::Exit;
 use super::super::when::{from_now, minute};
-use super::super::{Outcome, print};
+use super::super::{CommandResult, print};
 use super::ending::{DEFAULT, end, length};
 use super::link::{At, link, tell};
 use super::{failed, no_randomness};
 use crate::config::ServeSettings;
 use crate::server::http::{
-    LinkSecret, NamedClient, Rotation, Shown, Token, TokensFile, TokensFileError,
+    ClientToken, Credential, LinkSecret, NamedClient, Rotation, TokensFile, TokensFileError,
 };
 
 /// How long the previous token remains valid by default.
@@ -44,7 +44,7 @@ pub(super) struct Rotate {
 }
 
 impl Rotate {
-    pub(super) fn make(self, file: &TokensFile, settings: &ServeSettings) -> Outcome {
+    pub(super) fn make(self, file: &TokensFile, settings: &ServeSettings) -> CommandResult {
         let wrong = |error: String| (Exit::Usage, error);
         let before = self.client(file)?;
         let ends = before.expires().map_err(|fault| (Exit::Failed, fault))?;
@@ -59,9 +59,9 @@ impl Rotate {
         let keep = keep.ok_or_else(|| {
             wrong("--keep-old must be a time such as 30m, 1h or 2d, or 0".to_owned())
         })?;
-        let token = Token::new().map_err(no_randomness)?;
+        let token = ClientToken::new().map_err(no_randomness)?;
         let rotation = Rotation {
-            to: Shown::Token(&token),
+            to: Credential::Token(&token),
             keep,
             expires: expires.clone(),
         };
@@ -96,7 +96,7 @@ impl Rotate {
         file: &TokensFile,
         settings: &ServeSettings,
         expires: Option<String>,
-    ) -> Outcome {
+    ) -> CommandResult {
         if self.keep_old.is_some() {
             let told = "--keep-old: reviewers and auditors have no token; they sign in with a link";
             return Err((Exit::Usage, told.to_owned()));
@@ -104,7 +104,7 @@ impl Rotate {
         let address = self.at.address(settings)?;
         let secret = LinkSecret::new().map_err(no_randomness)?;
         let rotation = Rotation {
-            to: Shown::Link(&secret),
+            to: Credential::Link(&secret),
             keep: Duration::ZERO,
             expires,
         };

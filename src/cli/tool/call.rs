@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::{answer, read};
 use crate::cli::exit::Exit;
 use crate::cli::words::{self, one_of};
-use crate::cli::{Outcome, left_to_people, pager, print, start};
+use crate::cli::{CommandResult, left_to_people, pager, print, start};
 use crate::server::App;
 use crate::write::{Caller, Extent};
 
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) -> Outcome {
+pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) -> CommandResult {
     let mut given = parse(&arguments.args)?;
     if let Some(note) = &arguments.note
         && given
@@ -78,7 +78,7 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
 
 /// The end of a call without a token: a read, a write with nothing to do, or one that became a
 /// proposal, which is not a success if a person had said yes to it.
-fn unwritten(app: &App, answer: &Value, was_wanted: bool) -> Outcome {
+fn unwritten(app: &App, answer: &Value, was_wanted: bool) -> CommandResult {
     if answer.get("dryRun") != Some(&Value::Bool(true)) {
         return Ok(Exit::Done);
     }

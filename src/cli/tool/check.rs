@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::{Cell, Table};
-use crate::cli::{Outcome, start};
+use crate::cli::{CommandResult, start};
 use crate::config::{self, Layers, Settings};
-use crate::custom::{Customs, Fault};
-use crate::tools::{Registry, Surface, add_customs};
+use crate::custom::{Customs, ToolFileFault};
+use crate::tools::{Registry, ToolSelection, add_customs};
 use crate::wiki::Wiki;
 
 /// Arguments of `tool check`.
@@ -23,7 +23,7 @@ pub(super) struct Arguments {
 /// Why queries were not held against the wiki's schema.
 type Unchecked = Option<String>;
 
-pub(super) async fn run(arguments: &Arguments) -> Outcome {
+pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let wrong = |error: &dyn ToString| (Exit::Usage, error.to_string());
     start::start_log(Some("warn"))?;
     let layers = start::layers()?;
@@ -70,9 +70,9 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
 /// The tools of a directory, held against the schema of a file or of the wiki.
 async fn checked(
     layers: &Layers,
-    surface: &Surface,
+    surface: &ToolSelection,
     customs: Customs,
-) -> Result<(Registry, Customs, Unchecked), Vec<Fault>> {
+) -> Result<(Registry, Customs, Unchecked), Vec<ToolFileFault>> {
     let (asked, unchecked) = if customs.needs_schema() {
         match ask(layers).await {
             Ok(schema) => (Some(schema), None),
@@ -81,8 +81,8 @@ async fn checked(
     } else {
         (None, None)
     };
-    let mut registry =
-        Registry::of(surface).map_err(|error| vec![Fault::of("wikijs-gate", error.to_string())])?;
+    let mut registry = Registry::of(surface)
+        .map_err(|error| vec![ToolFileFault::of("wikijs-gate", error.to_string())])?;
     let schema = customs.schema().or(asked.as_ref());
     add_customs(&mut registry, surface, &customs, schema)?;
     Ok((registry, customs, unchecked))

@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use super::exit::Exit;
 use super::words::{self, one_of};
-use super::{Outcome, file_faults, print, start};
+use super::{CommandResult, file_faults, print, start};
 use crate::custom::is_custom_name;
 use crate::server::{App, Unasked};
-use crate::tools::{Definition, Registry, Surface, Toolset, nearest};
-use crate::write::Patience;
+use crate::tools::{Registry, ToolDefinition, ToolSelection, Toolset, nearest};
+use crate::write::Timeouts;
 
 /// What the names of all tools begin with.
 const PREFIX: &str = "wikijs_";
@@ -26,11 +26,11 @@ const PREFIX: &str = "wikijs_";
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: ToolCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum ToolCommand {
     /// List the tools that the settings offer, and where each comes from
     List {
         /// Answer in JSON, with the schemas
@@ -53,25 +53,25 @@ enum Command {
     Check(check::Arguments),
 }
 
-pub(super) async fn run(arguments: Arguments) -> Outcome {
+pub(super) async fn run(arguments: Arguments) -> CommandResult {
     match arguments.command {
-        Command::List { json } => {
+        ToolCommand::List { json } => {
             let (registry, queries) = start::tools()?;
             show::list(&registry, &queries, json);
             Ok(Exit::Done)
         }
-        Command::Show { name, json } => {
+        ToolCommand::Show { name, json } => {
             show::one(find(&start::registry()?, &name)?, json);
             Ok(Exit::Done)
         }
-        Command::Check(arguments) => check::run(&arguments).await,
-        Command::Call(arguments) => {
+        ToolCommand::Check(arguments) => check::run(&arguments).await,
+        ToolCommand::Call(arguments) => {
             let mut settings = start::settings_to_work_with()?;
             settings.policy = settings.policy.for_tool_call();
             // There is no later search that would find a larger index.
             settings.index.pace.patience = settings.wiki.retry.total;
             let app =
-                App::new(settings, Patience::of_command()).map_err(|error| (Exit::Usage, error))?;
+                App::new(settings, Timeouts::of_command()).map_err(|error| (Exit::Usage, error))?;
             start::check_audit_dir(app.desk.audit())?;
             match app.ask_schema().await {
                 Err(Unasked::Wrong(why)) => return Err((Exit::Usage, why)),
@@ -88,7 +88,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 }
 
 /// The tool of a name, with or without the common prefix, or what is wrong with the name.
-fn find<'a>(registry: &'a Registry, name: &str) -> Result<&'a Definition, (Exit, String)> {
+fn find<'a>(registry: &'a Registry, name: &str) -> Result<&'a ToolDefinition, (Exit, String)> {
     let bare = bare(name);
     let full = if is_custom_name(name) {
         name.to_owned()
@@ -116,7 +116,7 @@ fn bare(name: &str) -> &str {
 /// The toolset of a tool, whether it is offered or not.
 fn in_toolset(name: &str) -> Option<Toolset> {
     Toolset::ALL.into_iter().find(|toolset| {
-        let all = Registry::of(&Surface::of(&[*toolset]));
+        let all = Registry::of(&ToolSelection::of(&[*toolset]));
         all.is_ok_and(|all| all.find(name).is_some())
     })
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::examples;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::{Cell, Table};
-use crate::tools::{Definition, Kind, Registry};
+use crate::tools::{Registry, ToolDefinition, ToolKind};
 
 /// All tools, a line each.
 ///
@@ -51,7 +51,7 @@ pub(super) fn list(registry: &Registry, queries: &[String], is_json: bool) {
 }
 
 /// One tool.
-pub(super) fn one(tool: &Definition, is_json: bool) {
+pub(super) fn one(tool: &ToolDefinition, is_json: bool) {
     if is_json {
         print::line(&as_json(tool).to_string());
         return;
@@ -75,7 +75,7 @@ pub(super) fn one(tool: &Definition, is_json: bool) {
 }
 
 /// Where a tool comes from.
-fn from(tool: &Definition) -> String {
+fn from(tool: &ToolDefinition) -> String {
     match &tool.custom {
         None => "wikijs-gate".to_owned(),
         Some(custom) => match custom.calls {
@@ -85,15 +85,15 @@ fn from(tool: &Definition) -> String {
     }
 }
 
-const fn kind(tool: &Definition) -> &'static str {
+const fn kind(tool: &ToolDefinition) -> &'static str {
     match tool.kind {
-        Kind::Read => "read",
-        Kind::Aside => "aside",
-        Kind::Add | Kind::Change => "write",
+        ToolKind::Read => "read",
+        ToolKind::Aside => "aside",
+        ToolKind::Add | ToolKind::Change => "write",
     }
 }
 
-fn as_json(tool: &Definition) -> Value {
+fn as_json(tool: &ToolDefinition) -> Value {
     let mut told = json!({
         "name": tool.name,
         "title": tool.title,
@@ -110,7 +110,7 @@ fn as_json(tool: &Definition) -> Value {
 }
 
 /// An example of a tool's arguments; of an operator's own, those that are required.
-fn example(tool: &Definition) -> String {
+fn example(tool: &ToolDefinition) -> String {
     if tool.custom.is_none() {
         return examples::of(tool.name).to_owned();
     }

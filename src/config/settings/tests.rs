@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::Settings;
-use crate::config::{Kind, SETTINGS, Source};
+use crate::config::{SETTINGS, SettingKind, SettingsSource};
 use crate::gates::{Fallback, WritePolicy};
 
 fn read(pairs: &[(&str, &str)]) -> Result<Settings, String> {
@@ -22,7 +22,7 @@ fn read(pairs: &[(&str, &str)]) -> Result<Settings, String> {
     .collect();
     map.retain(|_, value| *value != "-");
     let get = |name: &str| map.get(name).map(|value| OsString::from(*value));
-    Settings::read(&Source::new(&get)).map_err(|error| error.to_string())
+    Settings::read(&SettingsSource::new(&get)).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -261,28 +261,28 @@ fn every_setting_takes_its_own_default() {
     for setting in SETTINGS {
         let default = setting.default_value();
         match (setting.kind, default) {
-            (Kind::Number(least, most), default) => {
+            (SettingKind::Number(least, most), default) => {
                 let number: u32 = default.and_then(|it| it.parse().ok()).expect(setting.name);
                 assert!((least..=most).contains(&number), "{}", setting.name);
             }
-            (Kind::Flag, default) => {
+            (SettingKind::Flag, default) => {
                 assert!(
                     matches!(default, Some("true" | "false")),
                     "{}",
                     setting.name
                 );
             }
-            (Kind::Choice(words), Some(word)) => {
+            (SettingKind::Choice(words), Some(word)) => {
                 assert!(words.contains(&word), "{}", setting.name);
             }
-            (Kind::Choice(_), None) => assert_eq!(setting.name, "WIKI_CONFIRM"),
+            (SettingKind::Choice(_), None) => assert_eq!(setting.name, "WIKI_CONFIRM"),
             (
-                Kind::Text
-                | Kind::Secret
-                | Kind::Path
-                | Kind::List
-                | Kind::Command
-                | Kind::PathOrCommand,
+                SettingKind::Text
+                | SettingKind::Secret
+                | SettingKind::Path
+                | SettingKind::List
+                | SettingKind::Command
+                | SettingKind::PathOrCommand,
                 _,
             ) => {}
         }

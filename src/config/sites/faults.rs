@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::config::file::File;
-use crate::config::layers::{Given, Layers};
+use crate::config::layers::{CommandLineSettings, Layers};
 use crate::config::{Origin, Settings};
 
 const A: &str = "[sites.a]\nbase_url = \"https://a.example\"\napi_token = \"key\"\n";
@@ -15,21 +15,21 @@ fn file(text: &str) -> Result<File, Vec<String>> {
         .map_err(|faults| faults.iter().map(ToString::to_string).collect())
 }
 
-fn layers(text: &str, given: &Given) -> Result<Layers, String> {
+fn layers(text: &str, given: &CommandLineSettings) -> Result<Layers, String> {
     let file = file(text).map_err(|faults| faults.join("\n"))?;
     Layers::of_file(file, given).map_err(|fault| fault.to_string())
 }
 
 /// The sites that a server of this file has, or all faults.
 fn every(text: &str) -> Result<Vec<Settings>, Vec<String>> {
-    let layers = layers(&format!("{SERVER}{text}"), &Given::default()).unwrap();
+    let layers = layers(&format!("{SERVER}{text}"), &CommandLineSettings::default()).unwrap();
     Settings::load_every(&layers).map_err(|faults| faults.iter().map(ToString::to_string).collect())
 }
 
-fn of_site(site: &str) -> Given {
-    Given {
+fn of_site(site: &str) -> CommandLineSettings {
+    CommandLineSettings {
         site: Some(site.parse().unwrap()),
-        ..Given::default()
+        ..CommandLineSettings::default()
     }
 }
 
@@ -148,7 +148,7 @@ fn what_is_no_table_of_a_site_is_refused_with_its_line() {
 #[test]
 fn where_no_site_is_named_it_is_the_only_or_the_default_one() {
     let site = |text: &str| {
-        let layers = layers(text, &Given::default()).unwrap();
+        let layers = layers(text, &CommandLineSettings::default()).unwrap();
         layers.site().map(ToString::to_string)
     };
     assert_eq!(site(A).as_deref(), Some("a"));
@@ -171,9 +171,9 @@ fn where_no_site_is_named_it_is_the_only_or_the_default_one() {
 /// Without `--site`, too: a flag that changes nothing must not look as if it did.
 #[test]
 fn a_flag_is_not_lost_at_the_site_that_is_meant() {
-    let given = |name: &'static str| Given {
+    let given = |name: &'static str| CommandLineSettings {
         flags: vec![(name, "x".to_owned())],
-        ..Given::default()
+        ..CommandLineSettings::default()
     };
     let file = given("WIKI_API_TOKEN_FILE");
     for (text, site) in [

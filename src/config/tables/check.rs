@@ -6,7 +6,7 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::row::{Fault, Row, Sift, prefix};
+use super::row::{ArrayTable, Sift, TableFault, prefix};
 use crate::checks::CheckCommand;
 
 /// The members of a check.
@@ -17,7 +17,10 @@ pub(in crate::config) const USUAL_TIMEOUT: u64 = 10;
 /// The longest time that can be set.
 pub(in crate::config) const LONGEST_TIMEOUT: u64 = 60;
 
-pub(super) fn check(row: &Row<'_, '_>, file: &Path) -> Result<CheckCommand, Vec<Fault>> {
+pub(super) fn check(
+    row: &ArrayTable<'_, '_>,
+    file: &Path,
+) -> Result<CheckCommand, Vec<TableFault>> {
     let mut faults = row.unknown(&CHECK_MEMBERS);
     let mut sift = Sift(&mut faults);
     let name = sift.take(name(row));
@@ -39,7 +42,7 @@ pub(super) fn check(row: &Row<'_, '_>, file: &Path) -> Result<CheckCommand, Vec<
 }
 
 /// The name of a check or a `[[notify]]`.
-pub(super) fn name(row: &Row<'_, '_>) -> Result<Option<String>, Fault> {
+pub(super) fn name(row: &ArrayTable<'_, '_>) -> Result<Option<String>, TableFault> {
     row.text("name").and_then(|name| match name {
         Some(name) if !is_name(&name) => {
             let what = row.what;
@@ -52,7 +55,11 @@ pub(super) fn name(row: &Row<'_, '_>) -> Result<Option<String>, Fault> {
 }
 
 /// The command of a row, without a name and a limit; `None` without a program.
-pub(super) fn command(row: &Row<'_, '_>, sift: &mut Sift<'_>, file: &Path) -> Option<CheckCommand> {
+pub(super) fn command(
+    row: &ArrayTable<'_, '_>,
+    sift: &mut Sift<'_>,
+    file: &Path,
+) -> Option<CheckCommand> {
     // Paths are relative to the file, never to the directory in which a client starts us.
     let beside = file.parent().unwrap_or(Path::new(""));
     let beside = if beside.as_os_str().is_empty() {
@@ -86,7 +93,7 @@ pub(super) fn command(row: &Row<'_, '_>, sift: &mut Sift<'_>, file: &Path) -> Op
 }
 
 /// How long a check or a notification may take.
-pub(super) fn timeout(row: &Row<'_, '_>) -> Result<Duration, Fault> {
+pub(super) fn timeout(row: &ArrayTable<'_, '_>) -> Result<Duration, TableFault> {
     let seconds = row.read("timeout", |value| {
         let seconds = value.as_integer();
         let seconds = seconds.and_then(|it| u64::from_str_radix(it.as_str(), it.radix()).ok());

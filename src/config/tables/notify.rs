@@ -8,7 +8,7 @@ use toml::de::DeTable;
 use url::Url;
 
 use super::check::{command, name, timeout};
-use super::row::{Fault, Row, Sift, rows, word};
+use super::row::{ArrayTable, Sift, TableFault, rows, word};
 use crate::checks::CheckCommand;
 use crate::notify::{NotifyTarget, NotifyTo, Occasion};
 
@@ -19,7 +19,11 @@ pub(in crate::config) const NOTIFY_MEMBERS: [&str; 7] =
 const MOST: usize = 10;
 
 /// Reads all `[[notify]]` tables.
-pub(super) fn read(table: &DeTable<'_>, file: &Path, faults: &mut Vec<Fault>) -> Vec<NotifyTarget> {
+pub(super) fn read(
+    table: &DeTable<'_>,
+    file: &Path,
+    faults: &mut Vec<TableFault>,
+) -> Vec<NotifyTarget> {
     let mut targets: Vec<NotifyTarget> = Vec::new();
     for row in rows(table, "notify", faults) {
         match target(&row, file) {
@@ -37,7 +41,7 @@ pub(super) fn read(table: &DeTable<'_>, file: &Path, faults: &mut Vec<Fault>) ->
     targets
 }
 
-fn target(row: &Row<'_, '_>, file: &Path) -> Result<NotifyTarget, Vec<Fault>> {
+fn target(row: &ArrayTable<'_, '_>, file: &Path) -> Result<NotifyTarget, Vec<TableFault>> {
     let mut faults = row.unknown(&NOTIFY_MEMBERS);
     let mut sift = Sift(&mut faults);
     let name = sift.take(name(row));

@@ -9,10 +9,10 @@ use crate::page::Prefix;
 use crate::tools::{did_you_mean, nearest};
 
 /// A fault and its place in the file.
-pub(in crate::config) type Fault = (Option<Range<usize>>, String);
+pub(in crate::config) type TableFault = (Option<Range<usize>>, String);
 
 /// One table of an array of tables.
-pub(super) struct Row<'a, 'b> {
+pub(super) struct ArrayTable<'a, 'b> {
     pub(super) what: &'static str,
     table: &'a DeTable<'b>,
     at: Range<usize>,
@@ -21,8 +21,8 @@ pub(super) struct Row<'a, 'b> {
 pub(super) fn rows<'a, 'b>(
     table: &'a DeTable<'b>,
     name: &'static str,
-    faults: &mut Vec<Fault>,
-) -> Vec<Row<'a, 'b>> {
+    faults: &mut Vec<TableFault>,
+) -> Vec<ArrayTable<'a, 'b>> {
     let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == name) else {
         return Vec::new();
     };
@@ -30,7 +30,7 @@ pub(super) fn rows<'a, 'b>(
     let is_read = value.get_ref().as_array().is_some_and(|items| {
         items.iter().all(|item| {
             let table = item.get_ref().as_table();
-            rows.extend(table.map(|table| Row {
+            rows.extend(table.map(|table| ArrayTable {
                 what: name.trim_end_matches('s'),
                 table,
                 at: item.span(),
@@ -48,13 +48,13 @@ pub(super) fn rows<'a, 'b>(
     rows
 }
 
-impl Row<'_, '_> {
+impl ArrayTable<'_, '_> {
     pub(super) fn span(&self) -> Range<usize> {
         self.at.clone()
     }
 
     /// A fault for each unknown member.
-    pub(super) fn unknown(&self, known: &[&'static str]) -> Vec<Fault> {
+    pub(super) fn unknown(&self, known: &[&'static str]) -> Vec<TableFault> {
         let unknown = self
             .table
             .keys()
@@ -73,7 +73,7 @@ impl Row<'_, '_> {
     }
 
     /// A fault for each of these members that is missing.
-    pub(super) fn needs(&self, members: &[&str], faults: &mut Vec<Fault>) {
+    pub(super) fn needs(&self, members: &[&str], faults: &mut Vec<TableFault>) {
         for member in members.iter().filter(|member| self.get(member).is_none()) {
             faults.push((Some(self.span()), format!("a {} needs {member}", self.what)));
         }
@@ -88,7 +88,7 @@ impl Row<'_, '_> {
         &self,
         name: &str,
         read: impl FnOnce(&DeValue<'_>) -> Result<T, String>,
-    ) -> Result<Option<T>, Fault> {
+    ) -> Result<Option<T>, TableFault> {
         let Some((value, at)) = self.get(name) else {
             return Ok(None);
         };
@@ -96,14 +96,14 @@ impl Row<'_, '_> {
         read.map(Some)
     }
 
-    pub(super) fn text(&self, name: &str) -> Result<Option<String>, Fault> {
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, TableFault> {
         self.read(name, |value| {
             let text = value.as_str().ok_or("must be a text in quotes")?;
             Ok(text.to_owned())
         })
     }
 
-    pub(super) fn number(&self, name: &str, most: u64) -> Result<Option<u64>, Fault> {
+    pub(super) fn number(&self, name: &str, most: u64) -> Result<Option<u64>, TableFault> {
         self.read(name, |value| {
             let number = value.as_integer();
             let number = number.and_then(|it| u64::from_str_radix(it.as_str(), it.radix()).ok());
@@ -118,7 +118,7 @@ impl Row<'_, '_> {
         &self,
         name: &str,
         mut each: impl FnMut(&str) -> Result<T, String>,
-    ) -> Result<Option<Vec<T>>, Fault> {
+    ) -> Result<Option<Vec<T>>, TableFault> {
         self.read(name, |value| {
             let texts = texts(value)?;
             texts.into_iter().map(&mut each).collect()
@@ -160,10 +160,10 @@ pub(super) fn prefix(text: &str) -> Result<Prefix, String> {
 }
 
 /// Gathers faults.
-pub(super) struct Sift<'a>(pub(super) &'a mut Vec<Fault>);
+pub(super) struct Sift<'a>(pub(super) &'a mut Vec<TableFault>);
 
 impl Sift<'_> {
-    pub(super) fn take<T>(&mut self, read: Result<Option<T>, Fault>) -> Option<T> {
+    pub(super) fn take<T>(&mut self, read: Result<Option<T>, TableFault>) -> Option<T> {
         read.unwrap_or_else(|fault| {
             self.0.push(fault);
             None

@@ -2,10 +2,10 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{Resolved, resolved};
-use crate::config::Source;
+use super::{ResolvedPolicy, resolved};
+use crate::config::SettingsSource;
 use crate::config::file::File;
-use crate::config::layers::{Given, Layers};
+use crate::config::layers::{CommandLineSettings, Layers};
 
 const TOKEN: (&str, &str) = ("WIKI_MUTATION_CONFIRM_TOKEN", "open sesame, please");
 const ON: [(&str, &str); 2] = [
@@ -14,10 +14,10 @@ const ON: [(&str, &str); 2] = [
 ];
 
 /// What variables of the environment come to.
-fn of(pairs: &[(&str, &str)]) -> Result<Resolved, String> {
+fn of(pairs: &[(&str, &str)]) -> Result<ResolvedPolicy, String> {
     let map: HashMap<&str, &str> = pairs.iter().copied().collect();
     let get = |name: &str| map.get(name).map(|value| OsString::from(*value));
-    let source = Source::new(&get);
+    let source = SettingsSource::new(&get);
     resolved(&source).map_err(|fault| source.placed(fault).to_string())
 }
 
@@ -26,18 +26,18 @@ fn of_file(
     text: &str,
     flags: Vec<(&'static str, String)>,
     site: Option<&str>,
-) -> Result<Resolved, String> {
+) -> Result<ResolvedPolicy, String> {
     let file = File::parse(Path::new("/c.toml"), text).map_err(|faults| faults[0].to_string())?;
-    let given = Given {
+    let given = CommandLineSettings {
         site: site.map(|site| site.parse().unwrap()),
         flags,
-        ..Given::default()
+        ..CommandLineSettings::default()
     };
     let layers = Layers::of_file(file, &given).map_err(|fault| fault.to_string())?;
     layers.write_policy().map_err(|fault| fault.to_string())
 }
 
-fn told(resolved: &Resolved) -> (&'static str, String) {
+fn told(resolved: &ResolvedPolicy) -> (&'static str, String) {
     (resolved.writes.as_str(), resolved.set_by.to_string())
 }
 

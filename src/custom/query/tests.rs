@@ -1,11 +1,11 @@
 use serde_json::{Value, json};
 
-use super::{Draft, Query};
+use super::{Query, UncheckedQuery};
 use crate::custom::schema::testing;
 
 fn check(text: &str) -> Result<Query, String> {
     let text = format!("# About it.\n{text}");
-    let draft = Draft::parse("q.graphql", &text);
+    let draft = UncheckedQuery::parse("q.graphql", &text);
     let checked = draft.and_then(|draft| draft.check(&testing::wiki()));
     checked.map_err(|faults| {
         let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
@@ -20,7 +20,7 @@ fn faults(text: &str) -> String {
 #[test]
 fn a_query_becomes_a_tool_with_its_variables() {
     let text = "# Finds users.\n# By name.\nquery FindUsers($q: String!, $n: Int = 3, $tags: [String!], $kind: Kind! = SMALL, $at: Date) {\n  users { search(query: $q) { id called: name } }\n  pages { list(limit: $n, tags: $tags) { id } }\n  things(kind: $kind, at: $at) { id }\n}\n";
-    let draft = Draft::parse("find_users.graphql", text).expect("a query");
+    let draft = UncheckedQuery::parse("find_users.graphql", text).expect("a query");
     let query = draft.check(&testing::wiki()).expect("a good query");
     assert_eq!(query.name(), "custom_find_users");
     assert_eq!(query.title(), "FindUsers");
@@ -177,7 +177,7 @@ fn size_depth_and_aliases_are_bounded() {
 #[test]
 fn a_file_needs_a_name_and_a_description() {
     let told = |file: &str, text: &str| {
-        let faults = Draft::parse(file, text).expect_err("faults");
+        let faults = UncheckedQuery::parse(file, text).expect_err("faults");
         let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
         told.join("\n")
     };
@@ -185,7 +185,7 @@ fn a_file_needs_a_name_and_a_description() {
     Find-Users.graphql: its name becomes the tool's: small letters, digits and _, up to 57 characters, then .graphql
     Find-Users.graphql:1:1: must begin with lines of comment that say when to use it, up to 1000 characters
     "#);
-    assert!(Draft::parse("a.graphql", "\n\n# It lists.\n\n# Not this.\n{ a }").is_ok());
+    assert!(UncheckedQuery::parse("a.graphql", "\n\n# It lists.\n\n# Not this.\n{ a }").is_ok());
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_fragment_on_a_type_that_writes_is_refused_with_and_without_a_schema() {
         "{ users { list { ... on Mutation { users { delete(id: 1) } } } } }",
         "{ ...A } fragment A on Query { ... on Subscription { a } }",
     ] {
-        let draft = Draft::parse("q.graphql", &format!("# About it.\n{text}"));
+        let draft = UncheckedQuery::parse("q.graphql", &format!("# About it.\n{text}"));
         let faults = draft.expect_err(text);
         assert_eq!(faults.len(), 1, "{faults:?}");
         assert!(
@@ -209,7 +209,7 @@ fn a_fragment_on_a_type_that_writes_is_refused_with_and_without_a_schema() {
     let schema =
         "schema { query: Root mutation: Change } type Root { a: Int } type Change { b: Int }";
     let schema = crate::custom::sdl::parse("schema.graphql", schema).expect("a schema");
-    let draft = Draft::parse("q.graphql", "# About it.\n{ ... on Change { b } }");
+    let draft = UncheckedQuery::parse("q.graphql", "# About it.\n{ ... on Change { b } }");
     let faults = draft.expect("a query").check(&schema).expect_err("a fault");
     let told = faults[0].to_string();
     assert!(told.contains("holds a fragment on Change"), "{told}");
@@ -220,7 +220,7 @@ fn a_fragment_that_can_never_apply_is_refused() {
     const SCHEMA: &str = "interface Named { name: String } type A implements Named { name: String } type B implements Named { name: String b: Int } type C { c: Int } union Any = A | C interface Lonely { x: Int } type Query { a: A any: Any named: Named b: B c: C lonely: Lonely }";
     let schema = crate::custom::sdl::parse("schema.graphql", SCHEMA).expect("a schema");
     let told = |text: &str| {
-        let draft = Draft::parse("q.graphql", &format!("# About it.\n{text}"));
+        let draft = UncheckedQuery::parse("q.graphql", &format!("# About it.\n{text}"));
         let checked = draft.and_then(|draft| draft.check(&schema));
         match checked {
             Ok(_) => String::new(),

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
-use super::{Ending, Format, Part, Texts, read, written};
+use super::{FileExtension, FileFormat, PageFileKind, Texts, read, written};
 use crate::page::{Date, PagePlace, PageState, testing};
 
-const MD: Part = Part::Source(Ending::Md);
+const MD: PageFileKind = PageFileKind::Source(FileExtension::Md);
 
 fn place(page: &PageState) -> PagePlace {
     (page.locale.clone(), page.path.clone())
@@ -43,9 +43,12 @@ fn formats_without_a_place_for_fields_have_them_in_a_file_beside() {
         ..testing::page()
     };
     let texts = written(&page);
-    assert_eq!(texts[&Part::Source(Ending::Adoc)], "= A");
-    assert!(texts[&Part::Meta].starts_with("title: "), "{texts:?}");
-    assert_eq!(texts[&Part::Scripts], "alert(1)");
+    assert_eq!(texts[&PageFileKind::Source(FileExtension::Adoc)], "= A");
+    assert!(
+        texts[&PageFileKind::Meta].starts_with("title: "),
+        "{texts:?}"
+    );
+    assert_eq!(texts[&PageFileKind::Scripts], "alert(1)");
 }
 
 #[test]
@@ -106,11 +109,11 @@ fn faults_name_their_lines() {
 #[test]
 fn a_page_without_its_source_or_with_two_is_a_fault() {
     let place = place(&testing::page());
-    let styles = [(Part::Styles, "a{}".to_owned())].into();
+    let styles = [(PageFileKind::Styles, "a{}".to_owned())].into();
     assert!(read(&styles, &place, None).is_err());
     let both = [
         (MD, "x".to_owned()),
-        (Part::Source(Ending::Html), "x".to_owned()),
+        (PageFileKind::Source(FileExtension::Html), "x".to_owned()),
     ]
     .into();
     assert!(read(&both, &place, None).is_err());
@@ -161,6 +164,6 @@ proptest! {
     fn no_text_makes_reading_panic(text in "(---\n|<!--\n)?([a-z]{0,8}( \\(json\\))?: ?\\PC{0,8}\n){0,4}(---|-->)?\\PC{0,20}") {
         let page = testing::page();
         let _ = read(&markdown(&text), &place(&page), None);
-        prop_assert_eq!(Format::of_editor("x"), Format::Other);
+        prop_assert_eq!(FileFormat::of_editor("x"), FileFormat::Other);
     }
 }

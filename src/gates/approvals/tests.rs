@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use super::{Approvals, Approver, LIFE, MAX_STANDING, MAX_WRITES, Scope};
+use super::{ApprovalScope, Approvals, Approver, LIFE, MAX_STANDING, MAX_WRITES};
 use crate::audit::{CallId, Client};
 use crate::change::{Change, Edits};
 use crate::gates::{ChangeSet, SessionId};
@@ -105,7 +105,7 @@ fn call() -> CallId {
 fn once_covers_the_change_that_was_shown_and_no_other() {
     let approvals = Approvals::default();
     let id = call();
-    let given = approvals.give(us(), title(1), Scope::Once, id);
+    let given = approvals.give(us(), title(1), ApprovalScope::Once, id);
     let given = given.expect("an approval");
     assert_eq!(given.approval(), id);
     assert!(given.set().is_same_write(&title(1)));
@@ -116,7 +116,11 @@ fn once_covers_the_change_that_was_shown_and_no_other() {
 fn a_page_is_approved_for_its_session_client_operation_and_page() {
     let approvals = Approvals::default();
     let id = call();
-    assert!(approvals.give(us(), title(1), Scope::Page, id).is_some());
+    assert!(
+        approvals
+            .give(us(), title(1), ApprovalScope::Page, id)
+            .is_some()
+    );
     for other in [who("t", "c"), who("s", "d")] {
         assert!(approvals.take(&other, &title(1)).is_none());
     }
@@ -132,7 +136,7 @@ fn a_kind_is_approved_for_any_page_but_no_other_operation() {
     let approvals = Approvals::default();
     assert!(
         approvals
-            .give(us(), title(1), Scope::Kind, call())
+            .give(us(), title(1), ApprovalScope::Kind, call())
             .is_some()
     );
     assert!(approvals.take(&us(), &title(2)).is_some());
@@ -142,7 +146,7 @@ fn a_kind_is_approved_for_any_page_but_no_other_operation() {
 #[test]
 fn deletes_moves_styles_scripts_and_losses_are_never_covered() {
     let approvals = Approvals::default();
-    for scope in [Scope::Page, Scope::Kind] {
+    for scope in [ApprovalScope::Page, ApprovalScope::Kind] {
         assert!(approvals.give(us(), title(1), scope, call()).is_some());
         for heavy in heavy() {
             let given = approvals.give(us(), heavy.clone(), scope, call());
@@ -151,14 +155,18 @@ fn deletes_moves_styles_scripts_and_losses_are_never_covered() {
     }
     assert!(
         approvals
-            .give(us(), create(), Scope::Kind, call())
+            .give(us(), create(), ApprovalScope::Kind, call())
             .is_some()
     );
     for heavy in heavy() {
         assert!(approvals.take(&us(), &heavy).is_none(), "{heavy:?}");
-        let offered = Scope::offered(&SessionId::new("s"), &heavy);
-        assert_eq!(offered, [Scope::Once]);
-        assert!(approvals.give(us(), heavy, Scope::Once, call()).is_some());
+        let offered = ApprovalScope::offered(&SessionId::new("s"), &heavy);
+        assert_eq!(offered, [ApprovalScope::Once]);
+        assert!(
+            approvals
+                .give(us(), heavy, ApprovalScope::Once, call())
+                .is_some()
+        );
     }
 }
 
@@ -166,9 +174,12 @@ fn deletes_moves_styles_scripts_and_losses_are_never_covered() {
 fn without_a_session_there_is_only_once() {
     let approvals = Approvals::default();
     let session = SessionId::fleeting("client");
-    assert_eq!(Scope::offered(&session, &title(1)), [Scope::Once]);
+    assert_eq!(
+        ApprovalScope::offered(&session, &title(1)),
+        [ApprovalScope::Once]
+    );
     let approver = || Approver::new(&session, &Client::default());
-    for scope in [Scope::Page, Scope::Kind] {
+    for scope in [ApprovalScope::Page, ApprovalScope::Kind] {
         assert!(
             approvals
                 .give(approver(), title(1), scope, call())
@@ -183,7 +194,7 @@ fn an_approval_ends_with_its_twentieth_write() {
     let approvals = Approvals::default();
     assert!(
         approvals
-            .give(us(), title(1), Scope::Page, call())
+            .give(us(), title(1), ApprovalScope::Page, call())
             .is_some()
     );
     for _ in 1..MAX_WRITES {
@@ -196,7 +207,7 @@ fn an_approval_ends_with_its_twentieth_write() {
 fn an_approval_ends_after_thirty_minutes() {
     let approvals = Approvals::default();
     let now = Instant::now();
-    let given = approvals.give_at(now, us(), title(1), Scope::Page, call());
+    let given = approvals.give_at(now, us(), title(1), ApprovalScope::Page, call());
     assert!(given.is_some());
     let moment = Duration::from_secs(1);
     let take = |after| approvals.take_at(now + after, &us(), &title(1));
@@ -211,7 +222,7 @@ fn the_oldest_of_too_many_goes() {
     for page in 0..=i64::try_from(MAX_STANDING).expect("a number") {
         assert!(
             approvals
-                .give(us(), title(page), Scope::Page, call())
+                .give(us(), title(page), ApprovalScope::Page, call())
                 .is_some()
         );
     }
@@ -223,7 +234,7 @@ fn the_oldest_of_too_many_goes() {
 fn an_approval_that_is_used_up_does_not_hide_a_fresh_one() {
     let approvals = Approvals::default();
     let approver = Approver::new(&SessionId::new("s"), &Client::default());
-    let give = |call| approvals.give(approver.clone(), title(1), Scope::Page, call);
+    let give = |call| approvals.give(approver.clone(), title(1), ApprovalScope::Page, call);
     let (first, second) = (call(), call());
     let _ = give(first).expect("this scope is offered");
     for _ in 1..MAX_WRITES {
@@ -237,6 +248,11 @@ fn an_approval_that_is_used_up_does_not_hide_a_fresh_one() {
 
 #[test]
 fn each_scope_has_its_word() {
-    let words = [Scope::Once, Scope::Page, Scope::Kind].map(Scope::as_str);
+    let words = [
+        ApprovalScope::Once,
+        ApprovalScope::Page,
+        ApprovalScope::Kind,
+    ]
+    .map(ApprovalScope::as_str);
     assert_eq!(words, ["once", "page", "kind"]);
 }

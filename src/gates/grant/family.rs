@@ -7,7 +7,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::{ClientConfirm, Grant};
-use crate::gates::{Level, Policy, WritePolicy};
+use crate::gates::{Policy, PolicyLevel, WritePolicy};
 use crate::page::{Locale, PagePath, ReadScope};
 
 fn path() -> impl Strategy<Value = String> {
@@ -56,7 +56,7 @@ fn grant() -> impl Strategy<Value = Grant> {
 /// What a grant allows at a place, each word for itself: more is never less than `false`.
 #[derive(Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a word of the grant")]
-struct Allowed {
+struct GrantedRights {
     writes: bool,
     sends: bool,
     sends_unasked: bool,
@@ -67,7 +67,7 @@ struct Allowed {
     applies: bool,
 }
 
-impl Allowed {
+impl GrantedRights {
     fn by(grant: &Grant, locale: &str, path: &str, tag: &str, tool: &str) -> Self {
         let narrowing = grant.narrowing(Duration::from_secs(9)).expect("a meaning");
         let open = Policy {
@@ -79,7 +79,7 @@ impl Allowed {
         let reads = ReadScope::of(&narrowing.reads);
         let allowed = policy.allowed.as_ref();
         Self {
-            writes: policy.writes.level() != Level::Off,
+            writes: policy.writes.level() != PolicyLevel::Off,
             sends: policy.may_write(),
             sends_unasked: narrowing.person.is_none(),
             writes_there: allowed
@@ -119,7 +119,7 @@ proptest! {
         tool in "[rst]",
     ) {
         let delegate = own.within(&maker).expect("a grant");
-        let by = |grant: &Grant| Allowed::by(grant, &locale, &path, &tag, &tool);
+        let by = |grant: &Grant| GrantedRights::by(grant, &locale, &path, &tag, &tool);
         prop_assert_eq!(by(&delegate), by(&own).and(&by(&maker)));
         let least = |one: Option<u32>, other: Option<u32>| one.into_iter().chain(other).min();
         prop_assert_eq!(delegate.rate, least(own.rate, maker.rate));

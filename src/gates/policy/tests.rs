@@ -5,7 +5,7 @@ use super::Policy;
 use crate::audit::{AuditLog, Pauses};
 use crate::error::Code;
 use crate::gates::set_by::{Layer, SetBy};
-use crate::gates::{Authority, Fallback, Level, StaticToken, WritePolicy};
+use crate::gates::{Authority, Fallback, PolicyLevel, StaticToken, WritePolicy};
 use crate::page::Prefix;
 
 const LIMIT: Duration = Duration::from_secs(7);
@@ -137,9 +137,9 @@ fn read_only_stops_clients_and_nobody_else() {
     };
     for writes in levels() {
         let client = reading(writes.clone()).for_caller(true);
-        assert_eq!(client.writes.level(), Level::Off);
+        assert_eq!(client.writes.level(), PolicyLevel::Off);
         let call = reading(writes.clone()).for_tool_call().for_caller(false);
-        assert_eq!(call.writes.level(), Level::Off);
+        assert_eq!(call.writes.level(), PolicyLevel::Off);
         let command = reading(writes.clone()).for_unattended(false);
         assert_eq!(command.writes.level(), writes.level());
     }
@@ -150,14 +150,14 @@ fn read_only_stops_clients_and_nobody_else() {
     let operator = reading(WritePolicy::DryRun)
         .for_operator()
         .for_caller(false);
-    assert_eq!(operator.writes.level(), Level::Preview);
+    assert_eq!(operator.writes.level(), PolicyLevel::Preview);
 }
 
 #[test]
 fn only_where_a_person_is_asked_is_there_time_to_think() {
     let rule = || SetBy::new("legal", Layer::Rule);
     for writes in levels() {
-        let is_person = writes.level() == Level::Person;
+        let is_person = writes.level() == PolicyLevel::Person;
         let own = policy(writes);
         assert_eq!(own.thinking(), is_person.then_some(LIMIT));
         assert_eq!(own.asking(LIMIT, rule()).thinking(), Some(LIMIT));
@@ -170,7 +170,7 @@ fn only_where_a_person_is_asked_is_there_time_to_think() {
 #[test]
 fn only_a_clients_call_waits_for_a_review() {
     for writes in levels() {
-        let is_review = writes.level() == Level::Review;
+        let is_review = writes.level() == PolicyLevel::Review;
         assert_eq!(policy(writes.clone()).waiting(), is_review.then_some(LIMIT));
         let longer = policy(writes.clone()).with_thinking(LIMIT * 2);
         assert_eq!(longer.waiting(), is_review.then_some(LIMIT * 2));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Kept;
+use super::PreviewEntry;
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
 use crate::share::evict_index;
@@ -15,7 +15,7 @@ pub(super) const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// The tokens to evict for one more preview of a session; `None` if it is too large to be kept
 /// beside those of others.
 pub(super) fn gone_for(
-    kept: &HashMap<String, Kept>,
+    kept: &HashMap<String, PreviewEntry>,
     session: &SessionId,
     bytes: usize,
 ) -> Option<Vec<String>> {

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use url::Url;
 
 use super::{ChangeSet, DraftMark, LeftOut, Mending, Omission, SetChange, TurnOf};
-use crate::audit::{CallId, DraftId, Omitted, ProposalId};
+use crate::audit::{CallId, DraftId, Exclusions, ProposalId};
 use crate::change::Change;
 use crate::page::{LinkedSite, Locale, Note, PagePath, PageState, Whose, testing};
 
@@ -56,7 +56,7 @@ fn a_list_keeps_what_is_said_of_it_and_a_single_write_is_none() {
     };
     let omitted = Omission {
         asked: vec![1],
-        all: Omitted::read("left out: 1 of 2: 2").expect("an omission"),
+        all: Exclusions::read("left out: 1 of 2: 2").expect("an omission"),
     };
     let (undone, proposal) = (call(), ProposalId::new().expect("an id"));
     let say = |set: ChangeSet| {

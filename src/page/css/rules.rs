@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The rules of a style sheet, as far as two forms of one sheet can be compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sheet {
-    rules: Vec<Rule>,
+pub struct StyleSheet {
+    rules: Vec<CssRule>,
     is_closed: bool,
 }
 
 /// A rule with declarations of its own, or a statement such as `@import …;`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Rule {
+struct CssRule {
     /// The preludes of the rule and of the rules around it, the outermost first.
     path: Vec<String>,
     /// Its declared properties, in lower case; none of a statement.
@@ -38,7 +38,7 @@ pub struct DroppedRules {
 /// form of a selector do not matter: a minified sheet lacks none.
 #[must_use]
 pub fn dropped_rules(sent: &str, stored: &str) -> DroppedRules {
-    let (sent, stored) = (Sheet::parse(sent), Sheet::parse(stored));
+    let (sent, stored) = (StyleSheet::parse(sent), StyleSheet::parse(stored));
     let mut there: BTreeMap<(String, &str), usize> = BTreeMap::new();
     for rule in &stored.rules {
         for part in rule.parts() {
@@ -78,7 +78,7 @@ pub fn dropped_rules(sent: &str, stored: &str) -> DroppedRules {
     dropped
 }
 
-impl Rule {
+impl CssRule {
     fn is_import(&self) -> bool {
         matches!(self.path.as_slice(), [one] if is_import(one))
     }
@@ -160,17 +160,17 @@ fn is_import(statement: &str) -> bool {
 
 /// A block that is open.
 #[derive(Default)]
-struct Block {
+struct CssBlock {
     properties: BTreeSet<String>,
     declarations: String,
 }
 
 /// A style sheet as it is read.
-struct Reader {
-    sheet: Sheet,
+struct CssParser {
+    sheet: StyleSheet,
     /// The preludes of the open blocks.
     path: Vec<String>,
-    blocks: Vec<Block>,
+    blocks: Vec<CssBlock>,
     /// What was read since the last brace or semicolon, without comments.
     text: String,
     /// Braces within the value of a custom property.
@@ -181,11 +181,11 @@ struct Reader {
     is_behind_brace: bool,
 }
 
-impl Sheet {
+impl StyleSheet {
     /// Reads a style sheet in linear time, whatever it holds.
     #[must_use]
     pub fn parse(css: &str) -> Self {
-        let mut reader = Reader {
+        let mut reader = CssParser {
             sheet: Self {
                 is_closed: true,
                 ..Self::default()
@@ -202,7 +202,7 @@ impl Sheet {
         while let Some(c) = rest.chars().next() {
             let token = token(rest, c, &reader.text);
             let (token, after) = match token {
-                Token::Comment(length) => {
+                CssToken::Comment(length) => {
                     let (comment, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
                     reader.sheet.is_closed &= comment.len() > 3 && comment.ends_with("*/");
                     // A comment separates the text around it.
@@ -210,7 +210,7 @@ impl Sheet {
                     rest = after;
                     continue;
                 }
-                Token::Text { length, is_closed } => {
+                CssToken::Text { length, is_closed } => {
                     reader.sheet.is_closed &= is_closed;
                     rest.split_at_checked(length).unwrap_or((rest, ""))
                 }
@@ -231,7 +231,7 @@ impl Sheet {
     #[must_use]
     pub fn not_stored(&self) -> Vec<String> {
         let dropped = self.rules.iter().filter(|rule| rule.is_dropped);
-        dropped.map(Rule::name).collect()
+        dropped.map(CssRule::name).collect()
     }
 
     /// Whether it has a rule with declarations.
@@ -245,7 +245,7 @@ impl Sheet {
     /// otherwise for its editor than when it stores them.
     #[must_use]
     pub fn is_same_but_for_imports(&self, other: &Self) -> bool {
-        fn others(sheet: &Sheet) -> impl Iterator<Item = (String, &str)> {
+        fn others(sheet: &StyleSheet) -> impl Iterator<Item = (String, &str)> {
             let others = sheet.rules.iter().filter(|rule| !rule.is_import());
             others.map(|rule| (rule.key(), rule.declarations.as_str()))
         }
@@ -253,7 +253,7 @@ impl Sheet {
     }
 }
 
-impl Reader {
+impl CssParser {
     fn take(&mut self, token: &str) {
         let is_plain = self.brackets == 0;
         match token {
@@ -282,7 +282,7 @@ impl Reader {
         }
         self.path
             .push(std::mem::take(&mut self.text).trim().to_owned());
-        self.blocks.push(Block::default());
+        self.blocks.push(CssBlock::default());
     }
 
     fn close(&mut self) {
@@ -302,7 +302,7 @@ impl Reader {
         let is_nested = outer.into_iter().any(|prelude| !prelude.starts_with('@'));
         if !block.properties.is_empty() {
             self.has_rules = true;
-            self.sheet.rules.push(Rule {
+            self.sheet.rules.push(CssRule {
                 path: self.path.clone(),
                 properties: block.properties,
                 declarations: block.declarations,
@@ -323,7 +323,7 @@ impl Reader {
             let is_late = is_import(text) && self.has_rules;
             let mut path = self.path.clone();
             path.push(text.to_owned());
-            self.sheet.rules.push(Rule {
+            self.sheet.rules.push(CssRule {
                 path,
                 properties: BTreeSet::new(),
                 declarations: String::new(),
@@ -347,7 +347,7 @@ impl Reader {
         }
     }
 
-    fn end(mut self) -> Sheet {
+    fn end(mut self) -> StyleSheet {
         self.sheet.is_closed &= self.blocks.is_empty() && self.brackets == 0 && self.braces == 0;
         self.braces = 0;
         while !self.blocks.is_empty() {
@@ -367,7 +367,7 @@ fn is_of_old_browsers(name: &str, value: &str) -> bool {
         || (name == "filter" && (value.contains("progid:") || value.contains("alpha(")))
 }
 
-enum Token {
+enum CssToken {
     /// A comment of so many bytes.
     Comment(usize),
     /// A string, an unquoted address, or one character.
@@ -375,17 +375,17 @@ enum Token {
 }
 
 /// The token that begins with `c` at the start of `rest`; `before` is the text before it.
-fn token(rest: &str, c: char, before: &str) -> Token {
+fn token(rest: &str, c: char, before: &str) -> CssToken {
     if let Some(comment) = rest.strip_prefix("/*") {
-        return Token::Comment(comment.find("*/").map_or(rest.len(), |end| end + 4));
+        return CssToken::Comment(comment.find("*/").map_or(rest.len(), |end| end + 4));
     }
     if matches!(c, '"' | '\'') {
         let (length, is_closed) = quoted(rest, c);
-        return Token::Text { length, is_closed };
+        return CssToken::Text { length, is_closed };
     }
     if c == '\\' {
         let escaped: usize = rest.chars().take(2).map(char::len_utf8).sum();
-        return Token::Text {
+        return CssToken::Text {
             length: escaped,
             is_closed: escaped > 1,
         };
@@ -396,12 +396,12 @@ fn token(rest: &str, c: char, before: &str) -> Token {
         .and_then(|at| before.get(at..))
         .is_some_and(|end| end.eq_ignore_ascii_case("url("));
     if is_address && !c.is_whitespace() && c != ')' {
-        return Token::Text {
+        return CssToken::Text {
             length: rest.find(')').unwrap_or(rest.len()),
             is_closed: rest.contains(')'),
         };
     }
-    Token::Text {
+    CssToken::Text {
         length: c.len_utf8(),
         is_closed: true,
     }
@@ -424,7 +424,7 @@ fn quoted(text: &str, quote: char) -> (usize, bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sheet, dropped_rules};
+    use super::{StyleSheet, dropped_rules};
 
     fn effective(sent: &str, stored: &str) -> Vec<String> {
         dropped_rules(sent, stored).effective
@@ -492,7 +492,8 @@ mod tests {
 
     #[test]
     fn sheets_are_held_against_each_other_but_for_their_imports() {
-        let is_same = |a: &str, b: &str| Sheet::parse(a).is_same_but_for_imports(&Sheet::parse(b));
+        let is_same =
+            |a: &str, b: &str| StyleSheet::parse(a).is_same_but_for_imports(&StyleSheet::parse(b));
         for (stored, shown) in [
             ("@import url(x.css);a{b:c}", "a {\n  b: c\n}"),
             (
@@ -529,7 +530,7 @@ mod tests {
             "a{b:url(data:x;'y)}",
             "a{--y:{a:b};}",
         ] {
-            assert!(Sheet::parse(css).is_closed(), "{css}");
+            assert!(StyleSheet::parse(css).is_closed(), "{css}");
         }
         for css in [
             "a{",
@@ -541,7 +542,7 @@ mod tests {
             "@media x{a{b:c}",
             "/*/",
         ] {
-            assert!(!Sheet::parse(css).is_closed(), "{css}");
+            assert!(!StyleSheet::parse(css).is_closed(), "{css}");
         }
     }
 }

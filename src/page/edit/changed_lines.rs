@@ -28,13 +28,13 @@ pub struct LineCounts {
 
 /// The lines of a text, each with its line feed.
 #[derive(Debug, Clone)]
-pub(crate) struct Lines<'a> {
+pub(crate) struct TextLines<'a> {
     text: &'a str,
     /// Where each line begins, and where the last one ends.
     starts: Vec<u32>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> TextLines<'a> {
     /// The lines of a text.
     pub(crate) fn of(text: &'a str) -> Self {
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
@@ -74,7 +74,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-impl Index<usize> for Lines<'_> {
+impl Index<usize> for TextLines<'_> {
     type Output = str;
 
     fn index(&self, at: usize) -> &str {
@@ -84,7 +84,7 @@ impl Index<usize> for Lines<'_> {
 
 /// The lines that differ between two texts.
 #[derive(Debug, Default)]
-pub(crate) struct Changed {
+pub(crate) struct LineDiff {
     /// Which lines of the old text became which of the new one, in order. Between two of them is an
     /// unchanged line at least.
     pub(crate) regions: Vec<(Range<usize>, Range<usize>)>,
@@ -92,9 +92,9 @@ pub(crate) struct Changed {
     pub(crate) is_coarse: bool,
 }
 
-impl Changed {
+impl LineDiff {
     /// Compares the lines of two texts.
-    pub(crate) fn of(old: &Lines, new: &Lines) -> Self {
+    pub(crate) fn of(old: &TextLines, new: &TextLines) -> Self {
         let most = old.len().min(new.len());
         let is_same = |at: &usize| old.line(*at) == new.line(*at);
         let before = (0..most).take_while(is_same).count();
@@ -137,8 +137,8 @@ impl Changed {
     /// Compares these lines of the two texts.
     fn compare(
         &mut self,
-        old: &Lines,
-        new: &Lines,
+        old: &TextLines,
+        new: &TextLines,
         (of_old, of_new): (Range<usize>, Range<usize>),
         until: Instant,
     ) {
@@ -168,7 +168,11 @@ impl Changed {
 }
 
 /// Lines that each of the two texts has once within these ranges, in the order of both.
-fn common(old: &Lines, new: &Lines, within: &(Range<usize>, Range<usize>)) -> Vec<(usize, usize)> {
+fn common(
+    old: &TextLines,
+    new: &TextLines,
+    within: &(Range<usize>, Range<usize>),
+) -> Vec<(usize, usize)> {
     if old.len().max(new.len()) >= MOST {
         return Vec::new();
     }
@@ -207,7 +211,7 @@ fn line_of(hashed: u64) -> usize {
 }
 
 /// Each line's hash with its number, sorted.
-fn hashes(lines: &Lines, range: Range<usize>) -> Vec<u64> {
+fn hashes(lines: &TextLines, range: Range<usize>) -> Vec<u64> {
     let hash = |at: usize| {
         let mut hasher = DefaultHasher::new();
         lines.line(at).hash(&mut hasher);

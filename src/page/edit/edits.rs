@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::super::model::similarity::Alike;
-use super::super::select::position::{DiffersIn, MAX_PLACES, Place};
+use super::super::select::position::{DiffersIn, MAX_PLACES, TextPosition};
 
 /// The most similar lines that are named.
 const MAX_NEAREST: usize = 3;
@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 5 * 1024 * 1024;
 
 /// One edit: a text that is in the page once, and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextEdit {
+pub struct TextReplacement {
     /// The present text, with its line endings as they are.
     pub old_text: String,
     /// The new text.
@@ -42,10 +42,10 @@ pub enum EditFault {
         /// The only difference between these places and the text, if there are any.
         differs_in: Option<DiffersIn>,
         /// The first places with nearly that text, at most ten.
-        places: Vec<Place>,
+        places: Vec<TextPosition>,
         /// If there are none: the lines most similar to the longest line of the text, at most
         /// three, the most similar first.
-        nearest: Vec<Place>,
+        nearest: Vec<TextPosition>,
     },
     /// The text is there more than once.
     #[error("the old text of edit {index} is in the page more than once")]
@@ -53,7 +53,7 @@ pub enum EditFault {
         /// Which edit.
         index: usize,
         /// The first places where it stands, at most ten.
-        places: Vec<Place>,
+        places: Vec<TextPosition>,
         /// Whether there are more.
         more: bool,
     },
@@ -73,7 +73,7 @@ pub enum EditFault {
 ///
 /// # Errors
 /// The first edit that cannot be made, with the places that say why.
-pub fn apply_edits(text: &str, edits: &[TextEdit]) -> Result<String, EditFault> {
+pub fn apply_edits(text: &str, edits: &[TextReplacement]) -> Result<String, EditFault> {
     let mut text = text.to_owned();
     for (index, edit) in edits.iter().enumerate() {
         let at = only_place(&text, index, &edit.old_text)?;
@@ -87,7 +87,7 @@ pub fn apply_edits(text: &str, edits: &[TextEdit]) -> Result<String, EditFault> 
 ///
 /// # Errors
 /// The first edit whose old text is empty or not there, or that makes the text too large.
-pub fn replace_all(text: &str, edits: &[TextEdit]) -> Result<String, EditFault> {
+pub fn replace_all(text: &str, edits: &[TextReplacement]) -> Result<String, EditFault> {
     let mut text = text.to_owned();
     for (index, edit) in edits.iter().enumerate() {
         if edit.old_text.is_empty() {
@@ -104,7 +104,7 @@ pub fn replace_all(text: &str, edits: &[TextEdit]) -> Result<String, EditFault> 
 /// A text with every occurrence of another replaced; `None` if the result would be larger than any
 /// page. The size is checked first.
 #[must_use]
-pub fn replaced(text: &str, edit: &TextEdit) -> Option<String> {
+pub fn replaced(text: &str, edit: &TextReplacement) -> Option<String> {
     let grows = edit.new_text.len().saturating_sub(edit.old_text.len());
     let times = if grows == 0 {
         0
@@ -128,7 +128,7 @@ fn only_place(text: &str, index: usize, sought: &str) -> Result<usize, EditFault
             places: several
                 .iter()
                 .take(MAX_PLACES)
-                .map(|at| Place::at(text, *at))
+                .map(|at| TextPosition::at(text, *at))
                 .collect(),
             more: several.len() > MAX_PLACES,
         }),
@@ -164,7 +164,7 @@ fn occurrences(text: &str, sought: &str) -> impl Iterator<Item = usize> {
 }
 
 /// The places that differ from a text only in line endings or white space.
-fn nearly(text: &str, sought: &str) -> (Option<DiffersIn>, Vec<Place>) {
+fn nearly(text: &str, sought: &str) -> (Option<DiffersIn>, Vec<TextPosition>) {
     for differs_in in DiffersIn::ALL {
         let rest_of = |text| -> String { differs_in.rest_of(text).map(|(_, c)| c).collect() };
         let (rest, sought) = (rest_of(text), rest_of(sought));
@@ -176,7 +176,7 @@ fn nearly(text: &str, sought: &str) -> (Option<DiffersIn>, Vec<Place>) {
         let mut passed = 0;
         for (offset, c) in differs_in.rest_of(text) {
             if found.next_if_eq(&passed).is_some() {
-                places.push(Place::at(text, offset));
+                places.push(TextPosition::at(text, offset));
             }
             if found.peek().is_none() {
                 break;
@@ -191,7 +191,7 @@ fn nearly(text: &str, sought: &str) -> (Option<DiffersIn>, Vec<Place>) {
 }
 
 /// The lines most similar to the longest line of a text, which is its most distinctive one.
-fn nearest_lines(text: &str, sought: &str) -> Vec<Place> {
+fn nearest_lines(text: &str, sought: &str) -> Vec<TextPosition> {
     let longest = sought.lines().max_by_key(|line| line.trim().len());
     let alike = Alike::to(longest.unwrap_or_default());
     let lines = text.lines().enumerate();
@@ -199,7 +199,7 @@ fn nearest_lines(text: &str, sought: &str) -> Vec<Place> {
     alike
         .nearest(lines, MAX_NEAREST, LEAST_LIKENESS, likeness)
         .into_iter()
-        .map(|(index, line)| Place::whole(index + 1, line))
+        .map(|(index, line)| TextPosition::whole(index + 1, line))
         .collect()
 }
 

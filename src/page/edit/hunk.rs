@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::super::select::position::{DiffersIn, Place};
+use super::super::select::position::{DiffersIn, TextPosition};
 
 /// Why a patch was not applied. Nothing of it was then.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -25,7 +25,7 @@ pub enum PatchFault {
         /// The first line of the page that is not as the hunk says.
         line: usize,
         /// That line and those around it, at most ten; none if the page ends before it.
-        found: Vec<Place>,
+        found: Vec<TextPosition>,
         /// The only difference between the hunk and the page, if it is minor.
         differs_in: Option<DiffersIn>,
     },
@@ -33,7 +33,7 @@ pub enum PatchFault {
 
 /// What becomes of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::page) enum Fate {
+pub(in crate::page) enum HunkLineKind {
     Kept,
     Removed,
     Added,
@@ -42,7 +42,7 @@ pub(in crate::page) enum Fate {
 /// A line of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::page) struct HunkLine<'a> {
-    pub(in crate::page) fate: Fate,
+    pub(in crate::page) fate: HunkLineKind,
     /// Without the sign before it and the line feed behind it; a carriage return is in it.
     pub(in crate::page) text: &'a str,
     /// Whether a line feed ends it; not so only for the last line of a text.
@@ -117,10 +117,10 @@ pub(in crate::page) fn parse(patch: &str) -> Result<Vec<Hunk<'_>>, PatchFault> {
             let line = hunk_line(line)
                 .ok_or_else(|| fault("a line of a hunk begins with a space, \"-\" or \"+\""))?;
             let beyond = || fault("the hunk has more lines of this kind than its header counts");
-            if line.fate != Fate::Added {
+            if line.fate != HunkLineKind::Added {
                 old_left = old_left.checked_sub(1).ok_or_else(beyond)?;
             }
-            if line.fate != Fate::Removed {
+            if line.fate != HunkLineKind::Removed {
                 new_left = new_left.checked_sub(1).ok_or_else(beyond)?;
             }
             hunk.lines.push(line);
@@ -172,13 +172,13 @@ pub(in crate::page) fn parse(patch: &str) -> Result<Vec<Hunk<'_>>, PatchFault> {
 
 fn hunk_line(line: &str) -> Option<HunkLine<'_>> {
     let (fate, text) = if let Some(text) = line.strip_prefix('+') {
-        (Fate::Added, text)
+        (HunkLineKind::Added, text)
     } else if let Some(text) = line.strip_prefix('-') {
-        (Fate::Removed, text)
+        (HunkLineKind::Removed, text)
     } else if let Some(text) = line.strip_prefix(' ') {
-        (Fate::Kept, text)
+        (HunkLineKind::Kept, text)
     } else if line.is_empty() || line == "\r" {
-        (Fate::Kept, line)
+        (HunkLineKind::Kept, line)
     } else {
         return None;
     };

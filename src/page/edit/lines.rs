@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::changed_lines::{Changed, LineCounts, Lines};
+use super::changed_lines::{LineCounts, LineDiff, TextLines};
 
 /// How many unchanged lines are shown around a change.
 const AROUND: usize = 3;
@@ -15,9 +15,9 @@ pub(crate) const COARSE: &str = "diff is coarse: the texts are too long to be co
 /// Two texts with the lines that differ between them; holds a few bytes a line, not the difference.
 #[derive(Debug)]
 pub struct Difference<'a> {
-    old: Lines<'a>,
-    new: Lines<'a>,
-    changed: Changed,
+    old: TextLines<'a>,
+    new: TextLines<'a>,
+    changed: LineDiff,
 }
 
 impl<'a> Difference<'a> {
@@ -25,15 +25,15 @@ impl<'a> Difference<'a> {
     #[must_use]
     pub fn of(before: &'a str, after: &'a str) -> Self {
         if before == after {
-            let nothing = Lines::of("");
+            let nothing = TextLines::of("");
             return Self {
                 old: nothing.clone(),
                 new: nothing,
-                changed: Changed::default(),
+                changed: LineDiff::default(),
             };
         }
-        let (old, new) = (Lines::of(before), Lines::of(after));
-        let changed = Changed::of(&old, &new);
+        let (old, new) = (TextLines::of(before), TextLines::of(after));
+        let changed = LineDiff::of(&old, &new);
         Self { old, new, changed }
     }
 
@@ -77,7 +77,7 @@ pub fn unified_diff(before: &str, after: &str) -> (String, LineCounts) {
 }
 
 /// Says the unified difference, piece by piece.
-fn unify(old: &Lines, new: &Lines, changed: &Changed, say: &mut impl FnMut(&str, &str)) {
+fn unify(old: &TextLines, new: &TextLines, changed: &LineDiff, say: &mut impl FnMut(&str, &str)) {
     if changed.is_coarse {
         say(COARSE, "\n");
     }
@@ -96,8 +96,8 @@ fn unify(old: &Lines, new: &Lines, changed: &Changed, say: &mut impl FnMut(&str,
 }
 
 fn say_hunk(
-    old: &Lines,
-    new: &Lines,
+    old: &TextLines,
+    new: &TextLines,
     hunk: &[(Range<usize>, Range<usize>)],
     say: &mut impl FnMut(&str, &str),
 ) {
@@ -113,7 +113,7 @@ fn say_hunk(
     header.push_str(" +");
     let _ = write_range(&mut header, first_new.start - before..last_new.end + after);
     say(&header, " @@\n");
-    let mut say_lines = |sign, of: &Lines, lines: Range<usize>| {
+    let mut say_lines = |sign, of: &TextLines, lines: Range<usize>| {
         for line in lines {
             let text = of.line(line);
             say(sign, text);

@@ -2,8 +2,8 @@
 
 use std::str::SplitInclusive;
 
-use super::super::select::position::{DiffersIn, MAX_PLACES, Place};
-use super::hunk::{Fate, Hunk, PatchFault, parse};
+use super::super::select::position::{DiffersIn, MAX_PLACES, TextPosition};
+use super::hunk::{Hunk, HunkLineKind, PatchFault, parse};
 
 /// How many lines before the mismatch are shown.
 const LINES_BEFORE: usize = 3;
@@ -21,7 +21,7 @@ const MAX_HEADER_CHARS: usize = 200;
 /// # Errors
 /// What is wrong with the patch, or the first hunk that does not apply with the lines there.
 pub fn apply_patch(text: &str, patch: &str) -> Result<String, PatchFault> {
-    let mut page = Page {
+    let mut page = PatchCursor {
         rest: text.split_inclusive('\n'),
         passed: 0,
         out: String::with_capacity(text.len()),
@@ -41,14 +41,14 @@ pub fn apply_patch(text: &str, patch: &str) -> Result<String, PatchFault> {
 }
 
 /// A page while the patch is applied.
-struct Page<'a> {
+struct PatchCursor<'a> {
     rest: SplitInclusive<'a, char>,
     /// How many lines of the page are done.
     passed: usize,
     out: String,
 }
 
-impl<'a> Page<'a> {
+impl<'a> PatchCursor<'a> {
     fn next_line(&mut self) -> Option<&'a str> {
         let line = self.rest.next()?;
         self.passed += 1;
@@ -63,12 +63,12 @@ impl<'a> Page<'a> {
         }
         for wanted in &hunk.lines {
             let next = self.passed + 1;
-            if wanted.fate != Fate::Added {
+            if wanted.fate != HunkLineKind::Added {
                 self.next_line()
                     .filter(|line| wanted.is(line))
                     .ok_or(next)?;
             }
-            if wanted.fate != Fate::Removed {
+            if wanted.fate != HunkLineKind::Removed {
                 if self.is_open() {
                     return Err(self.passed.max(1));
                 }
@@ -97,7 +97,7 @@ fn does_not_apply(text: &str, number: usize, hunk: &Hunk<'_>, line: usize) -> Pa
         .zip(1..)
         .skip(first - 1)
         .take(MAX_PLACES)
-        .map(|(text, line)| Place::whole(line, text))
+        .map(|(text, line)| TextPosition::whole(line, text))
         .collect();
     PatchFault::DoesNotApply {
         hunk: number,
@@ -116,7 +116,7 @@ fn differs_alone(text: &str, hunk: &Hunk<'_>, differs_in: DiffersIn) -> bool {
     let mut old = hunk
         .lines
         .iter()
-        .filter(|wanted| wanted.fate != Fate::Added)
+        .filter(|wanted| wanted.fate != HunkLineKind::Added)
         .peekable();
     old.peek().is_some()
         && old.all(|wanted| {

@@ -2,9 +2,9 @@
 //! and what its HTML hides.
 
 use super::elements;
-use super::found::{HiddenText, Lines, add_styles};
+use super::found::{HiddenText, LineCounter, add_styles};
 use super::prose::{has_words, longest_run};
-use super::sheet::Sheet;
+use super::sheet::HidingStyles;
 use super::source_map::Mapped;
 
 /// Adds what a page in `AsciiDoc` hides.
@@ -81,8 +81,8 @@ pub(super) fn walk(text: &str, hidden: &mut HiddenText) {
             }
         }
     }
-    let mut sheet = Sheet::default();
+    let mut sheet = HidingStyles::default();
     add_styles(html.html(), &mut sheet);
-    let (mut source, mut lines) = (html.sources(), Lines::of(text));
+    let (mut source, mut lines) = (html.sources(), LineCounter::of(text));
     elements::walk(html.html(), &sheet, hidden, |at| lines.line_of(source(at)));
 }

@@ -2,8 +2,8 @@
 
 use super::css::clean;
 use super::prose::{is_long_description, is_long_title, is_wordy_address, longest_run};
-use super::style::{Looks, Style};
-use crate::page::html::Tag;
+use super::style::{Style, StyleEffect};
+use crate::page::html::HtmlTag;
 
 /// Whether an attribute holds words that only a title or a program shows: a sentence rather than
 /// a name, a setting or a list of classes.
@@ -25,7 +25,7 @@ pub(super) fn is_wordy(element: &str, name: &str, value: &str) -> bool {
 }
 
 /// How an element looks by its attributes, with the rules that hold for it.
-pub(super) fn looks_of(tag: &Tag, style: &mut Style) -> Looks {
+pub(super) fn looks_of(tag: &HtmlTag, style: &mut Style) -> StyleEffect {
     let attributes = tag.attributes();
     for (name, value) in attributes.iter() {
         match name {
@@ -55,7 +55,7 @@ pub(super) fn looks_of(tag: &Tag, style: &mut Style) -> Looks {
 }
 
 /// Whether an element is hidden by an attribute or a class that Wiki.js knows.
-fn is_hidden(tag: &Tag) -> bool {
+fn is_hidden(tag: &HtmlTag) -> bool {
     let attributes = tag.attributes();
     let mut classes = attributes
         .get("class")

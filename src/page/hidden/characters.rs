@@ -29,7 +29,7 @@ pub(super) fn each(text: &str, mut visit: impl FnMut(char, Option<Hiding>)) {
     let mut before = '\n';
     // Letters in a row since the last soft hyphen.
     let mut letters = 0_usize;
-    let mut line = Line {
+    let mut line = BidiLine {
         start: 0,
         end: 0,
         has_rtl: false,
@@ -62,14 +62,14 @@ pub(super) fn each(text: &str, mut visit: impl FnMut(char, Option<Hiding>)) {
 }
 
 /// The line that is being read.
-struct Line {
+struct BidiLine {
     start: usize,
     /// Where the line ends that was looked at last.
     end: usize,
     has_rtl: bool,
 }
 
-impl Line {
+impl BidiLine {
     /// Whether a line has letters that are written from right to left: marks of direction are
     /// ordinary there. Each line is looked at once.
     fn has_rtl(&mut self, text: &str, at: usize) -> bool {

@@ -10,8 +10,8 @@ use super::colour::{Background, Colour};
 use super::css::clean;
 use super::found::HiddenText;
 use super::prose::{has_words, longest_run, words};
-use super::sheet::{Sheet, names};
-use crate::page::html::{Tag, Token, scan};
+use super::sheet::{HidingStyles, names};
+use crate::page::html::{HtmlTag, HtmlToken, scan};
 
 /// How deeply elements are followed; browsers do not nest deeper either.
 const MAX_DEPTH: usize = 512;
@@ -23,11 +23,11 @@ const FALLBACK: usize = 12;
 /// in order.
 pub(super) fn walk(
     html: &str,
-    sheet: &Sheet,
+    sheet: &HidingStyles,
     hidden: &mut HiddenText,
     mut line_of: impl FnMut(usize) -> usize,
 ) {
-    let mut walk = Walk {
+    let mut walk = ElementWalker {
         sheet,
         hidden,
         open: Vec::new(),
@@ -37,14 +37,14 @@ pub(super) fn walk(
     scan(html, |token, at| {
         let line = line_of(at.start);
         match token {
-            Token::Open(tag) => walk.open(tag, line),
-            Token::Close(tag) => walk.close(tag, line),
-            Token::Comment(text) => walk.comment(text, line),
-            Token::Text(text) => {
+            HtmlToken::Open(tag) => walk.open(tag, line),
+            HtmlToken::Close(tag) => walk.close(tag, line),
+            HtmlToken::Comment(text) => walk.comment(text, line),
+            HtmlToken::Text(text) => {
                 let source = html.get(at).unwrap_or_default();
                 walk.text(text, source, line);
             }
-            Token::Dropped => {
+            HtmlToken::Dropped => {
                 let source = html
                     .get(Range {
                         start: at.start + 1,
@@ -55,7 +55,7 @@ pub(super) fn walk(
                     walk.hidden.unrendered.add(line);
                 }
             }
-            Token::Doctype => {}
+            HtmlToken::Doctype => {}
         }
     });
 }
@@ -72,7 +72,7 @@ struct Roots {
 
 /// An element that is open.
 #[derive(Debug)]
-struct Open {
+struct OpenElement {
     name: String,
     line: usize,
     /// The names by which rules know it.
@@ -85,12 +85,12 @@ struct Open {
     /// How many words it may hide.
     allowed: usize,
     is_told: bool,
-    kind: Kind,
+    kind: ElementTextKind,
 }
 
 /// How to read an element's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ElementTextKind {
     Words,
     Style,
     Mermaid,
@@ -98,25 +98,25 @@ enum Kind {
     Formula,
 }
 
-struct Walk<'a> {
-    sheet: &'a Sheet,
+struct ElementWalker<'a> {
+    sheet: &'a HidingStyles,
     hidden: &'a mut HiddenText,
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     /// How many elements of each name are open.
     counts: HashMap<String, usize>,
     /// The names by which rules know the open elements.
     stands_in: HashMap<String, usize>,
 }
 
-impl Walk<'_> {
-    fn open(&mut self, tag: &Tag, line: usize) {
+impl ElementWalker<'_> {
+    fn open(&mut self, tag: &HtmlTag, line: usize) {
         let name = tag.name();
         self.attributes(tag, line);
         self.end_implied(name);
         let depth = self.open.len();
         let above = self.open.last();
         let mut roots = above.map(|open| open.roots).unwrap_or_default();
-        let is_math = above.is_some_and(|open| open.kind == Kind::Formula);
+        let is_math = above.is_some_and(|open| open.kind == ElementTextKind::Formula);
         let names = if self.sheet.is_empty() {
             Vec::new()
         } else {
@@ -160,11 +160,11 @@ impl Walk<'_> {
         let class = tag.attributes().get("class").unwrap_or_default();
         let mut classes = class.split_whitespace();
         let kind = match name {
-            "style" => Kind::Style,
-            "pre" => Kind::Pre,
-            _ if classes.clone().any(|class| class == "mermaid") => Kind::Mermaid,
-            _ if classes.any(|class| class.starts_with("katex")) => Kind::Formula,
-            _ => above.map_or(Kind::Words, |open| open.kind),
+            "style" => ElementTextKind::Style,
+            "pre" => ElementTextKind::Pre,
+            _ if classes.clone().any(|class| class == "mermaid") => ElementTextKind::Mermaid,
+            _ if classes.any(|class| class.starts_with("katex")) => ElementTextKind::Formula,
+            _ => above.map_or(ElementTextKind::Words, |open| open.kind),
         };
         if self.sheet.asks_for_ancestors {
             for name in &names {
@@ -172,7 +172,7 @@ impl Walk<'_> {
             }
         }
         *self.counts.entry(name.to_owned()).or_default() += 1;
-        self.open.push(Open {
+        self.open.push(OpenElement {
             name: name.to_owned(),
             line,
             names,
@@ -190,7 +190,7 @@ impl Walk<'_> {
         });
     }
 
-    fn close(&mut self, tag: &Tag, line: usize) {
+    fn close(&mut self, tag: &HtmlTag, line: usize) {
         self.attributes(tag, line);
         if self.counts.contains_key(tag.name()) {
             while let Some(name) = self.pop()
@@ -235,7 +235,7 @@ impl Walk<'_> {
         }
     }
 
-    fn attributes(&mut self, tag: &Tag, line: usize) {
+    fn attributes(&mut self, tag: &HtmlTag, line: usize) {
         let is_tag_of = |name: &str| name == tag.name();
         let mut seen = 0;
         for (index, (name, value)) in tag.attributes().iter().enumerate() {
@@ -284,13 +284,13 @@ impl Walk<'_> {
             return;
         };
         match open.kind {
-            Kind::Style => {
+            ElementTextKind::Style => {
                 code::style(text, line, self.hidden);
                 return;
             }
-            Kind::Mermaid => code::diagram("mermaid", text, line, self.hidden),
-            Kind::Pre => code::padding(text, line, self.hidden),
-            Kind::Words | Kind::Formula => {}
+            ElementTextKind::Mermaid => code::diagram("mermaid", text, line, self.hidden),
+            ElementTextKind::Pre => code::padding(text, line, self.hidden),
+            ElementTextKind::Words | ElementTextKind::Formula => {}
         }
         let roots = open.roots;
         if let Some(turned) = roots.turned
@@ -373,7 +373,7 @@ fn is_void(name: &str) -> bool {
 
 /// Whether an element shows nothing of its text by its name or state, and how many words it may
 /// have: a fallback for other browsers, or a drawing's name.
-fn unshown(tag: &Tag, is_math: bool, is_in_tabs: bool) -> Option<usize> {
+fn unshown(tag: &HtmlTag, is_math: bool, is_in_tabs: bool) -> Option<usize> {
     let attributes = tag.attributes();
     match tag.name() {
         "script" | "mphantom" => Some(0),

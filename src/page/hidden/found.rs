@@ -4,10 +4,10 @@ use serde::{Serialize, Serializer};
 
 use super::characters::{Hiding, each};
 use super::remembered::LAST;
-use super::sheet::Sheet;
+use super::sheet::HidingStyles;
 use super::{asciidoc, elements, markdown};
-use crate::page::html::{Token, scan};
-use crate::page::markdown::outline::Format;
+use crate::page::html::{HtmlToken, scan};
+use crate::page::markdown::outline::SourceFormat;
 use crate::page::select::position::line_feeds;
 
 /// The most lines that are named of a kind.
@@ -15,7 +15,7 @@ const MAX_LINES: usize = 20;
 
 /// How often something stands in a text, and in which lines; of many, the first 20.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct Occurrences {
     /// How often.
     pub count: usize,
     /// In which lines, from 1.
@@ -28,28 +28,28 @@ pub struct Found {
 #[serde(rename_all = "camelCase")]
 pub struct HiddenText {
     /// Characters that show nothing.
-    #[serde(skip_serializing_if = "Found::is_none")]
-    pub invisible_characters: Found,
+    #[serde(skip_serializing_if = "Occurrences::is_none")]
+    pub invisible_characters: Occurrences,
     /// Characters and elements that turn the direction of what follows.
-    #[serde(skip_serializing_if = "Found::is_none")]
-    pub bidirectional_controls: Found,
+    #[serde(skip_serializing_if = "Occurrences::is_none")]
+    pub bidirectional_controls: Occurrences,
     /// Comments: of HTML, styles, diagrams, formulas, `AsciiDoc`.
-    #[serde(skip_serializing_if = "Found::is_none")]
-    pub comments: Found,
+    #[serde(skip_serializing_if = "Occurrences::is_none")]
+    pub comments: Occurrences,
     /// Elements with text that are hidden by attribute, style or the page's own CSS, or that show
     /// none of their text.
-    #[serde(skip_serializing_if = "Found::is_none")]
-    pub hidden_elements: Found,
+    #[serde(skip_serializing_if = "Occurrences::is_none")]
+    pub hidden_elements: Occurrences,
     /// Definitions that nothing refers to: of links, footnotes, abbreviations, attributes.
-    #[serde(skip_serializing_if = "Found::is_none")]
-    pub unused_definitions: Found,
+    #[serde(skip_serializing_if = "Occurrences::is_none")]
+    pub unused_definitions: Occurrences,
     /// Sentences in attributes: long titles and descriptions, data, values, what stands beside a
     /// code block's language.
-    #[serde(skip_serializing_if = "Found::is_none")]
-    pub attributes: Found,
+    #[serde(skip_serializing_if = "Occurrences::is_none")]
+    pub attributes: Occurrences,
     /// What else of the source is not shown, such as cells beyond a table's width.
-    #[serde(skip_serializing_if = "Found::is_none")]
-    pub unrendered: Found,
+    #[serde(skip_serializing_if = "Occurrences::is_none")]
+    pub unrendered: Occurrences,
     /// That there may be more.
     pub note: NotExhaustive,
 }
@@ -64,7 +64,7 @@ impl Serialize for NotExhaustive {
     }
 }
 
-impl Found {
+impl Occurrences {
     const fn is_none(&self) -> bool {
         self.count == 0
     }
@@ -91,23 +91,23 @@ impl Found {
 impl HiddenText {
     /// What is hidden in a text, if anything. `css` is the page's own style sheet, if known.
     #[must_use]
-    pub fn of(text: &str, format: Format, css: Option<&str>) -> Option<Self> {
+    pub fn of(text: &str, format: SourceFormat, css: Option<&str>) -> Option<Self> {
         let css = css.unwrap_or_default();
         LAST.or_look(text, format, css, || Self::look(text, format, css))
     }
 
-    fn look(text: &str, format: Format, css: &str) -> Option<Self> {
+    fn look(text: &str, format: SourceFormat, css: &str) -> Option<Self> {
         let mut hidden = Self::default();
         if !text.bytes().all(is_plain) {
             hidden.characters(text);
         }
-        let mut sheet = Sheet::default();
+        let mut sheet = HidingStyles::default();
         sheet.add(css);
         match format {
-            Format::Html if text.contains(['<', '&']) => hidden.html(text, sheet),
-            Format::Markdown => markdown::walk(text, sheet, &mut hidden),
-            Format::AsciiDoc => asciidoc::walk(text, &mut hidden),
-            Format::Html | Format::Other => {}
+            SourceFormat::Html if text.contains(['<', '&']) => hidden.html(text, sheet),
+            SourceFormat::Markdown => markdown::walk(text, sheet, &mut hidden),
+            SourceFormat::AsciiDoc => asciidoc::walk(text, &mut hidden),
+            SourceFormat::Html | SourceFormat::Other => {}
         }
         hidden.done()
     }
@@ -116,8 +116,8 @@ impl HiddenText {
     /// and how much there is in the HTML, which has no lines there.
     #[must_use]
     pub fn of_plain(plain: &str, html: &str, css: Option<&str>) -> Option<Self> {
-        let of_html = Self::of(html, Format::Html, css).unwrap_or_default();
-        let of_plain = Self::of(plain, Format::Other, None).unwrap_or_default();
+        let of_html = Self::of(html, SourceFormat::Html, css).unwrap_or_default();
+        let of_plain = Self::of(plain, SourceFormat::Other, None).unwrap_or_default();
         let hidden = Self {
             invisible_characters: of_plain.invisible_characters,
             bidirectional_controls: of_plain.bidirectional_controls,
@@ -133,7 +133,7 @@ impl HiddenText {
 
     /// Each kind by its name, with what was found of it.
     #[must_use]
-    pub fn kinds(&self) -> [(&'static str, &Found); 7] {
+    pub fn kinds(&self) -> [(&'static str, &Occurrences); 7] {
         [
             ("invisibleCharacters", &self.invisible_characters),
             ("bidirectionalControls", &self.bidirectional_controls),
@@ -181,15 +181,15 @@ impl HiddenText {
         );
     }
 
-    fn html(&mut self, html: &str, mut sheet: Sheet) {
+    fn html(&mut self, html: &str, mut sheet: HidingStyles) {
         add_styles(html, &mut sheet);
-        let mut lines = Lines::of(html);
+        let mut lines = LineCounter::of(html);
         elements::walk(html, &sheet, self, |at| lines.line_of(at));
     }
 }
 
 /// Adds the style sheets that stand in some HTML.
-pub(super) fn add_styles(html: &str, sheet: &mut Sheet) {
+pub(super) fn add_styles(html: &str, sheet: &mut HidingStyles) {
     let is_style = |at: usize| {
         html.get(at..at + 6)
             .is_some_and(|tag| tag.eq_ignore_ascii_case("<style"))
@@ -199,9 +199,9 @@ pub(super) fn add_styles(html: &str, sheet: &mut Sheet) {
     }
     let mut is_in_style = false;
     scan(html, |token, _| match token {
-        Token::Open(tag) => is_in_style = tag.name() == "style",
-        Token::Text(css) if is_in_style => sheet.add(css),
-        Token::Close(_) => is_in_style = false,
+        HtmlToken::Open(tag) => is_in_style = tag.name() == "style",
+        HtmlToken::Text(css) if is_in_style => sheet.add(css),
+        HtmlToken::Close(_) => is_in_style = false,
         _ => {}
     });
 }
@@ -212,13 +212,13 @@ const fn is_plain(byte: u8) -> bool {
 }
 
 /// Counts lines on the way through a text, each line feed once.
-pub(super) struct Lines<'a> {
+pub(super) struct LineCounter<'a> {
     text: &'a str,
     at: usize,
     line: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineCounter<'a> {
     pub(super) const fn of(text: &'a str) -> Self {
         Self {
             text,

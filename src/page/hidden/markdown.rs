@@ -10,11 +10,11 @@ use super::attributes::is_wordy;
 use super::characters::each;
 use super::code;
 use super::elements;
-use super::found::{HiddenText, Lines, add_styles};
-use super::notes::{Definition, Footnotes};
+use super::found::{HiddenText, LineCounter, add_styles};
+use super::notes::{Footnotes, LinkDefinition};
 use super::prose::{is_long_title, is_wordy_address, longest_run, words};
 use super::rows::rows;
-use super::sheet::Sheet;
+use super::sheet::HidingStyles;
 use super::source_map::Mapped;
 use crate::page::markdown::outline::options;
 
@@ -27,18 +27,18 @@ fn may_hide(text: &str) -> bool {
 }
 
 /// Adds what a page in Markdown hides.
-pub(super) fn walk(text: &str, sheet: Sheet, hidden: &mut HiddenText) {
+pub(super) fn walk(text: &str, sheet: HidingStyles, hidden: &mut HiddenText) {
     if may_hide(text) || !sheet.is_empty() {
         parse(text, sheet, hidden);
     }
 }
 
-fn parse(text: &str, mut sheet: Sheet, hidden: &mut HiddenText) {
+fn parse(text: &str, mut sheet: HidingStyles, hidden: &mut HiddenText) {
     let parser = Parser::new_ext(text, options());
-    let mut definitions: Vec<Definition> = parser
+    let mut definitions: Vec<LinkDefinition> = parser
         .reference_definitions()
         .iter()
-        .map(|(label, definition)| Definition {
+        .map(|(label, definition)| LinkDefinition {
             at: definition.span.clone(),
             label: label.to_lowercase(),
             title: definition.title.as_deref().unwrap_or_default().to_owned(),
@@ -46,9 +46,9 @@ fn parse(text: &str, mut sheet: Sheet, hidden: &mut HiddenText) {
         })
         .collect();
     definitions.sort_by_key(|definition| definition.at.start);
-    let mut walk = Walk {
+    let mut walk = MarkdownWalker {
         text,
-        lines: Lines::of(text),
+        lines: LineCounter::of(text),
         hidden,
         definitions,
         defined: 0,
@@ -68,7 +68,7 @@ fn parse(text: &str, mut sheet: Sheet, hidden: &mut HiddenText) {
         walk.event(event, at);
     }
     walk.gap(text.len());
-    let Walk {
+    let MarkdownWalker {
         definitions,
         used,
         footnotes,
@@ -77,7 +77,7 @@ fn parse(text: &str, mut sheet: Sheet, hidden: &mut HiddenText) {
         has_html,
         ..
     } = walk;
-    let mut lines = Lines::of(text);
+    let mut lines = LineCounter::of(text);
     for definition in definitions
         .iter()
         .filter(|definition| !used.contains(&definition.label))
@@ -88,7 +88,7 @@ fn parse(text: &str, mut sheet: Sheet, hidden: &mut HiddenText) {
                 .add(lines.line_of(definition.at.start));
         }
     }
-    let mut lines = Lines::of(text);
+    let mut lines = LineCounter::of(text);
     for at in footnotes.unseen() {
         hidden.unused_definitions.add(lines.line_of(at));
     }
@@ -97,7 +97,7 @@ fn parse(text: &str, mut sheet: Sheet, hidden: &mut HiddenText) {
         add_styles(mapped.html(), &mut sheet);
     }
     if has_html || !sheet.is_empty() {
-        let (mut source, mut lines) = (mapped.sources(), Lines::of(text));
+        let (mut source, mut lines) = (mapped.sources(), LineCounter::of(text));
         elements::walk(mapped.html(), &sheet, hidden, |at| {
             lines.line_of(source(at))
         });
@@ -106,25 +106,25 @@ fn parse(text: &str, mut sheet: Sheet, hidden: &mut HiddenText) {
 
 /// What the marks around a piece of text may hold that is reported elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Context {
+enum MarkContext {
     /// Nothing.
     Plain,
     /// An address, a label, attributes.
     Marked,
 }
 
-struct Walk<'a> {
+struct MarkdownWalker<'a> {
     text: &'a str,
-    lines: Lines<'a>,
+    lines: LineCounter<'a>,
     hidden: &'a mut HiddenText,
-    definitions: Vec<Definition>,
+    definitions: Vec<LinkDefinition>,
     /// How many definitions stand before the present place.
     defined: usize,
     used: HashSet<String>,
     footnotes: Footnotes,
     /// The end of the source examined so far.
     covered: usize,
-    context: Vec<Context>,
+    context: Vec<MarkContext>,
     /// How many images are open: their text is shown in their place only.
     images: usize,
     alternative: String,
@@ -136,7 +136,7 @@ struct Walk<'a> {
     has_html: bool,
 }
 
-impl Walk<'_> {
+impl MarkdownWalker<'_> {
     fn event(&mut self, event: Event<'_>, at: Range<usize>) {
         match event {
             Event::Start(tag) => {
@@ -229,7 +229,7 @@ impl Walk<'_> {
     }
 
     fn start(&mut self, tag: &Tag<'_>, at: &Range<usize>) {
-        let mut context = Context::Plain;
+        let mut context = MarkContext::Plain;
         match tag {
             Tag::Link {
                 dest_url,
@@ -243,7 +243,7 @@ impl Walk<'_> {
                 id,
                 ..
             } => {
-                context = Context::Marked;
+                context = MarkContext::Marked;
                 self.used.insert(id.to_lowercase());
                 let is_wordy = is_long_title(title) || is_wordy_address(dest_url) || words(id) > 12;
                 if is_wordy {
@@ -254,7 +254,7 @@ impl Walk<'_> {
             Tag::Heading {
                 id, classes, attrs, ..
             } => {
-                context = Context::Marked;
+                context = MarkContext::Marked;
                 let names = id.iter().chain(classes);
                 let names = names.map(|name| &**name).collect::<Vec<_>>().join(" ");
                 let said = attrs.iter().filter_map(|(_, value)| value.as_deref());
@@ -264,7 +264,7 @@ impl Walk<'_> {
                 }
             }
             Tag::CodeBlock(kind) => {
-                context = Context::Marked;
+                context = MarkContext::Marked;
                 self.code.push(at.clone());
                 let info = match kind {
                     CodeBlockKind::Fenced(info) => info.to_string(),
@@ -277,7 +277,7 @@ impl Walk<'_> {
                 self.language = Some(language.to_ascii_lowercase());
             }
             Tag::FootnoteDefinition(label) => {
-                context = Context::Marked;
+                context = MarkContext::Marked;
                 if words(label) > 8 {
                     self.hidden.attributes.add(self.lines.line_of(at.start));
                 }
@@ -330,7 +330,7 @@ impl Walk<'_> {
                 .get(self.defined)
                 .filter(|next| next.at.start < end);
             let (start, behind) = next.map_or((end, end), |next| (next.at.start, next.at.end));
-            if self.context.last() != Some(&Context::Marked) {
+            if self.context.last() != Some(&MarkContext::Marked) {
                 let gap = self.text.get(self.covered..start).unwrap_or_default();
                 if let Some(at) = gap.find(char::is_alphabetic) {
                     let line = self.lines.line_of(self.covered + at);
@@ -383,13 +383,13 @@ const fn element(end: TagEnd) -> Option<&'static str> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{HiddenText, Sheet, may_hide, parse};
+    use super::{HiddenText, HidingStyles, may_hide, parse};
 
     proptest! {
         #[test]
         fn a_text_without_their_signs_hides_nothing(text in "(a |bc|\n|\n\n|- |\\* |\\+ |1\\. |12\\) |> |#+ |===|---|\\*\\*?|__?|:|!|\\(|\\)|\\]|\\}|  |   |\r|\u{c}|\u{a0}|\u{feff}|ä|https://a\\.b|www\\.a|\"c\"|%|\\^|@|;|=){0,32}") {
             let mut hidden = HiddenText::default();
-            parse(&text, Sheet::default(), &mut hidden);
+            parse(&text, HidingStyles::default(), &mut hidden);
             prop_assert!(may_hide(&text) || hidden == HiddenText::default(), "{hidden:?}");
         }
     }

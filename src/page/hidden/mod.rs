@@ -22,4 +22,4 @@ mod source_map;
 mod style;
 
 pub use characters::{escape_hidden, escaped};
-pub use found::{Found, HiddenText};
+pub use found::{HiddenText, Occurrences};

@@ -6,14 +6,14 @@ use std::ops::Range;
 use super::prose::{has_words, is_wordy_address, words};
 
 /// A definition of a link.
-pub(super) struct Definition {
+pub(super) struct LinkDefinition {
     pub(super) at: Range<usize>,
     pub(super) label: String,
     pub(super) title: String,
     pub(super) address: String,
 }
 
-impl Definition {
+impl LinkDefinition {
     /// Whether it is more than an address with a name, left over.
     pub(super) fn says_something(&self) -> bool {
         let is_address = self.address.contains(['/', '.', ':'])

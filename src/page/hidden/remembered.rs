@@ -9,20 +9,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use sha2::{Digest as _, Sha256};
 
 use super::found::HiddenText;
-use crate::page::markdown::outline::Format;
+use crate::page::markdown::outline::SourceFormat;
 
 /// How many texts are remembered, by a digest each.
 const MOST: usize = 64;
 
-type Key = [u8; 32];
+type ScanCacheKey = [u8; 32];
 
 /// What was found in the last texts.
-pub(super) static LAST: Remembered = Remembered::new();
+pub(super) static LAST: HiddenTextCache = HiddenTextCache::new();
 
 /// What was found in some texts, the last one first.
-pub(super) struct Remembered(Mutex<VecDeque<(Key, Option<HiddenText>)>>);
+pub(super) struct HiddenTextCache(Mutex<VecDeque<(ScanCacheKey, Option<HiddenText>)>>);
 
-impl Remembered {
+impl HiddenTextCache {
     const fn new() -> Self {
         Self(Mutex::new(VecDeque::new()))
     }
@@ -31,12 +31,12 @@ impl Remembered {
     pub(super) fn or_look(
         &self,
         text: &str,
-        format: Format,
+        format: SourceFormat,
         css: &str,
         look: impl FnOnce() -> Option<HiddenText>,
     ) -> Option<HiddenText> {
         let key = key_of(text, format, css);
-        let of_this = |(own, _): &&(Key, _)| *own == key;
+        let of_this = |(own, _): &&(ScanCacheKey, _)| *own == key;
         if let Some((_, found)) = self.texts().iter().find(of_this) {
             return found.clone();
         }
@@ -47,17 +47,17 @@ impl Remembered {
         found
     }
 
-    fn texts(&self) -> MutexGuard<'_, VecDeque<(Key, Option<HiddenText>)>> {
+    fn texts(&self) -> MutexGuard<'_, VecDeque<(ScanCacheKey, Option<HiddenText>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn key_of(text: &str, format: Format, css: &str) -> Key {
+fn key_of(text: &str, format: SourceFormat, css: &str) -> ScanCacheKey {
     let format: &[u8] = match format {
-        Format::Markdown => b"markdown",
-        Format::Html => b"html",
-        Format::AsciiDoc => b"asciidoc",
-        Format::Other => b"other",
+        SourceFormat::Markdown => b"markdown",
+        SourceFormat::Html => b"html",
+        SourceFormat::AsciiDoc => b"asciidoc",
+        SourceFormat::Other => b"other",
     };
     let mut digest = Sha256::new();
     // Each piece with its end, so that no two can be taken for others.
@@ -71,12 +71,12 @@ fn key_of(text: &str, format: Format, css: &str) -> Key {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, Remembered};
-    use crate::page::markdown::outline::Format;
+    use super::{HiddenTextCache, MOST};
+    use crate::page::markdown::outline::SourceFormat;
 
     #[test]
     fn what_was_found_is_told_of_the_same_text_format_and_styles_alone() {
-        let last = Remembered::new();
+        let last = HiddenTextCache::new();
         let text = "read once <!-- and again -->";
         let looks = |text, format, css| {
             let mut looks = false;
@@ -86,19 +86,23 @@ mod tests {
             });
             looks
         };
-        assert!(looks(text, Format::Markdown, ""));
-        assert!(!looks(text, Format::Markdown, ""));
-        assert!(looks("read once <!-- and again --", Format::Markdown, ""));
-        assert!(looks(text, Format::Other, ""));
-        assert!(looks(text, Format::Markdown, "p { display: none }"));
-        assert!(!looks(text, Format::Markdown, ""));
+        assert!(looks(text, SourceFormat::Markdown, ""));
+        assert!(!looks(text, SourceFormat::Markdown, ""));
+        assert!(looks(
+            "read once <!-- and again --",
+            SourceFormat::Markdown,
+            ""
+        ));
+        assert!(looks(text, SourceFormat::Other, ""));
+        assert!(looks(text, SourceFormat::Markdown, "p { display: none }"));
+        assert!(!looks(text, SourceFormat::Markdown, ""));
     }
 
     #[test]
     fn no_more_than_so_many_texts_are_remembered() {
-        let last = Remembered::new();
+        let last = HiddenTextCache::new();
         for index in 0..MOST * 2 {
-            last.or_look(&index.to_string(), Format::Html, "", || None);
+            last.or_look(&index.to_string(), SourceFormat::Html, "", || None);
         }
         assert_eq!(last.texts().len(), MOST);
     }

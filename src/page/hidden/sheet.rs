@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::css::{clean, split};
 use super::style::Style;
-use crate::page::html::Tag;
+use crate::page::html::HtmlTag;
 
 /// The most rules that are kept, and of those that end in one name.
 const MAX_RULES: usize = 2_000;
@@ -13,8 +13,8 @@ const MAX_OF_A_NAME: usize = 8;
 /// The rules of style sheets, as far as they may hide something. Media queries that hold on some
 /// screens only, pseudo-classes and nested rules are passed over.
 #[derive(Debug, Default)]
-pub(super) struct Sheet {
-    rules: Vec<Rule>,
+pub(super) struct HidingStyles {
+    rules: Vec<HidingRule>,
     /// The rules by a name of the element that they are for: `#id`, `.class`, `tag` or `*`.
     by_name: HashMap<String, Vec<usize>>,
     /// Whether a rule asks what an element stands in.
@@ -22,7 +22,7 @@ pub(super) struct Sheet {
 }
 
 #[derive(Debug)]
-struct Rule {
+struct HidingRule {
     own: Compound,
     /// What the element stands in, from the outermost on.
     ancestors: Vec<Compound>,
@@ -38,7 +38,7 @@ struct Compound {
     not: Vec<Compound>,
 }
 
-impl Sheet {
+impl HidingStyles {
     /// Adds the rules of a style sheet.
     pub(super) fn add(&mut self, css: &str) {
         let css = clean(css, |_, _| {});
@@ -87,7 +87,7 @@ impl Sheet {
             }
             of_name.push(self.rules.len());
             self.asks_for_ancestors |= !ancestors.is_empty();
-            self.rules.push(Rule {
+            self.rules.push(HidingRule {
                 own,
                 ancestors,
                 style: style.clone(),
@@ -102,7 +102,7 @@ impl Sheet {
     /// What the rules say about an element; `stands_in` counts the names of the elements around it.
     pub(super) fn style_of(
         &self,
-        tag: &Tag,
+        tag: &HtmlTag,
         names: &[String],
         stands_in: &HashMap<String, usize>,
     ) -> Style {
@@ -133,7 +133,7 @@ impl Sheet {
 }
 
 /// The names by which rules find an element.
-pub(super) fn names(tag: &Tag) -> Vec<String> {
+pub(super) fn names(tag: &HtmlTag) -> Vec<String> {
     const MOST: usize = 16;
     let attributes = tag.attributes();
     let classes = attributes.get("class").unwrap_or_default();
@@ -150,7 +150,7 @@ pub(super) fn names(tag: &Tag) -> Vec<String> {
 }
 
 impl Compound {
-    fn fits(&self, tag: &Tag, names: &[String]) -> bool {
+    fn fits(&self, tag: &HtmlTag, names: &[String]) -> bool {
         self.names.iter().all(|name| names.contains(name))
             && !self.not.iter().any(|not| not.fits(tag, names))
             && self.attributes.iter().all(|(name, sign, wanted)| {

@@ -72,7 +72,7 @@ pub(super) struct Style {
 
 /// What an element's own style does to its text; `None` where it leaves that as it was.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Looks {
+pub(super) struct StyleEffect {
     /// The element and everything in it is invisible.
     pub(super) is_gone: bool,
     /// Its text is written backwards.
@@ -132,11 +132,11 @@ impl Style {
         pixels(self.get(name))
     }
 
-    pub(super) fn looks(&self) -> Looks {
+    pub(super) fn looks(&self) -> StyleEffect {
         if self.is_empty() {
-            return Looks::default();
+            return StyleEffect::default();
         }
-        Looks {
+        StyleEffect {
             is_gone: self.is_gone(),
             is_turned: self.get("unicode-bidi").contains("override"),
             is_unseen: match self.get("visibility") {

@@ -5,8 +5,8 @@ mod scan;
 mod tag;
 
 pub use plain::plain_text;
-pub(in crate::page) use scan::{Token, scan};
-pub(in crate::page) use tag::Tag;
+pub(in crate::page) use scan::{HtmlToken, scan};
+pub(in crate::page) use tag::HtmlTag;
 
 #[cfg(test)]
 mod oracle;

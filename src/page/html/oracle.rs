@@ -10,13 +10,13 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use markup5ever_rcdom::{Handle, RcDom};
 use proptest::prelude::*;
 
-use super::{Token, scan};
+use super::{HtmlToken, scan};
 
 /// A list of tokens, texts in a row as one.
 #[derive(Debug, Default, PartialEq)]
-struct Told(Vec<String>);
+struct TokenList(Vec<String>);
 
-impl Told {
+impl TokenList {
     fn text(&mut self, text: &str) {
         match self.0.last_mut() {
             _ if text.is_empty() => {}
@@ -34,7 +34,7 @@ impl Told {
 
 struct Recorder {
     tree: TreeBuilder<Handle, RcDom>,
-    told: RefCell<Told>,
+    told: RefCell<TokenList>,
 }
 
 impl TokenSink for Recorder {
@@ -74,7 +74,7 @@ impl TokenSink for Recorder {
     }
 }
 
-fn theirs(html: &str) -> Told {
+fn theirs(html: &str) -> TokenList {
     let recorder = Recorder {
         tree: TreeBuilder::new(RcDom::default(), TreeBuilderOpts::default()),
         told: RefCell::default(),
@@ -91,10 +91,10 @@ fn theirs(html: &str) -> Told {
     tokenizer.sink.told.take()
 }
 
-fn ours(html: &str) -> Told {
-    let mut told = Told::default();
+fn ours(html: &str) -> TokenList {
+    let mut told = TokenList::default();
     scan(html, |token, _| match token {
-        Token::Open(tag) => {
+        HtmlToken::Open(tag) => {
             let mut attributes: Vec<(String, String)> = Vec::new();
             for (name, value) in tag.attributes().iter() {
                 if attributes.iter().all(|(there, _)| there != name) {
@@ -103,11 +103,11 @@ fn ours(html: &str) -> Told {
             }
             told.tag("<", tag.name(), &attributes);
         }
-        Token::Close(tag) => told.tag("</", tag.name(), &[]),
-        Token::Comment(text) => told.0.push(format!("!{text}")),
-        Token::Text(text) => told.text(text),
-        Token::Doctype => told.0.push("doctype".to_owned()),
-        Token::Dropped => {}
+        HtmlToken::Close(tag) => told.tag("</", tag.name(), &[]),
+        HtmlToken::Comment(text) => told.0.push(format!("!{text}")),
+        HtmlToken::Text(text) => told.text(text),
+        HtmlToken::Doctype => told.0.push("doctype".to_owned()),
+        HtmlToken::Dropped => {}
     });
     told
 }

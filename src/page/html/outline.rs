@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::super::markdown::block::{Block, BlockKind};
 use super::super::markdown::outline::{Heading, Outline};
 use super::super::select::position::line_feeds;
-use super::{Token, scan};
+use super::{HtmlToken, scan};
 
 /// What of an element's name matters to an outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ const NAMES: [(&str, Element); 12] = [
 ];
 
 /// An element that is open: its place in [`NAMES`], and where it begins.
-struct Open {
+struct OutlineElement {
     name: usize,
     start: usize,
     /// Its place among the blocks, if it counts.
@@ -43,12 +43,12 @@ impl<'a> Outline<'a> {
     #[must_use]
     pub fn of_html(text: &'a str) -> Self {
         let mut outline = Self::empty(text);
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<OutlineElement> = Vec::new();
         // How many of each name are open: what was never opened closes nothing.
         let mut counts = [0_usize; NAMES.len()];
         let (mut heading, mut mark, mut link) = (String::new(), false, None);
         scan(text, |token, at| match token {
-            Token::Open(tag) if tag.name() == "a" => {
+            HtmlToken::Open(tag) if tag.name() == "a" => {
                 let attribute = |name| tag.attributes().get(name);
                 mark = attribute("class").is_some_and(|class| class.contains("toc-anchor"));
                 if let Some(target) = attribute("href").filter(|_| !mark) {
@@ -56,11 +56,11 @@ impl<'a> Outline<'a> {
                     outline.target(false, at.start, target.to_owned());
                 }
             }
-            Token::Open(tag) if tag.name() == "img" => {
+            HtmlToken::Open(tag) if tag.name() == "img" => {
                 let source = tag.attributes().get("src").unwrap_or_default();
                 outline.target(true, at.start, source.to_owned());
             }
-            Token::Open(tag) => {
+            HtmlToken::Open(tag) => {
                 let Some((name, element)) = known(tag.name()) else {
                     return;
                 };
@@ -80,7 +80,7 @@ impl<'a> Outline<'a> {
                     _ => None,
                 };
                 heading.clear();
-                open.push(Open {
+                open.push(OutlineElement {
                     name,
                     start: at.start,
                     block,
@@ -89,8 +89,8 @@ impl<'a> Outline<'a> {
                     *count += 1;
                 }
             }
-            Token::Close(tag) if tag.name() == "a" => (mark, link) = (false, None),
-            Token::Close(tag) => {
+            HtmlToken::Close(tag) if tag.name() == "a" => (mark, link) = (false, None),
+            HtmlToken::Close(tag) => {
                 let Some((name, element)) = known(tag.name()) else {
                     return;
                 };
@@ -107,22 +107,25 @@ impl<'a> Outline<'a> {
                     }
                 }
             }
-            Token::Text(words) if !mark => {
+            HtmlToken::Text(words) if !mark => {
                 if let Some(target) = link.and_then(|link| outline.targets.get_mut(link)) {
                     target.text.push_str(words);
                 }
-                let is_heading = |open: &Open| is_heading(open.name);
+                let is_heading = |open: &OutlineElement| is_heading(open.name);
                 if open.last().is_some_and(is_heading) {
                     heading.push_str(words);
                 }
             }
-            Token::Text(_) | Token::Comment(_) | Token::Doctype | Token::Dropped => {}
+            HtmlToken::Text(_)
+            | HtmlToken::Comment(_)
+            | HtmlToken::Doctype
+            | HtmlToken::Dropped => {}
         });
         outline.close_sections();
         outline
     }
 
-    fn end(&mut self, closed: &Open, end: usize) {
+    fn end(&mut self, closed: &OutlineElement, end: usize) {
         if let Some(block) = closed.block.and_then(|block| self.blocks.get_mut(block)) {
             block.range.end = end;
         }

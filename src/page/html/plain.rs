@@ -1,15 +1,15 @@
 //! HTML as plain text.
 
-use super::scan::{Token, scan};
+use super::scan::{HtmlToken, scan};
 
 /// HTML as plain text: a line a block, items with `- `, cells apart by tabs, `pre` as it is.
 /// Scripts and styles are no text; what is hidden by style is.
 #[must_use]
 pub fn plain_text(html: &str) -> String {
-    let mut text = Plain::default();
+    let mut text = PlainTextWriter::default();
     let mut skipped = false;
     scan(html, |token, _| match token {
-        Token::Open(tag) => {
+        HtmlToken::Open(tag) => {
             let attribute = |name| tag.attributes().get(name).unwrap_or_default();
             skipped = matches!(tag.name(), "script" | "style");
             match tag.name() {
@@ -31,7 +31,7 @@ pub fn plain_text(html: &str) -> String {
                 _ => {}
             }
         }
-        Token::Close(tag) => {
+        HtmlToken::Close(tag) => {
             skipped = false;
             text.is_mark = false;
             match tag.name() {
@@ -44,8 +44,8 @@ pub fn plain_text(html: &str) -> String {
                 _ => {}
             }
         }
-        Token::Text(words) if !skipped && !text.is_mark => text.add(words),
-        Token::Text(_) | Token::Comment(_) | Token::Doctype | Token::Dropped => {}
+        HtmlToken::Text(words) if !skipped && !text.is_mark => text.add(words),
+        HtmlToken::Text(_) | HtmlToken::Comment(_) | HtmlToken::Doctype | HtmlToken::Dropped => {}
     });
     let mut out = text.out;
     out.truncate(out.trim_end().len());
@@ -102,7 +102,7 @@ fn is_block(name: &str) -> bool {
 }
 
 #[derive(Default)]
-struct Plain {
+struct PlainTextWriter {
     out: String,
     /// What comes before the next text, if one comes.
     pending: String,
@@ -110,7 +110,7 @@ struct Plain {
     is_mark: bool,
 }
 
-impl Plain {
+impl PlainTextWriter {
     fn add(&mut self, text: &str) {
         if self.pre > 0 {
             self.out.push_str(&std::mem::take(&mut self.pending));

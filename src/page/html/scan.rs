@@ -7,15 +7,15 @@ use std::ops::Range;
 
 use html5gum::{Emitter, Error, State, Tokenizer};
 
-use super::tag::{Attributes, Tag};
+use super::tag::{Attributes, HtmlTag};
 
 /// A piece of HTML. Names are in lower case, references are decoded.
 #[derive(Debug)]
-pub(in crate::page) enum Token<'a> {
+pub(in crate::page) enum HtmlToken<'a> {
     /// A tag that opens an element.
-    Open(&'a Tag),
+    Open(&'a HtmlTag),
     /// A tag that closes one.
-    Close(&'a Tag),
+    Close(&'a HtmlTag),
     /// A comment, or what browsers take for one.
     Comment(Cow<'a, str>),
     /// The document's type.
@@ -28,7 +28,7 @@ pub(in crate::page) enum Token<'a> {
 
 /// Visits the tokens of a text, each with the bytes that it takes. They take all of the text,
 /// in order.
-pub(in crate::page) fn scan(text: &str, mut visit: impl FnMut(&Token<'_>, Range<usize>)) {
+pub(in crate::page) fn scan(text: &str, mut visit: impl FnMut(&HtmlToken<'_>, Range<usize>)) {
     let mut scanner = Scanner {
         // Not generic, since the tokenizer would be compiled again for each type.
         visit: &mut visit,
@@ -38,7 +38,7 @@ pub(in crate::page) fn scan(text: &str, mut visit: impl FnMut(&Token<'_>, Range<
         start: 0,
         is_in_tag: false,
         words: Vec::new(),
-        tag: Tag::default(),
+        tag: HtmlTag::default(),
         is_end: false,
         is_self_closing: false,
         last_opened: Vec::new(),
@@ -53,7 +53,7 @@ const MAX_FOREIGN: usize = 256;
 
 /// What the tokenizer writes to.
 struct Scanner<'a> {
-    visit: &'a mut dyn FnMut(&Token<'_>, Range<usize>),
+    visit: &'a mut dyn FnMut(&HtmlToken<'_>, Range<usize>),
     length: usize,
     /// How far the tokenizer has read.
     position: usize,
@@ -64,7 +64,7 @@ struct Scanner<'a> {
     /// Whether what began there is a tag, a comment or the like.
     is_in_tag: bool,
     words: Vec<u8>,
-    tag: Tag,
+    tag: HtmlTag,
     is_end: bool,
     is_self_closing: bool,
     last_opened: Vec<u8>,
@@ -79,13 +79,13 @@ impl Scanner<'_> {
     fn give_text(&mut self, end: usize) {
         if end > self.passed {
             let words = String::from_utf8_lossy(&self.words);
-            (self.visit)(&Token::Text(words), self.passed..end);
+            (self.visit)(&HtmlToken::Text(words), self.passed..end);
             self.passed = end;
         }
         self.words.clear();
     }
 
-    fn give(&mut self, token: &Token<'_>) {
+    fn give(&mut self, token: &HtmlToken<'_>) {
         (self.visit)(token, self.passed..self.position);
         self.passed = self.position;
         self.is_in_tag = false;
@@ -236,7 +236,7 @@ impl Emitter for &mut Scanner<'_> {
         self.give_text(end);
         if self.passed < self.length {
             self.position = self.length;
-            self.give(&Token::Dropped);
+            self.give(&HtmlToken::Dropped);
         }
     }
 
@@ -275,9 +275,9 @@ impl Emitter for &mut Scanner<'_> {
         self.give_text(self.start);
         let tag = std::mem::take(&mut self.tag);
         let token = if self.is_end {
-            Token::Close(&tag)
+            HtmlToken::Close(&tag)
         } else {
-            Token::Open(&tag)
+            HtmlToken::Open(&tag)
         };
         self.give(&token);
         self.tag = tag;
@@ -293,13 +293,13 @@ impl Emitter for &mut Scanner<'_> {
     fn emit_current_comment(&mut self) {
         self.give_text(self.start);
         let comment = std::mem::take(&mut self.comment);
-        self.give(&Token::Comment(String::from_utf8_lossy(&comment)));
+        self.give(&HtmlToken::Comment(String::from_utf8_lossy(&comment)));
         self.comment = comment;
     }
 
     fn emit_current_doctype(&mut self) {
         self.give_text(self.start);
-        self.give(&Token::Doctype);
+        self.give(&HtmlToken::Doctype);
     }
 
     fn set_self_closing(&mut self) {

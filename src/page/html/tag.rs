@@ -2,12 +2,12 @@
 
 /// A tag.
 #[derive(Debug, Default)]
-pub(in crate::page) struct Tag {
+pub(in crate::page) struct HtmlTag {
     pub(super) name: Vec<u8>,
     pub(super) attributes: Attributes,
 }
 
-impl Tag {
+impl HtmlTag {
     /// Its name, in lower case; a name that is no UTF-8 cannot be.
     #[must_use]
     pub(in crate::page) fn name(&self) -> &str {

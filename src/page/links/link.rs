@@ -13,9 +13,9 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 use url::Url;
 
 use super::super::PagePath;
-use super::super::html::{Token, scan};
+use super::super::html::{HtmlToken, scan};
 use super::super::markdown::html_block::HtmlBlock;
-use super::super::markdown::outline::{Format, has_marks, options};
+use super::super::markdown::outline::{SourceFormat, has_marks, options};
 use super::super::model::path::RESERVED;
 use super::super::select::position::line_feeds;
 use super::target::Writing;
@@ -50,11 +50,11 @@ pub struct PageLink {
 /// All links of a source, in order: in Markdown, links, images, reference links, bare addresses and
 /// those in its HTML; in HTML, `href` and `src`. None for other formats.
 #[must_use]
-pub fn links(text: &str, format: Format) -> Vec<PageLink> {
+pub fn links(text: &str, format: SourceFormat) -> Vec<PageLink> {
     let mut links = match format {
-        Format::Markdown if may_link(text) => of_markdown(text),
-        Format::Html => of_html(text, Some),
-        Format::Markdown | Format::AsciiDoc | Format::Other => Vec::new(),
+        SourceFormat::Markdown if may_link(text) => of_markdown(text),
+        SourceFormat::Html => of_html(text, Some),
+        SourceFormat::Markdown | SourceFormat::AsciiDoc | SourceFormat::Other => Vec::new(),
     };
     links.sort_by_key(|link| link.range.start);
     let (mut passed, mut line) = (0, 1);
@@ -140,8 +140,10 @@ fn of_markdown(text: &str) -> Vec<PageLink> {
             Event::InlineHtml(html) => {
                 let is_whole = text.get(range.clone()) == Some(html.as_ref());
                 scan(&html, |token, _| match token {
-                    Token::Open(tag) if tag.name() == "a" => anchors += 1,
-                    Token::Close(tag) if tag.name() == "a" => anchors = anchors.saturating_sub(1),
+                    HtmlToken::Open(tag) if tag.name() == "a" => anchors += 1,
+                    HtmlToken::Close(tag) if tag.name() == "a" => {
+                        anchors = anchors.saturating_sub(1)
+                    }
                     _ => {}
                 });
                 links.extend(of_html(&html, |tag| {
@@ -229,7 +231,7 @@ fn without_marks(address: &str) -> &str {
 fn of_html(html: &str, place: impl Fn(Range<usize>) -> Option<Range<usize>>) -> Vec<PageLink> {
     let mut links = Vec::new();
     scan(html, |token, range| {
-        let Token::Open(tag) = token else { return };
+        let HtmlToken::Open(tag) = token else { return };
         let attribute = |name| tag.attributes().get(name).map(str::to_owned);
         let (kind, target) = match tag.name() {
             "a" | "area" => (LinkKind::Link, attribute("href")),
@@ -294,18 +296,18 @@ pub fn can_be_linked(path: &PagePath) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{LinkKind, links, may_lead_to_page};
-    use crate::page::Format;
+    use crate::page::SourceFormat;
     use proptest::prelude::*;
     use url::Url;
 
-    fn found(text: &str, format: Format) -> Vec<(usize, String)> {
+    fn found(text: &str, format: SourceFormat) -> Vec<(usize, String)> {
         let links = links(text, format);
         let links = links.into_iter().filter(|link| link.kind == LinkKind::Link);
         links.map(|link| (link.line, link.target)).collect()
     }
 
     fn targets(text: &str) -> Vec<String> {
-        let found = found(text, Format::Markdown).into_iter();
+        let found = found(text, SourceFormat::Markdown).into_iter();
         found.map(|(_, target)| target).collect()
     }
 
@@ -313,7 +315,7 @@ mod tests {
     fn links_are_found_in_every_form_with_their_lines() {
         let text = "---\ntitle: [z](/z)\n---\n\n[a](/a \"t\") <https://wiki.example.org/b>\n\n> [c][ref] and ![i](/i)\n\n[ref]: /c\n\n- see https://wiki.example.org/d_e_f, or (https://wiki.example.org/g).\n\n<div>\n<a href='/h'>x</a></div>\n\nx <a href=\"/j\">y</a>\n\n| a |\n|---|\n| [k](k) |\n";
         assert_eq!(
-            found(text, Format::Markdown),
+            found(text, SourceFormat::Markdown),
             [
                 // Front matter is text to the wiki.
                 (2, "/z".to_owned()),
@@ -330,15 +332,15 @@ mod tests {
         let quoted =
             "> <div\n> title=x><a\n> href=\"/a\">x</a></div>\n\n> y <a\n> href=\"/b\">x</a>";
         assert_eq!(
-            found(quoted, Format::Markdown),
+            found(quoted, SourceFormat::Markdown),
             [(2, "/a".to_owned()), (5, "/b".to_owned())]
         );
         let html = "<p>\n<a href=/a>x</a> <iframe src=\"/b\"></iframe><img src=/no></p>";
         assert_eq!(
-            found(html, Format::Html),
+            found(html, SourceFormat::Html),
             [(2, "/a".to_owned()), (2, "/b".to_owned())]
         );
-        let image = links("![x](/i)", Format::Markdown);
+        let image = links("![x](/i)", SourceFormat::Markdown);
         assert_eq!(image[0].kind, LinkKind::Embedded);
     }
 
@@ -404,7 +406,7 @@ mod tests {
 
         #[test]
         fn every_link_stands_where_it_says(text in "(\\[a\\]\\(/b\\)|<a href=/b>|https://x/b|`|\n|    |> |- |<!--|-->|[ä ]|\\[r\\]: /c\n|\\[r\\]){0,24}") {
-            for format in [Format::Markdown, Format::Html] {
+            for format in [SourceFormat::Markdown, SourceFormat::Html] {
                 for link in links(&text, format) {
                     let before = text.get(..link.range.start).unwrap();
                     prop_assert!(text.get(link.range.clone()).is_some_and(|link| !link.is_empty()));

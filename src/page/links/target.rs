@@ -1,6 +1,6 @@
 //! A link's target as it stands in a source, and what it says.
 
-use super::super::html::{Token, scan};
+use super::super::html::{HtmlToken, scan};
 
 /// How a source writes what a target says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,16 +18,19 @@ const MAX_REFERENCE: usize = 34;
 
 impl Writing {
     /// The first piece of a source that says something by itself, and what it says.
-    fn piece(self, raw: &str) -> Option<(usize, Said)> {
+    fn piece(self, raw: &str) -> Option<(usize, DecodedPiece)> {
         let mut chars = raw.chars();
         let first = chars.next()?;
         let second = chars.next();
-        let letter = Some((first.len_utf8(), Said::Char(first)));
+        let letter = Some((first.len_utf8(), DecodedPiece::Char(first)));
         match (self, first, second) {
-            (Self::Markdown, '\\', Some(c)) if c.is_ascii_punctuation() => Some((2, Said::Char(c))),
-            (Self::Markdown | Self::Html, '&', Some('#' | 'a'..='z' | 'A'..='Z')) => {
-                reference(raw).map_or(letter, |(length, said)| Some((length, Said::Text(said))))
+            (Self::Markdown, '\\', Some(c)) if c.is_ascii_punctuation() => {
+                Some((2, DecodedPiece::Char(c)))
             }
+            (Self::Markdown | Self::Html, '&', Some('#' | 'a'..='z' | 'A'..='Z')) => reference(raw)
+                .map_or(letter, |(length, said)| {
+                    Some((length, DecodedPiece::Text(said)))
+                }),
             _ => letter,
         }
     }
@@ -55,12 +58,12 @@ impl Writing {
     }
 }
 
-enum Said {
+enum DecodedPiece {
     Char(char),
     Text(String),
 }
 
-impl Said {
+impl DecodedPiece {
     fn push_to(&self, text: &mut String) {
         match self {
             Self::Char(c) => text.push(*c),
@@ -79,7 +82,7 @@ fn reference(raw: &str) -> Option<(usize, String)> {
     }
     let mut said = String::new();
     scan(raw, |token, _| {
-        if let Token::Text(words) = token {
+        if let HtmlToken::Text(words) = token {
             said.push_str(words);
         }
     });

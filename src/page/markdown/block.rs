@@ -63,7 +63,7 @@ pub struct Block {
 
 /// An image or a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct LinkOrImage {
     /// Whether it is an image.
     pub is_image: bool,
     /// Where it stands.

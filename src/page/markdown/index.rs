@@ -5,9 +5,9 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::super::hidden::escaped;
-use super::block::{BlockKind, Target};
+use super::block::{BlockKind, LinkOrImage};
 use super::outline::Outline;
-use super::sections::Candidate;
+use super::sections::SectionCandidate;
 
 /// The most images that are named.
 const MAX_IMAGES: usize = 20;
@@ -19,7 +19,7 @@ const MAX_SHOWN: usize = 120;
 /// What a page or a part of it holds. What is hidden in its texts is escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Index {
+pub struct PageInventory {
     /// The first and last line.
     pub lines: String,
     /// Words; of Chinese and Japanese, characters.
@@ -54,7 +54,7 @@ const fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-impl Index {
+impl PageInventory {
     /// What a part of a page contains: its headings from number `offset` on, as many as fit into
     /// the bytes, and at least one.
     #[must_use]
@@ -62,7 +62,7 @@ impl Index {
         let text = outline.text;
         let starts = LineStarts::of(text);
         let words = WordCounts::of(outline);
-        let all: Vec<(usize, Candidate)> = outline
+        let all: Vec<(usize, SectionCandidate)> = outline
             .named_headings()
             .into_iter()
             .enumerate()
@@ -127,7 +127,7 @@ impl Outline<'_> {
 }
 
 /// A heading in a line: its selector, its text, and the words of its section.
-pub(in crate::page) fn line_of(heading: &Candidate, words: usize) -> String {
+pub(in crate::page) fn line_of(heading: &SectionCandidate, words: usize) -> String {
     let selector = heading.selector.trim_start_matches("heading:");
     format!("{selector} {} ({words} words)", heading.text)
 }
@@ -161,7 +161,7 @@ fn targets(
     lines: &LineStarts,
     images: bool,
 ) -> (Vec<String>, usize) {
-    let held: Vec<&Target> = outline
+    let held: Vec<&LinkOrImage> = outline
         .targets
         .iter()
         .filter(|target| target.is_image == images && part.contains(&target.at))
@@ -250,7 +250,7 @@ pub fn word_count(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Index, word_count};
+    use super::{PageInventory, word_count};
     use crate::page::Outline;
     use std::fmt::Write as _;
     use std::time::{Duration, Instant};
@@ -273,7 +273,8 @@ mod tests {
     fn an_index_tells_what_a_page_holds() {
         let text = "Lead [x](/y \"t\")\n\n# One\n\na b\n\n## T\u{202e}wo\n\n- c\n\n```\nd\n```\n\n# One\n![alt](i.png)\n";
         let outline = Outline::of(text);
-        let index = serde_json::to_value(Index::of(&outline, &(0..text.len()), 0, 16_384)).unwrap();
+        let index =
+            serde_json::to_value(PageInventory::of(&outline, &(0..text.len()), 0, 16_384)).unwrap();
         assert_eq!(
             index,
             serde_json::json!({
@@ -290,9 +291,9 @@ mod tests {
             })
         );
         let two = outline.headings()[1].section.clone();
-        let part = Index::of(&outline, &two, 0, 1);
+        let part = PageInventory::of(&outline, &two, 0, 1);
         assert_eq!((part.headings.len(), part.lines.as_str()), (1, "7-14"));
-        let part = Index::of(&outline, &(0..text.len()), 1, 1);
+        let part = PageInventory::of(&outline, &(0..text.len()), 1, 1);
         assert_eq!((part.headings_left, part.next_offset), (1, 2));
         assert_eq!(part.headings, ["h2[0] T\\u{202e}wo (4 words)"]);
         assert_eq!(
@@ -332,7 +333,7 @@ mod tests {
             } else {
                 Outline::of(text)
             };
-            let index = Index::of(&outline, &(0..text.len()), 0, 16_384);
+            let index = PageInventory::of(&outline, &(0..text.len()), 0, 16_384);
             let took = begin.elapsed();
             assert!(is_html || index.headings_left + index.headings.len() == 20_500);
             assert!(took < Duration::from_secs(8), "{took:?}");

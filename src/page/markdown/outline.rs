@@ -5,11 +5,11 @@ use std::ops::Range;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::super::select::position::line_feeds;
-use super::block::{Block, BlockKind, Target};
+use super::block::{Block, BlockKind, LinkOrImage};
 
 /// The format of a source, as far as its parts can be recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum SourceFormat {
     /// Markdown.
     Markdown,
     /// HTML.
@@ -20,7 +20,7 @@ pub enum Format {
     Other,
 }
 
-impl Format {
+impl SourceFormat {
     /// The format of a page by its content type or its editor; Markdown if neither is known, as for
     /// nearly all pages.
     #[must_use]
@@ -66,7 +66,7 @@ pub struct Outline<'a> {
     pub(in crate::page) bounds: Range<usize>,
     pub(in crate::page) headings: Vec<Heading>,
     pub(in crate::page) blocks: Vec<Block>,
-    pub(in crate::page) targets: Vec<Target>,
+    pub(in crate::page) targets: Vec<LinkOrImage>,
     /// Where the body begins: behind the front matter.
     pub(in crate::page) body: usize,
 }
@@ -144,11 +144,11 @@ impl<'a> Outline<'a> {
 
     /// The outline of a source in this format.
     #[must_use]
-    pub fn in_format(text: &'a str, format: Format) -> Self {
+    pub fn in_format(text: &'a str, format: SourceFormat) -> Self {
         match format {
-            Format::Markdown => Self::of(text),
-            Format::Html => Self::of_html(text),
-            Format::AsciiDoc | Format::Other => Self::empty(text),
+            SourceFormat::Markdown => Self::of(text),
+            SourceFormat::Html => Self::of_html(text),
+            SourceFormat::AsciiDoc | SourceFormat::Other => Self::empty(text),
         }
     }
 
@@ -200,7 +200,7 @@ impl<'a> Outline<'a> {
     }
 
     pub(in crate::page) fn target(&mut self, is_image: bool, at: usize, target: String) {
-        self.targets.push(Target {
+        self.targets.push(LinkOrImage {
             is_image,
             at,
             target,

@@ -31,7 +31,7 @@ pub struct Section {
 /// One of several parts that a selector could mean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Candidate {
+pub struct SectionCandidate {
     /// A selector of this part alone.
     pub selector: String,
     /// The level of its heading.
@@ -52,7 +52,7 @@ pub enum SectionFault {
     #[error("the page has {} such sections", candidates.len())]
     Ambiguous {
         /// All of them, in page order.
-        candidates: Vec<Candidate>,
+        candidates: Vec<SectionCandidate>,
     },
 }
 
@@ -222,7 +222,7 @@ impl Outline<'_> {
     /// Names the headings that a selector most likely means which names none: those whose texts
     /// are most alike, or of the level and about the index that it says.
     #[must_use]
-    pub fn nearest_headings(&self, selector: &Selector, most: usize) -> Vec<Candidate> {
+    pub fn nearest_headings(&self, selector: &Selector, most: usize) -> Vec<SectionCandidate> {
         let all = self.headings.iter();
         match selector {
             Selector::Named(name) => {
@@ -251,12 +251,12 @@ impl Outline<'_> {
 
     /// Names every heading, in page order.
     #[must_use]
-    pub fn named_headings(&self) -> Vec<Candidate> {
+    pub fn named_headings(&self) -> Vec<SectionCandidate> {
         self.candidates(&self.headings.iter().collect::<Vec<_>>())
     }
 
     /// Names each of these headings; they are in page order.
-    fn candidates(&self, several: &[&Heading]) -> Vec<Candidate> {
+    fn candidates(&self, several: &[&Heading]) -> Vec<SectionCandidate> {
         let mut wanted = several.iter().peekable();
         let mut seen = [0_usize; 7];
         let mut candidates = Vec::new();
@@ -270,7 +270,7 @@ impl Outline<'_> {
                     level,
                     index: *index,
                 };
-                candidates.push(Candidate {
+                candidates.push(SectionCandidate {
                     selector: selector.to_string(),
                     level,
                     text: escaped(&heading.text, MAX_TEXT),

@@ -4,9 +4,9 @@
 use pulldown_cmark::{Event, Parser, Tag as MarkdownTag, TagEnd};
 use url::Url;
 
-use super::super::html::{Tag, Token, scan};
+use super::super::html::{HtmlTag, HtmlToken, scan};
 use super::super::markdown::html_block::HtmlBlock;
-use super::super::markdown::outline::{Format, has_marks, options};
+use super::super::markdown::outline::{SourceFormat, has_marks, options};
 use super::super::select::position::line_feeds;
 
 /// A part of a source that is more than text.
@@ -51,19 +51,19 @@ const MOST_CHARS: usize = 80;
 
 /// All active parts of a source, in order. Code that is only displayed does not count.
 #[must_use]
-pub fn active(text: &str, format: Format, wiki: &Url) -> Vec<Active> {
-    let mut found = Found {
+pub fn active(text: &str, format: SourceFormat, wiki: &Url) -> Vec<Active> {
+    let mut found = ActiveCollector {
         wiki,
         active: Vec::new(),
     };
     match format {
-        Format::Markdown if has_marks(text) => found.markdown(text),
-        Format::Html => found.html(text, |at| at),
+        SourceFormat::Markdown if has_marks(text) => found.markdown(text),
+        SourceFormat::Html => found.html(text, |at| at),
         // AsciiDoc passes HTML through only between these marks.
-        Format::AsciiDoc if text.contains("+++") || text.contains("pass:") => {
+        SourceFormat::AsciiDoc if text.contains("+++") || text.contains("pass:") => {
             found.html(text, |at| at);
         }
-        Format::Markdown | Format::AsciiDoc | Format::Other => {}
+        SourceFormat::Markdown | SourceFormat::AsciiDoc | SourceFormat::Other => {}
     }
     let (mut passed, mut line) = (0, 1);
     found.active.sort_by_key(|(at, _)| *at);
@@ -79,7 +79,7 @@ pub fn active(text: &str, format: Format, wiki: &Url) -> Vec<Active> {
 /// What a style sheet loads from other sites.
 #[must_use]
 pub fn active_styles(css: &str, wiki: &Url) -> Vec<Active> {
-    let mut found = Found {
+    let mut found = ActiveCollector {
         wiki,
         active: Vec::new(),
     };
@@ -91,13 +91,13 @@ pub fn active_styles(css: &str, wiki: &Url) -> Vec<Active> {
     active
 }
 
-struct Found<'a> {
+struct ActiveCollector<'a> {
     wiki: &'a Url,
     /// Each with its byte offset.
     active: Vec<(usize, Active)>,
 }
 
-impl Found<'_> {
+impl ActiveCollector<'_> {
     fn add(&mut self, kind: ActiveKind, what: impl AsRef<str>, at: usize) {
         let what = super::super::escaped(what.as_ref(), MOST_CHARS);
         self.active.push((
@@ -139,18 +139,18 @@ impl Found<'_> {
         scan(html, |token, range| {
             let at = source(range.start);
             match token {
-                Token::Open(tag) => {
+                HtmlToken::Open(tag) => {
                     is_in_style = tag.name() == "style";
                     self.tag(tag, at);
                 }
-                Token::Text(css) if is_in_style => self.css(css, at),
-                Token::Close(_) => is_in_style = false,
+                HtmlToken::Text(css) if is_in_style => self.css(css, at),
+                HtmlToken::Close(_) => is_in_style = false,
                 _ => {}
             }
         });
     }
 
-    fn tag(&mut self, tag: &Tag, at: usize) {
+    fn tag(&mut self, tag: &HtmlTag, at: usize) {
         let element = tag.name();
         if element == "script" {
             self.add(ActiveKind::Script, "script", at);
@@ -262,8 +262,8 @@ fn scheme_of(address: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{ActiveKind, Found, active, active_styles, has_marks};
-    use crate::page::Format;
+    use super::{ActiveCollector, ActiveKind, active, active_styles, has_marks};
+    use crate::page::SourceFormat;
     use proptest::prelude::*;
     use url::Url;
 
@@ -271,7 +271,7 @@ mod tests {
         Url::parse("https://wiki.example.org").unwrap()
     }
 
-    fn found(text: &str, format: Format) -> Vec<(ActiveKind, String, usize)> {
+    fn found(text: &str, format: SourceFormat) -> Vec<(ActiveKind, String, usize)> {
         let found = active(text, format, &wiki()).into_iter();
         found.map(|one| (one.kind, one.what, one.line)).collect()
     }
@@ -301,7 +301,7 @@ mod tests {
                 "javascript:",
             ),
         ] {
-            let found = found(text, Format::Markdown);
+            let found = found(text, SourceFormat::Markdown);
             let whats: Vec<&str> = found.iter().map(|(_, what, _)| &**what).collect();
             assert_eq!(whats, [what], "{text}");
             assert_eq!(found[0].0, ActiveKind::Script);
@@ -348,7 +348,7 @@ mod tests {
                 "video from evil.example",
             ),
         ] {
-            let found = found(text, Format::Markdown);
+            let found = found(text, SourceFormat::Markdown);
             let whats: Vec<&str> = found.iter().map(|(_, what, _)| &**what).collect();
             assert_eq!(whats, [what], "{text}");
             assert_eq!(found[0].0, ActiveKind::Foreign);
@@ -371,14 +371,17 @@ mod tests {
             "<!-- <script>x()</script> -->",
             "<img src='data:image/png;base64,AAAA'>",
         ] {
-            assert_eq!(found(text, Format::Markdown), [], "{text}");
+            assert_eq!(found(text, SourceFormat::Markdown), [], "{text}");
         }
         // No HTML in Markdown, and some in HTML.
-        assert_eq!(found("<svg/onload=x()>", Format::Markdown), []);
-        assert_eq!(found("<svg/onload=x()>", Format::Html).len(), 1);
-        assert_eq!(found("= A\n\n<script>x</script>\n", Format::AsciiDoc), []);
+        assert_eq!(found("<svg/onload=x()>", SourceFormat::Markdown), []);
+        assert_eq!(found("<svg/onload=x()>", SourceFormat::Html).len(), 1);
         assert_eq!(
-            found("++++\n<script>x</script>\n++++\n", Format::AsciiDoc).len(),
+            found("= A\n\n<script>x</script>\n", SourceFormat::AsciiDoc),
+            []
+        );
+        assert_eq!(
+            found("++++\n<script>x</script>\n++++\n", SourceFormat::AsciiDoc).len(),
             1
         );
     }
@@ -396,7 +399,7 @@ mod tests {
     #[test]
     fn its_line_is_told() {
         let text = "---\nt: 1\n---\n\none\n\n<p>\n<b onclick=x>y</b></p>\n\n![x](//e.example/x)\n";
-        let lines: Vec<usize> = found(text, Format::Markdown)
+        let lines: Vec<usize> = found(text, SourceFormat::Markdown)
             .into_iter()
             .map(|(_, _, line)| line)
             .collect();
@@ -407,14 +410,14 @@ mod tests {
         #[test]
         fn a_text_without_brackets_has_nothing_active(text in r"([a/:&;#!|`=~*_\](){}$\n -]|javascript:|&lt;|&#91;){0,24}") {
             let wiki = wiki();
-            let mut all = Found { wiki: &wiki, active: Vec::new() };
+            let mut all = ActiveCollector { wiki: &wiki, active: Vec::new() };
             all.markdown(&text);
             prop_assert!(has_marks(&text) || all.active.is_empty());
         }
 
         #[test]
         fn no_text_is_too_strange(text in r#"[<>a-c="'/:()!\[\]@\n ]{0,80}"#) {
-            for format in [Format::Markdown, Format::Html, Format::AsciiDoc] {
+            for format in [SourceFormat::Markdown, SourceFormat::Html, SourceFormat::AsciiDoc] {
                 let _ = found(&text, format);
             }
         }

@@ -1,6 +1,6 @@
 //! What belongs to a page and is no field of it.
 //!
-//! A [`PageState`](super::super::PageState) with a [`Thing`] is a state of that thing: place, title and
+//! A [`PageState`](super::super::PageState) with a [`Attached`] is a state of that thing: place, title and
 //! tags are those of its page, by which gates and read scopes go, and the content is the thing's own.
 //! An asset belongs to no page: its place is its own, and its content says what its bytes are.
 
@@ -11,7 +11,7 @@ use super::super::{Blob, Date, Field};
 /// What a state is of, where it is not of the page itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
-pub enum Thing {
+pub enum Attached {
     /// A comment on the page.
     Comment(CommentOf),
     /// A file beside the pages.
@@ -58,7 +58,7 @@ pub struct CommentOf {
     pub newest: Option<i64>,
 }
 
-impl Thing {
+impl Attached {
     /// Its own id, beside that of its page; none for what is yet to come.
     #[must_use]
     pub const fn id(&self) -> Option<i64> {

@@ -53,8 +53,8 @@ macro_rules! make_field {
 
             /// How a difference of this field is shown.
             #[must_use]
-            pub const fn shown(self) -> Shown {
-                match self { $( Self::$field => Shown::$shown, )* }
+            pub const fn shown(self) -> DiffStyle {
+                match self { $( Self::$field => DiffStyle::$shown, )* }
             }
 
             /// Whether an old version of a page has this field (W10).
@@ -84,7 +84,7 @@ pub enum InUpdate {
 
 /// How a difference of a field is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum DiffStyle {
     /// Its values before and after.
     Value,
     /// As the difference of the page.
@@ -103,7 +103,7 @@ impl Field {
     /// Whether it is styles or scripts.
     #[must_use]
     pub const fn is_code(self) -> bool {
-        matches!(self.shown(), Shown::Code)
+        matches!(self.shown(), DiffStyle::Code)
     }
 
     /// Whether an update may lose its old value, if the caller accepts that.

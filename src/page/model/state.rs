@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::super::{Date, Field, Locale, PagePath, Thing, same_css};
+use super::super::{Attached, Date, Field, Locale, PagePath, same_css};
 use crate::fields::page_fields;
 
 macro_rules! make_state {
@@ -35,7 +35,7 @@ macro_rules! make_state {
             pub unknown: Vec<Field>,
             /// What of the page it is a state of, where it is not the page itself.
             #[serde(skip_serializing_if = "Option::is_none", default)]
-            pub thing: Option<Thing>,
+            pub thing: Option<Attached>,
         }
 
         impl PageState {

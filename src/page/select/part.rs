@@ -276,13 +276,13 @@ fn slug(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::PartSelector;
-    use crate::page::{Format, Outline, SectionFault};
+    use crate::page::{Outline, SectionFault, SourceFormat};
     use proptest::prelude::*;
 
     const PAGE: &str = "Lead\n\n# One\n\n```sh\na\n```\n\n## Two\n\n- x\n\n  ```\n  b\n  ```\n- y\n\n> q\n>\n> - no\n\n### C# & F#\n\n| a |\n|---|\n| 1 |\n\n## Three\n\n```\nc\n```\n";
 
     fn found<'a>(text: &'a str, name: &str) -> Result<&'a str, SectionFault> {
-        let part = Outline::in_format(text, Format::Markdown)
+        let part = Outline::in_format(text, SourceFormat::Markdown)
             .find_part(&PartSelector::parse(name).expect(name))?;
         Ok(text.get(part.range).unwrap())
     }

@@ -13,7 +13,7 @@ const MAX_LEAD: usize = 60;
 ///
 /// Lines end in a line feed. The text is the page's, so it is data and never part of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct TextPosition {
     /// The number of the line, from 1.
     pub line: usize,
     /// The line without its ending; of a long one 200 characters around the place, with `…`
@@ -21,7 +21,7 @@ pub struct Place {
     pub text: String,
 }
 
-impl Place {
+impl TextPosition {
     /// The place at a byte offset; one that is no boundary of a character is the text's start.
     #[must_use]
     pub fn at(text: &str, offset: usize) -> Self {
@@ -100,22 +100,22 @@ impl DiffersIn {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use super::TextPosition;
 
     #[test]
     fn a_place_shows_its_line_without_the_ending() {
-        let place = Place::at("one\r\ntwo\r\nthree", 6);
+        let place = TextPosition::at("one\r\ntwo\r\nthree", 6);
         assert_eq!((place.line, place.text.as_str()), (2, "two"));
     }
 
     #[test]
     fn a_long_line_is_cut_on_both_sides_of_the_place() {
         let text = format!("{}X{}", "ä".repeat(1000), "ö".repeat(1000));
-        let place = Place::at(&text, 2000);
+        let place = TextPosition::at(&text, 2000);
         assert_eq!(place.text.chars().count(), 200);
         assert!(place.text.starts_with('…') && place.text.ends_with('…'));
         assert!(place.text.contains("äXö"));
-        let whole = Place::at(&"ä".repeat(200), 0);
+        let whole = TextPosition::at(&"ä".repeat(200), 0);
         assert_eq!(whole.text, "ä".repeat(200));
     }
 }

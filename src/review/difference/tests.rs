@@ -1,23 +1,23 @@
-use super::{Fate, MOST_MARKED, MOST_OF_ROW, Row, plain_rows, side_by_side};
+use super::{DiffLineKind, DiffRow, MOST_MARKED, MOST_OF_ROW, plain_rows, side_by_side};
 use crate::page::{COARSE, unified_diff};
 
-fn rows(unified: &str) -> Vec<Row<'_>> {
+fn rows(unified: &str) -> Vec<DiffRow<'_>> {
     super::rows(unified, 0..usize::MAX).collect()
 }
 
 /// `old|new sign words`, with marked words in brackets.
 fn told(unified: &str) -> Vec<String> {
-    let told = |row: &Row| match row {
-        Row::Note(note) => format!("({note})"),
-        Row::Gap => "…".to_owned(),
-        Row::Line(line) => {
+    let told = |row: &DiffRow| match row {
+        DiffRow::Note(note) => format!("({note})"),
+        DiffRow::Gap => "…".to_owned(),
+        DiffRow::Line(line) => {
             let number = |number: Option<usize>| {
                 number.map_or_else(String::new, |number| number.to_string())
             };
             let sign = match line.fate {
-                Fate::Kept => ' ',
-                Fate::Removed => '-',
-                Fate::Added => '+',
+                DiffLineKind::Kept => ' ',
+                DiffLineKind::Removed => '-',
+                DiffLineKind::Added => '+',
             };
             let words = line.words.iter().map(|(is_marked, word)| {
                 if *is_marked {
@@ -94,8 +94,8 @@ fn a_long_line_has_several_rows_and_loses_nothing() {
     let text: String = rows
         .iter()
         .flat_map(|row| match row {
-            Row::Line(line) => line.words.iter().map(|(_, word)| *word).collect(),
-            Row::Gap | Row::Note(_) => Vec::new(),
+            DiffRow::Line(line) => line.words.iter().map(|(_, word)| *word).collect(),
+            DiffRow::Gap | DiffRow::Note(_) => Vec::new(),
         })
         .collect();
     assert_eq!(text, line);
@@ -105,8 +105,8 @@ fn a_long_line_has_several_rows_and_loses_nothing() {
 fn side_by_side_a_line_stands_beside_the_one_that_took_its_place() {
     let (diff, _) = unified_diff("a\nb\nc\n", "a\nB\nB2\nc\n");
     let rows = rows(&diff);
-    let number = |row: Option<&Row>| match row {
-        Some(Row::Line(line)) => line.old.or(line.new),
+    let number = |row: Option<&DiffRow>| match row {
+        Some(DiffRow::Line(line)) => line.old.or(line.new),
         _ => None,
     };
     let pairs = side_by_side(&rows);
@@ -138,7 +138,7 @@ fn some_rows_are_those_of_all_and_keep_the_marks_of_their_run() {
     let all = rows(&diff);
     for from in 0..all.len() {
         for end in [from, from + 1, from + 5, all.len()] {
-            let some: Vec<Row> = super::rows(&diff, from..end).collect();
+            let some: Vec<DiffRow> = super::rows(&diff, from..end).collect();
             assert_eq!(
                 some,
                 all[from..end.min(all.len()).max(from)],
@@ -159,7 +159,7 @@ fn a_run_that_is_too_long_is_not_held_and_has_no_marks() {
     let (diff, counts) = unified_diff(&old, &new);
     let all = rows(&diff);
     assert_eq!(all.len(), counts.added + counts.removed);
-    let has_marks = |row: &Row| matches!(row, Row::Line(line) if line.words.len() > 1);
+    let has_marks = |row: &DiffRow| matches!(row, DiffRow::Line(line) if line.words.len() > 1);
     assert!(!all.iter().any(has_marks));
     assert_eq!(all, plain_rows(&diff).collect::<Vec<_>>());
     // A short run behind it has its own.

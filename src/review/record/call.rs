@@ -5,25 +5,25 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::super::difference::{Row, rows};
+use super::super::difference::{DiffRow, rows};
 use super::super::markup::{counted, text};
 use super::super::{fields, rows as shown_rows};
 use super::cells;
-use crate::audit::{CallGroup, CallId, CallStory, Changed, Client, Confirmed};
+use crate::audit::{CallGroup, CallHistory, CallId, ChangeDetails, Client, SpentApproval};
 use crate::page::own_words;
 
 /// The most pages left out that are named.
 const MOST_LEFT_OUT: usize = 100;
 
 /// How pages of the record lead on.
-pub(super) struct Links<'a> {
+pub(super) struct RecordLinks<'a> {
     /// Whether there are other pages of the record: a report in one file has none.
     pub is_served: bool,
     /// Where the wiki shows the page of a call.
-    pub wiki: &'a (dyn Fn(&CallStory) -> Option<String> + Sync),
+    pub wiki: &'a (dyn Fn(&CallHistory) -> Option<String> + Sync),
 }
 
-impl Links<'_> {
+impl RecordLinks<'_> {
     /// A call's id, which leads to it.
     fn call(&self, call: CallId) -> Markup {
         html! {
@@ -35,10 +35,10 @@ impl Links<'_> {
 }
 
 /// What calls changed, as far as there was room.
-pub(super) type AllChanged = HashMap<CallId, Changed>;
+pub(super) type AllChanged = HashMap<CallId, ChangeDetails>;
 
 /// All that is on record of a group.
-pub(super) fn group(group: &CallGroup, changed: &AllChanged, links: &Links) -> Markup {
+pub(super) fn group(group: &CallGroup, changed: &AllChanged, links: &RecordLinks) -> Markup {
     let is_one = group.calls.len() == 1 && group.of_changes == 0;
     html! {
         @if is_one {
@@ -69,7 +69,7 @@ pub(super) fn group(group: &CallGroup, changed: &AllChanged, links: &Links) -> M
 }
 
 /// Who did what in one call of a group.
-fn step(call: &CallStory) -> Markup {
+fn step(call: &CallHistory) -> Markup {
     html! {
         span.quiet { "by " }
         @match (call.actor(), call.client()) {
@@ -81,7 +81,7 @@ fn step(call: &CallStory) -> Markup {
 }
 
 /// One change of a set, folded.
-fn change(one: &CallStory, changed: Option<&Changed>, links: &Links) -> Markup {
+fn change(one: &CallHistory, changed: Option<&ChangeDetails>, links: &RecordLinks) -> Markup {
     html! {
         details.one open[changed.is_some() && links.is_served] {
             summary {
@@ -94,7 +94,7 @@ fn change(one: &CallStory, changed: Option<&Changed>, links: &Links) -> Markup {
 }
 
 /// All that is on record of one call.
-fn call(call: &CallStory, changed: Option<&Changed>, links: &Links) -> Markup {
+fn call(call: &CallHistory, changed: Option<&ChangeDetails>, links: &RecordLinks) -> Markup {
     html! {
         (facts(call, links))
         (records(call))
@@ -111,7 +111,7 @@ fn call(call: &CallStory, changed: Option<&Changed>, links: &Links) -> Markup {
     }
 }
 
-fn facts(call: &CallStory, links: &Links) -> Markup {
+fn facts(call: &CallHistory, links: &RecordLinks) -> Markup {
     let latest = |tells: fn(&crate::audit::Record) -> Option<&str>| call.latest(tells);
     let note = latest(|record| record.note.as_deref());
     let last = call.records.last();
@@ -179,14 +179,14 @@ fn facts(call: &CallStory, links: &Links) -> Markup {
 }
 
 /// What approved the write, with a link to it.
-fn confirmed(call: &CallStory, by: Confirmed<'_>, links: &Links) -> Markup {
+fn confirmed(call: &CallHistory, by: SpentApproval<'_>, links: &RecordLinks) -> Markup {
     html! {
         @match by {
-            Confirmed::StaticToken => "with the operator's static token",
-            Confirmed::Preview(preview) => { "with the preview of " (links.call(preview)) }
-            Confirmed::Yes(yes) if yes == call.call => "by a person's yes in this call",
-            Confirmed::Yes(yes) => { "by a person's yes in " (links.call(yes)) }
-            Confirmed::Standing(yes, scope) => {
+            SpentApproval::StaticToken => "with the operator's static token",
+            SpentApproval::Preview(preview) => { "with the preview of " (links.call(preview)) }
+            SpentApproval::Yes(yes) if yes == call.call => "by a person's yes in this call",
+            SpentApproval::Yes(yes) => { "by a person's yes in " (links.call(yes)) }
+            SpentApproval::Standing(yes, scope) => {
                 "by a person's standing yes to "
                 @match scope {
                     "page" => "this kind of write to this page",
@@ -195,7 +195,7 @@ fn confirmed(call: &CallStory, by: Confirmed<'_>, links: &Links) -> Markup {
                 }
                 ", given in " (links.call(yes))
             }
-            Confirmed::Proposal(proposal) => {
+            SpentApproval::Proposal(proposal) => {
                 "by the decision on the proposal "
                 @if links.is_served {
                     a href=(format!("/review/sets/{proposal}")) { code { (proposal) } }
@@ -219,7 +219,7 @@ fn whole(client: &Client) -> String {
     format!("{}{subject}{address}", own.trim_end())
 }
 
-fn records(call: &CallStory) -> Markup {
+fn records(call: &CallHistory) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="records of the call" {
             table.records {
@@ -240,7 +240,7 @@ fn records(call: &CallStory) -> Markup {
 }
 
 /// What a call changed.
-fn difference(changed: &Changed) -> Markup {
+fn difference(changed: &ChangeDetails) -> Markup {
     let diff = |states: &Value| {
         states
             .get("diff")
@@ -268,6 +268,6 @@ fn difference(changed: &Changed) -> Markup {
 }
 
 /// All rows of a difference, which was cut before.
-fn all_rows(diff: &str) -> Vec<Row<'_>> {
+fn all_rows(diff: &str) -> Vec<DiffRow<'_>> {
     rows(diff, 0..usize::MAX).collect()
 }

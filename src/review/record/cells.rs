@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::super::markup::{counted, text};
 use super::super::queue;
-use crate::audit::{Actor, CallGroup, CallStory, Client, Ending, LeftOutOfGroup};
+use crate::audit::{Actor, CallGroup, CallHistory, CallOutcome, Client, LeftOutOfGroup};
 use crate::page::{Locale, PagePath, Whose, own_words};
 
 /// A row of the list: one call, or calls that belong together.
@@ -26,7 +26,7 @@ pub(super) fn row(group: &CallGroup) -> Markup {
 }
 
 /// When a call began: to the second, in UTC.
-pub(super) fn time(call: &CallStory) -> Markup {
+pub(super) fn time(call: &CallHistory) -> Markup {
     let whole = call.records.first().map_or("", |record| &record.time);
     let second = whole.get(..19).unwrap_or(whole);
     html! {
@@ -35,27 +35,27 @@ pub(super) fn time(call: &CallStory) -> Markup {
 }
 
 /// How an end is coloured.
-pub(super) const fn tone(ending: Ending) -> &'static str {
+pub(super) const fn tone(ending: CallOutcome) -> &'static str {
     match ending {
-        Ending::Applied => "good",
-        Ending::Refused | Ending::NotApplied | Ending::Rejected => "bad",
-        Ending::PartlyApplied | Ending::Unknown | Ending::Open => "doubt",
-        Ending::Unchanged
-        | Ending::Preview
-        | Ending::Approval
-        | Ending::Proposal
-        | Ending::Pause
-        | Ending::Settings
-        | Ending::Memory
-        | Ending::Delegation
-        | Ending::Purge => "calm",
+        CallOutcome::Applied => "good",
+        CallOutcome::Refused | CallOutcome::NotApplied | CallOutcome::Rejected => "bad",
+        CallOutcome::PartlyApplied | CallOutcome::Unknown | CallOutcome::Open => "doubt",
+        CallOutcome::Unchanged
+        | CallOutcome::Preview
+        | CallOutcome::Approval
+        | CallOutcome::Proposal
+        | CallOutcome::Pause
+        | CallOutcome::Settings
+        | CallOutcome::Memory
+        | CallOutcome::Delegation
+        | CallOutcome::Purge => "calm",
     }
 }
 
 /// How a call ended, with the gate that stopped it.
-pub(super) fn ending(call: &CallStory) -> Markup {
+pub(super) fn ending(call: &CallHistory) -> Markup {
     let ending = call.ending();
-    let gate = call.gate().filter(|_| ending == Ending::Refused);
+    let gate = call.gate().filter(|_| ending == CallOutcome::Refused);
     html! {
         b { (ending.as_str().replace('_', " ")) }
         @if let Some((gate, _)) = gate { " by " (text(gate)) }
@@ -64,7 +64,7 @@ pub(super) fn ending(call: &CallStory) -> Markup {
 }
 
 /// What a group does: to which page, or to how many.
-fn what(group: &CallGroup, head: &CallStory) -> Markup {
+fn what(group: &CallGroup, head: &CallHistory) -> Markup {
     let named = head.latest(|record| record.path.as_ref());
     let of_set = group.of_changes > 1 || head.is_set();
     html! {
@@ -116,11 +116,11 @@ pub(super) fn places(group: &CallGroup) -> usize {
 }
 
 /// Whether a call is about several pages: then no two states of its records are of one page.
-pub(super) fn is_of_many(call: &CallStory) -> bool {
+pub(super) fn is_of_many(call: &CallHistory) -> bool {
     places_of(std::slice::from_ref(call)) > 1
 }
 
-fn places_of(calls: &[CallStory]) -> usize {
+fn places_of(calls: &[CallHistory]) -> usize {
     let records = calls.iter().flat_map(|call| &call.records);
     let places = records.filter_map(|record| {
         let (locale, path) = (record.locale.as_ref()?, record.path.as_ref()?);
@@ -130,7 +130,7 @@ fn places_of(calls: &[CallStory]) -> usize {
 }
 
 /// The word for what a call does to its page; its tool where it is about none.
-pub(super) fn operation(call: &CallStory) -> Markup {
+pub(super) fn operation(call: &CallHistory) -> Markup {
     html! {
         @match call.operation() {
             Some(operation) => (queue::verb(operation)),
@@ -140,7 +140,7 @@ pub(super) fn operation(call: &CallStory) -> Markup {
 }
 
 /// A page's place, and the one that it gets.
-pub(super) fn place(call: &CallStory) -> Markup {
+pub(super) fn place(call: &CallHistory) -> Markup {
     let locale = call.latest(|record| record.locale.as_ref());
     let path = call.latest(|record| record.path.as_ref());
     let new = call.latest(|record| record.new_path.as_ref());
@@ -155,7 +155,7 @@ pub(super) fn place(call: &CallStory) -> Markup {
 }
 
 /// Where the page of a call is now, as far as the record knows.
-pub(super) fn place_now(call: &CallStory) -> Option<(&Locale, PagePath)> {
+pub(super) fn place_now(call: &CallHistory) -> Option<(&Locale, PagePath)> {
     let locale = call.latest(|record| record.locale.as_ref())?;
     Some((locale, call.place()?))
 }
@@ -210,7 +210,7 @@ fn lines(group: &CallGroup) -> Markup {
 }
 
 /// Whose words a call's note is.
-pub(super) fn whose(call: &CallStory) -> Whose {
+pub(super) fn whose(call: &CallHistory) -> Whose {
     match (call.actor(), call.proposer()) {
         (Some(_), None) => Whose::Operator,
         (None, _) | (_, Some(_)) => Whose::Agent,

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use time::{Date, Month, OffsetDateTime, UtcOffset};
 
 use super::super::markup::counted;
-use crate::audit::{CallStory, Ending};
+use crate::audit::{CallHistory, CallOutcome};
 
 /// The most hours that are told apart; of more only the days are.
 const MOST_HOURS: usize = 4_096;
@@ -23,7 +23,7 @@ const DAY: i64 = 86_400;
 
 /// Writes and refusals.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Counts {
+struct BarCounts {
     writes: usize,
     refusals: usize,
 }
@@ -32,13 +32,13 @@ struct Counts {
 #[derive(Debug, Default)]
 pub(super) struct Chart {
     /// By the second at which the hour or day begins.
-    counts: BTreeMap<i64, Counts>,
+    counts: BTreeMap<i64, BarCounts>,
     is_by_day: bool,
 }
 
 /// How long a bar is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum ChartInterval {
     Hour,
     Day,
     Week,
@@ -50,22 +50,22 @@ enum Step {
 #[derive(Debug, PartialEq, Eq)]
 struct Bar {
     name: String,
-    counts: Counts,
+    counts: BarCounts,
 }
 
 impl Chart {
     /// Counts a call in.
-    pub(super) fn count(&mut self, call: &CallStory) {
+    pub(super) fn count(&mut self, call: &CallHistory) {
         let is_set = call.is_set() && call.outcome().is_some();
         let ending = call.ending();
         let writes = usize::from(ending.is_write() && !is_set);
-        let refusals = usize::from(ending == Ending::Refused);
+        let refusals = usize::from(ending == CallOutcome::Refused);
         if let Some(began) = call.began() {
-            self.add(began.unix_timestamp(), Counts { writes, refusals });
+            self.add(began.unix_timestamp(), BarCounts { writes, refusals });
         }
     }
 
-    fn add(&mut self, second: i64, more: Counts) {
+    fn add(&mut self, second: i64, more: BarCounts) {
         let step = if self.is_by_day { DAY } else { HOUR };
         let counts = self.counts.entry(second.div_euclid(step) * step);
         let counts = counts.or_default();
@@ -79,16 +79,16 @@ impl Chart {
         }
     }
 
-    fn step(&self) -> Option<Step> {
+    fn step(&self) -> Option<ChartInterval> {
         let (first, _) = self.counts.first_key_value()?;
         let (last, _) = self.counts.last_key_value()?;
         let days = (last - first) / DAY;
         Some(match days {
-            0..2 if !self.is_by_day => Step::Hour,
-            0..62 => Step::Day,
-            62..366 => Step::Week,
-            366..1_830 => Step::Month,
-            _ => Step::Year,
+            0..2 if !self.is_by_day => ChartInterval::Hour,
+            0..62 => ChartInterval::Day,
+            62..366 => ChartInterval::Week,
+            366..1_830 => ChartInterval::Month,
+            _ => ChartInterval::Year,
         })
     }
 
@@ -97,7 +97,7 @@ impl Chart {
         let (Some(step), Some((last, _))) = (self.step(), self.counts.last_key_value()) else {
             return Vec::new();
         };
-        let mut told: BTreeMap<i64, Counts> = BTreeMap::new();
+        let mut told: BTreeMap<i64, BarCounts> = BTreeMap::new();
         for (second, counts) in &self.counts {
             let Some(begin) = begin(*second, step) else {
                 continue;
@@ -122,11 +122,11 @@ impl Chart {
     pub(super) fn drawing(&self) -> Markup {
         let bars = self.bars();
         let step = match self.step() {
-            Some(Step::Hour) => "hour",
-            Some(Step::Day) => "day",
-            Some(Step::Week) => "week",
-            Some(Step::Month) => "month",
-            Some(Step::Year) => "year",
+            Some(ChartInterval::Hour) => "hour",
+            Some(ChartInterval::Day) => "day",
+            Some(ChartInterval::Week) => "week",
+            Some(ChartInterval::Month) => "month",
+            Some(ChartInterval::Year) => "year",
             None => return html! {},
         };
         let most = bars
@@ -147,7 +147,7 @@ impl Chart {
                     aria-label=(format!("Writes and refusals by {step}")) {
                     line.ground x1="0" x2=(WIDTH) y1=(ROOM) y2=(ROOM) {}
                     @for (at, bar) in bars.iter().enumerate() {
-                        @let Counts { writes, refusals } = bar.counts;
+                        @let BarCounts { writes, refusals } = bar.counts;
                         @let (low, high) = (height(writes, most), height(refusals, most));
                         g {
                             title {
@@ -189,47 +189,47 @@ fn at(second: i64) -> Option<OffsetDateTime> {
 }
 
 /// When the bar of a time begins.
-fn begin(second: i64, step: Step) -> Option<i64> {
+fn begin(second: i64, step: ChartInterval) -> Option<i64> {
     let date = at(second)?.date();
     let of = |date: Date| date.midnight().assume_utc().unix_timestamp();
     Some(match step {
-        Step::Hour => second.div_euclid(HOUR) * HOUR,
-        Step::Day => of(date),
-        Step::Week => {
+        ChartInterval::Hour => second.div_euclid(HOUR) * HOUR,
+        ChartInterval::Day => of(date),
+        ChartInterval::Week => {
             let back = i64::from(date.weekday().number_days_from_monday());
             of(date) - back * DAY
         }
-        Step::Month => of(date.replace_day(1).ok()?),
-        Step::Year => of(Date::from_calendar_date(date.year(), Month::January, 1).ok()?),
+        ChartInterval::Month => of(date.replace_day(1).ok()?),
+        ChartInterval::Year => of(Date::from_calendar_date(date.year(), Month::January, 1).ok()?),
     })
 }
 
 /// When the next bar begins.
-fn next(second: i64, step: Step) -> Option<i64> {
+fn next(second: i64, step: ChartInterval) -> Option<i64> {
     match step {
-        Step::Hour => second.checked_add(HOUR),
-        Step::Day => second.checked_add(DAY),
-        Step::Week => second.checked_add(7 * DAY),
+        ChartInterval::Hour => second.checked_add(HOUR),
+        ChartInterval::Day => second.checked_add(DAY),
+        ChartInterval::Week => second.checked_add(7 * DAY),
         // Into the next one, then back to where that begins.
-        Step::Month => begin(second.checked_add(31 * DAY)?, step),
-        Step::Year => begin(second.checked_add(366 * DAY)?, step),
+        ChartInterval::Month => begin(second.checked_add(31 * DAY)?, step),
+        ChartInterval::Year => begin(second.checked_add(366 * DAY)?, step),
     }
 }
 
-fn name(second: i64, step: Step) -> String {
+fn name(second: i64, step: ChartInterval) -> String {
     let Some(time) = at(second) else {
         return String::new();
     };
     let (date, hour) = (time.date(), time.hour());
     match step {
-        Step::Hour => format!(
+        ChartInterval::Hour => format!(
             "{:02}-{:02} {hour:02}:00",
             u8::from(date.month()),
             date.day()
         ),
-        Step::Day | Step::Week => date.to_string(),
-        Step::Month => format!("{}-{:02}", date.year(), u8::from(date.month())),
-        Step::Year => date.year().to_string(),
+        ChartInterval::Day | ChartInterval::Week => date.to_string(),
+        ChartInterval::Month => format!("{}-{:02}", date.year(), u8::from(date.month())),
+        ChartInterval::Year => date.year().to_string(),
     }
 }
 
@@ -237,12 +237,12 @@ fn name(second: i64, step: Step) -> String {
 mod tests {
     use time::macros::datetime;
 
-    use super::{Chart, Counts, DAY, HOUR, MOST_BARS, Step};
+    use super::{BarCounts, Chart, ChartInterval, DAY, HOUR, MOST_BARS};
 
     fn chart(hours: impl Iterator<Item = i64>) -> Chart {
         let mut chart = Chart::default();
         let begin = datetime!(2030-01-31 22:30 UTC).unix_timestamp();
-        let one = Counts {
+        let one = BarCounts {
             writes: 1,
             refusals: 0,
         };
@@ -253,11 +253,11 @@ mod tests {
     #[test]
     fn the_steps_suit_the_span() {
         for (last, step, first) in [
-            (5, Step::Hour, "01-31 22:00"),
-            (24 * 20, Step::Day, "2030-01-31"),
-            (24 * 200, Step::Week, "2030-01-28"),
-            (24 * 500, Step::Month, "2030-01"),
-            (24 * 4_000, Step::Year, "2030"),
+            (5, ChartInterval::Hour, "01-31 22:00"),
+            (24 * 20, ChartInterval::Day, "2030-01-31"),
+            (24 * 200, ChartInterval::Week, "2030-01-28"),
+            (24 * 500, ChartInterval::Month, "2030-01"),
+            (24 * 4_000, ChartInterval::Year, "2030"),
         ] {
             let chart = chart([0, 1, last].into_iter());
             assert_eq!(chart.step(), Some(step));

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
-use crate::audit::{Against, AuditLog, Checked};
+use crate::audit::{Against, AuditLog, LogVerification};
 
 /// How far a check is.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum Check {
+pub(crate) enum LogCheck {
     /// None was asked for yet.
     #[default]
     None,
@@ -21,16 +21,16 @@ pub(crate) enum Check {
         whole: usize,
     },
     /// It is done.
-    Done(Arc<Finding>),
+    Done(Arc<LogCheckResult>),
     /// The log could not be read.
     Failed(String),
 }
 
 /// What a check found.
 #[derive(Debug)]
-pub(crate) struct Finding {
+pub(crate) struct LogCheckResult {
     /// What holds and what is wrong.
-    pub(crate) checked: Checked,
+    pub(crate) checked: LogVerification,
     /// What nothing that was given can tell.
     pub(crate) unproven: Vec<String>,
     /// When it was done.
@@ -41,11 +41,11 @@ pub(crate) struct Finding {
 
 /// The last check, or the one under way; shared by all who ask.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Checks(Arc<Mutex<Check>>);
+pub(crate) struct Checks(Arc<Mutex<LogCheck>>);
 
 impl Checks {
     /// How far it is.
-    pub(crate) fn now(&self) -> Check {
+    pub(crate) fn now(&self) -> LogCheck {
         self.lock().clone()
     }
 
@@ -53,38 +53,38 @@ impl Checks {
     pub(crate) fn begin(&self, log: &AuditLog) {
         {
             let mut now = self.lock();
-            if matches!(*now, Check::Running { .. }) {
+            if matches!(*now, LogCheck::Running { .. }) {
                 return;
             }
-            *now = Check::Running { done: 0, whole: 0 };
+            *now = LogCheck::Running { done: 0, whole: 0 };
         }
         let (own, log) = (self.clone(), log.clone());
         // It goes on though whoever asked hangs up.
         let work = tokio::task::spawn_blocking(move || {
             let found = find(&log, |done, whole| {
-                *own.lock() = Check::Running { done, whole };
+                *own.lock() = LogCheck::Running { done, whole };
             });
             *own.lock() = found;
         });
         let own = self.clone();
         tokio::spawn(async move {
             if work.await.is_err() {
-                *own.lock() = Check::Failed("the check broke off".to_owned());
+                *own.lock() = LogCheck::Failed("the check broke off".to_owned());
             }
         });
     }
 
-    fn lock(&self) -> MutexGuard<'_, Check> {
+    fn lock(&self) -> MutexGuard<'_, LogCheck> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Checks all of the record. Blocks.
-pub(crate) fn find(log: &AuditLog, progress: impl FnMut(usize, usize)) -> Check {
+pub(crate) fn find(log: &AuditLog, progress: impl FnMut(usize, usize)) -> LogCheck {
     let (begun, against) = (Instant::now(), Against::default());
     match log.verify(&against, progress) {
-        Err(error) => Check::Failed(format!("{error}; {}", error.hint())),
-        Ok(checked) => Check::Done(Arc::new(Finding {
+        Err(error) => LogCheck::Failed(format!("{error}; {}", error.hint())),
+        Ok(checked) => LogCheck::Done(Arc::new(LogCheckResult {
             unproven: checked.unproven(&against),
             checked,
             at: OffsetDateTime::now_utc(),

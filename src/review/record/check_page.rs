@@ -4,15 +4,20 @@ use maud::{Markup, html};
 use time::format_description::well_known::Rfc3339;
 
 use super::super::markup::{self, Frame, counted, text};
-use super::check::{Check, Finding};
+use super::check::{LogCheck, LogCheckResult};
 use crate::audit::FileHead;
 
 /// The most faults, runs and heads that a page shows.
 const SHOWN: usize = 200;
 
 /// The page.
-pub(super) fn page(check: &Check, heads: &[FileHead], form_token: &str, frame: &Frame) -> Markup {
-    let is_running = matches!(check, Check::Running { .. });
+pub(super) fn page(
+    check: &LogCheck,
+    heads: &[FileHead],
+    form_token: &str,
+    frame: &Frame,
+) -> Markup {
+    let is_running = matches!(check, LogCheck::Running { .. });
     let body = html! {
         main #main.record {
             p.back { a href="/review/record" { "← Record" } }
@@ -26,7 +31,7 @@ pub(super) fn page(check: &Check, heads: &[FileHead], form_token: &str, frame: &
                 input type="hidden" name="form_token" value=(form_token);
                 @if !is_running {
                     button.primary type="submit" {
-                        @if matches!(check, Check::None) { "Check it" } @else { "Check it again" }
+                        @if matches!(check, LogCheck::None) { "Check it" } @else { "Check it again" }
                     }
                 }
             }
@@ -53,25 +58,25 @@ pub(super) fn page(check: &Check, heads: &[FileHead], form_token: &str, frame: &
     markup::page("Check", &frame, &body)
 }
 
-fn state(check: &Check) -> Markup {
+fn state(check: &LogCheck) -> Markup {
     html! {
         @match check {
-            Check::None => {},
-            Check::Running { done, whole } => {
+            LogCheck::None => {},
+            LogCheck::Running { done, whole } => {
                 div.news role="status" {
                     label for="checking" { "Being checked: " (done) " of " (whole) " files" }
                     " " progress #checking value=(done) max=(*whole.max(&1)) {}
                 }
             },
-            Check::Failed(why) => p.news.bad role="alert" { "The log could not be read: " (text(why)) },
-            Check::Done(finding) => (found(finding)),
+            LogCheck::Failed(why) => p.news.bad role="alert" { "The log could not be read: " (text(why)) },
+            LogCheck::Done(finding) => (found(finding)),
         }
     }
 }
 
 /// What a check found.
-pub(super) fn found(finding: &Finding) -> Markup {
-    let Finding {
+pub(super) fn found(finding: &LogCheckResult) -> Markup {
+    let LogCheckResult {
         checked, unproven, ..
     } = finding;
     let at = finding.at.format(&Rfc3339).unwrap_or_default();
@@ -118,7 +123,7 @@ pub(super) fn found(finding: &Finding) -> Markup {
     }
 }
 
-fn time_of(second: &str, finding: &Finding) -> Markup {
+fn time_of(second: &str, finding: &LogCheckResult) -> Markup {
     html! {
         span.quiet {
             "Checked " (second) " UTC, in " (finding.took.as_millis()) " ms"

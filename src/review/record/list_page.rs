@@ -4,13 +4,13 @@ use maud::{Markup, html};
 
 use super::super::markup::{self, Frame, counted};
 use super::cells;
-use super::reader::Listed;
+use super::reader::CallListPage;
 use super::selection::Selection;
-use crate::audit::{CallGroup, Figures};
+use crate::audit::{CallGroup, CallStats};
 
 /// The page.
 pub(super) fn page(
-    listed: &Listed,
+    listed: &CallListPage,
     selection: &Selection,
     (is_first, may_check): (bool, bool),
     frame: &Frame,
@@ -63,7 +63,7 @@ fn rows(groups: &[CallGroup], selection: &Selection) -> Markup {
     }
 }
 
-fn figures(listed: &Listed) -> Markup {
+fn figures(listed: &CallListPage) -> Markup {
     let Some((figures, chart)) = listed.figures.as_ref().filter(|(all, _)| all.calls > 0) else {
         return html! {};
     };
@@ -74,7 +74,7 @@ fn figures(listed: &Listed) -> Markup {
 }
 
 /// How many calls there are, by what became of them.
-pub(super) fn summary(figures: &Figures) -> Markup {
+pub(super) fn summary(figures: &CallStats) -> Markup {
     let of = |words: &[&str]| -> u64 { words.iter().map(|word| figures.outcomes.of(word)).sum() };
     let clients = figures.calls_by_client.iter().count();
     html! {

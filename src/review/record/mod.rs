@@ -19,5 +19,5 @@ mod visibility;
 
 pub(super) use check::Checks;
 pub(super) use reader::Readers;
-pub use report::{Held, NoReport, ReadReport, Report};
+pub use report::{NoReport, ReadReport, ReportCounts, ReportRequest};
 pub(super) use routes::routes;

@@ -8,13 +8,13 @@ use super::super::auth::Reviewer;
 use super::call::AllChanged;
 use super::cells;
 use super::chart::Chart;
-use super::visibility::Sight;
+use super::visibility::RecordVisibility;
 use crate::audit::{
-    AuditError, AuditLog, CallGroup, CallId, CallSelector, CallStory, Changed, Figures, Filter,
-    Groups, Room,
+    AuditError, AuditLog, CallFilter, CallGroup, CallHistory, CallId, CallSelector, CallStats,
+    ChangeDetails, GroupLimits, Groups,
 };
 use crate::error::{Code, Failure};
-use crate::render_budget::{self, NoRoom};
+use crate::render_budget::{self, RenderBudgetExceeded};
 
 /// How many rows a page of the list has.
 const ROWS: usize = 50;
@@ -41,22 +41,22 @@ impl Default for Readers {
 
 /// A page of the list.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct CallListPage {
     pub groups: Groups,
     /// Figures of all calls that the filter takes, for whoever sees all of them.
-    pub figures: Option<(Figures, Chart)>,
+    pub figures: Option<(CallStats, Chart)>,
 }
 
 /// Why the record is not read.
 #[derive(Debug)]
-pub(super) enum Unread {
+pub(super) enum RecordReadError {
     /// Others read it, or compare large pages.
     Busy(Failure),
     /// Something else, in a sentence.
     Fault(String),
 }
 
-impl From<Failure> for Unread {
+impl From<Failure> for RecordReadError {
     fn from(failure: Failure) -> Self {
         if failure.code == Code::RateLimited {
             Self::Busy(failure)
@@ -66,7 +66,7 @@ impl From<Failure> for Unread {
     }
 }
 
-impl From<AuditError> for Unread {
+impl From<AuditError> for RecordReadError {
     fn from(error: AuditError) -> Self {
         Self::Fault(error.to_string())
     }
@@ -76,34 +76,34 @@ impl From<AuditError> for Unread {
 pub(super) async fn list(
     readers: &Readers,
     reviewer: &Reviewer,
-    filter: &Filter,
+    filter: &CallFilter,
     before: Option<CallId>,
-) -> Result<Listed, Unread> {
-    let sight = Sight::of(reviewer).await?;
+) -> Result<CallListPage, RecordReadError> {
+    let sight = RecordVisibility::of(reviewer).await?;
     let log = reviewer.bench.desk.audit().clone();
     let mut before = match before {
         None => None,
         Some(call) => Some(story_of(&log, call).await?),
     };
-    let mut listed = Listed::default();
+    let mut listed = CallListPage::default();
     let mut kept: Vec<CallGroup> = Vec::new();
     for _ in 0..MOST_READINGS {
         let (filter, source, own) = (filter.clone(), log.clone(), sight.clone());
         let from = before.take();
         let read = blocking(readers, move || {
-            let mut counted = own.is_all().then(<(Figures, Chart)>::default);
-            let room = Room {
+            let mut counted = own.is_all().then(<(CallStats, Chart)>::default);
+            let room = GroupLimits {
                 groups: ROWS,
                 changes: CHANGES_OF_ROW,
             };
-            let sees = |call: &CallStory| own.sees(call);
+            let sees = |call: &CallHistory| own.sees(call);
             let groups = source.groups((&filter, from.as_ref()), &sees, room, |call| {
                 if let Some((figures, chart)) = &mut counted {
                     figures.count(call);
                     chart.count(call);
                 }
             })?;
-            Ok(Listed {
+            Ok(CallListPage {
                 groups,
                 figures: counted,
             })
@@ -125,9 +125,9 @@ pub(super) async fn list(
     Ok(listed)
 }
 
-async fn story_of(log: &AuditLog, call: CallId) -> Result<CallStory, Unread> {
+async fn story_of(log: &AuditLog, call: CallId) -> Result<CallHistory, RecordReadError> {
     let story = log.story(&CallSelector::from(call)).await;
-    story.map_err(|fault| Unread::Fault(fault.to_string()))
+    story.map_err(|fault| RecordReadError::Fault(fault.to_string()))
 }
 
 /// What an id stands for, with what it changed: a call's, a set's or a proposal's.
@@ -135,8 +135,8 @@ pub(super) async fn group(
     readers: &Readers,
     reviewer: &Reviewer,
     id: &str,
-) -> Result<Option<CallGroup>, Unread> {
-    let sight = Sight::of(reviewer).await?;
+) -> Result<Option<CallGroup>, RecordReadError> {
+    let sight = RecordVisibility::of(reviewer).await?;
     let (log, own, id) = (
         reviewer.bench.desk.audit().clone(),
         sight.clone(),
@@ -157,10 +157,10 @@ pub(super) async fn changed(
     readers: &Readers,
     reviewer: &Reviewer,
     group: &CallGroup,
-) -> Result<AllChanged, Unread> {
+) -> Result<AllChanged, RecordReadError> {
     let log = reviewer.bench.desk.audit().clone();
     let calls = group.all().filter(|call| !cells::is_of_many(call));
-    let calls: Vec<CallStory> = calls.cloned().collect();
+    let calls: Vec<CallHistory> = calls.cloned().collect();
     // One call after another is rebuilt.
     let mut most = 0;
     for call in &calls {
@@ -174,7 +174,7 @@ pub(super) async fn changed(
             if left == 0 {
                 break;
             }
-            let changed = Changed::of(&log, call)?;
+            let changed = ChangeDetails::of(&log, call)?;
             left = left.saturating_sub(changed.bytes());
             all.insert(call.call, changed);
         }
@@ -186,11 +186,11 @@ pub(super) async fn changed(
 async fn blocking<T: Send + 'static>(
     readers: &Readers,
     work: impl FnOnce() -> Result<T, AuditError> + Send + 'static,
-) -> Result<T, Unread> {
-    let broken = || Unread::Fault("the reading broke off".to_owned());
+) -> Result<T, RecordReadError> {
+    let broken = || RecordReadError::Fault("the reading broke off".to_owned());
     let permit = Arc::clone(&readers.0).acquire_owned();
     let permit = tokio::time::timeout(render_budget::PATIENCE, permit).await;
-    let permit = permit.map_err(|_| Failure::from(NoRoom))?;
+    let permit = permit.map_err(|_| Failure::from(RenderBudgetExceeded))?;
     let permit = permit.map_err(|_| broken())?;
     // The work goes on though its reader hangs up, and counts as reading until it ends.
     let read = tokio::task::spawn_blocking(move || {

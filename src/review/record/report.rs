@@ -16,15 +16,15 @@ use time::format_description::well_known::Rfc3339;
 
 use super::super::assets::STYLE;
 use super::super::markup::{counted, text};
-use super::call::{self, AllChanged, Links};
+use super::call::{self, AllChanged, RecordLinks};
 use super::cells;
 use super::chart::Chart;
-use super::check::{self, Check};
+use super::check::{self, LogCheck};
 use super::check_page;
 use super::list_page;
 use crate::audit::{
-    AuditError, AuditLog, CallGroup, CallStory, Changed, Figures, FileHead, Filter, Groups, Latest,
-    Seen, Survey,
+    AuditError, AuditLog, CallFilter, CallGroup, CallHistory, CallStats, CallVisibility,
+    ChangeDetails, FileHead, GroupSurvey, Groups, Latest,
 };
 
 const OWN_STYLE: &str = include_str!("../assets/report.css");
@@ -39,20 +39,20 @@ const MAX_CHANGES: usize = 1 << 20;
 const UNFOLDED_ON_PAPER: usize = 200;
 
 /// What a report is about.
-pub struct Report<'a> {
+pub struct ReportRequest<'a> {
     /// The record.
     pub log: &'a AuditLog,
     /// Which calls.
-    pub filter: &'a Filter,
+    pub filter: &'a CallFilter,
     /// The same in words, without the time.
     pub selection: &'a [String],
     /// Where the wiki shows the page of a call.
-    pub page_url: &'a (dyn Fn(&CallStory) -> Option<String> + Sync),
+    pub page_url: &'a (dyn Fn(&CallHistory) -> Option<String> + Sync),
 }
 
 /// What a report holds.
 #[derive(Debug, Clone, Copy)]
-pub struct Held {
+pub struct ReportCounts {
     /// How many calls are listed.
     pub calls: usize,
     /// How many older ones are only counted.
@@ -74,16 +74,16 @@ pub enum NoReport {
 
 /// A report whose record was read.
 pub struct ReadReport<'a> {
-    report: &'a Report<'a>,
-    figures: Figures,
+    report: &'a ReportRequest<'a>,
+    figures: CallStats,
     chart: Chart,
-    check: Check,
+    check: LogCheck,
     heads: Vec<FileHead>,
-    held: Held,
+    held: ReportCounts,
     groups: Vec<CallGroup>,
 }
 
-impl<'a> Report<'a> {
+impl<'a> ReportRequest<'a> {
     /// Reads and checks the record; says how far it is. Blocks.
     ///
     /// # Errors
@@ -92,11 +92,11 @@ impl<'a> Report<'a> {
         &'a self,
         mut progress: impl FnMut(&dyn Fn() -> String),
     ) -> Result<ReadReport<'a>, AuditError> {
-        let (mut figures, mut chart) = (Figures::default(), Chart::default());
-        let (mut survey, mut latest) = (Survey::default(), Latest::of(MAX_CALLS));
+        let (mut figures, mut chart) = (CallStats::default(), Chart::default());
+        let (mut survey, mut latest) = (GroupSurvey::default(), Latest::of(MAX_CALLS));
         let unreadable = self.log.calls(|call| {
             let is_taken = self.filter.takes(&call);
-            survey.tell(&call, Seen::Yes, is_taken);
+            survey.tell(&call, CallVisibility::Yes, is_taken);
             if is_taken {
                 figures.count(&call);
                 chart.count(&call);
@@ -115,7 +115,7 @@ impl<'a> Report<'a> {
             chart,
             check,
             heads: self.log.heads()?,
-            held: Held {
+            held: ReportCounts {
                 calls: calls.len(),
                 older,
                 unreadable,
@@ -131,7 +131,7 @@ impl<'a> Report<'a> {
             if *left == 0 {
                 break;
             }
-            let changed = Changed::of(self.log, call)?;
+            let changed = ChangeDetails::of(self.log, call)?;
             *left = left.saturating_sub(changed.bytes());
             all.insert(call.call, changed);
         }
@@ -140,7 +140,7 @@ impl<'a> Report<'a> {
 
     /// A row that unfolds.
     fn row(&self, group: &CallGroup, changed: &AllChanged, unfolds: bool) -> Markup {
-        let links = Links {
+        let links = RecordLinks {
             is_served: false,
             wiki: self.page_url,
         };
@@ -158,7 +158,7 @@ impl<'a> Report<'a> {
                 .collect::<Vec<_>>()
                 .join("\n")
         };
-        let whos = words(&mut group.all().map(CallStory::who));
+        let whos = words(&mut group.all().map(CallHistory::who));
         let tools = words(
             &mut group
                 .all()
@@ -190,7 +190,7 @@ const MARK: &str = "{rows}";
 impl ReadReport<'_> {
     /// What it holds.
     #[must_use]
-    pub const fn held(&self) -> Held {
+    pub const fn held(&self) -> ReportCounts {
         self.held
     }
 
@@ -275,7 +275,7 @@ impl ReadReport<'_> {
             let whole = time.format(&Rfc3339).unwrap_or_default();
             whole.get(..19).unwrap_or(&whole).replace('T', " ")
         };
-        let Filter { since, until, .. } = self.report.filter;
+        let CallFilter { since, until, .. } = self.report.filter;
         let period = match (since.map(time), until.map(time)) {
             (None, None) => "all that is on record".to_owned(),
             (Some(since), None) => format!("from {since}"),
@@ -293,7 +293,7 @@ impl ReadReport<'_> {
     }
 
     fn count(&self) -> String {
-        let Held {
+        let ReportCounts {
             calls,
             older,
             unreadable,
@@ -316,9 +316,9 @@ impl ReadReport<'_> {
     fn check(&self) -> Markup {
         html! {
             @match &self.check {
-                Check::Done(finding) => (check_page::found(finding)),
-                Check::Failed(why) => p.news.bad { "The log could not be checked: " (text(why)) },
-                Check::None | Check::Running { .. } => {},
+                LogCheck::Done(finding) => (check_page::found(finding)),
+                LogCheck::Failed(why) => p.news.bad { "The log could not be checked: " (text(why)) },
+                LogCheck::None | LogCheck::Running { .. } => {},
             }
         }
     }

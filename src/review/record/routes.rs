@@ -7,17 +7,17 @@ use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::routing::get;
 
-use super::super::form::Form;
+use super::super::form::FormFields;
 use super::super::markup::{self, Frame};
-use super::super::reply::{Reply, answer, page, plain, see_other};
+use super::super::reply::{BrowserResponse, answer, page, plain, see_other};
 use super::super::visitor::{Reviews, Visitor, broken, failed};
-use super::call::{self, Links};
-use super::reader::Unread;
+use super::call::{self, RecordLinks};
+use super::reader::RecordReadError;
 use super::selection::Selection;
 use super::{cells, check_page, list_page, reader};
-use crate::audit::{CallId, CallStory};
+use crate::audit::{CallHistory, CallId};
 
-type Site = State<Arc<Reviews>>;
+type RecordRouteState = State<Arc<Reviews>>;
 
 /// The routes of the record.
 pub(crate) fn routes() -> Router<Arc<Reviews>> {
@@ -28,11 +28,11 @@ pub(crate) fn routes() -> Router<Arc<Reviews>> {
         .route("/review/record/heads.txt", get(heads))
 }
 
-async fn list(State(reviews): Site, request: Request) -> Reply {
+async fn list(State(reviews): RecordRouteState, request: Request) -> BrowserResponse {
     let (request, _) = request.into_parts();
     answer(async {
         let visitor = reviews.enter(&request)?;
-        let query = Form::of_query(request.uri.query());
+        let query = FormFields::of_query(request.uri.query());
         let selection = Selection::of(&query);
         let before = match query.text("before") {
             "" => None,
@@ -40,7 +40,7 @@ async fn list(State(reviews): Site, request: Request) -> Reply {
         };
         let mut frame = reviews.frame(&visitor);
         frame.is_record = true;
-        let mut listed = reader::Listed::default();
+        let mut listed = reader::CallListPage::default();
         if selection.wrong.is_empty() {
             let reviewer = &visitor.reviewer;
             if let Some(before) = before {
@@ -65,7 +65,11 @@ async fn list(State(reviews): Site, request: Request) -> Reply {
     .await
 }
 
-async fn one(State(reviews): Site, Path(id): Path<String>, request: Request) -> Reply {
+async fn one(
+    State(reviews): RecordRouteState,
+    Path(id): Path<String>,
+    request: Request,
+) -> BrowserResponse {
     let (request, _) = request.into_parts();
     answer(async {
         let visitor = reviews.enter(&request)?;
@@ -75,11 +79,11 @@ async fn one(State(reviews): Site, Path(id): Path<String>, request: Request) -> 
         let group = group.map_err(|fault| unread(&fault))?.ok_or_else(nothing)?;
         let changed = reader::changed(&reviews.readers, reviewer, &group).await;
         let changed = changed.map_err(|fault| unread(&fault))?;
-        let wiki = |call: &CallStory| {
+        let wiki = |call: &CallHistory| {
             let (locale, path) = cells::place_now(call)?;
             Some(reviewer.bench.wiki.page_url(locale, &path))
         };
-        let links = Links {
+        let links = RecordLinks {
             is_served: true,
             wiki: &wiki,
         };
@@ -91,7 +95,7 @@ async fn one(State(reviews): Site, Path(id): Path<String>, request: Request) -> 
     .await
 }
 
-async fn show_check(State(reviews): Site, request: Request) -> Reply {
+async fn show_check(State(reviews): RecordRouteState, request: Request) -> BrowserResponse {
     let (request, _) = request.into_parts();
     answer(async {
         let visitor = reviews.enter(&request)?;
@@ -105,7 +109,7 @@ async fn show_check(State(reviews): Site, request: Request) -> Reply {
     .await
 }
 
-async fn check(State(reviews): Site, request: Request) -> Reply {
+async fn check(State(reviews): RecordRouteState, request: Request) -> BrowserResponse {
     answer(async {
         let (visitor, _) = reviews.enter_by_form(request).await?;
         if !visitor.reviewer.sees_all {
@@ -119,7 +123,7 @@ async fn check(State(reviews): Site, request: Request) -> Reply {
     .await
 }
 
-async fn heads(State(reviews): Site, request: Request) -> Reply {
+async fn heads(State(reviews): RecordRouteState, request: Request) -> BrowserResponse {
     let (request, _) = request.into_parts();
     answer(async {
         let visitor = reviews.enter(&request)?;
@@ -130,7 +134,7 @@ async fn heads(State(reviews): Site, request: Request) -> Reply {
 }
 
 /// The heads of all runs, for whoever sees everything.
-async fn heads_for(visitor: &Visitor) -> Result<Vec<crate::audit::FileHead>, Reply> {
+async fn heads_for(visitor: &Visitor) -> Result<Vec<crate::audit::FileHead>, BrowserResponse> {
     if !visitor.reviewer.sees_all {
         return Err(nothing());
     }
@@ -139,18 +143,20 @@ async fn heads_for(visitor: &Visitor) -> Result<Vec<crate::audit::FileHead>, Rep
     match heads {
         Ok(Ok(heads)) => Ok(heads),
         Ok(Err(error)) => Err(unread(&error.into())),
-        Err(_) => Err(unread(&Unread::Fault("the reading broke off".to_owned()))),
+        Err(_) => Err(unread(&RecordReadError::Fault(
+            "the reading broke off".to_owned(),
+        ))),
     }
 }
 
-fn unread(why: &Unread) -> Reply {
+fn unread(why: &RecordReadError) -> BrowserResponse {
     match why {
-        Unread::Busy(failure) => failed(failure),
-        Unread::Fault(fault) => broken(&format!("The record could not be read: {fault}.")),
+        RecordReadError::Busy(failure) => failed(failure),
+        RecordReadError::Fault(fault) => broken(&format!("The record could not be read: {fault}.")),
     }
 }
 
-fn nothing() -> Reply {
+fn nothing() -> BrowserResponse {
     page(
         StatusCode::NOT_FOUND,
         markup::trouble(

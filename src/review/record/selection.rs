@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::super::form::Form;
+use super::super::form::FormFields;
 use super::super::markup::text;
-use crate::audit::{Ending, Filter, When};
+use crate::audit::{CallFilter, CallOutcome, TimeArg};
 use crate::change::Operation;
 use crate::gates::Gate;
 use crate::page::Prefix;
@@ -27,7 +27,7 @@ const NAMES: [&str; 10] = [
 #[derive(Debug, Default)]
 pub(super) struct Selection {
     /// The filter.
-    pub filter: Filter,
+    pub filter: CallFilter,
     /// What of the address is wrong, in sentences.
     pub wrong: Vec<String>,
     /// The words as they were given.
@@ -36,7 +36,7 @@ pub(super) struct Selection {
 
 impl Selection {
     /// What an address selects; what is wrong in it selects nothing and is said.
-    pub(super) fn of(query: &Form) -> Self {
+    pub(super) fn of(query: &FormFields) -> Self {
         let mut selection = Self::default();
         for name in NAMES {
             let value = query.text(name).trim();
@@ -58,8 +58,8 @@ impl Selection {
             "client" => filter.client = Some(value.to_owned()),
             "tool" => filter.tool = Some(value.to_owned()),
             "path" => filter.path = Some(Prefix::sought(value)?),
-            "since" => filter.since = Some(When::parse(value)?.begin()),
-            "until" => filter.until = Some(When::parse(value)?.end()),
+            "since" => filter.since = Some(TimeArg::parse(value)?.begin()),
+            "until" => filter.until = Some(TimeArg::parse(value)?.end()),
             "outcome" => filter.ending = Some(one_of(value, endings())?),
             "operation" => filter.operation = Some(one_of(value, operations())?),
             "gate" => {
@@ -169,7 +169,7 @@ trait Word {
     fn word(&self) -> &'static str;
 }
 
-impl Word for Ending {
+impl Word for CallOutcome {
     fn word(&self) -> &'static str {
         self.as_str()
     }
@@ -187,8 +187,8 @@ impl Word for Gate {
     }
 }
 
-fn endings() -> Vec<Ending> {
-    Ending::ALL.to_vec()
+fn endings() -> Vec<CallOutcome> {
+    CallOutcome::ALL.to_vec()
 }
 
 fn gates() -> Vec<Gate> {
@@ -207,12 +207,12 @@ fn one_of<T: Word>(value: &str, all: Vec<T>) -> Result<T, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::form::Form;
+    use super::super::super::form::FormFields;
     use super::Selection;
-    use crate::audit::Ending;
+    use crate::audit::CallOutcome;
 
     fn of(query: &str) -> Selection {
-        Selection::of(&Form::of_query(Some(query)))
+        Selection::of(&FormFields::of_query(Some(query)))
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
         );
         assert!(found.wrong.is_empty(), "{:?}", found.wrong);
         assert_eq!(found.filter.client.as_deref(), Some("anna"));
-        assert_eq!(found.filter.ending, Some(Ending::Applied));
+        assert_eq!(found.filter.ending, Some(CallOutcome::Applied));
         assert_eq!((found.filter.page, found.page()), (Some(7), None));
         assert_eq!(of("page=7&x=1").page(), Some(7));
         assert_eq!(

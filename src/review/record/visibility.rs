@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use super::super::auth::Reviewer;
 use super::super::decision;
-use crate::audit::{CallGroup, CallStory, Record, Seen};
+use crate::audit::{CallGroup, CallHistory, CallVisibility, Record};
 use crate::error::Failure;
 
 /// What of the record somebody may see.
 #[derive(Debug, Clone)]
-pub(super) struct Sight {
+pub(super) struct RecordVisibility {
     reviewer: Reviewer,
     /// The proposals that they may see, by their ids.
     proposals: HashSet<String>,
@@ -19,7 +19,7 @@ pub(super) struct Sight {
     outside: Arc<HashSet<i64>>,
 }
 
-impl Sight {
+impl RecordVisibility {
     /// What this person may see.
     ///
     /// # Errors
@@ -45,28 +45,28 @@ impl Sight {
     }
 
     /// Whether they may see a call, by the places that it names.
-    pub(super) fn sees(&self, call: &CallStory) -> Seen {
+    pub(super) fn sees(&self, call: &CallHistory) -> CallVisibility {
         if self.is_all() {
-            return Seen::Yes;
+            return CallVisibility::Yes;
         }
         let places_are_own = call.records.iter().all(|record| self.is_within(record));
         if !places_are_own {
-            return Seen::No;
+            return CallVisibility::No;
         }
         let is_change_of_set = call.set().is_some() && !call.is_set();
         // A call about a whole set or proposal may name its first page alone.
         match call.latest(|record| record.proposal.as_deref()) {
             Some(proposal) if !is_change_of_set => {
                 if self.proposals.contains(proposal) {
-                    Seen::Yes
+                    CallVisibility::Yes
                 } else {
-                    Seen::No
+                    CallVisibility::No
                 }
             }
-            _ if call.is_set() => Seen::AsItsChanges,
+            _ if call.is_set() => CallVisibility::AsItsChanges,
             // What names no page is about the server.
-            _ if call.records.iter().any(|record| record.path.is_some()) => Seen::Yes,
-            _ => Seen::No,
+            _ if call.records.iter().any(|record| record.path.is_some()) => CallVisibility::Yes,
+            _ => CallVisibility::No,
         }
     }
 

@@ -1,7 +1,7 @@
 use super::Could;
 use crate::change::{CODES, Operation};
 use crate::page::{Field, Locale, PagePath, Prefix, TagPattern};
-use crate::rules::{ChangeFacts, Facts, Rule, RuleBook, Then, When};
+use crate::rules::{ChangeFacts, Facts, Rule, RuleBook, RuleCondition, Then};
 
 fn change(operation: Operation, path: &str) -> ChangeFacts {
     ChangeFacts {
@@ -29,11 +29,11 @@ fn book(rules: Vec<Rule>) -> RuleBook {
     RuleBook::new(rules, &["secrets", "large-sets"]).unwrap()
 }
 
-fn rule(name: &str, when: When, then: Then) -> Rule {
+fn rule(name: &str, when: RuleCondition, then: Then) -> Rule {
     Rule::new(name, when, then, "because").unwrap()
 }
 
-fn holds(when: When, facts: &Facts) -> bool {
+fn holds(when: RuleCondition, facts: &Facts) -> bool {
     let book = book(vec![rule("x", when, Then::Deny)]);
     book.verdict(facts).is_some()
 }
@@ -50,153 +50,153 @@ fn each_matcher_holds_from_its_bound_on_and_all_that_are_named_must() {
     };
     let word = |text: &str| Some(vec![text.to_owned()]);
     let tag = |text: &str| Some(vec![TagPattern::new(text)]);
-    let cases: [(When, bool); 22] = [
-        (When::default(), true),
+    let cases: [(RuleCondition, bool); 22] = [
+        (RuleCondition::default(), true),
         (
-            When {
+            RuleCondition {
                 paths: prefix("docs"),
-                ..When::default()
+                ..RuleCondition::default()
             },
             true,
         ),
         (
-            When {
+            RuleCondition {
                 paths: prefix("en:docs/a"),
-                ..When::default()
+                ..RuleCondition::default()
             },
             true,
         ),
         (
-            When {
+            RuleCondition {
                 paths: prefix("de:docs"),
-                ..When::default()
+                ..RuleCondition::default()
             },
             false,
         ),
         (
-            When {
+            RuleCondition {
                 paths: prefix("doc"),
-                ..When::default()
+                ..RuleCondition::default()
             },
             false,
         ),
         (
-            When {
+            RuleCondition {
                 operations: Some(vec![Operation::Update]),
-                ..When::default()
+                ..RuleCondition::default()
             },
             true,
         ),
         (
-            When {
+            RuleCondition {
                 operations: Some(vec![Operation::Move]),
-                ..When::default()
+                ..RuleCondition::default()
             },
             false,
         ),
         (
-            When {
+            RuleCondition {
                 fields: Some(vec![Field::Title, Field::Content]),
-                ..When::default()
+                ..RuleCondition::default()
             },
             true,
         ),
         (
-            When {
+            RuleCondition {
                 fields: Some(vec![Field::Title]),
-                ..When::default()
+                ..RuleCondition::default()
             },
             false,
         ),
         (
-            When {
+            RuleCondition {
                 tags: tag("leg*"),
-                ..When::default()
+                ..RuleCondition::default()
             },
             true,
         ),
         (
-            When {
+            RuleCondition {
                 tags: tag("leg"),
-                ..When::default()
+                ..RuleCondition::default()
             },
             false,
         ),
         (
-            When {
+            RuleCondition {
                 clients: word("claude-code"),
-                ..When::default()
+                ..RuleCondition::default()
             },
             true,
         ),
         (
-            When {
+            RuleCondition {
                 clients: word("claude"),
-                ..When::default()
+                ..RuleCondition::default()
             },
             false,
         ),
         (
-            When {
+            RuleCondition {
                 warnings: word("script_added"),
-                ..When::default()
+                ..RuleCondition::default()
             },
             false,
         ),
         (
-            When {
+            RuleCondition {
                 lines_removed_over: Some(9),
-                ..When::default()
+                ..RuleCondition::default()
             },
             true,
         ),
         (
-            When {
+            RuleCondition {
                 lines_removed_over: Some(10),
-                ..When::default()
+                ..RuleCondition::default()
             },
             false,
         ),
         (
-            When {
+            RuleCondition {
                 writes_per_day_over: Some(4),
-                ..When::default()
+                ..RuleCondition::default()
             },
             true,
         ),
         (
-            When {
+            RuleCondition {
                 writes_per_day_over: Some(5),
-                ..When::default()
+                ..RuleCondition::default()
             },
             false,
         ),
         (
-            When {
+            RuleCondition {
                 pages_over: Some(0),
-                ..When::default()
+                ..RuleCondition::default()
             },
             true,
         ),
         (
-            When {
+            RuleCondition {
                 pages_over: Some(1),
-                ..When::default()
+                ..RuleCondition::default()
             },
             false,
         ),
         (
-            When {
+            RuleCondition {
                 paths: prefix("docs"),
                 clients: word("nobody"),
-                ..When::default()
+                ..RuleCondition::default()
             },
             false,
         ),
         (
-            When {
+            RuleCondition {
                 deletes_over: Some(0),
-                ..When::default()
+                ..RuleCondition::default()
             },
             false,
         ),
@@ -215,9 +215,9 @@ fn a_rule_on_warnings_holds_for_each_of_their_codes_and_for_no_other() {
             ..change(Operation::Update, "docs/a")
         };
         let warned = facts(vec![change(Operation::Update, "docs/b"), warned]);
-        let wanted = |codes: &[&str]| When {
+        let wanted = |codes: &[&str]| RuleCondition {
             warnings: Some(codes.iter().map(|code| (*code).to_owned()).collect()),
-            ..When::default()
+            ..RuleCondition::default()
         };
         assert!(holds(wanted(&[code]), &warned), "{code}");
         assert!(holds(wanted(&["no_such", code]), &warned), "{code}");
@@ -235,10 +235,10 @@ fn a_rule_on_deletes_counts_the_deletes_that_it_is_about_and_no_other_change() {
         change(Operation::Update, "docs/c"),
         change(Operation::Move, "docs/d"),
     ]);
-    let deletes = |path: Option<&str>, over: u64| When {
+    let deletes = |path: Option<&str>, over: u64| RuleCondition {
         paths: path.map(|path| vec![Prefix::parse(path).unwrap()]),
         deletes_over: Some(over),
-        ..When::default()
+        ..RuleCondition::default()
     };
     for (when, wanted) in [
         (deletes(None, 1), true),
@@ -260,10 +260,10 @@ fn an_update_that_moves_is_a_move_and_both_places_count() {
         .push((Locale::as_stored("en"), PagePath::as_stored("legal/a")));
     let facts = facts(vec![moved]);
     assert!(holds(
-        When {
+        RuleCondition {
             operations: Some(vec![Operation::Move]),
             paths: Some(vec![Prefix::parse("legal").unwrap()]),
-            ..When::default()
+            ..RuleCondition::default()
         },
         &facts
     ));
@@ -276,10 +276,10 @@ fn one_change_must_have_all_that_is_asked_of_a_change() {
         change(Operation::Update, "docs/a"),
         change(Operation::Delete, "notes/b"),
     ]);
-    let deletes_below = |path: &str| When {
+    let deletes_below = |path: &str| RuleCondition {
         paths: Some(vec![Prefix::parse(path).unwrap()]),
         operations: Some(vec![Operation::Delete]),
-        ..When::default()
+        ..RuleCondition::default()
     };
     assert!(holds(deletes_below("notes"), &set));
     assert!(!holds(deletes_below("docs"), &set));
@@ -291,11 +291,11 @@ fn sets_are_counted_by_what_was_asked_for_and_is_meant() {
         .map(|at| change(Operation::Delete, &format!("docs/{at}")))
         .collect();
     changes.push(change(Operation::Update, "notes/x"));
-    let over = |paths: Option<&str>, pages: Option<u64>, deletes: Option<u64>| When {
+    let over = |paths: Option<&str>, pages: Option<u64>, deletes: Option<u64>| RuleCondition {
         paths: paths.map(|path| vec![Prefix::parse(path).unwrap()]),
         pages_over: pages,
         deletes_over: deletes,
-        ..When::default()
+        ..RuleCondition::default()
     };
     let set = facts(changes.clone());
     for (when, wanted) in [
@@ -322,7 +322,7 @@ fn the_strictest_rule_wins_and_of_equals_the_first() {
         ("c", Then::Person),
         ("d", Then::Review),
     ];
-    let rules = rules.map(|(name, then)| rule(name, When::default(), then));
+    let rules = rules.map(|(name, then)| rule(name, RuleCondition::default(), then));
     let book = book(rules.into());
     let facts = facts(vec![change(Operation::Create, "a")]);
     let verdict = book.verdict(&facts).unwrap();
@@ -366,15 +366,15 @@ fn the_built_in_rules_hold_until_they_are_switched_off() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn what_could_hold_is_told_before_a_change_is_made() {
-    let paths = |text: &str| When {
+    let paths = |text: &str| RuleCondition {
         paths: Some(vec![Prefix::parse(text).unwrap()]),
-        ..When::default()
+        ..RuleCondition::default()
     };
     let place = PagePath::as_stored("docs/a");
     let elsewhere = PagePath::as_stored("notes");
     let (en, de) = (Locale::as_stored("en"), Locale::as_stored("de"));
     for (when, client, place, operation, could) in [
-        (When::default(), None, None, None, Could::Holds),
+        (RuleCondition::default(), None, None, None, Could::Holds),
         (paths("docs"), None, None, None, Could::May),
         (
             paths("docs"),
@@ -420,9 +420,9 @@ fn what_could_hold_is_told_before_a_change_is_made() {
             Could::May,
         ),
         (
-            When {
+            RuleCondition {
                 clients: Some(vec!["ci".to_owned()]),
-                ..When::default()
+                ..RuleCondition::default()
             },
             Some("CI"),
             None,
@@ -430,9 +430,9 @@ fn what_could_hold_is_told_before_a_change_is_made() {
             Could::Holds,
         ),
         (
-            When {
+            RuleCondition {
                 clients: Some(vec!["ci".to_owned()]),
-                ..When::default()
+                ..RuleCondition::default()
             },
             Some("other"),
             None,
@@ -440,9 +440,9 @@ fn what_could_hold_is_told_before_a_change_is_made() {
             Could::Never,
         ),
         (
-            When {
+            RuleCondition {
                 operations: Some(vec![Operation::Move]),
-                ..When::default()
+                ..RuleCondition::default()
             },
             None,
             None,
@@ -450,9 +450,9 @@ fn what_could_hold_is_told_before_a_change_is_made() {
             Could::May,
         ),
         (
-            When {
+            RuleCondition {
                 operations: Some(vec![Operation::Create]),
-                ..When::default()
+                ..RuleCondition::default()
             },
             None,
             None,
@@ -460,9 +460,9 @@ fn what_could_hold_is_told_before_a_change_is_made() {
             Could::Never,
         ),
         (
-            When {
+            RuleCondition {
                 lines_removed_over: Some(1),
-                ..When::default()
+                ..RuleCondition::default()
             },
             None,
             None,

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::super::mcp::caller::Rights;
-use super::client_record::KnownClient;
-use super::secret::{Dated, LinkSecret, Token, digest, is_digest};
+use super::super::mcp::caller::CallerRights;
+use super::client_record::ClientRecord;
+use super::secret::{ClientToken, Dated, LinkSecret, digest, is_digest};
 use super::tokens_fault::TokensFileError;
 use crate::audit::{ClientId, Role};
 use crate::gates::Grant;
@@ -21,7 +21,7 @@ pub(in crate::server) const LINK_COUNTS: time::Duration = time::Duration::DAY;
 #[derive(Debug)]
 pub struct Rotation<'a> {
     /// What it shows from now on.
-    pub to: Shown<'a>,
+    pub to: Credential<'a>,
     /// How long its token before counts on.
     pub keep: Duration,
     /// When the client ends, in RFC 3339; never if there is none.
@@ -30,9 +30,9 @@ pub struct Rotation<'a> {
 
 /// What a client shows to be let in.
 #[derive(Debug)]
-pub enum Shown<'a> {
+pub enum Credential<'a> {
     /// A token, with each request.
-    Token(&'a Token),
+    Token(&'a ClientToken),
     /// The secret of a link, once.
     Link(&'a LinkSecret),
 }
@@ -84,7 +84,7 @@ impl NamedClient {
     ///
     /// # Errors
     /// One sentence about the name, or what is granted.
-    pub fn new(name: &str, token: &Token, may: Grant) -> Result<Self, String> {
+    pub fn new(name: &str, token: &ClientToken, may: Grant) -> Result<Self, String> {
         Self::with_token(name, Role::Agent, token, may)
     }
 
@@ -92,7 +92,12 @@ impl NamedClient {
     ///
     /// # Errors
     /// One sentence about the name, the role, or what is granted.
-    pub fn with_token(name: &str, role: Role, token: &Token, may: Grant) -> Result<Self, String> {
+    pub fn with_token(
+        name: &str,
+        role: Role,
+        token: &ClientToken,
+        may: Grant,
+    ) -> Result<Self, String> {
         let sha256 = Some(digest(token.reveal()));
         Self::made(name, role, may, |client| Self { sha256, ..client })
     }
@@ -116,7 +121,7 @@ impl NamedClient {
     /// One sentence about what is granted.
     pub(in crate::server) fn delegate(
         kind: &str,
-        token: &Token,
+        token: &ClientToken,
         parent: ClientId,
         may: Grant,
     ) -> Result<Self, String> {
@@ -212,8 +217,8 @@ impl NamedClient {
             ..self
         };
         match (&rotation.to, same.role.signs_in()) {
-            (Shown::Link(link), true) => Ok(same.signing_in_with(link)),
-            (Shown::Token(token), false) => {
+            (Credential::Link(link), true) => Ok(same.signing_in_with(link)),
+            (Credential::Token(token), false) => {
                 let until = OffsetDateTime::now_utc() + rotation.keep;
                 let until = ended.map_or(until, |end| end.min(until));
                 let old = same.sha256.filter(|_| until > OffsetDateTime::now_utc());
@@ -223,8 +228,8 @@ impl NamedClient {
                     ..same
                 })
             }
-            (Shown::Link(_), false) => Err(TokensFileError::HasNoLink),
-            (Shown::Token(_), true) => Err(wrong(
+            (Credential::Link(_), false) => Err(TokensFileError::HasNoLink),
+            (Credential::Token(_), true) => Err(wrong(
                 "reviewers and auditors have no token; they sign in with a link",
             )),
         }
@@ -260,7 +265,7 @@ impl NamedClient {
     }
 
     /// The client as the server takes it; `thinking` is the time that a person has.
-    pub(in crate::server) fn checked(&self, thinking: Duration) -> Result<KnownClient, String> {
+    pub(in crate::server) fn checked(&self, thinking: Duration) -> Result<ClientRecord, String> {
         // Only the file of delegates says who made whom, and is held to it.
         if self.parent.is_some() {
             return Err("it is a delegate, which this file does not have".to_owned());
@@ -272,7 +277,7 @@ impl NamedClient {
     pub(in crate::server) fn checked_whole(
         &self,
         thinking: Duration,
-    ) -> Result<KnownClient, String> {
+    ) -> Result<ClientRecord, String> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if !(1..=64).contains(&self.name.len()) || !self.name.chars().all(is_plain) {
             return Err(
@@ -285,7 +290,7 @@ impl NamedClient {
         self.fits_its_role()?;
         let checked = |dated: &Option<Dated>| dated.as_ref().map(Dated::checked).transpose();
         let (old, link) = (checked(&self.old)?, checked(&self.link)?);
-        Ok(KnownClient {
+        Ok(ClientRecord {
             id: self.id(),
             name: self.name.clone(),
             role: self.role,
@@ -301,7 +306,7 @@ impl NamedClient {
             sites: self.may.own_sites()?,
             may: self.may.clone(),
             bond: None,
-            rights: Rights {
+            rights: CallerRights {
                 narrowing: Arc::new(self.may.narrowing(thinking)?),
                 tools: self.may.tools.clone().map(Into::into),
             },
@@ -331,11 +336,11 @@ mod tests {
     use super::NamedClient;
     use crate::audit::Role;
     use crate::gates::Grant;
-    use crate::server::http::{LinkSecret, Token};
+    use crate::server::http::{ClientToken, LinkSecret};
 
     #[test]
     fn what_a_client_shows_is_not_in_its_line() {
-        let token = Token::new().expect("bits");
+        let token = ClientToken::new().expect("bits");
         let client = NamedClient::new("ci", &token, Grant::default()).expect("a client");
         let shown = format!("{client:?} {:?}", client.checked(Duration::ZERO));
         let line = serde_json::to_string(&client).expect("JSON");
@@ -350,7 +355,7 @@ mod tests {
 
     #[test]
     fn a_name_is_plain() {
-        let token = Token::new().expect("bits");
+        let token = ClientToken::new().expect("bits");
         for bad in ["", "a b", "a/b", "a\n", "ä", &"x".repeat(65)] {
             assert!(
                 NamedClient::new(bad, &token, Grant::default()).is_err(),

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::super::mcp::caller::Rights;
+use super::super::mcp::caller::CallerRights;
 use super::super::site::{Site, Sites};
 use super::secret::is_same;
 use crate::audit::{ClientId, Role};
-use crate::gates::{Grant, Narrowing, ends_soon};
+use crate::gates::{ClientLimits, Grant, ends_soon};
 use crate::site::SiteName;
 
 /// A client as the server takes it.
 #[derive(Debug)]
-pub struct KnownClient {
+pub struct ClientRecord {
     pub(in crate::server) id: ClientId,
     pub(in crate::server) name: String,
     pub(in crate::server) role: Role,
@@ -32,7 +32,7 @@ pub struct KnownClient {
     pub(in crate::server) may_apply_in_dry_run: bool,
     /// The only sites that it sees; without them, the one that is meant where none is named.
     pub(in crate::server) sites: Option<Vec<SiteName>>,
-    pub(in crate::server) rights: Rights,
+    pub(in crate::server) rights: CallerRights,
     /// All that it was granted.
     pub(in crate::server) may: Grant,
     /// What ties it to its maker, if it is a delegate.
@@ -43,7 +43,7 @@ pub struct KnownClient {
 #[derive(Debug)]
 pub(in crate::server) struct Bond {
     /// Its maker, as it is now.
-    pub(in crate::server) maker: Arc<KnownClient>,
+    pub(in crate::server) maker: Arc<ClientRecord>,
     /// The only site that it sees.
     pub(in crate::server) site: Option<SiteName>,
     /// What it is to do.
@@ -61,7 +61,7 @@ pub(in crate::server) enum Unwelcome {
     DelegateEnded,
 }
 
-impl KnownClient {
+impl ClientRecord {
     /// Its id.
     #[must_use]
     pub const fn id(&self) -> ClientId {
@@ -107,7 +107,7 @@ impl KnownClient {
 
     /// What it may do less than the server.
     #[must_use]
-    pub fn narrowing(&self) -> &Narrowing {
+    pub fn narrowing(&self) -> &ClientLimits {
         &self.rights.narrowing
     }
 
@@ -168,11 +168,11 @@ mod tests {
     use super::super::secret::digest;
     use super::Unwelcome;
     use crate::gates::Grant;
-    use crate::server::http::{NamedClient, Token};
+    use crate::server::http::{ClientToken, NamedClient};
 
     #[test]
     fn only_the_whole_token_counts_and_only_until_its_end() {
-        let token = Token::new().expect("bits");
+        let token = ClientToken::new().expect("bits");
         let known = |may| {
             let client = NamedClient::new("ci", &token, may).expect("a client");
             client.checked(Duration::ZERO).expect("known")

@@ -17,14 +17,14 @@ const APART: Duration = Duration::MINUTE;
 
 /// One line of the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Line {
+struct LastSeenEntry {
     client: ClientId,
     used: String,
 }
 
 /// When each client came last. Several servers may note it in one file.
 #[derive(Debug, Clone)]
-pub(in crate::server) struct LastUses {
+pub(in crate::server) struct LastSeenTimes {
     file: LinesFile,
     noted: Arc<Mutex<Noted>>,
     /// Whether somebody writes the file.
@@ -43,7 +43,7 @@ struct Noted {
     all: HashSet<ClientId>,
 }
 
-impl LastUses {
+impl LastSeenTimes {
     pub(in crate::server) fn new(file: LinesFile) -> Self {
         Self {
             file,
@@ -126,7 +126,7 @@ impl LastUses {
 /// Parses the lines; malformed ones are ignored.
 fn parse(text: &str) -> HashMap<ClientId, OffsetDateTime> {
     let line = |text| {
-        let line: Line = serde_json::from_str(text).ok()?;
+        let line: LastSeenEntry = serde_json::from_str(text).ok()?;
         let used = OffsetDateTime::parse(&line.used, &Rfc3339).ok()?;
         Some((line.client, used))
     };
@@ -139,7 +139,7 @@ fn lines(all: HashMap<ClientId, OffsetDateTime>) -> Vec<String> {
     let line = |(client, at): (ClientId, OffsetDateTime)| {
         let at = at.replace_nanosecond(0).unwrap_or(at);
         let used = at.format(&Rfc3339).ok()?;
-        serde_json::to_string(&Line { client, used }).ok()
+        serde_json::to_string(&LastSeenEntry { client, used }).ok()
     };
     all.into_iter().filter_map(line).collect()
 }
@@ -148,14 +148,14 @@ fn lines(all: HashMap<ClientId, OffsetDateTime>) -> Vec<String> {
 mod tests {
     use std::collections::HashSet;
 
-    use super::{LastUses, LinesFile, OffsetDateTime};
+    use super::{LastSeenTimes, LinesFile, OffsetDateTime};
     use crate::audit::ClientId;
 
     #[test]
     fn a_use_is_noted_once_a_minute_and_of_clients_that_are_there_alone() {
         let dir = tempfile::TempDir::new().expect("a directory");
         let path = dir.path().join("tokens.used");
-        let uses = LastUses::new(LinesFile::new(path.clone()));
+        let uses = LastSeenTimes::new(LinesFile::new(path.clone()));
         let [own, other, gone] = ["own", "other", "gone"].map(ClientId::derived);
         uses.keep(HashSet::from([own, other, gone]));
         assert_eq!(uses.read(), None);

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
 use super::super::delegates::file::DelegatesFile;
-use super::super::delegates::limits::Member;
-use super::client_record::{KnownClient, Unwelcome};
-use super::last_seen::LastUses;
-use super::secret::{LinkSecret, Token, digest};
+use super::super::delegates::limits::LiveDelegate;
+use super::client_record::{ClientRecord, Unwelcome};
+use super::last_seen::LastSeenTimes;
+use super::secret::{ClientToken, LinkSecret, digest};
 use super::tokens_fault::TokensFileError;
 use super::tokens_file::TokensFile;
 use crate::audit::ClientId;
@@ -27,37 +27,37 @@ const TOLD_APART: Duration = Duration::from_hours(24);
 const MOST_TOLD: usize = 20;
 
 /// What distinguishes two states of the file, mode and owner included.
-type Stamp = Option<(i64, i64, u64, u64)>;
+type ClientsFileStamp = Option<(i64, i64, u64, u64)>;
 
 #[derive(Debug)]
-struct State {
-    clients: Arc<[Arc<KnownClient>]>,
-    stamp: Stamp,
+struct ClientsState {
+    clients: Arc<[Arc<ClientRecord>]>,
+    stamp: ClientsFileStamp,
     looked: Instant,
     /// Whether it must be read again, changed or not.
     is_stale: bool,
     thinking: Duration,
     fault: Option<TokensFileError>,
     /// The delegates of these clients, and the state of their file.
-    family: Arc<[Arc<Member>]>,
-    family_stamp: Stamp,
+    family: Arc<[Arc<LiveDelegate>]>,
+    family_stamp: ClientsFileStamp,
     /// When clients that expire soon were last logged.
     told: Option<Instant>,
 }
 
 /// The current named clients.
 #[derive(Debug)]
-pub struct LiveClients {
+pub struct ClientRegistry {
     file: TokensFile,
     pub(in crate::server) delegates: DelegatesFile,
     fresh: Duration,
-    state: Mutex<State>,
-    uses: LastUses,
+    state: Mutex<ClientsState>,
+    uses: LastSeenTimes,
     /// When the file was last looked at for a token that is nobody's.
     looked_for_unknown: Mutex<Option<Instant>>,
 }
 
-impl LiveClients {
+impl ClientRegistry {
     /// Reads the file.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl LiveClients {
         fresh: Duration,
     ) -> Result<Self, TokensFileError> {
         let delegates = file.delegates();
-        let mut state = State {
+        let mut state = ClientsState {
             stamp: stamp(file.path()),
             family: Arc::default(),
             family_stamp: None,
@@ -116,12 +116,12 @@ impl LiveClients {
 
     /// The client of a token. For one that is nobody's, the file is looked at once more first, so
     /// that a client is known from the moment that it is made.
-    pub(in crate::server) async fn of(&self, token: &str) -> Result<Arc<KnownClient>, Unwelcome> {
+    pub(in crate::server) async fn of(&self, token: &str) -> Result<Arc<ClientRecord>, Unwelcome> {
         let digest = digest(token);
         if let Some(known) = self.find(&digest) {
             return known;
         }
-        if !Token::is_like(token) {
+        if !ClientToken::is_like(token) {
             return Err(Unwelcome::Unknown);
         }
         self.look_for_unknown().await;
@@ -129,7 +129,7 @@ impl LiveClients {
     }
 
     /// The client or delegate whose token has this digest, by the files as they were last read.
-    fn find(&self, digest: &str) -> Option<Result<Arc<KnownClient>, Unwelcome>> {
+    fn find(&self, digest: &str) -> Option<Result<Arc<ClientRecord>, Unwelcome>> {
         let (clients, family) = {
             let now = self.now();
             (Arc::clone(&now.clients), Arc::clone(&now.family))
@@ -185,7 +185,7 @@ impl LiveClients {
     }
 
     /// All delegates, those that ended lately included, by the files as they are at this moment.
-    pub(in crate::server) fn family(&self) -> Arc<[Arc<Member>]> {
+    pub(in crate::server) fn family(&self) -> Arc<[Arc<LiveDelegate>]> {
         Arc::clone(&self.within(Duration::ZERO).family)
     }
 
@@ -202,7 +202,7 @@ impl LiveClients {
     }
 
     /// A client that came, which is noted.
-    fn came(&self, client: &Arc<KnownClient>) -> Arc<KnownClient> {
+    fn came(&self, client: &Arc<ClientRecord>) -> Arc<ClientRecord> {
         self.uses.note(client.id);
         self.tell_ends();
         Arc::clone(client)
@@ -225,7 +225,7 @@ impl LiveClients {
         state.told = Some(Instant::now());
         let clients = Arc::clone(&state.clients);
         drop(state);
-        let ends = |client: &Arc<KnownClient>| Some((Arc::clone(client), client.ends_soon()?));
+        let ends = |client: &Arc<ClientRecord>| Some((Arc::clone(client), client.ends_soon()?));
         for (client, end) in clients.iter().filter_map(ends).take(MOST_TOLD) {
             let left = in_words(end - OffsetDateTime::now_utc());
             tracing::warn!(client = %client.name, %left, "a client ends soon; `wikijs-gate token rotate` gives it another end");
@@ -235,14 +235,14 @@ impl LiveClients {
     /// The client of an id, if it is there at this moment and has not ended. To be asked again
     /// with every request of whoever signed in.
     #[must_use]
-    pub fn by_id(&self, id: ClientId) -> Option<Arc<KnownClient>> {
+    pub fn by_id(&self, id: ClientId) -> Option<Arc<ClientRecord>> {
         let client = self.anew().into_iter().find(|client| client.id == id);
         client.as_ref().map(|client| self.came(client))
     }
 
     /// Whose the secret of a link is, without using it up.
     #[must_use]
-    pub fn of_link(&self, secret: &str) -> Option<Arc<KnownClient>> {
+    pub fn of_link(&self, secret: &str) -> Option<Arc<ClientRecord>> {
         if !LinkSecret::is_like(secret) {
             return None;
         }
@@ -254,7 +254,7 @@ impl LiveClients {
 
     /// Who signs in with the secret of a link, which is used up by it: of all who come with one,
     /// to any server of this file, the first alone is let in.
-    pub async fn sign_in(&self, secret: &str) -> Option<Arc<KnownClient>> {
+    pub async fn sign_in(&self, secret: &str) -> Option<Arc<ClientRecord>> {
         if !LinkSecret::is_like(secret) {
             return None;
         }
@@ -279,18 +279,18 @@ impl LiveClients {
     }
 
     /// All clients valid now, however recently the file was read.
-    fn anew(&self) -> Vec<Arc<KnownClient>> {
+    fn anew(&self) -> Vec<Arc<ClientRecord>> {
         let clients = Arc::clone(&self.within(Duration::ZERO).clients);
         let counting = clients.iter().filter(|client| !client.has_ended());
         counting.map(Arc::clone).collect()
     }
 
-    fn now(&self) -> MutexGuard<'_, State> {
+    fn now(&self) -> MutexGuard<'_, ClientsState> {
         self.within(self.fresh)
     }
 
     /// The state of the file, read again if it is older than this.
-    fn within(&self, fresh: Duration) -> MutexGuard<'_, State> {
+    fn within(&self, fresh: Duration) -> MutexGuard<'_, ClientsState> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.looked.elapsed() < fresh && !state.is_stale {
             return state;
@@ -333,7 +333,7 @@ impl LiveClients {
     }
 }
 
-impl State {
+impl ClientsState {
     /// Reads the delegates of the present clients. Where their file cannot be read, there are none.
     fn read_family(&mut self, file: &DelegatesFile) {
         let thinking = self.thinking;
@@ -350,7 +350,7 @@ impl State {
         let members = lines.into_iter().filter_map(|line| {
             let (id, name) = (line.id(), line.name());
             let until = until.get(&id).copied();
-            match Member::of(line, &self.clients, thinking, until) {
+            match LiveDelegate::of(line, &self.clients, thinking, until) {
                 Ok(member) => Some(Arc::new(member)),
                 Err(fault) => {
                     tracing::error!(delegate = %name, %fault, "a delegate is not let in");
@@ -362,7 +362,7 @@ impl State {
     }
 }
 
-fn ids(state: &State) -> HashSet<ClientId> {
+fn ids(state: &ClientsState) -> HashSet<ClientId> {
     let clients = state.clients.iter().map(|client| client.id);
     let family = state.family.iter().map(|member| member.line.id());
     clients.chain(family).collect()
@@ -371,7 +371,7 @@ fn ids(state: &State) -> HashSet<ClientId> {
 fn known(
     file: &TokensFile,
     thinking: Duration,
-) -> Result<Arc<[Arc<KnownClient>]>, TokensFileError> {
+) -> Result<Arc<[Arc<ClientRecord>]>, TokensFileError> {
     let clients = file.read()?;
     let checked = clients.iter().enumerate().map(|(line, client)| {
         let fault = |fault| TokensFileError::Line {
@@ -383,7 +383,7 @@ fn known(
     checked.collect()
 }
 
-fn stamp(file: &Path) -> Stamp {
+fn stamp(file: &Path) -> ClientsFileStamp {
     let found = fs::metadata(file).ok()?;
     Some((found.ctime(), found.ctime_nsec(), found.len(), found.ino()))
 }
@@ -392,16 +392,16 @@ fn stamp(file: &Path) -> Stamp {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{LiveClients, TokensFile, UNKNOWN_APART, Unwelcome};
+    use super::{ClientRegistry, TokensFile, UNKNOWN_APART, Unwelcome};
     use crate::gates::Grant;
-    use crate::server::http::{NamedClient, Token};
+    use crate::server::http::{ClientToken, NamedClient};
 
     #[tokio::test]
     async fn unknown_tokens_cause_ten_looks_a_second_and_a_new_client_is_known_all_the_same() {
         let dir = tempfile::TempDir::new().expect("a directory");
         let file = TokensFile::new(dir.path().join("tokens"));
         let add = |name: &str| {
-            let token = Token::new().expect("bits");
+            let token = ClientToken::new().expect("bits");
             let client = NamedClient::new(name, &token, Grant::default()).expect("a client");
             file.add(client).expect("added");
             token
@@ -409,8 +409,8 @@ mod tests {
         add("first");
         // By itself it never looks again.
         let hours = Duration::from_hours(1);
-        let clients = LiveClients::open(file.clone(), Duration::ZERO, hours).expect("clients");
-        let unknown = Token::new().expect("bits");
+        let clients = ClientRegistry::open(file.clone(), Duration::ZERO, hours).expect("clients");
+        let unknown = ClientToken::new().expect("bits");
         // What cannot be a token causes no look.
         for text in ["", "wjs_guess", "wjl_x"] {
             assert_eq!(clients.of(text).await.err(), Some(Unwelcome::Unknown));

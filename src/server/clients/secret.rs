@@ -20,12 +20,12 @@ pub const LINK_PREFIX: &str = "wjl_";
 const LENGTH: usize = 47;
 
 /// A token as its client keeps it: 256 random bits. It is shown once and kept nowhere here.
-pub struct Token(String);
+pub struct ClientToken(String);
 
 /// The secret of a link that signs a person in once: 256 random bits.
 pub struct LinkSecret(String);
 
-impl Token {
+impl ClientToken {
     /// A new one.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl LinkSecret {
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for ClientToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token")
     }
@@ -140,11 +140,14 @@ impl Dated {
 mod tests {
     use time::{Duration, OffsetDateTime};
 
-    use super::{Dated, LinkSecret, Token, digest};
+    use super::{ClientToken, Dated, LinkSecret, digest};
 
     #[test]
     fn secrets_have_256_bits_tell_their_kind_and_never_show() {
-        let (token, other) = (Token::new().expect("bits"), Token::new().expect("bits"));
+        let (token, other) = (
+            ClientToken::new().expect("bits"),
+            ClientToken::new().expect("bits"),
+        );
         let link = LinkSecret::new().expect("bits");
         assert_ne!(token.reveal(), other.reveal());
         assert_eq!(
@@ -152,7 +155,7 @@ mod tests {
             (4 + 43, 4 + 43)
         );
         assert!(LinkSecret::is_like(link.reveal()) && !LinkSecret::is_like(token.reveal()));
-        assert!(Token::is_like(token.reveal()) && !Token::is_like(link.reveal()));
+        assert!(ClientToken::is_like(token.reveal()) && !ClientToken::is_like(link.reveal()));
         let shown = format!("{token:?} {link:?}");
         assert_eq!(shown, "Token LinkSecret");
     }

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 
 use super::super::delegates::file::DelegatesFile;
 use super::client::{NamedClient, Rotation};
-use super::last_seen::LastUses;
+use super::last_seen::LastSeenTimes;
 use super::lines_file::{LinesFile, read_lines};
 use super::secret::LinkSecret;
 use super::tokens_fault::TokensFileError;
@@ -40,8 +40,8 @@ impl TokensFile {
     }
 
     /// The file beside it that says when each client came last.
-    pub(in crate::server) fn last_uses(&self) -> LastUses {
-        LastUses::new(self.0.beside(".used"))
+    pub(in crate::server) fn last_uses(&self) -> LastSeenTimes {
+        LastSeenTimes::new(self.0.beside(".used"))
     }
 
     /// The file of delegates beside it.
@@ -198,10 +198,11 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::{TokensFile, TokensFileError};
-    use crate::server::http::{Grant, NamedClient, Token};
+    use crate::server::http::{ClientToken, Grant, NamedClient};
 
     fn client(name: &str) -> NamedClient {
-        NamedClient::new(name, &Token::new().expect("bits"), Grant::default()).expect("a client")
+        NamedClient::new(name, &ClientToken::new().expect("bits"), Grant::default())
+            .expect("a client")
     }
 
     #[test]

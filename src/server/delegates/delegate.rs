@@ -5,11 +5,11 @@ use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
 use super::super::clients::client::NamedClient;
-use super::super::clients::secret::{Token, is_digest};
+use super::super::clients::secret::{ClientToken, is_digest};
 use crate::audit::{ClientId, Role};
 use crate::gates::Grant;
 use crate::page::{Note, Whose};
-use crate::write::{DelegateKind, Legacy};
+use crate::write::{DelegateKind, Handover};
 
 /// The longest life of a delegate.
 pub(in crate::server) const LONGEST: Duration = Duration::DAY;
@@ -17,7 +17,7 @@ pub(in crate::server) const LONGEST: Duration = Duration::DAY;
 /// Why a delegate ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum End {
+pub enum DelegateEndReason {
     /// Its maker ended it.
     Ended,
     /// Its time was up.
@@ -28,7 +28,7 @@ pub enum End {
     Revoked,
 }
 
-impl End {
+impl DelegateEndReason {
     /// The words for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -44,21 +44,21 @@ impl End {
 /// The end of a delegate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(in crate::server) struct Ended {
+pub(in crate::server) struct DelegateEnd {
     /// When, in RFC 3339.
     pub(in crate::server) at: String,
-    pub(in crate::server) why: End,
+    pub(in crate::server) why: DelegateEndReason,
     /// Whether a server put it on record and did what belongs to it.
     pub(in crate::server) is_settled: bool,
     /// What becomes of its memories, as its maker said.
-    #[serde(default, skip_serializing_if = "Legacy::is_usual")]
-    pub(in crate::server) legacy: Legacy,
+    #[serde(default, skip_serializing_if = "Handover::is_usual")]
+    pub(in crate::server) legacy: Handover,
 }
 
 /// A delegate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Delegate {
+pub struct DelegateRecord {
     /// Its name, id, token's digest, maker and grant.
     pub(in crate::server) client: NamedClient,
     /// The name of its maker when it was made.
@@ -74,16 +74,16 @@ pub struct Delegate {
     pub(in crate::server) writes: u32,
     pub(in crate::server) used: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::server) ended: Option<Ended>,
+    pub(in crate::server) ended: Option<DelegateEnd>,
 }
 
-impl Delegate {
+impl DelegateRecord {
     /// A delegate of a client, whose token this is.
     ///
     /// # Errors
     /// One sentence about what is granted.
     pub(in crate::server) fn new(
-        token: &Token,
+        token: &ClientToken,
         (parent, maker, by): (ClientId, &str, &str),
         (kind, task): (DelegateKind, &str),
         may: Grant,
@@ -154,12 +154,12 @@ impl Delegate {
 
     /// When and why it ended; its time may be up all the same.
     #[must_use]
-    pub fn end(&self) -> Option<(&str, End)> {
+    pub fn end(&self) -> Option<(&str, DelegateEndReason)> {
         self.ended.as_ref().map(|ended| (&*ended.at, ended.why))
     }
 
     /// What becomes of its memories.
-    pub(in crate::server) fn legacy(&self) -> Legacy {
+    pub(in crate::server) fn legacy(&self) -> Handover {
         let said = self.ended.as_ref().map(|ended| ended.legacy);
         said.unwrap_or_default()
     }

@@ -6,20 +6,21 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 
-use super::super::clients::client_record::KnownClient;
-use super::super::clients::registry::LiveClients;
-use super::super::clients::secret::{Token, digest};
+use super::super::clients::client_record::ClientRecord;
+use super::super::clients::registry::ClientRegistry;
+use super::super::clients::secret::{ClientToken, digest};
 use super::super::site::Site;
-use super::delegate::{Delegate, End};
+use super::delegate::{DelegateEndReason, DelegateRecord};
 use super::ends::{client_of, entry, heirs, settle};
 use super::faults::{blocking, failed, has_ended, invalid};
-use super::limits::{Gone, Member};
+use super::limits::{DelegateRefusal, LiveDelegate};
 use super::request::{check_places, grant, in_words, tools};
 use crate::audit::Client;
 use crate::error::{Code, Failure};
 use crate::site::SiteName;
 use crate::write::{
-    Child, Deeds, Delegated, Desk, Family, Inherited, Legacy, Sets, Wanted, denied,
+    Child, DelegateReport, DelegateSpec, DelegateWrites, Delegated, Family, HandedOver, Handover,
+    WriteContext, denied,
 };
 
 /// The tool that makes delegates.
@@ -27,19 +28,19 @@ const TOOL: &str = "wikijs_delegate";
 
 /// A named client and its delegates.
 #[derive(Debug)]
-pub(in crate::server) struct Kin {
-    clients: Arc<LiveClients>,
-    client: Arc<KnownClient>,
+pub(in crate::server) struct Delegations {
+    clients: Arc<ClientRegistry>,
+    client: Arc<ClientRecord>,
     /// The site of the call. Weak, since a site knows the callers that it tells of changed tools.
     site: Weak<Site>,
     /// The digest of the token of the call.
     by: String,
 }
 
-impl Kin {
+impl Delegations {
     pub(in crate::server) fn new(
-        clients: &Arc<LiveClients>,
-        client: &Arc<KnownClient>,
+        clients: &Arc<ClientRegistry>,
+        client: &Arc<ClientRecord>,
         site: &Arc<Site>,
         token: &str,
     ) -> Self {
@@ -52,7 +53,7 @@ impl Kin {
     }
 
     /// The delegates of this client on this site.
-    fn is_own(&self, line: &Delegate) -> bool {
+    fn is_own(&self, line: &DelegateRecord) -> bool {
         let site = self.site.upgrade();
         let name = site.as_ref().and_then(|site| site.name());
         line.parent() == Some(self.client.id)
@@ -60,7 +61,7 @@ impl Kin {
             && line.site.as_deref() == name.map(SiteName::as_str)
     }
 
-    fn member(&self, is_meant: impl Fn(&Member) -> bool) -> Option<Arc<Member>> {
+    fn member(&self, is_meant: impl Fn(&LiveDelegate) -> bool) -> Option<Arc<LiveDelegate>> {
         let family = self.clients.family();
         family.iter().find(|member| is_meant(member)).cloned()
     }
@@ -84,8 +85,8 @@ impl Kin {
     async fn make(
         &self,
         client: &Client,
-        desk: &Desk,
-        wanted: Wanted,
+        desk: &WriteContext,
+        wanted: DelegateSpec,
     ) -> Result<Delegated, Failure> {
         let site = self.site.upgrade();
         let site = site.ok_or_else(|| denied("This site is gone.", "not_named"))?;
@@ -97,16 +98,16 @@ impl Kin {
         let can_write = tools.iter().any(|(_, can_write)| *can_write);
         let policy = desk.narrowed_policy(Some(maker.narrowing()), true);
         check_places(&policy, &maker, &wanted, can_write)?;
-        if wanted.sets == Sets::Sent && !(can_write && policy.may_write()) {
+        if wanted.sets == DelegateWrites::Sent && !(can_write && policy.may_write()) {
             return Err(denied(
                 "You send no writes yourself, so a delegate cannot.",
                 "sends",
             ));
         }
-        let token = Token::new().map_err(|_| failed("The system gave no random numbers."))?;
+        let token = ClientToken::new().map_err(|_| failed("The system gave no random numbers."))?;
         let by = (maker.id, &*maker.name, &*self.by);
         let may = grant(&maker, &wanted, &tools, can_write);
-        let mut line = Delegate::new(&token, by, (wanted.kind, &wanted.task), may)
+        let mut line = DelegateRecord::new(&token, by, (wanted.kind, &wanted.task), may)
             .map_err(|fault| invalid("task", &fault))?;
         line.site = site.name().map(ToString::to_string);
         line.writes = if can_write { wanted.writes } else { 0 };
@@ -126,7 +127,11 @@ impl Kin {
         if let Err(error) = desk.audit().record(entry).await {
             // Nobody has its token.
             let (file, id) = (self.clients.delegates.clone(), line.id());
-            blocking(move || file.end(id, End::Ended, Legacy::default()).map(drop)).await?;
+            blocking(move || {
+                file.end(id, DelegateEndReason::Ended, Handover::default())
+                    .map(drop)
+            })
+            .await?;
             return Err(Failure::new(Code::AuditUnavailable, error.to_string()));
         }
         let both = line.may().within(&maker.may);
@@ -146,27 +151,32 @@ impl Kin {
         })
     }
 
-    async fn end_one(&self, desk: &Desk, word: &str, legacy: Legacy) -> Result<Deeds, Failure> {
-        let own = |member: &Member| self.is_own(&member.line) && member.line.is_called(word);
+    async fn end_one(
+        &self,
+        desk: &WriteContext,
+        word: &str,
+        legacy: Handover,
+    ) -> Result<DelegateReport, Failure> {
+        let own = |member: &LiveDelegate| self.is_own(&member.line) && member.line.is_called(word);
         let member = self.member(own);
         let member =
             member.ok_or_else(|| invalid("delegate", "names no delegate of this client"))?;
         let (file, id) = (self.clients.delegates.clone(), member.line.id());
         // One whose time is up was ended by that.
         let why = match member.standing() {
-            Err(Gone::For(why)) => why,
-            Ok(_) | Err(Gone::Clock) => End::Ended,
+            Err(DelegateRefusal::For(why)) => why,
+            Ok(_) | Err(DelegateRefusal::Clock) => DelegateEndReason::Ended,
         };
         let ended = blocking(move || file.end(id, why, legacy)).await?;
         settle(&self.clients, desk, &ended, legacy).await;
         let memories = match heirs(&ended) {
             Some(heirs) => desk.inherited(&heirs).await?,
-            None => Inherited::default(),
+            None => HandedOver::default(),
         };
         let (sets, calls, all_calls) = desk.deeds_of(id).await?;
-        let (at, why) = ended.end().unwrap_or(("", End::Ended));
+        let (at, why) = ended.end().unwrap_or(("", DelegateEndReason::Ended));
         let (used, writes) = ended.writes();
-        Ok(Deeds {
+        Ok(DelegateReport {
             id,
             name: ended.name(),
             ended: at.to_owned(),
@@ -181,7 +191,7 @@ impl Kin {
     }
 }
 
-impl Family for Kin {
+impl Family for Delegations {
     fn is_delegate(&self) -> bool {
         self.client.bond.is_some()
     }
@@ -198,7 +208,7 @@ impl Family for Kin {
         let own = family
             .iter()
             .filter(|member| self.is_own(&member.line) && member.standing().is_ok());
-        let child = |member: &Arc<Member>| {
+        let child = |member: &Arc<LiveDelegate>| {
             let line = &member.line;
             let (writes_used, writes) = line.writes();
             Child {
@@ -219,18 +229,18 @@ impl Family for Kin {
     fn delegate<'a>(
         &'a self,
         client: &'a Client,
-        desk: &'a Desk,
-        wanted: Wanted,
+        desk: &'a WriteContext,
+        wanted: DelegateSpec,
     ) -> BoxFuture<'a, Result<Delegated, Failure>> {
         self.make(client, desk, wanted).boxed()
     }
 
     fn end<'a>(
         &'a self,
-        desk: &'a Desk,
+        desk: &'a WriteContext,
         delegate: &'a str,
-        legacy: Legacy,
-    ) -> BoxFuture<'a, Result<Deeds, Failure>> {
+        legacy: Handover,
+    ) -> BoxFuture<'a, Result<DelegateReport, Failure>> {
         self.end_one(desk, delegate, legacy).boxed()
     }
 }

@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::super::clients::registry::LiveClients;
+use super::super::clients::registry::ClientRegistry;
 use super::super::site::Sites;
-use super::delegate::{Delegate, End};
+use super::delegate::{DelegateEndReason, DelegateRecord};
 use super::faults::blocking;
-use super::limits::Gone;
-use crate::audit::{CallId, Client, ClientId, Entry, Event, Role};
+use super::limits::DelegateRefusal;
+use crate::audit::{AuditEntry, AuditEvent, CallId, Client, ClientId, Role};
 use crate::error::{Code, Failure};
-use crate::write::{Desk, Heirs, Legacy};
+use crate::write::{Handover, HandoverTargets, WriteContext};
 
 /// How often it is looked whether a delegate has ended.
 const LOOKED_APART: Duration = Duration::from_secs(1);
 
 /// How a delegate is told of on record: as its own client.
-pub(in crate::server) fn client_of(line: &Delegate) -> Client {
+pub(in crate::server) fn client_of(line: &DelegateRecord) -> Client {
     Client {
         id: Some(line.id()),
         role: Some(Role::Agent),
@@ -29,24 +29,27 @@ pub(in crate::server) fn client_of(line: &Delegate) -> Client {
     }
 }
 
-pub(in crate::server) fn entry(line: &Delegate, decision: &str) -> Result<Entry, Failure> {
+pub(in crate::server) fn entry(
+    line: &DelegateRecord,
+    decision: &str,
+) -> Result<AuditEntry, Failure> {
     let call = CallId::current_or_new();
     let call = call.map_err(|error| Failure::new(Code::AuditUnavailable, error.to_string()))?;
-    Ok(Entry {
+    Ok(AuditEntry {
         client: Some(client_of(line)),
         gate: Some("delegation".to_owned()),
         decision: Some(decision.to_owned()),
-        ..Entry::new(call, Event::Delegation)
+        ..AuditEntry::new(call, AuditEvent::Delegation)
     })
 }
 
 /// Does what belongs to the end of a delegate, whoever ended it: what it remembered goes to its
 /// maker, and the end is put on record once.
 pub(in crate::server) async fn settle(
-    clients: &LiveClients,
-    desk: &Desk,
-    ended: &Delegate,
-    legacy: Legacy,
+    clients: &ClientRegistry,
+    desk: &WriteContext,
+    ended: &DelegateRecord,
+    legacy: Handover,
 ) {
     // First, so that a server that is killed here leaves it to the next. What it remembered stays
     // its own where it cannot be handed over.
@@ -66,7 +69,7 @@ pub(in crate::server) async fn settle(
     let why = ended.end().map_or("", |(_, why)| why.as_str());
     let recorded = match entry(ended, "ended") {
         Ok(entry) => {
-            let entry = Entry {
+            let entry = AuditEntry {
                 reason: Some(why.to_owned()),
                 ..entry
             };
@@ -84,14 +87,18 @@ pub(in crate::server) async fn settle(
 }
 
 /// A delegate and its maker, as those who remember.
-pub(in crate::server) fn heirs(line: &Delegate) -> Option<Heirs> {
-    Some(Heirs {
+pub(in crate::server) fn heirs(line: &DelegateRecord) -> Option<HandoverTargets> {
+    Some(HandoverTargets {
         delegate: (line.id(), line.name()),
         maker: (line.parent()?, line.maker().to_owned()),
     })
 }
 
-async fn hand_over(desk: &Desk, ended: &Delegate, legacy: Legacy) -> Result<(), Failure> {
+async fn hand_over(
+    desk: &WriteContext,
+    ended: &DelegateRecord,
+    legacy: Handover,
+) -> Result<(), Failure> {
     let Some(heirs) = heirs(ended) else {
         return Ok(());
     };
@@ -101,7 +108,7 @@ async fn hand_over(desk: &Desk, ended: &Delegate, legacy: Legacy) -> Result<(), 
 
 /// Ends delegates whose time is up or whose maker was revoked, until the server stops.
 pub(in crate::server) async fn watch(
-    clients: Arc<LiveClients>,
+    clients: Arc<ClientRegistry>,
     sites: Arc<Sites>,
     stop: CancellationToken,
 ) {
@@ -118,7 +125,7 @@ pub(in crate::server) async fn watch(
 /// Ends the delegates that are due, and settles those that others ended. Returns those whose maker
 /// was missing: one that is missed twice is gone, since a file may be being written just now.
 async fn look(
-    clients: &LiveClients,
+    clients: &ClientRegistry,
     sites: &Sites,
     missed: &HashSet<ClientId>,
 ) -> HashSet<ClientId> {
@@ -128,10 +135,10 @@ async fn look(
         let line = &member.line;
         let is_settled = line.ended.as_ref().is_some_and(|ended| ended.is_settled);
         let why = match member.standing() {
-            Err(Gone::For(why)) if !is_settled => why,
+            Err(DelegateRefusal::For(why)) if !is_settled => why,
             _ => continue,
         };
-        if why == End::MakerGone && line.ended.is_none() {
+        if why == DelegateEndReason::MakerGone && line.ended.is_none() {
             // Whoever is not in a broken file may be there again.
             if !clients.is_in_force() {
                 continue;
@@ -142,7 +149,7 @@ async fn look(
             }
         }
         let (file, id) = (clients.delegates.clone(), line.id());
-        let ended = match blocking(move || file.end(id, why, Legacy::default())).await {
+        let ended = match blocking(move || file.end(id, why, Handover::default())).await {
             Ok(ended) => ended,
             Err(failure) => {
                 tracing::debug!(delegate = %line.name(), %failure, "a delegate could not be ended");

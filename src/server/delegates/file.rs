@@ -10,9 +10,9 @@ use time::{Duration, OffsetDateTime};
 
 use super::super::clients::lines_file::{LinesFile, read_lines};
 use super::super::clients::tokens_fault::TokensFileError;
-use super::delegate::{Delegate, End, Ended};
+use super::delegate::{DelegateEnd, DelegateEndReason, DelegateRecord};
 use crate::audit::ClientId;
-use crate::write::Legacy;
+use crate::write::Handover;
 
 /// The most delegates of one client at the same time.
 pub(in crate::server) const MOST_AT_ONCE: usize = 5;
@@ -74,7 +74,7 @@ impl DelegatesFile {
     ///
     /// # Errors
     /// [`DelegatesError::File`]; one bad line spoils the whole file.
-    pub fn read(&self) -> Result<Vec<Delegate>, DelegatesError> {
+    pub fn read(&self) -> Result<Vec<DelegateRecord>, DelegatesError> {
         Ok(delegates(&self.0.trusted()?)?)
     }
 
@@ -82,10 +82,10 @@ impl DelegatesFile {
     ///
     /// # Errors
     /// [`DelegatesError`].
-    pub(in crate::server) fn add(&self, delegate: Delegate) -> Result<(), DelegatesError> {
+    pub(in crate::server) fn add(&self, delegate: DelegateRecord) -> Result<(), DelegatesError> {
         self.change(move |all| {
             let now = OffsetDateTime::now_utc();
-            let of_maker = |one: &&Delegate| one.parent() == delegate.parent();
+            let of_maker = |one: &&DelegateRecord| one.parent() == delegate.parent();
             let at_once = all.iter().filter(of_maker).filter(|one| one.lasts(now));
             if at_once.count() >= MOST_AT_ONCE {
                 return Err(DelegatesError::TooMany);
@@ -128,9 +128,9 @@ impl DelegatesFile {
     pub(in crate::server) fn end(
         &self,
         id: ClientId,
-        why: End,
-        legacy: Legacy,
-    ) -> Result<Delegate, DelegatesError> {
+        why: DelegateEndReason,
+        legacy: Handover,
+    ) -> Result<DelegateRecord, DelegatesError> {
         self.end_one(|one| one.id() == id, why, legacy)
     }
 
@@ -138,8 +138,12 @@ impl DelegatesFile {
     ///
     /// # Errors
     /// [`DelegatesError`].
-    pub fn revoke(&self, word: &str) -> Result<Delegate, DelegatesError> {
-        self.end_one(|one| one.is_called(word), End::Revoked, Legacy::default())
+    pub fn revoke(&self, word: &str) -> Result<DelegateRecord, DelegatesError> {
+        self.end_one(
+            |one| one.is_called(word),
+            DelegateEndReason::Revoked,
+            Handover::default(),
+        )
     }
 
     /// Notes that the end of a delegate is settled: `true` for the first who does.
@@ -159,10 +163,10 @@ impl DelegatesFile {
 
     fn end_one(
         &self,
-        is_meant: impl Fn(&Delegate) -> bool,
-        why: End,
-        legacy: Legacy,
-    ) -> Result<Delegate, DelegatesError> {
+        is_meant: impl Fn(&DelegateRecord) -> bool,
+        why: DelegateEndReason,
+        legacy: Handover,
+    ) -> Result<DelegateRecord, DelegatesError> {
         let mut then = None;
         self.change(|all| {
             let found = all.iter_mut().find(|one| is_meant(one));
@@ -170,7 +174,7 @@ impl DelegatesFile {
             if one.ended.is_none() {
                 let now = OffsetDateTime::now_utc();
                 let now = now.replace_nanosecond(0).unwrap_or(now);
-                one.ended = Some(Ended {
+                one.ended = Some(DelegateEnd {
                     at: now.format(&Rfc3339).unwrap_or_default(),
                     why,
                     is_settled: false,
@@ -185,7 +189,7 @@ impl DelegatesFile {
 
     fn change(
         &self,
-        change: impl FnOnce(&mut Vec<Delegate>) -> Result<(), DelegatesError>,
+        change: impl FnOnce(&mut Vec<DelegateRecord>) -> Result<(), DelegatesError>,
     ) -> Result<(), DelegatesError> {
         let mut refused = None;
         let changed = self.0.change(|text| {
@@ -194,7 +198,7 @@ impl DelegatesFile {
                 refused = Some(error);
                 return Err(TokensFileError::Unknown);
             }
-            let line = |one: &Delegate| serde_json::to_string(one).map_err(io::Error::from);
+            let line = |one: &DelegateRecord| serde_json::to_string(one).map_err(io::Error::from);
             let lines: Result<Vec<String>, io::Error> = all.iter().map(line).collect();
             Ok(lines?)
         });
@@ -206,12 +210,12 @@ impl DelegatesFile {
     }
 }
 
-fn length(one: &Delegate) -> usize {
+fn length(one: &DelegateRecord) -> usize {
     serde_json::to_string(one).map_or(usize::MAX / 1024, |line| line.len())
 }
 
 /// Forgets what ended long ago, and what is too much of it.
-fn forget(all: &mut Vec<Delegate>, now: OffsetDateTime) {
+fn forget(all: &mut Vec<DelegateRecord>, now: OffsetDateTime) {
     let mut told = std::collections::HashMap::new();
     let mut kept = HashSet::new();
     // The newest are at the end.
@@ -230,9 +234,9 @@ fn forget(all: &mut Vec<Delegate>, now: OffsetDateTime) {
 }
 
 /// All delegates of a file's text.
-fn delegates(text: &str) -> Result<Vec<Delegate>, TokensFileError> {
+fn delegates(text: &str) -> Result<Vec<DelegateRecord>, TokensFileError> {
     let mut ids = HashSet::new();
-    read_lines(text, "a server", |one: &Delegate| {
+    read_lines(text, "a server", |one: &DelegateRecord| {
         one.check()?;
         if !ids.insert(one.id()) {
             return Err("its id is there twice".to_owned());

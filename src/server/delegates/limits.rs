@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
-use super::super::clients::client_record::{Bond, KnownClient};
+use super::super::clients::client_record::{Bond, ClientRecord};
 use super::super::clients::secret::is_same;
-use super::delegate::{Delegate, End};
+use super::delegate::{DelegateEndReason, DelegateRecord};
 use crate::audit::Role;
 use crate::site::SiteName;
 
@@ -16,31 +16,31 @@ const SLACK: time::Duration = time::Duration::minutes(5);
 
 /// A delegate and its maker, as their files have them now.
 #[derive(Debug)]
-pub(in crate::server) struct Member {
-    pub(in crate::server) line: Delegate,
+pub(in crate::server) struct LiveDelegate {
+    pub(in crate::server) line: DelegateRecord,
     made: OffsetDateTime,
     end: OffsetDateTime,
     /// When its time is up by a clock that nobody sets.
     pub(in crate::server) until: Instant,
     /// As the server takes it; `None` if its maker is not there.
-    known: Option<Arc<KnownClient>>,
+    known: Option<Arc<ClientRecord>>,
 }
 
 /// Why a delegate is not let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::server) enum Gone {
+pub(in crate::server) enum DelegateRefusal {
     /// It has ended for good.
-    For(End),
+    For(DelegateEndReason),
     /// The clock says that it was not made yet.
     Clock,
 }
 
-impl Member {
+impl LiveDelegate {
     /// A delegate among these clients. `known_until` is what an earlier reading of the same line
     /// made of its end; a clock that is set back lengthens no life.
     pub(in crate::server) fn of(
-        line: Delegate,
-        clients: &[Arc<KnownClient>],
+        line: DelegateRecord,
+        clients: &[Arc<ClientRecord>],
         thinking: Duration,
         known_until: Option<Instant>,
     ) -> Result<Self, String> {
@@ -72,21 +72,25 @@ impl Member {
     }
 
     /// The delegate, if it and its maker are there at this moment.
-    pub(in crate::server) fn standing(&self) -> Result<&Arc<KnownClient>, Gone> {
+    pub(in crate::server) fn standing(&self) -> Result<&Arc<ClientRecord>, DelegateRefusal> {
         self.standing_at(OffsetDateTime::now_utc(), Instant::now())
     }
 
-    fn standing_at(&self, now: OffsetDateTime, at: Instant) -> Result<&Arc<KnownClient>, Gone> {
+    fn standing_at(
+        &self,
+        now: OffsetDateTime,
+        at: Instant,
+    ) -> Result<&Arc<ClientRecord>, DelegateRefusal> {
         if let Some(ended) = &self.line.ended {
-            return Err(Gone::For(ended.why));
+            return Err(DelegateRefusal::For(ended.why));
         }
         if now >= self.end || at >= self.until {
-            return Err(Gone::For(End::TimeUp));
+            return Err(DelegateRefusal::For(DelegateEndReason::TimeUp));
         }
         if now < self.made - SLACK {
-            return Err(Gone::Clock);
+            return Err(DelegateRefusal::Clock);
         }
-        let maker_gone = Gone::For(End::MakerGone);
+        let maker_gone = DelegateRefusal::For(DelegateEndReason::MakerGone);
         let known = self.known.as_ref().ok_or(maker_gone)?;
         let bond = known.bond.as_ref().ok_or(maker_gone)?;
         match bond.maker.takes(&self.line.by.to_lowercase()) {
@@ -98,13 +102,13 @@ impl Member {
 
 /// A delegate of this maker with what both may.
 fn known(
-    line: &Delegate,
-    maker: &Arc<KnownClient>,
+    line: &DelegateRecord,
+    maker: &Arc<ClientRecord>,
     thinking: Duration,
-) -> Result<KnownClient, String> {
+) -> Result<ClientRecord, String> {
     let both = line.client.granted(line.client.may.within(&maker.may)?);
     let site = line.site.as_deref().map(str::parse::<SiteName>);
-    Ok(KnownClient {
+    Ok(ClientRecord {
         bond: Some(Bond {
             maker: Arc::clone(maker),
             site: site.transpose()?,

@@ -3,22 +3,22 @@
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::super::clients::client_record::KnownClient;
-use super::delegate::Delegate;
+use super::super::clients::client_record::ClientRecord;
+use super::delegate::DelegateRecord;
 use super::faults::invalid;
 use crate::error::Failure;
 use crate::gates::{Grant, Policy};
 use crate::page::Prefix;
-use crate::tools::{Definition, Registry, fits, is_of_delegation};
-use crate::write::{DelegateKind, Sets, Wanted, denied};
+use crate::tools::{Registry, ToolDefinition, fits, is_of_delegation};
+use crate::write::{DelegateKind, DelegateSpec, DelegateWrites, denied};
 
 /// The tools of a delegate, and whether each writes.
 pub(in crate::server) fn tools(
     registry: &Registry,
-    maker: &KnownClient,
-    wanted: &Wanted,
+    maker: &ClientRecord,
+    wanted: &DelegateSpec,
 ) -> Result<Vec<(String, bool)>, Failure> {
-    let offered: Vec<&Definition> = registry
+    let offered: Vec<&ToolDefinition> = registry
         .definitions()
         .filter(|tool| maker.rights.offers(tool) && !is_of_delegation(tool))
         .collect();
@@ -40,7 +40,7 @@ pub(in crate::server) fn tools(
     if wanted.kind == DelegateKind::Custom && wanted.tools.is_none() {
         return Err(invalid("tools", "must name the tools of the kind custom"));
     }
-    let is_wanted = |tool: &Definition| {
+    let is_wanted = |tool: &ToolDefinition| {
         let own = wanted.tools.as_ref();
         own.is_none_or(|own| own.iter().any(|name| name == tool.name))
     };
@@ -67,8 +67,8 @@ pub(in crate::server) fn tools(
 /// Refuses a prefix at which the maker itself has nothing to do.
 pub(in crate::server) fn check_places(
     policy: &Policy,
-    maker: &KnownClient,
-    wanted: &Wanted,
+    maker: &ClientRecord,
+    wanted: &DelegateSpec,
     can_write: bool,
 ) -> Result<(), Failure> {
     let reads = maker.narrowing().reads.allowed();
@@ -88,8 +88,8 @@ pub(in crate::server) fn check_places(
 
 /// What a delegate is granted; what its maker may less is taken away at each call.
 pub(in crate::server) fn grant(
-    maker: &KnownClient,
-    wanted: &Wanted,
+    maker: &ClientRecord,
+    wanted: &DelegateSpec,
     tools: &[(String, bool)],
     can_write: bool,
 ) -> Grant {
@@ -102,14 +102,14 @@ pub(in crate::server) fn grant(
         tools: Some(tools.iter().map(|(name, _)| name.clone()).collect()),
         prefixes: wanted.prefixes.clone().filter(|_| can_write),
         read_prefixes: wanted.prefixes.clone(),
-        dry_run: can_write && wanted.sets == Sets::LeftOpen,
+        dry_run: can_write && wanted.sets == DelegateWrites::LeftOpen,
         expires: end.format(&Rfc3339).ok(),
         ..Grant::default()
     }
 }
 
 /// What a delegate may, in a sentence of our own.
-pub(in crate::server) fn in_words(line: &Delegate) -> String {
+pub(in crate::server) fn in_words(line: &DelegateRecord) -> String {
     let may = line.may();
     let below = may.prefixes.as_ref().or(may.read_prefixes.as_ref());
     let below = below.map_or_else(String::new, |all| format!(" below {}", all.join(" ")));

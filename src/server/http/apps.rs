@@ -16,7 +16,7 @@ const MOST_BYTES: usize = 4096;
 
 /// A key that a client brought.
 #[derive(Debug)]
-struct Known {
+struct KeyedApp {
     client: String,
     digest: [u8; 32],
     app: Arc<App>,
@@ -27,7 +27,7 @@ struct Known {
 pub(super) struct Apps {
     server: Mutex<Arc<App>>,
     most: usize,
-    known: Mutex<Vec<Known>>,
+    known: Mutex<Vec<KeyedApp>>,
     /// The apps of clients with narrower bounds, the last used at the end.
     narrower: Mutex<Vec<Narrower>>,
 }
@@ -148,7 +148,7 @@ impl Apps {
                 known.remove(place);
             }
         }
-        known.push(Known {
+        known.push(KeyedApp {
             client: client.to_owned(),
             digest,
             app: Arc::clone(&app),

@@ -4,27 +4,29 @@ use axum::body::{Body, HttpBody as _};
 use axum::http::StatusCode;
 use futures_util::StreamExt as _;
 
-use super::super::quota::{Room, Taken};
-use super::super::stdio::large_message::{Cargo, MOST_BESIDE, Scan};
-use super::refusal::Refusal;
+use super::super::quota::{MessagePermit, MessageQuota};
+use super::super::stdio::large_message::{MOST_BESIDE, Payload, Scan};
+use super::refusal::HttpRefusal;
 
 /// The refusal of a body over its limit.
-pub(super) const fn too_large() -> Refusal {
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large")
+pub(super) const fn too_large() -> HttpRefusal {
+    HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large")
 }
 
 /// The room for a body, and its owner.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RoomOf<'a> {
-    pub(super) room: &'a Room,
+    pub(super) room: &'a MessageQuota,
     pub(super) owner: Option<&'a str>,
 }
 
 impl RoomOf<'_> {
-    async fn take(self, bytes: usize) -> Result<Taken, Refusal> {
+    async fn take(self, bytes: usize) -> Result<MessagePermit, HttpRefusal> {
         let taken = self.room.take(bytes, self.owner).await;
         taken.map_err(|_| {
-            Refusal::busy("large bodies take all the room that there is for them; try again soon")
+            HttpRefusal::busy(
+                "large bodies take all the room that there is for them; try again soon",
+            )
         })
     }
 }
@@ -35,7 +37,7 @@ pub(super) async fn read(
     body: Body,
     most: usize,
     room: RoomOf<'_>,
-) -> Result<(Vec<u8>, Option<Cargo>), Refusal> {
+) -> Result<(Vec<u8>, Option<Payload>), HttpRefusal> {
     let length = usize::try_from(body.size_hint().exact().unwrap_or_default()).unwrap_or(most);
     let mut taken = None;
     if length > MOST_BESIDE {
@@ -45,7 +47,8 @@ pub(super) async fn read(
     let mut whole = Vec::with_capacity(length.min(most));
     let mut scan: Option<Scan> = None;
     while let Some(part) = parts.next().await {
-        let part = part.map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the body broke off"))?;
+        let part =
+            part.map_err(|_| HttpRefusal::new(StatusCode::BAD_REQUEST, "the body broke off"))?;
         if whole.len() + part.len() > most {
             return Err(too_large());
         }
@@ -64,7 +67,7 @@ pub(super) async fn read(
     };
     match scan.lighten(whole, taken) {
         Ok((light, cargo)) => Ok((light, Some(cargo))),
-        Err(_) => Err(Refusal::new(
+        Err(_) => Err(HttpRefusal::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "a message may have 64 kB beside the arguments of a call",
         )),

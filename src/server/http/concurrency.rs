@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::super::clients::client_record::KnownClient;
-use super::super::fair_share::Shares;
+use super::super::clients::client_record::ClientRecord;
+use super::super::fair_share::FairShares;
 use super::limits::HttpLimits;
-use super::refusal::Refusal;
+use super::refusal::HttpRefusal;
 use crate::site::SiteName;
 
 /// A place for one call or stream, given back when it is dropped.
-pub(super) type Place = (
+pub(super) type ConcurrencyPermit = (
     OwnedSemaphorePermit,
     Option<OwnedSemaphorePermit>,
     Option<OwnedSemaphorePermit>,
@@ -19,32 +19,32 @@ pub(super) type Place = (
 
 /// Places for calls or streams.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct ConcurrencyLimits {
     /// The end of the server takes all of them.
     pub(super) all: Arc<Semaphore>,
     /// What each named client may have of them.
-    shares: Shares,
+    shares: FairShares,
     /// What each of several sites may have of them, so that one that does not answer leaves places
     /// to the others.
-    sites: Shares,
-    taken: Taken,
+    sites: FairShares,
+    taken: LimitMessages,
 }
 
 /// The messages if no place is left.
 #[derive(Debug)]
-struct Taken {
+struct LimitMessages {
     all: &'static str,
     share: &'static str,
 }
 
-impl Places {
+impl ConcurrencyLimits {
     /// For calls under way.
     pub(super) fn for_calls(limits: &HttpLimits) -> Self {
         let most = usize::try_from(limits.calls).unwrap_or(usize::MAX);
         Self::new(
             limits,
             most,
-            Taken {
+            LimitMessages {
                 all: "too many calls are under way, or the server is ending",
                 share: "this client has its whole share of the calls under way; try again when one of them has ended",
             },
@@ -56,18 +56,18 @@ impl Places {
         Self::new(
             limits,
             limits.connections,
-            Taken {
+            LimitMessages {
                 all: "too many streams are open",
                 share: "this client has its whole share of the streams; close one, or try again later",
             },
         )
     }
 
-    fn new(limits: &HttpLimits, most: usize, taken: Taken) -> Self {
+    fn new(limits: &HttpLimits, most: usize, taken: LimitMessages) -> Self {
         Self {
             all: Arc::new(Semaphore::new(most)),
-            shares: Shares::new(limits.share_of(most)),
-            sites: Shares::new((most / 2).max(1)),
+            shares: FairShares::new(limits.share_of(most)),
+            sites: FairShares::new((most / 2).max(1)),
             taken,
         }
     }
@@ -76,26 +76,26 @@ impl Places {
     /// `site` is the name of one of several.
     pub(super) fn take(
         &self,
-        client: Option<&KnownClient>,
+        client: Option<&ClientRecord>,
         site: Option<&SiteName>,
-    ) -> Result<Place, Refusal> {
+    ) -> Result<ConcurrencyPermit, HttpRefusal> {
         let own = client.map(|client| self.of_share(client)).transpose()?;
         let of_site = |site: &SiteName| {
             let place = self.sites.of(site.as_str()).try_acquire_owned();
-            place.map_err(|_| Refusal::busy("this site has its whole share; try again later"))
+            place.map_err(|_| HttpRefusal::busy("this site has its whole share; try again later"))
         };
         let of_site = site.map(of_site).transpose()?;
         let place = Arc::clone(&self.all)
             .try_acquire_owned()
-            .map_err(|_| Refusal::busy(self.taken.all))?;
+            .map_err(|_| HttpRefusal::busy(self.taken.all))?;
         Ok((place, own, of_site))
     }
 
-    fn of_share(&self, client: &KnownClient) -> Result<OwnedSemaphorePermit, Refusal> {
+    fn of_share(&self, client: &ClientRecord) -> Result<OwnedSemaphorePermit, HttpRefusal> {
         let place = self
             .shares
             .of(&client.counted().identity)
             .try_acquire_owned();
-        place.map_err(|_| Refusal::busy(self.taken.share))
+        place.map_err(|_| HttpRefusal::busy(self.taken.share))
     }
 }

@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 
 use super::limits::HttpLimits;
 use super::open_connections::{ConnectionPlace, OpenConnections};
-use super::refusal::Refusal;
+use super::refusal::HttpRefusal;
 use super::stall::Stalling;
 
 /// The most bytes of a connection that are read before they are wanted, its head among them.
@@ -147,7 +147,7 @@ async fn turn_away(mut stream: TcpStream) {
     let told = async {
         // What was sent must be read, or the answer is lost with the connection.
         let _ = stream.read(&mut [0; 8192]).await?;
-        let refusal = Refusal::busy("too many connections");
+        let refusal = HttpRefusal::busy("too many connections");
         let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n";
         let text = refusal.message;
         let answer = format!("{head}Content-Length: {}\r\n\r\n{text}", text.len());

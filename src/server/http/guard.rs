@@ -14,23 +14,23 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::super::app::App;
-use super::super::clients::client_record::{KnownClient, Unwelcome};
-use super::super::clients::registry::LiveClients;
+use super::super::clients::client_record::{ClientRecord, Unwelcome};
+use super::super::clients::registry::ClientRegistry;
 use super::super::clients::secret::LINK_PREFIX;
-use super::super::delegates::delegations::Kin;
-use super::super::mcp::caller::{Held, Maker, Named, Visit};
-use super::super::quota::Room;
+use super::super::delegates::delegations::Delegations;
+use super::super::mcp::caller::{CallGuard, CallerContext, ClientIdentity, Maker};
+use super::super::quota::MessageQuota;
 use super::super::site::{Site, Sites};
 use super::address::{is_forwarded_by_tls, origin_of};
 use super::apps::Apps;
 use super::body::{RoomOf, read, too_large};
-use super::concurrency::{Place, Places};
+use super::concurrency::{ConcurrencyLimits, ConcurrencyPermit};
 use super::limits::HttpLimits;
 use super::origin;
 use super::outgoing::{holding, until, while_so};
 use super::rate::Rates;
-use super::refusal::Refusal;
-use super::sessions::{Owner, RequestId, SESSION, Sessions, UnderWay};
+use super::refusal::HttpRefusal;
+use super::sessions::{ActiveRequestGuard, McpSessions, RequestId, SESSION, SessionOwner};
 use crate::audit::{ClientId, Role};
 use crate::config::ServeSettings;
 use crate::gates::SessionId;
@@ -55,25 +55,25 @@ pub(super) struct Guard {
     settings: RwLock<Arc<ServeSettings>>,
     pub(super) limits: HttpLimits,
     /// The named clients; `None` if callers need no name.
-    pub(super) clients: Option<Arc<LiveClients>>,
+    pub(super) clients: Option<Arc<ClientRegistry>>,
     /// Places for calls under way.
-    pub(super) calls: Places,
+    pub(super) calls: ConcurrencyLimits,
     /// Room for large bodies.
-    room: Room,
+    room: MessageQuota,
     /// Places for the streams of sessions.
-    streams: Places,
+    streams: ConcurrencyLimits,
     listening: SocketAddr,
     /// The apps of callers, by site.
     apps: Mutex<HashMap<u64, Arc<Apps>>>,
     rates: Rates,
-    sessions: Arc<Sessions>,
+    sessions: Arc<McpSessions>,
     with_sessions: Mcp,
     without_sessions: Mcp,
 }
 
 /// Who calls.
-struct Caller {
-    client: Option<Arc<KnownClient>>,
+struct HttpCaller {
+    client: Option<Arc<ClientRecord>>,
     address: IpAddr,
     site: Arc<Site>,
     app: Arc<App>,
@@ -96,12 +96,12 @@ struct Peek {
 
 /// What a call holds until it has ended, even if its client hangs up, since a session continues it.
 #[derive(Debug)]
-struct Call {
-    _place: Arc<Place>,
-    _request: Option<UnderWay>,
+struct CallPermits {
+    _place: Arc<ConcurrencyPermit>,
+    _request: Option<ActiveRequestGuard>,
 }
 
-impl Held for Call {}
+impl CallGuard for CallPermits {}
 
 impl Guard {
     pub(super) fn new<H: ServerHandler>(
@@ -109,11 +109,11 @@ impl Guard {
         handler: impl Fn() -> H + Clone + Send + Sync + 'static,
         settings: ServeSettings,
         limits: HttpLimits,
-        clients: Option<Arc<LiveClients>>,
+        clients: Option<Arc<ClientRegistry>>,
         listening: SocketAddr,
         stop: &CancellationToken,
     ) -> Self {
-        let sessions = Arc::new(Sessions::new(&limits));
+        let sessions = Arc::new(McpSessions::new(&limits));
         // Host, Origin and size are checked here, before a body is read.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
@@ -137,9 +137,9 @@ impl Guard {
             with_sessions: mcp(true),
             without_sessions: mcp(false),
             apps: Mutex::default(),
-            calls: Places::for_calls(&limits),
+            calls: ConcurrencyLimits::for_calls(&limits),
             room: limits.room(),
-            streams: Places::for_streams(&limits),
+            streams: ConcurrencyLimits::for_streams(&limits),
             sites,
             settings: RwLock::new(Arc::new(settings)),
             limits,
@@ -241,13 +241,13 @@ impl Guard {
     pub(super) fn check_source<B>(
         &self,
         request: &Request<B>,
-    ) -> Result<Option<HeaderValue>, Refusal> {
+    ) -> Result<Option<HeaderValue>, HttpRefusal> {
         self.check_host(request)?;
         origin::check_origin(request.headers(), &self.settings().allowed_origins)
     }
 
     /// Whether the request was sent to a name of this server.
-    pub(super) fn check_host<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
+    pub(super) fn check_host<B>(&self, request: &Request<B>) -> Result<(), HttpRefusal> {
         origin::check_host(request, self.listening.ip(), &self.settings().allowed_hosts)
     }
 
@@ -277,11 +277,11 @@ impl Guard {
     pub(super) async fn client(
         &self,
         headers: &HeaderMap,
-    ) -> Result<Option<Arc<KnownClient>>, Refusal> {
+    ) -> Result<Option<Arc<ClientRecord>>, HttpRefusal> {
         let Some(clients) = &self.clients else {
             return Ok(None);
         };
-        let refused = |message| Err(Refusal::new(StatusCode::UNAUTHORIZED, message));
+        let refused = |message| Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, message));
         let token = bearer(headers);
         if token.starts_with(LINK_PREFIX) {
             return refused(
@@ -307,7 +307,7 @@ impl Guard {
         peer: SocketAddr,
         site: Option<&str>,
         request: Request<Body>,
-    ) -> Result<Response<Body>, Refusal> {
+    ) -> Result<Response<Body>, HttpRefusal> {
         let length = request.headers().get(header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
         if length.is_some_and(|length| length > self.limits.body) {
@@ -321,7 +321,7 @@ impl Guard {
             .as_ref()
             .is_some_and(|id| !self.sessions.is_of(id, &caller.owner))
         {
-            return Err(Refusal::new(
+            return Err(HttpRefusal::new(
                 StatusCode::NOT_FOUND,
                 "there is no such session; initialize again",
             ));
@@ -352,7 +352,9 @@ impl Guard {
         let reading = read(body, most, room);
         let (body, cargo) = tokio::time::timeout(self.limits.request, reading)
             .await
-            .map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long"))??;
+            .map_err(|_| {
+                HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long")
+            })??;
         let (method, id) = match serde_json::from_slice(&body) {
             Ok(Peek { method, id }) => (method, id),
             Err(_) => (None, None),
@@ -374,7 +376,7 @@ impl Guard {
             request.extensions_mut().insert(cargo);
         }
         let (response, place) = if is_first {
-            let owner = Owner {
+            let owner = SessionOwner {
                 name: caller.owner.clone(),
                 client: caller
                     .client
@@ -387,7 +389,7 @@ impl Guard {
             let opening =
                 tokio::spawn(async move { (sessions.open_one(owner, opening).await, place) });
             let (opened, place) = opening.await.map_err(|_| {
-                Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call broke off")
+                HttpRefusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call broke off")
             })?;
             (opened?, place)
         } else {
@@ -396,7 +398,7 @@ impl Guard {
             } else {
                 &self.without_sessions
             };
-            let call = Call {
+            let call = CallPermits {
                 _place: Arc::clone(&place),
                 _request: match (&session, method.and(id)) {
                     (Some(session), Some(id)) => Some(self.sessions.begin(session.clone(), id)?),
@@ -427,14 +429,14 @@ impl Guard {
     }
 
     /// Counts a request against the rate of its caller.
-    fn take_rate(&self, caller: &Caller) -> Result<(), Refusal> {
+    fn take_rate(&self, caller: &HttpCaller) -> Result<(), HttpRefusal> {
         let rate = caller.client.as_ref().and_then(|client| client.rate);
         let rate = rate.unwrap_or(u32::MAX).min(self.settings().rate);
         let of_rate = match &caller.client {
             Some(client) => client.counted().identity.clone(),
             None => caller.address.to_string(),
         };
-        self.rates.take(&of_rate, rate).map_err(|wait| Refusal {
+        self.rates.take(&of_rate, rate).map_err(|wait| HttpRefusal {
             status: StatusCode::TOO_MANY_REQUESTS,
             message: "too many requests; slow down",
             wait: Some(wait),
@@ -445,10 +447,10 @@ impl Guard {
     pub(super) fn site_of(
         &self,
         name: Option<&str>,
-        client: Option<&KnownClient>,
-    ) -> Result<Arc<Site>, Refusal> {
+        client: Option<&ClientRecord>,
+    ) -> Result<Arc<Site>, HttpRefusal> {
         let admits = |site: &Arc<Site>| client.is_none_or(|client| client.sees(site, &self.sites));
-        let there_is_none = Refusal::new(
+        let there_is_none = HttpRefusal::new(
             StatusCode::NOT_FOUND,
             if name.is_some() {
                 "there is no such site for this caller"
@@ -491,14 +493,14 @@ impl Guard {
         peer: SocketAddr,
         site: Option<&str>,
         headers: &HeaderMap,
-    ) -> Result<Caller, Refusal> {
+    ) -> Result<HttpCaller, HttpRefusal> {
         let settings = self.settings();
         let client = self.client(headers).await?;
         if client
             .as_ref()
             .is_some_and(|client| client.role != Role::Agent)
         {
-            return Err(Refusal::new(
+            return Err(HttpRefusal::new(
                 StatusCode::FORBIDDEN,
                 "this token is for /metrics alone; tools are called with the token of an agent",
             ));
@@ -511,7 +513,7 @@ impl Guard {
             (false, None) => (app, name.to_owned(), named),
             (true, Some(key)) => {
                 let known = key.to_str().ok().and_then(|key| apps.of(name, key));
-                let (app, key) = known.ok_or(Refusal::new(
+                let (app, key) = known.ok_or(HttpRefusal::new(
                     StatusCode::BAD_REQUEST,
                     "X-Wiki-Api-Token holds no key",
                 ))?;
@@ -520,13 +522,13 @@ impl Guard {
                 (app, format!("{name}/{key}"), Some(subject))
             }
             (true, None) => {
-                return Err(Refusal::new(
+                return Err(HttpRefusal::new(
                     StatusCode::UNAUTHORIZED,
                     "this server needs each caller's own key of the wiki, in X-Wiki-Api-Token",
                 ));
             }
             (false, Some(_)) => {
-                return Err(Refusal::new(
+                return Err(HttpRefusal::new(
                     StatusCode::BAD_REQUEST,
                     "this server takes no keys of callers; leave X-Wiki-Api-Token out",
                 ));
@@ -539,7 +541,7 @@ impl Guard {
                 let counted = &client.counted().identity;
                 apps.within(counted, app, reads).map_err(|fault| {
                     tracing::error!("what answers a client could not be made: {fault}");
-                    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call broke off")
+                    HttpRefusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call broke off")
                 })?
             }
         };
@@ -547,7 +549,7 @@ impl Guard {
         // callers needed keys is held to its bounds.
         let family = match (&self.clients, &client) {
             (Some(clients), Some(client)) if client.bond.is_some() || !settings.has_caller_keys => {
-                let kin = Kin::new(clients, client, &site, &bearer(headers));
+                let kin = Delegations::new(clients, client, &site, &bearer(headers));
                 let kin: Arc<dyn Family> = Arc::new(kin);
                 Some(kin)
             }
@@ -555,7 +557,7 @@ impl Guard {
         };
         // A session is one site's alone, and not another's that comes later under its name.
         let owner = format!("{}:{owner}", site.number());
-        Ok(Caller {
+        Ok(HttpCaller {
             address: origin_of(peer.ip(), headers, &settings.trusted_proxies),
             client,
             site,
@@ -569,7 +571,7 @@ impl Guard {
 }
 
 /// The id of a caller that is a delegate.
-fn delegate_of(caller: &Caller) -> Option<ClientId> {
+fn delegate_of(caller: &HttpCaller) -> Option<ClientId> {
     let client = caller.client.as_ref()?;
     client.bond.as_ref().map(|_| client.id)
 }
@@ -588,9 +590,9 @@ fn bearer(headers: &HeaderMap) -> String {
 /// The request with its caller's visit and without its secrets.
 fn announced(
     mut request: Request<Body>,
-    caller: Caller,
+    caller: HttpCaller,
     session: Option<String>,
-    held: Option<Arc<dyn Held>>,
+    held: Option<Arc<dyn CallGuard>>,
 ) -> Request<Body> {
     for name in [header::AUTHORIZATION.as_str(), CALLER_KEY] {
         request.headers_mut().remove(name);
@@ -604,10 +606,10 @@ fn announced(
         Some(client) => session.of_client(client.counted().identity.as_str()),
         None => session.owned_by(UNNAMED),
     };
-    let visit = Visit {
+    let visit = CallerContext {
         session,
         app: caller.app,
-        client: caller.client.as_ref().map(|client| Named {
+        client: caller.client.as_ref().map(|client| ClientIdentity {
             id: client.id,
             name: client.name.clone(),
             role: client.role,

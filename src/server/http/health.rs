@@ -9,7 +9,7 @@ use time::format_description::well_known::Rfc3339;
 use tokio::sync::Mutex;
 
 use super::super::app::App;
-use super::super::clients::registry::LiveClients;
+use super::super::clients::registry::ClientRegistry;
 use super::guard::Guard;
 use super::refusal::respond;
 use crate::site::SiteName;
@@ -19,10 +19,10 @@ const JSON: &str = "application/json";
 
 /// The last result and its time; one request at a time checks.
 #[derive(Debug, Default)]
-pub(super) struct Readiness(Mutex<Known>);
+pub(super) struct Readiness(Mutex<ReadinessCache>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct ReadinessCache {
     last: Option<(Instant, bool, Value)>,
     /// The fault that was last logged.
     logged: Option<String>,
@@ -59,7 +59,7 @@ impl Readiness {
     }
 }
 
-impl Known {
+impl ReadinessCache {
     /// Logs a change in one line; returns whether there was one.
     fn log(&mut self, fault: Option<String>) -> bool {
         if self.logged == fault {
@@ -76,7 +76,7 @@ impl Known {
 }
 
 /// What is wrong, if anything.
-struct Found {
+struct ReadinessReport {
     clients: Option<String>,
     /// Why the present settings are not in force, which does not stop calls from being served.
     settings: Option<String>,
@@ -97,9 +97,9 @@ struct OfSite {
     key: Value,
 }
 
-async fn look(guard: &Guard) -> Found {
+async fn look(guard: &Guard) -> ReadinessReport {
     let limits = guard.limits;
-    let clients = guard.clients.as_deref().and_then(LiveClients::fault);
+    let clients = guard.clients.as_deref().and_then(ClientRegistry::fault);
     let all = guard.sites.all();
     let sites = all.iter().map(|site| {
         let (name, app) = (site.name().cloned(), site.app());
@@ -118,11 +118,11 @@ async fn look(guard: &Guard) -> Found {
             }
         }
     });
-    Found {
+    ReadinessReport {
         clients: clients.map(|error| error.to_string()),
         settings: guard.sites.fault(),
         sites: futures_util::future::join_all(sites).await,
-        ending: guard.clients.as_deref().map_or(0, LiveClients::ending),
+        ending: guard.clients.as_deref().map_or(0, ClientRegistry::ending),
     }
 }
 
@@ -164,7 +164,7 @@ fn word(fault: Option<String>) -> Value {
     fault.unwrap_or_else(|| "ok".to_owned()).into()
 }
 
-impl Found {
+impl ReadinessReport {
     /// Whether calls can be served; of several sites, those of one at least: one that does not
     /// answer must not take the others with it.
     fn is_ready(&self) -> bool {
@@ -238,11 +238,11 @@ fn key(app: &App) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, Known, OfSite, Value, WikiError};
+    use super::{OfSite, ReadinessCache, ReadinessReport, Value, WikiError};
 
     #[test]
     fn a_change_is_logged_once_and_what_is_wrong_with_the_key_by_others() {
-        let found = |wiki| Found {
+        let found = |wiki| ReadinessReport {
             clients: None,
             settings: None,
             sites: vec![OfSite {
@@ -255,7 +255,7 @@ mod tests {
             }],
             ending: 0,
         };
-        let mut known = Known::default();
+        let mut known = ReadinessCache::default();
         for (wiki, is_logged) in [
             (None, false),
             (Some(WikiError::NotConnected), true),

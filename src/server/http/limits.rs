@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::quota::{self, Room};
+use super::super::quota::{self, MessageQuota};
 
 /// Bounds of one server over HTTP.
 #[derive(Debug, Clone, Copy)]
@@ -42,10 +42,10 @@ pub struct HttpLimits {
 impl HttpLimits {
     /// The room for large bodies of calls under way: a named client may take half of it, which fits
     /// its largest body.
-    pub(super) fn room(&self) -> Room {
+    pub(super) fn room(&self) -> MessageQuota {
         let all = quota::ALL_BYTES.max(self.body);
         let share = (quota::ALL_BYTES / 2).max(self.body);
-        Room::new(all, share, quota::MOST_WAITING, quota::PATIENCE)
+        MessageQuota::new(all, share, quota::MOST_WAITING, quota::PATIENCE)
     }
 
     /// A named client's share of this many: at least one.

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::super::app::App;
-use super::super::clients::registry::LiveClients;
+use super::super::clients::registry::ClientRegistry;
 use super::super::clients::tokens_file::TokensFile;
 use super::super::delegates::ends::watch;
 use super::super::mcp::handler::Handler;
@@ -26,11 +26,11 @@ use super::guard::Guard;
 use super::health::{self, Readiness};
 use super::limits::HttpLimits;
 use super::page_host::{self, PageHost};
-use super::refusal::{Refusal, respond};
+use super::refusal::{HttpRefusal, respond};
 use super::reviewers::Reviewers;
 use crate::audit::Role;
 use crate::config::ServeSettings;
-use crate::review::{self, Place, Reviews};
+use crate::review::{self, ReviewOrigin, Reviews};
 
 /// A server over HTTP that has not begun.
 pub struct HttpServer {
@@ -38,21 +38,21 @@ pub struct HttpServer {
     listener: TcpListener,
     address: SocketAddr,
     limits: HttpLimits,
-    shared: Arc<Shared>,
+    shared: Arc<RouterState>,
     /// The review page, where there are named clients.
     page: Option<Router>,
     /// Ends sessions and open streams.
     streams: CancellationToken,
 }
 
-struct Shared {
+struct RouterState {
     guard: Arc<Guard>,
     readiness: Readiness,
 }
 
 /// Takes over settings of HTTP while their server runs.
 pub struct HttpReload {
-    shared: Arc<Shared>,
+    shared: Arc<RouterState>,
     address: SocketAddr,
 }
 
@@ -118,14 +118,14 @@ fn clients_at_start(
     address: SocketAddr,
     file: fn(PathBuf) -> TokensFile,
     fresh: Duration,
-) -> Result<Option<LiveClients>, String> {
+) -> Result<Option<ClientRegistry>, String> {
     if let Some(why) = refused_start(settings, address) {
         return Err(why.to_owned());
     }
     let clients = settings
         .tokens_file
         .clone()
-        .map(|path| LiveClients::open(file(path), settings.person_limit, fresh));
+        .map(|path| ClientRegistry::open(file(path), settings.person_limit, fresh));
     let clients = clients.transpose().map_err(|error| error.to_string())?;
     let is_empty = clients.as_ref().is_some_and(|clients| clients.count() == 0);
     if is_empty && !address.ip().to_canonical().is_loopback() {
@@ -208,7 +208,7 @@ impl HttpServer {
             address,
             &streams,
         );
-        let shared = Shared {
+        let shared = RouterState {
             guard: Arc::new(guard),
             readiness: Readiness::default(),
         };
@@ -290,7 +290,7 @@ impl HttpServer {
     }
 }
 
-fn router(shared: Arc<Shared>, page: Option<Router>) -> Router {
+fn router(shared: Arc<RouterState>, page: Option<Router>) -> Router {
     let routes = Router::new()
         .route("/", any(nothing_here))
         .route("/mcp", any(mcp))
@@ -302,20 +302,20 @@ fn router(shared: Arc<Shared>, page: Option<Router>) -> Router {
 }
 
 /// The review page, where there are named clients.
-fn review_page(shared: &Shared) -> Result<Option<Router>, getrandom::Error> {
+fn review_page(shared: &RouterState) -> Result<Option<Router>, getrandom::Error> {
     let Some(clients) = &shared.guard.clients else {
         return Ok(None);
     };
     let sites = Arc::clone(&shared.guard.sites);
     let doors = Reviewers::new(sites, Arc::clone(clients));
-    let reviews = Reviews::new(Arc::new(doors), Place::default());
+    let reviews = Reviews::new(Arc::new(doors), ReviewOrigin::default());
     let host = PageHost::new(Arc::clone(&shared.guard))?;
     let check = middleware::from_fn_with_state(host, page_host::check);
     Ok(Some(review::router(Arc::new(reviews)).layer(check)))
 }
 
 async fn mcp(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<RouterState>>,
     Extension(peer): Extension<SocketAddr>,
     request: Request,
 ) -> Response<Body> {
@@ -323,7 +323,7 @@ async fn mcp(
 }
 
 async fn mcp_of_site(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<RouterState>>,
     Path(site): Path<String>,
     Extension(peer): Extension<SocketAddr>,
     request: Request,
@@ -340,12 +340,12 @@ async fn nothing_here() -> Response<Body> {
     )
 }
 
-async fn readyz(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
+async fn readyz(State(shared): State<Arc<RouterState>>, request: Request) -> Response<Body> {
     let is_by_name = shared.guard.check_source(&request).is_ok();
     shared.readiness.answer(&shared.guard, is_by_name).await
 }
 
-async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
+async fn tell_metrics(State(shared): State<Arc<RouterState>>, request: Request) -> Response<Body> {
     let guard = &shared.guard;
     let client = match guard.check_source(&request) {
         Ok(_) => guard.client(request.headers()).await,
@@ -353,11 +353,11 @@ async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Re
     };
     let admitted = client.and_then(|client| match client {
         Some(client) if client.role == Role::Metrics => Ok(Some(client)),
-        Some(client) if client.bond.is_some() => Err(Refusal::new(
+        Some(client) if client.bond.is_some() => Err(HttpRefusal::new(
             axum::http::StatusCode::FORBIDDEN,
             "a delegate has tools and nothing else",
         )),
-        Some(client) if !client.rights.narrowing.reads.is_open() => Err(Refusal::new(
+        Some(client) if !client.rights.narrowing.reads.is_open() => Err(HttpRefusal::new(
             axum::http::StatusCode::FORBIDDEN,
             "the metrics count pages that this client may not read",
         )),

@@ -23,13 +23,13 @@ mod reviewers;
 mod sessions;
 mod stall;
 
-pub use super::clients::client::{NamedClient, Rotation, Shown};
-pub use super::clients::client_record::KnownClient;
-pub use super::clients::registry::LiveClients;
-pub use super::clients::secret::{LINK_PREFIX, LinkSecret, TOKEN_PREFIX, Token};
+pub use super::clients::client::{Credential, NamedClient, Rotation};
+pub use super::clients::client_record::ClientRecord;
+pub use super::clients::registry::ClientRegistry;
+pub use super::clients::secret::{ClientToken, LINK_PREFIX, LinkSecret, TOKEN_PREFIX};
 pub use super::clients::tokens_fault::TokensFileError;
 pub use super::clients::tokens_file::TokensFile;
-pub use super::delegates::delegate::{Delegate, End};
+pub use super::delegates::delegate::{DelegateEndReason, DelegateRecord};
 pub use super::delegates::file::{DelegatesError, DelegatesFile};
 pub use crate::gates::{ClientConfirm, Grant};
 pub use connections::serve_routes;

@@ -15,18 +15,18 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug)]
 pub(super) struct OpenConnections {
     most: usize,
-    all: Mutex<All>,
+    all: Mutex<ConnectionTable>,
 }
 
 #[derive(Debug, Default)]
-struct All {
+struct ConnectionTable {
     made: u64,
     /// By their numbers, the oldest first.
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, OpenConnection>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenConnection {
     /// Its peer; `None` for a proxy.
     peer: Option<IpAddr>,
     has_sent_head: Arc<AtomicBool>,
@@ -66,7 +66,7 @@ impl OpenConnections {
         let number = all.made;
         all.made += 1;
         let (has_sent_head, gives_way) = (Arc::default(), CancellationToken::new());
-        let open = Open {
+        let open = OpenConnection {
             peer,
             has_sent_head: Arc::clone(&has_sent_head),
             gives_way: gives_way.clone(),
@@ -80,14 +80,14 @@ impl OpenConnections {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, All> {
+    fn lock(&self) -> MutexGuard<'_, ConnectionTable> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl All {
+impl ConnectionTable {
     /// Ends the oldest of these connections that has sent no head; `None` if each of them has.
-    fn make_room(&mut self, is_meant: impl Fn(&Open) -> bool) -> Option<()> {
+    fn make_room(&mut self, is_meant: impl Fn(&OpenConnection) -> bool) -> Option<()> {
         let mut open = self.open.iter();
         let (number, _) =
             open.find(|(_, open)| is_meant(open) && !open.has_sent_head.load(Ordering::Acquire))?;

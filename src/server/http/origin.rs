@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 
-use super::refusal::Refusal;
+use super::refusal::HttpRefusal;
 
 /// The headers of the protocol that a browser may send.
 const SENT: &str = "authorization, content-type, last-event-id, mcp-method, mcp-name, \
@@ -21,14 +21,14 @@ pub(super) fn check_host<B>(
     request: &Request<B>,
     listening: IpAddr,
     listed: &[String],
-) -> Result<(), Refusal> {
-    const WRONG: Refusal = Refusal::new(
+) -> Result<(), HttpRefusal> {
+    const WRONG: HttpRefusal = HttpRefusal::new(
         StatusCode::FORBIDDEN,
         "Host is not one of this server's names; see WIKI_SERVE_ALLOWED_HOSTS",
     );
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {
-        return Err(Refusal::new(
+        return Err(HttpRefusal::new(
             StatusCode::BAD_REQUEST,
             "a request needs one Host header",
         ));
@@ -71,7 +71,7 @@ fn holds(listed: &[String], host: &Authority) -> bool {
 pub(super) fn check_origin(
     headers: &HeaderMap,
     listed: &[String],
-) -> Result<Option<HeaderValue>, Refusal> {
+) -> Result<Option<HeaderValue>, HttpRefusal> {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let Some(origin) = origins.next() else {
         return Ok(None);
@@ -80,7 +80,7 @@ pub(super) fn check_origin(
     if is_listed && origins.next().is_none() {
         return Ok(Some(origin.clone()));
     }
-    Err(Refusal::new(
+    Err(HttpRefusal::new(
         StatusCode::FORBIDDEN,
         "Origin is not listed; see WIKI_SERVE_ALLOWED_ORIGINS",
     ))

@@ -15,10 +15,10 @@ use axum::middleware::Next;
 
 use super::address::is_forwarded_by_tls;
 use super::guard::Guard;
-use super::refusal::Refusal;
+use super::refusal::HttpRefusal;
 use crate::config::ServeSettings;
 use crate::hex;
-use crate::review::Place;
+use crate::review::ReviewOrigin;
 
 /// What decides about requests for the page.
 #[derive(Clone)]
@@ -88,7 +88,7 @@ pub(super) async fn check(
         }
     }
     let is_secure = page.is_by_tls(peer, request.headers(), &settings);
-    let place = Place {
+    let place = ReviewOrigin {
         host: None,
         is_secure,
     };
@@ -115,7 +115,7 @@ fn is_loopback_name(host: &Authority) -> bool {
 /// which a tunnel may have changed.
 fn led_to(own: &str, host: &Authority, request: &Request) -> Response<Body> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return Refusal::new(
+        return HttpRefusal::new(
             StatusCode::MISDIRECTED_REQUEST,
             "the review page has a name of its own; open /review first",
         )
@@ -130,7 +130,7 @@ fn led_to(own: &str, host: &Authority, request: &Request) -> Response<Body> {
         .map_or("/review", |path| path.as_str());
     let mut response = Response::new(Body::empty());
     let Ok(location) = HeaderValue::try_from(format!("http://{own}{port}{path}")) else {
-        return Refusal::new(StatusCode::BAD_REQUEST, "this is no address").into_response();
+        return HttpRefusal::new(StatusCode::BAD_REQUEST, "this is no address").into_response();
     };
     *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
     let headers = response.headers_mut();

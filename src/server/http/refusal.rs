@@ -8,13 +8,13 @@ use serde_json::json;
 
 /// A refused request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct HttpRefusal {
     pub(super) status: StatusCode,
     pub(super) message: &'static str,
     pub(super) wait: Option<Duration>,
 }
 
-impl Refusal {
+impl HttpRefusal {
     pub(super) const fn new(status: StatusCode, message: &'static str) -> Self {
         Self {
             status,

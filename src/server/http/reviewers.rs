@@ -6,12 +6,12 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use super::super::app::App;
-use super::super::clients::client_record::KnownClient;
-use super::super::clients::registry::LiveClients;
+use super::super::clients::client_record::ClientRecord;
+use super::super::clients::registry::ClientRegistry;
 use super::super::site::{Site, Sites};
 use crate::audit::{Actor, Client, ClientId, Role};
-use crate::gates::{Level, SessionId};
-use crate::review::{Bench, Doors, Reviewer, SignInId};
+use crate::gates::{PolicyLevel, SessionId};
+use crate::review::{Authenticator, Reviewer, SignInId, WikiHandle};
 use crate::site::SiteName;
 use crate::write::{Asker, Caller, Extent};
 
@@ -19,20 +19,20 @@ use crate::write::{Asker, Caller, Extent};
 const MOST_BENCHES: usize = 32;
 
 /// What a client's decisions on a site are made with.
-type Own = (Arc<KnownClient>, Arc<App>, Bench);
+type ReviewerAccess = (Arc<ClientRecord>, Arc<App>, WikiHandle);
 
 /// The doors of a server's review page.
 #[derive(Debug)]
 pub(super) struct Reviewers {
     sites: Arc<Sites>,
-    clients: Arc<LiveClients>,
+    clients: Arc<ClientRegistry>,
     /// What decisions are made with, the one used last at the end; a client that was read anew has
     /// another, and so has a site whose settings changed.
-    benches: Mutex<Vec<Own>>,
+    benches: Mutex<Vec<ReviewerAccess>>,
 }
 
 impl Reviewers {
-    pub(super) const fn new(sites: Arc<Sites>, clients: Arc<LiveClients>) -> Self {
+    pub(super) const fn new(sites: Arc<Sites>, clients: Arc<ClientRegistry>) -> Self {
         Self {
             sites,
             clients,
@@ -41,7 +41,7 @@ impl Reviewers {
     }
 
     /// A client as a reviewer of the site of this name, or of the first that they see.
-    fn reviewer(&self, client: &Arc<KnownClient>, site: Option<&str>) -> Option<Reviewer> {
+    fn reviewer(&self, client: &Arc<ClientRecord>, site: Option<&str>) -> Option<Reviewer> {
         let may_decide = match client.role() {
             Role::Reviewer => true,
             Role::Auditor => false,
@@ -54,7 +54,7 @@ impl Reviewers {
         let site = seen().find(is_asked).or_else(|| seen().next())?;
         let app = site.app();
         let bench = self.bench(client, &app);
-        let is_dry_run = bench.desk.policy().writes().level() == Level::DryRun;
+        let is_dry_run = bench.desk.policy().writes().level() == PolicyLevel::DryRun;
         Some(Reviewer {
             id: SignInId {
                 person: client.id().to_string(),
@@ -72,7 +72,7 @@ impl Reviewers {
         })
     }
 
-    fn bench(&self, client: &Arc<KnownClient>, app: &Arc<App>) -> Bench {
+    fn bench(&self, client: &Arc<ClientRecord>, app: &Arc<App>) -> WikiHandle {
         let mut benches = self.benches.lock().unwrap_or_else(PoisonError::into_inner);
         let known = benches
             .iter()
@@ -92,7 +92,7 @@ impl Reviewers {
     }
 }
 
-impl Doors for Reviewers {
+impl Authenticator for Reviewers {
     fn of_link(&self, secret: &str) -> Option<Reviewer> {
         let client = self.clients.of_link(secret)?;
         self.reviewer(&client, None)
@@ -114,7 +114,7 @@ impl Doors for Reviewers {
 }
 
 /// How a reviewer's decisions are recorded, and how a reviewer is more restricted than the server.
-fn caller(client: &KnownClient) -> Caller {
+fn caller(client: &ClientRecord) -> Caller {
     Caller {
         tool: "review",
         client: Client {

@@ -11,14 +11,14 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use serde::Deserialize;
 
 use super::limits::HttpLimits;
-use super::refusal::Refusal;
+use super::refusal::HttpRefusal;
 
 /// The header that names a session.
 pub(super) const SESSION: &str = "mcp-session-id";
 
 /// Whose a session is.
 #[derive(Debug)]
-pub(super) struct Owner {
+pub(super) struct SessionOwner {
     /// The client, with its own key if it brings one: nobody else may use the session.
     pub(super) name: String,
     /// The named client in whose share it counts.
@@ -27,12 +27,12 @@ pub(super) struct Owner {
 
 /// The open sessions and their owners.
 #[derive(Debug)]
-pub(super) struct Sessions {
+pub(super) struct McpSessions {
     /// rmcp's own.
     pub(super) open: Arc<LocalSessionManager>,
     most: usize,
     share: usize,
-    owners: Mutex<HashMap<Arc<str>, Owner>>,
+    owners: Mutex<HashMap<Arc<str>, SessionOwner>>,
     opening: tokio::sync::Mutex<()>,
     under_way: Arc<Mutex<HashSet<Request>>>,
 }
@@ -50,19 +50,19 @@ pub(super) enum RequestId {
 
 /// A request that is under way in its session.
 #[derive(Debug)]
-pub(super) struct UnderWay {
+pub(super) struct ActiveRequestGuard {
     request: Request,
     all: Arc<Mutex<HashSet<Request>>>,
 }
 
-impl Drop for UnderWay {
+impl Drop for ActiveRequestGuard {
     fn drop(&mut self) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.remove(&self.request);
     }
 }
 
-impl Sessions {
+impl McpSessions {
     /// None yet.
     pub(super) fn new(limits: &HttpLimits) -> Self {
         let mut open = LocalSessionManager::default();
@@ -86,20 +86,24 @@ impl Sessions {
 
     /// Begins a request, unless one of the same id is under way in the session: rmcp would keep the
     /// first one's state for the life of the session.
-    pub(super) fn begin(&self, session: String, id: RequestId) -> Result<UnderWay, Refusal> {
+    pub(super) fn begin(
+        &self,
+        session: String,
+        id: RequestId,
+    ) -> Result<ActiveRequestGuard, HttpRefusal> {
         let request = (session, id);
         let mut all = self
             .under_way
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         if !all.insert(request.clone()) {
-            return Err(Refusal::new(
+            return Err(HttpRefusal::new(
                 StatusCode::BAD_REQUEST,
                 "a request of the same id is under way in this session",
             ));
         }
         drop(all);
-        Ok(UnderWay {
+        Ok(ActiveRequestGuard {
             request,
             all: Arc::clone(&self.under_way),
         })
@@ -109,9 +113,9 @@ impl Sessions {
     /// a session without an owner is left.
     pub(super) async fn open_one(
         &self,
-        owner: Owner,
+        owner: SessionOwner,
         request: impl Future<Output = Response<Body>>,
-    ) -> Result<Response<Body>, Refusal> {
+    ) -> Result<Response<Body>, HttpRefusal> {
         let _turn = self.opening.lock().await;
         self.has_room(owner.client.as_deref()).await?;
         let response = request.await;
@@ -122,7 +126,7 @@ impl Sessions {
         Ok(response)
     }
 
-    async fn has_room(&self, client: Option<&str>) -> Result<(), Refusal> {
+    async fn has_room(&self, client: Option<&str>) -> Result<(), HttpRefusal> {
         let open = self.open.sessions.read().await;
         let mut owners = self.owners();
         owners.retain(|id, _| open.contains_key(id));
@@ -130,17 +134,19 @@ impl Sessions {
             .values()
             .filter(|owner| owner.client.as_deref() == client);
         if client.is_some() && own.count() >= self.share {
-            return Err(Refusal::busy(
+            return Err(HttpRefusal::busy(
                 "this client has its whole share of the sessions; end one, or try again later",
             ));
         }
         if open.len() >= self.most {
-            return Err(Refusal::busy("too many sessions are open; try again later"));
+            return Err(HttpRefusal::busy(
+                "too many sessions are open; try again later",
+            ));
         }
         Ok(())
     }
 
-    fn owners(&self) -> MutexGuard<'_, HashMap<Arc<str>, Owner>> {
+    fn owners(&self) -> MutexGuard<'_, HashMap<Arc<str>, SessionOwner>> {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -26,8 +26,8 @@ fn quoted(text: &str) -> usize {
 
 /// The bytes of a value as JSON.
 fn size(value: &Value) -> usize {
-    struct Count(usize);
-    impl io::Write for Count {
+    struct ByteCounter(usize);
+    impl io::Write for ByteCounter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0 += bytes.len();
             Ok(bytes.len())
@@ -37,7 +37,7 @@ fn size(value: &Value) -> usize {
             Ok(())
         }
     }
-    let mut count = Count(0);
+    let mut count = ByteCounter(0);
     // Counting cannot fail.
     let _ = serde_json::to_writer(&mut count, value);
     count.0

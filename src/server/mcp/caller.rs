@@ -11,8 +11,8 @@ use super::super::app::App;
 use super::result;
 use crate::audit::{Client, ClientId, Proposal, Role};
 use crate::error::Failure;
-use crate::gates::{Narrowing, SessionId};
-use crate::tools::{Definition, Offered, is_of_delegation, may_see};
+use crate::gates::{ClientLimits, SessionId};
+use crate::tools::{SessionTools, ToolDefinition, is_of_delegation, may_see};
 use crate::write::{Asker, Caller, Extent, Family};
 
 /// The tools without which a session may not read pages as resources either.
@@ -20,30 +20,30 @@ const READ_PAGES: [&str; 2] = ["wikijs_get_page_by_path", "wikijs_get_page_by_id
 
 /// Who calls, and what they may do.
 #[derive(Debug, Clone)]
-pub(in crate::server) struct Visit {
+pub(in crate::server) struct CallerContext {
     /// The app that answers: of the server's own key, or the caller's.
     pub(in crate::server) app: Arc<App>,
     /// The session that owns its previews and remembered reads.
     pub(in crate::server) session: SessionId,
     /// The named client that the caller was authenticated as.
-    pub(in crate::server) client: Option<Named>,
+    pub(in crate::server) client: Option<ClientIdentity>,
     /// Whom the caller was authenticated as: a name, its own key, or both.
     pub(in crate::server) subject: Option<String>,
     /// Where the call came from.
     pub(in crate::server) address: Option<String>,
     /// The limits of a named client.
-    pub(in crate::server) rights: Option<Rights>,
+    pub(in crate::server) rights: Option<CallerRights>,
     /// What a named client hands on, and what holds for it as a delegate.
     pub(in crate::server) family: Option<Arc<dyn Family>>,
     /// Where it reaches the review page, if that is known from its request.
     pub(in crate::server) review: Option<Arc<str>>,
     /// Held as long as the call is under way, even if its client hung up.
-    pub(in crate::server) _held: Option<Arc<dyn Held>>,
+    pub(in crate::server) _held: Option<Arc<dyn CallGuard>>,
 }
 
 /// A named client, as its calls know it.
 #[derive(Debug, Clone)]
-pub(in crate::server) struct Named {
+pub(in crate::server) struct ClientIdentity {
     pub(in crate::server) id: ClientId,
     pub(in crate::server) name: String,
     pub(in crate::server) role: Role,
@@ -62,7 +62,7 @@ pub(in crate::server) struct Maker {
     pub(in crate::server) task: Arc<str>,
 }
 
-impl Named {
+impl ClientIdentity {
     /// The name under which its calls are counted: its maker's, if it is a delegate.
     pub(in crate::server) fn counted(&self) -> &str {
         self.maker.as_ref().map_or(&self.name, |maker| &maker.name)
@@ -70,18 +70,18 @@ impl Named {
 }
 
 /// What a call holds.
-pub(in crate::server) trait Held: std::fmt::Debug + Send + Sync {}
+pub(in crate::server) trait CallGuard: std::fmt::Debug + Send + Sync {}
 
 /// The limits of a named client.
 #[derive(Debug, Clone, Default)]
-pub(in crate::server) struct Rights {
+pub(in crate::server) struct CallerRights {
     /// The limits of its writes and reads.
-    pub(in crate::server) narrowing: Arc<Narrowing>,
+    pub(in crate::server) narrowing: Arc<ClientLimits>,
     /// The only tools that it is offered.
     pub(in crate::server) tools: Option<Arc<[String]>>,
 }
 
-impl Visit {
+impl CallerContext {
     /// The only client of a connection, as over stdio.
     pub(in crate::server) const fn alone(app: Arc<App>, session: SessionId) -> Self {
         Self {
@@ -114,7 +114,7 @@ impl Visit {
     }
 
     /// Whether a tool is there for this caller.
-    pub(in crate::server) fn offers(&self, tool: &Definition) -> bool {
+    pub(in crate::server) fn offers(&self, tool: &ToolDefinition) -> bool {
         if is_of_delegation(tool) && self.family.as_ref().is_none_or(|one| one.is_delegate()) {
             return false;
         }
@@ -133,10 +133,10 @@ impl Visit {
     }
 
     /// The tools that are there for this caller: all that its `tools/list` has.
-    pub(in crate::server) fn offered(&self) -> Offered {
+    pub(in crate::server) fn offered(&self) -> SessionTools {
         let registry = self.app.registry();
         let offered = registry.definitions().filter(|tool| self.offers(tool));
-        Offered::of(offered.map(|tool| tool.name))
+        SessionTools::of(offered.map(|tool| tool.name))
     }
 
     /// The definitions of those tools, as its `tools/list` has them.
@@ -157,7 +157,7 @@ impl Visit {
     }
 }
 
-impl Visit {
+impl CallerContext {
     /// The caller of a tool, for writes and for the record.
     pub(in crate::server) fn caller(
         &self,
@@ -214,9 +214,9 @@ impl Visit {
     }
 }
 
-impl Rights {
+impl CallerRights {
     /// Whether a tool is there for whoever has these.
-    pub(in crate::server) fn offers(&self, tool: &Definition) -> bool {
+    pub(in crate::server) fn offers(&self, tool: &ToolDefinition) -> bool {
         (!tool.can_write() || !self.narrowing.is_read_only) && self.lists(tool.name)
     }
 

@@ -22,9 +22,9 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::gates::Scope;
+use crate::gates::ApprovalScope;
 use crate::notice::Invitation;
-use crate::write::{Ask, Asker, HandedOut, Handout, Question, Reply};
+use crate::write::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 
 /// The form's one member, and the name of the one question of a call.
 const ANSWER: &str = "answer";
@@ -62,7 +62,7 @@ pub(in crate::server) fn asker(
     let asker = if !can_ask(context, has_session) {
         Asker::Nobody
     } else if version < ProtocolVersion::V_2026_07_28 {
-        Asker::Within(Arc::new(Person {
+        Asker::Within(Arc::new(ElicitationPeer {
             peer: context.peer.clone(),
             version,
         }))
@@ -123,11 +123,11 @@ fn brought(
             let result = response.and_then(|answer| serde_json::from_value(answer).ok());
             answered(
                 String::from_utf8(name).unwrap_or_default(),
-                result.map_or(Reply::Failed, |result| reply(&result)),
+                result.map_or(PersonReply::Failed, |result| reply(&result)),
             )
         }
-        Err(RequestStateError::Expired) => answered(String::new(), Reply::TimedOut),
-        Err(_) => answered(String::new(), Reply::NotOurs),
+        Err(RequestStateError::Expired) => answered(String::new(), PersonReply::TimedOut),
+        Err(_) => answered(String::new(), PersonReply::NotOurs),
     }
 }
 
@@ -179,13 +179,13 @@ fn digest_of(digest: &mut Sha256, value: &Value) {
 
 /// A person who is asked while the call waits.
 #[derive(Debug)]
-struct Person {
+struct ElicitationPeer {
     peer: Peer<RoleServer>,
     version: ProtocolVersion,
 }
 
-impl Ask for Person {
-    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
+impl AskPerson for ElicitationPeer {
+    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = PersonReply> + Send + '_>> {
         Box::pin(async move {
             let request = ElicitRequest::new(form(&question, &self.version));
             let sent = self.peer.send_request_with_option(
@@ -193,9 +193,9 @@ impl Ask for Person {
                 PeerRequestOptions::no_options(),
             );
             let Ok(handle) = sent.await else {
-                return Reply::Failed;
+                return PersonReply::Failed;
             };
-            let mut open = Open {
+            let mut open = PendingElicitation {
                 peer: self.peer.clone(),
                 question: Some(handle.id.clone()),
             };
@@ -203,7 +203,7 @@ impl Ask for Person {
             open.question = None;
             match answer {
                 Ok(ClientResult::ElicitResult(result)) => reply(&result),
-                _ => Reply::Failed,
+                _ => PersonReply::Failed,
             }
         })
     }
@@ -227,7 +227,7 @@ pub(in crate::server) async fn invite(
             PeerRequestOptions::no_options(),
         );
         let Ok(handle) = sent.await else { continue };
-        let mut open = Open {
+        let mut open = PendingElicitation {
             peer: peer.clone(),
             question: Some(handle.id.clone()),
         };
@@ -257,12 +257,12 @@ pub(in crate::server) fn opens_pages(
 
 /// A question that the client may still show; when dropped, the client is told that nobody waits
 /// for it any more.
-struct Open {
+struct PendingElicitation {
     peer: Peer<RoleServer>,
     question: Option<RequestId>,
 }
 
-impl Drop for Open {
+impl Drop for PendingElicitation {
     fn drop(&mut self) {
         let (Some(question), Ok(runtime)) = (self.question.take(), Handle::try_current()) else {
             return;
@@ -278,20 +278,24 @@ impl Drop for Open {
 }
 
 /// The meaning of a client's result. Only an explicit yes is a yes.
-fn reply(result: &ElicitResult) -> Reply {
+fn reply(result: &ElicitResult) -> PersonReply {
     match result.action {
         ElicitationAction::Accept => {}
-        ElicitationAction::Decline => return Reply::No,
-        _ => return Reply::Closed,
+        ElicitationAction::Decline => return PersonReply::No,
+        _ => return PersonReply::Closed,
     }
     let content = result.content.as_ref();
     match content.and_then(|content| content.get(ANSWER)?.as_str()) {
-        Some(NO) => Reply::No,
-        Some(word) => [Scope::Once, Scope::Page, Scope::Kind]
-            .into_iter()
-            .find(|scope| scope.as_str() == word)
-            .map_or(Reply::Failed, Reply::Yes),
-        None => Reply::Failed,
+        Some(NO) => PersonReply::No,
+        Some(word) => [
+            ApprovalScope::Once,
+            ApprovalScope::Page,
+            ApprovalScope::Kind,
+        ]
+        .into_iter()
+        .find(|scope| scope.as_str() == word)
+        .map_or(PersonReply::Failed, PersonReply::Yes),
+        None => PersonReply::Failed,
     }
 }
 
@@ -328,10 +332,12 @@ fn form(question: &Question, version: &ProtocolVersion) -> ElicitRequestParams {
     }
 }
 
-const fn title(scope: Scope) -> &'static str {
+const fn title(scope: ApprovalScope) -> &'static str {
     match scope {
-        Scope::Once => "Yes, this once",
-        Scope::Page => "Yes, and more changes of this page for 30 minutes, 20 at most",
-        Scope::Kind => "Yes, and more writes of this kind to any page for 30 minutes, 20 at most",
+        ApprovalScope::Once => "Yes, this once",
+        ApprovalScope::Page => "Yes, and more changes of this page for 30 minutes, 20 at most",
+        ApprovalScope::Kind => {
+            "Yes, and more writes of this kind to any page for 30 minutes, 20 at most"
+        }
     }
 }

@@ -37,9 +37,9 @@ const LEVELS: [LoggingLevel; 8] = [
 
 /// The level that a session has set, if it has.
 #[derive(Debug, Clone, Default)]
-pub(in crate::server) struct Level(Arc<Mutex<Option<LoggingLevel>>>);
+pub(in crate::server) struct SessionLogLevel(Arc<Mutex<Option<LoggingLevel>>>);
 
-impl Level {
+impl SessionLogLevel {
     /// Sets the level of a session.
     pub(in crate::server) fn set(
         &self,

@@ -7,7 +7,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-use super::super::stdio::large_message::{Cargo, Load};
+use super::super::stdio::large_message::{Payload, PayloadContent};
 use crate::tools::Arguments;
 
 /// Requests of the protocol that we know; with malformed parameters they arrive as custom ones.
@@ -62,11 +62,11 @@ pub(in crate::server) fn refusal(
 }
 
 /// The load beside a message, if there is one.
-fn load(context: &RequestContext<RoleServer>) -> Option<Load> {
+fn load(context: &RequestContext<RoleServer>) -> Option<PayloadContent> {
     let parts = context.extensions.get::<Parts>();
     let cargo = context
         .extensions
-        .get::<Cargo>()
+        .get::<Payload>()
         .or_else(|| parts?.extensions.get());
     cargo?.take()
 }
@@ -78,9 +78,9 @@ pub(in crate::server) async fn arguments(
 ) -> Result<Arguments, ErrorData> {
     match load(context) {
         None => Ok(request.arguments.take().unwrap_or_default().into()),
-        Some(Load::TooLarge) => Ok(Arguments::too_large()),
-        Some(Load::NoRoom) => Ok(Arguments::no_room()),
-        Some(Load::Arguments(json)) => {
+        Some(PayloadContent::TooLarge) => Ok(Arguments::too_large()),
+        Some(PayloadContent::NoRoom) => Ok(Arguments::no_room()),
+        Some(PayloadContent::Arguments(json)) => {
             let read = tokio::task::spawn_blocking(move || Arguments::read(&json)).await;
             let read = read.ok().and_then(Result::ok);
             read.ok_or_else(|| malformed("tools/call"))

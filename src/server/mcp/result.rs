@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::answer_limit;
 use crate::config::Indent;
 use crate::error::{Code, Failure};
-use crate::tools::{Definition, IMAGE, Kind};
+use crate::tools::{IMAGE, ToolDefinition, ToolKind};
 
 /// The most bytes of an error.
 const MOST_ERROR_BYTES: usize = 256 * 1024;
@@ -31,14 +31,14 @@ fn text_of(value: &Value, indent: Indent) -> String {
 /// Text of the wiki is data: every answer is labelled as untrusted in its `_meta`. An answer above
 /// the tool's bound is an error; that of a write, which has happened, is cut.
 pub(in crate::server) fn answer(
-    tool: &Definition,
+    tool: &ToolDefinition,
     mut value: Value,
     indent: Indent,
 ) -> CallToolResult {
     let image = image_of(tool, &mut value);
     let mut text = text_of(&value, indent);
     if answer_limit::is_over(&text, &value, tool.most_bytes) {
-        if tool.kind == Kind::Read {
+        if tool.kind == ToolKind::Read {
             return failure(&too_large(tool.most_bytes), indent);
         }
         answer_limit::cut(&mut value, tool.most_bytes);
@@ -61,7 +61,7 @@ pub(in crate::server) fn answer(
 }
 
 /// The image of an answer, which then only says its type.
-fn image_of(tool: &Definition, value: &mut Value) -> Option<ContentBlock> {
+fn image_of(tool: &ToolDefinition, value: &mut Value) -> Option<ContentBlock> {
     let image = value.get_mut(IMAGE).filter(|_| tool.shows_image)?;
     let image = image.as_object_mut()?;
     let data = image.remove("data")?;
@@ -93,13 +93,13 @@ pub(in crate::server) fn failure(failure: &Failure, indent: Indent) -> CallToolR
 }
 
 /// A tool's definition for clients.
-pub(in crate::server) fn tool(definition: &Definition) -> Tool {
-    let is_read = definition.kind == Kind::Read;
+pub(in crate::server) fn tool(definition: &ToolDefinition) -> Tool {
+    let is_read = definition.kind == ToolKind::Read;
     let annotations = ToolAnnotations::new()
         .read_only(is_read)
-        .destructive(definition.kind == Kind::Change)
+        .destructive(definition.kind == ToolKind::Change)
         // Repeating a delete or an update has no further effect.
-        .idempotent(!matches!(definition.kind, Kind::Add | Kind::Aside))
+        .idempotent(!matches!(definition.kind, ToolKind::Add | ToolKind::Aside))
         .open_world(true);
     Tool::new(
         definition.name,

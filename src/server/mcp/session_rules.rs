@@ -3,13 +3,13 @@
 
 use std::fmt::Write as _;
 
-use super::caller::Visit;
+use super::caller::CallerContext;
 use crate::audit::Pause;
-use crate::gates::{Fallback, Level, Policy, WritePolicy};
+use crate::gates::{Fallback, Policy, PolicyLevel, WritePolicy};
 use crate::index::Coverage;
 use crate::page::Prefix;
-use crate::tools::Definition;
-use crate::wiki::Standing;
+use crate::tools::ToolDefinition;
+use crate::wiki::KeyStatus;
 
 /// How many prefixes the sentence names.
 const MOST_NAMED: usize = 5;
@@ -18,13 +18,13 @@ const PAUSED: &str = "an operator has paused all writes for now";
 
 /// The terms of one session.
 #[derive(Debug)]
-pub(in crate::server) struct Terms {
+pub(in crate::server) struct SessionRules {
     pub(in crate::server) writes: Writes,
     pub(in crate::server) policy: Policy,
     /// The operator's pause of all writes: read once, so that everything said about it agrees.
     pub(in crate::server) pause: Option<Pause>,
     pub(in crate::server) index: IndexState,
-    pub(in crate::server) standing: Option<Standing>,
+    pub(in crate::server) standing: Option<KeyStatus>,
 }
 
 /// What becomes of a write.
@@ -33,7 +33,7 @@ pub(in crate::server) enum Writes {
     /// It is refused, for this reason.
     Refused(&'static str),
     /// It gets what this level gives.
-    Gets(Level),
+    Gets(PolicyLevel),
 }
 
 /// The state of the content index.
@@ -48,9 +48,9 @@ pub(in crate::server) enum IndexState {
     Made(Coverage),
 }
 
-impl Terms {
+impl SessionRules {
     /// The terms of a visit's session, whose client can or cannot ask a person.
-    pub(in crate::server) fn of(visit: &Visit, can_ask: bool) -> Self {
+    pub(in crate::server) fn of(visit: &CallerContext, can_ask: bool) -> Self {
         let narrowing = visit.rights.as_ref().map(|rights| &*rights.narrowing);
         let policy = visit.app.desk.narrowed_policy(narrowing, can_ask);
         let pause = policy.pauses.look();
@@ -58,13 +58,13 @@ impl Terms {
         let has_tools = registry
             .definitions()
             .filter(|tool| tool.can_write())
-            .any(|tool: &Definition| visit.offers(tool));
+            .any(|tool: &ToolDefinition| visit.offers(tool));
         Self {
             writes: Writes::of(&policy, pause.is_some(), has_tools, can_ask),
             index: IndexState::of(visit),
             standing: visit.app.wiki.known_standing().or_else(|| {
                 let has_expired = visit.app.wiki.key().has_expired();
-                has_expired.then_some(Standing::Expired)
+                has_expired.then_some(KeyStatus::Expired)
             }),
             policy,
             pause,
@@ -86,22 +86,22 @@ impl Terms {
         let place = self.place();
         match self.writes {
             Writes::Refused(why) => format!("nothing can be written ({why})"),
-            Writes::Gets(Level::Off) => "nothing can be written".to_owned(),
-            Writes::Gets(Level::DryRun) => format!(
+            Writes::Gets(PolicyLevel::Off) => "nothing can be written".to_owned(),
+            Writes::Gets(PolicyLevel::DryRun) => format!(
                 "a write{place} ends as a preview, kept as a proposal that only the operator can apply"
             ),
-            Writes::Gets(Level::Preview) => format!(
+            Writes::Gets(PolicyLevel::Preview) => format!(
                 "a write{place} answers with a preview and is sent when called again with its confirm token"
             ),
-            Writes::Gets(Level::Token) => {
+            Writes::Gets(PolicyLevel::Token) => {
                 format!("a write{place} needs the operator's token as confirm")
             }
-            Writes::Gets(Level::Person) => {
+            Writes::Gets(PolicyLevel::Person) => {
                 format!(
                     "a write{place} is sent when the user says yes, who is asked during the call"
                 )
             }
-            Writes::Gets(Level::Review) => {
+            Writes::Gets(PolicyLevel::Review) => {
                 format!(
                     "a write{place} waits until a person decides on it elsewhere; a call that answers waiting is called again with its proposal as confirm"
                 )
@@ -123,11 +123,11 @@ impl Terms {
 
     fn of_key(&self) -> Option<&'static str> {
         Some(match self.standing? {
-            Standing::Good => return None,
-            Standing::Guest => "the wiki does not know the key and treats it as a guest's",
-            Standing::Expired => "the key has expired",
-            Standing::Revoked => "the key was revoked",
-            Standing::ApiDisabled => "the wiki's API is switched off",
+            KeyStatus::Good => return None,
+            KeyStatus::Guest => "the wiki does not know the key and treats it as a guest's",
+            KeyStatus::Expired => "the key has expired",
+            KeyStatus::Revoked => "the key was revoked",
+            KeyStatus::ApiDisabled => "the wiki's API is switched off",
         })
     }
 }
@@ -157,7 +157,7 @@ impl Writes {
 }
 
 impl IndexState {
-    fn of(visit: &Visit) -> Self {
+    fn of(visit: &CallerContext) -> Self {
         let index = &visit.app.index;
         if !index.is_on() {
             return Self::Off;

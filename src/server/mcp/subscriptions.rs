@@ -14,7 +14,7 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinSet;
 
 use super::super::site::Site;
-use super::caller::Visit;
+use super::caller::CallerContext;
 use super::resources;
 use super::uri;
 use crate::error::{Code, Failure};
@@ -33,13 +33,13 @@ const OVERLAP: time::Duration = time::Duration::seconds(2);
 /// What the client of one connection subscribed to; it ends with the connection.
 #[derive(Debug, Clone)]
 pub(in crate::server) struct Subscriptions {
-    open: Arc<Mutex<Option<Open>>>,
+    open: Arc<Mutex<Option<SessionSubscription>>>,
     listening: Arc<Semaphore>,
 }
 
 /// The watcher of a session, and the task that passes its changes on.
 #[derive(Debug)]
-struct Open {
+struct SessionSubscription {
     watcher: Arc<Watcher>,
     /// Aborted when it is dropped.
     _passing_on: JoinSet<()>,
@@ -58,7 +58,7 @@ impl Subscriptions {
     /// Subscribes a session to a page.
     pub(in crate::server) async fn subscribe(
         &self,
-        visit: &Visit,
+        visit: &CallerContext,
         peer: &Peer<RoleServer>,
         uri: &str,
     ) -> Result<(), ErrorData> {
@@ -75,7 +75,7 @@ impl Subscriptions {
         if open.is_none() {
             let mut passing_on = JoinSet::new();
             passing_on.spawn(pass_on(Arc::clone(&watcher), peer.clone()));
-            *open = Some(Open {
+            *open = Some(SessionSubscription {
                 watcher,
                 _passing_on: passing_on,
             });
@@ -99,7 +99,7 @@ impl Subscriptions {
     /// Reports changed pages, and changed tools of a site, until the request is cancelled.
     pub(in crate::server) async fn listen(
         &self,
-        visit: &Visit,
+        visit: &CallerContext,
         site: Option<&Site>,
         context: &SubscriptionContext,
     ) -> Result<(), ErrorData> {
@@ -155,7 +155,7 @@ pub(in crate::server) fn accepted(requested: &SubscriptionFilter) -> Subscriptio
 }
 
 async fn add(
-    visit: &Visit,
+    visit: &CallerContext,
     watcher: &Watcher,
     uri: &str,
     since: Option<time::OffsetDateTime>,

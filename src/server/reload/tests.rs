@@ -11,12 +11,12 @@ use tokio::net::TcpListener;
 
 use super::Reload;
 use crate::audit::{Pause, Pauses, SigningKey};
-use crate::config::{Given, Layers, SETTINGS, Setting, Settings};
+use crate::config::{CommandLineSettings, Layers, SETTINGS, Setting, Settings};
 use crate::gates::Policy;
 use crate::notify::ReviewAddress;
-use crate::server::http::{Grant, HttpLimits, HttpServer, NamedClient, Token, TokensFile};
+use crate::server::http::{ClientToken, Grant, HttpLimits, HttpServer, NamedClient, TokensFile};
 use crate::server::{App, Site, Sites};
-use crate::write::Patience;
+use crate::write::Timeouts;
 
 /// Lines of a settings file: names and values.
 type Lines<'a> = Vec<(&'a str, &'a str)>;
@@ -192,16 +192,16 @@ impl Place {
                 confirm: Some(crate::gates::ClientConfirm::Person),
                 ..Grant::default()
             };
-            let client = NamedClient::new("ci", &Token::new().unwrap(), may).unwrap();
+            let client = NamedClient::new("ci", &ClientToken::new().unwrap(), may).unwrap();
             TokensFile::new(path.join(name)).add(client).unwrap();
         }
         Self(dir)
     }
 
-    fn given(&self) -> Given {
-        Given {
+    fn given(&self) -> CommandLineSettings {
+        CommandLineSettings {
             config: Some(self.0.path().join("config.toml")),
-            ..Given::default()
+            ..CommandLineSettings::default()
         }
     }
 
@@ -304,13 +304,13 @@ struct Running {
 }
 
 impl Running {
-    async fn start(given: &Given) -> Result<Self, String> {
+    async fn start(given: &CommandLineSettings) -> Result<Self, String> {
         let layers = Layers::load(given).map_err(|faults| faults[0].to_string())?;
         let all = Settings::load_every(&layers).map_err(|faults| faults[0].to_string())?;
         let serve = all[0].serve.clone();
         let app = |settings: Settings| {
             let name = settings.site.clone();
-            App::new(settings, Patience::default()).map(|app| Site::new(name, app))
+            App::new(settings, Timeouts::default()).map(|app| Site::new(name, app))
         };
         let all = all.into_iter().map(app).collect::<Result<_, _>>()?;
         let sites = Sites::new(all, layers.default_site().cloned());

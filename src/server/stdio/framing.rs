@@ -9,30 +9,30 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use futures_util::future::BoxFuture;
 
-use super::super::quota::{self, MOST_BYTES, NoRoom, Room, Taken};
-use super::large_message::{Cargo, Load, MOST_BESIDE, Scan};
+use super::super::quota::{self, MOST_BYTES, MessagePermit, MessageQuota, MessageQuotaExceeded};
+use super::large_message::{MOST_BESIDE, Payload, PayloadContent, Scan};
 
 /// How much is read at once.
 const CHUNK: usize = 8 * 1024;
 
 /// The cargo of the last message, if it has one.
 #[derive(Debug, Clone, Default)]
-pub(in crate::server) struct Slot(Arc<Mutex<Option<Cargo>>>);
+pub(in crate::server) struct PayloadSlot(Arc<Mutex<Option<Payload>>>);
 
-impl Slot {
-    fn put(&self, cargo: Option<Cargo>) {
+impl PayloadSlot {
+    fn put(&self, cargo: Option<Payload>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = cargo;
     }
 
     /// Takes it, for that message.
-    pub(in crate::server) fn take(&self) -> Option<Cargo> {
+    pub(in crate::server) fn take(&self) -> Option<Payload> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 /// Gives only whole lines. A large line comes by itself without its arguments; once it was read
 /// completely, they are in the slot until more is read.
-pub(in crate::server) struct Lines<R> {
+pub(in crate::server) struct LineFramer<R> {
     input: R,
     chunk: Box<[u8]>,
     /// Bytes that were read and not passed on yet.
@@ -41,15 +41,15 @@ pub(in crate::server) struct Lines<R> {
     whole: usize,
     given: usize,
     /// The cargo of these lines; with cargo they are a single line.
-    cargo: Option<Cargo>,
+    cargo: Option<Payload>,
     large: Option<LargeLine>,
     /// Room for large lines, and the wait of the current one.
-    room: Arc<Room>,
-    waits: Option<BoxFuture<'static, Result<Taken, NoRoom>>>,
-    slot: Slot,
+    room: Arc<MessageQuota>,
+    waits: Option<BoxFuture<'static, Result<MessagePermit, MessageQuotaExceeded>>>,
+    slot: PayloadSlot,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> LineFramer<R> {
     pub(in crate::server) fn new(input: R) -> Self {
         Self {
             input,
@@ -59,19 +59,19 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             given: 0,
             cargo: None,
             large: None,
-            room: Arc::new(Room::new(
+            room: Arc::new(MessageQuota::new(
                 quota::ALL_BYTES,
                 quota::ALL_BYTES,
                 1,
                 quota::PATIENCE,
             )),
             waits: None,
-            slot: Slot::default(),
+            slot: PayloadSlot::default(),
         }
     }
 
     /// The slot in which the reader of messages finds the arguments of the last message.
-    pub(in crate::server) fn slot(&self) -> Slot {
+    pub(in crate::server) fn slot(&self) -> PayloadSlot {
         self.slot.clone()
     }
 
@@ -129,7 +129,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for LineFramer<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -170,17 +170,17 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
 struct LargeLine {
     line: Vec<u8>,
     scan: Scan,
-    room: Option<Taken>,
+    room: Option<MessagePermit>,
     /// Why it is refused; its first bytes are kept to identify it.
-    refused: Option<Load>,
+    refused: Option<PayloadContent>,
 }
 
 impl LargeLine {
-    fn begun(line: Vec<u8>, room: Result<Taken, NoRoom>) -> Self {
+    fn begun(line: Vec<u8>, room: Result<MessagePermit, MessageQuotaExceeded>) -> Self {
         Self {
             scan: Scan::of(&line),
             line,
-            refused: room.is_err().then_some(Load::NoRoom),
+            refused: room.is_err().then_some(PayloadContent::NoRoom),
             room: room.ok(),
         }
     }
@@ -192,7 +192,7 @@ impl LargeLine {
             return;
         }
         if self.line.len() + bytes.len() > MOST_BYTES {
-            self.refused = Some(Load::TooLarge);
+            self.refused = Some(PayloadContent::TooLarge);
             self.room = None;
             self.line.truncate(MOST_BESIDE);
             self.line.shrink_to_fit();
@@ -203,7 +203,7 @@ impl LargeLine {
 
     /// The short line that replaces this one, and the arguments taken out of it. `None` if the
     /// message asks for no answer.
-    fn lightened(self) -> Option<(Vec<u8>, Cargo)> {
+    fn lightened(self) -> Option<(Vec<u8>, Payload)> {
         let Self {
             line,
             scan,
@@ -211,14 +211,14 @@ impl LargeLine {
             refused,
         } = self;
         let (lightened, why) = match refused {
-            None => (scan.lighten(line, room), Load::TooLarge),
+            None => (scan.lighten(line, room), PayloadContent::TooLarge),
             Some(why) => (Err(line), why),
         };
         let (mut line, cargo) = match lightened {
             Ok(lightened) => lightened,
             Err(line) => {
                 tracing::warn!(?why, "a large message was not read");
-                (scan.stub(&line)?, Cargo::new(why, None))
+                (scan.stub(&line)?, Payload::new(why, None))
             }
         };
         line.push(b'\n');
@@ -230,13 +230,15 @@ impl LargeLine {
 mod tests {
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-    use super::{LargeLine, Lines, Load, MOST_BESIDE, MOST_BYTES, NoRoom};
+    use super::{
+        LargeLine, LineFramer, MOST_BESIDE, MOST_BYTES, MessageQuotaExceeded, PayloadContent,
+    };
 
     /// Each line as it comes out, and what went with it.
-    async fn read(input: Vec<u8>) -> Vec<(String, Option<Load>)> {
+    async fn read(input: Vec<u8>) -> Vec<(String, Option<PayloadContent>)> {
         let (mut to, from) = tokio::io::duplex(1_000);
         let sent = tokio::spawn(async move { to.write_all(&input).await });
-        let lines = Lines::new(from);
+        let lines = LineFramer::new(from);
         let slot = lines.slot();
         let (mut lines, mut read) = (BufReader::new(lines), Vec::new());
         loop {
@@ -274,8 +276,8 @@ mod tests {
         assert_eq!(lines, [&*small, &small, &second, &small, "\n", &third]);
         for (place, (_, load)) in read.into_iter().enumerate() {
             match load {
-                Some(Load::Arguments(json)) => assert_eq!(json, large.as_bytes()),
-                Some(Load::TooLarge | Load::NoRoom) => panic!("{place}"),
+                Some(PayloadContent::Arguments(json)) => assert_eq!(json, large.as_bytes()),
+                Some(PayloadContent::TooLarge | PayloadContent::NoRoom) => panic!("{place}"),
                 None => assert!(![2, 5].contains(&place)),
             }
         }
@@ -292,14 +294,14 @@ mod tests {
     fn a_call_without_room_is_answered_though_its_id_comes_last() {
         let call = call_with_its_id_last(7, &"x".repeat(3 * MOST_BESIDE));
         let (first, rest) = call.trim_end().as_bytes().split_at(MOST_BESIDE + 1);
-        let mut line = LargeLine::begun(first.to_vec(), Err(NoRoom));
+        let mut line = LargeLine::begun(first.to_vec(), Err(MessageQuotaExceeded));
         for part in rest.chunks(1_000) {
             line.push(part);
         }
         let (line, cargo) = line.lightened().expect("somebody waits for the answer");
         let stub = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"n\"}}\n";
         assert_eq!(String::from_utf8(line).expect("UTF-8"), stub);
-        assert!(matches!(cargo.take(), Some(Load::NoRoom)));
+        assert!(matches!(cargo.take(), Some(PayloadContent::NoRoom)));
     }
 
     #[tokio::test]
@@ -318,7 +320,12 @@ mod tests {
         let read = read(input.concat().into()).await;
         let told: Vec<_> = read
             .iter()
-            .map(|(line, load)| (line.trim_end(), matches!(load, Some(Load::TooLarge))))
+            .map(|(line, load)| {
+                (
+                    line.trim_end(),
+                    matches!(load, Some(PayloadContent::TooLarge)),
+                )
+            })
             .collect();
         let stub = "\"method\":\"tools/call\"";
         assert_eq!(

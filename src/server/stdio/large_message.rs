@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::quota::Taken;
+use super::super::quota::MessagePermit;
 
 /// The most bytes of a message without a call's arguments. Larger ones are read outside of the
 /// threads that all calls share.
@@ -20,15 +20,15 @@ const NOTHING: &[u8] = b"{}";
 
 /// The arguments of a call, beside its message.
 #[derive(Debug, Clone)]
-pub(in crate::server) struct Cargo {
-    load: Arc<Mutex<Option<Load>>>,
+pub(in crate::server) struct Payload {
+    load: Arc<Mutex<Option<PayloadContent>>>,
     /// Held as long as the call is under way.
-    _room: Option<Arc<Taken>>,
+    _room: Option<Arc<MessagePermit>>,
 }
 
 /// The load of a message.
 #[derive(Debug)]
-pub(in crate::server) enum Load {
+pub(in crate::server) enum PayloadContent {
     /// Arguments, in JSON.
     Arguments(Vec<u8>),
     /// More than is accepted.
@@ -37,8 +37,8 @@ pub(in crate::server) enum Load {
     NoRoom,
 }
 
-impl Cargo {
-    pub(in crate::server) fn new(load: Load, room: Option<Taken>) -> Self {
+impl Payload {
+    pub(in crate::server) fn new(load: PayloadContent, room: Option<MessagePermit>) -> Self {
         Self {
             load: Arc::new(Mutex::new(Some(load))),
             _room: room.map(Arc::new),
@@ -46,7 +46,7 @@ impl Cargo {
     }
 
     /// Takes it, once.
-    pub(in crate::server) fn take(&self) -> Option<Load> {
+    pub(in crate::server) fn take(&self) -> Option<PayloadContent> {
         self.load
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -56,7 +56,7 @@ impl Cargo {
 
 /// The members of a message that decide how it is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Member {
+enum MessageMember {
     Id,
     Method,
     Params,
@@ -64,7 +64,7 @@ enum Member {
     Arguments,
 }
 
-impl Member {
+impl MessageMember {
     fn of_message(key: &[u8]) -> Option<Self> {
         match key {
             b"id" => Some(Self::Id),
@@ -85,7 +85,7 @@ impl Member {
 
 /// The positions of these members' values.
 #[derive(Debug, Default)]
-struct Found {
+struct MemberRanges {
     id: Option<Range<usize>>,
     method: Option<Range<usize>>,
     params: Option<Range<usize>>,
@@ -93,14 +93,14 @@ struct Found {
     arguments: Option<Range<usize>>,
 }
 
-impl Found {
-    const fn of(&mut self, member: Member) -> &mut Option<Range<usize>> {
+impl MemberRanges {
+    const fn of(&mut self, member: MessageMember) -> &mut Option<Range<usize>> {
         match member {
-            Member::Id => &mut self.id,
-            Member::Method => &mut self.method,
-            Member::Params => &mut self.params,
-            Member::Name => &mut self.name,
-            Member::Arguments => &mut self.arguments,
+            MessageMember::Id => &mut self.id,
+            MessageMember::Method => &mut self.method,
+            MessageMember::Params => &mut self.params,
+            MessageMember::Name => &mut self.name,
+            MessageMember::Arguments => &mut self.arguments,
         }
     }
 }
@@ -131,8 +131,8 @@ pub(in crate::server) struct Scan {
     key: Vec<u8>,
     is_key: bool,
     /// The member whose value is being read, in the message and in its `params`.
-    open: [Option<Member>; 2],
-    found: Found,
+    open: [Option<MessageMember>; 2],
+    found: MemberRanges,
     /// The message's id without surrounding space, up to the length that a refusal repeats: it may
     /// come after the part of a refused message that is kept.
     id: Vec<u8>,
@@ -194,7 +194,7 @@ impl Scan {
                 let is_object = byte == b'{';
                 self.is_params |= is_object
                     && self.depth == 2
-                    && self.open.first() == Some(&Some(Member::Params));
+                    && self.open.first() == Some(&Some(MessageMember::Params));
                 self.is_key_next = is_object && self.is_watched();
             }
             b'}' | b']' => {
@@ -205,9 +205,9 @@ impl Scan {
             b':' if self.is_watched() && self.is_key_next => {
                 self.is_key_next = false;
                 let member = if self.depth == 1 {
-                    Member::of_message(&self.key)
+                    MessageMember::of_message(&self.key)
                 } else {
-                    Member::of_params(&self.key)
+                    MessageMember::of_params(&self.key)
                 };
                 let level = self.depth - 1;
                 if let Some(open) = self.open.get_mut(level) {
@@ -228,7 +228,7 @@ impl Scan {
 
     /// Whether the value of the message's id is being read.
     fn is_in_id(&self) -> bool {
-        self.open.first() == Some(&Some(Member::Id))
+        self.open.first() == Some(&Some(MessageMember::Id))
     }
 
     /// Whether the object at this depth is the message or its `params`.
@@ -289,8 +289,8 @@ impl Scan {
     pub(in crate::server) fn lighten(
         &self,
         mut message: Vec<u8>,
-        room: Option<Taken>,
-    ) -> Result<(Vec<u8>, Cargo), Vec<u8>> {
+        room: Option<MessagePermit>,
+    ) -> Result<(Vec<u8>, Payload), Vec<u8>> {
         let arguments = self.found.arguments.clone();
         let beside = arguments.filter(|_| self.is_call(&message)).and_then(|at| {
             let (before, behind) = (message.get(..at.start)?, message.get(at.end..)?);
@@ -302,7 +302,10 @@ impl Scan {
         };
         message.truncate(at.end);
         message.drain(..at.start);
-        Ok((light, Cargo::new(Load::Arguments(message), room)))
+        Ok((
+            light,
+            Payload::new(PayloadContent::Arguments(message), room),
+        ))
     }
 }
 
@@ -314,12 +317,12 @@ fn value<'a>(message: &'a [u8], at: Option<&Range<usize>>) -> Option<&'a [u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Load, MOST_BESIDE, Scan};
+    use super::{MOST_BESIDE, PayloadContent, Scan};
 
     fn parts(message: &str) -> Option<(String, String)> {
         let scan = Scan::of(message.as_bytes());
         let (light, cargo) = scan.lighten(message.into(), None).ok()?;
-        let Some(Load::Arguments(arguments)) = cargo.take() else {
+        let Some(PayloadContent::Arguments(arguments)) = cargo.take() else {
             return None;
         };
         assert!(cargo.take().is_none());

@@ -23,13 +23,13 @@ use tokio_util::sync::CancellationToken;
 use super::super::mcp::handler::Handler;
 use super::super::site::Sites;
 use super::super::without_wiki::WithoutWiki;
-use super::framing::{Lines, Slot};
+use super::framing::{LineFramer, PayloadSlot};
 use crate::gates::SessionId;
 use crate::tools::Registry;
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum StdioEnd {
     /// The client closed stdin.
     ByClient,
     /// The token was cancelled, for example by a signal.
@@ -59,7 +59,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// One sentence, where the handshake fails for another reason than an early end.
-pub async fn serve_stdio(sites: Arc<Sites>, stop: CancellationToken) -> Result<Ended, String> {
+pub async fn serve_stdio(sites: Arc<Sites>, stop: CancellationToken) -> Result<StdioEnd, String> {
     let handler = Handler::alone(Arc::clone(&sites), SessionId::new("stdio"));
     let ended = answer(handler, stop).await;
     sites.finish().await;
@@ -75,12 +75,12 @@ pub async fn serve_tools_alone(
     tools: Registry,
     missing: Vec<&'static str>,
     stop: CancellationToken,
-) -> Result<Ended, String> {
+) -> Result<StdioEnd, String> {
     answer(WithoutWiki::new(tools, missing), stop).await
 }
 
 /// Answers the only client of stdin and stdout.
-async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<Ended, String> {
+async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<StdioEnd, String> {
     // A token of its own, since the service cancels it at its end and `stop` is only for signals.
     let connection = stop.child_token();
     let closed = CancellationToken::new();
@@ -97,8 +97,8 @@ async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<
             connection.cancel();
         }
     });
-    let lines = Lines::new(stdin);
-    let transport = AsTaken {
+    let lines = LineFramer::new(stdin);
+    let transport = LimitedByLoad {
         cargo: lines.slot(),
         inner: AsyncRwTransport::new_server(lines, stdout),
         room: Arc::new(Semaphore::new(MANY_ANSWERS)),
@@ -108,13 +108,13 @@ async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<
     };
     let ended = match handler.serve_with_ct(transport, connection).await {
         Ok(running) => match running.waiting().await {
-            Ok(QuitReason::Cancelled) if stop.is_cancelled() => Ok(Ended::ByToken),
-            Ok(_) => Ok(Ended::ByClient),
+            Ok(QuitReason::Cancelled) if stop.is_cancelled() => Ok(StdioEnd::ByToken),
+            Ok(_) => Ok(StdioEnd::ByClient),
             Err(error) => Err(format!("the server broke off: {error}")),
         },
-        Err(ServerInitializeError::Cancelled) if stop.is_cancelled() => Ok(Ended::ByToken),
+        Err(ServerInitializeError::Cancelled) if stop.is_cancelled() => Ok(StdioEnd::ByToken),
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
-            Ok(Ended::ByClient)
+            Ok(StdioEnd::ByClient)
         }
         Err(error) => Err(format!("the handshake failed: {error}")),
     };
@@ -123,22 +123,22 @@ async fn answer(handler: impl ServerHandler, stop: CancellationToken) -> Result<
 }
 
 /// The requests that are under way, each with its place.
-type UnderWay = Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>;
+type InFlightRequests = Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>;
 
 /// A transport that reads messages no faster than they are answered and their answers are accepted,
 /// so that a client which sends without reading does not make the memory grow.
-struct AsTaken<T> {
+struct LimitedByLoad<T> {
     inner: T,
     room: Arc<Semaphore>,
     /// The cargo of the last message.
-    cargo: Slot,
+    cargo: PayloadSlot,
     places: Arc<Semaphore>,
-    under_way: UnderWay,
+    under_way: InFlightRequests,
     /// Until when the next message waits for a place; kept here, since reading may be restarted.
     waits_until: Option<Instant>,
 }
 
-impl<T> AsTaken<T> {
+impl<T> LimitedByLoad<T> {
     /// A place for the next request; `None` if there was none for a while.
     async fn place(&mut self) -> Option<OwnedSemaphorePermit> {
         let until = *self
@@ -169,11 +169,11 @@ impl<T> AsTaken<T> {
     }
 }
 
-fn lock(under_way: &UnderWay) -> MutexGuard<'_, HashMap<RequestId, OwnedSemaphorePermit>> {
+fn lock(under_way: &InFlightRequests) -> MutexGuard<'_, HashMap<RequestId, OwnedSemaphorePermit>> {
     under_way.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for AsTaken<T> {
+impl<T: Transport<RoleServer>> Transport<RoleServer> for LimitedByLoad<T> {
     type Error = T::Error;
 
     fn send(
@@ -249,7 +249,7 @@ mod tests {
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
     use tokio::sync::Semaphore;
 
-    use super::{AsTaken, MANY, Slot};
+    use super::{LimitedByLoad, MANY, PayloadSlot};
 
     #[tokio::test]
     async fn nothing_is_read_while_answers_wait_to_be_taken() {
@@ -314,11 +314,11 @@ mod tests {
     fn between(
         input: DuplexStream,
         output: DuplexStream,
-    ) -> AsTaken<AsyncRwTransport<RoleServer, DuplexStream, DuplexStream>> {
-        AsTaken {
+    ) -> LimitedByLoad<AsyncRwTransport<RoleServer, DuplexStream, DuplexStream>> {
+        LimitedByLoad {
             inner: AsyncRwTransport::new_server(input, output),
             room: Arc::new(Semaphore::new(1)),
-            cargo: Slot::default(),
+            cargo: PayloadSlot::default(),
             places: Arc::new(Semaphore::new(MANY)),
             under_way: Arc::default(),
             waits_until: None,

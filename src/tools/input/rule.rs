@@ -6,18 +6,18 @@ use std::str::FromStr as _;
 use crate::audit::{DraftName, MemoryId};
 use crate::page::{self, Date, Locale, NewPath, Reference};
 
-type Told = Result<(), String>;
+type ValidationResult = Result<(), String>;
 
 /// A rule for an argument that must be there.
 pub(in crate::tools) fn required<T: Deref>(
-    rule: impl Fn(&T::Target) -> Told,
+    rule: impl Fn(&T::Target) -> ValidationResult,
 ) -> impl FnOnce(&T, &()) -> garde::Result {
     move |value, ()| rule(value).map_err(garde::Error::new)
 }
 
 /// A rule for an argument that may be left out.
 pub(in crate::tools) fn optional<T: Deref>(
-    rule: impl Fn(&T::Target) -> Told,
+    rule: impl Fn(&T::Target) -> ValidationResult,
 ) -> impl FnOnce(&Option<T>, &()) -> garde::Result {
     move |value, ()| {
         value
@@ -33,11 +33,11 @@ pub(in crate::tools) use page::{
 };
 
 /// The path of an asset or of a folder of assets.
-pub(in crate::tools) fn asset(path: &str) -> Told {
+pub(in crate::tools) fn asset(path: &str) -> ValidationResult {
     page::parse_asset_path(path).map(drop)
 }
 
-pub(in crate::tools) fn note(note: &str) -> Told {
+pub(in crate::tools) fn note(note: &str) -> ValidationResult {
     page::Note::parse(note, page::Whose::Agent).map(|_| ())
 }
 
@@ -45,27 +45,27 @@ pub(in crate::tools) fn note(note: &str) -> Told {
 pub(in crate::tools) use crate::memory::check_content as memory;
 
 /// The id of a memory.
-pub(in crate::tools) fn memory_id(id: &str) -> Told {
+pub(in crate::tools) fn memory_id(id: &str) -> ValidationResult {
     let read = id.parse::<MemoryId>();
     read.map(drop).map_err(|fault| fault.to_string())
 }
 
 /// The name of a draft, or its id.
-pub(in crate::tools) fn draft(name: &str) -> Told {
+pub(in crate::tools) fn draft(name: &str) -> ValidationResult {
     DraftName::from_str(name).map(drop).map_err(str::to_owned)
 }
 
-pub(in crate::tools) fn locale(code: &str) -> Told {
+pub(in crate::tools) fn locale(code: &str) -> ValidationResult {
     Locale::parse(code).map(|_| ())
 }
 
-pub(in crate::tools) fn selector(selector: &str) -> Told {
+pub(in crate::tools) fn selector(selector: &str) -> ValidationResult {
     page::Selector::parse(selector)
         .map(|_| ())
         .map_err(|fault| format!("is no selector: {fault}"))
 }
 
-pub(in crate::tools) fn part(selector: &str) -> Told {
+pub(in crate::tools) fn part(selector: &str) -> ValidationResult {
     page::PartSelector::parse(selector)
         .map(|_| ())
         .map_err(|fault| format!("is no selector: {fault}"))
@@ -83,7 +83,7 @@ pub(in crate::tools) fn content_or_copied(
 }
 
 /// One locale, or all.
-pub(in crate::tools) fn locales(code: &str) -> Told {
+pub(in crate::tools) fn locales(code: &str) -> ValidationResult {
     if code == super::places::ALL {
         Ok(())
     } else {
@@ -92,7 +92,7 @@ pub(in crate::tools) fn locales(code: &str) -> Told {
 }
 
 /// The place of a new page; an address is checked later, where the wiki's own is known.
-pub(in crate::tools) fn new_place(path: &str) -> Told {
+pub(in crate::tools) fn new_place(path: &str) -> ValidationResult {
     if path.contains("://") {
         return Ok(());
     }
@@ -101,7 +101,7 @@ pub(in crate::tools) fn new_place(path: &str) -> Told {
 }
 
 /// A date that must be valid.
-pub(in crate::tools) fn time(date: &str) -> Told {
+pub(in crate::tools) fn time(date: &str) -> ValidationResult {
     match Date::parse(date) {
         Ok(_) if !date.is_empty() => Ok(()),
         _ => Err(
@@ -111,10 +111,10 @@ pub(in crate::tools) fn time(date: &str) -> Told {
     }
 }
 
-pub(in crate::tools) fn date(date: &str) -> Told {
+pub(in crate::tools) fn date(date: &str) -> ValidationResult {
     Date::parse(date).map(|_| ())
 }
 
-pub(in crate::tools) fn tag(tag: &str) -> Told {
+pub(in crate::tools) fn tag(tag: &str) -> ValidationResult {
     page::check_tag(tag).map(|_| ())
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::tools::arguments::Arguments;
-use crate::tools::faults::Faults;
+use crate::tools::faults::ArgumentFaults;
 use crate::tools::nearest::MOST_NAME;
 
 /// The most items of a list whose schema sets no limit.
@@ -13,13 +13,13 @@ pub(super) fn check_shape(
     schema: &Map<String, Value>,
     explained: &[(&str, &str)],
     arguments: &Arguments,
-) -> Faults {
+) -> ArgumentFaults {
     let empty = Map::new();
     let known = schema
         .get("properties")
         .and_then(Value::as_object)
         .unwrap_or(&empty);
-    let mut faults = Faults::default();
+    let mut faults = ArgumentFaults::default();
     for (name, value) in arguments.members() {
         match known.get(name) {
             Some(property) => type_faults(&mut faults, name, property, value),
@@ -42,7 +42,7 @@ pub(super) fn check_shape(
     faults
 }
 
-fn type_faults(faults: &mut Faults, name: &str, property: &Value, value: &Value) {
+fn type_faults(faults: &mut ArgumentFaults, name: &str, property: &Value, value: &Value) {
     if let Some(message) = type_fault(name, property, value) {
         faults.add(name, || message);
         return;
@@ -84,7 +84,10 @@ fn must_have(word: &str, bound: impl Into<i128>, unit: &str) -> String {
 }
 
 /// Checks numbers and lengths against the schema; the message names the limit.
-pub(super) fn check_ranges(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Faults {
+pub(super) fn check_ranges(
+    schema: &Map<String, Value>,
+    arguments: &Map<String, Value>,
+) -> ArgumentFaults {
     let fault = |name: &str, value: &Value| {
         let property = schema.get("properties")?.get(name)?;
         let limit = |word: &str| property.get(word).and_then(Value::as_i64);
@@ -112,7 +115,7 @@ pub(super) fn check_ranges(schema: &Map<String, Value>, arguments: &Map<String, 
             unit => must_have(word, bound, unit),
         })
     };
-    let mut faults = Faults::default();
+    let mut faults = ArgumentFaults::default();
     for (name, value) in arguments {
         if let Some(message) = fault(name, value) {
             faults.add(name, || message);

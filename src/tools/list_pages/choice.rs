@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::{LinkFilter, unwritable};
 use crate::error::Failure;
-use crate::tools::context::Context;
+use crate::tools::context::ToolContext;
 use crate::tools::input::invalid_argument;
-use crate::tools::links::{BrokenLinks, WikiLinks};
+use crate::tools::links::{BrokenLinks, PlaceLinks};
 use crate::tools::search_pages::{Indexed, SWITCHED_OFF, Sought};
 use crate::wiki::Chosen;
 
@@ -27,7 +27,7 @@ impl Choice {
     /// # Errors
     /// The wiki or the index cannot be asked, or the property filter is invalid.
     pub(super) async fn of(
-        context: &Context,
+        context: &ToolContext,
         links: Option<LinkFilter>,
         property: Option<&str>,
     ) -> Result<Self, Failure> {
@@ -43,7 +43,7 @@ impl Choice {
                 LinkFilter::Orphans => Sought::Orphans,
                 LinkFilter::Broken => Sought::Broken,
             };
-            let links = WikiLinks::of(context, sought).await?;
+            let links = PlaceLinks::of(context, sought).await?;
             let pages = match filter {
                 LinkFilter::Orphans => links.orphans(),
                 LinkFilter::Broken => choice.broken.insert(links.broken()).pages(),
@@ -83,7 +83,7 @@ impl Choice {
 
 /// The pages with a property: `status=review`, or `status` with any value.
 async fn with_property(
-    context: &Context,
+    context: &ToolContext,
     property: &str,
 ) -> Result<(HashSet<i64>, Indexed), Failure> {
     let index = &context.index;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::metadata::Metadata;
 use crate::error::Failure;
-use crate::page::{HiddenText, Index};
+use crate::page::{HiddenText, PageInventory};
 use crate::tools::output::WholePage;
 
 /// One requested page, or several.
@@ -16,7 +16,7 @@ pub(in crate::tools) struct Output {
     #[serde(flatten)]
     pub(super) page: Option<PageView>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) pages: Option<Vec<Item>>,
+    pub(super) pages: Option<Vec<PageResult>>,
 }
 
 /// One requested page.
@@ -32,11 +32,11 @@ pub(in crate::tools) struct PageView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) outline: Option<Index>,
+    pub(super) outline: Option<PageInventory>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) version: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) part: Option<Part>,
+    pub(super) part: Option<Excerpt>,
     /// What was requested and could not be read, with the right it needs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) unavailable: BTreeMap<&'static str, &'static str>,
@@ -50,7 +50,7 @@ pub(in crate::tools) struct PageView {
 /// The part of a text that is answered.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Part {
+pub(super) struct Excerpt {
     /// Its selector, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) section: Option<String>,
@@ -79,12 +79,12 @@ pub(super) struct Part {
 /// One of several pages: answered, or refused on its own.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Item {
+pub(super) enum PageResult {
     Page(Box<PageView>),
     Refused(Map<String, Value>),
 }
 
-impl Item {
+impl PageResult {
     /// A refused page, under the name in the request.
     pub(super) fn refused(name: &'static str, asked: Value, failure: &Failure) -> Self {
         let mut error = json!({

@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 64 * 1024;
 // The wanted view of a page. (A doc comment would be sent to clients.)
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::tools) enum View {
+pub(in crate::tools) enum PageViewKind {
     #[default]
     Content,
     Outline,
@@ -30,12 +30,12 @@ pub(in crate::tools) enum View {
 /// Lines of a page, both included, as answers have them: `12-40`, or one, `12`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(in crate::tools) struct Lines {
+pub(in crate::tools) struct LineRange {
     from: u32,
     to: u32,
 }
 
-impl TryFrom<String> for Lines {
+impl TryFrom<String> for LineRange {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -50,10 +50,10 @@ impl TryFrom<String> for Lines {
 
 /// How to read a page.
 #[derive(Debug, Clone)]
-pub(in crate::tools) struct Ask {
-    pub(in crate::tools) view: View,
+pub(in crate::tools) struct PageReadOptions {
+    pub(in crate::tools) view: PageViewKind,
     pub(in crate::tools) section: Option<PartSelector>,
-    pub(in crate::tools) lines: Option<Lines>,
+    pub(in crate::tools) lines: Option<LineRange>,
     pub(in crate::tools) is_numbered: bool,
     /// In bytes; in an outline, in headings.
     pub(in crate::tools) offset: u32,
@@ -63,7 +63,7 @@ pub(in crate::tools) struct Ask {
     pub(in crate::tools) draft: Option<DraftName>,
 }
 
-impl Ask {
+impl PageReadOptions {
     /// The same, if the arguments are compatible.
     pub(in crate::tools) fn checked(self) -> Result<Self, Failure> {
         if self.draft.is_some() && self.version.is_some() {
@@ -72,9 +72,9 @@ impl Ask {
         let fault = match self.lines {
             Some(lines) if lines.from > lines.to => "must not end before they begin",
             Some(_) if self.section.is_some() => "cannot go with section",
-            Some(_) if self.view == View::Outline => "cannot go with an outline",
-            Some(_) if self.view == View::Metadata => "cannot go with metadata",
-            None if self.section.is_some() && self.view == View::Metadata => {
+            Some(_) if self.view == PageViewKind::Outline => "cannot go with an outline",
+            Some(_) if self.view == PageViewKind::Metadata => "cannot go with metadata",
+            None if self.section.is_some() && self.view == PageViewKind::Metadata => {
                 return Err(invalid_argument("section", "cannot go with metadata"));
             }
             _ => return Ok(self),
@@ -110,9 +110,9 @@ impl Ask {
     /// already contains a section.
     pub(super) const fn tells_fields(&self, is_part: bool) -> bool {
         match self.view {
-            View::Metadata => true,
-            View::Content => self.is_all() && !is_part,
-            View::Outline | View::Rendered | View::Text => false,
+            PageViewKind::Metadata => true,
+            PageViewKind::Content => self.is_all() && !is_part,
+            PageViewKind::Outline | PageViewKind::Rendered | PageViewKind::Text => false,
         }
     }
 
@@ -147,13 +147,13 @@ macro_rules! page_input {
         pub(super) struct Input {
             $($own)*
             #[garde(skip)]
-            view: Option<super::page_view::View>,
+            view: Option<super::page_view::PageViewKind>,
             #[garde(custom(super::input::rule::optional(super::input::rule::part)))]
             section: Option<String>,
             /// 12-40.
             #[garde(skip)]
             #[schemars(with = "Option<String>")]
-            lines: Option<super::page_view::Lines>,
+            lines: Option<super::page_view::LineRange>,
             #[garde(skip)]
             line_numbers: Option<bool>,
             /// The answer's nextOffset.
@@ -171,8 +171,8 @@ macro_rules! page_input {
         }
 
         impl Input {
-            fn ask(&self) -> Result<super::page_view::Ask, crate::error::Failure> {
-                super::page_view::Ask {
+            fn ask(&self) -> Result<super::page_view::PageReadOptions, crate::error::Failure> {
+                super::page_view::PageReadOptions {
                     view: self.view.unwrap_or_default(),
                     section: super::page_view::part(self.section.as_deref())?,
                     lines: self.lines,

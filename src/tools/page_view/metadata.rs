@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::Serialize;
 
 use crate::page::{
-    Format, LinkBase, LinkKind, LinkedSite, Locale, PagePath, PageReading, Property, can_be_linked,
-    escaped, links, properties, word_count,
+    LinkBase, LinkKind, LinkedSite, Locale, PagePath, PageReading, Property, SourceFormat,
+    can_be_linked, escaped, links, properties, word_count,
 };
 use crate::tools::output::some_count;
 use crate::wiki::{Wiki, WikiError};
@@ -38,12 +38,12 @@ pub(super) struct Metadata {
 
 /// What the wiki's link graph says of some pages.
 #[derive(Debug, Default)]
-pub(super) struct Around {
+pub(super) struct LinkNeighbours {
     to: HashMap<(Locale, PagePath), BTreeSet<String>>,
     from: HashMap<i64, BTreeSet<String>>,
 }
 
-impl Around {
+impl LinkNeighbours {
     /// Reads the graph of the site's locales in one request.
     ///
     /// # Errors
@@ -77,13 +77,13 @@ impl Metadata {
     /// site, the targets of the source's links are left out.
     pub(super) fn of(
         page: &PageReading,
-        around: Option<&Around>,
+        around: Option<&LinkNeighbours>,
         site: Option<&LinkedSite>,
     ) -> Self {
         let mut metadata = Self::default();
         let mut to = BTreeSet::new();
         if let Some(text) = page.content.as_deref() {
-            let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
+            let format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
             metadata.words = Some(word_count(text));
             if let Some(site) = site {
                 let place = (page.locale.clone(), page.path.clone());

@@ -23,6 +23,8 @@ pub(super) const READ_ANSWER: &str =
     "Absent in content and metadata: published, not private, empty. Not read: in unavailable.";
 
 pub(super) use answer::Output;
-pub(super) use ask::{Ask, Lines, MAX_AT_ONCE, View, one_or_several, page_input, part};
+pub(super) use ask::{
+    LineRange, MAX_AT_ONCE, PageReadOptions, PageViewKind, one_or_several, page_input, part,
+};
 pub(super) use how_to_read;
-pub(super) use read::{Wanted, answer};
+pub(super) use read::{PageLookup, answer};

@@ -1,10 +1,11 @@
 //! The part of a text that a caller names: by a selector, a reference's section, or lines.
 
-use super::answer::Part;
-use super::ask::{Ask, View};
+use super::answer::Excerpt;
+use super::ask::{PageReadOptions, PageViewKind};
 use crate::error::{Code, Failure};
 use crate::page::{
-    Format, Outline, PartKind, PartSelector, PartStep, Section, SectionFault, Selector, escaped,
+    Outline, PartKind, PartSelector, PartStep, Section, SectionFault, Selector, SourceFormat,
+    escaped,
 };
 use crate::write::section_failure;
 
@@ -12,7 +13,7 @@ use crate::write::section_failure;
 const MAX_PARTS: usize = 40;
 
 /// The requested part of a text.
-pub(super) struct Named {
+pub(super) struct RequestedPart {
     pub(super) range: std::ops::Range<usize>,
     /// The parts below it, without its own heading.
     body: usize,
@@ -23,13 +24,13 @@ pub(super) struct Named {
     pub(super) selector: Option<String>,
 }
 
-impl Named {
+impl RequestedPart {
     /// Selectors refer to the page's source, if it is given beside another text: the wiki's HTML
     /// may have fewer or more headings.
     pub(super) fn of(
-        (text, format): (&str, Format),
-        source: Option<(&str, Format)>,
-        ask: &Ask,
+        (text, format): (&str, SourceFormat),
+        source: Option<(&str, SourceFormat)>,
+        ask: &PageReadOptions,
         anchor: Option<&str>,
     ) -> Result<Self, Failure> {
         let whole = Self {
@@ -39,7 +40,7 @@ impl Named {
             section: None,
             selector: None,
         };
-        if let Some(lines) = ask.lines().filter(|_| ask.view != View::Text) {
+        if let Some(lines) = ask.lines().filter(|_| ask.view != PageViewKind::Text) {
             let (piece, first_line) = lines_of(text, lines)?;
             let start = text
                 .split_inclusive('\n')
@@ -92,7 +93,7 @@ impl Named {
 }
 
 /// The first section to look for.
-fn sought(ask: &Ask, anchor: &str) -> Option<Selector> {
+fn sought(ask: &PageReadOptions, anchor: &str) -> Option<Selector> {
     let Some(selector) = &ask.section else {
         return Some(Selector::Named(anchor.to_owned()));
     };
@@ -130,10 +131,10 @@ fn by_reference(outline: &Outline<'_>, name: &str) -> Result<Section, SectionFau
 /// bytes.
 pub(super) fn listing(
     text: &str,
-    format: Format,
-    named: &Named,
-    (ask, most): (&Ask, usize),
-) -> Result<Option<Part>, Failure> {
+    format: SourceFormat,
+    named: &RequestedPart,
+    (ask, most): (&PageReadOptions, usize),
+) -> Result<Option<Excerpt>, Failure> {
     let Some((selector, kind)) = ask
         .section
         .as_ref()
@@ -167,13 +168,13 @@ pub(super) fn listing(
     }
     let end = ask.offset() + shown.len();
     let left = all.len().saturating_sub(end);
-    Ok(Some(Part {
+    Ok(Some(Excerpt {
         section: named.section.clone(),
         lines: outline.lines_of(&below),
         parts: shown,
         parts_left: (left > 0).then_some(left),
         next_offset: (left > 0).then_some(end),
-        ..Part::default()
+        ..Excerpt::default()
     }))
 }
 
@@ -201,7 +202,11 @@ pub(super) fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<(&str, 
 }
 
 /// The parts below a part, a line each, and how many more there are.
-pub(super) fn below(text: &str, format: Format, named: &Named) -> (Vec<String>, Option<usize>) {
+pub(super) fn below(
+    text: &str,
+    format: SourceFormat,
+    named: &RequestedPart,
+) -> (Vec<String>, Option<usize>) {
     let outline = Outline::in_format(text, format);
     let all = outline.parts_in(&(named.body..named.range.end));
     let left = all.len().saturating_sub(MAX_PARTS);

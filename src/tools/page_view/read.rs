@@ -6,22 +6,22 @@ use futures_util::future::join_all;
 use pulldown_cmark::{Options, Parser, html};
 use serde_json::Value;
 
-use super::answer::{Item, Output, PageView, Part};
-use super::ask::{Ask, View};
-use super::metadata::{Around, Metadata};
-use super::named::{Named, below, lines_of, listing};
+use super::answer::{Excerpt, Output, PageResult, PageView};
+use super::ask::{PageReadOptions, PageViewKind};
+use super::metadata::{LinkNeighbours, Metadata};
+use super::named::{RequestedPart, below, lines_of, listing};
 use crate::audit::Draft;
 use crate::error::{Code, Failure};
 use crate::page::{
-    Field, Format, HiddenText, Index, LinkedSite, Locale, Outline, PagePlace, PageReading, Slice,
-    escaped, plain_text, slice,
+    Field, HiddenText, LinkedSite, Locale, Outline, PageInventory, PagePlace, PageReading, Slice,
+    SourceFormat, escaped, plain_text, slice,
 };
-use crate::tools::context::Context;
+use crate::tools::context::ToolContext;
 use crate::tools::double_colon::explain;
 use crate::tools::input::{invalid_argument, new_place};
 use crate::tools::output::{AUTHOR, WholePage};
 use crate::wiki::{RIGHT_TO_AUTHOR, WikiError};
-use crate::write::Sight;
+use crate::write::ReadExtent;
 
 /// The right needed for the wiki's own HTML, if the readers' view is not available.
 const RIGHT_TO_RENDERED: &str = "manage:pages or delete:pages";
@@ -31,7 +31,7 @@ const NOT_IN_VERSIONS: &str = "no version keeps it";
 
 /// Which page is wanted.
 #[derive(Debug, Clone)]
-pub(in crate::tools) enum Wanted {
+pub(in crate::tools) enum PageLookup {
     /// The page with this id.
     Id(i64),
     /// The page that this reference names.
@@ -39,9 +39,9 @@ pub(in crate::tools) enum Wanted {
 }
 
 /// A page that was read, and the text to show of it.
-struct Found {
+struct PageWithText {
     page: PageReading,
-    format: Format,
+    format: SourceFormat,
     /// The section that a reference named.
     anchor: Option<String>,
     /// The text of the view; `None` if the key may not read it, or none is wanted.
@@ -51,9 +51,9 @@ struct Found {
     beneath: Option<Box<PageReading>>,
 }
 
-impl Found {
+impl PageWithText {
     /// Refuses requests that do not apply to this page.
-    fn check(&self, ask: &Ask) -> Result<(), Failure> {
+    fn check(&self, ask: &PageReadOptions) -> Result<(), Failure> {
         match self.anchor {
             Some(_) => ask.check_beside_section(),
             None => Ok(()),
@@ -62,8 +62,8 @@ impl Found {
 
     /// The state that a later change is checked against, if the current text is shown; with a
     /// draft, the page in the wiki.
-    fn as_read(&self, ask: &Ask) -> Option<PageReading> {
-        let is_as_it_is = ask.view == View::Content && ask.version.is_none();
+    fn as_read(&self, ask: &PageReadOptions) -> Option<PageReading> {
+        let is_as_it_is = ask.view == PageViewKind::Content && ask.version.is_none();
         let page = self.beneath.as_deref().unwrap_or(&self.page);
         is_as_it_is.then(|| page.clone())
     }
@@ -75,10 +75,10 @@ impl Found {
 /// # Errors
 /// Those of a single page; several are never refused together.
 pub(in crate::tools) async fn answer(
-    context: &Context,
-    (wanted, is_several): (Vec<Wanted>, bool),
+    context: &ToolContext,
+    (wanted, is_several): (Vec<PageLookup>, bool),
     said: Option<Locale>,
-    ask: &Ask,
+    ask: &PageReadOptions,
 ) -> Result<Output, Failure> {
     let draft = match &ask.draft {
         Some(name) => Some(context.desk.draft(&context.caller, name.clone()).await?),
@@ -92,7 +92,7 @@ pub(in crate::tools) async fn answer(
             .map(|wanted| Box::pin(find(context, wanted, said.as_ref(), (ask, draft)))),
     )
     .await;
-    let linking = Linking::of(context, &found, ask).await;
+    let linking = LinkContext::of(context, &found, ask).await;
     if !is_several && let Some(found) = found.pop() {
         let view = show(context, found?, (ask, &linking), ask.most())?;
         return Ok(Output {
@@ -106,11 +106,13 @@ pub(in crate::tools) async fn answer(
         match found.and_then(|found| show(context, found, (ask, &linking), most)) {
             Ok(mut view) => {
                 view.page.page.url = None;
-                Item::Page(Box::new(view))
+                PageResult::Page(Box::new(view))
             }
             Err(failure) => match wanted {
-                Wanted::Id(id) => Item::refused("id", Value::from(*id), &failure),
-                Wanted::Named(path) => Item::refused("path", escaped(path, 300).into(), &failure),
+                PageLookup::Id(id) => PageResult::refused("id", Value::from(*id), &failure),
+                PageLookup::Named(path) => {
+                    PageResult::refused("path", escaped(path, 300).into(), &failure)
+                }
             },
         }
     });
@@ -121,7 +123,7 @@ pub(in crate::tools) async fn answer(
 }
 
 /// How many bytes a page could use.
-fn wish(found: &Result<Found, Failure>) -> usize {
+fn wish(found: &Result<PageWithText, Failure>) -> usize {
     let Ok(found) = found else { return 0 };
     let scripts = [&found.page.script_css, &found.page.script_js];
     let scripts: usize = scripts.into_iter().flatten().map(String::len).sum();
@@ -144,26 +146,26 @@ fn shares(budget: usize, wishes: Vec<usize>) -> Vec<usize> {
 }
 
 async fn find(
-    context: &Context,
-    wanted: &Wanted,
+    context: &ToolContext,
+    wanted: &PageLookup,
     said: Option<&Locale>,
-    (ask, draft): (&Ask, Option<&Draft>),
-) -> Result<Found, Failure> {
+    (ask, draft): (&PageReadOptions, Option<&Draft>),
+) -> Result<PageWithText, Failure> {
     let wiki = &context.wiki;
     let created = draft.zip(named_place(context, wanted, said));
     let created = created.and_then(|(draft, place)| draft.at(&place));
     let (mut page, anchor) = match (wanted, created) {
-        (Wanted::Named(_), Some(one)) if one.page().is_none() => {
+        (PageLookup::Named(_), Some(one)) if one.page().is_none() => {
             let after = one.after.clone().ok_or_else(not_there)?;
             (PageReading::from(after), None)
         }
         // The draft moves a page there; whether it may be read is decided by that page.
-        (Wanted::Named(_), Some(one)) => {
+        (PageLookup::Named(_), Some(one)) => {
             let id = one.page().unwrap_or_default();
             (wiki.page_by_id(id).await?, None)
         }
-        (Wanted::Id(id), _) => (wiki.page_by_id(*id).await?, None),
-        (Wanted::Named(text), None) => {
+        (PageLookup::Id(id), _) => (wiki.page_by_id(*id).await?, None),
+        (PageLookup::Named(text), None) => {
             let resolved = wiki.resolve(text, said).await;
             let resolved = resolved.map_err(|unresolved| explain(unresolved.into(), text))?;
             (resolved.page, resolved.section)
@@ -178,8 +180,8 @@ async fn find(
         beneath = Some(Box::new(std::mem::replace(&mut page, after.into())));
     }
     let is_drafted = beneath.is_some() || page.id.is_none();
-    let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
-    let mut found = Found {
+    let format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
+    let mut found = PageWithText {
         text: None,
         page,
         format,
@@ -188,33 +190,37 @@ async fn find(
         beneath,
     };
     match ask.view {
-        View::Metadata => {}
-        View::Content | View::Outline => found.text.clone_from(&found.page.content),
+        PageViewKind::Metadata => {}
+        PageViewKind::Content | PageViewKind::Outline => found.text.clone_from(&found.page.content),
         // The wiki has no HTML of old versions or drafts.
-        View::Rendered | View::Text if ask.version.is_some() || is_drafted => {
+        PageViewKind::Rendered | PageViewKind::Text if ask.version.is_some() || is_drafted => {
             found.text = found
                 .page
                 .content
                 .as_deref()
                 .map(|text| rendered(text, format));
-            found.format = Format::Html;
+            found.format = SourceFormat::Html;
             found.is_ours = true;
         }
-        View::Rendered | View::Text => {
+        PageViewKind::Rendered | PageViewKind::Text => {
             found.text = match wiki.rendered(&found.page).await {
                 Ok(html) => Some(html),
                 Err(WikiError::Forbidden { .. }) => None,
                 Err(error) => return Err(error.into()),
             };
-            found.format = Format::Html;
+            found.format = SourceFormat::Html;
         }
     }
     Ok(found)
 }
 
 /// The place that a name spells out, if it does.
-fn named_place(context: &Context, wanted: &Wanted, said: Option<&Locale>) -> Option<PagePlace> {
-    let Wanted::Named(text) = wanted else {
+fn named_place(
+    context: &ToolContext,
+    wanted: &PageLookup,
+    said: Option<&Locale>,
+) -> Option<PagePlace> {
+    let PageLookup::Named(text) = wanted else {
         return None;
     };
     let said = said.map(Locale::as_str);
@@ -231,7 +237,7 @@ fn not_there() -> Failure {
 
 /// A page as of an old version; fields that versions do not keep are absent.
 async fn as_it_was(
-    context: &Context,
+    context: &ToolContext,
     page: PageReading,
     version: i64,
 ) -> Result<PageReading, Failure> {
@@ -247,14 +253,14 @@ async fn as_it_was(
     })
 }
 
-fn rendered(text: &str, format: Format) -> String {
+fn rendered(text: &str, format: SourceFormat) -> String {
     match format {
-        Format::Html => text.to_owned(),
-        Format::AsciiDoc | Format::Other => {
+        SourceFormat::Html => text.to_owned(),
+        SourceFormat::AsciiDoc | SourceFormat::Other => {
             let text = text.replace('&', "&amp;").replace('<', "&lt;");
             format!("<pre>{text}</pre>")
         }
-        Format::Markdown => {
+        SourceFormat::Markdown => {
             let mut rendered = String::new();
             let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
             html::push_html(&mut rendered, Parser::new_ext(text, options));
@@ -265,18 +271,22 @@ fn rendered(text: &str, format: Format) -> String {
 
 /// What the wiki knows of the links of pages whose metadata is wanted.
 #[derive(Default)]
-struct Linking {
+struct LinkContext {
     /// Its link graph; `None` if it cannot be asked.
-    around: Option<Around>,
+    around: Option<LinkNeighbours>,
     /// The site settings that decide where links lead; `None` if unknown.
     site: Option<LinkedSite>,
 }
 
-impl Linking {
-    async fn of(context: &Context, found: &[Result<Found, Failure>], ask: &Ask) -> Self {
+impl LinkContext {
+    async fn of(
+        context: &ToolContext,
+        found: &[Result<PageWithText, Failure>],
+        ask: &PageReadOptions,
+    ) -> Self {
         let pages = found.iter().flatten().map(|found| &found.page);
         let pages: Vec<&PageReading> = pages.collect();
-        if ask.view != View::Metadata || pages.is_empty() {
+        if ask.view != PageViewKind::Metadata || pages.is_empty() {
             return Self::default();
         }
         let site = context.wiki.linked_site().await;
@@ -286,7 +296,7 @@ impl Linking {
             site: site.ok(),
         };
         if ask.version.is_none() {
-            let around = Around::of(&context.wiki, &pages).await;
+            let around = LinkNeighbours::of(&context.wiki, &pages).await;
             linking.around = around
                 .inspect_err(|error| tracing::debug!(%error, "the link graph could not be read"))
                 .ok();
@@ -300,12 +310,12 @@ const NO_SITE: &str = "the wiki did not list its locales";
 
 /// The metadata of a page, and which parts of it the key could not read.
 fn beside(
-    found: &Found,
-    ask: &Ask,
-    linking: &Linking,
+    found: &PageWithText,
+    ask: &PageReadOptions,
+    linking: &LinkContext,
 ) -> (Option<Metadata>, BTreeMap<&'static str, &'static str>) {
     let mut unavailable = unavailable(found, ask);
-    if ask.view != View::Metadata {
+    if ask.view != PageViewKind::Metadata {
         return (None, unavailable);
     }
     if linking.around.is_none() && ask.version.is_none() {
@@ -320,15 +330,15 @@ fn beside(
 }
 
 fn show(
-    context: &Context,
-    found: Found,
-    (ask, linking): (&Ask, &Linking),
+    context: &ToolContext,
+    found: PageWithText,
+    (ask, linking): (&PageReadOptions, &LinkContext),
     most: usize,
 ) -> Result<PageView, Failure> {
     found.check(ask)?;
     let (metadata, unavailable) = beside(&found, ask, linking);
     let as_read = found.as_read(ask);
-    let Found {
+    let PageWithText {
         mut page,
         format,
         anchor,
@@ -336,34 +346,34 @@ fn show(
         is_ours,
         ..
     } = found;
-    let is_html = matches!(ask.view, View::Rendered | View::Text) && !is_ours;
-    let source_format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
+    let is_html = matches!(ask.view, PageViewKind::Rendered | PageViewKind::Text) && !is_ours;
+    let source_format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
     let source = page.content.take().filter(|_| is_html);
     let mut scripts = (page.script_css.take(), page.script_js.take());
     let is_whole = ask.is_whole() && anchor.is_none();
     if !ask.tells_fields(anchor.is_some()) {
         page = brief(page);
     }
-    let mut part = Part::default();
+    let mut part = Excerpt::default();
     let (mut outlined, mut shown, mut hidden_text) = (None, None, None);
     let mut is_part = ask.version.is_some() && text.is_some();
     if let Some(text) = text {
         let source = source.as_deref().map(|source| (source, source_format));
-        let named = Named::of((&text, format), source, ask, anchor.as_deref())?;
+        let named = RequestedPart::of((&text, format), source, ask, anchor.as_deref())?;
         // The plain text is reported below, where it is made.
-        if ask.view != View::Text {
+        if ask.view != PageViewKind::Text {
             hidden_text = HiddenText::of(&text, format, scripts.0.as_deref());
         }
         part.section.clone_from(&named.section);
         let range = named.range.clone();
         if let Some(listed) = listing(&text, format, &named, (ask, most))? {
             (part, is_part) = (listed, true);
-        } else if ask.view == View::Outline {
+        } else if ask.view == PageViewKind::Outline {
             let outline = Outline::in_format(&text, format);
-            outlined = Some(Index::of(&outline, &range, ask.offset(), most));
+            outlined = Some(PageInventory::of(&outline, &range, ask.offset(), most));
         } else {
             let piece = text.get(range.clone()).unwrap_or_default();
-            let plain = (ask.view == View::Text).then(|| plain_text(piece));
+            let plain = (ask.view == PageViewKind::Text).then(|| plain_text(piece));
             if let Some(plain) = &plain {
                 hidden_text = HiddenText::of_plain(plain, piece, scripts.0.as_deref());
             }
@@ -371,8 +381,8 @@ fn show(
             if let Some(page) = as_read {
                 let is_all = cut.start == 0 && left == 0;
                 let sight = match named.selector.clone().filter(|_| is_all) {
-                    Some(selector) => Sight::Part(selector),
-                    None => Sight::Piece {
+                    Some(selector) => ReadExtent::Part(selector),
+                    None => ReadExtent::Piece {
                         from: range.start + cut.start,
                         to: range.start + cut.end,
                         of: text.len(),
@@ -386,11 +396,11 @@ fn show(
                 part.next_offset = Some(cut.end);
             }
             is_part |= !is_whole || left > 0;
-            if is_part && ask.view != View::Text {
+            if is_part && ask.view != PageViewKind::Text {
                 (part.parts, part.parts_left) = below(&text, format, &named);
             }
             let mut room = most.saturating_sub(cut.text.len());
-            if is_whole && ask.view == View::Content {
+            if is_whole && ask.view == PageViewKind::Content {
                 scripts.0 = fits(scripts.0, "scriptCss", &mut room, &mut part.left_out);
                 scripts.1 = fits(scripts.1, "scriptJs", &mut room, &mut part.left_out);
             }
@@ -403,15 +413,15 @@ fn show(
         scripts.1 = fits(scripts.1, "scriptJs", &mut room, &mut part.left_out);
     }
     is_part |= !part.left_out.is_empty() || (part.section.is_some() && shown.is_some());
-    if is_whole && matches!(ask.view, View::Content | View::Metadata) {
+    if is_whole && matches!(ask.view, PageViewKind::Content | PageViewKind::Metadata) {
         (page.script_css, page.script_js) = scripts;
     }
     let (mut rendered, mut plain) = (None, None);
     match ask.view {
-        View::Content => page.content = shown,
-        View::Rendered => rendered = shown,
-        View::Text => plain = shown,
-        View::Outline | View::Metadata => {}
+        PageViewKind::Content => page.content = shown,
+        PageViewKind::Rendered => rendered = shown,
+        PageViewKind::Text => plain = shown,
+        PageViewKind::Outline | PageViewKind::Metadata => {}
     }
     Ok(PageView {
         page: WholePage::of(&context.wiki, page),
@@ -428,11 +438,16 @@ fn show(
 }
 
 /// A piece of a text of the wanted size, and how many bytes follow it.
-fn cut(text: &str, named: &Named, ask: &Ask, most: usize) -> Result<(Slice, usize), Failure> {
+fn cut(
+    text: &str,
+    named: &RequestedPart,
+    ask: &PageReadOptions,
+    most: usize,
+) -> Result<(Slice, usize), Failure> {
     // Lines of plain text are counted here; lines of a source were already taken with its part.
     let (text, first_line) = match (ask.view, ask.lines()) {
-        (View::Text, Some(lines)) => lines_of(text, lines)?,
-        (View::Text, None) => (text, 1),
+        (PageViewKind::Text, Some(lines)) => lines_of(text, lines)?,
+        (PageViewKind::Text, None) => (text, 1),
         _ => (text, named.first_line),
     };
     if ask.offset() > text.len() {
@@ -445,13 +460,16 @@ fn cut(text: &str, named: &Named, ask: &Ask, most: usize) -> Result<(Slice, usiz
 }
 
 /// What was requested and could not be read, with the right it needs.
-fn unavailable(found: &Found, ask: &Ask) -> BTreeMap<&'static str, &'static str> {
+fn unavailable(
+    found: &PageWithText,
+    ask: &PageReadOptions,
+) -> BTreeMap<&'static str, &'static str> {
     let fields = found.page.unreadable().into_iter();
     let tells_fields = ask.tells_fields(found.anchor.is_some());
     let is_asked = |field: Field| match ask.view {
-        View::Content | View::Outline if field == Field::Content => true,
-        View::Content | View::Metadata => tells_fields && field != Field::Content,
-        View::Outline | View::Rendered | View::Text => false,
+        PageViewKind::Content | PageViewKind::Outline if field == Field::Content => true,
+        PageViewKind::Content | PageViewKind::Metadata => tells_fields && field != Field::Content,
+        PageViewKind::Outline | PageViewKind::Rendered | PageViewKind::Text => false,
     };
     let reason = |right| match ask.version {
         Some(_) => NOT_IN_VERSIONS,
@@ -466,24 +484,27 @@ fn unavailable(found: &Found, ask: &Ask) -> BTreeMap<&'static str, &'static str>
     }
     if found.text.is_none() {
         match ask.view {
-            View::Rendered => unavailable.insert("rendered", RIGHT_TO_RENDERED),
-            View::Text => unavailable.insert("text", RIGHT_TO_RENDERED),
-            View::Outline => unavailable.insert("outline", Field::Content.right_to_read()),
-            View::Metadata if found.page.content.is_none() => {
+            PageViewKind::Rendered => unavailable.insert("rendered", RIGHT_TO_RENDERED),
+            PageViewKind::Text => unavailable.insert("text", RIGHT_TO_RENDERED),
+            PageViewKind::Outline => unavailable.insert("outline", Field::Content.right_to_read()),
+            PageViewKind::Metadata if found.page.content.is_none() => {
                 let right = Field::Content.right_to_read();
                 unavailable.insert("properties", right);
                 unavailable.insert("words", right)
             }
-            View::Content | View::Metadata => None,
+            PageViewKind::Content | PageViewKind::Metadata => None,
         };
     }
     unavailable
 }
 
 /// What to do about what the key cannot read.
-fn hint(unavailable: &BTreeMap<&'static str, &'static str>, ask: &Ask) -> Option<&'static str> {
+fn hint(
+    unavailable: &BTreeMap<&'static str, &'static str>,
+    ask: &PageReadOptions,
+) -> Option<&'static str> {
     let lacks_text = unavailable.contains_key(Field::Content.name());
-    (lacks_text && ask.view != View::Metadata)
+    (lacks_text && ask.view != PageViewKind::Metadata)
         .then_some("view: text or rendered needs read:pages alone.")
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::scope::Scope;
-use super::{CONTENT, Hit, In, Indexed, Match, Output, SWITCHED_OFF, Sought};
+use super::scope::SearchScope;
+use super::{CONTENT, In, Indexed, MatchMode, Output, SWITCHED_OFF, SearchHit, Sought};
 use crate::error::Failure;
 use crate::index::{Pattern, PatternHit};
 use crate::page::escape_hidden;
-use crate::tools::context::Context;
+use crate::tools::context::ToolContext;
 use crate::tools::input::invalid_argument;
 use crate::tools::output::some_count;
 
@@ -15,10 +15,10 @@ use crate::tools::output::some_count;
 const MAX_LINES: usize = 100;
 
 pub(super) async fn matching(
-    context: &Context,
+    context: &ToolContext,
     query: &str,
-    way: Match,
-    (scope, place): (&Arc<Scope>, In),
+    way: MatchMode,
+    (scope, place): (&Arc<SearchScope>, In),
     limit: usize,
 ) -> Result<Output, Failure> {
     if place == In::Wiki {
@@ -33,8 +33,10 @@ pub(super) async fn matching(
         ));
     }
     let pattern = match way {
-        Match::Regex => Pattern::regex(query).map_err(|fault| invalid_argument("query", fault))?,
-        Match::Words | Match::Exact => Pattern::Exact(query.to_owned()),
+        MatchMode::Regex => {
+            Pattern::regex(query).map_err(|fault| invalid_argument("query", fault))?
+        }
+        MatchMode::Words | MatchMode::Exact => Pattern::Exact(query.to_owned()),
     };
     let covered = context.indexed().await?;
     let here = Arc::clone(scope);
@@ -61,7 +63,7 @@ pub(super) async fn matching(
     let indexed = Indexed::of(covered, Sought::Lines).lacking_sources(found.without_source);
     let hits = found.hits.into_iter();
     Ok(Output {
-        hits: hits.map(Hit::of_lines).collect(),
+        hits: hits.map(SearchHit::of_lines).collect(),
         hits_left: some_count(found.left),
         searched_in: vec![CONTENT],
         index: indexed.note(cut).note(long).if_lacking(),
@@ -69,10 +71,11 @@ pub(super) async fn matching(
     })
 }
 
-impl Hit {
+impl SearchHit {
     fn of_lines(hit: PatternHit) -> Self {
-        let line =
-            |line: &crate::page::Place| format!("{}: {}", line.line, escape_hidden(&line.text));
+        let line = |line: &crate::page::TextPosition| {
+            format!("{}: {}", line.line, escape_hidden(&line.text))
+        };
         Self {
             lines_left: some_count(hit.count.saturating_sub(hit.lines.len())),
             lines: hit.lines.iter().map(line).collect(),

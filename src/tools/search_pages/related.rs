@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use std::sync::Arc;
 
-use super::scope::{Scope, listed};
-use super::{Hit, Indexed, Output, Place, Sought, permille};
+use super::scope::{SearchScope, listed};
+use super::{Indexed, LocalePath, Output, SearchHit, Sought, permille};
 use crate::error::Failure;
 use crate::page::{Locale, PagePath, PageReading};
-use crate::tools::context::Context;
+use crate::tools::context::ToolContext;
 use crate::tools::output::some_count;
 use crate::wiki::AllPages;
 
@@ -31,14 +31,14 @@ impl Kinship {
 }
 
 pub(super) async fn related(
-    context: &Context,
+    context: &ToolContext,
     id: i64,
-    scope: Scope,
+    scope: SearchScope,
     limit: usize,
 ) -> Result<Output, Failure> {
     let scope = Arc::new(scope);
     let page = listed(&scope.listed, id)?;
-    let mut kin: HashMap<Place, Kinship> = HashMap::new();
+    let mut kin: HashMap<LocalePath, Kinship> = HashMap::new();
     let links = context.wiki.links_around(&page.locale, &page.path).await?;
     for linking in links.to {
         kin.entry((page.locale.clone(), linking.path))
@@ -65,7 +65,7 @@ pub(super) async fn related(
         })
         .collect();
     let elsewhere = if scope.is_fallback() {
-        let related = |(locale, path): &&Place| scope.holds_elsewhere(locale, path);
+        let related = |(locale, path): &&LocalePath| scope.holds_elsewhere(locale, path);
         kin.keys().filter(related).count()
     } else {
         0
@@ -81,11 +81,11 @@ pub(super) async fn related(
     };
     let hits = found
         .into_iter()
-        .map(|(other, kinship)| Hit {
+        .map(|(other, kinship)| SearchHit {
             score: permille_of(&kinship),
             provisional: provisional.clone(),
             reasons: kinship.reasons,
-            ..Hit::of_page(other)
+            ..SearchHit::of_page(other)
         })
         .collect();
     let in_content = index.is_some().then_some(super::CONTENT);
@@ -99,7 +99,7 @@ pub(super) async fn related(
 }
 
 /// The more pages have a tag, the less it weighs.
-fn by_tags(page: &PageReading, listed: &AllPages, kin: &mut HashMap<Place, Kinship>) {
+fn by_tags(page: &PageReading, listed: &AllPages, kin: &mut HashMap<LocalePath, Kinship>) {
     let own = page.tags.as_deref().unwrap_or_default();
     let mut uses: HashMap<&str, f64> = HashMap::new();
     let tags_of = |page: &PageReading| -> Vec<String> {
@@ -126,10 +126,10 @@ fn by_tags(page: &PageReading, listed: &AllPages, kin: &mut HashMap<Place, Kinsh
 
 /// Without an index, the other reasons still count.
 async fn by_words(
-    context: &Context,
+    context: &ToolContext,
     id: i64,
-    scope: &Arc<Scope>,
-    kin: &mut HashMap<Place, Kinship>,
+    scope: &Arc<SearchScope>,
+    kin: &mut HashMap<LocalePath, Kinship>,
 ) -> Option<Indexed> {
     if !context.index.is_on() {
         return None;

@@ -11,7 +11,7 @@ use crate::wiki::{AllPages, Wiki, WikiError};
 
 /// Which pages a search covers.
 #[derive(Debug)]
-pub(super) struct Scope {
+pub(super) struct SearchScope {
     locales: Locales,
     path: Option<PagePath>,
     /// The pages that the other filters leave; `None` without other filters.
@@ -20,7 +20,7 @@ pub(super) struct Scope {
     pub(super) listed: Arc<AllPages>,
 }
 
-impl Scope {
+impl SearchScope {
     /// Takes one request if a filter or a related page needs the list, and one more for links.
     pub(super) async fn of(wiki: &Wiki, input: &Input) -> Result<Self, Failure> {
         let (tags, patterns) = input::tag_filters(wiki, input.tags.clone()).await?;

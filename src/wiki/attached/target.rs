@@ -5,7 +5,7 @@ use super::super::error::WikiError;
 use super::assets::Asset;
 use super::comments::Comment;
 use crate::page::{
-    AssetOf, Blob, CommentOf, Date, Locale, PagePath, PageReading, PageState, Thing, extension,
+    AssetOf, Attached, Blob, CommentOf, Date, Locale, PagePath, PageReading, PageState, extension,
 };
 
 /// A thing of a page, as it was found.
@@ -31,8 +31,8 @@ impl Wiki {
     pub fn url_of(&self, state: &PageState) -> String {
         match &state.thing {
             // A comment is seen at its page.
-            Some(Thing::Asset(_)) => self.asset_url(&state.path),
-            Some(Thing::Comment(_)) | None => self.page_url(&state.locale, &state.path),
+            Some(Attached::Asset(_)) => self.asset_url(&state.path),
+            Some(Attached::Comment(_)) | None => self.page_url(&state.locale, &state.path),
         }
     }
 
@@ -47,8 +47,8 @@ impl Wiki {
         added: Option<i64>,
     ) -> Result<SeenThing, WikiError> {
         match state.thing.as_ref().ok_or(WikiError::NotFound)? {
-            Thing::Asset(of) => self.asset_now(state, of, added).await,
-            Thing::Comment(of) => {
+            Attached::Asset(of) => self.asset_now(state, of, added).await,
+            Attached::Comment(of) => {
                 let page = state.id.ok_or(WikiError::NotFound)?;
                 let page = self.page_by_id(page).await?;
                 let comments = self.comments(&page).await?;
@@ -158,8 +158,8 @@ impl Wiki {
     /// [`WikiError::NotFound`] if the page is gone, or may not be read.
     pub async fn thing_to_add(&self, state: PageState) -> Result<PageState, WikiError> {
         match state.thing.clone().ok_or(WikiError::NotFound)? {
-            Thing::Asset(of) => self.asset_to_add(state, of).await,
-            Thing::Comment(of) => {
+            Attached::Asset(of) => self.asset_to_add(state, of).await,
+            Attached::Comment(of) => {
                 let page = state.id.ok_or(WikiError::NotFound)?;
                 let page = self.page_by_id(page).await?;
                 let comments = self.comments(&page).await?;
@@ -180,7 +180,7 @@ pub fn asset_state(locale: Locale, path: PagePath, of: AssetOf) -> PageState {
     let name = path.last_segment().to_owned();
     PageState {
         content: of.bytes.described(&of.mime),
-        thing: Some(Thing::Asset(of)),
+        thing: Some(Attached::Asset(of)),
         ..PageReading::bare(None, locale, path, name).or_blank()
     }
 }
@@ -199,7 +199,7 @@ fn comment_state(page: &PageReading, comment: Option<&Comment>, of: &CommentOf) 
         editor: "markdown".to_owned(),
         tags: page.tags.clone().unwrap_or_default(),
         updated_at: comment.map(|comment| comment.updated_at.clone()),
-        thing: Some(Thing::Comment(match comment {
+        thing: Some(Attached::Comment(match comment {
             Some(comment) => CommentOf {
                 id: Some(comment.id),
                 author: Some(comment.author_name.clone()),

@@ -10,7 +10,7 @@ use super::super::transport::classify::read_mutation;
 use super::super::transport::classify::{RawAnswer, refusal};
 use super::assets::classified;
 use crate::change::Change;
-use crate::page::{AssetOf, MAX_ASSET_BYTES, PagePath, PageState, Thing};
+use crate::page::{AssetOf, Attached, MAX_ASSET_BYTES, PagePath, PageState};
 use graphql_client::GraphQLQuery as _;
 
 /// The name of both parts of the form (W37).
@@ -20,7 +20,7 @@ const DONE: &[u8] = b"ok";
 
 /// The wiki's own refusal of a form.
 #[derive(Deserialize)]
-struct Refused {
+struct UploadRefusal {
     succeeded: bool,
 }
 
@@ -107,7 +107,7 @@ impl Wiki {
 
 fn asset_of(state: Option<&PageState>) -> Result<(&PageState, &AssetOf), WikiError> {
     match state.map(|state| (state, &state.thing)) {
-        Some((state, Some(Thing::Asset(asset)))) => Ok((state, asset)),
+        Some((state, Some(Attached::Asset(asset)))) => Ok((state, asset)),
         _ => Err(impossible()),
     }
 }
@@ -136,7 +136,8 @@ fn form(boundary: &str, folder: i64, name: &str, asset: &AssetOf) -> Vec<u8> {
 
 /// What the wiki said to a form. Everything that is not its own leaves open what became of it.
 fn understood(answer: &RawAnswer) -> Result<(), WikiError> {
-    let is_own = serde_json::from_slice::<Refused>(&answer.body).is_ok_and(|it| !it.succeeded);
+    let is_own =
+        serde_json::from_slice::<UploadRefusal>(&answer.body).is_ok_and(|it| !it.succeeded);
     match answer.status {
         200 if answer.body.trim_ascii() == DONE => Ok(()),
         403 if is_own => Err(WikiError::Forbidden {

@@ -17,7 +17,7 @@ const TITLES_LIFE: Duration = Duration::from_mins(1);
 
 /// A tag that some page has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tag {
+pub struct TagUsage {
     /// The tag, in lower case.
     pub tag: String,
     /// Its title, if it has one of its own.
@@ -48,7 +48,7 @@ pub struct LinkingPage {
 
 /// The links to and from one page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Links {
+pub struct PageLinkLists {
     /// The pages that link to it.
     pub to: Vec<LinkingPage>,
     /// Where it links to: locale and path, with `/` between.
@@ -82,7 +82,7 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn tags(&self) -> Result<Vec<Tag>, WikiError> {
+    pub async fn tags(&self) -> Result<Vec<TagUsage>, WikiError> {
         let kept = self.kept_pages().await;
         let keyed = self.keyed();
         let titles = keyed.tag_titles.lock().await.clone();
@@ -143,7 +143,11 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn links_around(&self, locale: &Locale, path: &PagePath) -> Result<Links, WikiError> {
+    pub async fn links_around(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<PageLinkLists, WikiError> {
         self.links_within(&[locale].into(), locale, path).await
     }
 
@@ -154,9 +158,9 @@ impl Wiki {
         locales: &BTreeSet<&Locale>,
         locale: &Locale,
         path: &PagePath,
-    ) -> Result<Links, WikiError> {
+    ) -> Result<PageLinkLists, WikiError> {
         let place = format!("{locale}/{path}");
-        let mut links = Links::default();
+        let mut links = PageLinkLists::default();
         for page in self.linking_rows(locales).await? {
             let mut targets = page.links.into_iter().flatten();
             if page.path == place {
@@ -176,14 +180,14 @@ impl Wiki {
 
 /// The tags of some pages in alphabetical order, each with how many of them have it. The wiki lists
 /// no tag without pages (W17).
-fn counted(titles: &TagTitles, pages: &AllPages) -> Vec<Tag> {
+fn counted(titles: &TagTitles, pages: &AllPages) -> Vec<TagUsage> {
     let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
     for tag in pages.iter().filter_map(|page| page.tags.as_ref()).flatten() {
         *counts.entry(tag).or_default() += 1;
     }
     let tags_of_pages = pages.iter().filter_map(|page| page.tags.as_ref());
     let branches = branches(tags_of_pages.map(|tags| tags.iter()));
-    let tag = |(tag, pages): (&str, i64)| Tag {
+    let tag = |(tag, pages): (&str, i64)| TagUsage {
         tag: tag.to_owned(),
         title: titles.titles.get(tag).cloned(),
         branch: branches.get(tag).copied().unwrap_or(pages),

@@ -24,7 +24,7 @@ pub struct NoSchema {
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct CustomQueryBody<'a> {
     query: &'a str,
     variables: &'a Map<String, Value>,
 }
@@ -32,7 +32,7 @@ struct Body<'a> {
 /// Data that is not read yet.
 #[derive(Deserialize)]
 #[serde(transparent)]
-struct Unread(Box<RawValue>);
+struct UnparsedData(Box<RawValue>);
 
 impl Wiki {
     /// Asks a custom query, with retry.
@@ -49,7 +49,7 @@ impl Wiki {
             return Err(WikiError::NotFound);
         }
         let text = query.text();
-        let body = encode(&Body {
+        let body = encode(&CustomQueryBody {
             query: text,
             variables,
         })?;
@@ -73,7 +73,7 @@ impl Wiki {
     /// # Errors
     /// Why it is not known.
     pub async fn schema(&self) -> Result<Schema, NoSchema> {
-        let body = encode(&Body {
+        let body = encode(&CustomQueryBody {
             query: QUESTION,
             variables: &Map::new(),
         });
@@ -84,11 +84,11 @@ impl Wiki {
                 |answer| {
                     within(answer, MOST_SCHEMA)?;
                     // Not in the key's bounds: names of types are no pages.
-                    read_query::<Unread>(answer)
+                    read_query::<UnparsedData>(answer)
                 },
             )
             .await;
-        let Unread(data) = answer.map_err(|error| told(&error))?;
+        let UnparsedData(data) = answer.map_err(|error| told(&error))?;
         let schema = of_answer(data.get());
         schema.map_err(|fault| NoSchema {
             why: format!("the schema that the wiki tells {fault}"),

@@ -16,11 +16,11 @@ use super::generated::{
 };
 use crate::change::{Change, StepKind};
 use crate::gates::Step;
-use crate::page::{Date, Field, PageState, Thing};
+use crate::page::{Attached, Date, Field, PageState};
 
 /// What is known right after a mutation was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sent {
+pub enum MutationOutcome {
     /// The wiki says that it succeeded; for what comes to be, with its id.
     Succeeded {
         /// The new page's id, or that of what was added to one.
@@ -158,7 +158,7 @@ impl Sending {
     }
 
     /// Sends a step that the gates let through. It is used up by it, and nothing is retried.
-    pub async fn send(&self, step: Step) -> Sent {
+    pub async fn send(&self, step: Step) -> MutationOutcome {
         let wiki = &self.wiki;
         let kind = step.kind();
         tracing::info!(call = %step.call(), step = kind.as_str(), "a mutation is sent");
@@ -170,7 +170,7 @@ impl Sending {
         }
         let body = match request(kind, step.change()) {
             Ok(body) => body,
-            Err(error) => return Sent::NotSent(error),
+            Err(error) => return MutationOutcome::NotSent(error),
         };
         if kind == StepKind::AddComment {
             wiki.traffic().comment_sent();
@@ -193,18 +193,18 @@ impl Sending {
                 keyed.learn(&answer);
                 understood(answer.map_err(|error| wiki.explain(with_right_of(kind, error))))
             }
-            Err(error) if error.was_not_sent() => Sent::NotSent(error),
-            Err(error) => Sent::Open(error),
+            Err(error) if error.was_not_sent() => MutationOutcome::NotSent(error),
+            Err(error) => MutationOutcome::Open(error),
         }
     }
 }
 
-fn understood(answer: Result<Option<i64>, WikiError>) -> Sent {
+fn understood(answer: Result<Option<i64>, WikiError>) -> MutationOutcome {
     match answer {
-        Ok(id) => Sent::Succeeded { id },
-        Err(error) if error.was_not_sent() => Sent::NotSent(error),
-        Err(error) if error.leaves_open() => Sent::Open(error),
-        Err(error) => Sent::Refused(error),
+        Ok(id) => MutationOutcome::Succeeded { id },
+        Err(error) if error.was_not_sent() => MutationOutcome::NotSent(error),
+        Err(error) if error.leaves_open() => MutationOutcome::Open(error),
+        Err(error) => MutationOutcome::Refused(error),
     }
 }
 
@@ -240,7 +240,7 @@ fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
     let after = || change.after().ok_or_else(impossible);
     let thing = || {
         let thing = change.before().and_then(|page| page.thing.as_ref());
-        thing.and_then(Thing::id).ok_or_else(impossible)
+        thing.and_then(Attached::id).ok_or_else(impossible)
     };
     match kind {
         StepKind::Create => body::<PageCreate>(create(after()?)),
@@ -256,7 +256,7 @@ fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
         StepKind::Delete => body::<PageDelete>(page_delete::Variables { id: id()? }),
         StepKind::AddComment => {
             let after = after()?;
-            let Some(Thing::Comment(comment)) = &after.thing else {
+            let Some(Attached::Comment(comment)) = &after.thing else {
                 return Err(impossible());
             };
             body::<CommentCreate>(comment_create::Variables {

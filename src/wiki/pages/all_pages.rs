@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::super::client::Wiki;
 use super::super::error::WikiError;
 use super::super::operations::generated::PageOrderBy;
-use super::super::rights::key_state::Keyed;
+use super::super::rights::key_state::KeyState;
 use super::list::{ListQuery, without_cut_end};
 use crate::page::{Date, PageReading};
 
@@ -261,7 +261,7 @@ impl Wiki {
     /// Keeps the whole list, asked for at this time.
     pub(in crate::wiki) async fn keep_whole(
         &self,
-        keyed: &Keyed,
+        keyed: &KeyState,
         pages: Vec<PageReading>,
         listed: Instant,
     ) -> Arc<AllPages> {
@@ -275,7 +275,7 @@ impl Wiki {
 }
 
 /// Keeps a list; returns the one that was kept before.
-async fn keep(keyed: &Keyed, pages: &Arc<AllPages>) -> Option<Arc<AllPages>> {
+async fn keep(keyed: &KeyState, pages: &Arc<AllPages>) -> Option<Arc<AllPages>> {
     let mut kept = keyed.pages.lock().await;
     (pages.pages.len() <= MAX_KEPT)
         .then(|| kept.replace(Arc::clone(pages)))

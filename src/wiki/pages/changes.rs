@@ -36,12 +36,12 @@ pub struct ChangedPage {
     /// The current page, with its text if the key may read it.
     pub page: PageReading,
     /// Its writes; `None` if no history could be read.
-    pub past: Option<Past>,
+    pub past: Option<PageWrites>,
 }
 
 /// What was written of a page since a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Past {
+pub struct PageWrites {
     /// How the page was before.
     pub before: Before,
     /// How many times it was written since; a lower bound if the time is too far back.
@@ -99,7 +99,7 @@ impl Wiki {
         since: OffsetDateTime,
     ) -> Result<Vec<ChangedPage>, WikiError> {
         let pasts = self.pasts(&listed, since);
-        let layers = Layers::default();
+        let layers = LayerRefusals::default();
         let pages = listed.iter().cloned();
         let reads: Vec<_> = pages.map(|page| self.as_it_is(page, &layers)).collect();
         let now = stream::iter(reads).buffered(REQUESTS).collect::<Vec<_>>();
@@ -120,7 +120,7 @@ impl Wiki {
         &self,
         listed: &[PageReading],
         since: OffsetDateTime,
-    ) -> Result<Vec<Option<Past>>, WikiError> {
+    ) -> Result<Vec<Option<PageWrites>>, WikiError> {
         let variables = listed.iter().map(|page| page_history::Variables {
             id: page.id.unwrap_or_default(),
             offset_page: Some(0),
@@ -130,9 +130,8 @@ impl Wiki {
         let mut trails = Vec::with_capacity(listed.len());
         for (page, history) in listed.iter().zip(histories) {
             let trail = match history {
-                Ok(history) => {
-                    part_of(history).map(|(entries, total)| Trail::of(page, since, entries, total))
-                }
+                Ok(history) => part_of(history)
+                    .map(|(entries, total)| HistorySlice::of(page, since, entries, total)),
                 // The page is gone, or the key may not read its history.
                 Err(error) if !error.ends_a_pass() => None,
                 Err(error) => return Err(error),
@@ -153,7 +152,7 @@ impl Wiki {
     /// The candidates of these trails, as far as they could be read.
     async fn versions_of(
         &self,
-        trails: &[(Option<Trail>, &PageReading)],
+        trails: &[(Option<HistorySlice>, &PageReading)],
     ) -> Vec<Vec<Option<Version>>> {
         let variables = trails.iter().flat_map(|(trail, page)| {
             let candidates = trail.iter().flat_map(|trail| &trail.candidates);
@@ -167,7 +166,7 @@ impl Wiki {
             tracing::warn!(%error, "versions of changed pages could not be read");
         });
         let mut answers = answers.into_iter().flatten();
-        let mut next = |_: &Candidate| {
+        let mut next = |_: &VersionCandidate| {
             let version = answers.next().and_then(Result::ok).and_then(one);
             version.filter(|version| self.admits_version(version))
         };
@@ -184,7 +183,7 @@ impl Wiki {
     async fn as_it_is(
         &self,
         listed: PageReading,
-        layers: &Layers,
+        layers: &LayerRefusals,
     ) -> Result<PageReading, WikiError> {
         let id = listed.id.unwrap_or_default();
         for (layer, refusals) in layers.0.iter().enumerate() {
@@ -215,14 +214,14 @@ impl Wiki {
 /// How often `single` and `conflictLatest` refused in a row: the wiki's rules may allow a key only
 /// some pages.
 #[derive(Debug, Default)]
-struct Layers([AtomicUsize; 2]);
+struct LayerRefusals([AtomicUsize; 2]);
 
 /// The part of a page's history since a time.
 #[derive(Debug)]
-struct Trail {
+struct HistorySlice {
     was_absent: bool,
     /// Versions that may be the page at that time, the likeliest first.
-    candidates: Vec<Candidate>,
+    candidates: Vec<VersionCandidate>,
     /// The authors of the states in the history, newest first.
     authors: Vec<String>,
     /// Whether the history goes back further than was read.
@@ -230,13 +229,13 @@ struct Trail {
 }
 
 #[derive(Debug)]
-struct Candidate {
+struct VersionCandidate {
     entry: HistoryEntry,
     /// How many newer states precede it.
     later: usize,
 }
 
-impl Trail {
+impl HistorySlice {
     fn of(
         page: &PageReading,
         since: OffsetDateTime,
@@ -258,7 +257,7 @@ impl Trail {
         };
         let candidate = |place: usize| {
             let entry = entries.get(place)?.clone();
-            Some(Candidate {
+            Some(VersionCandidate {
                 entry,
                 later: place,
             })
@@ -271,9 +270,9 @@ impl Trail {
         }
     }
 
-    fn past(&self, since: OffsetDateTime, versions: Vec<Option<Version>>) -> Past {
+    fn past(&self, since: OffsetDateTime, versions: Vec<Option<Version>>) -> PageWrites {
         let are_all_there = versions.iter().all(Option::is_some);
-        let is_it = |(candidate, version): &(&Candidate, Version)| {
+        let is_it = |(candidate, version): &(&VersionCandidate, Version)| {
             let date = candidate.entry.version_date.instant();
             date.is_some_and(|date| date >= since)
                 || version.ended.instant().is_some_and(|ended| ended >= since)
@@ -297,7 +296,7 @@ impl Trail {
             Before::Same => 0,
             _ => later.saturating_add(1),
         };
-        Past {
+        PageWrites {
             before,
             writes,
             authors,

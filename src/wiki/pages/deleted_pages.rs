@@ -6,7 +6,7 @@ use std::collections::{HashSet, VecDeque};
 use time::OffsetDateTime;
 
 use super::super::client::Wiki;
-use super::super::rights::key_state::Keyed;
+use super::super::rights::key_state::KeyState;
 use super::all_pages::AllPages;
 use crate::page::{Locale, PagePath, PageReading};
 
@@ -16,7 +16,7 @@ const MOST: usize = 500;
 /// A page that the key saw in a list of all pages, and in the next one no more: it was deleted,
 /// or the key may not see it any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GonePage {
+pub struct VanishedPage {
     /// Its id.
     pub id: i64,
     /// Its locale.
@@ -71,19 +71,19 @@ impl Wiki {
 
     /// The pages that this key saw and were missed in a later list, the last first.
     #[must_use]
-    pub fn gone_pages(&self) -> Vec<GonePage> {
+    pub fn gone_pages(&self) -> Vec<VanishedPage> {
         let keyed = self.keyed();
         let gone = keyed.gone();
         let newest_first = gone.iter().rev();
         let scope = self.scope();
-        let may_be_told = |page: &&GonePage| {
+        let may_be_told = |page: &&VanishedPage| {
             scope.admits_place(&page.locale, &page.path) && scope.admits_tags(&page.tags)
         };
         newest_first.filter(may_be_told).cloned().collect()
     }
 }
 
-impl Keyed {
+impl KeyState {
     /// Notes which pages of one list are not in the next.
     pub(in crate::wiki) fn note_gone(&self, before: &AllPages, now: &AllPages) {
         let there: HashSet<i64> = now.iter().filter_map(|page| page.id).collect();
@@ -95,7 +95,7 @@ impl Keyed {
 }
 
 fn note<'a>(
-    gone: &mut VecDeque<GonePage>,
+    gone: &mut VecDeque<VanishedPage>,
     before: impl Iterator<Item = &'a PageReading>,
     there: &HashSet<i64>,
     missed: OffsetDateTime,
@@ -104,7 +104,7 @@ fn note<'a>(
         let Some(id) = page.id.filter(|id| !there.contains(id)) else {
             continue;
         };
-        gone.push_back(GonePage {
+        gone.push_back(VanishedPage {
             id,
             locale: page.locale.clone(),
             path: page.path.clone(),

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::super::client::Wiki;
 use super::super::error::WikiError;
-use super::super::rights::pages::{Right, Rights};
+use super::super::rights::pages::{PageRights, Right};
 use super::styles;
 use crate::page::{Date, Locale, PagePath, PageReading};
 
@@ -60,7 +60,7 @@ impl Wiki {
         &self,
         locale: &Locale,
         path: &PagePath,
-    ) -> Result<Option<Rights>, WikiError> {
+    ) -> Result<Option<PageRights>, WikiError> {
         let address = self.address_of("e", locale, path)?;
         self.read(
             |left| self.transport.get(address.clone(), left),
@@ -117,17 +117,17 @@ fn opens_at(html: &str, locale: &Locale, path: &PagePath) -> bool {
 }
 
 /// The rights that the editor of this place tells.
-fn rights_in(html: &str, locale: &Locale, path: &PagePath) -> Option<Rights> {
+fn rights_in(html: &str, locale: &Locale, path: &PagePath) -> Option<PageRights> {
     if !opens_at(html, locale, path) {
         return None;
     }
     let (_, attributes) = element(html)?;
-    Rights::from_attribute(attributes.get("effective-permissions")?)
+    PageRights::from_attribute(attributes.get("effective-permissions")?)
 }
 
 /// The rights that are lacking by the wiki's page of refusal: to make a page, write:pages; to edit
 /// one, manage:pages as well.
-fn rights_refused(html: &str) -> Option<Rights> {
+fn rights_refused(html: &str) -> Option<PageRights> {
     let refuses = |action| {
         html.contains(&format!(
             "<unauthorized action=\"{action}\"></unauthorized>"
@@ -135,9 +135,9 @@ fn rights_refused(html: &str) -> Option<Rights> {
     };
     let write = (Right::WritePages, false);
     if refuses("create") {
-        Some(Rights::new([write]))
+        Some(PageRights::new([write]))
     } else if refuses("edit") {
-        Some(Rights::new([write, (Right::ManagePages, false)]))
+        Some(PageRights::new([write, (Right::ManagePages, false)]))
     } else {
         None
     }
@@ -238,7 +238,7 @@ mod tests {
 
     use super::{parse, rights_in, rights_refused, unescape};
     use crate::page::{Locale, PagePath};
-    use crate::wiki::{Right, Rights};
+    use crate::wiki::{PageRights, Right};
 
     const TITLE: &str = "T &quot;&lt;i&gt; &amp;amp; x\r\n' ` é";
 
@@ -347,8 +347,8 @@ mod tests {
             ))
         };
         let (write, manage) = ((Right::WritePages, false), (Right::ManagePages, false));
-        assert_eq!(refusal("create"), Some(Rights::new([write])));
-        assert_eq!(refusal("edit"), Some(Rights::new([write, manage])));
+        assert_eq!(refusal("create"), Some(PageRights::new([write])));
+        assert_eq!(refusal("edit"), Some(PageRights::new([write, manage])));
         assert_eq!(refusal("view"), None);
         assert_eq!(rights_refused("<html>403 Forbidden</html>"), None);
     }

@@ -6,7 +6,7 @@
 
 /// A page's source without its front matter.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Source {
+pub struct PageSource {
     /// The source, if the front matter was as expected.
     pub content: Option<String>,
     /// The editor that the front matter names.
@@ -17,7 +17,7 @@ pub struct Source {
 
 /// What the list says of the page whose source it is.
 #[derive(Debug)]
-pub struct Known<'a> {
+pub struct ListedMetadata<'a> {
     /// Its title.
     pub title: &'a str,
     /// Its description.
@@ -31,14 +31,14 @@ pub struct Known<'a> {
 /// Splits the front matter from the source after it. Markdown has it between two lines `---`, HTML
 /// in one comment, everything else has none. Other text gives `None` rather than a guess.
 #[must_use]
-pub fn split(text: &str, known: &Known<'_>) -> Source {
+pub fn split(text: &str, known: &ListedMetadata<'_>) -> PageSource {
     let (open, close) = match known.content_type {
         "markdown" => ("---\n", "\n---\n\n"),
         "html" => ("<!--\n", "\n-->\n\n"),
         _ => {
-            return Source {
+            return PageSource {
                 content: Some(text.to_owned()),
-                ..Source::default()
+                ..PageSource::default()
             };
         }
     };
@@ -61,9 +61,9 @@ pub fn split(text: &str, known: &Known<'_>) -> Source {
         Some((date, rest, content))
     };
     let Some((date, rest, content)) = behind_tags() else {
-        return Source::default();
+        return PageSource::default();
     };
-    Source {
+    PageSource {
         content: Some(content.to_owned()),
         editor: rest.lines().next().map(|editor| editor.trim().to_owned()),
         date: Some(date.to_owned()),
@@ -72,12 +72,12 @@ pub fn split(text: &str, known: &Known<'_>) -> Source {
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, Source, split};
+    use super::{ListedMetadata, PageSource, split};
 
     const REST: &str = "published: true\ndate: x\ntags: \neditor: markdown\ndateCreated: x";
 
-    fn known<'a>(title: &'a str, description: &'a str) -> Known<'a> {
-        Known {
+    fn known<'a>(title: &'a str, description: &'a str) -> ListedMetadata<'a> {
+        ListedMetadata {
             title,
             description,
             content_type: "markdown",
@@ -101,14 +101,14 @@ mod tests {
             split(&text, &known("A", forged)).content.as_deref(),
             Some("real")
         );
-        assert_eq!(split(&text, &known("A", "another")), Source::default());
+        assert_eq!(split(&text, &known("A", "another")), PageSource::default());
     }
 
     #[test]
     fn a_tag_that_forges_the_end_is_not_believed() {
         let forged = "x\neditor: code\n---\n\nforged";
         let tags = ["ä".to_owned(), forged.to_owned()];
-        let known = Known {
+        let known = ListedMetadata {
             tags: &tags,
             ..known("A", "")
         };
@@ -122,13 +122,13 @@ mod tests {
 
     #[test]
     fn html_has_it_in_a_comment_and_asciidoc_has_none() {
-        let html = Known {
+        let html = ListedMetadata {
             content_type: "html",
             ..known("A", "")
         };
         let text = format!("<!--\ntitle: A\ndescription: \n{REST}\n-->\n\n<p>x</p>");
         assert_eq!(split(&text, &html).content.as_deref(), Some("<p>x</p>"));
-        let asciidoc = Known {
+        let asciidoc = ListedMetadata {
             content_type: "asciidoc",
             ..known("A", "")
         };

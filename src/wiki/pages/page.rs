@@ -13,7 +13,7 @@ use super::super::operations::generated::{
     page_single_by_path,
 };
 use super::authors::{author, author_of_text};
-use super::front_matter::{self, Known};
+use super::front_matter::{self, ListedMetadata};
 use super::styles;
 use super::tree::TreeNode;
 use crate::page::{Date, Field, Locale, PagePath, PageReading};
@@ -237,7 +237,7 @@ impl Wiki {
     ) -> Result<(PageReading, Option<Date>), WikiError> {
         match self.source(&page.locale, &page.path).await {
             Ok(text) => {
-                let known = Known {
+                let known = ListedMetadata {
                     title: &page.title,
                     description: page.description.as_deref().unwrap_or_default(),
                     content_type: page.content_type.as_deref().unwrap_or_default(),

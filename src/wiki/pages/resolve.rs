@@ -22,7 +22,7 @@ const MAX_COMPARED: usize = 80;
 
 /// A page that a reference names.
 #[derive(Debug, Clone)]
-pub struct Resolved {
+pub struct ResolvedPage {
     /// The page, as far as the key can read it.
     pub page: PageReading,
     /// The section that the reference names.
@@ -120,7 +120,11 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`Unresolved`].
-    pub async fn resolve(&self, text: &str, said: Option<&Locale>) -> Result<Resolved, Unresolved> {
+    pub async fn resolve(
+        &self,
+        text: &str,
+        said: Option<&Locale>,
+    ) -> Result<ResolvedPage, Unresolved> {
         let reference =
             Reference::parse(text, &self.settings.base_url).map_err(Unresolved::Elsewhere)?;
         let here = said.unwrap_or(&self.settings.default_locale);
@@ -135,7 +139,7 @@ impl Wiki {
                 {
                     Ok(page) => {
                         let section = way.section.clone();
-                        return Ok(Resolved { page, section });
+                        return Ok(ResolvedPage { page, section });
                     }
                     Err(WikiError::NotFound) => {}
                     Err(error) => return Err(error.into()),
@@ -151,7 +155,7 @@ impl Wiki {
             };
             match pages.named(&reference, said, here) {
                 Ok((id, section)) => match self.page_by_id(id).await {
-                    Ok(page) => return Ok(Resolved { page, section }),
+                    Ok(page) => return Ok(ResolvedPage { page, section }),
                     // It is gone since the list was read.
                     Err(WikiError::NotFound) if !is_fresh => {}
                     Err(error) => return Err(error.into()),

@@ -9,7 +9,7 @@ use crate::page::{Locale, PagePath};
 
 /// A page that the wiki's search engine found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
+pub struct EngineHit {
     /// The page's id; `None` if it could not be determined. The engine's own id may be another
     /// page's (W9) and is never passed on.
     pub id: Option<i64>,
@@ -37,7 +37,7 @@ impl Wiki {
         locale: Option<&Locale>,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool,
         limit: usize,
-    ) -> Result<Vec<Hit>, WikiError> {
+    ) -> Result<Vec<EngineHit>, WikiError> {
         let mut hits = self.hits(query, locale, is_wanted).await?;
         hits.truncate(limit);
         let places: Vec<(Locale, PagePath)> = hits
@@ -71,7 +71,7 @@ impl Wiki {
         query: &str,
         locale: Option<&Locale>,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool,
-    ) -> Result<Vec<Hit>, WikiError> {
+    ) -> Result<Vec<EngineHit>, WikiError> {
         let variables = page_search::Variables {
             query: query.to_owned(),
             locale: locale.map(|locale| locale.as_str().to_owned()),
@@ -83,7 +83,7 @@ impl Wiki {
         } else {
             None
         };
-        let may_be_read = |hit: &Hit| {
+        let may_be_read = |hit: &EngineHit| {
             let place = (hit.locale.clone(), hit.path.clone());
             scope.admits_place(&hit.locale, &hit.path)
                 && sights.as_ref().is_none_or(|sights| sights.has_page(&place))
@@ -93,7 +93,7 @@ impl Wiki {
             .unwrap_or_default()
             .into_iter()
             .flatten()
-            .map(|hit| Hit {
+            .map(|hit| EngineHit {
                 id: None,
                 locale: Locale::as_stored(hit.locale),
                 path: PagePath::as_stored(hit.path),

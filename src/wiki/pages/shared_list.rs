@@ -27,15 +27,15 @@ impl WholeList {
 }
 
 /// A requested list, its time and its result.
-type Slot = Mutex<Option<(Instant, Result<Arc<WholeList>, WikiError>)>>;
+type ListSlot = Mutex<Option<(Instant, Result<Arc<WholeList>, WikiError>)>>;
 
 /// The whole lists that are asked for with one key at the moment.
 #[derive(Default)]
-pub(in crate::wiki) struct Flights(Lock<HashMap<String, Weak<Slot>>>);
+pub(in crate::wiki) struct Flights(Lock<HashMap<String, Weak<ListSlot>>>);
 
 impl Flights {
     /// The list of this name, held by those alone who want it: the last to leave drops it.
-    fn join(&self, name: String) -> Arc<Slot> {
+    fn join(&self, name: String) -> Arc<ListSlot> {
         let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // An entry that nobody holds any more would still take room.
         slots.retain(|_, slot| slot.strong_count() > 0);

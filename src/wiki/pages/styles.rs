@@ -19,7 +19,7 @@ use super::editor_view::EditorView;
 use super::history::newest_version;
 use super::rendered::{attribute, element};
 use super::tree::{TreeNode, beside, nodes};
-use crate::page::{Date, PageReading, Sheet};
+use crate::page::{Date, PageReading, StyleSheet};
 
 const OPENING: &str = "<style type=\"text/css\">";
 const CLOSING: &str = "</style>";
@@ -33,7 +33,7 @@ pub(in crate::wiki) struct ReaderView {
 }
 
 /// What only the tree and the history reveal about a page.
-pub(in crate::wiki) struct Beside {
+pub(in crate::wiki) struct NodeAndNewest {
     /// The page's node; `None` if it was not found at once.
     pub(in crate::wiki) node: Option<TreeNode>,
     /// The date of its newest version, none for a page that was never updated; an error for a
@@ -47,7 +47,10 @@ impl Wiki {
         &self,
         id: i64,
         page: &PageReading,
-    ) -> (Result<ReaderView, WikiError>, Result<Beside, WikiError>) {
+    ) -> (
+        Result<ReaderView, WikiError>,
+        Result<NodeAndNewest, WikiError>,
+    ) {
         tokio::join!(
             // Boxed: the two side by side would make every read and write a large future.
             Box::pin(self.read_in_view(page, ReaderView::parse)),
@@ -55,7 +58,11 @@ impl Wiki {
         )
     }
 
-    async fn node_and_newest(&self, id: i64, page: &PageReading) -> Result<Beside, WikiError> {
+    async fn node_and_newest(
+        &self,
+        id: i64,
+        page: &PageReading,
+    ) -> Result<NodeAndNewest, WikiError> {
         let history = page_history::Variables {
             id,
             offset_page: Some(0),
@@ -64,7 +71,7 @@ impl Wiki {
         let tree = beside(&page.locale, &page.path);
         let (tree, history) = self.pair::<PageTree, PageHistory>(tree, history).await?;
         let node = nodes(tree?).into_iter().find(|node| node.path == page.path);
-        Ok(Beside {
+        Ok(NodeAndNewest {
             node,
             newest: history.and_then(newest_version),
         })
@@ -146,7 +153,7 @@ fn stored(site: &str, shown: &str, reader: &str) -> Option<String> {
         Some(own) => own
             .split(CLOSING)
             .next()
-            .is_some_and(|own| Sheet::parse(own).has_blocks())
+            .is_some_and(|own| StyleSheet::parse(own).has_blocks())
             .then(String::new),
         None => shown.is_empty().then(String::new),
     }
@@ -155,12 +162,12 @@ fn stored(site: &str, shown: &str, reader: &str) -> Option<String> {
 /// The text up to the end of the element that it stands in: it must be whole, and but for its
 /// `@import`s mean what the editor's view shows.
 fn to_the_letter(text: &str, shown: &str) -> Option<String> {
-    let shown = Sheet::parse(shown);
+    let shown = StyleSheet::parse(shown);
     text.match_indices(CLOSING)
         .take(MAX_ENDS)
         .filter_map(|(end, _)| text.get(..end))
         .find(|css| {
-            let sheet = Sheet::parse(css);
+            let sheet = StyleSheet::parse(css);
             sheet.is_closed() && sheet.is_same_but_for_imports(&shown)
         })
         .map(str::to_owned)

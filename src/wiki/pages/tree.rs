@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::super::client::Wiki;
 use super::super::error::WikiError;
 use super::super::operations::generated::{PageTree, PageTreeMode, page_tree};
-use super::super::rights::bounds::Sights;
+use super::super::rights::bounds::ReadBounds;
 use crate::page::{Locale, NewPath, PagePath};
 use crate::render_budget::uncounted;
 
@@ -42,7 +42,7 @@ pub struct TreeNode {
 impl TreeNode {
     /// The node as far as it may be read: a hidden page becomes a mere folder, and a folder without
     /// readable pages disappears.
-    fn seen(self, sights: Option<&Sights>) -> Option<Self> {
+    fn seen(self, sights: Option<&ReadBounds>) -> Option<Self> {
         let Some(sights) = sights else {
             return Some(self);
         };
@@ -63,7 +63,7 @@ impl TreeNode {
 
 /// What a walk gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Walk {
+pub struct TreeListing {
     /// The nodes, parents before their children.
     pub nodes: Vec<TreeNode>,
     /// How many more there are beyond [`MAX_NODES`]; of a very large tree, at least so many.
@@ -81,7 +81,7 @@ impl Wiki {
         path: Option<&PagePath>,
         mode: PageTreeMode,
         depth: u32,
-    ) -> Result<Walk, WikiError> {
+    ) -> Result<TreeListing, WikiError> {
         let path = path.filter(|path| !path.as_str().is_empty());
         let sights = self.sights().await?;
         let sights = sights.as_ref();
@@ -98,7 +98,7 @@ impl Wiki {
         });
         let not_shown = levels.len().saturating_sub(MAX_NODES);
         levels.truncate(MAX_NODES);
-        Ok(Walk {
+        Ok(TreeListing {
             nodes: levels,
             not_shown,
         })
@@ -113,7 +113,7 @@ impl Wiki {
         locale: &Locale,
         path: Option<&PagePath>,
         depth: u32,
-        sights: Option<&Sights>,
+        sights: Option<&ReadBounds>,
         doubting: bool,
     ) -> Result<Option<Vec<TreeNode>>, WikiError> {
         let mut parents: Vec<TreeNode> = Vec::new();

@@ -15,12 +15,12 @@ use super::super::pages::all_pages::{AllPages, a_moment_ago};
 use crate::page::{Locale, PagePath, PageReading, ReadRule, ReadScope};
 
 /// The places of pages that may be read, and of the folders above them.
-pub(in crate::wiki) struct Sights {
+pub(in crate::wiki) struct ReadBounds {
     pages: HashSet<(Locale, PagePath)>,
     folders: HashSet<(Locale, PagePath)>,
 }
 
-impl Sights {
+impl ReadBounds {
     fn of(pages: &AllPages) -> Self {
         let mut sights = Self {
             pages: HashSet::new(),
@@ -183,12 +183,12 @@ impl Wiki {
     }
 
     /// The places where pages may be read; `None` where all may be.
-    pub(in crate::wiki) async fn sights(&self) -> Result<Option<Sights>, WikiError> {
+    pub(in crate::wiki) async fn sights(&self) -> Result<Option<ReadBounds>, WikiError> {
         if self.scope().is_open() {
             return Ok(None);
         }
         let seen = self.pages_as_of(Instant::now()).await?;
-        Ok(Some(Sights::of(&seen)))
+        Ok(Some(ReadBounds::of(&seen)))
     }
 
     /// The ids of the pages that may be read, by a list that is some seconds old at most; `None`

@@ -11,10 +11,10 @@ use tokio::sync::Mutex;
 use super::super::error::WikiError;
 use super::super::links::tags::TagTitles;
 use super::super::pages::all_pages::AllPages;
-use super::super::pages::deleted_pages::{GonePage, SeenPage};
+use super::super::pages::deleted_pages::{SeenPage, VanishedPage};
 use super::super::pages::shared_list::Flights;
 use super::key::ApiKey;
-use super::key_status::Standing;
+use super::key_status::KeyStatus;
 use super::site::SiteLocales;
 
 /// How long a key is believed to be good: a wiki may silently turn all keys into a guest's.
@@ -25,7 +25,7 @@ const BAD: Duration = Duration::from_mins(1);
 const UNANSWERED: Duration = Duration::from_secs(10);
 
 /// A key, and what is known of its rights from the wiki.
-pub(in crate::wiki) struct Keyed {
+pub(in crate::wiki) struct KeyState {
     pub(in crate::wiki) key: ApiKey,
     /// The header that carries the key.
     pub(in crate::wiki) authorization: HeaderValue,
@@ -50,26 +50,26 @@ pub(in crate::wiki) struct Keyed {
     pub(in crate::wiki) locales: Mutex<Option<(Instant, SiteLocales)>>,
     /// Held while the wiki is asked about the key's standing.
     pub(in crate::wiki) asking: Mutex<()>,
-    known: Lock<Known>,
+    known: Lock<KeyStatusCache>,
     /// Pages that one list had and the next did not.
-    gone: Lock<VecDeque<GonePage>>,
+    gone: Lock<VecDeque<VanishedPage>>,
     /// Pages that were read apart from the list of all pages.
     pages_read: Lock<VecDeque<SeenPage>>,
 }
 
 /// What is known of a key's standing.
 #[derive(Default)]
-struct Known {
-    standing: Option<Standing>,
+struct KeyStatusCache {
+    standing: Option<KeyStatus>,
     /// When the wiki said so.
     asked: Option<Instant>,
     /// When it was asked and did not answer, if it has not answered since.
     unanswered: Option<Instant>,
     /// What was last logged.
-    logged: Option<Standing>,
+    logged: Option<KeyStatus>,
 }
 
-impl Keyed {
+impl KeyState {
     /// A key of which nothing is known yet.
     ///
     /// # Errors
@@ -102,22 +102,22 @@ impl Keyed {
     }
 
     /// The last known standing, however old.
-    pub(in crate::wiki) fn standing(&self) -> Option<Standing> {
+    pub(in crate::wiki) fn standing(&self) -> Option<KeyStatus> {
         self.known().standing
     }
 
     /// The standing, if it needs not be asked again.
-    pub(in crate::wiki) fn fresh_standing(&self) -> Option<Standing> {
+    pub(in crate::wiki) fn fresh_standing(&self) -> Option<KeyStatus> {
         let known = self.known();
         let standing = known.standing?;
-        let life = if standing == Standing::Good {
+        let life = if standing == KeyStatus::Good {
             GOOD
         } else {
             BAD
         };
         let is_fresh = known.asked.is_some_and(|asked| asked.elapsed() < life);
         // A key that was good is asked about again when its time is over.
-        let has_ended = standing == Standing::Good && self.key.has_expired();
+        let has_ended = standing == KeyStatus::Good && self.key.has_expired();
         (is_fresh && !has_ended).then_some(standing)
     }
 
@@ -129,7 +129,7 @@ impl Keyed {
     }
 
     /// The wiki was asked, and answered so, or not in time.
-    pub(in crate::wiki) fn asked(&self, standing: Option<Standing>) {
+    pub(in crate::wiki) fn asked(&self, standing: Option<KeyStatus>) {
         let mut known = self.known();
         match standing {
             Some(standing) => self.set(&mut known, standing),
@@ -143,25 +143,25 @@ impl Keyed {
             Ok(_) => {
                 let mut known = self.known();
                 // Both refuse every request, so one of them is over.
-                if let Some(Standing::Revoked | Standing::ApiDisabled) = known.standing {
+                if let Some(KeyStatus::Revoked | KeyStatus::ApiDisabled) = known.standing {
                     known.standing = None;
                 }
                 return;
             }
-            Err(WikiError::KeyRevoked) => Standing::Revoked,
-            Err(WikiError::ApiDisabled) => Standing::ApiDisabled,
-            Err(WikiError::Unauthorized) => Standing::Expired,
+            Err(WikiError::KeyRevoked) => KeyStatus::Revoked,
+            Err(WikiError::ApiDisabled) => KeyStatus::ApiDisabled,
+            Err(WikiError::Unauthorized) => KeyStatus::Expired,
             Err(_) => return,
         };
         self.set(&mut self.known(), standing);
     }
 
-    fn set(&self, known: &mut Known, standing: Standing) {
+    fn set(&self, known: &mut KeyStatusCache, standing: KeyStatus) {
         known.standing = Some(standing);
         known.asked = Some(Instant::now());
         known.unanswered = None;
         let before = known.logged.replace(standing);
-        if before == Some(standing) || (before.is_none() && standing == Standing::Good) {
+        if before == Some(standing) || (before.is_none() && standing == KeyStatus::Good) {
             return;
         }
         match self.fault(standing) {
@@ -172,20 +172,20 @@ impl Keyed {
     }
 
     /// What is wrong with the key.
-    pub(in crate::wiki) fn fault(&self, standing: Standing) -> Option<WikiError> {
+    pub(in crate::wiki) fn fault(&self, standing: KeyStatus) -> Option<WikiError> {
         Some(match standing {
-            Standing::Good => return None,
-            Standing::Guest => WikiError::Guest,
-            Standing::Expired => self
+            KeyStatus::Good => return None,
+            KeyStatus::Guest => WikiError::Guest,
+            KeyStatus::Expired => self
                 .key
                 .expired_at()
                 .map_or(WikiError::Unauthorized, |at| WikiError::KeyExpired { at }),
-            Standing::Revoked => WikiError::KeyRevoked,
-            Standing::ApiDisabled => WikiError::ApiDisabled,
+            KeyStatus::Revoked => WikiError::KeyRevoked,
+            KeyStatus::ApiDisabled => WikiError::ApiDisabled,
         })
     }
 
-    pub(in crate::wiki) fn gone(&self) -> std::sync::MutexGuard<'_, VecDeque<GonePage>> {
+    pub(in crate::wiki) fn gone(&self) -> std::sync::MutexGuard<'_, VecDeque<VanishedPage>> {
         self.gone.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -194,7 +194,7 @@ impl Keyed {
         read.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn known(&self) -> std::sync::MutexGuard<'_, KeyStatusCache> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What the wiki takes a key for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum KeyStatus {
     /// It knows the key.
     Good,
     /// It does not, and treats it as a guest's.
@@ -34,7 +34,7 @@ pub enum Standing {
     ApiDisabled,
 }
 
-impl Standing {
+impl KeyStatus {
     /// All of them.
     pub const ALL: [Self; 5] = [
         Self::Good,
@@ -60,20 +60,20 @@ impl Standing {
 impl Wiki {
     /// What the wiki takes the key for; nothing where it does not say so within two seconds. It is
     /// asked once, and again when that is ten minutes old, or a minute if it was bad news.
-    pub async fn standing(&self) -> Option<Standing> {
+    pub async fn standing(&self) -> Option<KeyStatus> {
         self.standing_within(PATIENCE.min(self.settings.time.read))
             .await
     }
 
     /// The same with another limit.
-    pub async fn standing_within(&self, limit: Duration) -> Option<Standing> {
+    pub async fn standing_within(&self, limit: Duration) -> Option<KeyStatus> {
         let keyed = self.keyed();
         if let Some(known) = keyed.fresh_standing() {
             return Some(known);
         }
         // Another client of the same wiki may have asked about this key.
         if self.traffic().strangers.has(&keyed.key.digest()) {
-            return Some(Standing::Guest);
+            return Some(KeyStatus::Guest);
         }
         let _turn = keyed.asking.lock().await;
         // One asks for all who wait, and a wiki that does not answer is not asked by each call.
@@ -87,7 +87,7 @@ impl Wiki {
 
     /// The known standing, without a request.
     #[must_use]
-    pub fn known_standing(&self) -> Option<Standing> {
+    pub fn known_standing(&self) -> Option<KeyStatus> {
         self.keyed().standing()
     }
 
@@ -98,7 +98,7 @@ impl Wiki {
     pub(in crate::wiki) async fn ask_standing(
         &self,
         limit: Duration,
-    ) -> Result<Option<Standing>, WikiError> {
+    ) -> Result<Option<KeyStatus>, WikiError> {
         let keyed = self.keyed();
         let body = encode(&UserProfile::build_query(user_profile::Variables))?;
         let answer = match self.transport.post(body, limit).await {
@@ -113,20 +113,20 @@ impl Wiki {
             Ok(data) => data
                 .users
                 .and_then(|users| users.profile)
-                .map(|_| Standing::Good),
+                .map(|_| KeyStatus::Good),
             // A wiki that refused it as expired is believed, whatever our clock says.
             Err(WikiError::Guest)
-                if keyed.key.has_expired() || keyed.standing() == Some(Standing::Expired) =>
+                if keyed.key.has_expired() || keyed.standing() == Some(KeyStatus::Expired) =>
             {
-                Some(Standing::Expired)
+                Some(KeyStatus::Expired)
             }
             Err(WikiError::Guest) => {
                 self.traffic().strangers.note(keyed.key.digest());
-                Some(Standing::Guest)
+                Some(KeyStatus::Guest)
             }
-            Err(WikiError::Unauthorized) => Some(Standing::Expired),
-            Err(WikiError::KeyRevoked) => Some(Standing::Revoked),
-            Err(WikiError::ApiDisabled) => Some(Standing::ApiDisabled),
+            Err(WikiError::Unauthorized) => Some(KeyStatus::Expired),
+            Err(WikiError::KeyRevoked) => Some(KeyStatus::Revoked),
+            Err(WikiError::ApiDisabled) => Some(KeyStatus::ApiDisabled),
             // It answers, but does not know the question.
             Err(WikiError::Misunderstood) => None,
             Err(error) => {
@@ -141,22 +141,22 @@ impl Wiki {
 
     /// What is wrong with the key, if the wiki does not take it for a good one.
     #[must_use]
-    pub fn fault_of(&self, standing: Standing) -> Option<WikiError> {
+    pub fn fault_of(&self, standing: KeyStatus) -> Option<WikiError> {
         self.keyed().fault(standing)
     }
 
     /// The hint that accompanies every answer to a key that counts as a guest's.
     pub async fn guests_hint(&self) -> Option<String> {
         let fault = match self.standing().await? {
-            Standing::Guest => "it does not know the key".to_owned(),
-            Standing::Expired => {
+            KeyStatus::Guest => "it does not know the key".to_owned(),
+            KeyStatus::Expired => {
                 let at = self.keyed().key.expired_at();
                 at.map_or_else(
                     || "it has expired".to_owned(),
                     |at| format!("it expired at {at}"),
                 )
             }
-            Standing::Good | Standing::Revoked | Standing::ApiDisabled => return None,
+            KeyStatus::Good | KeyStatus::Revoked | KeyStatus::ApiDisabled => return None,
         };
         Some(format!(
             "The wiki treats this key as a guest's: {fault}. The answer has only what guests may read."
@@ -208,9 +208,9 @@ impl Wiki {
     /// Whether the wiki treats this key as a guest's; `None` if unknown.
     pub async fn is_guest(&self) -> Option<bool> {
         match self.standing().await? {
-            Standing::Good => Some(false),
-            Standing::Guest | Standing::Expired => Some(true),
-            Standing::Revoked | Standing::ApiDisabled => None,
+            KeyStatus::Good => Some(false),
+            KeyStatus::Guest | KeyStatus::Expired => Some(true),
+            KeyStatus::Revoked | KeyStatus::ApiDisabled => None,
         }
     }
 }

@@ -121,9 +121,9 @@ impl Right {
 
 /// The rights of a key at a page, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rights(BTreeMap<Right, bool>);
+pub struct PageRights(BTreeMap<Right, bool>);
 
-impl Rights {
+impl PageRights {
     /// Rights that are had or not; all others are unknown.
     #[must_use]
     pub fn new(known: impl IntoIterator<Item = (Right, bool)>) -> Self {
@@ -165,8 +165,8 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn rights(&self, page: &PageReading) -> Result<Rights, WikiError> {
-        match self.read_in_view(page, Rights::from_view).await {
+    pub async fn rights(&self, page: &PageReading) -> Result<PageRights, WikiError> {
+        match self.read_in_view(page, PageRights::from_view).await {
             Err(WikiError::Forbidden { .. }) => self.rights_by_reading(page).await,
             told => told,
         }
@@ -174,9 +174,9 @@ impl Wiki {
 
     /// The rights of a key with full access; `None` for all others, and where the wiki does not
     /// know the key, so that its own claims count for nothing (W4).
-    pub async fn full_rights(&self) -> Option<Rights> {
+    pub async fn full_rights(&self) -> Option<PageRights> {
         let is_full = self.key().is_full_access() && self.is_guest().await == Some(false);
-        is_full.then(Rights::full)
+        is_full.then(PageRights::full)
     }
 
     /// The rights of the key at a page by the rules that its mutations go by: of paths alone, while
@@ -184,7 +184,7 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn rights_by_path(&self, page: &PageReading) -> Result<Rights, WikiError> {
+    pub async fn rights_by_path(&self, page: &PageReading) -> Result<PageRights, WikiError> {
         self.rights_by_reading(page).await
     }
 
@@ -194,9 +194,9 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn rights_to_code(&self, page: &PageReading) -> Result<Rights, WikiError> {
+    pub async fn rights_to_code(&self, page: &PageReading) -> Result<PageRights, WikiError> {
         let mut rights = self.rights_by_path(page).await?;
-        let in_view = match self.read_in_view(page, Rights::from_view).await {
+        let in_view = match self.read_in_view(page, PageRights::from_view).await {
             Err(error) if error.ends_a_pass() => return Err(error),
             told => told.unwrap_or_default(),
         };
@@ -211,14 +211,18 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn rights_at(&self, locale: &Locale, path: &PagePath) -> Result<Rights, WikiError> {
+    pub async fn rights_at(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<PageRights, WikiError> {
         if !path.is_its_own_address() || !locale.begins_addresses() {
-            return Ok(Rights::default());
+            return Ok(PageRights::default());
         }
         match self.editor_rights(locale, path).await {
             Ok(told) => Ok(told.unwrap_or_default()),
             Err(error) if error.ends_a_pass() => Err(error),
-            Err(_) => Ok(Rights::default()),
+            Err(_) => Ok(PageRights::default()),
         }
     }
 
@@ -227,20 +231,20 @@ impl Wiki {
     ///
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
-    pub async fn with_assets(&self, mut rights: Rights) -> Result<Rights, WikiError> {
+    pub async fn with_assets(&self, mut rights: PageRights) -> Result<PageRights, WikiError> {
         if let Some(may) = allowed(&self.folders_in(0).await)? {
             rights.0.insert(Right::ReadAssets, may);
         }
         Ok(rights)
     }
 
-    async fn rights_by_reading(&self, page: &PageReading) -> Result<Rights, WikiError> {
+    async fn rights_by_reading(&self, page: &PageReading) -> Result<PageRights, WikiError> {
         let mut known = vec![(Right::ReadPages, true)];
         if let Some(may) = allowed(&self.source(&page.locale, &page.path).await)? {
             known.push((Right::ReadSource, may));
         }
         let Some(id) = page.id else {
-            return Ok(Rights::new(known));
+            return Ok(PageRights::new(known));
         };
         if let Some(may) = allowed(&self.history(id, 0, 1).await)? {
             known.push((Right::ReadHistory, may));
@@ -256,7 +260,7 @@ impl Wiki {
         if let Some(may) = allowed(&self.conflict_latest(id).await)? {
             known.push((Right::WritePages, may));
         }
-        Ok(Rights::new(known))
+        Ok(PageRights::new(known))
     }
 }
 
@@ -276,7 +280,7 @@ mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
 
-    use super::{Right, Rights};
+    use super::{PageRights, Right};
 
     fn view(told: &str, before: &str) -> String {
         let told = STANDARD.encode(told);
@@ -289,10 +293,13 @@ mod tests {
     fn what_the_view_tells_is_read_and_the_rest_stays_unknown() {
         let html = view(r#"{"pages":{"read":true,"write":false}}"#, " ");
         let known = [(Right::ReadPages, true), (Right::WritePages, false)];
-        assert_eq!(Rights::from_view(&html, Some(7)), Some(Rights::new(known)));
-        assert_eq!(Rights::from_view(&html, Some(8)), None);
-        assert_eq!(Rights::from_view("<page >", None), None);
-        assert_eq!(Rights::from_view(&view("no JSON", " "), Some(7)), None);
+        assert_eq!(
+            PageRights::from_view(&html, Some(7)),
+            Some(PageRights::new(known))
+        );
+        assert_eq!(PageRights::from_view(&html, Some(8)), None);
+        assert_eq!(PageRights::from_view("<page >", None), None);
+        assert_eq!(PageRights::from_view(&view("no JSON", " "), Some(7)), None);
     }
 
     #[test]
@@ -300,6 +307,9 @@ mod tests {
         let title = " title=\" effective-permissions=&quot;e30=&quot;\"";
         let html = view(r#"{"pages":{"read":true}}"#, title);
         let known = [(Right::ReadPages, true)];
-        assert_eq!(Rights::from_view(&html, Some(7)), Some(Rights::new(known)));
+        assert_eq!(
+            PageRights::from_view(&html, Some(7)),
+            Some(PageRights::new(known))
+        );
     }
 }

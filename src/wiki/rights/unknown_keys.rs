@@ -13,9 +13,9 @@ type Digest = [u8; 32];
 
 /// The keys that the wiki lately did not know, by their digests.
 #[derive(Debug, Default)]
-pub(in crate::wiki) struct Strangers(Mutex<HashMap<Digest, Instant>>);
+pub(in crate::wiki) struct UnknownKeys(Mutex<HashMap<Digest, Instant>>);
 
-impl Strangers {
+impl UnknownKeys {
     /// Whether the wiki lately did not know a key.
     pub(in crate::wiki) fn has(&self, key: &Digest) -> bool {
         self.has_at(Instant::now(), key)
@@ -48,11 +48,11 @@ impl Strangers {
 mod tests {
     use std::time::Instant;
 
-    use super::{MANY, MEMORY, Strangers};
+    use super::{MANY, MEMORY, UnknownKeys};
 
     #[test]
     fn a_key_is_unknown_for_a_minute() {
-        let (strangers, now) = (Strangers::default(), Instant::now());
+        let (strangers, now) = (UnknownKeys::default(), Instant::now());
         strangers.note_at(now, [1; 32]);
         assert!(strangers.has_at(now, &[1; 32]) && !strangers.has_at(now, &[2; 32]));
         assert!(!strangers.has_at(now + MEMORY, &[1; 32]));
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn whatever_keys_are_made_up_few_are_remembered() {
-        let (strangers, now) = (Strangers::default(), Instant::now());
+        let (strangers, now) = (UnknownKeys::default(), Instant::now());
         for n in 0..2 * MANY {
             let mut key = [0; 32];
             key[..8].copy_from_slice(&n.to_be_bytes());

@@ -15,7 +15,7 @@ pub(in crate::wiki) const MOST: usize = 50;
 
 /// An operation that has no variables.
 #[derive(Serialize)]
-struct Body {
+struct BatchBody {
     query: String,
 }
 
@@ -43,7 +43,7 @@ impl Wiki {
             at: "the request".to_owned(),
         })?;
         let names: Vec<String> = ids.iter().map(|id| name(*id)).collect();
-        let body = encode(&Body { query })?;
+        let body = encode(&BatchBody { query })?;
         self.read(
             |left| self.transport.post(body.clone(), left),
             |answer| {

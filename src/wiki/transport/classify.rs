@@ -37,7 +37,7 @@ struct Good<D> {
 
 /// The results of a mutation, each as in the answer.
 #[derive(Deserialize)]
-struct Answered<'a> {
+struct MutationResults<'a> {
     #[serde(borrow, default)]
     pages: BTreeMap<&'a str, &'a RawValue>,
     #[serde(borrow, default)]
@@ -46,7 +46,7 @@ struct Answered<'a> {
     assets: BTreeMap<&'a str, &'a RawValue>,
 }
 
-impl Answered<'_> {
+impl MutationResults<'_> {
     /// Whether every result is there.
     fn is_whole(&self) -> bool {
         let all = self.pages.values().chain(self.comments.values());
@@ -85,7 +85,7 @@ pub fn read_batch<D: DeserializeOwned>(
 }
 
 /// The answer of one of several operations.
-type Part<D> = Result<D, WikiError>;
+type OperationResult<D> = Result<D, WikiError>;
 
 /// Reads the answer of two operations of different kinds in one request.
 ///
@@ -93,7 +93,7 @@ type Part<D> = Result<D, WikiError>;
 /// See [`WikiError`]; the error of a single operation is in its place.
 pub fn read_pair<A: DeserializeOwned, B: DeserializeOwned>(
     answer: &RawAnswer,
-) -> Result<(Part<A>, Part<B>), WikiError> {
+) -> Result<(OperationResult<A>, OperationResult<B>), WikiError> {
     let answers = envelopes(answer)?;
     let [first, second] = answers.as_slice() else {
         return Err(not_a_list());
@@ -103,7 +103,7 @@ pub fn read_pair<A: DeserializeOwned, B: DeserializeOwned>(
 
 /// The answers of several reads in one operation, by name.
 #[derive(Deserialize)]
-struct Named<D> {
+struct NamedAnswers<D> {
     #[serde(default = "Option::default")]
     pages: Option<BTreeMap<String, Option<D>>>,
 }
@@ -119,7 +119,7 @@ pub(in crate::wiki) fn read_named<D: DeserializeOwned>(
 ) -> Result<Vec<Result<D, WikiError>>, WikiError> {
     let envelope = envelope(answer)?;
     let first = || envelope.error().map(|error| graphql_error(&error));
-    let data: Named<D> = match decode(&envelope) {
+    let data: NamedAnswers<D> = match decode(&envelope) {
         Ok(data) => data,
         Err(malformed) => return Err(first().unwrap_or(malformed)),
     };
@@ -167,7 +167,7 @@ fn not_a_list() -> WikiError {
 /// See [`WikiError`].
 pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
     let envelope = envelope(answer)?;
-    let is_answered = serde_json::from_str::<Answered<'_>>(envelope.data())
+    let is_answered = serde_json::from_str::<MutationResults<'_>>(envelope.data())
         .is_ok_and(|answered| answered.is_whole());
     match envelope.error() {
         Some(error) if !is_answered => Err(graphql_error(&error)),

@@ -13,7 +13,7 @@ use crate::wiki::error::WikiError;
 
 /// An answer with the headers that a look is worth.
 #[derive(Debug)]
-pub(in crate::wiki) struct Seen {
+pub(in crate::wiki) struct ProbeResponse {
     pub(in crate::wiki) answer: RawAnswer,
     /// The answer's own date: the wiki's clock, in whole seconds.
     pub(in crate::wiki) date: Option<OffsetDateTime>,
@@ -23,7 +23,7 @@ pub(in crate::wiki) struct Seen {
 
 /// Why there was no answer.
 #[derive(Debug)]
-pub(in crate::wiki) enum Unanswered {
+pub(in crate::wiki) enum ProbeFailure {
     /// No connection was opened; the message of the layers below, which must not be shown.
     NotConnected(String),
     /// The connection broke, or the limit of an answer was met.
@@ -36,28 +36,30 @@ impl Transport {
         &self,
         body: Vec<u8>,
         limit: Duration,
-    ) -> Result<Seen, Unanswered> {
+    ) -> Result<ProbeResponse, ProbeFailure> {
         let request = self.request(body);
         tokio::time::timeout(limit, async {
             let response = request.send().await.map_err(|error| {
                 if error.is_connect() {
-                    Unanswered::NotConnected(causes(&error))
+                    ProbeFailure::NotConnected(causes(&error))
                 } else {
-                    Unanswered::Broken(WikiError::Cut)
+                    ProbeFailure::Broken(WikiError::Cut)
                 }
             })?;
             let (date, location) = (date(response.headers()), text(response.headers(), LOCATION));
             let too_late = Err(WikiError::Timeout { after: limit });
             let answer = self.read_to_end(response, None, limit).await;
-            let answer = answer.unwrap_or(too_late).map_err(Unanswered::Broken)?;
-            Ok(Seen {
+            let answer = answer.unwrap_or(too_late).map_err(ProbeFailure::Broken)?;
+            Ok(ProbeResponse {
                 answer,
                 date,
                 location,
             })
         })
         .await
-        .unwrap_or(Err(Unanswered::Broken(WikiError::Timeout { after: limit })))
+        .unwrap_or(Err(ProbeFailure::Broken(WikiError::Timeout {
+            after: limit,
+        })))
     }
 }
 

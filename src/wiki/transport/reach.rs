@@ -14,7 +14,7 @@ use super::super::error::WikiError;
 use super::super::operations::generated::{LocalizationConfig, localization_config};
 use super::super::rights::site::SiteLocales;
 use super::classify::read_query;
-use super::{Seen, Unanswered};
+use super::{ProbeFailure, ProbeResponse};
 
 /// What was seen of a wiki that answers.
 #[derive(Debug)]
@@ -148,18 +148,21 @@ impl Wiki {
             })
     }
 
-    fn unanswered(&self, why: Unanswered) -> Unreachable {
+    fn unanswered(&self, why: ProbeFailure) -> Unreachable {
         match why {
             // A connection was opened just now, so it is what comes after it.
-            Unanswered::NotConnected(causes) if self.settings.base_url.scheme() == "https" => {
+            ProbeFailure::NotConnected(causes) if self.settings.base_url.scheme() == "https" => {
                 Unreachable::Tls(TlsFault::of(&causes))
             }
-            Unanswered::NotConnected(_) => Unreachable::Other(WikiError::NotConnected),
-            Unanswered::Broken(error) => Unreachable::Other(error),
+            ProbeFailure::NotConnected(_) => Unreachable::Other(WikiError::NotConnected),
+            ProbeFailure::Broken(error) => Unreachable::Other(error),
         }
     }
 
-    fn understand(&self, seen: &Seen) -> Result<Result<SiteLocales, WikiError>, Unreachable> {
+    fn understand(
+        &self,
+        seen: &ProbeResponse,
+    ) -> Result<Result<SiteLocales, WikiError>, Unreachable> {
         let status = seen.answer.status;
         match read_query(&seen.answer).and_then(SiteLocales::of) {
             Err(WikiError::Redirected { status }) => Err(Unreachable::Redirected {

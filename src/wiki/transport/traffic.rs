@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 
 use super::super::pages::shared_list::SharedPages;
-use super::super::rights::unknown_keys::Strangers;
+use super::super::rights::unknown_keys::UnknownKeys;
 use crate::meter::{Counter, Gauge, Histogram};
 use crate::share::OneByOne;
 
@@ -30,7 +30,7 @@ pub struct Traffic {
     /// What such lists hold in common.
     pub(in crate::wiki) pages: SharedPages,
     /// The keys that the wiki lately did not know.
-    pub(in crate::wiki) strangers: Strangers,
+    pub(in crate::wiki) strangers: UnknownKeys,
     /// How long requests took, answered or not.
     pub latency: Histogram,
     /// Reads that were tried again.
@@ -82,7 +82,7 @@ impl Default for Traffic {
             places: Semaphore::new(MAX_REQUESTS),
             lists: OneByOne::default(),
             pages: SharedPages::default(),
-            strangers: Strangers::default(),
+            strangers: UnknownKeys::default(),
             latency: Histogram::default(),
             retries: Counter::default(),
             in_flight: Gauge::default(),

@@ -6,9 +6,9 @@ use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-use super::super::context::Desk;
-use super::handover::Legacy;
-use super::report::Deeds;
+use super::super::context::WriteContext;
+use super::handover::Handover;
+use super::report::DelegateReport;
 use crate::audit::{Client, ClientId};
 use crate::error::{Code, Failure};
 
@@ -41,7 +41,7 @@ impl DelegateKind {
 
 /// What becomes of a delegate's writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sets {
+pub enum DelegateWrites {
     /// They are left open, as in a dry run.
     LeftOpen,
     /// They are sent as its maker's are.
@@ -50,7 +50,7 @@ pub enum Sets {
 
 /// A delegate as its maker wants it.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct DelegateSpec {
     /// What it is to do, in its maker's words.
     pub task: String,
     /// What it is for.
@@ -62,7 +62,7 @@ pub struct Wanted {
     /// How many changes it may make or propose.
     pub writes: u32,
     /// What becomes of them.
-    pub sets: Sets,
+    pub sets: DelegateWrites,
     /// After how many minutes it ends.
     pub minutes: u32,
 }
@@ -125,8 +125,8 @@ pub trait Family: Debug + Send + Sync {
     fn delegate<'a>(
         &'a self,
         client: &'a Client,
-        desk: &'a Desk,
-        wanted: Wanted,
+        desk: &'a WriteContext,
+        wanted: DelegateSpec,
     ) -> BoxFuture<'a, Result<Delegated, Failure>>;
 
     /// Ends a delegate of this client, by its id or name; on record. One that has ended is told of
@@ -136,10 +136,10 @@ pub trait Family: Debug + Send + Sync {
     /// `INVALID_INPUT` if there is none; `AUDIT_UNAVAILABLE`.
     fn end<'a>(
         &'a self,
-        desk: &'a Desk,
+        desk: &'a WriteContext,
         delegate: &'a str,
-        legacy: Legacy,
-    ) -> BoxFuture<'a, Result<Deeds, Failure>>;
+        legacy: Handover,
+    ) -> BoxFuture<'a, Result<DelegateReport, Failure>>;
 }
 
 /// A refusal, with a word for its reason.

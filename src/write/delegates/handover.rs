@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::context::Desk;
+use super::super::context::WriteContext;
 use super::super::memories::{failure, owner_of_client};
-use crate::audit::{ClientId, Entry, MemoryId};
+use crate::audit::{AuditEntry, ClientId, MemoryId};
 use crate::error::Failure;
-use crate::memory::{Deed, Memory, MemoryError, Owner, Rows, digest};
+use crate::memory::{AuditNote, Memory, MemoryError, MemoryOwner, MemoryRows, digest};
 
 /// From which importance on a memory goes to the maker if nothing is said.
 const IMPORTANT: u8 = 7;
@@ -29,14 +29,14 @@ pub enum Handed {
 /// What becomes of a delegate's memories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Legacy {
+pub struct Handover {
     /// Which go to the maker.
     pub handed: Handed,
     /// Whether the rest is removed for good, instead of being restorable for 30 days.
     pub purge: bool,
 }
 
-impl Legacy {
+impl Handover {
     /// Whether nothing was said.
     #[must_use]
     pub fn is_usual(&self) -> bool {
@@ -54,7 +54,7 @@ impl Legacy {
 
 /// Who gives, and who gets: their ids, and the names to show.
 #[derive(Debug, Clone)]
-pub struct Heirs {
+pub struct HandoverTargets {
     /// The delegate.
     pub delegate: (ClientId, String),
     /// Its maker.
@@ -63,21 +63,21 @@ pub struct Heirs {
 
 /// What became of a delegate's memories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Inherited {
+pub struct HandedOver {
     /// Those of its maker that it said last.
     pub handed: Vec<MemoryId>,
     /// How many of its own can be restored.
     pub restorable: usize,
 }
 
-impl Heirs {
-    fn owners(&self) -> (Owner, Owner) {
+impl HandoverTargets {
+    fn owners(&self) -> (MemoryOwner, MemoryOwner) {
         let owner = |(id, name): &(ClientId, String)| owner_of_client(*id, name);
         (owner(&self.delegate), owner(&self.maker))
     }
 }
 
-impl Desk {
+impl WriteContext {
     /// Gives a maker what its delegate remembered, on record as one change. Done again, it finds
     /// nothing to give; what would be too much for the maker can be restored.
     ///
@@ -85,9 +85,9 @@ impl Desk {
     /// The store's; `AUDIT_UNAVAILABLE`.
     pub async fn hand_over(
         &self,
-        record: Entry,
-        heirs: &Heirs,
-        legacy: Legacy,
+        record: AuditEntry,
+        heirs: &HandoverTargets,
+        legacy: Handover,
     ) -> Result<(), Failure> {
         let (from, to) = heirs.owners();
         let memories = self.house.memories();
@@ -110,7 +110,7 @@ impl Desk {
     ///
     /// # Errors
     /// The store's; what the wiki says of pages.
-    pub async fn inherited(&self, heirs: &Heirs) -> Result<Inherited, Failure> {
+    pub async fn inherited(&self, heirs: &HandoverTargets) -> Result<HandedOver, Failure> {
         let (from, to) = heirs.owners();
         let (theirs, own) = (to.key, from.key);
         let memories = self.house.memories();
@@ -120,7 +120,7 @@ impl Desk {
         theirs.retain(|one| one.gone.is_none() && one.author == from.name);
         own.retain(|one| one.gone.is_some());
         let handed = self.visible(theirs).await?;
-        Ok(Inherited {
+        Ok(HandedOver {
             handed: handed.iter().map(|one| one.id).collect(),
             restorable: self.visible(own).await?.len(),
         })
@@ -129,10 +129,10 @@ impl Desk {
 
 /// Does it within one change; none is needed where there is nothing to do.
 fn settle(
-    rows: &Rows<'_>,
-    (from, to): (&Owner, &Owner),
-    legacy: Legacy,
-) -> Result<Option<Deed>, MemoryError> {
+    rows: &MemoryRows<'_>,
+    (from, to): (&MemoryOwner, &MemoryOwner),
+    legacy: Handover,
+) -> Result<Option<AuditNote>, MemoryError> {
     let (mut handed, mut rest) = (Vec::new(), Vec::new());
     for memory in rows.of_owner(&from.key)? {
         let sha = digest(&memory.content);
@@ -178,7 +178,7 @@ fn settle(
             );
         }
     }
-    Ok(Some(Deed {
+    Ok(Some(AuditNote {
         decision: "handed_over",
         reason: format!("memories of {}: {reason}", from.key),
     }))

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::super::audit_entry::unavailable;
-use super::super::context::Desk;
-use super::handover::Inherited;
-use crate::audit::{CallStory, ClientId, Event, Latest, Proposal};
+use super::super::context::WriteContext;
+use super::handover::HandedOver;
+use crate::audit::{AuditEvent, CallHistory, ClientId, Latest, Proposal};
 use crate::error::Failure;
 
 /// The most calls that are told one by one.
@@ -13,7 +13,7 @@ const MOST_CALLS: usize = 20;
 
 /// What a delegate did, as far as the asker may know it.
 #[derive(Debug)]
-pub struct Deeds {
+pub struct DelegateReport {
     /// Its id.
     pub id: ClientId,
     /// Its name, after that of its maker.
@@ -29,14 +29,14 @@ pub struct Deeds {
     /// The sets that it left open, whatever became of them, oldest first.
     pub sets: Vec<Proposal>,
     /// Its newest calls on record, the newest first.
-    pub calls: Vec<CallStory>,
+    pub calls: Vec<CallHistory>,
     /// How many calls of it are on record.
     pub all_calls: u64,
     /// What became of what it remembered.
-    pub memories: Inherited,
+    pub memories: HandedOver,
 }
 
-impl Desk {
+impl WriteContext {
     /// The sets of a client, its newest calls on record, and how many there are.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl Desk {
     pub async fn deeds_of(
         &self,
         id: ClientId,
-    ) -> Result<(Vec<Proposal>, Vec<CallStory>, u64), Failure> {
+    ) -> Result<(Vec<Proposal>, Vec<CallHistory>, u64), Failure> {
         let mut sets = self.proposals.all().await?;
         sets.retain(|set| set.client.id == Some(id));
         let log = Arc::clone(&self.audit);
@@ -56,7 +56,7 @@ impl Desk {
                 let is_about_itself = call
                     .records
                     .iter()
-                    .all(|record| record.event == Event::Delegation);
+                    .all(|record| record.event == AuditEvent::Delegation);
                 if is_its && !is_about_itself {
                     all = all.saturating_add(1);
                     latest.add(call);

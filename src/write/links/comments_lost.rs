@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
-use super::super::context::Desk;
+use super::super::context::WriteContext;
 use crate::change::{Change, Warning};
 use crate::gates::ChangeSet;
 use crate::page::PagePlace;
@@ -18,7 +18,7 @@ const AT_ONCE: usize = 4;
 
 /// A warning for each change of a set, in order, that deletes a page with comments. Nothing is said
 /// where this key reads none, or where the time is over.
-pub(in crate::write) async fn look(desk: &Desk, set: &ChangeSet) -> Vec<Option<Warning>> {
+pub(in crate::write) async fn look(desk: &WriteContext, set: &ChangeSet) -> Vec<Option<Warning>> {
     let mut warnings = vec![None; set.iter().count()];
     let mut places = Vec::new();
     for (at, one) in set.iter().enumerate() {

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use crate::change::{Change, StepKind, Warning};
 use crate::gates::{ChangeSet, SetChange};
 use crate::page::{
-    Field, Format, LinkBase, LinkKind, Moves, PagePlace, PageState, links, mend_links,
+    Field, LinkBase, LinkKind, Moves, PagePlace, PageState, SourceFormat, links, mend_links,
 };
 
 use super::super::answer::LinkedFrom;
-use super::super::context::Desk;
+use super::super::context::WriteContext;
 use super::wiki_links::WikiLinks;
 
 /// The code of the warning that links will lead nowhere.
@@ -25,7 +25,7 @@ pub(in crate::write) const MAX_NAMED: usize = 20;
 
 /// The links around a change.
 #[derive(Debug, Clone, Default)]
-pub(in crate::write) struct Around {
+pub(in crate::write) struct AffectedLinks {
     /// The first of the pages that link to its page's old place.
     pub(in crate::write) linked_from: Vec<LinkedFrom>,
     /// Warnings about them and about the page's own links.
@@ -34,7 +34,7 @@ pub(in crate::write) struct Around {
 
 /// Looks at the links around each change of a set, in order, as far as the key may read and until
 /// the time is over. Sends nothing for a set that leaves no place.
-pub(in crate::write) async fn look(desk: &Desk, set: &ChangeSet) -> Vec<Around> {
+pub(in crate::write) async fn look(desk: &WriteContext, set: &ChangeSet) -> Vec<AffectedLinks> {
     if set.iter().all(|one| one.change.place_left().is_none()) {
         return Vec::new();
     }
@@ -63,11 +63,11 @@ fn place_of(page: &PageState) -> PagePlace {
 }
 
 /// The answer if the links could not be looked at.
-fn unknown(change: &Change) -> Around {
+fn unknown(change: &Change) -> AffectedLinks {
     let message =
         "which pages link here could not be read; links that lead here will lead nowhere.";
     let warnings = change.place_left().map(|_| Warning::new(BREAKS, message));
-    Around {
+    AffectedLinks {
         linked_from: Vec::new(),
         warnings: warnings.into_iter().collect(),
     }
@@ -75,7 +75,7 @@ fn unknown(change: &Change) -> Around {
 
 impl WikiLinks {
     /// The links around each change.
-    fn around(&self, set: &ChangeSet, until: Instant) -> Vec<Around> {
+    fn around(&self, set: &ChangeSet, until: Instant) -> Vec<AffectedLinks> {
         let left: HashSet<PagePlace> = set
             .iter()
             .filter_map(|one| one.change.place_left())
@@ -104,7 +104,7 @@ impl WikiLinks {
             .collect();
         let around = |one: &SetChange| {
             let Some(place) = one.change.place_left() else {
-                return Around::default();
+                return AffectedLinks::default();
             };
             let own = one.change.target().id;
             // Where the set puts another page at the place, the texts that it writes mean that page.
@@ -127,7 +127,7 @@ impl WikiLinks {
             if set.mending().is_none() {
                 warnings.extend(self.own_links(one, &place, &moves));
             }
-            Around {
+            AffectedLinks {
                 linked_from: self.named(&ids, &place),
                 warnings,
             }
@@ -142,7 +142,7 @@ impl WikiLinks {
         };
         let place = place_of(page);
         let base = LinkBase::of(&place, &self.site);
-        let links = links(&page.content, Format::of(None, Some(&page.editor)));
+        let links = links(&page.content, SourceFormat::of(None, Some(&page.editor)));
         let links = links.iter().filter(|link| link.kind == LinkKind::Link);
         links.filter_map(|link| base.place(&link.target)).collect()
     }
@@ -167,7 +167,7 @@ impl WikiLinks {
     /// A warning about a page's own links that lead elsewhere, or nowhere, once it is moved.
     fn own_links(&self, one: &SetChange, place: &PagePlace, moves: &Moves) -> Option<Warning> {
         let (before, page) = (one.change.before()?, one.change.after()?);
-        let format = Format::of(None, Some(&page.editor));
+        let format = SourceFormat::of(None, Some(&page.editor));
         let mend = |text| mend_links(text, format, place, moves, &self.site);
         let mut mended = mend(&before.content);
         if mended.text == page.content {

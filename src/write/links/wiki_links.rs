@@ -11,7 +11,7 @@ use crate::index::{ContentIndex, Coverage, IndexedLink};
 use crate::page::{LinkBase, LinkedSite, PagePlace, PageReading};
 use crate::wiki::{AllPages, LinksOfPage, Wiki, WikiError};
 
-use super::super::context::Desk;
+use super::super::context::WriteContext;
 
 /// How long the index may take to catch up with the last writes: while it is made, and afterwards.
 const CATCHING_UP: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
@@ -22,14 +22,14 @@ pub(in crate::write) const LOOKING: Duration = Duration::from_secs(20);
 
 /// Why all links of the wiki are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::write) enum Wanted {
+pub(in crate::write) enum LinkPurpose {
     /// To mend links to moved pages.
     Mending,
     /// To change the pages that link to a page.
     Linking,
 }
 
-impl Wanted {
+impl LinkPurpose {
     /// The purpose as the beginning of a sentence, and the alternative as its end.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
@@ -94,7 +94,7 @@ impl WikiLinks {
     ///
     /// # Errors
     /// What the wiki says.
-    pub(in crate::write) async fn of(desk: &Desk) -> Option<Result<Self, Failure>> {
+    pub(in crate::write) async fn of(desk: &WriteContext) -> Option<Result<Self, Failure>> {
         let (wiki, index) = (&desk.wiki, &desk.index);
         // Before the turn is taken, so that no other scan waits while the index is filled. Pages
         // that are not indexed in time are missing.
@@ -136,7 +136,10 @@ impl WikiLinks {
     ///
     /// # Errors
     /// What is missing, in words that fit the purpose.
-    pub(in crate::write) async fn whole(desk: &Desk, wanted: Wanted) -> Result<Self, Failure> {
+    pub(in crate::write) async fn whole(
+        desk: &WriteContext,
+        wanted: LinkPurpose,
+    ) -> Result<Self, Failure> {
         let index = &desk.index;
         if !index.is_on() {
             return Err(wanted.no_index());

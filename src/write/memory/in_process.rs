@@ -6,14 +6,14 @@ use std::time::Duration;
 use crate::audit::CallId;
 use crate::error::Failure;
 use crate::gates::{
-    Approvals, Approved, Approver, Asked, ChangeSet, Policy, Previewed, Previews, Scope, SessionId,
-    Spent, TurnOf, WritePolicy,
+    ApprovalScope, Approvals, Approved, Approver, Asked, ChangeSet, Policy, Previewed, Previews,
+    SessionId, SpentToken, TurnOf, WritePolicy,
 };
 use crate::page::{Date, PageReading};
 
-use super::Memory;
+use super::SessionStore;
 use super::own_writes::OwnWrites;
-use super::reads::{Reads, Seen, Sight};
+use super::reads::{PageRead, ReadExtent, Reads};
 
 /// How long a question is kept if only a client's own limits demanded it. Longer than the longest
 /// time that a person can be given.
@@ -56,13 +56,13 @@ impl InProcess {
     }
 }
 
-impl Memory for InProcess {
-    fn under(&self, policy: &Policy) -> Arc<dyn Memory> {
+impl SessionStore for InProcess {
+    fn under(&self, policy: &Policy) -> Arc<dyn SessionStore> {
         let (reads, writes) = (Arc::clone(&self.reads), Arc::clone(&self.own_writes));
         Arc::new(Self::with(policy, reads, writes))
     }
 
-    fn note_read(&self, session: &SessionId, page: PageReading, sight: Sight) {
+    fn note_read(&self, session: &SessionId, page: PageReading, sight: ReadExtent) {
         self.reads.note(session, page, sight);
     }
 
@@ -70,7 +70,7 @@ impl Memory for InProcess {
         self.reads.note_written(session, id, at, is_whole);
     }
 
-    fn last_read(&self, session: &SessionId, page: i64) -> Option<Seen> {
+    fn last_read(&self, session: &SessionId, page: i64) -> Option<PageRead> {
         self.reads.last(session, page)
     }
 
@@ -98,7 +98,7 @@ impl Memory for InProcess {
         self.previews.shown(session, id)
     }
 
-    fn spend(&self, session: &SessionId, token: &str) -> Result<Spent, Failure> {
+    fn spend(&self, session: &SessionId, token: &str) -> Result<SpentToken, Failure> {
         self.previews.spend(session, token)
     }
 
@@ -127,7 +127,7 @@ impl Memory for InProcess {
         &self,
         who: Approver,
         set: ChangeSet,
-        scope: Scope,
+        scope: ApprovalScope,
         call: CallId,
     ) -> Option<Approved> {
         self.approvals.give(who, set, scope, call)

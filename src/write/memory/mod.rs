@@ -12,29 +12,30 @@ use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::Failure;
 use crate::gates::{
-    Approved, Approver, Asked, ChangeSet, Policy, Previewed, Scope, SessionId, Spent, TurnOf,
+    ApprovalScope, Approved, Approver, Asked, ChangeSet, Policy, Previewed, SessionId, SpentToken,
+    TurnOf,
 };
 use crate::page::{Date, PageReading};
 
 pub(super) use in_process::InProcess;
-pub use reads::Sight;
-pub(super) use reads::{Concerns, Seen};
+pub use reads::ReadExtent;
+pub(super) use reads::{Concerns, PageRead};
 
 /// What is remembered between calls, each for its session.
-pub(super) trait Memory: fmt::Debug + Send + Sync {
+pub(super) trait SessionStore: fmt::Debug + Send + Sync {
     /// The same reads and writes of sessions, without previews, questions and approvals: for the
     /// same server under other gates.
-    fn under(&self, policy: &Policy) -> Arc<dyn Memory>;
+    fn under(&self, policy: &Policy) -> Arc<dyn SessionStore>;
 
     /// Notes that a session saw a page.
-    fn note_read(&self, session: &SessionId, page: PageReading, sight: Sight);
+    fn note_read(&self, session: &SessionId, page: PageReading, sight: ReadExtent);
 
     /// Notes that a session wrote a page. `is_whole`: it wrote the whole text itself; otherwise it
     /// goes on knowing what it knew of the newest state that it saw.
     fn note_written(&self, session: &SessionId, id: i64, at: &Date, is_whole: bool);
 
     /// The page as this session last saw it.
-    fn last_read(&self, session: &SessionId, page: i64) -> Option<Seen>;
+    fn last_read(&self, session: &SessionId, page: i64) -> Option<PageRead>;
 
     /// Keeps a set under a new token, which confirms it.
     fn preview(&self, session: &SessionId, set: ChangeSet) -> Result<Previewed, Failure>;
@@ -55,7 +56,7 @@ pub(super) trait Memory: fmt::Debug + Send + Sync {
     fn previewed(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure>;
 
     /// Uses up a token. Of two concurrent calls with one token, one gets the proof.
-    fn spend(&self, session: &SessionId, token: &str) -> Result<Spent, Failure>;
+    fn spend(&self, session: &SessionId, token: &str) -> Result<SpentToken, Failure>;
 
     /// The call of this session that used up a token, if that was recently.
     fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId>;
@@ -78,7 +79,7 @@ pub(super) trait Memory: fmt::Debug + Send + Sync {
         &self,
         who: Approver,
         set: ChangeSet,
-        scope: Scope,
+        scope: ApprovalScope,
         call: CallId,
     ) -> Option<Approved>;
 
@@ -94,7 +95,7 @@ pub(super) struct Knowing {
     pub(super) wrote_whole: bool,
 }
 
-impl dyn Memory {
+impl dyn SessionStore {
     /// After its own write a session knows the parts of the page that it knew before, or all of it
     /// if it wrote the content in full. Otherwise it could overwrite a text that it never saw.
     pub(super) fn knowing(

@@ -20,11 +20,11 @@ const MAX_PARTS: usize = 32;
 /// heaviest owner is evicted.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-type Key = (SessionId, i64);
+type SessionPageKey = (SessionId, i64);
 
 /// How much of a page's text was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sight {
+pub enum ReadExtent {
     /// All of it.
     Whole,
     /// A range of bytes; consecutive pieces add up to the whole.
@@ -53,7 +53,7 @@ pub(in crate::write) enum Concerns {
 
 /// A page as a session saw it.
 #[derive(Debug, Clone)]
-pub(in crate::write) struct Seen {
+pub(in crate::write) struct PageRead {
     /// The date of the newest state of which it saw anything.
     newest: Date,
     /// The date of the oldest state that it still relies on.
@@ -68,7 +68,7 @@ pub(in crate::write) struct Seen {
     place: u64,
 }
 
-impl Seen {
+impl PageRead {
     /// The state with which a change is compared.
     pub(in crate::write) fn known(&self, concerns: &Concerns) -> &Date {
         match concerns {
@@ -83,11 +83,11 @@ impl Seen {
         self.newest == *at
     }
 
-    fn see(&mut self, at: &Date, sight: Sight) {
+    fn see(&mut self, at: &Date, sight: ReadExtent) {
         at.clone_into(&mut self.newest);
         match sight {
-            Sight::Whole => self.see_whole(at),
-            Sight::Piece { from, to, of } => {
+            ReadExtent::Whole => self.see_whole(at),
+            ReadExtent::Piece { from, to, of } => {
                 let seen = match &self.paged {
                     _ if from == 0 => Some(to),
                     Some((of_state, end)) if of_state == at && from <= *end => Some(to.max(*end)),
@@ -100,10 +100,12 @@ impl Seen {
                 }
             }
             // Without room, the part keeps its older date.
-            Sight::Part(part) if self.parts.len() < MAX_PARTS || self.parts.contains_key(&part) => {
+            ReadExtent::Part(part)
+                if self.parts.len() < MAX_PARTS || self.parts.contains_key(&part) =>
+            {
                 self.parts.insert(part, at.clone());
             }
-            Sight::Part(_) => {}
+            ReadExtent::Part(_) => {}
         }
     }
 
@@ -117,23 +119,23 @@ impl Seen {
 /// Pages as sessions last saw them.
 #[derive(Debug, Default)]
 pub(in crate::write) struct Reads {
-    all: Mutex<All>,
+    all: Mutex<SessionReads>,
 }
 
 #[derive(Debug, Default)]
-struct All {
-    seen: HashMap<Key, Seen>,
+struct SessionReads {
+    seen: HashMap<SessionPageKey, PageRead>,
     /// The oldest first.
-    order: VecDeque<Key>,
+    order: VecDeque<SessionPageKey>,
     /// The pages that are kept whole, the oldest first.
-    texts: BTreeMap<u64, Key>,
+    texts: BTreeMap<u64, SessionPageKey>,
     bytes: usize,
     count: u64,
 }
 
 impl Reads {
     /// A session saw a page.
-    pub(in crate::write) fn note(&self, session: &SessionId, page: PageReading, sight: Sight) {
+    pub(in crate::write) fn note(&self, session: &SessionId, page: PageReading, sight: ReadExtent) {
         let (Some(id), Some(at)) = (page.id, page.updated_at.clone()) else {
             return;
         };
@@ -156,7 +158,7 @@ impl Reads {
         self.with(session, id, |all, key| {
             let seen = all.entry(key, at);
             if is_whole {
-                seen.see(at, Sight::Whole);
+                seen.see(at, ReadExtent::Whole);
             }
             let before = seen.newest.clone();
             let times = [&mut seen.newest, &mut seen.since].into_iter();
@@ -170,12 +172,17 @@ impl Reads {
     }
 
     /// The page as this session last saw it.
-    pub(in crate::write) fn last(&self, session: &SessionId, page: i64) -> Option<Seen> {
+    pub(in crate::write) fn last(&self, session: &SessionId, page: i64) -> Option<PageRead> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.seen.get(&(session.clone(), page)).cloned()
     }
 
-    fn with(&self, session: &SessionId, id: i64, act: impl FnOnce(&mut All, &Key)) {
+    fn with(
+        &self,
+        session: &SessionId,
+        id: i64,
+        act: impl FnOnce(&mut SessionReads, &SessionPageKey),
+    ) {
         if session.lasts() {
             let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
             act(&mut all, &(session.clone(), id));
@@ -183,16 +190,16 @@ impl Reads {
     }
 }
 
-impl All {
+impl SessionReads {
     /// The entry of a page; a new one starts with this state.
-    fn entry(&mut self, key: &Key, at: &Date) -> &mut Seen {
+    fn entry(&mut self, key: &SessionPageKey, at: &Date) -> &mut PageRead {
         if !self.seen.contains_key(key) {
             if self.order.len() >= MAX_PAGES {
                 self.forget_for(key);
             }
             self.order.push_back(key.clone());
         }
-        self.seen.entry(key.clone()).or_insert_with(|| Seen {
+        self.seen.entry(key.clone()).or_insert_with(|| PageRead {
             newest: at.clone(),
             since: at.clone(),
             parts: BTreeMap::new(),
@@ -203,7 +210,7 @@ impl All {
     }
 
     /// Evicts a page for another one: the oldest of the heaviest owner.
-    fn forget_for(&mut self, key: &Key) {
+    fn forget_for(&mut self, key: &SessionPageKey) {
         let owners = self.order.iter().map(|(session, _)| (session.owner(), 1));
         let held: Vec<_> = owners.collect();
         if let Some(place) = evict_index(&held, (key.0.owner(), 1))
@@ -216,7 +223,7 @@ impl All {
 
     /// Keeps a page whole, in place of its earlier state, and evicts others for it. It is not kept
     /// if this page alone makes its owner the heaviest.
-    fn put(&mut self, key: &Key, page: Option<Arc<PageReading>>) {
+    fn put(&mut self, key: &SessionPageKey, page: Option<Arc<PageReading>>) {
         self.forget_text(key);
         let Some(page) = page else { return };
         let new = bytes(&page);
@@ -235,7 +242,7 @@ impl All {
         }
     }
 
-    fn text_evict_index(&self, newcomer: (&str, usize)) -> Option<Key> {
+    fn text_evict_index(&self, newcomer: (&str, usize)) -> Option<SessionPageKey> {
         let length = |key| self.seen.get(key)?.page.as_deref().map(bytes);
         let texts = self.texts.values();
         let held: Vec<_> = texts
@@ -245,7 +252,7 @@ impl All {
         self.texts.values().nth(place).cloned()
     }
 
-    fn forget_text(&mut self, key: &Key) {
+    fn forget_text(&mut self, key: &SessionPageKey) {
         if let Some(seen) = self.seen.get_mut(key)
             && let Some(page) = seen.page.take()
         {
@@ -267,7 +274,7 @@ fn bytes(page: &PageReading) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Concerns, MAX_BYTES, MAX_PAGES, Reads, Sight};
+    use super::{Concerns, MAX_BYTES, MAX_PAGES, ReadExtent, Reads};
     use crate::gates::SessionId;
     use crate::page::{Date, Locale, PagePath, PageReading};
 
@@ -295,13 +302,13 @@ mod tests {
             let seen = reads.last(session, page)?;
             Some(seen.known(&Concerns::Whole).clone())
         };
-        reads.note(&ours, page(0, "1"), Sight::Whole);
-        reads.note(&ours, page(0, "2"), Sight::Whole);
+        reads.note(&ours, page(0, "1"), ReadExtent::Whole);
+        reads.note(&ours, page(0, "2"), ReadExtent::Whole);
         assert_eq!(last(&ours, 0), Some(time("2")));
         assert_eq!(last(&theirs, 0), None);
         for id in 1..=MAX_PAGES {
             let id = i64::try_from(id).expect("small");
-            reads.note(&ours, page(id, "1"), Sight::Whole);
+            reads.note(&ours, page(id, "1"), ReadExtent::Whole);
         }
         assert_eq!(last(&ours, 0), None);
         assert_eq!(last(&ours, 1), Some(time("1")));
@@ -311,10 +318,10 @@ mod tests {
     fn who_reads_much_makes_nothing_forgotten_that_others_read() {
         let reads = Reads::default();
         let (few, much) = (SessionId::new("a"), SessionId::new("b"));
-        reads.note(&few, page(0, "1"), Sight::Whole);
+        reads.note(&few, page(0, "1"), ReadExtent::Whole);
         for id in 0..2 * MAX_PAGES {
             let id = i64::try_from(id).expect("small");
-            reads.note(&much, page(id, "1"), Sight::Whole);
+            reads.note(&much, page(id, "1"), ReadExtent::Whole);
         }
         assert!(reads.last(&few, 0).is_some());
         assert!(reads.last(&much, 0).is_none());
@@ -333,14 +340,14 @@ mod tests {
             let seen = reads.last(session, id);
             seen.is_some_and(|seen| seen.page.is_some())
         };
-        reads.note(&few, with_text(0, 10), Sight::Whole);
+        reads.note(&few, with_text(0, 10), ReadExtent::Whole);
         for (id, session) in (1..).zip(&much) {
-            reads.note(session, with_text(id, MAX_BYTES * 3 / 5), Sight::Whole);
+            reads.note(session, with_text(id, MAX_BYTES * 3 / 5), ReadExtent::Whole);
         }
         assert!(has_text(&few, 0) && !has_text(&much[0], 1) && has_text(&much[1], 2));
         // A page that leaves no room for others is not kept, and evicts nothing.
         let late = SessionId::new("c");
-        reads.note(&late, with_text(3, MAX_BYTES - 2_000), Sight::Whole);
+        reads.note(&late, with_text(3, MAX_BYTES - 2_000), ReadExtent::Whole);
         assert!(has_text(&few, 0) && has_text(&much[1], 2) && !has_text(&late, 3));
     }
 
@@ -355,8 +362,8 @@ mod tests {
                 .known(concerns)
                 .clone()
         };
-        let part = |name: &str| Sight::Part(name.to_owned());
-        reads.note(&session, page(0, "1"), Sight::Whole);
+        let part = |name: &str| ReadExtent::Part(name.to_owned());
+        reads.note(&session, page(0, "1"), ReadExtent::Whole);
         reads.note(&session, page(0, "2"), part("B"));
         assert_eq!(known(&Concerns::Whole), time("1"));
         assert_eq!(known(&Concerns::Part("A".to_owned())), time("1"));
@@ -383,7 +390,7 @@ mod tests {
                 .clone()
         };
         let see = |at, from, to| {
-            let sight = Sight::Piece { from, to, of: 30 };
+            let sight = ReadExtent::Piece { from, to, of: 30 };
             reads.note(&session, page(0, at), sight);
         };
         see("1", 0, 10);
@@ -411,10 +418,10 @@ mod tests {
                 .is_some_and(|seen| seen.page.is_some())
         };
         for id in 0..4 {
-            reads.note(&session, with_text(id, MAX_BYTES / 3), Sight::Whole);
+            reads.note(&session, with_text(id, MAX_BYTES / 3), ReadExtent::Whole);
         }
         assert_eq!([0, 1, 2, 3].map(has_text), [false, false, true, true]);
-        reads.note(&session, with_text(3, MAX_BYTES), Sight::Whole);
+        reads.note(&session, with_text(3, MAX_BYTES), ReadExtent::Whole);
         assert_eq!([2, 3].map(has_text), [true, false]);
     }
 }

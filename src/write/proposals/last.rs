@@ -19,19 +19,19 @@ const MOST: usize = 10_000;
 pub(super) struct Last {
     /// Makes words for sessions that do not reveal their names.
     pub(super) words: RandomState,
-    last: Mutex<HashMap<(SessionId, Subject), ProposalId>>,
+    last: Mutex<HashMap<(SessionId, ProposalSubject), ProposalId>>,
 }
 
 /// Two proposals of a session with the same subject replace each other.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) enum Subject {
+pub(super) enum ProposalSubject {
     Page(i64),
     Place(Locale, PagePath),
     /// What belongs to a page, by its page's id and its own.
     Thing(Option<i64>, i64),
 }
 
-impl Subject {
+impl ProposalSubject {
     /// `None` for what is added to a page: each is another.
     pub(super) fn of(change: &Change) -> Option<Self> {
         let page = change.target();
@@ -45,7 +45,7 @@ impl Subject {
 
 impl Last {
     /// The session's last proposal for this subject.
-    pub(super) fn of(&self, session: &SessionId, subject: Subject) -> Option<ProposalId> {
+    pub(super) fn of(&self, session: &SessionId, subject: ProposalSubject) -> Option<ProposalId> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.get(&(session.clone(), subject)).copied()
     }
@@ -54,7 +54,7 @@ impl Last {
     pub(super) fn replace(
         &self,
         session: &SessionId,
-        subject: Subject,
+        subject: ProposalSubject,
         id: ProposalId,
     ) -> Option<ProposalId> {
         if !session.lasts() {
@@ -75,7 +75,7 @@ impl Last {
 
 #[cfg(test)]
 mod tests {
-    use super::{Last, MOST, Subject};
+    use super::{Last, MOST, ProposalSubject};
     use crate::audit::ProposalId;
     use crate::gates::SessionId;
 
@@ -85,11 +85,14 @@ mod tests {
         let few = SessionId::new("a/1").owned_by("a");
         let much = SessionId::new("b/1").owned_by("b");
         let id = ProposalId::new().unwrap();
-        proposed.replace(&few, Subject::Page(0), id);
+        proposed.replace(&few, ProposalSubject::Page(0), id);
         for page in 0..i64::try_from(MOST).unwrap() {
-            proposed.replace(&much, Subject::Page(page), id);
+            proposed.replace(&much, ProposalSubject::Page(page), id);
         }
-        assert_eq!(proposed.replace(&few, Subject::Page(0), id), Some(id));
-        assert_eq!(proposed.replace(&much, Subject::Page(0), id), None);
+        assert_eq!(
+            proposed.replace(&few, ProposalSubject::Page(0), id),
+            Some(id)
+        );
+        assert_eq!(proposed.replace(&much, ProposalSubject::Page(0), id), None);
     }
 }

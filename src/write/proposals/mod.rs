@@ -18,13 +18,13 @@ use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, LinkLeft, Refusal, SessionId, SetChange};
 
-use super::audit_entry::{Docket, now, unavailable};
+use super::audit_entry::{EntryBuilder, now, unavailable};
 use super::caller::Caller;
-use super::undo::history::Past;
-use last::{Last, Subject};
+use super::undo::history::WriteHistory;
+use last::{Last, ProposalSubject};
 use quota::bytes;
 
-pub(super) use quota::Room;
+pub(super) use quota::ProposalQuota;
 
 /// The most bytes that the states of a proposed set take.
 const MOST_OF_SET: u64 = 32 * 1024 * 1024;
@@ -32,15 +32,15 @@ const MOST_OF_SET: u64 = 32 * 1024 * 1024;
 /// The proposals of a wiki, for one key.
 #[derive(Debug)]
 pub struct Proposals {
-    past: Past,
+    past: WriteHistory,
     /// How long to wait for a proposal that somebody else is deciding.
     queueing: Duration,
     last: Last,
-    room: Arc<Room>,
+    room: Arc<ProposalQuota>,
 }
 
 impl Proposals {
-    pub(super) fn new(past: Past, queueing: Duration, room: Arc<Room>) -> Self {
+    pub(super) fn new(past: WriteHistory, queueing: Duration, room: Arc<ProposalQuota>) -> Self {
         Self {
             past,
             queueing,
@@ -110,7 +110,7 @@ impl Proposals {
         let held = self.hold_open(id).await?;
         let proposal = held.proposal().clone();
         let call = CallId::new().map_err(at_log)?;
-        let docket = Docket::of_proposal(call, caller, self.past.key(), &proposal);
+        let docket = EntryBuilder::of_proposal(call, caller, self.past.key(), &proposal);
         self.past
             .audit
             .record(docket.decided("rejected", Some(reason)))
@@ -200,7 +200,7 @@ impl Proposals {
 
     /// Records that a proposal was applied. The write has happened: a failure here is made up for
     /// when somebody asks for the proposal again.
-    pub(super) async fn applied(&self, held: HeldProposal, docket: &Docket) {
+    pub(super) async fn applied(&self, held: HeldProposal, docket: &EntryBuilder) {
         let omitted = docket.omitted();
         let state = ProposalState::Applied {
             decided: now(),
@@ -226,7 +226,7 @@ impl Proposals {
     /// proposal that it replaces.
     pub(super) async fn keep(
         &self,
-        docket: &mut Docket,
+        docket: &mut EntryBuilder,
         session: &SessionId,
         change: &Change,
     ) -> Result<(ProposalId, Option<ProposalId>), Refusal> {
@@ -234,7 +234,7 @@ impl Proposals {
         let id = self.take_room(session, bytes(change)).await?;
         let made = self.make(docket, session, change, id).await;
         made.map_err(|error| at_record(unavailable(&error)))?;
-        let subject = Subject::of(change);
+        let subject = ProposalSubject::of(change);
         let old = subject.and_then(|subject| self.last.replace(session, subject, id));
         let Some(old) = old else {
             return Ok((id, None));
@@ -248,7 +248,7 @@ impl Proposals {
 
     /// The session's last proposed change of a page, if it is undecided.
     pub(super) async fn open_change(&self, session: &SessionId, page: i64) -> Option<Change> {
-        let id = self.last.of(session, Subject::Page(page))?;
+        let id = self.last.of(session, ProposalSubject::Page(page))?;
         let proposal = self.past.audit.proposal(id).await.ok()?;
         let one = proposal.changes().next()?;
         if !proposal.is_open() || proposal.is_list || one.undoes.is_some() {
@@ -259,7 +259,7 @@ impl Proposals {
 
     async fn make(
         &self,
-        docket: &mut Docket,
+        docket: &mut EntryBuilder,
         session: &SessionId,
         change: &Change,
         id: ProposalId,
@@ -276,7 +276,7 @@ impl Proposals {
     /// are left out.
     pub(super) async fn keep_set(
         &self,
-        docket: &mut Docket,
+        docket: &mut EntryBuilder,
         session: &SessionId,
         set: &ChangeSet,
     ) -> Result<ProposalId, Refusal> {
@@ -293,7 +293,7 @@ impl Proposals {
 
     async fn make_set(
         &self,
-        docket: &mut Docket,
+        docket: &mut EntryBuilder,
         session: &SessionId,
         (set, mut changes): (&ChangeSet, impl Iterator<Item = &SetChange>),
         id: ProposalId,
@@ -341,7 +341,7 @@ impl Proposals {
 
     async fn replace(
         &self,
-        docket: &Docket,
+        docket: &EntryBuilder,
         old: ProposalId,
         by: ProposalId,
     ) -> Result<bool, AuditError> {

@@ -18,7 +18,7 @@ const BESIDE: usize = 4 * 1024;
 
 /// What takes room in the audit directory.
 #[derive(Debug)]
-pub(in crate::write) struct Room {
+pub(in crate::write) struct ProposalQuota {
     keep: RwLock<Keep>,
     taking: Mutex<Vec<Taking>>,
 }
@@ -32,7 +32,7 @@ struct Taking {
     since: Instant,
 }
 
-impl Room {
+impl ProposalQuota {
     /// Nothing takes room yet.
     pub(in crate::write) const fn new(keep: Keep) -> Self {
         Self {
@@ -110,12 +110,12 @@ pub(super) fn bytes(change: &Change) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Room;
+    use super::ProposalQuota;
     use crate::audit::{Keep, ProposalId};
 
     #[test]
     fn each_owner_has_a_share_of_its_own() {
-        let room = Room::new(Keep {
+        let room = ProposalQuota::new(Keep {
             days: 1,
             proposal_days: 1,
             bytes: 0,

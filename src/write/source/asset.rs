@@ -6,19 +6,19 @@ use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::ChangeSet;
 use crate::page::{
-    AssetOf, Blob, PagePath, PageState, Thing, check_asset, check_new_asset_path, check_new_place,
-    extension, mime_of,
+    AssetOf, Attached, Blob, PagePath, PageState, check_asset, check_new_asset_path,
+    check_new_place, extension, mime_of,
 };
 use crate::wiki::{Wiki, WikiError, asset_state};
 
 use super::conflict::ConflictCheck;
-use super::{Call, Later, Read, Source, Stopped, again, target};
-use crate::write::audit_entry::Docket;
-use crate::write::context::Desk;
+use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, target};
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::context::WriteContext;
 
 /// What to do with an asset.
 #[derive(Debug, Clone)]
-pub struct Asset {
+pub struct AssetWrite {
     /// Its path.
     pub path: PagePath,
     /// What to do.
@@ -46,7 +46,7 @@ pub enum ToAsset {
     Delete,
 }
 
-impl Asset {
+impl AssetWrite {
     const fn operation(&self) -> Operation {
         match self.what {
             ToAsset::Upload { .. } => Operation::UploadAsset,
@@ -100,7 +100,7 @@ impl Asset {
         self.path.folder().holding(name)
     }
 
-    async fn change(&self, call: Call<'_>) -> Result<Change, Failure> {
+    async fn change(&self, call: WriteCall<'_>) -> Result<Change, Failure> {
         let wiki = &call.desk.wiki;
         let named = self.named(wiki);
         match &self.what {
@@ -167,7 +167,7 @@ impl Asset {
         let change = &shown.first().change;
         let after = change.after();
         let asset = match after.and_then(|after| after.thing.as_ref()) {
-            Some(Thing::Asset(asset)) => Some(asset),
+            Some(Attached::Asset(asset)) => Some(asset),
             _ => None,
         };
         let is_it = match &self.what {
@@ -196,15 +196,15 @@ impl Asset {
     }
 }
 
-impl Source for Asset {
-    fn tell<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for AssetWrite {
+    fn tell<'a>(&'a self, desk: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         let locale = desk.wiki.locale_of_assets();
         docket.is_at(self.operation(), locale, &self.path);
         Box::pin(async {})
     }
 
     /// What the wiki may make of a picture is told before.
-    fn said(&self, _: &Desk, set: &ChangeSet) -> Option<Warning> {
+    fn said(&self, _: &WriteContext, set: &ChangeSet) -> Option<Warning> {
         let after = set.first().change.after()?;
         let is_upload = matches!(self.what, ToAsset::Upload { .. });
         (is_upload && extension(&after.path) == "svg").then(|| {
@@ -215,19 +215,19 @@ impl Source for Asset {
         })
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             self.check()?;
             let set = ChangeSet::of(call.id, self.change(call).await?);
-            Ok(Read::of(set, ConflictCheck::None))
+            Ok(ComparedSet::of(set, ConflictCheck::None))
         })
     }
 
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>> {
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         let agrees = self.agrees_with(&shown);
         Box::pin(async move { again(call, shown, agrees, async |_| Ok(())).await })
     }

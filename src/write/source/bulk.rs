@@ -8,14 +8,19 @@ use serde_json::json;
 use crate::change::{Change, Edits, NewContent, NewTags, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
-use crate::page::{MovedPart, NewPath, PagePlace, PageState, TextEdit, check_content, replaced};
+use crate::page::{
+    MovedPart, NewPath, PagePlace, PageState, TextReplacement, check_content, replaced,
+};
 use crate::wiki::{Chosen, ListQuery, Right, Wiki, WikiError};
 
 use super::whole_page::{self, ToWrite};
-use super::{Call, Later, Read, Source, Stopped, checked, conflict, mending, tags_of, target};
-use crate::write::audit_entry::Docket;
-use crate::write::context::Desk;
-use crate::write::links::wiki_links::{Wanted, WikiLinks};
+use super::{
+    ChangeSource, ComparedSet, Later, Stopped, WriteCall, checked, conflict, mending, tags_of,
+    target,
+};
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::context::WriteContext;
+use crate::write::links::wiki_links::{LinkPurpose, WikiLinks};
 
 /// The most pages that a caller may ask for in a set.
 pub const MAX_PAGES: usize = 200;
@@ -32,11 +37,11 @@ const AT_ONCE: usize = 4;
 #[derive(Debug, Clone)]
 pub struct Bulk {
     /// The pages.
-    pub which: Which,
+    pub which: PageSelection,
     /// Tags to add and to remove.
     pub tags: Option<NewTags>,
     /// Texts to replace everywhere, in order.
-    pub replace_all: Vec<TextEdit>,
+    pub replace_all: Vec<TextReplacement>,
     /// Whether readers see the pages.
     pub is_published: Option<bool>,
     /// Where they all move, if they move; `which` then finds the pages of this part.
@@ -49,7 +54,7 @@ pub struct Bulk {
 
 /// Which pages are meant.
 #[derive(Debug, Clone)]
-pub enum Which {
+pub enum PageSelection {
     /// These.
     Ids(Vec<i64>),
     /// All pages that a list finds; if a target is named, only those that link to it.
@@ -67,8 +72,8 @@ pub enum LinksTo {
 
 impl LinksTo {
     /// The pages that link there, as far as the key may read them.
-    async fn pages(&self, desk: &Desk) -> Result<Chosen, Failure> {
-        let known = WikiLinks::whole(desk, Wanted::Linking).await?;
+    async fn pages(&self, desk: &WriteContext) -> Result<Chosen, Failure> {
+        let known = WikiLinks::whole(desk, LinkPurpose::Linking).await?;
         let place = match self {
             Self::Place(place) => place.clone(),
             Self::Id(id) => {
@@ -86,9 +91,9 @@ impl LinksTo {
     }
 }
 
-impl Which {
+impl PageSelection {
     /// The ids of the existing pages, in order, each once.
-    async fn found(&self, desk: &Desk) -> Result<Vec<i64>, Failure> {
+    async fn found(&self, desk: &WriteContext) -> Result<Vec<i64>, Failure> {
         let mut ids: Vec<i64> = match self {
             Self::Ids(ids) => ids.clone(),
             Self::Listed(query, links_to) => {
@@ -116,7 +121,7 @@ impl Which {
 
 impl Bulk {
     /// The ids of the pages; an error if their number is not the expected one.
-    async fn pages(&self, desk: &Desk) -> Result<Vec<i64>, Failure> {
+    async fn pages(&self, desk: &WriteContext) -> Result<Vec<i64>, Failure> {
         let ids = self.which.found(desk).await?;
         let is_expected = self
             .expect_pages
@@ -178,8 +183,8 @@ impl Bulk {
 
     /// Whether a page whose change is not allowed is left out: only if the page was found rather
     /// than named, and does not move. A part of the wiki always moves as a whole.
-    fn leaves_out(&self, call: Call<'_>, change: &Change) -> bool {
-        matches!(self.which, Which::Listed(..))
+    fn leaves_out(&self, call: WriteCall<'_>, change: &Change) -> bool {
+        matches!(self.which, PageSelection::Listed(..))
             && self.move_to.is_none()
             && call.policy.places().fault_of(change).is_some()
     }
@@ -188,7 +193,7 @@ impl Bulk {
     /// changes do nothing.
     async fn set(
         &self,
-        call: Call<'_>,
+        call: WriteCall<'_>,
         pages: Vec<Result<ToWrite, LeftOut>>,
     ) -> Result<ChangeSet, Failure> {
         let (mut changes, mut left_out, mut idle) = (Vec::new(), Vec::new(), None);
@@ -277,8 +282,8 @@ async fn read(wiki: &Wiki, id: i64) -> Result<Result<ToWrite, LeftOut>, Failure>
     }
 }
 
-impl Source for Bulk {
-    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for Bulk {
+    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         docket.is_set();
         Box::pin(async {})
     }
@@ -288,12 +293,12 @@ impl Source for Bulk {
         false
     }
 
-    fn said(&self, _: &Desk, set: &ChangeSet) -> Option<Warning> {
+    fn said(&self, _: &WriteContext, set: &ChangeSet) -> Option<Warning> {
         let tags = self.tags.as_ref()?;
         tags.warning(&tags_of(set))
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             let wiki = &call.desk.wiki;
             let own = self.completed(wiki).await?;
@@ -309,9 +314,9 @@ impl Source for Bulk {
 
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>> {
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             let wiki = &call.desk.wiki;
             let own = self.completed(wiki).await?;
@@ -343,7 +348,10 @@ fn nothing_left(left_out: &[LeftOut]) -> Failure {
 }
 
 /// A set that was shown, if each of its pages is still as it was shown.
-pub(super) async fn still_so(call: Call<'_>, shown: ChangeSet) -> Result<Read, Stopped> {
+pub(super) async fn still_so(
+    call: WriteCall<'_>,
+    shown: ChangeSet,
+) -> Result<ComparedSet, Stopped> {
     let wiki = &call.desk.wiki;
     let changes: Vec<SetChange> = shown.iter().cloned().collect();
     let fresh: Vec<SetChange> = stream::iter(changes)
@@ -375,11 +383,11 @@ pub(super) async fn still_so(call: Call<'_>, shown: ChangeSet) -> Result<Read, S
 
 #[cfg(test)]
 mod tests {
-    use super::{Bulk, Which};
+    use super::{Bulk, PageSelection};
     use crate::audit::CallId;
     use crate::change::{Change, NewTags};
     use crate::gates::{ChangeSet, LeftOut, SetChange};
-    use crate::page::{PageState, TextEdit, testing};
+    use crate::page::{PageState, TextReplacement, testing};
 
     fn page(id: i64, content: &str) -> PageState {
         PageState {
@@ -392,9 +400,9 @@ mod tests {
 
     fn bulk(old_text: &str, new_text: &str) -> Bulk {
         Bulk {
-            which: Which::Ids(vec![1, 2]),
+            which: PageSelection::Ids(vec![1, 2]),
             tags: None,
-            replace_all: vec![TextEdit {
+            replace_all: vec![TextReplacement {
                 old_text: old_text.to_owned(),
                 new_text: new_text.to_owned(),
             }],

@@ -8,18 +8,18 @@ use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::ChangeSet;
 use crate::page::{
-    CommentOf, Locale, PagePath, PageReading, PageState, Thing, check_comment, trimmed_comment,
+    Attached, CommentOf, Locale, PagePath, PageReading, PageState, check_comment, trimmed_comment,
 };
 use crate::wiki::{COMMENT_PAUSE, WikiError};
 
 use super::conflict::ConflictCheck;
-use super::{Call, Later, Read, Source, Stopped, again, target};
-use crate::write::audit_entry::Docket;
-use crate::write::context::Desk;
+use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, target};
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::context::WriteContext;
 
 /// What to do with the comments of a page.
 #[derive(Debug, Clone)]
-pub struct Comment {
+pub struct CommentWrite {
     /// The page.
     pub page: i64,
     /// What to do.
@@ -50,7 +50,7 @@ pub enum ToComment {
     },
 }
 
-impl Comment {
+impl CommentWrite {
     const fn operation(&self) -> Operation {
         match self.what {
             ToComment::Add { .. } => Operation::AddComment,
@@ -65,12 +65,12 @@ impl Comment {
         let path = PagePath::as_stored("");
         let bare = PageReading::bare(Some(self.page), locale, path, String::new());
         PageState {
-            thing: Some(Thing::Comment(of)),
+            thing: Some(Attached::Comment(of)),
             ..bare.or_blank()
         }
     }
 
-    async fn change(&self, call: Call<'_>) -> Result<Change, Failure> {
+    async fn change(&self, call: WriteCall<'_>) -> Result<Change, Failure> {
         let wiki = &call.desk.wiki;
         let of = |id: Option<i64>| CommentOf {
             id,
@@ -112,7 +112,7 @@ impl Comment {
     /// Whether this call asks for what was shown.
     fn agrees_with(&self, shown: &ChangeSet) -> bool {
         let change = &shown.first().change;
-        let Some(Thing::Comment(of)) = change.thing() else {
+        let Some(Attached::Comment(of)) = change.thing() else {
             return false;
         };
         let is_text = |text: &str| {
@@ -132,13 +132,13 @@ impl Comment {
     }
 }
 
-impl Source for Comment {
-    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for CommentWrite {
+    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         docket.names(self.operation(), self.page);
         Box::pin(async {})
     }
 
-    fn page_of_turn<'a>(&'a self, _: &'a Desk) -> Later<'a, Option<i64>> {
+    fn page_of_turn<'a>(&'a self, _: &'a WriteContext) -> Later<'a, Option<i64>> {
         Box::pin(async { Some(self.page) })
     }
 
@@ -147,7 +147,7 @@ impl Source for Comment {
     }
 
     /// The limit of the wiki is told before it is hit.
-    fn said(&self, desk: &Desk, _: &ChangeSet) -> Option<Warning> {
+    fn said(&self, desk: &WriteContext, _: &ChangeSet) -> Option<Warning> {
         let ToComment::Add { .. } = self.what else {
             return None;
         };
@@ -164,7 +164,7 @@ impl Source for Comment {
         ))
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             if let ToComment::Add { content, .. } | ToComment::Change { content, .. } = &self.what
                 && let Err(fault) = check_comment(content)
@@ -181,15 +181,15 @@ impl Source for Comment {
                 ToComment::Add { .. } => ConflictCheck::Checked,
                 ToComment::Change { .. } | ToComment::Delete { .. } => ConflictCheck::None,
             };
-            Ok(Read::of(set, conflict))
+            Ok(ComparedSet::of(set, conflict))
         })
     }
 
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>> {
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         let agrees = self.agrees_with(&shown);
         Box::pin(async move {
             if let ToComment::Add { .. } = self.what

@@ -14,10 +14,10 @@ use crate::gates::Previewed;
 use crate::page::{Date, Field, LineCounts, PageState};
 use crate::wiki::{Since, WikiError, aside};
 
-use super::Call;
+use super::WriteCall;
 use super::whole_page::ToWrite;
 use crate::write::faults::with_difference;
-use crate::write::memory::{Concerns, Seen};
+use crate::write::memory::{Concerns, PageRead};
 
 /// How many of the newest versions are searched for a time.
 const MAX_VERSIONS: usize = 100;
@@ -50,7 +50,7 @@ impl From<Failure> for Stopped {
 }
 
 /// What a caller knows of a page, and which part of it a change concerns.
-pub(super) struct Known<'a> {
+pub(super) struct ConflictBasis<'a> {
     /// The page's time that the caller names.
     pub(super) if_updated_at: Option<&'a Date>,
     /// The part of the content that shall change; `None` if no content changes.
@@ -63,8 +63,8 @@ pub(super) struct Known<'a> {
 /// `EDIT_CONFLICT`, with the change of `remake` on top of what was written meanwhile, if the two do
 /// not overlap.
 pub(super) async fn check(
-    call: Call<'_>,
-    caller: Known<'_>,
+    call: WriteCall<'_>,
+    caller: ConflictBasis<'_>,
     read: &ToWrite,
     remake: impl FnOnce(PageState) -> Option<Change> + Send,
 ) -> Result<ConflictCheck, Stopped> {
@@ -109,7 +109,7 @@ pub(super) async fn check(
         }
         // If the session read the page at that time, its reading is the base.
         Err(WikiError::Forbidden { .. }) => match seen {
-            Some(Seen {
+            Some(PageRead {
                 page: Some(seen), ..
             }) if seen.updated_at.as_ref().is_some_and(|at| at.same(&known)) => {
                 let seen = seen.laid_over(page);

@@ -3,11 +3,11 @@
 use crate::change::{Change, ContentFault, NewPage};
 use crate::error::{Code, Failure};
 use crate::gates::ChangeSet;
-use crate::page::{Field, PageReading, TextEdit, check_content, replace_all};
+use crate::page::{Field, PageReading, TextReplacement, check_content, replace_all};
 
-use super::{Call, Later, Read, Source, Stopped, again, checked};
-use crate::write::audit_entry::Docket;
-use crate::write::context::Desk;
+use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, checked};
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::context::WriteContext;
 use crate::write::faults;
 
 /// A new page that takes some fields from another page.
@@ -16,16 +16,16 @@ pub struct Copy {
     /// The new page, without the fields to copy.
     pub page: NewPage,
     /// The fields that the caller gave, which are not copied.
-    pub said: Said,
+    pub said: CopyFields,
     /// The id of the page that is copied.
     pub from: i64,
     /// Texts to replace everywhere in the copied content, in order.
-    pub replace_all: Vec<TextEdit>,
+    pub replace_all: Vec<TextReplacement>,
 }
 
 /// The fields that a caller may give or have copied.
 #[derive(Debug, Clone, Default)]
-pub struct Said {
+pub struct CopyFields {
     /// The source.
     pub content: Option<String>,
     /// The description.
@@ -81,7 +81,7 @@ impl Copy {
         })
     }
 
-    async fn made_now(&self, call: Call<'_>) -> Result<ChangeSet, Failure> {
+    async fn made_now(&self, call: WriteCall<'_>) -> Result<ChangeSet, Failure> {
         let read = call.desk.wiki.page_by_id(self.from).await?;
         Ok(ChangeSet::of(call.id, Change::create(self.of(read)?)))
     }
@@ -95,8 +95,8 @@ fn unreadable(fields: &[Field]) -> Failure {
         .detail("fields", names)
 }
 
-impl Source for Copy {
-    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for Copy {
+    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         docket.creates(&self.page.locale, self.page.path.as_path());
         Box::pin(async {})
     }
@@ -105,15 +105,15 @@ impl Source for Copy {
         self.said.content.is_some()
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move { Ok(checked(self.made_now(call).await?)) })
     }
 
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>> {
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             // Made again: the copied page may have changed, or be unreadable by now.
             let own = self.made_now(call).await?;
@@ -134,13 +134,13 @@ fn no_longer() -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{Copy, Said};
+    use super::{Copy, CopyFields};
     use crate::change::NewPage;
     use crate::error::Code;
-    use crate::page::{Date, Locale, NewPath, PagePath, PageReading, TextEdit};
+    use crate::page::{Date, Locale, NewPath, PagePath, PageReading, TextReplacement};
 
-    fn copy(replace_all: &[(&str, &str)], said: Said) -> Copy {
-        let edit = |(old, new): &(&str, &str)| TextEdit {
+    fn copy(replace_all: &[(&str, &str)], said: CopyFields) -> Copy {
+        let edit = |(old, new): &(&str, &str)| TextReplacement {
             old_text: (*old).to_owned(),
             new_text: (*new).to_owned(),
         };
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_is_not_said_is_taken_over_with_every_text_replaced() {
-        let page = copy(&[("Host a", "Host b")], Said::default());
+        let page = copy(&[("Host a", "Host b")], CopyFields::default());
         let page = page.of(example()).unwrap();
         assert_eq!(page.content, "# Host b\n\nHost b runs here.\n");
         assert_eq!(page.description, "Of a host");
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn what_is_said_wins_even_where_it_is_empty() {
-        let said = Said {
+        let said = CopyFields {
             content: Some("# Own\n".to_owned()),
             description: Some(String::new()),
             tags: Some(Vec::new()),
@@ -208,7 +208,9 @@ mod tests {
     #[test]
     fn each_text_must_be_there_once_those_before_it_are_replaced() {
         let refused = |edits: &[(&str, &str)]| {
-            let failure = copy(edits, Said::default()).of(example()).unwrap_err();
+            let failure = copy(edits, CopyFields::default())
+                .of(example())
+                .unwrap_err();
             (failure.code, failure.details["edit"].clone())
         };
         let absent = (Code::EditNotApplicable, 1.into());
@@ -220,16 +222,18 @@ mod tests {
     fn what_the_key_cannot_read_is_named_and_not_left_empty() {
         let mut bare = example();
         (bare.content, bare.editor) = (None, None);
-        let failure = copy(&[], Said::default()).of(bare.clone()).unwrap_err();
+        let failure = copy(&[], CopyFields::default())
+            .of(bare.clone())
+            .unwrap_err();
         assert_eq!(failure.code, Code::FieldUnreadable);
         assert_eq!(
             failure.details["fields"],
             serde_json::json!(["content", "editor"])
         );
-        let said = Said {
+        let said = CopyFields {
             content: Some("# Own\n".to_owned()),
             editor: Some("markdown".to_owned()),
-            ..Said::default()
+            ..CopyFields::default()
         };
         assert!(copy(&[], said).of(bare).is_ok());
     }

@@ -3,12 +3,12 @@
 use crate::change::{Change, NewPage};
 use crate::gates::ChangeSet;
 
-use super::{Call, Later, Read, Source, Stopped, again, checked};
-use crate::write::audit_entry::Docket;
-use crate::write::context::Desk;
+use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, checked};
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::context::WriteContext;
 
-impl Source for NewPage {
-    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for NewPage {
+    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         docket.creates(&self.locale, self.path.as_path());
         Box::pin(async {})
     }
@@ -17,16 +17,16 @@ impl Source for NewPage {
         true
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         let set = ChangeSet::of(call.id, Change::create(self.clone()));
         Box::pin(async { Ok(checked(set)) })
     }
 
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>> {
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         let own = ChangeSet::of(call.id, Change::create(self.clone()));
         let agrees = own.is_same_write(&shown) && shown.proposal().is_none();
         Box::pin(again(call, shown, agrees, async |_| Ok(())))

@@ -7,10 +7,10 @@ use crate::error::{Code, Failure};
 use crate::gates::ChangeSet;
 use crate::page::{Date, PageState, Trash};
 
-use super::conflict::{self, Known};
-use super::{Call, Later, Read, Source, Stopped, again, whole_page};
-use crate::write::audit_entry::Docket;
-use crate::write::context::Desk;
+use super::conflict::{self, ConflictBasis};
+use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, whole_page};
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::context::WriteContext;
 
 /// Which page to delete.
 #[derive(Debug, Clone)]
@@ -59,25 +59,25 @@ impl Delete {
     }
 
     /// A delete changes no content, so only `ifUpdatedAt` can conflict.
-    fn known(&self) -> Known<'_> {
-        Known {
+    fn known(&self) -> ConflictBasis<'_> {
+        ConflictBasis {
             if_updated_at: self.if_updated_at.as_ref(),
             concerns: None,
         }
     }
 }
 
-impl Source for Delete {
-    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for Delete {
+    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         docket.names(Operation::Delete, self.id);
         Box::pin(async {})
     }
 
-    fn page_of_turn<'a>(&'a self, _: &'a Desk) -> Later<'a, Option<i64>> {
+    fn page_of_turn<'a>(&'a self, _: &'a WriteContext) -> Later<'a, Option<i64>> {
         Box::pin(async { Some(self.id) })
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             let trash = call.desk.policy.trash.as_ref();
             let read = whole_page::to_delete(&call.desk.wiki, self.id).await?;
@@ -89,15 +89,15 @@ impl Source for Delete {
             };
             let change = change.with_loss_of(read.lost);
             let set = ChangeSet::of(call.id, change);
-            Ok(Read::of(set, conflict))
+            Ok(ComparedSet::of(set, conflict))
         })
     }
 
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>> {
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         let agrees = self.agrees_with(&shown, call.desk.policy.trash.as_ref());
         Box::pin(again(call, shown, agrees, async move |read| {
             if self.if_updated_at.is_some() {

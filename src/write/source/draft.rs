@@ -16,10 +16,13 @@ use crate::wiki::{Wiki, WikiError};
 
 use super::bulk::still_so;
 use super::order::in_order_of_need;
-use super::{Beside, Call, Later, Plan, Read, Source, Stopped, Under, checked, mending};
+use super::{
+    ChangeSource, ComparedSet, DraftContext, Later, Stopped, Under, WriteCall, WriteRequest,
+    checked, mending,
+};
 use super::{mismatch, proposal::values, whole_page, whole_page::ToWrite};
-use crate::write::audit_entry::{Docket, unavailable};
-use crate::write::context::Desk;
+use crate::write::audit_entry::{EntryBuilder, unavailable};
+use crate::write::context::WriteContext;
 use crate::write::faults::with_difference;
 use crate::write::stages::send::broke_off;
 
@@ -36,13 +39,13 @@ pub struct Drafting {
     /// Its name, or its id.
     pub draft: DraftName,
     /// The write: a plan for one page.
-    pub plan: Box<Plan>,
+    pub plan: Box<WriteRequest>,
 }
 
 impl Drafting {
     /// Whether the links to the page are mended if it moves.
     fn updates_links(&self) -> bool {
-        matches!(&*self.plan, Plan::Update(update) if update.updates_links)
+        matches!(&*self.plan, WriteRequest::Update(update) if update.updates_links)
     }
 
     /// The change of a set, as the draft has it.
@@ -57,8 +60,8 @@ impl Drafting {
     }
 }
 
-impl Source for Drafting {
-    fn tell<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for Drafting {
+    fn tell<'a>(&'a self, desk: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         self.plan.source().tell(desk, docket)
     }
 
@@ -75,11 +78,11 @@ impl Source for Drafting {
         Some(self)
     }
 
-    fn said(&self, desk: &Desk, set: &ChangeSet) -> Option<Warning> {
+    fn said(&self, desk: &WriteContext, set: &ChangeSet) -> Option<Warning> {
         self.plan.source().said(desk, set)
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             let Under::Draft(draft) = call.under else {
                 return Err(broke_off().into());
@@ -91,16 +94,20 @@ impl Source for Drafting {
                 return Err(super::update::needs_move().into());
             }
             let own = self.as_drafted(&made.set);
-            let beside = Beside {
+            let beside = DraftContext {
                 changes: beside(draft, &own)?,
                 mends_links: self.updates_links(),
                 may_come_free: true,
             };
-            Ok(Read { beside, ..made })
+            Ok(ComparedSet { beside, ..made })
         })
     }
 
-    fn shown_again<'a>(&'a self, _: Call<'a>, _: ChangeSet) -> Later<'a, Result<Read, Stopped>> {
+    fn shown_again<'a>(
+        &'a self,
+        _: WriteCall<'a>,
+        _: ChangeSet,
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async { Err(mismatch().into()) })
     }
 }
@@ -142,7 +149,7 @@ pub struct Submit {
 }
 
 impl Submit {
-    async fn draft(&self, desk: &Desk) -> Result<Draft, Failure> {
+    async fn draft(&self, desk: &WriteContext) -> Result<Draft, Failure> {
         desk.hold_room(&self.owner, Some(&self.draft)).await?;
         let draft = desk.audit.draft(self.owner.clone(), self.draft.clone());
         let draft = draft.await.map_err(|error| draft_failure(&error))?;
@@ -153,7 +160,7 @@ impl Submit {
         Ok(draft)
     }
 
-    async fn set(&self, call: Call<'_>, draft: Draft) -> Result<ChangeSet, Failure> {
+    async fn set(&self, call: WriteCall<'_>, draft: Draft) -> Result<ChangeSet, Failure> {
         let mark = DraftMark {
             id: draft.id,
             revision: draft.revision,
@@ -165,7 +172,7 @@ impl Submit {
 
 /// A set of changes that were made earlier, each compared with its page as it is.
 pub(super) async fn set_of(
-    call: Call<'_>,
+    call: WriteCall<'_>,
     changes: Vec<DraftChange>,
     keeps_on_failure: bool,
 ) -> Result<ChangeSet, Failure> {
@@ -205,8 +212,8 @@ pub(super) async fn set_of(
     Ok(set.keeping(keeps_on_failure).without(left_out))
 }
 
-impl Source for Submit {
-    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for Submit {
+    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         docket.is_set();
         Box::pin(async {})
     }
@@ -216,7 +223,7 @@ impl Source for Submit {
         false
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             let draft = self.draft(call.desk).await?;
             Ok(checked(self.set(call, draft).await?))
@@ -225,9 +232,9 @@ impl Source for Submit {
 
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>> {
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             let draft = self.draft(call.desk).await?;
             let mark = shown.draft();
@@ -257,7 +264,7 @@ enum Fitting {
     Done(Box<PageState>),
 }
 
-async fn fitting(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failure> {
+async fn fitting(call: WriteCall<'_>, one: DraftChange) -> Result<Fitting, Failure> {
     let path = one.place().or_else(|| one.left()).map(|place| place.1);
     let page = one.page();
     let held = held_against(call, one).await;
@@ -284,7 +291,7 @@ fn change_of(one: DraftChange) -> Option<Change> {
     Some(change.with_loss_of(one.lost))
 }
 
-async fn held_against(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failure> {
+async fn held_against(call: WriteCall<'_>, one: DraftChange) -> Result<Fitting, Failure> {
     let change = change_of(one).ok_or_else(|| draft_failure(&AuditError::BadDraft))?;
     values::check(&change, None)?;
     let wiki = &call.desk.wiki;

@@ -3,13 +3,13 @@
 use crate::error::{Code, Failure};
 use crate::gates::{LeftOut, SetChange};
 
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 use crate::write::links::new_place;
 
 /// Orders changes so that each finds its place free; leaves out those whose places other pages
 /// take.
 pub(super) async fn in_order(
-    desk: &Desk,
+    desk: &WriteContext,
     changes: Vec<SetChange>,
 ) -> Result<(Vec<SetChange>, Vec<LeftOut>), Failure> {
     let mut waiting = Vec::new();

@@ -6,13 +6,13 @@ use std::time::Instant;
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LinkLeft, Mending, SetChange};
-use crate::page::{Format, LeftLink, LinkedSite, Moves, PagePlace, PageState, mend_links};
+use crate::page::{LeftLink, LinkedSite, Moves, PagePlace, PageState, SourceFormat, mend_links};
 use crate::wiki::{LinksOfPage, Wiki};
 use futures_util::{StreamExt as _, stream};
 
 use super::order::in_order_of_need;
-use super::{Call, whole_page};
-use crate::write::links::wiki_links::{LOOKING, Wanted, WikiLinks, busy};
+use super::{WriteCall, whole_page};
+use crate::write::links::wiki_links::{LOOKING, LinkPurpose, WikiLinks, busy};
 
 /// The most pages in which a set only mends links.
 pub(super) const MAX_MENDED: usize = 1_000;
@@ -29,13 +29,13 @@ const TOO_LARGE: &str = "the page is too large to be written";
 /// # Errors
 /// Not all sources could be searched, or too many pages would be written.
 pub(super) async fn with_links(
-    call: Call<'_>,
+    call: WriteCall<'_>,
     asked: Vec<Change>,
 ) -> Result<(Vec<SetChange>, Mending), Failure> {
     let moves = moves(asked.iter());
     let of_new = of_new(&moves, asked.iter());
     let own: HashSet<i64> = asked.iter().filter_map(page_id).collect();
-    let found = Linking::of(call, moves.clone(), &own).await?;
+    let found = MendablePages::of(call, moves.clone(), &own).await?;
     if found.pages.len() > MAX_MENDED {
         return Err(too_many(asked.len(), found.pages.len()));
     }
@@ -127,7 +127,7 @@ fn mended(
         None => (after, of_new),
     };
     let place = place_of(page);
-    let format = Format::of(None, Some(&after.editor));
+    let format = SourceFormat::of(None, Some(&after.editor));
     let mended = mend_links(&after.content, format, &place, moves, site);
     // A link that is left in a page to be is in the text that was asked for.
     let left = page.id.map(|id| left_of(id, &place, mended.left));
@@ -154,7 +154,7 @@ fn left_of(id: i64, place: &PagePlace, left: Vec<LeftLink>) -> Vec<LinkLeft> {
 }
 
 /// The pages that link to moved pages.
-struct Linking {
+struct MendablePages {
     /// Pages whose links can be mended: ids and places.
     pages: BTreeMap<i64, PagePlace>,
     /// Links that cannot be mended.
@@ -163,21 +163,21 @@ struct Linking {
 }
 
 /// Links to moved pages in a page's source.
-enum Found {
+enum MovedLinks {
     Mends(i64, PagePlace),
     Left(Vec<LinkLeft>),
 }
 
-impl Linking {
+impl MendablePages {
     /// Searches all sources, which needs a complete and current index.
-    async fn of(call: Call<'_>, moves: Moves, own: &HashSet<i64>) -> Result<Self, Failure> {
-        let known = WikiLinks::whole(call.desk, Wanted::Mending).await?;
+    async fn of(call: WriteCall<'_>, moves: Moves, own: &HashSet<i64>) -> Result<Self, Failure> {
+        let known = WikiLinks::whole(call.desk, LinkPurpose::Mending).await?;
         let site = known.site.clone();
-        let formats: HashMap<i64, Format> = known
+        let formats: HashMap<i64, SourceFormat> = known
             .pages
             .iter()
             .filter_map(|page| {
-                let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
+                let format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
                 Some((page.id?, format))
             })
             .collect();
@@ -190,10 +190,10 @@ impl Linking {
             let format = *formats.get(&id)?;
             let mended = mend_links(text, format, place, &rules, &on);
             if !mended.mended.is_empty() {
-                return Some(Found::Mends(id, place.clone()));
+                return Some(MovedLinks::Mends(id, place.clone()));
             }
             let left = left_of(id, place, mended.left);
-            (!left.is_empty()).then_some(Found::Left(left))
+            (!left.is_empty()).then_some(MovedLinks::Left(left))
         };
         let index = &call.desk.index;
         let looked = index.in_sources(look, Instant::now() + LOOKING).await;
@@ -209,10 +209,10 @@ impl Linking {
         };
         for found in looked.found {
             match found {
-                Found::Mends(id, place) => {
+                MovedLinks::Mends(id, place) => {
                     linking.pages.insert(id, place);
                 }
-                Found::Left(left) => linking.left.extend(left),
+                MovedLinks::Left(left) => linking.left.extend(left),
             }
         }
         Ok(linking)
@@ -251,7 +251,7 @@ struct Linker {
 
 /// Reads a page that links to moved pages, and makes its change, if it may be written.
 async fn linker(
-    call: Call<'_>,
+    call: WriteCall<'_>,
     (id, place): (i64, PagePlace),
     moves: &Moves,
     site: &LinkedSite,
@@ -276,7 +276,7 @@ async fn linker(
         },
     };
     let place = place_of(&page);
-    let format = Format::of(None, Some(&page.editor));
+    let format = SourceFormat::of(None, Some(&page.editor));
     let mended = mend_links(&page.content, format, &place, moves, site);
     if mended.mended.is_empty() {
         let left = left_of(id, &place, mended.left);

@@ -1,4 +1,4 @@
-//! The kinds of writes: each is a file that makes the changes of its set, and an entry in [`Plan`].
+//! The kinds of writes: each is a file that makes the changes of its set, and an entry in [`WriteRequest`].
 
 mod asset;
 mod bulk;
@@ -30,26 +30,26 @@ use crate::gates::{ChangeSet, Policy, SessionId};
 use crate::page::PageState;
 use crate::wiki::aside;
 
-use super::audit_entry::Docket;
-use super::context::Desk;
+use super::audit_entry::EntryBuilder;
+use super::context::WriteContext;
 use conflict::{ConflictCheck, Stopped};
 
-pub use asset::{Asset, ToAsset};
-pub use bulk::{Bulk, LinksTo, MAX_PAGES, Which};
-pub use comment::{Comment, ToComment};
-pub use copy::{Copy, Said};
+pub use asset::{AssetWrite, ToAsset};
+pub use bulk::{Bulk, LinksTo, MAX_PAGES, PageSelection};
+pub use comment::{CommentWrite, ToComment};
+pub use copy::{Copy, CopyFields};
 pub use delete::Delete;
 pub use draft::{Drafting, Submit};
 pub use proposal::Apply;
 pub use push::Push;
 pub(crate) use target::no_asset;
-pub use undo::Undo;
+pub use undo::UndoRequest;
 pub use undo_client::UndoClient;
 pub use update::Update;
 
 /// What a caller wants written.
 #[derive(Debug, Clone)]
-pub enum Plan {
+pub enum WriteRequest {
     /// A new page.
     Create(Box<NewPage>),
     /// A new page as a copy of another one.
@@ -59,7 +59,7 @@ pub enum Plan {
     /// The delete of a page.
     Delete(Delete),
     /// The undo of a write.
-    Undo(Undo),
+    Undo(UndoRequest),
     /// The undo of all that a client wrote since some time.
     UndoClient(UndoClient),
     /// The application of a proposal.
@@ -73,14 +73,14 @@ pub enum Plan {
     /// Changes that were made in files.
     Push(Push),
     /// A comment.
-    Comment(Comment),
+    Comment(CommentWrite),
     /// An asset.
-    Asset(Asset),
+    Asset(AssetWrite),
 }
 
-impl Plan {
+impl WriteRequest {
     /// What makes its changes.
-    pub(super) fn source(&self) -> &dyn Source {
+    pub(super) fn source(&self) -> &dyn ChangeSource {
         match self {
             Self::Create(source) => &**source,
             Self::Copy(source) => &**source,
@@ -104,8 +104,8 @@ pub(super) type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The call for which changes are made.
 #[derive(Clone, Copy)]
-pub(super) struct Call<'a> {
-    pub(super) desk: &'a Desk,
+pub(super) struct WriteCall<'a> {
+    pub(super) desk: &'a WriteContext,
     /// The policy for the caller.
     pub(super) policy: &'a Policy,
     pub(super) session: &'a SessionId,
@@ -124,7 +124,7 @@ pub(super) enum Under<'a> {
     Draft(&'a Draft),
 }
 
-impl Call<'_> {
+impl WriteCall<'_> {
     /// The base of a change of this page, if that is not the page as it is.
     async fn base(&self, page: &PageState) -> Result<Option<PageState>, Failure> {
         let Some(id) = page.id else { return Ok(None) };
@@ -166,7 +166,7 @@ impl Call<'_> {
 
 /// The draft that a change joins, by which its warnings are judged.
 #[derive(Debug, Default)]
-pub(super) struct Beside {
+pub(super) struct DraftContext {
     /// The other changes of the draft.
     pub(super) changes: Vec<Change>,
     /// Whether the links to the page of this change are mended when the draft is submitted.
@@ -178,34 +178,34 @@ pub(super) struct Beside {
 
 /// The changes, and with which states they were compared.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct ComparedSet {
     pub(super) set: ChangeSet,
     pub(super) conflict: ConflictCheck,
-    pub(super) beside: Beside,
+    pub(super) beside: DraftContext,
 }
 
-impl Read {
+impl ComparedSet {
     fn of(set: ChangeSet, conflict: ConflictCheck) -> Self {
         Self {
             set,
             conflict,
-            beside: Beside::default(),
+            beside: DraftContext::default(),
         }
     }
 }
 
 /// What makes the changes of a set.
-pub(super) trait Source: Sync {
+pub(super) trait ChangeSource: Sync {
     /// Adds to the record what is known of the write before the wiki is read.
-    fn tell<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()>;
+    fn tell<'a>(&'a self, desk: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()>;
 
     /// Adds to a refusal's record what the write was about, if nothing is known of that yet.
-    fn tell_refused<'a>(&'a self, _: &'a Desk, _: &'a mut Docket) -> Later<'a, ()> {
+    fn tell_refused<'a>(&'a self, _: &'a WriteContext, _: &'a mut EntryBuilder) -> Later<'a, ()> {
         Box::pin(async {})
     }
 
     /// The page whose turn it takes, if known before the page is read.
-    fn page_of_turn<'a>(&'a self, _: &'a Desk) -> Later<'a, Option<i64>> {
+    fn page_of_turn<'a>(&'a self, _: &'a WriteContext) -> Later<'a, Option<i64>> {
         Box::pin(async { None })
     }
 
@@ -236,35 +236,35 @@ pub(super) trait Source: Sync {
     }
 
     /// A warning about the set that it makes, if there is one.
-    fn said(&self, _: &Desk, _: &ChangeSet) -> Option<Warning> {
+    fn said(&self, _: &WriteContext, _: &ChangeSet) -> Option<Warning> {
         None
     }
 
     /// Makes the changes from the pages as they are now, if the caller knows these states.
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>>;
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>>;
 
     /// Makes the shown changes again, if the call agrees with them and the pages are still as they
     /// were shown.
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>>;
+    ) -> Later<'a, Result<ComparedSet, Stopped>>;
 }
 
 /// Changes of pages whose present states the caller knows.
-fn checked(set: ChangeSet) -> Read {
-    Read::of(set, ConflictCheck::Checked)
+fn checked(set: ChangeSet) -> ComparedSet {
+    ComparedSet::of(set, ConflictCheck::Checked)
 }
 
 /// Makes a shown set again from the page as it is, if the call agrees with the set and the page is
 /// as it was shown. `look` checks the page, too.
 async fn again(
-    call: Call<'_>,
+    call: WriteCall<'_>,
     shown: ChangeSet,
     agrees: bool,
     look: impl AsyncFnOnce(&whole_page::ToWrite) -> Result<(), Stopped>,
-) -> Result<Read, Stopped> {
+) -> Result<ComparedSet, Stopped> {
     if !agrees {
         return Err(mismatch().into());
     }

@@ -4,15 +4,15 @@
 use std::collections::HashSet;
 
 use crate::error::{Code, Failure};
-use crate::page::{PageState, Thing};
+use crate::page::{Attached, PageState};
 use crate::wiki::Wiki;
 
 use super::{target, whole_page};
 use crate::write::audit_entry::unavailable;
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 
 /// The page of this id, or what undos made of it since it was deleted; `None` if it is gone.
-pub(super) async fn page(desk: &Desk, id: i64) -> Result<Option<PageState>, Failure> {
+pub(super) async fn page(desk: &WriteContext, id: i64) -> Result<Option<PageState>, Failure> {
     if let Some(page) = by_id(&desk.wiki, id).await? {
         return Ok(Some(page));
     }
@@ -25,7 +25,7 @@ pub(super) async fn page(desk: &Desk, id: i64) -> Result<Option<PageState>, Fail
 }
 
 /// The ids under which undos created a page again, the newest first.
-pub(super) async fn later_ids(desk: &Desk, id: i64) -> Result<Vec<i64>, Failure> {
+pub(super) async fn later_ids(desk: &WriteContext, id: i64) -> Result<Vec<i64>, Failure> {
     let all = desk.audit.recreations(false).await;
     let all = all.map_err(|error| unavailable(&error))?;
     let pairs: Vec<(i64, i64)> = all
@@ -60,11 +60,14 @@ fn reached(id: i64, pairs: &[(i64, i64)]) -> Vec<i64> {
 
 /// What belongs to a page, or the asset that undos made of it since it was deleted; `None` if it is
 /// gone.
-pub(super) async fn thing(desk: &Desk, state: &PageState) -> Result<Option<PageState>, Failure> {
+pub(super) async fn thing(
+    desk: &WriteContext,
+    state: &PageState,
+) -> Result<Option<PageState>, Failure> {
     if let Some(found) = target::if_there(&desk.wiki, state).await? {
         return Ok(Some(found));
     }
-    let Some(Thing::Asset(own)) = &state.thing else {
+    let Some(Attached::Asset(own)) = &state.thing else {
         return Ok(None);
     };
     let Some(id) = own.id else { return Ok(None) };
@@ -86,7 +89,7 @@ pub(super) async fn thing(desk: &Desk, state: &PageState) -> Result<Option<PageS
     }
     for later in reached(id, &pairs) {
         let mut state = state.clone();
-        if let Some(Thing::Asset(asset)) = &mut state.thing {
+        if let Some(Attached::Asset(asset)) = &mut state.thing {
             asset.id = Some(later);
         }
         if let Some(found) = target::if_there(&desk.wiki, &state).await? {

@@ -10,9 +10,9 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SetChange};
 
 use super::bulk::still_so;
-use super::{Call, Later, Read, Source, Stopped, again, checked, mismatch};
-use crate::write::audit_entry::Docket;
-use crate::write::context::Desk;
+use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, checked, mismatch};
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::context::WriteContext;
 use crate::write::stages::send::broke_off;
 
 mod digest;
@@ -54,7 +54,7 @@ impl Apply {
     /// The change of the page as it is now.
     async fn change(
         &self,
-        desk: &Desk,
+        desk: &WriteContext,
         (one, kept): (ProposedChange, Change),
     ) -> Result<SetChange, Stopped> {
         let read = read_now(desk, &kept).await;
@@ -77,9 +77,9 @@ impl Apply {
     /// Whether what is applied is what a person was shown.
     async fn is_as_shown(
         &self,
-        desk: &Desk,
+        desk: &WriteContext,
         proposal: &Proposal,
-        kept: &set::Kept,
+        kept: &set::ProposalChanges,
     ) -> Result<(), Failure> {
         let Some(expected) = &self.expects else {
             return Ok(());
@@ -106,8 +106,8 @@ impl Apply {
     }
 }
 
-impl Source for Apply {
-    fn tell<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for Apply {
+    fn tell<'a>(&'a self, desk: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         docket.proposal(self.id);
         Box::pin(async {
             if let Ok(proposal) = desk.audit.proposal(self.id).await {
@@ -116,7 +116,7 @@ impl Source for Apply {
         })
     }
 
-    fn page_of_turn<'a>(&'a self, desk: &'a Desk) -> Later<'a, Option<i64>> {
+    fn page_of_turn<'a>(&'a self, desk: &'a WriteContext) -> Later<'a, Option<i64>> {
         // An unreadable proposal is refused when it is held.
         Box::pin(async {
             let proposal = desk.audit.proposal(self.id).await.ok()?;
@@ -128,7 +128,7 @@ impl Source for Apply {
         Some(self.id)
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             let desk = call.desk;
             desk.recovered().await;
@@ -153,9 +153,9 @@ impl Source for Apply {
 
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>> {
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         let is_own = shown.proposal() == Some(self.id) && self.leaves_out_as(&shown);
         if shown.is_list() {
             return Box::pin(async move {

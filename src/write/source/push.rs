@@ -13,9 +13,9 @@ use crate::page::PagePlace;
 
 use super::bulk::{MAX_PAGES, still_so};
 use super::draft::set_of;
-use super::{Call, Later, Read, Source, Stopped, checked, mismatch};
-use crate::write::audit_entry::Docket;
-use crate::write::context::Desk;
+use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, checked, mismatch};
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::context::WriteContext;
 
 /// The hint if a page was changed since it was pulled.
 const PULL: &str = "Run `wikijs-gate files pull`, then push again.";
@@ -28,7 +28,7 @@ pub struct Push {
 }
 
 impl Push {
-    async fn set(&self, call: Call<'_>) -> Result<ChangeSet, Failure> {
+    async fn set(&self, call: WriteCall<'_>) -> Result<ChangeSet, Failure> {
         if self.changes.len() > MAX_PAGES {
             let message = format!("A set has at most {MAX_PAGES} changes; nothing was sent.");
             return Err(Failure::new(Code::TooLarge, message));
@@ -41,8 +41,8 @@ impl Push {
     }
 }
 
-impl Source for Push {
-    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for Push {
+    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         docket.is_set();
         Box::pin(async {})
     }
@@ -52,15 +52,15 @@ impl Source for Push {
         false
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move { Ok(checked(self.set(call).await?)) })
     }
 
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>> {
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             if !holds(&shown, &self.changes) {
                 return Err(mismatch().into());

@@ -3,7 +3,7 @@
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::ChangeSet;
-use crate::page::{Field, PageState, Thing};
+use crate::page::{Attached, Field, PageState};
 use crate::wiki::{Wiki, WikiError};
 
 use super::whole_page::{self, ToWrite};
@@ -64,10 +64,10 @@ pub(super) async fn set_at_its_page(wiki: &Wiki, set: ChangeSet) -> Result<Chang
 }
 
 /// The failure of reading a thing of a page.
-pub(super) fn failure_of(thing: &Thing, error: WikiError) -> Failure {
+pub(super) fn failure_of(thing: &Attached, error: WikiError) -> Failure {
     match (thing, error) {
-        (Thing::Comment(_), WikiError::NotFound) => no_comment(),
-        (Thing::Asset(_), WikiError::NotFound) => no_asset(),
+        (Attached::Comment(_), WikiError::NotFound) => no_comment(),
+        (Attached::Asset(_), WikiError::NotFound) => no_asset(),
         (_, error) => error.into(),
     }
 }
@@ -87,15 +87,15 @@ pub(crate) fn no_asset() -> Failure {
         .hint("Check path: wikijs_list_assets lists folders and assets.")
 }
 
-fn unreadable(thing: &Thing) -> Failure {
+fn unreadable(thing: &Attached) -> Failure {
     match thing {
-        Thing::Comment(_) => Failure::new(
+        Attached::Comment(_) => Failure::new(
             Code::FieldUnreadable,
             "This key cannot read the comment's source, and what it cannot read a write would overwrite.",
         )
         .detail("fields", ["content"].as_slice())
         .detail("rights", serde_json::json!({ "content": "write:comments" })),
-        Thing::Asset(_) => Failure::new(
+        Attached::Asset(_) => Failure::new(
             Code::FieldUnreadable,
             "Nobody can download an asset of such a name, so it could not be brought back; Wiki.js takes the name for a page's.",
         )

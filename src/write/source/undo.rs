@@ -4,16 +4,18 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use crate::audit::{CallId, CallSelector, CallStory, Client, KeptState, Outcome, Record};
+use crate::audit::{CallHistory, CallId, CallSelector, Client, KeptState, Outcome, Record};
 use crate::change::{Change, StepKind, UndoFault, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SessionId, SetChange};
-use crate::page::{PagePath, PageState, Thing};
+use crate::page::{Attached, PagePath, PageState};
 use crate::wiki::WikiError;
 
-use super::{Call, Later, Read, Source, Stopped, again, checked, present, target};
-use crate::write::audit_entry::{Docket, unavailable};
-use crate::write::context::Desk;
+use super::{
+    ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, checked, present, target,
+};
+use crate::write::audit_entry::{EntryBuilder, unavailable};
+use crate::write::context::WriteContext;
 use crate::write::undo::history::nothing;
 
 mod fault;
@@ -26,14 +28,14 @@ use fault::undo_failure;
 use last::{own_last, redo_warning, with_redo};
 use said::said_of;
 use set::{left_of_set, of_set};
-pub(in crate::write) use standing::{Standing, standing, there_again};
+pub(in crate::write) use standing::{UndoneChangeState, standing, there_again};
 
 /// The most pages and calls that a failure or a warning names.
 const MOST_NAMED: usize = 20;
 
 /// Which write to take back.
 #[derive(Debug, Clone)]
-pub struct Undo {
+pub struct UndoRequest {
     /// The write.
     pub call: CallSelector,
     /// The only client whose writes may be taken back, as authenticated; `None` means anybody's.
@@ -49,7 +51,7 @@ pub struct Undo {
     pub skips: bool,
 }
 
-impl Undo {
+impl UndoRequest {
     /// The undo of one change of a set that could not be applied as a whole.
     pub(in crate::write) fn of_set_member(call: CallId) -> Self {
         Self {
@@ -63,14 +65,18 @@ impl Undo {
     }
 }
 
-impl Source for Undo {
-    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for UndoRequest {
+    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         docket.undoes(self.call.named());
         Box::pin(async {})
     }
 
     /// Finds the call it meant, only for the record: it may be another client's.
-    fn tell_refused<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+    fn tell_refused<'a>(
+        &'a self,
+        desk: &'a WriteContext,
+        docket: &'a mut EntryBuilder,
+    ) -> Later<'a, ()> {
         Box::pin(async {
             if docket.knows_page() {
                 return;
@@ -86,7 +92,7 @@ impl Source for Undo {
         })
     }
 
-    fn page_of_turn<'a>(&'a self, desk: &'a Desk) -> Later<'a, Option<i64>> {
+    fn page_of_turn<'a>(&'a self, desk: &'a WriteContext) -> Later<'a, Option<i64>> {
         Box::pin(async {
             let id = undone(desk, self).await.ok()?.id()?;
             let later = present::later_ids(desk, id).await.ok()?;
@@ -98,7 +104,7 @@ impl Source for Undo {
     }
 
     /// The warning that it takes back the last write and that this is not the session's own.
-    fn said(&self, desk: &Desk, set: &ChangeSet) -> Option<Warning> {
+    fn said(&self, desk: &WriteContext, set: &ChangeSet) -> Option<Warning> {
         let session = self.session.as_ref().filter(|_| self.call.is_last())?;
         let call = set.first().undoes?;
         (!desk.memory.own_writes(session).contains(&call)).then(|| {
@@ -109,7 +115,7 @@ impl Source for Undo {
         })
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             let desk = call.desk;
             // The write may be one that an earlier run left open.
@@ -135,9 +141,9 @@ impl Source for Undo {
 
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>> {
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             if shown.is_list() {
                 let desk = call.desk;
@@ -179,14 +185,21 @@ impl Source for Undo {
 }
 
 /// Makes the change that takes a write back, from the page as it is now.
-pub(in crate::write) async fn change(desk: &Desk, undo: &Undo) -> Result<SetChange, Failure> {
+pub(in crate::write) async fn change(
+    desk: &WriteContext,
+    undo: &UndoRequest,
+) -> Result<SetChange, Failure> {
     // The write may be one that an earlier run left open.
     desk.recovered().await;
     let story = undone(desk, undo).await?;
     change_of(desk, undo, story).await
 }
 
-async fn change_of(desk: &Desk, undo: &Undo, story: CallStory) -> Result<SetChange, Failure> {
+async fn change_of(
+    desk: &WriteContext,
+    undo: &UndoRequest,
+    story: CallHistory,
+) -> Result<SetChange, Failure> {
     if let Some(by) = story.undone_by {
         return Err(
             nothing("That write was taken back already.").detail("undoneBy", by.to_string())
@@ -231,10 +244,10 @@ async fn change_of(desk: &Desk, undo: &Undo, story: CallStory) -> Result<SetChan
 
 /// What a write was of, as it is now, and what of a page that is, if not the page itself.
 async fn as_it_is(
-    desk: &Desk,
-    story: &CallStory,
+    desk: &WriteContext,
+    story: &CallHistory,
     (before, after): (Option<&PageState>, Option<&PageState>),
-) -> Result<(Option<Thing>, Option<PageState>), Failure> {
+) -> Result<(Option<Attached>, Option<PageState>), Failure> {
     let comes_anew = before.is_some() && after.is_none();
     let of_thing = after.or(before).filter(|state| state.thing.is_some());
     let now = match (comes_anew, of_thing, story.id()) {
@@ -247,8 +260,8 @@ async fn as_it_is(
 
 /// A page before and after a write.
 pub(super) async fn states_around(
-    desk: &Desk,
-    story: &CallStory,
+    desk: &WriteContext,
+    story: &CallHistory,
 ) -> Result<(Option<PageState>, Option<PageState>), Failure> {
     let names = names_around(story);
     let [before, promised, found] = desk.past.kept(names, story.key()).await?;
@@ -257,7 +270,7 @@ pub(super) async fn states_around(
 }
 
 /// The kept states of a write: before it, as it promised, as it was found.
-fn names_around(story: &CallStory) -> [Option<KeptState>; 3] {
+fn names_around(story: &CallHistory) -> [Option<KeptState>; 3] {
     let found = story.last_applied().and_then(|last| last.found);
     [story.before(), story.after(), found]
 }
@@ -265,12 +278,12 @@ fn names_around(story: &CallStory) -> [Option<KeptState>; 3] {
 /// What an undo takes back.
 enum Meant {
     /// A write of one change.
-    One(Box<CallStory>),
+    One(Box<CallHistory>),
     /// A set of many, each under a call of its own.
     Set(CallId),
 }
 
-async fn meant(desk: &Desk, undo: &Undo) -> Result<Meant, Failure> {
+async fn meant(desk: &WriteContext, undo: &UndoRequest) -> Result<Meant, Failure> {
     let failure = match undone(desk, undo).await {
         Ok(story) => {
             let mut sets = story.records.iter().filter_map(|record| record.set);
@@ -288,7 +301,7 @@ async fn meant(desk: &Desk, undo: &Undo) -> Result<Meant, Failure> {
     };
     let calls = desk.audit.calls_of_set(set).await;
     let calls = calls.map_err(|error| unavailable(&error))?;
-    let is_own = |call: &CallStory| {
+    let is_own = |call: &CallHistory| {
         let client = call
             .records
             .iter()
@@ -303,7 +316,7 @@ async fn meant(desk: &Desk, undo: &Undo) -> Result<Meant, Failure> {
 }
 
 /// The records of the call that an undo takes back.
-async fn undone(desk: &Desk, undo: &Undo) -> Result<CallStory, Failure> {
+async fn undone(desk: &WriteContext, undo: &UndoRequest) -> Result<CallHistory, Failure> {
     if undo.call.is_last()
         && let Some(story) = own_last(desk, undo).await
     {
@@ -314,7 +327,7 @@ async fn undone(desk: &Desk, undo: &Undo) -> Result<CallStory, Failure> {
 
 /// The page as a write left it; `None` if the write deleted it.
 fn left(
-    story: &CallStory,
+    story: &CallHistory,
     before: Option<&PageState>,
     promised: Option<PageState>,
     found: Option<PageState>,
@@ -360,7 +373,7 @@ fn comes_back(before: &PageState, after: Option<&PageState>) -> bool {
 }
 
 /// The page, at the place to which it shall come back.
-fn at_its_place(before: PageState, undo: &Undo) -> Result<PageState, Failure> {
+fn at_its_place(before: PageState, undo: &UndoRequest) -> Result<PageState, Failure> {
     match &undo.path {
         Some(path) => Ok(PageState {
             path: path.clone(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use time::OffsetDateTime;
 
-use crate::audit::{CallId, CallStory, Outcome};
+use crate::audit::{CallHistory, CallId, Outcome};
 use crate::change::{Change, Operation, UndoFault, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
@@ -14,9 +14,9 @@ use super::bulk::{MAX_PAGES, still_so};
 use super::free_places::in_order;
 use super::present;
 use super::undo::states_around;
-use super::{Call, Later, Read, Source, Stopped, checked};
-use crate::write::audit_entry::{Docket, unavailable};
-use crate::write::context::Desk;
+use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, checked};
+use crate::write::audit_entry::{EntryBuilder, unavailable};
+use crate::write::context::WriteContext;
 use crate::write::undo::history::nothing;
 
 /// The most writes of one client that are considered.
@@ -37,7 +37,7 @@ pub struct UndoClient {
 }
 
 impl UndoClient {
-    async fn made_now(&self, call: Call<'_>) -> Result<ChangeSet, Failure> {
+    async fn made_now(&self, call: WriteCall<'_>) -> Result<ChangeSet, Failure> {
         let desk = call.desk;
         let writes = self.writes(desk).await?;
         let (mut changes, mut left_out) = (Vec::new(), Vec::new());
@@ -47,7 +47,7 @@ impl UndoClient {
                 Ok(change) => changes.push(change),
                 Err(why) => left_out.push(LeftOut {
                     id,
-                    path: writes.first().and_then(CallStory::place),
+                    path: writes.first().and_then(CallHistory::place),
                     why: why.into(),
                 }),
             }
@@ -73,7 +73,7 @@ impl UndoClient {
     }
 
     /// The client's writes that may have left something on the wiki, the newest first.
-    async fn writes(&self, desk: &Desk) -> Result<Vec<CallStory>, Failure> {
+    async fn writes(&self, desk: &WriteContext) -> Result<Vec<CallHistory>, Failure> {
         // Writes that an earlier run left open may be among them.
         desk.recovered().await;
         let found = desk.audit.writes_of(&self.client, self.since, MOST_WRITES);
@@ -103,11 +103,11 @@ impl UndoClient {
     /// The newest id of each written page that an undo created again.
     async fn ids_now(
         &self,
-        desk: &Desk,
-        writes: &[CallStory],
+        desk: &WriteContext,
+        writes: &[CallHistory],
     ) -> Result<HashMap<i64, i64>, Failure> {
         let mut now = HashMap::new();
-        for id in writes.iter().filter_map(CallStory::id) {
+        for id in writes.iter().filter_map(CallHistory::id) {
             if !now.contains_key(&id)
                 && let Some(newest) = present::later_ids(desk, id).await?.first()
             {
@@ -120,9 +120,9 @@ impl UndoClient {
     /// The change that takes the writes of one page back, the newest first; or why there is none.
     async fn of_page(
         &self,
-        desk: &Desk,
+        desk: &WriteContext,
         id: i64,
-        writes: &[CallStory],
+        writes: &[CallHistory],
     ) -> Result<Result<SetChange, &'static str>, Failure> {
         if !writes.iter().all(is_of_page) {
             return Ok(Err(
@@ -132,7 +132,7 @@ impl UndoClient {
         if writes.len() > MOST_OF_PAGE {
             return Ok(Err("it was written too often since then"));
         }
-        let is_known = |story: &CallStory| {
+        let is_known = |story: &CallHistory| {
             matches!(
                 story.outcome(),
                 Some(Outcome::Applied | Outcome::PartlyApplied)
@@ -173,7 +173,7 @@ impl UndoClient {
 }
 
 /// A page before and after a write.
-type Around = (Option<PageState>, Option<PageState>);
+type StatePair = (Option<PageState>, Option<PageState>);
 
 /// One change that takes back several writes of a page, from the newest to the oldest; or why there
 /// is none.
@@ -182,7 +182,7 @@ type Around = (Option<PageState>, Option<PageState>);
 /// or is a conflict.
 fn back(
     now: Option<PageState>,
-    writes: Vec<Around>,
+    writes: Vec<StatePair>,
     force: bool,
 ) -> Result<(Change, BTreeSet<Field>), &'static str> {
     let mut page = now.clone();
@@ -246,7 +246,7 @@ fn reason(fault: &UndoFault) -> &'static str {
 ///
 /// An undo that took back writes outside of this list stays, and so do the writes that it took
 /// back.
-fn without_cancelled(mut writes: Vec<CallStory>) -> Vec<CallStory> {
+fn without_cancelled(mut writes: Vec<CallHistory>) -> Vec<CallHistory> {
     let undone: HashMap<CallId, CallId> = writes
         .iter()
         .filter_map(|story| Some((story.call, story.undone_by?)))
@@ -272,13 +272,13 @@ fn without_cancelled(mut writes: Vec<CallStory>) -> Vec<CallStory> {
 }
 
 /// Whether a write was one of a page itself.
-fn is_of_page(story: &CallStory) -> bool {
+fn is_of_page(story: &CallHistory) -> bool {
     story.operation().is_none_or(Operation::is_of_page)
 }
 
 /// Groups writes by page, in the order of the input; pages under the ids that they have now.
-fn by_page(writes: Vec<CallStory>, now: &HashMap<i64, i64>) -> Vec<(i64, Vec<CallStory>)> {
-    let mut pages: Vec<(i64, Vec<CallStory>)> = Vec::new();
+fn by_page(writes: Vec<CallHistory>, now: &HashMap<i64, i64>) -> Vec<(i64, Vec<CallHistory>)> {
+    let mut pages: Vec<(i64, Vec<CallHistory>)> = Vec::new();
     let mut places: HashMap<(i64, bool), usize> = HashMap::new();
     for story in writes {
         // A write whose page is unknown gets a group of its own.
@@ -295,8 +295,8 @@ fn by_page(writes: Vec<CallStory>, now: &HashMap<i64, i64>) -> Vec<(i64, Vec<Cal
     pages
 }
 
-impl Source for UndoClient {
-    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for UndoClient {
+    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         docket.is_set();
         Box::pin(async {})
     }
@@ -306,15 +306,15 @@ impl Source for UndoClient {
         false
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move { Ok(checked(self.made_now(call).await?)) })
     }
 
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>> {
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         // What the client wrote since the preview stays; on these pages it is a conflict.
         let is_own = shown.is_list()
             && shown.proposal().is_none()

@@ -8,12 +8,13 @@ use crate::gates::ChangeSet;
 use crate::page::{Date, Field, PageState};
 use crate::wiki::Wiki;
 
-use super::conflict::{self, Known};
+use super::conflict::{self, ConflictBasis};
 use super::{
-    Call, Later, Read, Source, Stopped, again, bulk, mending, page_shown, tags_of, whole_page,
+    ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, bulk, mending, page_shown,
+    tags_of, whole_page,
 };
-use crate::write::audit_entry::Docket;
-use crate::write::context::Desk;
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::context::WriteContext;
 use crate::write::faults;
 use crate::write::memory::Concerns;
 
@@ -113,9 +114,9 @@ impl Update {
             .is_ok_and(|asked| is_own && mending::is_asked(asked.with_loss_of(lost), only, shown))
     }
 
-    fn known(&self) -> Known<'_> {
+    fn known(&self) -> ConflictBasis<'_> {
         let content = self.edits.as_ref().and_then(|edits| edits.content.as_ref());
-        Known {
+        ConflictBasis {
             if_updated_at: self.if_updated_at.as_ref(),
             concerns: content.map(|content| match content {
                 NewContent::Whole(_) => Concerns::Whole,
@@ -132,13 +133,13 @@ impl Update {
     }
 }
 
-impl Source for Update {
-    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for Update {
+    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
         docket.names(Operation::Update, self.id);
         Box::pin(async {})
     }
 
-    fn page_of_turn<'a>(&'a self, _: &'a Desk) -> Later<'a, Option<i64>> {
+    fn page_of_turn<'a>(&'a self, _: &'a WriteContext) -> Later<'a, Option<i64>> {
         Box::pin(async { Some(self.id) })
     }
 
@@ -157,12 +158,12 @@ impl Source for Update {
         matches!(content, Some(NewContent::Whole(_)))
     }
 
-    fn said(&self, _: &Desk, set: &ChangeSet) -> Option<Warning> {
+    fn said(&self, _: &WriteContext, set: &ChangeSet) -> Option<Warning> {
         let tags = self.edits.as_ref()?.tags.as_ref()?;
         tags.warning(&tags_of(set))
     }
 
-    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             let wiki = &call.desk.wiki;
             let read = whole_page::to_write(wiki, self.id, &self.accept_loss).await?;
@@ -185,15 +186,15 @@ impl Source for Update {
             } else {
                 ChangeSet::of(call.id, change)
             };
-            Ok(Read::of(set, conflict))
+            Ok(ComparedSet::of(set, conflict))
         })
     }
 
     fn shown_again<'a>(
         &'a self,
-        call: Call<'a>,
+        call: WriteCall<'a>,
         shown: ChangeSet,
-    ) -> Later<'a, Result<Read, Stopped>> {
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             let own = match page_shown(&shown) {
                 Some(page) => self.completed(&call.desk.wiki, page).await?,
@@ -216,7 +217,7 @@ impl Source for Update {
 }
 
 /// The set of a move and of the changes that mend the links to its page.
-async fn list(call: Call<'_>, change: Change) -> Result<ChangeSet, Failure> {
+async fn list(call: WriteCall<'_>, change: Change) -> Result<ChangeSet, Failure> {
     if !change.moves() {
         return Err(needs_move());
     }

@@ -5,17 +5,20 @@ use crate::audit::HeldDraft;
 use crate::change::Warning;
 use crate::gates::{ChangeSet, Gate, Refusal};
 
-use super::check::Checked;
+use super::check::SetCheck;
 use super::send::broke_off;
 use super::show;
 use crate::write::answer::{Joined, Preview};
-use crate::write::audit_entry::{Docket, unavailable};
-use crate::write::context::Desk;
+use crate::write::audit_entry::{EntryBuilder, unavailable};
+use crate::write::context::WriteContext;
 use crate::write::source::Drafting;
 use crate::write::source::draft::draft_failure;
 
 /// Holds the draft that a change shall join.
-pub(in crate::write) async fn hold(desk: &Desk, drafting: &Drafting) -> Result<HeldDraft, Refusal> {
+pub(in crate::write) async fn hold(
+    desk: &WriteContext,
+    drafting: &Drafting,
+) -> Result<HeldDraft, Refusal> {
     let (owner, name) = (drafting.owner.clone(), drafting.draft.clone());
     let room = desk.hold_room(&owner, Some(&name)).await;
     room.map_err(|failure| Refusal::at(Gate::Input, failure))?;
@@ -28,11 +31,11 @@ pub(in crate::write) async fn hold(desk: &Desk, drafting: &Drafting) -> Result<H
 
 /// Puts a change into its draft; on record.
 pub(in crate::write) async fn join(
-    desk: &Desk,
-    docket: &Docket,
+    desk: &WriteContext,
+    docket: &EntryBuilder,
     held: Option<(HeldDraft, &Drafting)>,
     set: &ChangeSet,
-    mut checked: Checked,
+    mut checked: SetCheck,
 ) -> Result<Preview, Refusal> {
     let Some((held, drafting)) = held else {
         return Err(Refusal::at(Gate::Record, broke_off()));

@@ -2,7 +2,7 @@
 
 use crate::audit::CallId;
 use crate::change::Change;
-use crate::page::{LineCounts, Thing};
+use crate::page::{Attached, LineCounts};
 use crate::wiki::Wiki;
 
 use super::show::target;
@@ -37,7 +37,7 @@ pub(super) fn applied(
         unreadable: change
             .thing()
             .filter(|_| change.before().is_none())
-            .and_then(Thing::unreadable),
+            .and_then(Attached::unreadable),
         unverified: proof.map(|proof| proof.unverified).unwrap_or_default(),
         notes,
     }

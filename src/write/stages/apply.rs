@@ -21,28 +21,28 @@ use crate::notice;
 use crate::page::{LineCounts, PagePlace};
 use crate::wiki::Sender;
 
-use super::check::{Checked, diff_of};
+use super::check::{SetCheck, diff_of};
 use super::lock;
 use super::send::{self, broke_off};
 use super::show::{links_left, target};
-use crate::write::answer::{Answer, Applied, Notes, SetAnswer, SetMember, SetOutcome};
-use crate::write::audit_entry::{Docket, unavailable};
-use crate::write::context::Desk;
+use crate::write::answer::{Applied, Notes, SetAnswer, SetMember, SetOutcome, WriteAnswer};
+use crate::write::audit_entry::{EntryBuilder, unavailable};
+use crate::write::context::WriteContext;
 use crate::write::delegates::delegation::Family;
 use crate::write::links::new_place;
 use crate::write::source::conflict;
 use crate::write::source::target;
 use crate::write::undo::history_set::INTERRUPTED;
-use crate::write::upkeep::sets::Progress;
-use ending::{End, add_new, failure_of};
+use crate::write::upkeep::sets::SharedSetAnswer;
+use ending::{SetEnd, add_new, failure_of};
 
 /// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
 
 /// What a set needs beside its permit.
-pub(in crate::write) struct Job {
-    pub(in crate::write) docket: Docket,
-    pub(in crate::write) checked: Checked,
+pub(in crate::write) struct SetJob {
+    pub(in crate::write) docket: EntryBuilder,
+    pub(in crate::write) checked: SetCheck,
     /// The proposal that it applies.
     pub(in crate::write) held: Option<HeldProposal>,
     /// What holds for its caller as a delegate.
@@ -55,17 +55,17 @@ pub(in crate::write) struct Job {
 /// # Errors
 /// The server is ending; nothing is sent then.
 pub(in crate::write) async fn in_its_own_task(
-    desk: &Arc<Desk>,
+    desk: &Arc<WriteContext>,
     sender: &Arc<Sender>,
     session: &SessionId,
     permit: Permit,
-    Job {
+    SetJob {
         docket,
         checked,
         held,
         family,
-    }: Job,
-) -> Result<Result<Answer, Failure>, Refusal> {
+    }: SetJob,
+) -> Result<Result<WriteAnswer, Failure>, Refusal> {
     let tasks = &desk.house.tasks;
     let awaited = tasks.token();
     if tasks.is_closed() {
@@ -74,7 +74,8 @@ pub(in crate::write) async fn in_its_own_task(
     let at_record = |error| Refusal::at(Gate::Record, unavailable(&error));
     let set = permit.set().clone();
     let permits = permit.split(CallId::new).map_err(at_record)?;
-    let progress: Progress = Arc::new(Mutex::new(at_first(desk, &docket, &set, &permits, checked)));
+    let progress: SharedSetAnswer =
+        Arc::new(Mutex::new(at_first(desk, &docket, &set, &permits, checked)));
     desk.house.sets.begin(session, &progress);
     let run = Run {
         desk: Arc::clone(desk),
@@ -84,7 +85,7 @@ pub(in crate::write) async fn in_its_own_task(
         session: session.clone(),
         family,
     };
-    let how = OnFailure {
+    let how = FailurePolicy {
         keeps: set.keeps_on_failure(),
         goes_on: set.goes_on(),
     };
@@ -93,7 +94,7 @@ pub(in crate::write) async fn in_its_own_task(
     let work = async move {
         let end = call.during(Box::pin(run.all(permits, how))).await;
         run.end(end, held).await;
-        if end == End::Applied {
+        if end == SetEnd::Applied {
             run.desk.submitted(draft).await;
         }
         drop(awaited);
@@ -107,23 +108,23 @@ pub(in crate::write) async fn in_its_own_task(
 }
 
 /// The answer for a set's present state.
-pub(in crate::write) fn answer_of(progress: &Progress) -> Result<Answer, Failure> {
+pub(in crate::write) fn answer_of(progress: &SharedSetAnswer) -> Result<WriteAnswer, Failure> {
     let answer = progress
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .clone();
     match failure_of(&answer) {
         Some(failure) => Err(failure),
-        None => Ok(Answer::Set(Box::new(answer))),
+        None => Ok(WriteAnswer::Set(Box::new(answer))),
     }
 }
 
 fn at_first(
-    desk: &Desk,
-    docket: &Docket,
+    desk: &WriteContext,
+    docket: &EntryBuilder,
     set: &ChangeSet,
     permits: &[Permit],
-    checked: Checked,
+    checked: SetCheck,
 ) -> SetAnswer {
     let member = |permit: &Permit| {
         let change = permit.change();
@@ -151,17 +152,17 @@ fn at_first(
 
 /// A set that is being sent.
 struct Run {
-    desk: Arc<Desk>,
+    desk: Arc<WriteContext>,
     sender: Arc<Sender>,
-    docket: Docket,
-    progress: Progress,
+    docket: EntryBuilder,
+    progress: SharedSetAnswer,
     session: SessionId,
     family: Option<Arc<dyn Family>>,
 }
 
 /// What of a change was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum SentPart {
     /// All of it.
     Whole,
     /// Its page went to its temporary place.
@@ -171,10 +172,10 @@ enum Part {
 }
 
 /// A change, or a part of one, that may have to be taken back.
-struct Done {
+struct RollbackStep {
     /// Its place in the set.
     place: usize,
-    part: Part,
+    part: SentPart,
     /// Its call.
     call: CallId,
     change: Arc<Change>,
@@ -183,7 +184,7 @@ struct Done {
 
 /// What becomes of a set of which a change fails.
 #[derive(Debug, Clone, Copy)]
-struct OnFailure {
+struct FailurePolicy {
     /// Applied changes stay.
     keeps: bool,
     /// The others are sent, if the change does not fit its page any more.
@@ -192,7 +193,7 @@ struct OnFailure {
 
 impl Run {
     /// Sends one change after another.
-    async fn all(&self, permits: Vec<Permit>, how: OnFailure) -> End {
+    async fn all(&self, permits: Vec<Permit>, how: FailurePolicy) -> SetEnd {
         let of = u32::try_from(permits.len()).unwrap_or(u32::MAX);
         let first = who_steps_aside(&permits);
         let mut permits: Vec<Option<Permit>> = permits.into_iter().map(Some).collect();
@@ -200,7 +201,7 @@ impl Run {
         for (place, first) in first.into_iter().enumerate() {
             // Nobody is left at a temporary place because the server ends.
             if self.desk.house.tasks.is_closed() && first_aside(&done).is_none() {
-                return End::Interrupted;
+                return SetEnd::Interrupted;
             }
             for at in first.into_iter().chain([place]) {
                 let is_aside = at != place;
@@ -230,9 +231,9 @@ impl Run {
             notice::Progress { done: sent, of }.tell();
         }
         match (has_failed, done.is_empty()) {
-            (false, _) => End::Applied,
-            (true, false) => End::Kept,
-            (true, true) => End::TakenBack,
+            (false, _) => SetEnd::Applied,
+            (true, false) => SetEnd::Kept,
+            (true, true) => SetEnd::TakenBack,
         }
     }
 
@@ -242,14 +243,14 @@ impl Run {
         place: usize,
         permit: Permit,
         is_aside: bool,
-        done: &mut Vec<Done>,
+        done: &mut Vec<RollbackStep>,
     ) -> Result<(), Failure> {
         let part = match (is_aside, permit.change().aside()) {
-            (true, _) => Part::Aside,
-            (false, Some(_)) => Part::Rest,
-            (false, None) => Part::Whole,
+            (true, _) => SentPart::Aside,
+            (false, Some(_)) => SentPart::Rest,
+            (false, None) => SentPart::Whole,
         };
-        let own = Done {
+        let own = RollbackStep {
             place,
             part,
             call: permit.set().id(),
@@ -277,17 +278,22 @@ impl Run {
         }
     }
 
-    async fn after_failure(&self, code: Code, how: OnFailure, mut done: Vec<Done>) -> End {
+    async fn after_failure(
+        &self,
+        code: Code,
+        how: FailurePolicy,
+        mut done: Vec<RollbackStep>,
+    ) -> SetEnd {
         let keeps = how.keeps || how.goes_on;
-        match End::after(code, keeps, !done.is_empty()) {
+        match SetEnd::after(code, keeps, !done.is_empty()) {
             None => Box::pin(self.take_back(done)).await,
             // Pages that were to change places are all where they were, or where they go.
-            Some(End::Kept) => match first_aside(&done) {
-                None => End::Kept,
+            Some(SetEnd::Kept) => match first_aside(&done) {
+                None => SetEnd::Kept,
                 Some(first) => {
                     let circle = done.split_off(first);
                     match (Box::pin(self.take_back(circle)).await, done.is_empty()) {
-                        (End::TakenBack, false) => End::Kept,
+                        (SetEnd::TakenBack, false) => SetEnd::Kept,
                         (end, _) => end,
                     }
                 }
@@ -324,7 +330,7 @@ impl Run {
     }
 
     /// Sends one change. If the session knew its page, it knows the page as this change leaves it.
-    async fn send(&self, permit: Permit, docket: &mut Docket) -> Result<Applied, Failure> {
+    async fn send(&self, permit: Permit, docket: &mut EntryBuilder) -> Result<Applied, Failure> {
         let (desk, change) = (&self.desk, permit.change());
         let knowing = desk.memory.knowing(&self.session, change, false);
         let checked = plain(diff_of(change).1);
@@ -350,7 +356,7 @@ impl Run {
             .map_err(|states| conflict::since_shown(states.0, states.1, NEXT))
     }
 
-    async fn refused(&self, docket: &Docket, refusal: Refusal) -> Failure {
+    async fn refused(&self, docket: &EntryBuilder, refusal: Refusal) -> Failure {
         self.desk.record_refusal(docket, &refusal).await;
         refusal.failure
     }
@@ -372,21 +378,21 @@ impl Run {
     }
 
     /// Notes how the set ended: on record, under the call of the set, then for callers who ask.
-    async fn end(&self, end: End, held: Option<HeldProposal>) {
+    async fn end(&self, end: SetEnd, held: Option<HeldProposal>) {
         let is_any_there = {
             let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
             progress.members.iter().any(SetMember::is_there)
         };
         let (outcome, on_record) = end.outcomes(is_any_there);
         let mut entry = self.docket.end_of_set(on_record);
-        if end == End::Interrupted {
+        if end == SetEnd::Interrupted {
             entry.decision = Some(INTERRUPTED.to_owned());
         }
         if let Err(error) = self.desk.audit.record(entry).await {
             let call = self.docket.call();
             tracing::error!(%error, %call, "the end of a set could not be put on record");
         }
-        if let (End::Applied, Some(held)) = (end, held) {
+        if let (SetEnd::Applied, Some(held)) = (end, held) {
             self.desk.proposals.applied(held, &self.docket).await;
         }
         // The call may have been answered long ago, but later searches must see the set.
@@ -417,13 +423,13 @@ fn who_steps_aside(permits: &[Permit]) -> Vec<Option<usize>> {
 }
 
 /// The first page that went to its temporary place and has not gone on.
-fn first_aside(done: &[Done]) -> Option<usize> {
-    let goes_on = |one: &Done| {
-        let rest = |other: &Done| other.place == one.place && other.part == Part::Rest;
+fn first_aside(done: &[RollbackStep]) -> Option<usize> {
+    let goes_on = |one: &RollbackStep| {
+        let rest = |other: &RollbackStep| other.place == one.place && other.part == SentPart::Rest;
         done.iter().any(rest)
     };
     done.iter()
-        .position(|one| one.part == Part::Aside && !goes_on(one))
+        .position(|one| one.part == SentPart::Aside && !goes_on(one))
 }
 
 /// Whether a change failed because it does not fit its page any more, so that others may fit theirs.
@@ -440,8 +446,8 @@ const fn may_go_on(code: Code) -> bool {
     )
 }
 
-fn plain(lines: LineCounts) -> Checked {
-    Checked {
+fn plain(lines: LineCounts) -> SetCheck {
+    SetCheck {
         notes: Notes::default(),
         each: Vec::new(),
         diff: String::new(),

@@ -9,15 +9,15 @@ use tokio_util::task::TaskTracker;
 use crate::audit::{AuditLog, CallId};
 use crate::change::Warning;
 use crate::error::{Code, Failure};
-use crate::gates::{Approved, Approver, ChangeSet, Gate, Policy, Refusal, Scope};
+use crate::gates::{ApprovalScope, Approved, Approver, ChangeSet, Gate, Policy, Refusal};
 use crate::page::LineCounts;
 
-use super::check::Checked;
+use super::check::SetCheck;
 use super::question;
-use crate::write::asker::{Asker, HandedOut, Question, Reply};
-use crate::write::audit_entry::{Docket, unavailable};
+use crate::write::asker::{Asker, HandedOut, PersonReply, Question};
+use crate::write::audit_entry::{EntryBuilder, unavailable};
 use crate::write::caller::Caller;
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 use crate::write::route::Brought;
 
 /// A set that waits for a person's yes.
@@ -32,7 +32,7 @@ pub(in crate::write) struct ToAsk {
 
 impl ToAsk {
     /// A set with the results of its checks.
-    pub(in crate::write) fn of(set: &ChangeSet, checked: Checked) -> Self {
+    pub(in crate::write) fn of(set: &ChangeSet, checked: SetCheck) -> Self {
         Self {
             set: set.clone(),
             diff: checked.diff,
@@ -48,8 +48,8 @@ impl ToAsk {
 /// # Errors
 /// The answer was not a yes, or belongs to no question; on record.
 pub(in crate::write) async fn brought(
-    desk: &Desk,
-    docket: &mut Docket,
+    desk: &WriteContext,
+    docket: &mut EntryBuilder,
     caller: &Caller,
 ) -> Result<Brought, Refusal> {
     let Asker::Answered { question, reply } = &caller.asker else {
@@ -57,8 +57,8 @@ pub(in crate::write) async fn brought(
     };
     let Some(set) = desk.memory.answered(&caller.session, question) else {
         let reply = match reply {
-            Reply::TimedOut => Reply::TimedOut,
-            _ => Reply::NotOurs,
+            PersonReply::TimedOut => PersonReply::TimedOut,
+            _ => PersonReply::NotOurs,
         };
         return Err(denied(desk, docket, reply, None).await);
     };
@@ -73,8 +73,8 @@ pub(in crate::write) async fn brought(
 /// # Errors
 /// The answer was not a yes, or nobody can be asked; on record.
 pub(in crate::write) async fn approval(
-    (desk, policy): (&Desk, &Policy),
-    docket: &Docket,
+    (desk, policy): (&WriteContext, &Policy),
+    docket: &EntryBuilder,
     caller: &Caller,
     asked: ToAsk,
     limit: Duration,
@@ -86,8 +86,8 @@ pub(in crate::write) async fn approval(
 }
 
 async fn ask(
-    (desk, policy): (&Desk, &Policy),
-    docket: &Docket,
+    (desk, policy): (&WriteContext, &Policy),
+    docket: &EntryBuilder,
     caller: &Caller,
     ToAsk {
         set,
@@ -107,18 +107,18 @@ async fn ask(
     };
     let question = Question {
         message,
-        scopes: Scope::offered(&caller.session, &set),
+        scopes: ApprovalScope::offered(&caller.session, &set),
     };
     match &caller.asker {
         Asker::Within(person) => {
-            let mut unanswered = Unanswered {
+            let mut unanswered = AbandonedQuestion {
                 audit: &desk.audit,
                 tasks: &desk.house.tasks,
                 docket: Some(docket),
             };
             let reply = tokio::time::timeout(limit, person.ask(question)).await;
             unanswered.docket = None;
-            let reply = reply.unwrap_or(Reply::TimedOut);
+            let reply = reply.unwrap_or(PersonReply::TimedOut);
             answered(desk, docket, caller, set, reply).await
         }
         Asker::Between(handout) => {
@@ -131,7 +131,7 @@ async fn ask(
             match handout.give(HandedOut { question, name, limit }).await {}
         }
         // A brought answer was already handled in `brought`.
-        Asker::Answered { .. } => Err(refusal(Reply::NotOurs)),
+        Asker::Answered { .. } => Err(refusal(PersonReply::NotOurs)),
         Asker::Nobody => Err(refused(
             policy.refuse(
                 Code::ApprovalDenied,
@@ -145,16 +145,20 @@ async fn ask(
 
 /// Records a person's answer, and makes an approval from a yes.
 async fn answered(
-    desk: &Desk,
-    docket: &Docket,
+    desk: &WriteContext,
+    docket: &EntryBuilder,
     caller: &Caller,
     set: ChangeSet,
-    reply: Reply,
+    reply: PersonReply,
 ) -> Result<Approved, Refusal> {
     let scope = match reply {
-        Reply::Yes(scope) if Scope::offered(&caller.session, &set).contains(&scope) => scope,
-        Reply::Yes(_) => {
-            return Err(denied(desk, docket, Reply::Failed, Some(set.id())).await);
+        PersonReply::Yes(scope)
+            if ApprovalScope::offered(&caller.session, &set).contains(&scope) =>
+        {
+            scope
+        }
+        PersonReply::Yes(_) => {
+            return Err(denied(desk, docket, PersonReply::Failed, Some(set.id())).await);
         }
         reply => return Err(denied(desk, docket, reply, Some(set.id())).await),
     };
@@ -165,11 +169,16 @@ async fn answered(
         .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
     desk.memory
         .approve(approver(caller), set, scope, docket.call())
-        .ok_or_else(|| refusal(Reply::Failed))
+        .ok_or_else(|| refusal(PersonReply::Failed))
 }
 
 /// The refusal for an answer that was not a yes; on record.
-async fn denied(desk: &Desk, docket: &Docket, reply: Reply, asked: Option<CallId>) -> Refusal {
+async fn denied(
+    desk: &WriteContext,
+    docket: &EntryBuilder,
+    reply: PersonReply,
+    asked: Option<CallId>,
+) -> Refusal {
     desk.audit
         .record(docket.approval(reply.as_str(), asked))
         .await
@@ -180,13 +189,13 @@ async fn denied(desk: &Desk, docket: &Docket, reply: Reply, asked: Option<CallId
 }
 
 /// Records a question whose call ended before the answer.
-struct Unanswered<'a> {
+struct AbandonedQuestion<'a> {
     audit: &'a Arc<AuditLog>,
     tasks: &'a TaskTracker,
-    docket: Option<&'a Docket>,
+    docket: Option<&'a EntryBuilder>,
 }
 
-impl Drop for Unanswered<'_> {
+impl Drop for AbandonedQuestion<'_> {
     fn drop(&mut self) {
         // Without a runtime the program is ending.
         let (Some(docket), Ok(runtime)) = (self.docket, Handle::try_current()) else {
@@ -207,7 +216,7 @@ fn approver(caller: &Caller) -> Approver {
     Approver::new(&caller.session, &caller.client)
 }
 
-fn refusal(reply: Reply) -> Refusal {
+fn refusal(reply: PersonReply) -> Refusal {
     refused(Failure::new(Code::ApprovalDenied, reply.sentence()).detail("reason", reply.as_str()))
 }
 

@@ -5,12 +5,12 @@ use crate::change::{Warning, cut};
 use crate::gates::{ChangeSet, Gate, Previewed, Refusal, SessionId};
 use crate::wiki::Wiki;
 
-use super::check::Checked;
+use super::check::SetCheck;
 use super::show;
 use crate::write::answer::{MAX_LINES, SetAnswer, SetLine, SetOutcome, SetPreview};
-use crate::write::audit_entry::{Docket, unavailable};
+use crate::write::audit_entry::{EntryBuilder, unavailable};
 use crate::write::caller::Extent;
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 
 /// The most bytes of differences in a bounded preview, all changes together; a change without room
 /// for its difference shows only the numbers of lines.
@@ -18,11 +18,11 @@ const MAX_DIFFS: usize = 32 * 1024;
 
 /// Shows a set, with a token that confirms it; on record.
 pub(in crate::write) async fn show(
-    desk: &Desk,
-    docket: &Docket,
+    desk: &WriteContext,
+    docket: &EntryBuilder,
     session: &SessionId,
     (set, extent): (&ChangeSet, Extent),
-    checked: Checked,
+    checked: SetCheck,
 ) -> Result<SetPreview, Refusal> {
     show::record(desk, docket, true).await?;
     let kept = desk.memory.preview(session, set.clone());
@@ -33,10 +33,10 @@ pub(in crate::write) async fn show(
 
 /// Says what a set would do.
 pub(super) fn preview(
-    desk: &Desk,
-    docket: &Docket,
+    desk: &WriteContext,
+    docket: &EntryBuilder,
     (set, extent): (&ChangeSet, Extent),
-    checked: Checked,
+    checked: SetCheck,
     (confirm, proposal): (Option<Previewed>, Option<ProposalId>),
 ) -> SetPreview {
     let mut notes = checked.notes;
@@ -124,10 +124,10 @@ pub(in crate::write) fn lines_with_room(wiki: &Wiki, set: &ChangeSet) -> Vec<Set
 
 /// Answers that all pages are already as asked for; on record.
 pub(in crate::write) async fn nothing_to_do(
-    desk: &Desk,
-    docket: &Docket,
+    desk: &WriteContext,
+    docket: &EntryBuilder,
     set: &ChangeSet,
-    checked: Checked,
+    checked: SetCheck,
     held: Option<HeldProposal>,
 ) -> Result<SetAnswer, Refusal> {
     desk.audit

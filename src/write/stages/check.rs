@@ -17,10 +17,10 @@ use crate::wiki::{AllPages, Wiki, aside};
 
 use super::rights;
 use crate::write::answer::Notes;
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 use crate::write::links::new_place;
 use crate::write::links::{comments_lost, linkers};
-use crate::write::source::Beside;
+use crate::write::source::DraftContext;
 use crate::write::source::conflict::ConflictCheck;
 
 /// How long the operator's checks of a set may take together.
@@ -37,7 +37,7 @@ const TAGS_DROPPED: &str = "tags_dropped";
 
 /// The results of a set's checks.
 #[derive(Debug)]
-pub(in crate::write) struct Checked {
+pub(in crate::write) struct SetCheck {
     /// The notes for the answer.
     pub(in crate::write) notes: Notes,
     /// The warnings about each change of a list, in order; those of a single change are in the
@@ -51,7 +51,7 @@ pub(in crate::write) struct Checked {
     pub(in crate::write) facts: Vec<ChangeFacts>,
 }
 
-impl Checked {
+impl SetCheck {
     /// All warnings, about the set and about each change.
     pub(in crate::write) fn warnings(&self) -> impl Iterator<Item = &Warning> {
         self.notes.warnings.iter().chain(self.each.iter().flatten())
@@ -60,7 +60,7 @@ impl Checked {
 
 /// What is known of a set before its checks.
 #[derive(Debug)]
-pub(in crate::write) struct Seen {
+pub(in crate::write) struct CheckInput {
     /// With which states its pages were compared.
     pub(in crate::write) conflict: ConflictCheck,
     /// Its source's warning.
@@ -72,7 +72,7 @@ pub(in crate::write) struct Seen {
     /// Whether it joins a draft, which is looked at whole when it is submitted.
     pub(in crate::write) joins: bool,
     /// Places that other changes free or take.
-    pub(in crate::write) beside: Beside,
+    pub(in crate::write) beside: DraftContext,
 }
 
 /// Checks a set whose places are allowed; a set that was shown is checked again before it is sent.
@@ -80,11 +80,11 @@ pub(in crate::write) struct Seen {
 /// # Errors
 /// `TOO_LARGE`, `PAGE_EXISTS`, `PERMISSION_DENIED`, or what the wiki says.
 pub(in crate::write) async fn look(
-    desk: &Desk,
+    desk: &WriteContext,
     policy: &Policy,
     set: &ChangeSet,
-    seen: Seen,
-) -> Result<Checked, Refusal> {
+    seen: CheckInput,
+) -> Result<SetCheck, Refusal> {
     let wiki = &*desk.wiki;
     let at_change = |failure| Refusal::at(Gate::Change, failure);
     for one in set.iter() {
@@ -110,7 +110,7 @@ pub(in crate::write) async fn look(
         .as_ref()
         .map(|(pages, _)| afterwards(pages, set, &seen.beside));
     let (mut linked, mut commented) = (linked.into_iter(), commented.into_iter());
-    let around = Around {
+    let around = CheckContext {
         wiki,
         policy,
         pages: afterwards.as_deref(),
@@ -175,7 +175,7 @@ pub(in crate::write) async fn look(
         notes.warnings.extend(of_rights);
     }
     notes.linked_from = linkers::first_named(linked_from);
-    Ok(Checked {
+    Ok(SetCheck {
         notes,
         each,
         diff,
@@ -185,7 +185,7 @@ pub(in crate::write) async fn look(
 }
 
 /// Whether a change of a draft may go to a place that is taken, since another may free it.
-fn may_come_free(change: &Change, failure: &Failure, beside: &Beside) -> bool {
+fn may_come_free(change: &Change, failure: &Failure, beside: &DraftContext) -> bool {
     beside.may_come_free && change.moves() && failure.code == Code::PageExists
 }
 
@@ -200,11 +200,15 @@ fn not_free_yet() -> Warning {
 /// What the wiki is asked about the surroundings of a set: its pages, the links to those of the set,
 /// and the comments that go with them.
 async fn asked(
-    desk: &Desk,
+    desk: &WriteContext,
     policy: &Policy,
     set: &ChangeSet,
-    seen: &Seen,
-) -> (Option<Listed>, Vec<linkers::Around>, Vec<Option<Warning>>) {
+    seen: &CheckInput,
+) -> (
+    Option<PagesAndSite>,
+    Vec<linkers::AffectedLinks>,
+    Vec<Option<Warning>>,
+) {
     let (asks_list, asks_links) = asks(
         &policy.rules,
         set,
@@ -242,7 +246,11 @@ pub(super) fn diff_of(change: &Change) -> (String, LineCounts) {
 
 /// The links around each change of a set; of one that joins a draft, as the whole draft leaves them.
 /// What is mended when the draft is submitted is not said to break.
-async fn linked_around(desk: &Desk, set: &ChangeSet, beside: &Beside) -> Vec<linkers::Around> {
+async fn linked_around(
+    desk: &WriteContext,
+    set: &ChangeSet,
+    beside: &DraftContext,
+) -> Vec<linkers::AffectedLinks> {
     let whole = match beside.changes.as_slice() {
         [] => None,
         others => {
@@ -264,7 +272,7 @@ async fn linked_around(desk: &Desk, set: &ChangeSet, beside: &Beside) -> Vec<lin
 
 /// The pages as the set and the changes beside it leave them. Of a change alone, the list stays as
 /// it is: the change itself says where its page goes.
-fn afterwards(pages: &AllPages, set: &ChangeSet, beside: &Beside) -> Vec<Arc<PageReading>> {
+fn afterwards(pages: &AllPages, set: &ChangeSet, beside: &DraftContext) -> Vec<Arc<PageReading>> {
     if !set.is_list() && beside.changes.is_empty() {
         return pages.shared().to_vec();
     }
@@ -303,23 +311,23 @@ fn asks(rules: &RuleBook, set: &ChangeSet, wiki: &Url, was_shown: bool) -> (bool
 
 /// Whether the wiki is asked for the key's rights: as a write is shown, and of a list once more
 /// before it is sent. Another key may apply what stays open, or submit a draft.
-const fn asks_rights(set: &ChangeSet, seen: &Seen) -> bool {
+const fn asks_rights(set: &ChangeSet, seen: &CheckInput) -> bool {
     !seen.stays_open && !seen.joins && (set.is_list() || !seen.was_shown)
 }
 
 /// All pages, and the site by which addresses are told.
-type Listed = (Arc<AllPages>, Option<LinkedSite>);
+type PagesAndSite = (Arc<AllPages>, Option<LinkedSite>);
 
 /// The list of all pages and the link settings, once for a whole set; `None` if this key may not
 /// list pages.
-async fn pages_around(wiki: &Wiki) -> Option<Listed> {
+async fn pages_around(wiki: &Wiki) -> Option<PagesAndSite> {
     let pages = wiki.pages_as_of(Instant::now());
     let (pages, site) = tokio::join!(pages, wiki.linked_site());
     Some((pages.ok()?, site.ok()))
 }
 
 /// The context in which the changes of a set are checked.
-struct Around<'a> {
+struct CheckContext<'a> {
     wiki: &'a Wiki,
     policy: &'a Policy,
     pages: Option<&'a [Arc<PageReading>]>,
@@ -328,7 +336,7 @@ struct Around<'a> {
     until: Instant,
 }
 
-impl Around<'_> {
+impl CheckContext<'_> {
     /// Adds the warnings of our own checks and the operator's; returns the change's facts for the
     /// rules.
     async fn look(
@@ -343,7 +351,7 @@ impl Around<'_> {
             return None;
         }
         found.extend(by_operator(self.policy, &one.change, self.until).await);
-        let checked = change::Checked {
+        let checked = change::AdditionReport {
             warnings: found.clone(),
             adds_grave_secret: checked.adds_grave_secret,
         };
@@ -351,7 +359,7 @@ impl Around<'_> {
     }
 
     /// Runs our own checks.
-    fn checked(&self, one: &SetChange, lines: LineCounts) -> change::Checked {
+    fn checked(&self, one: &SetChange, lines: LineCounts) -> change::AdditionReport {
         let key = self.wiki.key();
         let mut own = vec![key.expose()];
         if let Some(token) = &self.policy.static_token {

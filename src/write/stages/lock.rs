@@ -7,12 +7,12 @@ use crate::change::Change;
 use crate::gates::{Gate, Refusal, SessionId, TurnOf};
 
 use crate::write::audit_entry::unavailable;
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 use crate::write::route::Warrant;
-use crate::write::source::Source;
+use crate::write::source::ChangeSource;
 
 /// While this is held, other writes that could interfere wait.
-pub(in crate::write) struct Turn {
+pub(in crate::write) struct WriteLock {
     _page: Option<PageLock>,
     _tree: Option<TreeLock>,
     /// The proposal that is applied.
@@ -23,11 +23,11 @@ pub(in crate::write) struct Turn {
 /// audit directory: creates, moves and deletes are sent one at a time, and so are updates of the
 /// same page. Also holds the proposal that is applied.
 pub(in crate::write) async fn take(
-    desk: &Desk,
+    desk: &WriteContext,
     session: &SessionId,
-    source: &dyn Source,
+    source: &dyn ChangeSource,
     warrant: &Warrant,
-) -> Result<Option<Turn>, Refusal> {
+) -> Result<Option<WriteLock>, Refusal> {
     // An open attempt of an earlier run may interfere.
     desk.recovered().await;
     if !source.has_turn() {
@@ -56,11 +56,11 @@ pub(in crate::write) async fn take(
     };
     let turn = locks(&desk.audit, of, desk.patience.queueing).await;
     let turn = turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
-    Ok(Some(Turn { proposal, ..turn }))
+    Ok(Some(WriteLock { proposal, ..turn }))
 }
 
 /// The turn of one change of a set; released before the next change.
-pub(super) async fn of_change(desk: &Desk, change: &Change) -> Result<Turn, Refusal> {
+pub(super) async fn of_change(desk: &WriteContext, change: &Change) -> Result<WriteLock, Refusal> {
     let of = TurnOf {
         page: change.before().and_then(|page| page.id),
         rebuilds_tree: change.rebuilds_tree(),
@@ -77,7 +77,7 @@ async fn locks(
         rebuilds_tree,
     }: TurnOf,
     longest: Duration,
-) -> Result<Turn, AuditError> {
+) -> Result<WriteLock, AuditError> {
     let began = Instant::now();
     let page = match page {
         Some(id) => Some(audit.lock_page(id, longest).await?),
@@ -89,7 +89,7 @@ async fn locks(
     } else {
         None
     };
-    Ok(Turn {
+    Ok(WriteLock {
         _page: page,
         _tree: tree,
         proposal: None,

@@ -4,23 +4,23 @@ use crate::audit::ProposalId;
 use crate::change::Warning;
 use crate::gates::{ChangeSet, Refusal, SessionId};
 
-use super::check::Checked;
+use super::check::SetCheck;
 use super::{batch_preview, show};
 use crate::write::answer::{Preview, SetPreview};
-use crate::write::audit_entry::Docket;
+use crate::write::audit_entry::EntryBuilder;
 use crate::write::caller::Extent;
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 
 /// The warning that a set was left open.
 pub(crate) const PROPOSED: &str = "proposed";
 
 /// Shows a set of many changes and keeps it for a person to apply later; on record.
 pub(in crate::write) async fn open_set(
-    desk: &Desk,
-    docket: &mut Docket,
+    desk: &WriteContext,
+    docket: &mut EntryBuilder,
     session: &SessionId,
     set: &ChangeSet,
-    mut checked: Checked,
+    mut checked: SetCheck,
 ) -> Result<SetPreview, Refusal> {
     let id = desk.proposals.keep_set(docket, session, set).await?;
     desk.submitted(set.draft()).await;
@@ -34,7 +34,7 @@ pub(in crate::write) async fn open_set(
     ))
 }
 
-fn proposed(desk: &Desk, docket: &Docket, id: ProposalId) -> Warning {
+fn proposed(desk: &WriteContext, docket: &EntryBuilder, id: ProposalId) -> Warning {
     let review = desk.policy.review.seen_from(docket.review());
     let message = match review.page_of(id) {
         Some(page) => format!("nothing was sent; people decide on it at {page}."),
@@ -47,11 +47,11 @@ fn proposed(desk: &Desk, docket: &Docket, id: ProposalId) -> Warning {
 
 /// Shows a change and keeps it for a person to apply later, if there is something to do; on record.
 pub(in crate::write) async fn open(
-    desk: &Desk,
-    docket: &mut Docket,
+    desk: &WriteContext,
+    docket: &mut EntryBuilder,
     session: &SessionId,
     set: &ChangeSet,
-    mut checked: Checked,
+    mut checked: SetCheck,
 ) -> Result<Preview, Refusal> {
     let proposal = if set.is_nothing() {
         show::record(desk, docket, false).await?;

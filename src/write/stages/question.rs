@@ -8,13 +8,13 @@ use crate::gates::ChangeSet;
 use crate::page::{Field, LineCounts, Note, PageState, is_invisible};
 
 /// How much of the difference is shown.
-const DIFF: Room = Room {
+const DIFF: ForeignTextBudget = ForeignTextBudget {
     lines: 40,
     bytes: 2_000,
 };
 /// How much of paths and values is shown, and how many lines of one value, so that none of them
 /// takes the room of the difference. A title or description of 255 characters takes four lines.
-const VALUES: Room = Room {
+const VALUES: ForeignTextBudget = ForeignTextBudget {
     lines: 40,
     bytes: 2_000,
 };
@@ -34,7 +34,7 @@ pub(in crate::write) fn message(
     (note, warnings): (Option<&Note>, &[Warning]),
 ) -> String {
     let target = change.target();
-    let mut text = Text::default();
+    let mut text = QuestionText::default();
     text.say("Shall this be written to the wiki?");
     text.say(&format!(
         "Lines that begin with \"{}\" are text of the page or of the model, not of this server.",
@@ -115,7 +115,7 @@ pub(in crate::write) fn message_of_set(
     warnings: &[Warning],
 ) -> String {
     let all = set.iter().count();
-    let mut text = Text::default();
+    let mut text = QuestionText::default();
     text.say(&format!(
         "Shall these {all} changes be written to the wiki?"
     ));
@@ -175,18 +175,18 @@ pub(in crate::write) fn message_of_set(
 }
 
 /// How much foreign text may still follow.
-struct Room {
+struct ForeignTextBudget {
     lines: usize,
     bytes: usize,
 }
 
 /// A text under construction.
 #[derive(Default)]
-struct Text {
+struct QuestionText {
     said: String,
 }
 
-impl Text {
+impl QuestionText {
     /// Adds a line of ours.
     fn say(&mut self, line: &str) {
         if !self.said.is_empty() {
@@ -196,7 +196,7 @@ impl Text {
     }
 
     /// Adds the note, as foreign text.
-    fn note(&mut self, note: Option<&Note>, room: &mut Room) {
+    fn note(&mut self, note: Option<&Note>, room: &mut ForeignTextBudget) {
         if let Some(note) = note {
             self.say("Why:");
             self.quote(&note.to_string(), MAX_LINES_OF_VALUE, room);
@@ -204,7 +204,11 @@ impl Text {
     }
 
     /// Adds the warnings of checks, as foreign text.
-    fn warn<'a>(&mut self, warnings: impl Iterator<Item = &'a Warning>, room: &mut Room) {
+    fn warn<'a>(
+        &mut self,
+        warnings: impl Iterator<Item = &'a Warning>,
+        room: &mut ForeignTextBudget,
+    ) {
         for warning in warnings {
             self.say("Warning:");
             self.quote(&warning.to_string(), MAX_LINES_OF_VALUE, room);
@@ -212,8 +216,8 @@ impl Text {
     }
 
     /// Adds foreign text.
-    fn quote(&mut self, foreign: &str, most_lines: usize, room: &mut Room) {
-        let mut left = Room {
+    fn quote(&mut self, foreign: &str, most_lines: usize, room: &mut ForeignTextBudget) {
+        let mut left = ForeignTextBudget {
             lines: most_lines.min(room.lines),
             bytes: room.bytes,
         };
@@ -249,7 +253,7 @@ impl Text {
         } else {
             1
         };
-        let room = || Room {
+        let room = || ForeignTextBudget {
             lines: DIFF.lines / part,
             bytes: DIFF.bytes / part,
         };
@@ -280,7 +284,7 @@ impl Text {
 
     /// Adds one foreign line: marked, in short pieces, without characters that hide or reorder
     /// text. False if it had to be cut.
-    fn quote_line(&mut self, line: &str, room: &mut Room) -> bool {
+    fn quote_line(&mut self, line: &str, room: &mut ForeignTextBudget) -> bool {
         let mut mark = MARK;
         for piece in pieces(&escaped(line)) {
             let quoted = format!("{mark}{piece}");

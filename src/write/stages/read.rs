@@ -5,11 +5,11 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Policy};
 
 use crate::write::caller::Caller;
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 use crate::write::route::{Route, Warrant};
 use crate::write::source::conflict::Stopped;
 use crate::write::source::swap::by_temporary_places;
-use crate::write::source::{Call, Read, Source, Under, mismatch};
+use crate::write::source::{ChangeSource, ComparedSet, Under, WriteCall, mismatch};
 
 /// Makes the changes that a source asks for. With a confirmation, these are the shown changes, if
 /// the source agrees with them and the pages are still as they were shown.
@@ -17,15 +17,15 @@ use crate::write::source::{Call, Read, Source, Under, mismatch};
 /// # Errors
 /// Why they cannot be made, with the merged change, if there is one.
 pub(in crate::write) async fn changes(
-    (desk, policy): (&Desk, &Policy),
+    (desk, policy): (&WriteContext, &Policy),
     caller: &Caller,
     id: CallId,
-    source: &dyn Source,
+    source: &dyn ChangeSource,
     route: &Route,
     draft: Option<&Draft>,
-) -> Result<Read, Stopped> {
+) -> Result<ComparedSet, Stopped> {
     let session = &caller.session;
-    let call = Call {
+    let call = WriteCall {
         desk,
         policy,
         session,

@@ -10,7 +10,7 @@ use crate::gates::{Gate, Permit, Refusal, Step};
 
 use super::outcome::behind_the_move;
 use super::verify::Settled;
-use crate::write::audit_entry::{Docket, is_worth_keeping, unavailable};
+use crate::write::audit_entry::{EntryBuilder, is_worth_keeping, unavailable};
 
 /// Records the attempt of a permit's next step, synced, and takes the step; `None` if no step is
 /// left.
@@ -19,7 +19,7 @@ use crate::write::audit_entry::{Docket, is_worth_keeping, unavailable};
 /// The attempt is not surely on record, so nothing may be sent.
 pub(super) async fn attempt(
     audit: &AuditLog,
-    docket: &Docket,
+    docket: &EntryBuilder,
     permit: &mut Permit,
 ) -> Result<Option<Step>, AuditError> {
     let Some(kind) = permit.upcoming() else {
@@ -32,7 +32,7 @@ pub(super) async fn attempt(
 /// Records the outcome of a step; returns whether that succeeded.
 pub(super) async fn outcome(
     audit: &AuditLog,
-    docket: &Docket,
+    docket: &EntryBuilder,
     kind: StepKind,
     settled: &Settled,
     failure: Option<&Failure>,
@@ -65,7 +65,7 @@ pub(super) async fn outcome(
 /// The failure if the log fails: nothing more is sent; earlier steps stay applied.
 pub(super) async fn failed(
     audit: &AuditLog,
-    docket: &Docket,
+    docket: &EntryBuilder,
     error: &AuditError,
     change: &Change,
     last: Option<&Settled>,

@@ -6,8 +6,8 @@ use futures_util::{StreamExt as _, stream};
 use crate::change::{Change, Warning};
 use crate::error::Failure;
 use crate::gates::{ChangeSet, SetChange};
-use crate::page::{Field, PageReading, PageState, Thing};
-use crate::wiki::{Right, Rights, Wiki, WikiError};
+use crate::page::{Attached, Field, PageReading, PageState};
+use crate::wiki::{PageRights, Right, Wiki, WikiError};
 use crate::write::lacking::{Lacking, denied, denied_set};
 
 /// How many places are asked about concurrently.
@@ -17,7 +17,7 @@ const MOST_NAMED: usize = 20;
 
 /// Rights that a change needs at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Need {
+struct RequiredRights {
     place: PageReading,
     rights: Vec<Right>,
     /// Whether a deleted page comes back here: without its styles and scripts it is better than no
@@ -25,7 +25,7 @@ struct Need {
     comes_back: bool,
 }
 
-impl Need {
+impl RequiredRights {
     const fn at(place: PageReading, rights: Vec<Right>) -> Self {
         Self {
             place,
@@ -52,7 +52,7 @@ pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<Vec<Warning>, F
         let comes_back = may_lack_code(set) && brings_back(one);
         needs(&one.change, set.is_list())
             .into_iter()
-            .map(move |need| Need { comes_back, ..need })
+            .map(move |need| RequiredRights { comes_back, ..need })
     });
     let Asked {
         lacking,
@@ -78,7 +78,7 @@ const UNDO_HINT: &str = "Nothing was sent. details.lacking names the pages and t
 pub(in crate::write) async fn hindrance(wiki: &Wiki, one: &SetChange) -> Option<String> {
     let comes_back = brings_back(one);
     let needs = needs(&one.change, true).into_iter();
-    let needs = needs.map(|need| Need { comes_back, ..need });
+    let needs = needs.map(|need| RequiredRights { comes_back, ..need });
     let asked = ask(wiki, needs.collect()).await;
     let lacking = asked.lacking.first()?;
     Some(denied(lacking).message)
@@ -95,7 +95,7 @@ struct Asked {
     unknown: Vec<&'static str>,
 }
 
-async fn ask(wiki: &Wiki, needs: Vec<Need>) -> Asked {
+async fn ask(wiki: &Wiki, needs: Vec<RequiredRights>) -> Asked {
     if needs.is_empty() || wiki.full_rights().await.is_some() {
         return Asked::default();
     }
@@ -187,7 +187,7 @@ fn warning(mut unknown: Vec<&'static str>) -> Option<Warning> {
 /// The rights of the key at a place. Of a page with tags, a view tells rights by rules of tags as
 /// well, by which the wiki's mutations do not go, so it counts only where it denies styles or
 /// scripts. Where the wiki could not be asked, nothing is known.
-async fn rights(wiki: &Wiki, need: &Need) -> Rights {
+async fn rights(wiki: &Wiki, need: &RequiredRights) -> PageRights {
     let place = &need.place;
     let told = match place.id {
         // No view tells them (W44).
@@ -196,7 +196,7 @@ async fn rights(wiki: &Wiki, need: &Need) -> Rights {
             .iter()
             .all(|right| Right::OF_ASSETS.contains(right)) =>
         {
-            return Rights::default();
+            return PageRights::default();
         }
         _ if need
             .rights
@@ -212,24 +212,24 @@ async fn rights(wiki: &Wiki, need: &Need) -> Rights {
     };
     told.unwrap_or_else(|error| {
         tracing::debug!(%error, "the rights of the key could not be asked for");
-        Rights::default()
+        PageRights::default()
     })
 }
 
 /// The rights to the comments of a page, as its view tells them: nothing, where the view denies all
 /// of them, since it does so while comments are off as well, and for a page with tags, since rules
 /// of tags hold in views alone (W47).
-async fn rights_to_comments(wiki: &Wiki, place: &PageReading) -> Result<Rights, WikiError> {
+async fn rights_to_comments(wiki: &Wiki, place: &PageReading) -> Result<PageRights, WikiError> {
     let Some(id) = place.id else {
-        return Ok(Rights::default());
+        return Ok(PageRights::default());
     };
     let page = wiki.page_by_id(id).await?;
     if has_tags(&page) {
-        return Ok(Rights::default());
+        return Ok(PageRights::default());
     }
     let told = wiki.rights(&page).await?;
     let are_on = told.has(Right::ReadComments) == Some(true);
-    Ok(if are_on { told } else { Rights::default() })
+    Ok(if are_on { told } else { PageRights::default() })
 }
 
 fn has_tags(place: &PageReading) -> bool {
@@ -238,7 +238,7 @@ fn has_tags(place: &PageReading) -> bool {
 
 /// The rights that a change needs: at its page, and at the place where it puts one. Of a list, also
 /// those that its way back needs at the page.
-fn needs(change: &Change, is_list: bool) -> Vec<Need> {
+fn needs(change: &Change, is_list: bool) -> Vec<RequiredRights> {
     if change.is_empty() {
         return Vec::new();
     }
@@ -248,33 +248,35 @@ fn needs(change: &Change, is_list: bool) -> Vec<Need> {
     );
     if let Some(thing) = change.thing() {
         return match (thing, before.or(after)) {
-            (Thing::Asset(_), Some(page)) => vec![Need::at(place(page), of_asset(change))],
-            (Thing::Comment(_), Some(page)) => {
+            (Attached::Asset(_), Some(page)) => {
+                vec![RequiredRights::at(place(page), of_asset(change))]
+            }
+            (Attached::Comment(_), Some(page)) => {
                 let right = if before.is_none() {
                     Right::WriteComments
                 } else {
                     Right::ManageComments
                 };
-                vec![Need::at(place(page), vec![right])]
+                vec![RequiredRights::at(place(page), vec![right])]
             }
             (_, None) => Vec::new(),
         };
     }
     let mut needs = Vec::new();
     if let Some(page) = before {
-        needs.push(Need::at(place(page), at_page(change, is_list)));
+        needs.push(RequiredRights::at(place(page), at_page(change, is_list)));
     }
     // The page goes to its temporary place, and on from there.
     if let Some(page) = change.to_aside().as_ref().and_then(Change::after) {
         let rights = vec![Right::WritePages, Right::ManagePages];
-        needs.push(Need::at(free_place(page), rights));
+        needs.push(RequiredRights::at(free_place(page), rights));
     }
     if let Some(page) = after.filter(|_| before.is_none() || change.moves()) {
         let mut rights = vec![Right::WritePages];
         if before.is_none() {
             rights.extend(of_code(change));
         }
-        needs.push(Need::at(free_place(page), rights));
+        needs.push(RequiredRights::at(free_place(page), rights));
     }
     needs.retain(|need| !need.rights.is_empty());
     needs
@@ -347,7 +349,7 @@ fn of_asset(change: &Change) -> Vec<Right> {
 }
 
 /// What is lacking of a need; `None` if nothing is known to be.
-fn lacking(need: &Need, rights: &Rights) -> Option<Lacking> {
+fn lacking(need: &RequiredRights, rights: &PageRights) -> Option<Lacking> {
     let lacks: Vec<&'static str> = named(need, |right| rights.has(right) == Some(false));
     (!lacks.is_empty()).then(|| Lacking {
         id: need.place.id,
@@ -358,11 +360,11 @@ fn lacking(need: &Need, rights: &Rights) -> Option<Lacking> {
 }
 
 /// The names of the rights of which nothing is known.
-fn unknown(need: &Need, rights: &Rights) -> Vec<&'static str> {
+fn unknown(need: &RequiredRights, rights: &PageRights) -> Vec<&'static str> {
     named(need, |right| rights.has(right).is_none())
 }
 
-fn named(need: &Need, is_one: impl Fn(Right) -> bool) -> Vec<&'static str> {
+fn named(need: &RequiredRights, is_one: impl Fn(Right) -> bool) -> Vec<&'static str> {
     let those = need.rights.iter().filter(|right| is_one(**right));
     those.map(|right| right.name()).collect()
 }
@@ -370,13 +372,14 @@ fn named(need: &Need, is_one: impl Fn(Right) -> bool) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::{
-        Lacking, Need, brings_back, incomplete, lacking, needs, unknown, warning, without_code,
+        Lacking, RequiredRights, brings_back, incomplete, lacking, needs, unknown, warning,
+        without_code,
     };
     use crate::change::Change;
     use crate::gates::SetChange;
     use crate::page::testing::page;
     use crate::page::{PagePath, PageState};
-    use crate::wiki::{Right, Rights};
+    use crate::wiki::{PageRights, Right};
     use crate::write::testing::set;
 
     /// Each place, whether a page is there, and the rights that are needed there.
@@ -430,18 +433,18 @@ mod tests {
 
     #[test]
     fn a_right_is_lacking_only_where_the_wiki_says_so_and_otherwise_unknown() {
-        let need = Need {
+        let need = RequiredRights {
             rights: vec![Right::WritePages, Right::DeletePages, Right::ManagePages],
             ..needs(&Change::delete(page()), false).remove(0)
         };
-        let rights = Rights::new([(Right::WritePages, true), (Right::DeletePages, false)]);
+        let rights = PageRights::new([(Right::WritePages, true), (Right::DeletePages, false)]);
         let lacks = lacking(&need, &rights).unwrap();
         assert_eq!(
             (lacks.id, &*lacks.rights),
             (page().id, &["delete:pages"][..])
         );
         assert_eq!(unknown(&need, &rights), ["manage:pages"]);
-        assert_eq!(lacking(&need, &Rights::default()), None);
+        assert_eq!(lacking(&need, &PageRights::default()), None);
     }
 
     #[test]

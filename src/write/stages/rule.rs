@@ -4,31 +4,31 @@ use time::OffsetDateTime;
 
 use crate::change::Warning;
 use crate::gates::{
-    Allowed, ChangeSet, Cleared, Decided, Gate, Policy, Refusal, Ruled, WritePolicy, rules,
+    AllowedSet, ChangeSet, Cleared, Decided, Gate, Policy, Refusal, Ruled, WritePolicy, rules,
 };
 use crate::rules::{ChangeFacts, Facts, Then};
 
-use super::check::Checked;
+use super::check::SetCheck;
 use crate::write::audit_entry::unavailable;
 use crate::write::caller::Caller;
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 use crate::write::route::{Route, Warrant};
 
 /// How a set goes on, by the rules.
-pub(in crate::write) enum Way<'p> {
+pub(in crate::write) enum RuledRoute<'p> {
     /// It is sent: the rules cleared it, and the warrant confirms it.
     Send(Cleared<'p>, Warrant),
     /// It is shown, with a token that confirms it.
-    Preview(Allowed<'p>),
+    Preview(AllowedSet<'p>),
     /// It is left open for a person.
-    Open(Allowed<'p>),
+    Open(AllowedSet<'p>),
     /// A person is asked first, by the policy or by a rule.
-    Ask(Allowed<'p>),
+    Ask(AllowedSet<'p>),
     /// It joins a draft.
-    Join(Allowed<'p>),
+    Join(AllowedSet<'p>),
 }
 
-impl Way<'_> {
+impl RuledRoute<'_> {
     /// The set.
     pub(in crate::write) const fn set(&self) -> &ChangeSet {
         match self {
@@ -46,21 +46,21 @@ impl Way<'_> {
 /// # Errors
 /// `RULE_DENIED`, or the record could not be read to count the client's writes.
 pub(in crate::write) async fn held<'p>(
-    desk: &Desk,
+    desk: &WriteContext,
     policy: &Policy,
     caller: &Caller,
-    allowed: Allowed<'p>,
-    checked: &mut Checked,
+    allowed: AllowedSet<'p>,
+    checked: &mut SetCheck,
     route: Route,
-) -> Result<Way<'p>, Refusal> {
+) -> Result<RuledRoute<'p>, Refusal> {
     let facts = facts(desk, policy, caller, &checked.facts).await?;
     match rules(allowed, &facts, decided(policy, &route))? {
         Ruled::Cleared(cleared) => Ok(match route {
-            Route::Send(warrant) => Way::Send(cleared, warrant),
-            Route::Preview => Way::Preview(cleared.into_allowed()),
-            Route::Open => Way::Open(cleared.into_allowed()),
-            Route::Ask => Way::Ask(cleared.into_allowed()),
-            Route::Join => Way::Join(cleared.into_allowed()),
+            Route::Send(warrant) => RuledRoute::Send(cleared, warrant),
+            Route::Preview => RuledRoute::Preview(cleared.into_allowed()),
+            Route::Open => RuledRoute::Open(cleared.into_allowed()),
+            Route::Ask => RuledRoute::Ask(cleared.into_allowed()),
+            Route::Join => RuledRoute::Join(cleared.into_allowed()),
         }),
         Ruled::Demands(allowed, demand) => {
             if matches!(route, Route::Join) {
@@ -71,10 +71,10 @@ pub(in crate::write) async fn held<'p>(
                     demand.rule
                 );
                 checked.notes.warnings.push(Warning::new("rule", message));
-                return Ok(Way::Join(allowed));
+                return Ok(RuledRoute::Join(allowed));
             }
             let way = way(policy, caller, allowed, &route, demand.then);
-            if matches!(way, Way::Open(_)) && demand.then != Then::Preview {
+            if matches!(way, RuledRoute::Open(_)) && demand.then != Then::Preview {
                 let message = format!("The rule {} leaves this to a person.", demand.rule);
                 checked.notes.warnings.push(Warning::new("rule", message));
             }
@@ -85,7 +85,7 @@ pub(in crate::write) async fn held<'p>(
 
 /// The facts for the rules; `None` if no rule applies to the set, as with an undo.
 async fn facts(
-    desk: &Desk,
+    desk: &WriteContext,
     policy: &Policy,
     caller: &Caller,
     changes: &[ChangeFacts],
@@ -126,21 +126,21 @@ fn decided(policy: &Policy, route: &Route) -> Decided {
 fn way<'p>(
     policy: &Policy,
     caller: &Caller,
-    allowed: Allowed<'p>,
+    allowed: AllowedSet<'p>,
     route: &Route,
     then: Then,
-) -> Way<'p> {
+) -> RuledRoute<'p> {
     // Whoever decides on it must see it first.
     if policy.authority.decides() && matches!(route, Route::Preview) {
-        return Way::Preview(allowed);
+        return RuledRoute::Preview(allowed);
     }
     match policy.writes.under_rule(then, caller.asker.can_ask()) {
-        WritePolicy::Preview => Way::Preview(allowed),
-        WritePolicy::Person { .. } => Way::Ask(allowed),
+        WritePolicy::Preview => RuledRoute::Preview(allowed),
+        WritePolicy::Person { .. } => RuledRoute::Ask(allowed),
         WritePolicy::Off
         | WritePolicy::DryRun
         | WritePolicy::Review { .. }
-        | WritePolicy::Token(_) => Way::Open(allowed),
+        | WritePolicy::Token(_) => RuledRoute::Open(allowed),
     }
 }
 

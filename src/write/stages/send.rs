@@ -12,27 +12,27 @@ use crate::notice;
 use crate::page::{Field, PageState};
 use crate::wiki::Sender;
 
-use super::check::Checked;
-use super::lock::Turn;
+use super::check::SetCheck;
+use super::lock::WriteLock;
 use super::outcome::{failure_of, said_of};
 use super::verify::expected::Promise;
 use super::verify::history::overwritten;
 use super::verify::{Settled, settle};
 use super::{answer, record};
-use crate::write::answer::{Answer, Applied};
-use crate::write::audit_entry::Docket;
-use crate::write::context::Desk;
-use crate::write::memory::{Knowing, Memory};
+use crate::write::answer::{Applied, WriteAnswer};
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::context::WriteContext;
+use crate::write::memory::{Knowing, SessionStore};
 
 /// What a write needs beside its permit.
-pub(in crate::write) struct Job {
-    pub(in crate::write) docket: Docket,
-    pub(in crate::write) checked: Checked,
+pub(in crate::write) struct WriteJob {
+    pub(in crate::write) docket: EntryBuilder,
+    pub(in crate::write) checked: SetCheck,
     /// The session that writes.
     pub(in crate::write) session: SessionId,
     /// The session that will know the page as written.
     pub(in crate::write) knowing: Option<Knowing>,
-    pub(in crate::write) turn: Option<Turn>,
+    pub(in crate::write) turn: Option<WriteLock>,
 }
 
 /// Carries out a permitted write in a task of its own: once begun, no cancellation, disconnect or
@@ -41,11 +41,11 @@ pub(in crate::write) struct Job {
 /// # Errors
 /// The server is ending; nothing is sent then. The write's own outcome is the returned value.
 pub(in crate::write) async fn in_its_own_task(
-    desk: &Arc<Desk>,
+    desk: &Arc<WriteContext>,
     sender: &Arc<Sender>,
     permit: Permit,
-    mut job: Job,
-) -> Result<Result<Answer, Failure>, Refusal> {
+    mut job: WriteJob,
+) -> Result<Result<WriteAnswer, Failure>, Refusal> {
     // From here on the end of the server waits for this write, or refuses it.
     let tasks = &desk.house.tasks;
     let awaited = tasks.token();
@@ -65,7 +65,7 @@ pub(in crate::write) async fn in_its_own_task(
         }
         own_desk.wrote(&job.session, call, answer.is_ok()).await;
         drop((turn, awaited));
-        answer.map(|applied| Answer::Applied(Box::new(applied)))
+        answer.map(|applied| WriteAnswer::Applied(Box::new(applied)))
     };
     let task = tasks.spawn(notice::told_as_here(write.in_current_span()));
     Ok(task.await.unwrap_or_else(|_| Err(broke_off())))
@@ -74,11 +74,11 @@ pub(in crate::write) async fn in_its_own_task(
 /// Sends one step after another, each recorded first and sent once; the next only after the
 /// previous was read back as applied.
 pub(super) async fn carry_out(
-    desk: &Desk,
+    desk: &WriteContext,
     sender: &Sender,
     mut permit: Permit,
-    docket: &mut Docket,
-    checked: Checked,
+    docket: &mut EntryBuilder,
+    checked: SetCheck,
     knowing: Option<Knowing>,
 ) -> Result<Applied, Failure> {
     let (audit, mut notes) = (&desk.audit, checked.notes);
@@ -149,7 +149,7 @@ fn ended(failure: Option<Failure>, is_recorded: bool) -> Result<Option<Warning>,
 }
 
 /// Notes for the session how its own write left the page, even in part.
-fn note_written(memory: &dyn Memory, knowing: &Knowing, settled: &Settled) {
+fn note_written(memory: &dyn SessionStore, knowing: &Knowing, settled: &Settled) {
     if let (Outcome::Applied | Outcome::PartlyApplied, Some(proof)) =
         (settled.outcome, &settled.proof)
         && !proof.differing.contains(&Field::Content)

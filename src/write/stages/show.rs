@@ -8,19 +8,19 @@ use crate::gates::{
 use crate::page::{LineCounts, PageState};
 use crate::wiki::Wiki;
 
-use super::check::{Checked, diff_of};
-use crate::write::answer::{Applied, Notes, Preview, Target};
-use crate::write::audit_entry::{Docket, unavailable};
-use crate::write::context::Desk;
+use super::check::{SetCheck, diff_of};
+use crate::write::answer::{Applied, Notes, Preview, WriteTarget};
+use crate::write::audit_entry::{EntryBuilder, unavailable};
+use crate::write::context::WriteContext;
 use crate::write::source::conflict::{Stopped, with_merged};
 
 /// Shows a set, with a token that confirms it; on record.
 pub(in crate::write) async fn show(
-    desk: &Desk,
-    docket: &Docket,
+    desk: &WriteContext,
+    docket: &EntryBuilder,
     session: &SessionId,
     set: &ChangeSet,
-    checked: Checked,
+    checked: SetCheck,
 ) -> Result<Preview, Refusal> {
     let token = keep(desk, docket, session, set).await?;
     Ok(preview(
@@ -36,9 +36,9 @@ pub(in crate::write) async fn show(
 /// meanwhile, the merged change is shown, with a token to confirm it where tokens confirm. A merge
 /// is never written unasked.
 pub(in crate::write) async fn stopped(
-    desk: &Desk,
+    desk: &WriteContext,
     enabled: Enabled<'_>,
-    docket: &Docket,
+    docket: &EntryBuilder,
     session: &SessionId,
     Stopped { failure, merged }: Stopped,
 ) -> Refusal {
@@ -72,8 +72,8 @@ pub(in crate::write) async fn stopped(
 
 /// Keeps a set under a token of its own, on record.
 async fn keep(
-    desk: &Desk,
-    docket: &Docket,
+    desk: &WriteContext,
+    docket: &EntryBuilder,
     session: &SessionId,
     set: &ChangeSet,
 ) -> Result<Previewed, Refusal> {
@@ -84,7 +84,11 @@ async fn keep(
 }
 
 /// Puts a preview on record.
-pub(super) async fn record(desk: &Desk, docket: &Docket, has_token: bool) -> Result<(), Refusal> {
+pub(super) async fn record(
+    desk: &WriteContext,
+    docket: &EntryBuilder,
+    has_token: bool,
+) -> Result<(), Refusal> {
     desk.audit
         .record(docket.preview(has_token))
         .await
@@ -96,10 +100,10 @@ pub(super) fn preview(
     wiki: &Wiki,
     call: CallId,
     set: &ChangeSet,
-    checked: Checked,
+    checked: SetCheck,
     (confirm, proposal): (Option<Previewed>, Option<ProposalId>),
 ) -> Preview {
-    let Checked {
+    let SetCheck {
         mut notes,
         diff,
         lines,
@@ -125,8 +129,8 @@ pub(super) fn preview(
 
 /// Answers that the page is already as asked for; on record. A proposal then counts as applied.
 pub(in crate::write) async fn nothing_to_do(
-    desk: &Desk,
-    docket: &Docket,
+    desk: &WriteContext,
+    docket: &EntryBuilder,
     set: &ChangeSet,
     notes: Notes,
     held: Option<HeldProposal>,
@@ -154,8 +158,8 @@ pub(in crate::write) async fn nothing_to_do(
 
 /// A proposal with nothing left to do counts as applied.
 pub(super) async fn is_applied(
-    desk: &Desk,
-    docket: &Docket,
+    desk: &WriteContext,
+    docket: &EntryBuilder,
     set: &ChangeSet,
     held: Option<HeldProposal>,
 ) -> Result<(), Refusal> {
@@ -177,8 +181,8 @@ pub(super) fn links_left(set: &ChangeSet) -> Vec<LinkLeft> {
 }
 
 /// The page that an answer is about.
-pub(super) fn target(wiki: &Wiki, page: &PageState) -> Target {
-    Target::of(page, wiki.url_of(page))
+pub(super) fn target(wiki: &Wiki, page: &PageState) -> WriteTarget {
+    WriteTarget::of(page, wiki.url_of(page))
 }
 
 #[cfg(test)]

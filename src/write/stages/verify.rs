@@ -8,12 +8,12 @@ use crate::audit::Outcome;
 use crate::change::Proof;
 use crate::notice::Notice;
 use crate::page::Date;
-use crate::wiki::{Sent, Wiki, WikiError};
+use crate::wiki::{MutationOutcome, Wiki, WikiError};
 
-use crate::write::timeouts::Patience;
-use expected::{FoundPage, Promise, Seen};
-use history::{ChangedSince, Trail, follow};
-use verdict::{Answered, Says, Step, Waited};
+use crate::write::timeouts::Timeouts;
+use expected::{FoundPage, PageObservation, Promise};
+use history::{ChangedSince, HistoryEvidence, follow};
+use verdict::{Says, SentStep, StepAnswer, Waited};
 
 /// The outcome of a step.
 #[derive(Debug)]
@@ -34,11 +34,11 @@ pub(in crate::write) struct Settled {
 /// A step whose page is read until it is settled.
 struct Settling<'a> {
     wiki: &'a Wiki,
-    step: Step<'a>,
-    patience: Patience,
+    step: SentStep<'a>,
+    patience: Timeouts,
     began: Instant,
     /// The result of the history, for the page's last write.
-    trail: Option<(Option<Date>, Trail)>,
+    trail: Option<(Option<Date>, HistoryEvidence)>,
 }
 
 /// Reads the page until the step's outcome is settled.
@@ -52,23 +52,23 @@ struct Settling<'a> {
 /// cannot be read back.
 pub(in crate::write) async fn settle(
     wiki: &Wiki,
-    patience: Patience,
+    patience: Timeouts,
     promise: &Promise<'_>,
-    sent: Sent,
+    sent: MutationOutcome,
     sent_at: OffsetDateTime,
 ) -> Settled {
     let (answered, cause, new_id) = match sent {
-        Sent::NotSent(error) => {
+        MutationOutcome::NotSent(error) => {
             return Settled {
                 was_sent: false,
                 ..settled(Outcome::NotApplied, None, Some(error))
             };
         }
-        Sent::Succeeded { id } => (Answered::Success, None, id),
-        Sent::Refused(error) => (Answered::Refusal, Some(error), None),
-        Sent::Open(error) => (Answered::Nothing, Some(error), None),
+        MutationOutcome::Succeeded { id } => (StepAnswer::Success, None, id),
+        MutationOutcome::Refused(error) => (StepAnswer::Refusal, Some(error), None),
+        MutationOutcome::Open(error) => (StepAnswer::Nothing, Some(error), None),
     };
-    let step = Step {
+    let step = SentStep {
         promise,
         answered,
         cause,
@@ -87,7 +87,7 @@ pub(in crate::write) async fn settle(
 
 impl Settling<'_> {
     async fn run(mut self) -> Settled {
-        let mut stable: Option<(Seen, Instant)> = None;
+        let mut stable: Option<(PageObservation, Instant)> = None;
         let mut waits = false;
         let longest = self.patience.settling + self.patience.apart;
         loop {
@@ -127,7 +127,7 @@ impl Settling<'_> {
     }
 
     /// The outcome by a reading; `None` if another reading may tell more.
-    async fn outcome(&mut self, seen: &Seen, is_stable: bool) -> Option<Outcome> {
+    async fn outcome(&mut self, seen: &PageObservation, is_stable: bool) -> Option<Outcome> {
         loop {
             let waited = Waited {
                 is_stable,
@@ -135,15 +135,17 @@ impl Settling<'_> {
             };
             match (self.step.says(seen, waited, self.trail_of(seen)), seen) {
                 (Says::Is(outcome), _) => return Some(outcome),
-                (Says::AskHistory, Seen::Page(found)) => self.follow(found).await,
+                (Says::AskHistory, PageObservation::Page(found)) => self.follow(found).await,
                 (Says::Wait | Says::AskHistory, _) => return None,
             }
         }
     }
 
     /// The result of the history for this very reading.
-    fn trail_of(&self, seen: &Seen) -> Option<&Trail> {
-        let Seen::Page(found) = seen else { return None };
+    fn trail_of(&self, seen: &PageObservation) -> Option<&HistoryEvidence> {
+        let PageObservation::Page(found) = seen else {
+            return None;
+        };
         let (at, trail) = self.trail.as_ref()?;
         (*at == found.proof.found.updated_at).then_some(trail)
     }
@@ -155,8 +157,9 @@ impl Settling<'_> {
     }
 
     /// A page that may not be ours is not claimed: undo would remove it.
-    fn settled(self, outcome: Outcome, seen: Seen) -> Settled {
-        if let (Outcome::Applied, Some((_, Trail::Applied(since)))) = (outcome, self.trail)
+    fn settled(self, outcome: Outcome, seen: PageObservation) -> Settled {
+        if let (Outcome::Applied, Some((_, HistoryEvidence::Applied(since)))) =
+            (outcome, self.trail)
             && !self.step.promise.is_kept(&seen)
         {
             return Settled {
@@ -166,15 +169,15 @@ impl Settling<'_> {
             };
         }
         let is_ours = self.step.promise.is_ours(&seen, self.step.sent_at);
-        let is_misnamed =
-            self.step.new_id.is_some() && matches!(&seen, Seen::Page(found) if !found.is_answered);
+        let is_misnamed = self.step.new_id.is_some()
+            && matches!(&seen, PageObservation::Page(found) if !found.is_answered);
         Settled {
             is_misnamed: is_misnamed && matches!(self.step.promise, Promise::Created { .. }),
             ..settled(outcome, Some(seen).filter(|_| is_ours), self.step.cause)
         }
     }
 
-    fn unsettled(self, stable: Option<(Seen, Instant)>) -> Settled {
+    fn unsettled(self, stable: Option<(PageObservation, Instant)>) -> Settled {
         let last = stable.map(|(seen, _)| seen);
         let ours = last.filter(|seen| self.step.promise.is_ours(seen, self.step.sent_at));
         let outcome = if self.step.is_denied() {
@@ -187,7 +190,11 @@ impl Settling<'_> {
 }
 
 /// Since when the page has looked as in this reading.
-fn seen_since(last: Option<&(Seen, Instant)>, seen: &Seen, now: Instant) -> Instant {
+fn seen_since(
+    last: Option<&(PageObservation, Instant)>,
+    seen: &PageObservation,
+    now: Instant,
+) -> Instant {
     match last {
         Some((last, since)) if last == seen => *since,
         _ => now,
@@ -198,10 +205,10 @@ fn is_stable(since: Instant, now: Instant, apart: Duration) -> bool {
     now.saturating_duration_since(since) >= apart
 }
 
-fn settled(outcome: Outcome, seen: Option<Seen>, cause: Option<WikiError>) -> Settled {
+fn settled(outcome: Outcome, seen: Option<PageObservation>, cause: Option<WikiError>) -> Settled {
     let proof = match seen {
-        Some(Seen::Page(found)) => Some(found.proof),
-        Some(Seen::Gone) | None => None,
+        Some(PageObservation::Page(found)) => Some(found.proof),
+        Some(PageObservation::Gone) | None => None,
     };
     Settled {
         outcome,

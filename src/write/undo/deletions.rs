@@ -10,8 +10,8 @@ use crate::page::{Locale, PagePath};
 use crate::wiki::SeenPage;
 
 use super::super::audit_entry::unavailable;
-use super::super::context::Desk;
-use super::history::Past;
+use super::super::context::WriteContext;
+use super::history::WriteHistory;
 
 /// How many deletions by other keys are checked: each takes a request or more to find out whether
 /// this key may read the place.
@@ -45,7 +45,7 @@ pub struct Deletions {
     pub is_index_unread: bool,
 }
 
-impl Desk {
+impl WriteContext {
     /// The pages deleted through this server at a time or later, those that disappeared from this
     /// key's lists since, and those that the record, this key's reads or its content index know
     /// and the wiki has no more, which may have gone before. Pages that the key may not read are
@@ -87,7 +87,7 @@ impl Desk {
     }
 }
 
-impl Past {
+impl WriteHistory {
     /// The ids of the pages that are there, the deletions that the record and this key's lists
     /// tell, and how many places the wiki was asked about.
     async fn told_by_record_and_lists(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::audit::{
-    AuditLog, CallId, CallSelector, CallStory, Client, Proposal, StateOfPage, StoryError,
+    AuditLog, CallHistory, CallHistoryError, CallId, CallSelector, Client, Proposal, StateOfPage,
 };
 use crate::error::{Code, Failure};
 use crate::page::{Date, Field, PageReading};
@@ -16,12 +16,12 @@ pub(in crate::write) const NOT_ON_RECORD: &str = "No write of that call is on re
 
 /// Recorded writes to a wiki, as far as a key may know them.
 #[derive(Debug, Clone)]
-pub struct Past {
+pub struct WriteHistory {
     pub(in crate::write) wiki: Arc<Wiki>,
     pub(in crate::write) audit: Arc<AuditLog>,
 }
 
-impl Past {
+impl WriteHistory {
     pub(in crate::write) const fn new(wiki: Arc<Wiki>, audit: Arc<AuditLog>) -> Self {
         Self { wiki, audit }
     }
@@ -34,18 +34,18 @@ impl Past {
         &self,
         call: &CallSelector,
         owner: Option<&Client>,
-    ) -> Result<CallStory, Failure> {
+    ) -> Result<CallHistory, Failure> {
         let found = self.audit.story_for(owner, call).await;
         let story = found.map_err(|error| match error {
-            StoryError::NotFound => nothing(NOT_ON_RECORD),
-            StoryError::NoneLeft => {
+            CallHistoryError::NotFound => nothing(NOT_ON_RECORD),
+            CallHistoryError::NoneLeft => {
                 nothing("No applied write is on record that was not taken back.")
             }
-            StoryError::Ambiguous { candidates, .. } => {
+            CallHistoryError::Ambiguous { candidates, .. } => {
                 let candidates: Vec<String> = candidates.iter().map(ToString::to_string).collect();
                 nothing("Several calls begin like that.").detail("candidates", candidates)
             }
-            StoryError::Audit(error) => unavailable(&error),
+            CallHistoryError::Audit(error) => unavailable(&error),
         })?;
         let may = self.admits(&story).await?;
         may.then_some(story).ok_or_else(|| nothing(NOT_ON_RECORD))
@@ -56,7 +56,7 @@ impl Past {
     ///
     /// # Errors
     /// What the wiki says, where its pages have to be looked at.
-    pub async fn admits(&self, story: &CallStory) -> Result<bool, Failure> {
+    pub async fn admits(&self, story: &CallHistory) -> Result<bool, Failure> {
         let scope = self.wiki.scope();
         if scope.is_open() {
             return Ok(true);
@@ -142,7 +142,7 @@ impl Past {
     }
 }
 
-impl Past {
+impl WriteHistory {
     /// The calls of ours that left these states of pages, in their order; `None` where the record
     /// has no such write.
     pub async fn calls_that_left(&self, states: Vec<StateOfPage>) -> Vec<Option<CallId>> {

@@ -2,35 +2,35 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::audit::{CallId, CallStory, Client, Event, Omitted, Outcome, Record};
+use crate::audit::{AuditEvent, CallHistory, CallId, Client, Exclusions, Outcome, Record};
 use crate::change::{Operation, StepKind};
 use crate::error::Failure;
 use crate::gates::LeftOut;
 use crate::page::{Locale, PagePath};
 
 use super::super::answer::{
-    NotTakenBack, Notes, SetAnswer, SetMember, SetOutcome, Target, ThingNamed,
+    AttachedName, NotTakenBack, Notes, SetAnswer, SetMember, SetOutcome, WriteTarget,
 };
 use super::super::audit_entry::unavailable;
 use super::super::source::proposal::set::LEFT_OUT;
-use super::history::Past;
+use super::history::WriteHistory;
 
 /// The word on record if the server ended before all of a set was sent.
 pub(in crate::write) const INTERRUPTED: &str = "interrupted";
 
 /// The changes of a set that were attempted, in order.
 #[derive(Debug)]
-pub(in crate::write) struct Sent {
-    changes: Vec<CallStory>,
+pub(in crate::write) struct AttemptedChanges {
+    changes: Vec<CallHistory>,
     /// Which call took which change back when the set failed.
     taken_back: HashMap<CallId, CallId>,
     /// Why changes are there although the set was taken back.
     not_taken_back: HashMap<CallId, NotTakenBack>,
 }
 
-impl Sent {
+impl AttemptedChanges {
     /// Sorts the calls of a set.
-    pub(in crate::write) fn of(calls: Vec<CallStory>) -> Self {
+    pub(in crate::write) fn of(calls: Vec<CallHistory>) -> Self {
         let own: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
         let (mut changes, mut taken_back) = (Vec::new(), HashMap::new());
         let mut not_taken_back = HashMap::new();
@@ -55,10 +55,10 @@ impl Sent {
 
     /// Whether an attempt has no outcome yet.
     pub(in crate::write) fn is_open(&self) -> bool {
-        self.changes.iter().any(CallStory::is_open)
+        self.changes.iter().any(CallHistory::is_open)
     }
 
-    fn is_there(&self, call: &CallStory) -> bool {
+    fn is_there(&self, call: &CallHistory) -> bool {
         let is_applied = matches!(
             call.outcome(),
             Some(Outcome::Applied | Outcome::PartlyApplied)
@@ -68,7 +68,7 @@ impl Sent {
     }
 
     /// The pages that stand at their temporary places, with the call that took each there.
-    pub(in crate::write) fn aside(&self) -> impl Iterator<Item = (&CallStory, &PagePath)> {
+    pub(in crate::write) fn aside(&self) -> impl Iterator<Item = (&CallHistory, &PagePath)> {
         let there = self.changes.iter().filter(|call| self.is_there(call));
         there.filter_map(|call| Some((call, stands_at(call)?)))
     }
@@ -84,7 +84,7 @@ impl Sent {
     /// The outcome of a set that was cut short. Changes that were never attempted are not on
     /// record, so it never counts as wholly applied.
     pub(in crate::write) fn outcome(&self) -> Outcome {
-        let is_unknown = |call: &CallStory| call.outcome() == Some(Outcome::Unknown);
+        let is_unknown = |call: &CallHistory| call.outcome() == Some(Outcome::Unknown);
         if self.changes.iter().any(is_unknown) {
             Outcome::Unknown
         } else if self.applied() > 0 {
@@ -95,7 +95,7 @@ impl Sent {
     }
 }
 
-impl Past {
+impl WriteHistory {
     /// A set of this client, or of anybody if no client is given, by its records; `None` if there
     /// is no such set.
     ///
@@ -108,7 +108,7 @@ impl Past {
     ) -> Result<Option<SetAnswer>, Failure> {
         let calls = self.audit.calls_of_set(id).await;
         let calls = calls.map_err(|error| unavailable(&error))?;
-        let is_own = |call: &CallStory| {
+        let is_own = |call: &CallHistory| {
             let mut clients = call
                 .records
                 .iter()
@@ -135,7 +135,7 @@ impl Past {
             Some(end) => outcome_of(&end),
             None => self.without_end(id).await?,
         };
-        let sent = Sent::of(calls);
+        let sent = AttemptedChanges::of(calls);
         let members = sent.changes.iter().map(|call| self.member(call, &sent));
         Ok(Some(SetAnswer {
             call: id,
@@ -149,7 +149,7 @@ impl Past {
 
     /// The changes of a proposed set that a person left out when it was applied.
     async fn left_out(&self, end: &Record) -> Vec<LeftOut> {
-        let omitted = end.reason.as_deref().and_then(Omitted::read);
+        let omitted = end.reason.as_deref().and_then(Exclusions::read);
         let id = end.proposal.as_deref().and_then(|id| id.parse().ok());
         let (Some(omitted), Some(id)) = (omitted, id) else {
             return Vec::new();
@@ -185,11 +185,11 @@ impl Past {
     }
 
     /// A call that is no part of a set, as the one change of a set.
-    pub(in crate::write) fn alone(&self, call: &CallStory) -> SetMember {
-        self.member(call, &Sent::of(Vec::new()))
+    pub(in crate::write) fn alone(&self, call: &CallHistory) -> SetMember {
+        self.member(call, &AttemptedChanges::of(Vec::new()))
     }
 
-    fn member(&self, call: &CallStory, sent: &Sent) -> SetMember {
+    fn member(&self, call: &CallHistory, sent: &AttemptedChanges) -> SetMember {
         let records = || call.records.iter().rev();
         let locale = records().find_map(|record| record.locale.clone());
         let locale = locale.unwrap_or_else(|| Locale::as_stored(""));
@@ -198,13 +198,13 @@ impl Past {
         SetMember {
             call: call.call,
             operation: call.operation().unwrap_or(Operation::Update),
-            target: Target {
+            target: WriteTarget {
                 id: call.id(),
                 url: self.wiki.page_url(&locale, &path),
                 locale: locale.as_str().to_owned(),
                 path: path.as_str().to_owned(),
                 title: String::new(),
-                thing: ThingNamed::default(),
+                thing: AttachedName::default(),
             },
             changed: fields.unwrap_or_default(),
             outcome: call.outcome(),
@@ -219,12 +219,12 @@ impl Past {
 }
 
 /// Whether an undo took its change back, or found it gone.
-fn is_back(undo: &CallStory) -> bool {
+fn is_back(undo: &CallHistory) -> bool {
     matches!(undo.outcome(), Some(Outcome::Applied | Outcome::Unchanged))
 }
 
 /// Why an undo did not take its change back, or why that is there again.
-fn why(undo: &CallStory) -> Option<NotTakenBack> {
+fn why(undo: &CallHistory) -> Option<NotTakenBack> {
     let mut records = undo.records.iter().rev();
     records.find_map(|record| {
         Some(NotTakenBack {
@@ -235,14 +235,14 @@ fn why(undo: &CallStory) -> Option<NotTakenBack> {
 }
 
 /// The temporary path at which a call left its page.
-fn stands_at(call: &CallStory) -> Option<&PagePath> {
+fn stands_at(call: &CallHistory) -> Option<&PagePath> {
     let last = call.last_applied()?;
     let is_aside = last.step.as_deref() == Some(StepKind::Aside.as_str());
     last.aside.as_ref().filter(|_| is_aside)
 }
 
 fn is_end(record: &Record) -> bool {
-    record.event == Event::Outcome && record.set == record.call
+    record.event == AuditEvent::Outcome && record.set == record.call
 }
 
 fn outcome_of(end: &Record) -> SetOutcome {

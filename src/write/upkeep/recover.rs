@@ -18,9 +18,9 @@ use crate::page::{Field, PageState};
 use crate::wiki::{Wiki, WikiError};
 
 use super::super::audit_entry::is_worth_keeping;
-use super::super::stages::verify::expected::{Made, Promise, Seen};
-use super::super::stages::verify::history::{Trail, follow};
-use super::super::timeouts::Patience;
+use super::super::stages::verify::expected::{CreationOrder, PageObservation, Promise};
+use super::super::stages::verify::history::{HistoryEvidence, follow};
+use super::super::timeouts::Timeouts;
 use super::super::undo::history_set;
 
 /// The most attempts that one start takes up, the newest first.
@@ -32,7 +32,7 @@ const AT_ONCE: usize = 4;
 
 /// The outcome of an attempt.
 #[derive(Debug)]
-struct Verdict {
+struct RecoveredOutcome {
     outcome: Outcome,
     /// The id of the page that the attempt created, if it was found.
     id: Option<i64>,
@@ -57,7 +57,7 @@ enum StaysOpen {
 pub(in crate::write) struct Recovery {
     wiki: Arc<Wiki>,
     audit: Arc<AuditLog>,
-    patience: Patience,
+    patience: Timeouts,
     keep: Keep,
     once: OnceCell<()>,
     /// When it was last tried to settle attempts of this run in vain.
@@ -68,7 +68,7 @@ impl Recovery {
     pub(in crate::write) fn new(
         wiki: Arc<Wiki>,
         audit: Arc<AuditLog>,
-        patience: Patience,
+        patience: Timeouts,
         keep: Keep,
     ) -> Self {
         Self {
@@ -136,7 +136,7 @@ impl Recovery {
     /// Records the end of a set whose server ended first.
     async fn end_set(&self, open: &OpenSet) -> Result<(), AuditError> {
         let call = open.set;
-        let sent = history_set::Sent::of(self.audit.calls_of_set(call).await?);
+        let sent = history_set::AttemptedChanges::of(self.audit.calls_of_set(call).await?);
         if sent.is_open() {
             return Ok(());
         }
@@ -198,7 +198,7 @@ impl Recovery {
         }
         let verdict = match self.change_of(attempt).await? {
             Some(change) => self.find_out(&change, attempt).await?,
-            None => Verdict::UNKNOWN,
+            None => RecoveredOutcome::UNKNOWN,
         };
         let mut entry = attempt.outcome(verdict.outcome);
         entry.reason = Some("Found by reading the page in a later run.".to_owned());
@@ -233,7 +233,11 @@ impl Recovery {
         }
     }
 
-    async fn find_out(&self, change: &Change, attempt: &OpenAttempt) -> Result<Verdict, StaysOpen> {
+    async fn find_out(
+        &self,
+        change: &Change,
+        attempt: &OpenAttempt,
+    ) -> Result<RecoveredOutcome, StaysOpen> {
         if let Some(expired) = self.wiki.expired() {
             return Err(expired.into());
         }
@@ -241,23 +245,23 @@ impl Recovery {
         let step = change.steps().into_iter().find(|step| is_it(step.as_str()));
         let Some((step, promise)) = step.and_then(|step| Some((step, Promise::of(change, step)?)))
         else {
-            return Ok(Verdict::UNKNOWN);
+            return Ok(RecoveredOutcome::UNKNOWN);
         };
         let seen = self.last_seen(&promise, attempt.age()).await?;
         let age = time::Duration::try_from(attempt.age()).unwrap_or(time::Duration::MAX);
         let sent_at = self.wiki.now().saturating_sub(age);
         let is_kept = promise.is_kept(&seen);
         match (&promise, seen) {
-            (Promise::Deleted { .. }, Seen::Gone) => Ok(Verdict {
+            (Promise::Deleted { .. }, PageObservation::Gone) => Ok(RecoveredOutcome {
                 outcome: Outcome::Applied,
-                ..Verdict::UNKNOWN
+                ..RecoveredOutcome::UNKNOWN
             }),
-            (Promise::Created { .. }, Seen::Page(found))
-                if found.made(sent_at) == Made::BeforeTheAttempt =>
+            (Promise::Created { .. }, PageObservation::Page(found))
+                if found.made(sent_at) == CreationOrder::BeforeTheAttempt =>
             {
-                Ok(Verdict::UNKNOWN)
+                Ok(RecoveredOutcome::UNKNOWN)
             }
-            (_, Seen::Page(found)) if is_kept => {
+            (_, PageObservation::Page(found)) if is_kept => {
                 let proof = found.proof;
                 // A key that sees only half of a new page cannot tell it from another's.
                 let is_unread = |field: &Field| proof.unverified.contains(field);
@@ -265,17 +269,17 @@ impl Recovery {
                     return Err(StaysOpen::Unreadable);
                 }
                 let promised = change.after_step(step);
-                Ok(Verdict {
+                Ok(RecoveredOutcome {
                     outcome: Outcome::Applied,
                     id: proof.found.id,
                     left: Some(proof.found)
                         .filter(|found| is_worth_keeping(found, promised.as_ref())),
                 })
             }
-            (Promise::Changed { before, after, .. }, Seen::Page(found)) => {
+            (Promise::Changed { before, after, .. }, PageObservation::Page(found)) => {
                 // Somebody else may have written after it.
                 if found.is_later_than(before)
-                    && let Trail::Applied(since) = follow(
+                    && let HistoryEvidence::Applied(since) = follow(
                         &self.wiki,
                         &promise,
                         &found,
@@ -284,7 +288,7 @@ impl Recovery {
                     )
                     .await
                 {
-                    return Ok(Verdict {
+                    return Ok(RecoveredOutcome {
                         outcome: Outcome::Applied,
                         id: None,
                         left: Some(since.proof.found),
@@ -292,19 +296,23 @@ impl Recovery {
                 }
                 Ok(mixture(before, after, &found.proof))
             }
-            (Promise::Created { .. } | Promise::Deleted { .. }, Seen::Page(_))
-            | (Promise::Created { .. } | Promise::Changed { .. }, Seen::Gone) => {
-                Ok(Verdict::UNKNOWN)
+            (Promise::Created { .. } | Promise::Deleted { .. }, PageObservation::Page(_))
+            | (Promise::Created { .. } | Promise::Changed { .. }, PageObservation::Gone) => {
+                Ok(RecoveredOutcome::UNKNOWN)
             }
         }
     }
 
     /// The page as promised, or as it was seen twice, some time apart, once the wiki should be done
     /// with an attempt of this age.
-    async fn last_seen(&self, promise: &Promise<'_>, age: Duration) -> Result<Seen, StaysOpen> {
+    async fn last_seen(
+        &self,
+        promise: &Promise<'_>,
+        age: Duration,
+    ) -> Result<PageObservation, StaysOpen> {
         let wait = self.patience.settling.saturating_sub(age);
         let began = Instant::now();
-        let mut last: Option<(Seen, Instant)> = None;
+        let mut last: Option<(PageObservation, Instant)> = None;
         loop {
             self.audit.check()?;
             let seen = promise.read(&self.wiki, None).await?;
@@ -322,7 +330,7 @@ impl Recovery {
     }
 }
 
-impl Verdict {
+impl RecoveredOutcome {
     const UNKNOWN: Self = Self {
         outcome: Outcome::Unknown,
         id: None,
@@ -333,10 +341,10 @@ impl Verdict {
 /// A page that is not as promised. Each field of the step that is not as before counts as written.
 /// If it is not as promised either, somebody wrote it since; it counts as promised, so that an undo
 /// finds the conflict.
-fn mixture(before: &PageState, after: &PageState, proof: &Proof) -> Verdict {
+fn mixture(before: &PageState, after: &PageState, proof: &Proof) -> RecoveredOutcome {
     let fields = before.difference(after);
     if fields.iter().all(|field| proof.differing.contains(field)) {
-        return Verdict::UNKNOWN;
+        return RecoveredOutcome::UNKNOWN;
     }
     let mut left = before.clone();
     for field in fields {
@@ -346,9 +354,9 @@ fn mixture(before: &PageState, after: &PageState, proof: &Proof) -> Verdict {
             left.take(field, after);
         }
     }
-    Verdict {
+    RecoveredOutcome {
         outcome: Outcome::PartlyApplied,
         left: Some(left),
-        ..Verdict::UNKNOWN
+        ..RecoveredOutcome::UNKNOWN
     }
 }

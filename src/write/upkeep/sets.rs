@@ -9,18 +9,18 @@ use crate::gates::SessionId;
 use super::super::answer::{SetAnswer, SetOutcome};
 
 /// The progress of a set, which callers may see while it is sent.
-pub(in crate::write) type Progress = Arc<Mutex<SetAnswer>>;
+pub(in crate::write) type SharedSetAnswer = Arc<Mutex<SetAnswer>>;
 
 /// The most finished sets that are remembered; a set that is being sent is never forgotten.
 const MOST: usize = 64;
 
 /// The sets that are being sent, and the last ones that were.
 #[derive(Debug, Default)]
-pub(in crate::write) struct Sets(Mutex<VecDeque<(SessionId, Progress)>>);
+pub(in crate::write) struct RecentSets(Mutex<VecDeque<(SessionId, SharedSetAnswer)>>);
 
-impl Sets {
+impl RecentSets {
     /// Notes that a set begins; if there are too many, the oldest finished one is forgotten.
-    pub(in crate::write) fn begin(&self, session: &SessionId, set: &Progress) {
+    pub(in crate::write) fn begin(&self, session: &SessionId, set: &SharedSetAnswer) {
         let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if sets.len() >= MOST
             && let Some(place) = sets.iter().position(|(_, set)| is_done(set))
@@ -34,12 +34,13 @@ impl Sets {
     pub(in crate::write) fn find(&self, session: &SessionId, id: CallId) -> Option<SetAnswer> {
         let sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = sets.iter().filter(|(of, _)| of.owner() == session.owner());
-        let told = |set: &Progress| set.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let told =
+            |set: &SharedSetAnswer| set.lock().unwrap_or_else(PoisonError::into_inner).clone();
         own.map(|(_, set)| told(set)).find(|set| set.call == id)
     }
 }
 
-fn is_done(set: &Progress) -> bool {
+fn is_done(set: &SharedSetAnswer) -> bool {
     let set = set.lock().unwrap_or_else(PoisonError::into_inner);
     set.outcome != SetOutcome::Applying
 }
@@ -48,7 +49,7 @@ fn is_done(set: &Progress) -> bool {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use super::{MOST, Sets};
+    use super::{MOST, RecentSets};
     use crate::audit::CallId;
     use crate::gates::SessionId;
     use crate::write::answer::{Notes, SetAnswer, SetOutcome};
@@ -66,7 +67,7 @@ mod tests {
 
     #[test]
     fn what_is_done_is_forgotten_first_and_what_is_being_sent_never() {
-        let sets = Sets::default();
+        let sets = RecentSets::default();
         let begin = |outcome| {
             let set = set(outcome);
             let call = set.call;

@@ -5,18 +5,20 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::{AnchorSettings, AnchorsTo, append};
-use crate::audit::{Against, AuditLog, CallId, Entry, Event, Outcome, PublicKey, SigningKey};
+use crate::audit::{
+    Against, AuditEntry, AuditEvent, AuditLog, CallId, Outcome, PublicKey, SigningKey,
+};
 
 async fn write(log: &AuditLog) {
     let call = CallId::new().unwrap();
-    let attempt = Entry {
+    let attempt = AuditEntry {
         decision: Some("token".to_owned()),
-        ..Entry::new(call, Event::Attempt)
+        ..AuditEntry::new(call, AuditEvent::Attempt)
     };
     drop(log.attempt(attempt).await.unwrap());
-    let outcome = Entry {
+    let outcome = AuditEntry {
         outcome: Some(Outcome::Applied),
-        ..Entry::new(call, Event::Outcome)
+        ..AuditEntry::new(call, AuditEvent::Outcome)
     };
     log.record(outcome).await.unwrap();
 }

@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::{MAX_STATE, keep, kept};
-use crate::audit::disk::layout::Place;
+use crate::audit::disk::layout::AuditLayout;
 use crate::audit::{AuditError, KeptState};
 use crate::page::{Date, Locale, PagePath, PageReading, PageState};
 
@@ -46,7 +46,7 @@ fn names(dir: &Path) -> Vec<String> {
 #[test]
 fn a_kept_state_comes_back_as_it_was_and_equal_states_share_a_file() {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::new(dir.path(), "docs");
+    let place = AuditLayout::new(dir.path(), "docs");
     let one = keep(&place, &page("One")).unwrap();
     let two = keep(&place, &page("Two")).unwrap();
     assert_eq!(keep(&place, &page("One")).unwrap(), one);
@@ -71,7 +71,7 @@ fn the_name_is_that_of_the_json_and_stays_so() {
 #[test]
 fn a_state_that_was_tampered_with_is_refused_and_kept_anew_with_the_next_write() {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::new(dir.path(), "docs");
+    let place = AuditLayout::new(dir.path(), "docs");
     let name = keep(&place, &page("One")).unwrap();
     let path = place.kept(name);
 
@@ -96,7 +96,7 @@ fn a_state_that_was_tampered_with_is_refused_and_kept_anew_with_the_next_write()
 #[test]
 fn a_file_that_unpacks_without_end_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::new(dir.path(), "docs");
+    let place = AuditLayout::new(dir.path(), "docs");
     let name = keep(&place, &page("One")).unwrap();
     write_gz(&place.kept(name), &vec![b' '; MAX_STATE + 1]);
     assert_eq!(kept(&place, name), Err(AuditError::Damaged));
@@ -105,7 +105,7 @@ fn a_file_that_unpacks_without_end_is_refused() {
 #[test]
 fn what_could_not_be_read_back_is_not_kept() {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::new(dir.path(), "docs");
+    let place = AuditLayout::new(dir.path(), "docs");
     let large = PageState {
         content: "x".repeat(MAX_STATE),
         ..page("Large")
@@ -117,7 +117,7 @@ fn what_could_not_be_read_back_is_not_kept() {
 #[test]
 fn a_state_that_cannot_be_written_leaves_nothing_behind() {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::new(dir.path(), "docs");
+    let place = AuditLayout::new(dir.path(), "docs");
     let name = keep(&place, &page("One")).unwrap();
     std::fs::remove_file(place.kept(name)).unwrap();
     // A directory in the way makes the rename fail, for root too.
@@ -129,7 +129,7 @@ fn a_state_that_cannot_be_written_leaves_nothing_behind() {
 #[test]
 fn a_state_with_anything_behind_its_end_is_damaged_and_is_kept_again() {
     let dir = tempfile::tempdir().unwrap();
-    let place = Place::new(dir.path(), "docs");
+    let place = AuditLayout::new(dir.path(), "docs");
     let name = keep(&place, &page("A")).unwrap();
     let path = place.kept(name);
     let whole = std::fs::read(&path).unwrap();

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 use time::macros::datetime;
 
-use super::{Broken, End, Fault, Verified, verify};
-use crate::audit::entry::record::{Record, Stamp};
-use crate::audit::{CallId, Entry, Event, LineHash, RunId};
+use super::{ChainBreak, ChainFault, RunFileEnd, Verified, verify};
+use crate::audit::entry::record::{Record, RecordStamp};
+use crate::audit::{AuditEntry, AuditEvent, CallId, LineHash, RunId};
 
 /// The lines of a run: a start, some refusals, and its end.
 fn lines(count: u64) -> Vec<Vec<u8>> {
@@ -11,7 +11,7 @@ fn lines(count: u64) -> Vec<Vec<u8>> {
     let mut prev = LineHash::FIRST;
     (1..=count)
         .map(|seq| {
-            let stamp = Stamp {
+            let stamp = RecordStamp {
                 seq,
                 time: datetime!(2030-01-02 03:04:05 UTC),
                 run,
@@ -20,9 +20,12 @@ fn lines(count: u64) -> Vec<Vec<u8>> {
                 prev,
             };
             let mut record = match seq {
-                1 => Record::bare(Event::Start, &stamp),
-                seq if seq == count => Record::bare(Event::Closed, &stamp),
-                _ => Record::of(&Entry::new(CallId::new().unwrap(), Event::Refusal), &stamp),
+                1 => Record::bare(AuditEvent::Start, &stamp),
+                seq if seq == count => Record::bare(AuditEvent::Closed, &stamp),
+                _ => Record::of(
+                    &AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal),
+                    &stamp,
+                ),
             };
             let line = record.seal().unwrap();
             prev = record.hash;
@@ -38,19 +41,19 @@ fn file(lines: &[Vec<u8>]) -> Vec<u8> {
         .collect()
 }
 
-fn check(lines: &[Vec<u8>]) -> Result<Verified, Broken> {
+fn check(lines: &[Vec<u8>]) -> Result<Verified, ChainBreak> {
     verify(file(lines).as_slice())
 }
 
-fn broken<T>(line: u64, fault: Fault) -> Result<T, Broken> {
-    Err(Broken { line, fault })
+fn broken<T>(line: u64, fault: ChainFault) -> Result<T, ChainBreak> {
+    Err(ChainBreak { line, fault })
 }
 
 #[test]
 fn an_untouched_run_holds() {
     let lines = lines(6);
     let verified = check(&lines).unwrap();
-    assert_eq!((verified.records, verified.end), (6, End::Closed));
+    assert_eq!((verified.records, verified.end), (6, RunFileEnd::Closed));
     let last = format!("\"hash\":\"{}\"}}", verified.last);
     assert!(lines[5].ends_with(last.as_bytes()));
 }
@@ -62,7 +65,7 @@ fn an_empty_file_is_an_open_run_without_records() {
         Ok(Verified {
             records: 0,
             last: LineHash::FIRST,
-            end: End::Open
+            end: RunFileEnd::Open
         })
     );
 }
@@ -75,7 +78,7 @@ fn a_changed_line_shows() {
         let at = line.windows(4).position(|bytes| bytes == b"docs").unwrap();
         line[at] = b'x';
         let number = u64::try_from(number).unwrap();
-        assert_eq!(check(&lines), broken(number, Fault::Changed));
+        assert_eq!(check(&lines), broken(number, ChainFault::Changed));
     }
 }
 
@@ -83,9 +86,9 @@ fn a_changed_line_shows() {
 fn a_line_that_was_changed_with_its_hash_shows_in_the_next() {
     let mut lines = lines(6);
     let mut record = Record::parse(&lines[2]).unwrap();
-    record.event = Event::Preview;
+    record.event = AuditEvent::Preview;
     lines[2] = record.seal().unwrap();
-    assert_eq!(check(&lines), broken(4, Fault::Unlinked));
+    assert_eq!(check(&lines), broken(4, ChainFault::Unlinked));
 }
 
 #[test]
@@ -94,12 +97,12 @@ fn removed_lines_show_with_their_numbers() {
     lines.drain(1..3);
     assert_eq!(
         check(&lines),
-        broken(2, Fault::Removed { first: 2, last: 3 })
+        broken(2, ChainFault::Removed { first: 2, last: 3 })
     );
     lines.remove(0);
     assert_eq!(
         check(&lines),
-        broken(1, Fault::Removed { first: 1, last: 3 })
+        broken(1, ChainFault::Removed { first: 1, last: 3 })
     );
 }
 
@@ -107,14 +110,14 @@ fn removed_lines_show_with_their_numbers() {
 fn lines_out_of_order_show() {
     let mut lines = lines(6);
     lines.swap(2, 4);
-    assert_eq!(check(&lines), broken(3, Fault::Reordered { due: 3 }));
+    assert_eq!(check(&lines), broken(3, ChainFault::Reordered { due: 3 }));
 }
 
 #[test]
 fn a_repeated_line_shows() {
     let mut lines = lines(6);
     lines.insert(3, lines[1].clone());
-    assert_eq!(check(&lines), broken(4, Fault::Repeated { seq: 2 }));
+    assert_eq!(check(&lines), broken(4, ChainFault::Repeated { seq: 2 }));
 }
 
 #[test]
@@ -123,16 +126,16 @@ fn a_line_that_was_put_in_with_the_right_number_and_hash_shows_in_the_next() {
     let mut forged = Record::parse(&lines[2]).unwrap();
     forged.ms = 99;
     lines.insert(2, forged.seal().unwrap());
-    assert_eq!(check(&lines), broken(4, Fault::Repeated { seq: 3 }));
+    assert_eq!(check(&lines), broken(4, ChainFault::Repeated { seq: 3 }));
 }
 
 #[test]
 fn a_line_of_something_else_is_no_record() {
     let mut lines = lines(6);
     lines[1] = b"hello".to_vec();
-    assert_eq!(check(&lines), broken(2, Fault::NotARecord));
+    assert_eq!(check(&lines), broken(2, ChainFault::NotARecord));
     lines[1] = format!("{{{}", super::trailer(LineHash::of(b"{"))).into_bytes();
-    assert_eq!(check(&lines), broken(2, Fault::NotARecord));
+    assert_eq!(check(&lines), broken(2, ChainFault::NotARecord));
 }
 
 #[test]
@@ -142,18 +145,18 @@ fn nothing_follows_the_end_of_a_run() {
     let mut more = Record {
         seq: 7,
         prev: closed.hash,
-        event: Event::Outcome,
+        event: AuditEvent::Outcome,
         ..closed
     };
     lines.push(more.seal().unwrap());
-    assert_eq!(check(&lines), broken(7, Fault::AfterClosed));
+    assert_eq!(check(&lines), broken(7, ChainFault::AfterClosed));
 }
 
 #[test]
 fn lines_cut_off_at_the_end_leave_an_open_end() {
     let lines = lines(6);
     let verified = check(&lines[..4]).unwrap();
-    assert_eq!((verified.records, verified.end), (4, End::Open));
+    assert_eq!((verified.records, verified.end), (4, RunFileEnd::Open));
 }
 
 #[test]
@@ -167,12 +170,15 @@ fn a_last_line_cut_anywhere_is_half_written() {
         let records = if kept == lines[2].len() { 3 } else { 2 };
         assert_eq!(
             (verified.records, verified.end),
-            (records, End::HalfWritten)
+            (records, RunFileEnd::HalfWritten)
         );
     }
     let mut zeros = whole;
     zeros.extend([0; 100]);
-    assert_eq!(verify(zeros.as_slice()).unwrap().end, End::HalfWritten);
+    assert_eq!(
+        verify(zeros.as_slice()).unwrap().end,
+        RunFileEnd::HalfWritten
+    );
 }
 
 #[test]
@@ -183,11 +189,11 @@ fn a_last_line_that_is_not_the_beginning_of_the_record_due_is_tampering() {
         file.extend_from_slice(rest);
         verify(file.as_slice())
     };
-    assert_eq!(with_rest(b"hello"), broken(4, Fault::NotARecord));
-    assert_eq!(with_rest(&lines[4][..30]), broken(4, Fault::Changed));
+    assert_eq!(with_rest(b"hello"), broken(4, ChainFault::NotARecord));
+    assert_eq!(with_rest(&lines[4][..30]), broken(4, ChainFault::Changed));
     let mut changed = lines[3].clone();
     changed[60] ^= 1;
-    assert_eq!(with_rest(&changed), broken(4, Fault::Changed));
+    assert_eq!(with_rest(&changed), broken(4, ChainFault::Changed));
 }
 
 #[test]
@@ -211,7 +217,7 @@ fn a_chain_of_newer_records_can_be_followed() {
         Ok(Verified {
             records: 1,
             last: hash,
-            end: End::Open
+            end: RunFileEnd::Open
         })
     );
 }
@@ -228,7 +234,7 @@ proptest! {
             // The very last line end, which is not part of a record.
             Ok(verified) => {
                 prop_assert_eq!(at, file.len() - 1);
-                prop_assert_eq!(verified.end, End::HalfWritten);
+                prop_assert_eq!(verified.end, RunFileEnd::HalfWritten);
             }
         }
     }

@@ -1,17 +1,17 @@
 use proptest::prelude::*;
 use time::macros::datetime;
 
-use super::{Record, Stamp, Unreadable, VERSION};
-use crate::audit::entry::chain::{End, Verified, verify};
+use super::{Record, RecordStamp, Unreadable, VERSION};
+use crate::audit::entry::chain::{RunFileEnd, Verified, verify};
 use crate::audit::{
-    Actor, CallId, Client, Entry, Event, FileHead, KeptState, KeyDigest, LineHash, Outcome, Role,
-    RunId,
+    Actor, AuditEntry, AuditEvent, CallId, Client, FileHead, KeptState, KeyDigest, LineHash,
+    Outcome, Role, RunId,
 };
 use crate::change::Operation;
 use crate::page::{Date, Field, LineCounts, Locale, PagePath};
 
-fn stamp() -> Stamp<'static> {
-    Stamp {
+fn stamp() -> RecordStamp<'static> {
+    RecordStamp {
         seq: 1,
         time: datetime!(2030-01-02 03:04:05.678_9 UTC),
         run: "00000000000000aa".parse().unwrap(),
@@ -21,12 +21,12 @@ fn stamp() -> Stamp<'static> {
     }
 }
 
-fn full_entry() -> Entry {
+fn full_entry() -> AuditEntry {
     let text = |text: &str| Some(text.to_owned());
     let kept = |byte: u8| Some(KeptState::of(&[byte]));
-    Entry {
+    AuditEntry {
         call: "00000000000000bb".parse().unwrap(),
-        event: Event::Outcome,
+        event: AuditEvent::Outcome,
         client: Some(Client {
             name: "inspector".to_owned(),
             version: "1.2".to_owned(),
@@ -88,7 +88,7 @@ fn the_members_are_in_the_designs_order() {
 #[test]
 fn what_does_not_apply_is_absent() {
     let call = "00000000000000bb".parse().unwrap();
-    let mut record = Record::of(&Entry::new(call, Event::Refusal), &stamp());
+    let mut record = Record::of(&AuditEntry::new(call, AuditEvent::Refusal), &stamp());
     let line = String::from_utf8(record.seal().unwrap()).unwrap();
     insta::assert_snapshot!(line, @r#"{"v":1,"seq":1,"time":"2030-01-02T03:04:05.678Z","run":"00000000000000aa","call":"00000000000000bb","event":"refusal","wiki":"docs","fields":[],"linesAdded":0,"linesRemoved":0,"ms":0,"prev":"0000000000000000000000000000000000000000000000000000000000000000","hash":"9344ea5f639e4d643e54b32ad88521fd5a8387f308ed61cecafc6068ff7225a6"}"#);
 }
@@ -102,7 +102,7 @@ fn a_start_lists_the_runs_before_the_time_taken() {
     };
     let mut record = Record {
         runs: Some(vec![head]),
-        ..Record::bare(Event::Start, &stamp())
+        ..Record::bare(AuditEvent::Start, &stamp())
     };
     let line = String::from_utf8(record.seal().unwrap()).unwrap();
     insta::assert_snapshot!(line, @r#"{"v":1,"seq":1,"time":"2030-01-02T03:04:05.678Z","run":"00000000000000aa","event":"start","wiki":"docs","fields":[],"linesAdded":0,"linesRemoved":0,"runs":[{"file":"20300101T000000Z-00000000000000ee.jsonl","length":1234,"hash":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}],"ms":0,"prev":"0000000000000000000000000000000000000000000000000000000000000000","hash":"f8773769ab20f8d9029182c9f307306d8d22e6c572094fbdbc9b1a433997cf8b"}"#);
@@ -115,27 +115,27 @@ fn a_purge_names_what_it_removes_and_nothing_else_does() {
         length: 1,
         hash: None,
     }];
-    let entry = |event| Entry {
+    let entry = |event| AuditEntry {
         removed: removed.clone(),
-        ..Entry::new(CallId::new().unwrap(), event)
+        ..AuditEntry::new(CallId::new().unwrap(), event)
     };
     let record = |event| Record::of(&entry(event), &stamp()).removed;
-    assert_eq!(record(Event::Purge), Some(removed.clone()));
-    assert_eq!(record(Event::Outcome), None);
+    assert_eq!(record(AuditEvent::Purge), Some(removed.clone()));
+    assert_eq!(record(AuditEvent::Outcome), None);
 }
 
 #[test]
 fn texts_from_outside_are_cut() {
     let long = "ä".repeat(5_000);
     let record = Record::of(
-        &Entry {
+        &AuditEntry {
             client: Some(Client {
                 name: long.clone(),
                 ..Client::default()
             }),
             path: Some(PagePath::of(&long)),
             reason: Some("ä".repeat(1_024)),
-            ..Entry::new(CallId::new().unwrap(), Event::Refusal)
+            ..AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal)
         },
         &stamp(),
     );
@@ -171,7 +171,7 @@ fn a_record_of_a_newer_form_is_told_from_what_is_none() {
 
 #[test]
 fn the_time_of_a_record_can_be_read() {
-    let record = Record::bare(Event::Start, &stamp());
+    let record = Record::bare(AuditEvent::Start, &stamp());
     assert_eq!(
         record.instant(),
         Some(datetime!(2030-01-02 03:04:05.678 UTC))
@@ -195,15 +195,15 @@ fn any_client() -> impl Strategy<Value = Option<Client>> {
     }))
 }
 
-fn any_entry() -> impl Strategy<Value = Entry> {
+fn any_entry() -> impl Strategy<Value = AuditEntry> {
     let event = proptest::sample::select(vec![
-        Event::Attempt,
-        Event::Refusal,
-        Event::Preview,
-        Event::Approval,
-        Event::Outcome,
-        Event::Proposal,
-        Event::Purge,
+        AuditEvent::Attempt,
+        AuditEvent::Refusal,
+        AuditEvent::Preview,
+        AuditEvent::Approval,
+        AuditEvent::Outcome,
+        AuditEvent::Proposal,
+        AuditEvent::Purge,
     ]);
     let fields = proptest::collection::vec(proptest::sample::select(Field::ALL.to_vec()), 0..5);
     let texts = proptest::collection::vec(any_text(), 10);
@@ -212,7 +212,7 @@ fn any_entry() -> impl Strategy<Value = Entry> {
         |(event, client, fields, texts, (id, locale, path, new_path), ms)| {
             let mut texts = texts.into_iter();
             let mut next = || texts.next().flatten();
-            Entry {
+            AuditEntry {
                 event,
                 client,
                 tool: next(),
@@ -243,7 +243,7 @@ proptest! {
     ) {
         let run: RunId = format!("{run:016x}").parse().unwrap();
         let mut file = Vec::new();
-        let mut stamp = Stamp { run, ..stamp() };
+        let mut stamp = RecordStamp { run, ..stamp() };
         for entry in &entries {
             let mut record = Record::of(entry, &stamp);
             let line = record.seal().unwrap();
@@ -251,12 +251,12 @@ proptest! {
             prop_assert!(!line.contains(&b'\n'));
             file.extend_from_slice(&line);
             file.push(b'\n');
-            stamp = Stamp { seq: stamp.seq + 1, prev: record.hash, ..stamp };
+            stamp = RecordStamp { seq: stamp.seq + 1, prev: record.hash, ..stamp };
         }
         let records = u64::try_from(entries.len()).unwrap();
         prop_assert_eq!(
             verify(file.as_slice()),
-            Ok(Verified { records, last: stamp.prev, end: End::Open })
+            Ok(Verified { records, last: stamp.prev, end: RunFileEnd::Open })
         );
     }
 }

@@ -4,23 +4,23 @@ use proptest::prelude::*;
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-use super::{CallSelector, CallStory, StoryError, story};
-use crate::audit::disk::layout::Place;
+use super::{CallHistory, CallHistoryError, CallSelector, story};
+use crate::audit::disk::layout::AuditLayout;
 use crate::audit::run::open_attempts::open_attempts;
 use crate::audit::testing::{Script, page};
-use crate::audit::{AuditLog, CallId, Entry, Event, Outcome};
+use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, Outcome};
 use crate::change::Operation;
 use crate::page::Field;
 
 const START: OffsetDateTime = datetime!(2020-01-01 00:00 UTC);
 
-fn told(call: CallId, event: Event, step: &str, outcome: Option<Outcome>) -> Entry {
-    Entry {
+fn told(call: CallId, event: AuditEvent, step: &str, outcome: Option<Outcome>) -> AuditEntry {
+    AuditEntry {
         operation: Some(Operation::Update),
         fields: vec![Field::Title],
         step: Some(step.to_owned()),
         outcome,
-        ..Entry::new(call, event)
+        ..AuditEntry::new(call, event)
     }
 }
 
@@ -149,10 +149,10 @@ impl Model {
 
 fn write(script: &mut Script, time: OffsetDateTime, known: &Known) {
     let call = known.call;
-    let mut say = |entry: Entry| {
+    let mut say = |entry: AuditEntry| {
         script.entry(
             time,
-            &Entry {
+            &AuditEntry {
                 undoes: known.undoes,
                 ..entry
             },
@@ -164,9 +164,9 @@ fn write(script: &mut Script, time: OffsetDateTime, known: &Known) {
         } else {
             vec![Field::Title]
         };
-        for (event, outcome) in [(Event::Attempt, None), (Event::Outcome, outcome)] {
-            if event == Event::Attempt || outcome.is_some() {
-                say(Entry {
+        for (event, outcome) in [(AuditEvent::Attempt, None), (AuditEvent::Outcome, outcome)] {
+            if event == AuditEvent::Attempt || outcome.is_some() {
+                say(AuditEntry {
                     fields: fields.clone(),
                     ..told(call, event, step, outcome)
                 });
@@ -174,11 +174,11 @@ fn write(script: &mut Script, time: OffsetDateTime, known: &Known) {
         }
     };
     match known.kind {
-        Kind::Refused => say(Entry::new(call, Event::Refusal)),
-        Kind::Previewed => say(Entry::new(call, Event::Preview)),
-        Kind::Unchanged => say(Entry {
+        Kind::Refused => say(AuditEntry::new(call, AuditEvent::Refusal)),
+        Kind::Previewed => say(AuditEntry::new(call, AuditEvent::Preview)),
+        Kind::Unchanged => say(AuditEntry {
             outcome: Some(Outcome::Unchanged),
-            ..Entry::new(call, Event::Outcome)
+            ..AuditEntry::new(call, AuditEvent::Outcome)
         }),
         Kind::Open => step("update", false, None),
         Kind::Settled(outcome) => step("update", false, Some(outcome)),
@@ -188,7 +188,7 @@ fn write(script: &mut Script, time: OffsetDateTime, known: &Known) {
         }
         Kind::Stopped => {
             step("move", true, Some(Outcome::Applied));
-            say(Entry::new(call, Event::Refusal));
+            say(AuditEntry::new(call, AuditEvent::Refusal));
         }
     }
 }
@@ -226,9 +226,9 @@ fn enact(scripts: &mut [Script], ops: &[Op]) -> Model {
                 }
                 let index = which.index(open.len());
                 let known = &mut *open[index];
-                let entry = Entry {
+                let entry = AuditEntry {
                     undoes: known.undoes,
-                    ..told(known.call, Event::Outcome, "update", Some(*outcome))
+                    ..told(known.call, AuditEvent::Outcome, "update", Some(*outcome))
                 };
                 scripts[*run].entry(time, &entry);
                 known.kind = Kind::Settled(*outcome);
@@ -248,7 +248,7 @@ proptest! {
         held in 0..RUNS,
     ) {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::new(dir.path(), "docs");
+        let place = AuditLayout::new(dir.path(), "docs");
         let mut scripts: Vec<Script> = (0..RUNS)
             .map(|_| Script::begin(dir.path(), START, Vec::new()))
             .collect();
@@ -258,7 +258,7 @@ proptest! {
         living.try_lock().unwrap();
 
         let last = story(&place, &CallSelector::LAST, None).map(|story| story.call);
-        prop_assert_eq!(last, model.last().ok_or(StoryError::NoneLeft));
+        prop_assert_eq!(last, model.last().ok_or(CallHistoryError::NoneLeft));
         for known in &model.0 {
             let story = story(&place, &known.call.into(), None).unwrap();
             prop_assert_eq!(story.undone_by, model.undone_by(known.call));
@@ -287,12 +287,12 @@ async fn a_story_goes_on_in_later_runs() {
     let mut first = Script::begin(dir.path(), START, Vec::new());
     first.entry(
         START,
-        &Entry {
+        &AuditEntry {
             operation: Some(Operation::Create),
             step: Some("create".to_owned()),
             before: Some(before),
             after: Some(after),
-            ..Entry::new(call, Event::Attempt)
+            ..AuditEntry::new(call, AuditEvent::Attempt)
         },
     );
     first.kill();
@@ -303,7 +303,7 @@ async fn a_story_goes_on_in_later_runs() {
     );
 
     let settled = log.open_attempts(None).await.unwrap().remove(0);
-    log.record(Entry {
+    log.record(AuditEntry {
         id: Some(9),
         found: Some(found),
         ..settled.outcome(Outcome::Applied)
@@ -314,8 +314,8 @@ async fn a_story_goes_on_in_later_runs() {
     let prefix = CallSelector::parse(call.to_string().get(..4).unwrap()).unwrap();
     let story = log.story(&prefix).await.unwrap();
     assert_eq!(story, log.story(&CallSelector::LAST).await.unwrap());
-    let events: Vec<Event> = story.records.iter().map(|record| record.event).collect();
-    assert_eq!(events, [Event::Attempt, Event::Outcome]);
+    let events: Vec<AuditEvent> = story.records.iter().map(|record| record.event).collect();
+    assert_eq!(events, [AuditEvent::Attempt, AuditEvent::Outcome]);
     assert_eq!(
         (
             story.outcome(),
@@ -345,27 +345,30 @@ async fn a_prefix_of_several_calls_names_them_and_a_wrong_one_none() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
     let find = async |text: &str| log.story(&CallSelector::parse(text).unwrap()).await;
-    assert_eq!(find("last").await, Err(StoryError::NoneLeft));
+    assert_eq!(find("last").await, Err(CallHistoryError::NoneLeft));
     let mut script = Script::begin(dir.path(), START, Vec::new());
     let mut calls = Vec::new();
     for n in 0..10 {
         let call: CallId = format!("abcd{n}00000000000").parse().unwrap();
-        script.entry(START, &Entry::new(call, Event::Refusal));
+        script.entry(START, &AuditEntry::new(call, AuditEvent::Refusal));
         calls.push(call);
     }
     script.kill();
     assert_eq!(
         find("abcd").await,
-        Err(StoryError::Ambiguous {
+        Err(CallHistoryError::Ambiguous {
             candidates: calls[..8].to_vec(),
             has_more: true
         })
     );
     assert_eq!(find("abcd3").await.unwrap().call, calls[3]);
     assert_eq!(find("abcd300000000000").await.unwrap().call, calls[3]);
-    assert_eq!(find("bcd3").await, Err(StoryError::NotFound));
-    assert_eq!(find("abcd300000000001").await, Err(StoryError::NotFound));
-    assert_eq!(find("last").await, Err(StoryError::NoneLeft));
+    assert_eq!(find("bcd3").await, Err(CallHistoryError::NotFound));
+    assert_eq!(
+        find("abcd300000000001").await,
+        Err(CallHistoryError::NotFound)
+    );
+    assert_eq!(find("last").await, Err(CallHistoryError::NoneLeft));
     for bad in ["", "abc", "ABCD", "abcd3000000000000", "latest", "../a"] {
         assert!(CallSelector::parse(bad).is_err(), "{bad}");
     }
@@ -379,12 +382,12 @@ async fn undos_in_a_ring_undo_nothing_and_end() {
     let mut script = Script::begin(dir.path(), START, Vec::new());
     for (call, undoes) in [(one, two), (two, one)] {
         for (event, outcome) in [
-            (Event::Attempt, None),
-            (Event::Outcome, Some(Outcome::Applied)),
+            (AuditEvent::Attempt, None),
+            (AuditEvent::Outcome, Some(Outcome::Applied)),
         ] {
             script.entry(
                 START,
-                &Entry {
+                &AuditEntry {
                     undoes: Some(undoes),
                     ..told(call, event, "update", outcome)
                 },
@@ -392,7 +395,7 @@ async fn undos_in_a_ring_undo_nothing_and_end() {
         }
     }
     script.kill();
-    let story: CallStory = log.story(&two.into()).await.unwrap();
+    let story: CallHistory = log.story(&two.into()).await.unwrap();
     assert_eq!((story.call, story.undone_by), (two, None));
 }
 
@@ -402,7 +405,7 @@ async fn a_line_that_may_tell_of_an_undo_and_cannot_be_read_is_told() {
     let log = AuditLog::new(dir.path(), "docs");
     let call = CallId::new().unwrap();
     let mut script = Script::begin(dir.path(), START, Vec::new());
-    script.entry(START, &Entry::new(call, Event::Refusal));
+    script.entry(START, &AuditEntry::new(call, AuditEvent::Refusal));
     let path = script.kill();
     assert!(!log.story(&call.into()).await.unwrap().has_unreadable);
     let damaged = format!("{{\"undoes\":\"{call}\"}}\n");

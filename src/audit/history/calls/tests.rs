@@ -3,9 +3,9 @@ use time::macros::datetime;
 
 use super::AT_REST;
 use crate::audit::testing::Script;
-use crate::audit::{AuditLog, CallId, Ending, Entry, Event, Filter, Outcome};
+use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallFilter, CallId, CallOutcome, Outcome};
 
-fn told(log: &AuditLog) -> Vec<(CallId, Ending, usize)> {
+fn told(log: &AuditLog) -> Vec<(CallId, CallOutcome, usize)> {
     let mut told = Vec::new();
     let unreadable = log
         .calls(|call| told.push((call.call, call.ending(), call.records.len())))
@@ -14,11 +14,11 @@ fn told(log: &AuditLog) -> Vec<(CallId, Ending, usize)> {
     told
 }
 
-fn step(call: CallId, event: Event) -> Entry {
-    Entry {
+fn step(call: CallId, event: AuditEvent) -> AuditEntry {
+    AuditEntry {
         step: Some("update".to_owned()),
-        outcome: (event == Event::Outcome).then_some(Outcome::Applied),
-        ..Entry::new(call, event)
+        outcome: (event == AuditEvent::Outcome).then_some(Outcome::Applied),
+        ..AuditEntry::new(call, event)
     }
 }
 
@@ -33,29 +33,35 @@ fn an_attempt_waits_for_its_outcome_however_far_off_and_in_whatever_run() {
         CallId::new().unwrap(),
     );
     let mut first = Script::begin(dir.path(), start, vec![]);
-    first.entry(start, &step(late, Event::Attempt));
-    first.entry(start, &step(forgotten, Event::Attempt));
+    first.entry(start, &step(late, AuditEvent::Attempt));
+    first.entry(start, &step(forgotten, AuditEvent::Attempt));
     for _ in 0..=AT_REST {
-        let refusal = Entry::new(CallId::new().unwrap(), Event::Refusal);
+        let refusal = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal);
         first.entry(start, &refusal);
     }
-    first.entry(start, &step(late, Event::Outcome));
+    first.entry(start, &step(late, AuditEvent::Outcome));
     // It outlives the second run, and settles what that one left open.
     let mut second = Script::begin(dir.path(), start + Duration::hours(1), vec![]);
-    second.entry(start + Duration::hours(1), &step(settled, Event::Attempt));
+    second.entry(
+        start + Duration::hours(1),
+        &step(settled, AuditEvent::Attempt),
+    );
     second.kill();
-    first.entry(start + Duration::hours(2), &step(settled, Event::Outcome));
+    first.entry(
+        start + Duration::hours(2),
+        &step(settled, AuditEvent::Outcome),
+    );
     first.close(start + Duration::hours(3));
 
     let mut told = told(&log);
-    told.retain(|(_, ending, _)| *ending != Ending::Refused);
+    told.retain(|(_, ending, _)| *ending != CallOutcome::Refused);
     let told: std::collections::HashSet<_> = told.into_iter().collect();
     assert_eq!(
         told,
         [
-            (late, Ending::Applied, 2),
-            (settled, Ending::Applied, 2),
-            (forgotten, Ending::Open, 1)
+            (late, CallOutcome::Applied, 2),
+            (settled, CallOutcome::Applied, 2),
+            (forgotten, CallOutcome::Open, 1)
         ]
         .into()
     );
@@ -71,14 +77,16 @@ fn pages_of_calls_follow_each_other_without_gap_or_repeat() {
     let calls: Vec<CallId> = (0..10).map(|_| CallId::new().unwrap()).collect();
     for (minute, call) in (0..).zip(&calls) {
         let time = start + Duration::minutes(minute / 4);
-        run.entry(time, &Entry::new(*call, Event::Refusal));
+        run.entry(time, &AuditEntry::new(*call, AuditEvent::Refusal));
     }
     run.close(start + Duration::hours(1));
 
     let mut seen = Vec::new();
     let mut before = None;
     loop {
-        let (page, _) = log.latest(&Filter::default(), before.as_ref(), 3).unwrap();
+        let (page, _) = log
+            .latest(&CallFilter::default(), before.as_ref(), 3)
+            .unwrap();
         let older = page.older();
         let page = page.into_calls();
         seen.extend(page.iter().map(|call| (call.began(), call.call)));

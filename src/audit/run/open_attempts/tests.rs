@@ -5,23 +5,23 @@ use time::OffsetDateTime;
 use time::macros::datetime;
 
 use crate::audit::testing::Script;
-use crate::audit::{AuditLog, CallId, Entry, Event, Outcome};
+use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, Outcome};
 use crate::change::Operation;
 
 const START: OffsetDateTime = datetime!(2020-01-01 00:00 UTC);
 
-fn attempt(call: CallId, step: &str) -> Entry {
-    Entry {
+fn attempt(call: CallId, step: &str) -> AuditEntry {
+    AuditEntry {
         id: Some(7),
         operation: Some(Operation::Update),
         step: Some(step.to_owned()),
-        ..Entry::new(call, Event::Attempt)
+        ..AuditEntry::new(call, AuditEvent::Attempt)
     }
 }
 
-fn outcome(call: CallId, step: &str) -> Entry {
-    Entry {
-        event: Event::Outcome,
+fn outcome(call: CallId, step: &str) -> AuditEntry {
+    AuditEntry {
+        event: AuditEvent::Outcome,
         outcome: Some(Outcome::Applied),
         ..attempt(call, step)
     }
@@ -53,7 +53,7 @@ async fn only_the_step_without_an_outcome_is_open() {
     assert_eq!((entry.call, entry.step), (call, Some("update".to_owned())));
     assert_eq!(
         (entry.event, entry.outcome),
-        (Event::Outcome, Some(Outcome::Unknown))
+        (AuditEvent::Outcome, Some(Outcome::Unknown))
     );
 }
 

@@ -6,20 +6,20 @@ use time::macros::datetime;
 
 use super::RunFile;
 use crate::audit::testing::Script;
-use crate::audit::{AuditLog, CallId, Entry, Event, Outcome, Unreadable};
+use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, Outcome, Unreadable};
 use crate::page::{Locale, PagePath};
 
-fn entry(event: Event) -> Entry {
-    Entry {
+fn entry(event: AuditEvent) -> AuditEntry {
+    AuditEntry {
         tool: Some("wikijs_update_page".to_owned()),
         locale: Some(Locale::as_stored("en")),
         path: Some(PagePath::of("docs/a")),
-        outcome: (event == Event::Outcome).then_some(Outcome::Applied),
-        ..Entry::new(CallId::new().unwrap(), event)
+        outcome: (event == AuditEvent::Outcome).then_some(Outcome::Applied),
+        ..AuditEntry::new(CallId::new().unwrap(), event)
     }
 }
 
-fn events(run: &RunFile) -> Vec<Event> {
+fn events(run: &RunFile) -> Vec<AuditEvent> {
     run.records().unwrap().map(|it| it.unwrap().event).collect()
 }
 
@@ -48,12 +48,12 @@ fn runs_come_oldest_first_and_what_is_no_run_is_none() {
 async fn a_run_is_read_while_it_is_written_and_its_lock_is_seen() {
     let dir = tempfile::tempdir().unwrap();
     let log = AuditLog::new(dir.path(), "docs");
-    log.record(entry(Event::Refusal)).await.unwrap();
+    log.record(entry(AuditEvent::Refusal)).await.unwrap();
     let run = log.runs().unwrap().remove(0);
     assert!(run.is_locked());
     let mut records = run.records().unwrap();
     assert_eq!(records.by_ref().count(), 2);
-    log.record(entry(Event::Outcome)).await.unwrap();
+    log.record(entry(AuditEvent::Outcome)).await.unwrap();
     assert_eq!(
         records.next().unwrap().unwrap().outcome,
         Some(Outcome::Applied)
@@ -83,7 +83,7 @@ fn a_half_written_last_line_is_no_record_yet_and_becomes_one() {
     let log = AuditLog::new(dir.path(), "docs");
     let now = datetime!(2030-01-01 00:00 UTC);
     let mut script = Script::begin(dir.path(), now, Vec::new());
-    script.entry(now, &entry(Event::Preview));
+    script.entry(now, &entry(AuditEvent::Preview));
     let path = script.kill();
     let whole = std::fs::read(&path).unwrap();
     let cut = whole.len() - 20;
@@ -92,14 +92,14 @@ fn a_half_written_last_line_is_no_record_yet_and_becomes_one() {
     let run = log.runs().unwrap().remove(0);
     let mut records = run.records().unwrap();
     assert!(!records.is_unfinished());
-    assert_eq!(records.next().unwrap().unwrap().event, Event::Start);
+    assert_eq!(records.next().unwrap().unwrap().event, AuditEvent::Start);
     for _ in 0..2 {
         assert_eq!(records.next(), None);
         assert!(records.is_unfinished());
     }
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(&whole[cut..]).unwrap();
-    assert_eq!(records.next().unwrap().unwrap().event, Event::Preview);
+    assert_eq!(records.next().unwrap().unwrap().event, AuditEvent::Preview);
     assert_eq!((records.line(), records.next()), (2, None));
     assert!(!records.is_unfinished());
 }
@@ -116,11 +116,11 @@ fn a_line_that_cannot_be_read_is_an_item_of_its_own() {
     file.write_all(&vec![b'x'; 17 * 1024 * 1024]).unwrap();
     file.write_all(b"\n").unwrap();
     drop(file);
-    script.entry(now, &entry(Event::Preview));
+    script.entry(now, &entry(AuditEvent::Preview));
     // Its own offset was passed by what was put in; the line must stand at the end.
     let whole = std::fs::read(&path).unwrap();
     let mut other = Script::begin(dir.path(), now, Vec::new());
-    other.entry(now, &entry(Event::Preview));
+    other.entry(now, &entry(AuditEvent::Preview));
     let tail = std::fs::read(other.kill()).unwrap();
     drop(script);
     let second = tail.iter().position(|byte| *byte == b'\n').unwrap() + 1;
@@ -128,7 +128,7 @@ fn a_line_that_cannot_be_read_is_an_item_of_its_own() {
 
     let runs = log.runs().unwrap();
     let run = runs.iter().find(|run| run.path == path).unwrap();
-    let read: Vec<Result<Event, Unreadable>> = run
+    let read: Vec<Result<AuditEvent, Unreadable>> = run
         .records()
         .unwrap()
         .map(|read| read.map(|record| record.event))
@@ -136,13 +136,13 @@ fn a_line_that_cannot_be_read_is_an_item_of_its_own() {
     assert_eq!(
         read,
         [
-            Ok(Event::Start),
+            Ok(AuditEvent::Start),
             Err(Unreadable::NotARecord),
             Err(Unreadable::Newer(2)),
             Err(Unreadable::NotARecord),
             Err(Unreadable::NotARecord),
             Err(Unreadable::TooLong),
-            Ok(Event::Preview),
+            Ok(AuditEvent::Preview),
         ]
     );
 }
@@ -154,7 +154,7 @@ fn a_hundred_thousand_events_are_read_quickly() {
     let now = datetime!(2030-01-01 00:00 UTC);
     for _ in 0..4 {
         let mut script = Script::begin(dir.path(), now, Vec::new());
-        script.entry(now, &entry(Event::Outcome));
+        script.entry(now, &entry(AuditEvent::Outcome));
         let path = script.kill();
         // The reader does not look at the chain, and this is much quicker to make.
         let written = std::fs::read_to_string(&path).unwrap();

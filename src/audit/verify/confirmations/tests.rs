@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use time::macros::datetime;
 
 use super::super::super::testing::Script;
-use super::super::super::{Against, ApprovalId, AuditLog, CallId, Entry, Event};
+use super::super::super::{Against, ApprovalId, AuditEntry, AuditEvent, AuditLog, CallId};
 
 const AT: OffsetDateTime = datetime!(2030-01-02 09:00 UTC);
 
@@ -14,17 +14,17 @@ fn call(number: u8) -> CallId {
     format!("{number:016x}").parse().unwrap()
 }
 
-fn entry(number: u8, event: Event, decision: &str) -> Entry {
-    Entry {
+fn entry(number: u8, event: AuditEvent, decision: &str) -> AuditEntry {
+    AuditEntry {
         decision: Some(decision.to_owned()),
-        ..Entry::new(call(number), event)
+        ..AuditEntry::new(call(number), event)
     }
 }
 
-fn attempt(number: u8, decision: &str, confirms: Option<u8>) -> Entry {
-    Entry {
+fn attempt(number: u8, decision: &str, confirms: Option<u8>) -> AuditEntry {
+    AuditEntry {
         confirms: confirms.map(|number| call(number).into()),
-        ..entry(number, Event::Attempt, decision)
+        ..entry(number, AuditEvent::Attempt, decision)
     }
 }
 
@@ -37,7 +37,7 @@ fn wrong(dir: &Path) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-fn kinds(entries: &[Entry]) -> Vec<&'static str> {
+fn kinds(entries: &[AuditEntry]) -> Vec<&'static str> {
     let dir = tempfile::tempdir().unwrap();
     let mut run = Script::begin(dir.path(), AT, Vec::new());
     for entry in entries {
@@ -52,8 +52,8 @@ fn kinds(entries: &[Entry]) -> Vec<&'static str> {
 
 #[test]
 fn a_write_without_an_approval_is_wrong_where_one_was_needed() {
-    let preview = entry(1, Event::Preview, "to_be_confirmed");
-    let yes = entry(1, Event::Approval, "kind");
+    let preview = entry(1, AuditEvent::Preview, "to_be_confirmed");
+    let yes = entry(1, AuditEvent::Approval, "kind");
     for (entries, expected) in [
         (vec![attempt(2, "token", None)], vec![]),
         (vec![attempt(2, "preview", None)], vec!["unconfirmed"]),
@@ -80,14 +80,14 @@ fn a_write_without_an_approval_is_wrong_where_one_was_needed() {
         ),
         (
             vec![
-                entry(1, Event::Approval, "no"),
+                entry(1, AuditEvent::Approval, "no"),
                 attempt(2, "person", Some(1)),
             ],
             vec!["unknown_approval"],
         ),
         (
             vec![
-                entry(1, Event::Preview, "dry_run"),
+                entry(1, AuditEvent::Preview, "dry_run"),
                 attempt(2, "preview", Some(1)),
             ],
             vec!["unknown_approval"],
@@ -100,7 +100,7 @@ fn a_write_without_an_approval_is_wrong_where_one_was_needed() {
 #[test]
 fn an_approval_may_be_in_another_run_and_a_proposal_approves_what_is_of_it() {
     let dir = tempfile::tempdir().unwrap();
-    let of_proposal = |proposal: u8, confirms: u8| Entry {
+    let of_proposal = |proposal: u8, confirms: u8| AuditEntry {
         proposal: Some(call(proposal).to_string()),
         ..attempt(5, "yes", Some(confirms))
     };
@@ -124,12 +124,12 @@ fn an_approval_may_be_in_another_run_and_a_proposal_approves_what_is_of_it() {
     assert!(told[1].ends_with(&said(1, 3, 6)), "{told:?}");
 
     let mut later = Script::begin(dir.path(), AT + time::Duration::seconds(1), Vec::new());
-    later.entry(AT, &entry(1, Event::Preview, "to_be_confirmed"));
+    later.entry(AT, &entry(1, AuditEvent::Preview, "to_be_confirmed"));
     later.entry(
         AT,
-        &Entry {
+        &AuditEntry {
             proposal: Some(call(9).to_string()),
-            ..entry(8, Event::Proposal, "made")
+            ..entry(8, AuditEvent::Proposal, "made")
         },
     );
     later.close(AT);

@@ -1,17 +1,17 @@
 use proptest::prelude::*;
 
-use super::{EditFault, MOST_BYTES, TextEdit, apply_edits, replace_all, replaced};
-use crate::page::{DiffersIn, Place};
+use super::{EditFault, MOST_BYTES, TextReplacement, apply_edits, replace_all, replaced};
+use crate::page::{DiffersIn, TextPosition};
 
-fn edit(old: &str, new: &str) -> TextEdit {
-    TextEdit {
+fn edit(old: &str, new: &str) -> TextReplacement {
+    TextReplacement {
         old_text: old.to_owned(),
         new_text: new.to_owned(),
     }
 }
 
-fn place(line: usize, text: &str) -> Place {
-    Place {
+fn place(line: usize, text: &str) -> TextPosition {
+    TextPosition {
         line,
         text: text.to_owned(),
     }
@@ -98,7 +98,7 @@ fn a_fault_says_nothing_of_the_page() {
 
 #[test]
 fn a_text_is_replaced_wherever_it_stands_and_must_be_there_when_its_turn_comes() {
-    let all = |edits: &[TextEdit]| replace_all("a b a", edits);
+    let all = |edits: &[TextReplacement]| replace_all("a b a", edits);
     assert_eq!(
         all(&[edit("a", "b"), edit("b b", "c")]).as_deref(),
         Ok("c b")
@@ -134,9 +134,9 @@ proptest! {
         text in "[abä\r\n]{0,12}",
         edits in prop::collection::vec(("[abä\r\n]{0,2}", "[abcä\n]{0,3}"), 0..4),
     ) {
-        let edits: Vec<TextEdit> = edits.iter().map(|(old, new)| edit(old, new)).collect();
+        let edits: Vec<TextReplacement> = edits.iter().map(|(old, new)| edit(old, new)).collect();
         let mut expected = Ok(text.clone());
-        for (index, TextEdit { old_text, new_text }) in edits.iter().enumerate() {
+        for (index, TextReplacement { old_text, new_text }) in edits.iter().enumerate() {
             let Ok(now) = &expected else { break };
             expected = match (old_text.is_empty(), count(now, old_text)) {
                 (false, 1) => Ok(now.replacen(old_text.as_str(), new_text, 1)),

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use similar::TextDiff;
 
 use super::{PatchFault, apply_patch};
-use crate::page::{DiffersIn, Place, unified_diff};
+use crate::page::{DiffersIn, TextPosition, unified_diff};
 
 fn applied(text: &str, patch: &str) -> String {
     apply_patch(text, patch).expect("the patch is of this text")
@@ -68,7 +68,7 @@ fn an_empty_line_in_a_hunk_is_one_that_is_kept() {
 fn a_hunk_of_another_text_is_refused_with_the_lines_found() {
     let text = "1\n2\n3\n4\n5\nX\n7\n";
     let patch = "@@ -1 +1 @@\n-1\n+one\n@@ -5,2 +5 @@ part\n 5\n-6\n";
-    let place = |line, text: &str| Place {
+    let place = |line, text: &str| TextPosition {
         line,
         text: text.to_owned(),
     };

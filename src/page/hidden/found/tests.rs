@@ -1,8 +1,8 @@
-use super::{Found, HiddenText};
-use crate::page::{Format, escaped};
+use super::{HiddenText, Occurrences};
+use crate::page::{SourceFormat, escaped};
 
-fn found(count: usize, lines: &[usize]) -> Found {
-    Found {
+fn found(count: usize, lines: &[usize]) -> Occurrences {
+    Occurrences {
         count,
         lines: lines.to_vec(),
     }
@@ -12,7 +12,7 @@ fn found(count: usize, lines: &[usize]) -> Found {
 fn what_is_hidden_is_counted_with_its_lines() {
     let text = "# A\u{202E}b\n\nx\u{200B}y\u{200B}\n<!-- one\n\ntwo --> and <span style=\"Display : NONE\">z</span>\n\n<div hidden>\n\n`<!-- shown -->`\n\n```\n<!-- shown -->\n```\n";
     assert_eq!(
-        HiddenText::of(text, Format::Markdown, None),
+        HiddenText::of(text, SourceFormat::Markdown, None),
         Some(HiddenText {
             invisible_characters: found(2, &[3]),
             bidirectional_controls: found(1, &[1]),
@@ -22,12 +22,15 @@ fn what_is_hidden_is_counted_with_its_lines() {
         })
     );
     assert_eq!(
-        HiddenText::of("<p>a<!-- b -->\n<!c>", Format::Html, None)
+        HiddenText::of("<p>a<!-- b -->\n<!c>", SourceFormat::Html, None)
             .unwrap()
             .comments,
         found(2, &[1, 2])
     );
-    assert_eq!(HiddenText::of("<!-- a -->", Format::Other, None), None);
+    assert_eq!(
+        HiddenText::of("<!-- a -->", SourceFormat::Other, None),
+        None
+    );
 }
 
 #[test]
@@ -42,7 +45,11 @@ fn what_belongs_to_a_visible_character_hides_nothing() {
         "ภาษา\u{200B}ไทย",
         "שלום\u{200F} (ok)",
     ] {
-        assert_eq!(HiddenText::of(text, Format::Markdown, None), None, "{text}");
+        assert_eq!(
+            HiddenText::of(text, SourceFormat::Markdown, None),
+            None,
+            "{text}"
+        );
         assert!(!escaped(text, 100).contains('\\'), "{text}");
     }
 }
@@ -56,7 +63,7 @@ fn escaped_text_shows_what_is_hidden() {
     assert_eq!(escaped("abc", 2), "ab…");
     // Bytes in a row of variation selectors are no emoji's.
     assert_eq!(
-        HiddenText::of("😀\u{FE0F}\u{FE01}\u{FE02}", Format::Other, None)
+        HiddenText::of("😀\u{FE0F}\u{FE01}\u{FE02}", SourceFormat::Other, None)
             .unwrap()
             .invisible_characters,
         found(2, &[1])
@@ -73,9 +80,9 @@ fn a_page_s_own_css_hides_what_it_names() {
         ("<p id=y style='display:block'>t", false),
         ("<div id=y>t</div><p class=z>t", false),
     ] {
-        let hidden = HiddenText::of(html, Format::Html, Some(css));
+        let hidden = HiddenText::of(html, SourceFormat::Html, Some(css));
         assert_eq!(hidden.is_some(), is_hidden, "{html} {hidden:?}");
-        assert_eq!(HiddenText::of(html, Format::Html, None), None);
+        assert_eq!(HiddenText::of(html, SourceFormat::Html, None), None);
     }
 }
 
@@ -86,7 +93,7 @@ fn an_element_whose_tag_is_broken_over_lines_of_a_quote_is_hidden() {
         "> <div\n> hidden>b</div>\n",
         "- a <span\n  hidden>b</span>\n",
     ] {
-        let hidden = HiddenText::of(text, Format::Markdown, None);
+        let hidden = HiddenText::of(text, SourceFormat::Markdown, None);
         let elements = hidden.map(|hidden| hidden.hidden_elements);
         assert_eq!(elements, Some(found(1, &[1])), "{text}");
     }

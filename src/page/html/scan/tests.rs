@@ -1,23 +1,23 @@
 use std::fmt::Write as _;
 
-use super::{Token, scan};
+use super::{HtmlToken, scan};
 use proptest::prelude::*;
 
 fn told(html: &str) -> String {
     let mut told = String::new();
     scan(html, |token, at| {
         let piece = match token {
-            Token::Open(tag) => {
+            HtmlToken::Open(tag) => {
                 let attributes = tag.attributes().iter();
                 let attributes = attributes.map(|(name, value)| format!(" {name}={value}"));
                 let attributes: Vec<String> = attributes.collect();
                 format!("<{}{}>", tag.name(), attributes.concat())
             }
-            Token::Close(tag) => format!("</{}>", tag.name()),
-            Token::Comment(text) => format!("!{text}!"),
-            Token::Doctype => "doctype".to_owned(),
-            Token::Text(text) => text.to_string(),
-            Token::Dropped => "dropped".to_owned(),
+            HtmlToken::Close(tag) => format!("</{}>", tag.name()),
+            HtmlToken::Comment(text) => format!("!{text}!"),
+            HtmlToken::Doctype => "doctype".to_owned(),
+            HtmlToken::Text(text) => text.to_string(),
+            HtmlToken::Dropped => "dropped".to_owned(),
         };
         let _ = write!(told, "{piece}@{}-{}|", at.start, at.end);
     });

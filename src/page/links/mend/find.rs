@@ -9,28 +9,28 @@ use super::super::link::{addresses, begins_paragraph};
 use super::super::target::Writing;
 use super::html::HtmlLinks;
 use super::resolve::Carrier;
-use super::written::Written;
+use super::written::SourceLink;
 use crate::page::markdown::html_block::HtmlBlock;
-use crate::page::markdown::outline::{Format, options};
+use crate::page::markdown::outline::{SourceFormat, options};
 
 /// The links of a source in its order; none where the format is another. Of bare addresses without
 /// a scheme in Markdown, only those of this host are included.
-pub(super) fn written_links(text: &str, format: Format, host: &str) -> Vec<Written> {
+pub(super) fn written_links(text: &str, format: SourceFormat, host: &str) -> Vec<SourceLink> {
     let mut links = match format {
-        Format::Markdown => Markdown::of(text, host),
-        Format::Html => {
+        SourceFormat::Markdown => Markdown::of(text, host),
+        SourceFormat::Html => {
             let mut html = HtmlLinks::default();
             html.add(text, text, Some);
             html.links
         }
-        Format::AsciiDoc | Format::Other => Vec::new(),
+        SourceFormat::AsciiDoc | SourceFormat::Other => Vec::new(),
     };
     links.sort_by_key(|link| link.at);
     links
 }
 
 /// A link of Markdown that is open.
-struct Open {
+struct OpenLink {
     link_type: LinkType,
     is_image: bool,
     target: String,
@@ -42,9 +42,9 @@ struct Open {
 struct Markdown<'a> {
     text: &'a str,
     host: &'a str,
-    links: Vec<Written>,
+    links: Vec<SourceLink>,
     html: HtmlLinks,
-    open: Vec<Open>,
+    open: Vec<OpenLink>,
     /// How many blocks of code are open.
     code: usize,
     /// The block of HTML that is open.
@@ -56,7 +56,7 @@ struct Markdown<'a> {
 }
 
 impl<'a> Markdown<'a> {
-    fn of(text: &'a str, host: &'a str) -> Vec<Written> {
+    fn of(text: &'a str, host: &'a str) -> Vec<SourceLink> {
         let mut reading = Self {
             text,
             // No other is taken for a link without a scheme.
@@ -149,7 +149,7 @@ impl<'a> Markdown<'a> {
         ) {
             *self.named.entry(target.clone()).or_default() |= !is_image;
         }
-        self.open.push(Open {
+        self.open.push(OpenLink {
             link_type,
             is_image,
             target,
@@ -194,7 +194,7 @@ impl<'a> Markdown<'a> {
         if is_refused(&target) {
             return;
         }
-        let mut link = Written::checked(self.text, at, range, writing, carrier, target);
+        let mut link = SourceLink::checked(self.text, at, range, writing, carrier, target);
         link.is_in_code = self.html.is_in_code();
         self.links.push(link);
     }
@@ -212,7 +212,7 @@ impl<'a> Markdown<'a> {
         if !is_refused(target) {
             let (at, target) = (span.start, target.to_owned());
             let writing = Writing::Markdown;
-            let link = Written::checked(self.text, at, found, writing, carrier, target);
+            let link = SourceLink::checked(self.text, at, found, writing, carrier, target);
             self.links.push(link);
         }
     }

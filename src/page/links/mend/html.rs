@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::super::target::Writing;
 use super::resolve::Carrier;
-use super::written::Written;
-use crate::page::html::{Tag, Token, scan};
+use super::written::SourceLink;
+use crate::page::html::{HtmlTag, HtmlToken, scan};
 
 /// Attributes that hold a link.
 const LINKING: [&str; 3] = ["href", "src", "xlink:href"];
@@ -13,7 +13,7 @@ const LINKING: [&str; 3] = ["href", "src", "xlink:href"];
 /// The links of a page's HTML, found piece after piece.
 #[derive(Debug, Default)]
 pub(super) struct HtmlLinks {
-    pub(super) links: Vec<Written>,
+    pub(super) links: Vec<SourceLink>,
     /// How many `<code>` and `<pre>` are open, and how many `<a>`.
     code: usize,
     pre: usize,
@@ -43,19 +43,22 @@ impl HtmlLinks {
         place: impl Fn(Range<usize>) -> Option<Range<usize>>,
     ) {
         scan(html, |token, range| match token {
-            Token::Open(tag) => {
+            HtmlToken::Open(tag) => {
                 let raw = html.get(range.clone()).unwrap_or_default();
                 self.links_of(source, tag, raw, |at| {
                     place(range.start + at.start..range.start + at.end)
                 });
                 self.count(tag, |count| *count += 1);
             }
-            Token::Close(tag) => self.count(tag, |count| *count = count.saturating_sub(1)),
-            Token::Text(_) | Token::Comment(_) | Token::Doctype | Token::Dropped => {}
+            HtmlToken::Close(tag) => self.count(tag, |count| *count = count.saturating_sub(1)),
+            HtmlToken::Text(_)
+            | HtmlToken::Comment(_)
+            | HtmlToken::Doctype
+            | HtmlToken::Dropped => {}
         });
     }
 
-    fn count(&mut self, tag: &Tag, act: impl FnOnce(&mut usize)) {
+    fn count(&mut self, tag: &HtmlTag, act: impl FnOnce(&mut usize)) {
         match tag.name() {
             "code" => act(&mut self.code),
             "pre" => act(&mut self.pre),
@@ -67,7 +70,7 @@ impl HtmlLinks {
     fn links_of(
         &mut self,
         source: &str,
-        tag: &Tag,
+        tag: &HtmlTag,
         raw: &str,
         place: impl Fn(Range<usize>) -> Option<Range<usize>>,
     ) {
@@ -84,7 +87,7 @@ impl HtmlLinks {
             let at = range.clone().or_else(|| place(0..1));
             let at = at.map_or(0, |range| range.start);
             let target = target.to_owned();
-            let mut link = Written::checked(source, at, range, Writing::Html, carrier, target);
+            let mut link = SourceLink::checked(source, at, range, Writing::Html, carrier, target);
             link.is_in_code = self.is_in_code();
             self.links.push(link);
         }

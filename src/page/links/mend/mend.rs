@@ -7,9 +7,9 @@ use super::super::link::has_other_scheme;
 use super::find::written_links;
 use super::named::named_places;
 use super::resolve::{Leads, LinkedSite, PagePlace, Seat, resolve};
-use super::rewrite::{Form, from_root};
-use super::written::Written;
-use crate::page::markdown::outline::Format;
+use super::rewrite::{LinkTargetParts, from_root};
+use super::written::SourceLink;
+use crate::page::markdown::outline::SourceFormat;
 use crate::page::select::position::line_feeds;
 
 /// Which pages move: from where to where.
@@ -118,7 +118,7 @@ pub struct MendedText {
 #[must_use]
 pub fn mend_links(
     text: &str,
-    format: Format,
+    format: SourceFormat,
     page: &PagePlace,
     moves: &Moves,
     site: &LinkedSite,
@@ -129,19 +129,19 @@ pub fn mend_links(
         moves,
         site,
     };
-    if matches!(format, Format::AsciiDoc | Format::Other) {
+    if matches!(format, SourceFormat::AsciiDoc | SourceFormat::Other) {
         return work.only_named(text);
     }
     let found = written_links(text, format, host(site));
     let mut edits = Vec::new();
-    let mut faults: Vec<(&Written, WhyLeft)> = Vec::new();
-    let mut stale: Vec<&Written> = Vec::new();
+    let mut faults: Vec<(&SourceLink, WhyLeft)> = Vec::new();
+    let mut stale: Vec<&SourceLink> = Vec::new();
     for link in &found {
         match work.needed(link, text) {
-            Need::Nothing => {}
-            Need::Rendering => stale.push(link),
-            Need::Edit(range, way) => edits.push(Edit { range, way, link }),
-            Need::Left(why) => faults.push((link, why)),
+            MendAction::Nothing => {}
+            MendAction::Rendering => stale.push(link),
+            MendAction::Edit(range, way) => edits.push(Edit { range, way, link }),
+            MendAction::Left(why) => faults.push((link, why)),
         }
     }
     // A link's target stands behind those of the images in it.
@@ -153,21 +153,21 @@ pub fn mend_links(
         faults.extend(unsure);
         faults.sort_by_key(|(link, _)| link.at);
     }
-    let mut lines = Lines::of(text);
+    let mut lines = LineLocator::of(text);
     let anew = edits.into_iter().map(|edit| MendedLink {
         line: lines.at(edit.range.start),
         before: text.get(edit.range).unwrap_or_default().to_owned(),
         after: edit.way,
     });
     let mended = anew.collect();
-    let mut lines = Lines::of(text);
+    let mut lines = LineLocator::of(text);
     let kept = faults.into_iter().map(|(link, why)| LeftLink {
         line: lines.at(link.at),
         link: link.target.clone(),
         why,
     });
     let left = kept.collect();
-    let mut lines = Lines::of(text);
+    let mut lines = LineLocator::of(text);
     let stale = stale.into_iter().map(|link| lines.at(link.at)).collect();
     let text = if is_sure { new } else { text.to_owned() };
     MendedText {
@@ -186,11 +186,11 @@ fn host(site: &LinkedSite) -> &str {
 struct Edit<'a> {
     range: Range<usize>,
     way: String,
-    link: &'a Written,
+    link: &'a SourceLink,
 }
 
 /// What has to be done about a link.
-enum Need {
+enum MendAction {
     Nothing,
     /// It stays, and leads right once the page is rendered where it goes.
     Rendering,
@@ -208,7 +208,7 @@ struct Mender<'a> {
 
 impl Mender<'_> {
     /// Where a link should lead when all pages are moved.
-    fn wanted(&self, link: &Written) -> Leads {
+    fn wanted(&self, link: &SourceLink) -> Leads {
         let before = resolve(&link.target, link.carrier, Seat::at(self.page), self.site);
         match before {
             Leads::Page(view, place) => Leads::Page(view, self.moves.after(&place)),
@@ -217,12 +217,12 @@ impl Mender<'_> {
     }
 
     /// Whether a target leads there once the page is rendered where it goes.
-    fn leads(&self, target: &str, link: &Written, wanted: &Leads) -> bool {
+    fn leads(&self, target: &str, link: &SourceLink, wanted: &Leads) -> bool {
         self.leads_from(Seat::at(&self.after), target, link, wanted)
     }
 
     /// Whether it does so as the page was rendered before it moved.
-    fn leads_at_once(&self, target: &str, link: &Written, wanted: &Leads) -> bool {
+    fn leads_at_once(&self, target: &str, link: &SourceLink, wanted: &Leads) -> bool {
         let seat = Seat {
             rendered: self.page,
             read: &self.after,
@@ -230,40 +230,40 @@ impl Mender<'_> {
         self.leads_from(seat, target, link, wanted)
     }
 
-    fn leads_from(&self, seat: Seat<'_>, target: &str, link: &Written, wanted: &Leads) -> bool {
+    fn leads_from(&self, seat: Seat<'_>, target: &str, link: &SourceLink, wanted: &Leads) -> bool {
         resolve(target, link.carrier, seat, self.site) == *wanted
     }
 
-    fn needed(&self, link: &Written, text: &str) -> Need {
+    fn needed(&self, link: &SourceLink, text: &str) -> MendAction {
         if has_other_scheme(&link.target) {
-            return Need::Nothing;
+            return MendAction::Nothing;
         }
         let wanted = self.wanted(link);
         let (view, to) = match &wanted {
-            Leads::Here => return Need::Nothing,
+            Leads::Here => return MendAction::Nothing,
             Leads::Elsewhere => return self.of_other_address(link),
             _ if self.leads(&link.target, link, &wanted) => {
                 return if self.leads_at_once(&link.target, link, &wanted) {
-                    Need::Nothing
+                    MendAction::Nothing
                 } else {
-                    Need::Rendering
+                    MendAction::Rendering
                 };
             }
             Leads::Page(view, to) => (*view, Some(to)),
             Leads::OfWiki(_) => (None, None),
         };
         if link.is_in_code {
-            return Need::Left(WhyLeft::InCode);
+            return MendAction::Left(WhyLeft::InCode);
         }
         let Some(range) = &link.range else {
-            return Need::Left(WhyLeft::NotFound);
+            return MendAction::Left(WhyLeft::NotFound);
         };
-        let ways = |form: &Form<'_>| match (to, &wanted) {
+        let ways = |form: &LinkTargetParts<'_>| match (to, &wanted) {
             (Some(to), _) => form.ways_to(view, to, &self.after, self.site),
             (None, Leads::OfWiki(way)) => vec![from_root(way)],
             (None, _) => Vec::new(),
         };
-        let good = Form::of(&link.target, self.site)
+        let good = LinkTargetParts::of(&link.target, self.site)
             .into_iter()
             .find_map(|form| {
                 let is_good = |way: &String| {
@@ -273,7 +273,7 @@ impl Mender<'_> {
                 Some((form, ways(&form).into_iter().find(is_good)?))
             });
         let Some((form, way)) = good else {
-            return Need::Left(WhyLeft::NoAddress);
+            return MendAction::Left(WhyLeft::NoAddress);
         };
         let raw = text.get(range.clone()).unwrap_or_default();
         let start = link.writing.behind(raw, form.address.len());
@@ -281,35 +281,37 @@ impl Mender<'_> {
             .writing
             .behind(raw, form.address.len() + form.way.len());
         match (start, end) {
-            (Some(start), Some(end)) => Need::Edit(range.start + start..range.start + end, way),
-            _ => Need::Left(WhyLeft::NotFound),
+            (Some(start), Some(end)) => {
+                MendAction::Edit(range.start + start..range.start + end, way)
+            }
+            _ => MendAction::Left(WhyLeft::NotFound),
         }
     }
 
     /// A link whose address is not the wiki's, although people will take it for this wiki's.
-    fn of_other_address(&self, link: &Written) -> Need {
+    fn of_other_address(&self, link: &SourceLink) -> MendAction {
         let host = self.site.address.host_str().unwrap_or_default();
         let Some(at) = link.target.to_ascii_lowercase().find(host) else {
-            return Need::Nothing;
+            return MendAction::Nothing;
         };
         let before = link.target.get(..at).unwrap_or_default();
         let rest = link.target.get(at + host.len()..).unwrap_or_default();
         let is_host = matches!(before.to_ascii_lowercase().as_str(), "http://" | "https://");
         let Some(way) = rest.find('/').and_then(|at| rest.get(at..)) else {
-            return Need::Nothing;
+            return MendAction::Nothing;
         };
         let is_port = rest.starts_with([':', '/']);
         let target = format!("{}{way}", self.site.address.as_str().trim_end_matches('/'));
         match resolve(&target, link.carrier, Seat::at(self.page), self.site) {
             Leads::Page(_, place) if is_host && is_port && self.moves.of(&place).is_some() => {
-                Need::Left(WhyLeft::OtherAddress)
+                MendAction::Left(WhyLeft::OtherAddress)
             }
-            _ => Need::Nothing,
+            _ => MendAction::Nothing,
         }
     }
 
     /// Whether the new text has the same links, each leading where it should.
-    fn is_as_meant(&self, before: &[Written], new: &str, format: Format) -> bool {
+    fn is_as_meant(&self, before: &[SourceLink], new: &str, format: SourceFormat) -> bool {
         let after = written_links(new, format, host(self.site));
         before.len() == after.len()
             && before.iter().zip(&after).all(|(before, after)| {
@@ -322,7 +324,7 @@ impl Mender<'_> {
 
     /// What a source in another format names.
     fn only_named(&self, text: &str) -> MendedText {
-        let mut lines = Lines::of(text);
+        let mut lines = LineLocator::of(text);
         let mut left = Vec::new();
         for (at, word, place) in named_places(text, self.page, self.site) {
             if self.moves.of(&place).is_some() {
@@ -356,13 +358,13 @@ fn applied(text: &str, edits: &[Edit<'_>]) -> String {
 }
 
 /// The lines of places that are asked for in order.
-struct Lines<'a> {
+struct LineLocator<'a> {
     text: &'a str,
     passed: usize,
     line: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineLocator<'a> {
     const fn of(text: &'a str) -> Self {
         Self {
             text,

@@ -7,7 +7,7 @@ use crate::page::model::locale::is_locale_like;
 
 /// A link's target, taken apart.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Form<'a> {
+pub(super) struct LinkTargetParts<'a> {
     /// The wiki's address, as it is written; empty where the link has none.
     pub(super) address: &'a str,
     /// The way to the page.
@@ -16,7 +16,7 @@ pub(super) struct Form<'a> {
     pub(super) rest: &'a str,
 }
 
-impl<'a> Form<'a> {
+impl<'a> LinkTargetParts<'a> {
     /// The ways to take a target apart, the likelier first: the wiki takes `//x` for a way, too.
     pub(super) fn of(target: &'a str, site: &LinkedSite) -> [Self; 2] {
         [address_length(target, site), 0].map(|address| {

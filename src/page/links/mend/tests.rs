@@ -7,8 +7,10 @@ use url::Url;
 use super::find::written_links as written_links_of;
 use super::mend::{MendedText, Moves, WhyLeft, mend_links};
 use super::resolve::{Carrier, Leads, LinkBase, LinkedSite, PagePlace, Seat, resolve};
-use super::written::Written;
-use crate::page::{Format, LinkKind, Locale, PagePath, can_be_linked, links, may_lead_to_page};
+use super::written::SourceLink;
+use crate::page::{
+    LinkKind, Locale, PagePath, SourceFormat, can_be_linked, links, may_lead_to_page,
+};
 
 /// Where each form of link leads on a real 2.5.314, from places of several depths in both
 /// locales, with namespacing on and off: what its render and a browser made of it, and which
@@ -24,7 +26,7 @@ fn site(has_namespaces: bool) -> LinkedSite {
     }
 }
 
-fn written_links(text: &str, format: Format) -> Vec<Written> {
+fn written_links(text: &str, format: SourceFormat) -> Vec<SourceLink> {
     written_links_of(text, format, "127.0.0.1")
 }
 
@@ -37,7 +39,7 @@ fn at(place: &str) -> PagePlace {
 struct Recorded {
     page: PagePlace,
     has_namespaces: bool,
-    format: Format,
+    format: SourceFormat,
     target: String,
     leads: Option<String>,
 }
@@ -45,7 +47,7 @@ struct Recorded {
 impl Recorded {
     fn carrier(&self) -> Carrier {
         match self.format {
-            Format::Html => Carrier::Anchor,
+            SourceFormat::Html => Carrier::Anchor,
             _ => Carrier::Markdown,
         }
     }
@@ -54,7 +56,7 @@ impl Recorded {
     fn text(&self) -> String {
         let target = &self.target;
         match self.format {
-            Format::Html => {
+            SourceFormat::Html => {
                 let target = target.replace('&', "&amp;").replace('"', "&quot;");
                 format!("<p>one <a href=\"{target}\">x</a> two</p>\n")
             }
@@ -77,8 +79,8 @@ fn recorded() -> Vec<Recorded> {
                 page: at(&format!("{}:{}", text("locale"), text("path"))),
                 has_namespaces: line["namespacing"].as_bool().unwrap(),
                 format: match text("in").as_str() {
-                    "html" => Format::Html,
-                    _ => Format::Markdown,
+                    "html" => SourceFormat::Html,
+                    _ => SourceFormat::Markdown,
                 },
                 target: target.clone(),
                 leads: leads.as_str().map(str::to_owned),
@@ -128,7 +130,7 @@ fn readers_get_to_the_page_that_the_real_wiki_leads_to() {
     let (mut faults, mut followed) = (Vec::new(), 0);
     for link in recorded() {
         let is_otherwise =
-            link.format == Format::Markdown && OTHERWISE_IN_MARKDOWN.contains(&&*link.target);
+            link.format == SourceFormat::Markdown && OTHERWISE_IN_MARKDOWN.contains(&&*link.target);
         if is_otherwise || is_scheme(&link.target) {
             continue;
         }
@@ -191,8 +193,8 @@ fn what_the_real_wiki_takes_for_a_link_is_found() {
         let line: Value = serde_json::from_str(line).unwrap();
         let text = line["text"].as_str().unwrap();
         let format = match line["in"].as_str().unwrap() {
-            "html" => Format::Html,
-            _ => Format::Markdown,
+            "html" => SourceFormat::Html,
+            _ => SourceFormat::Markdown,
         };
         let recorded = |name: &str| -> BTreeSet<String> {
             let all = line[name].as_array().unwrap().iter();
@@ -240,8 +242,8 @@ fn readers_of_a_page_see_the_links_that_the_real_wiki_takes_for_links() {
             continue;
         }
         let format = match line["in"].as_str().unwrap() {
-            "html" => Format::Html,
-            _ => Format::Markdown,
+            "html" => SourceFormat::Html,
+            _ => SourceFormat::Markdown,
         };
         let hrefs = line["hrefs"].as_array().unwrap().iter();
         let recorded: BTreeSet<String> = hrefs
@@ -256,7 +258,7 @@ fn readers_of_a_page_see_the_links_that_the_real_wiki_takes_for_links() {
             .map(|link| {
                 let is_tag = text.get(link.range).unwrap().starts_with("<a");
                 let carrier = match format {
-                    Format::Markdown if !is_tag => Carrier::Markdown,
+                    SourceFormat::Markdown if !is_tag => Carrier::Markdown,
                     _ => Carrier::Anchor,
                 };
                 super::resolve::href(&link.target, carrier, &page, &site)
@@ -296,14 +298,14 @@ fn is_scheme(target: &str) -> bool {
 }
 
 /// The one link of a text, resolved as it is rendered and read there.
-fn leads(text: &str, format: Format, page: &PagePlace, site: &LinkedSite) -> Leads {
+fn leads(text: &str, format: SourceFormat, page: &PagePlace, site: &LinkedSite) -> Leads {
     let links = written_links(text, format);
     assert_eq!(links.len(), 1, "{text}");
     resolve(&links[0].target, links[0].carrier, Seat::at(page), site)
 }
 
 /// What stands before and behind the link's target.
-fn around(text: &str, format: Format) -> (String, String) {
+fn around(text: &str, format: SourceFormat) -> (String, String) {
     let range = written_links(text, format)[0].range.clone().unwrap();
     let part = |range: std::ops::Range<usize>| text.get(range).unwrap().to_owned();
     (part(0..range.start), part(range.end..text.len()))
@@ -405,7 +407,7 @@ fn mended_at(text: &str, page: &str, pairs: &[(&str, &str)], has_namespaces: boo
     let moves = pairs.iter().map(|(from, to)| (at(from), at(to))).collect();
     mend_links(
         text,
-        Format::Markdown,
+        SourceFormat::Markdown,
         &at(page),
         &moves,
         &site(has_namespaces),
@@ -549,13 +551,19 @@ fn what_cannot_be_mended_surely_is_left_and_named() {
     named.address = Url::parse("https://wiki.example.org").unwrap();
     let moves: Moves = [(at("en:docs/b"), at("en:new/c"))].into_iter().collect();
     let text = "see wiki.example.org/docs/b, wiki.example.org/docs/c, www.wiki.example.org/docs/b";
-    let mended = mend_links(text, Format::Markdown, &at("en:docs/a"), &moves, &named);
+    let mended = mend_links(
+        text,
+        SourceFormat::Markdown,
+        &at("en:docs/a"),
+        &moves,
+        &named,
+    );
     assert_eq!(mended.left.len(), 1);
     assert_eq!(mended.left[0].why, WhyLeft::OtherAddress);
     let text = "= Title\n\nlink:/docs/b[text], link:/docs/bb[text]\n";
     let mended = mend_links(
         text,
-        Format::AsciiDoc,
+        SourceFormat::AsciiDoc,
         &at("en:docs/a"),
         &moves,
         &site(true),
@@ -635,7 +643,7 @@ fn marks_take_time_by_their_length() {
         "|x",
         "![](x =1x1)",
     ] {
-        for format in [Format::Markdown, Format::Html] {
+        for format in [SourceFormat::Markdown, SourceFormat::Html] {
             let text = part.repeat(131_072 / part.len());
             let began = std::time::Instant::now();
             let mended = mend_links(&text, format, &at("en:docs/a"), &moves, &site(true));
@@ -657,7 +665,7 @@ proptest! {
         has_namespaces in any::<bool>(),
     ) {
         let site = site(has_namespaces);
-        let format = if html { Format::Html } else { Format::Markdown };
+        let format = if html { SourceFormat::Html } else { SourceFormat::Markdown };
         let pages = ["en:docs/a", "en:docs/b", "de:docs/a", "en:home", "en:docs"].map(at);
         let moves: Moves = [
             (at("en:docs/b"), at("en:new/deep/c")), (at("en:docs/a"), at("en:docs/x/a")), (at("de:docs/b"), at("de:neu/b")),
@@ -684,7 +692,7 @@ proptest! {
         }
         prop_assert!(unmended <= mended.left.len(), "{unmended} {:?}", mended);
         // Everything else is the same, byte for byte.
-        let rest = |text: &str, links: &[Written]| {
+        let rest = |text: &str, links: &[SourceLink]| {
             let mut ranges: Vec<_> = links.iter().filter_map(|link| link.range.clone()).collect();
             ranges.sort_by_key(|range| range.start);
             let (mut kept, mut passed) = (String::new(), 0);

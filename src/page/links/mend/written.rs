@@ -7,7 +7,7 @@ use super::resolve::Carrier;
 
 /// A link as it stands in a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct SourceLink {
     /// Where it begins.
     pub(super) at: usize,
     /// The bytes of its target; none where they cannot be told surely.
@@ -22,7 +22,7 @@ pub(super) struct Written {
     pub(super) is_in_code: bool,
 }
 
-impl Written {
+impl SourceLink {
     /// A link, with the bytes of its target if they really say it.
     pub(super) fn checked(
         text: &str,

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{Candidate, SectionFault, SectionMode, edit_section, find_section};
+use super::{SectionCandidate, SectionFault, SectionMode, edit_section, find_section};
 use crate::page::{Outline, Selector};
 
 const PAGE: &str = "---\ntitle: x\n---\nIntro\n\n# Install\n\nAll\n\n## Linux\nA\n## Mac/Win\nB\n\n# Use\n## Linux\nC\n### On/Off\nD\n";
@@ -60,7 +60,7 @@ fn parts_are_named_by_index_text_or_path() {
 
 #[test]
 fn several_are_never_guessed() {
-    let candidate = |selector: &str, line| Candidate {
+    let candidate = |selector: &str, line| SectionCandidate {
         selector: selector.to_owned(),
         level: 2,
         text: "Linux".to_owned(),

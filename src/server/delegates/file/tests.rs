@@ -8,16 +8,16 @@ use time::format_description::well_known::Rfc3339;
 use super::{DelegatesError, DelegatesFile, MOST_AT_ONCE, MOST_ENDED};
 use crate::audit::ClientId;
 use crate::gates::Grant;
-use crate::server::clients::secret::{Token, digest};
-use crate::server::delegates::delegate::{Delegate, End};
+use crate::server::clients::secret::{ClientToken, digest};
+use crate::server::delegates::delegate::{DelegateEndReason, DelegateRecord};
 use crate::server::http::TokensFile;
-use crate::write::{DelegateKind, Legacy};
+use crate::write::{DelegateKind, Handover};
 
 fn file(dir: &TempDir) -> DelegatesFile {
     TokensFile::new(dir.path().join("tokens")).delegates()
 }
 
-fn delegate(maker: &str) -> Delegate {
+fn delegate(maker: &str) -> DelegateRecord {
     let end = OffsetDateTime::now_utc() + time::Duration::HOUR;
     let may = Grant {
         tools: Some(Vec::new()),
@@ -27,7 +27,7 @@ fn delegate(maker: &str) -> Delegate {
     let by = digest("wjs_maker");
     let maker_is = (ClientId::derived(maker), maker, &*by);
     let kind = (DelegateKind::Writer, "write");
-    let mut line = Delegate::new(&Token::new().unwrap(), maker_is, kind, may).unwrap();
+    let mut line = DelegateRecord::new(&ClientToken::new().unwrap(), maker_is, kind, may).unwrap();
     line.writes = 3;
     line
 }
@@ -67,10 +67,13 @@ fn changes_are_taken_once_across_all_servers_and_none_after_the_end() {
     assert_eq!(file.take(one.id(), 1), Err(DelegatesError::Spent(0)));
     assert_eq!(file.take(one.id(), 0), Ok(()));
     assert_eq!(file.take(one.id(), u32::MAX), Err(DelegatesError::Spent(0)));
-    let ended = file.end(one.id(), End::Ended, Legacy::default()).unwrap();
+    let ended = file
+        .end(one.id(), DelegateEndReason::Ended, Handover::default())
+        .unwrap();
     // The first end stays.
     assert_eq!(
-        file.end(one.id(), End::TimeUp, Legacy::default()).unwrap(),
+        file.end(one.id(), DelegateEndReason::TimeUp, Handover::default())
+            .unwrap(),
         ended
     );
     assert_eq!(file.take(one.id(), 0), Err(DelegatesError::Ended));
@@ -94,12 +97,14 @@ fn each_maker_has_five_at_once_and_of_those_that_ended_five_are_told() {
     file.add(delegate("other")).unwrap();
     // What was not settled is not forgotten.
     for id in &all {
-        file.end(*id, End::Ended, Legacy::default()).unwrap();
+        file.end(*id, DelegateEndReason::Ended, Handover::default())
+            .unwrap();
     }
     for _ in 0..2 * MOST_ENDED {
         let one = delegate("ci");
         file.add(one.clone()).unwrap();
-        file.end(one.id(), End::Ended, Legacy::default()).unwrap();
+        file.end(one.id(), DelegateEndReason::Ended, Handover::default())
+            .unwrap();
         file.settle(one.id()).unwrap();
     }
     file.add(delegate("ci")).unwrap();

@@ -4,24 +4,24 @@ use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::{Gone, KnownClient, Member};
+use super::{ClientRecord, DelegateRefusal, LiveDelegate};
 use crate::audit::Role;
 use crate::gates::Grant;
-use crate::server::clients::secret::{Token, digest};
-use crate::server::delegates::delegate::{Delegate, End, Ended};
+use crate::server::clients::secret::{ClientToken, digest};
+use crate::server::delegates::delegate::{DelegateEnd, DelegateEndReason, DelegateRecord};
 use crate::server::http::{LinkSecret, NamedClient};
-use crate::write::{DelegateKind, Legacy};
+use crate::write::{DelegateKind, Handover};
 
 const LAG: time::Duration = time::Duration::minutes(30);
 
 struct Pair {
     maker: NamedClient,
-    line: Delegate,
-    own: Token,
+    line: DelegateRecord,
+    own: ClientToken,
 }
 
 fn pair(may: Grant) -> Pair {
-    let (token, own) = (Token::new().unwrap(), Token::new().unwrap());
+    let (token, own) = (ClientToken::new().unwrap(), ClientToken::new().unwrap());
     let maker = NamedClient::new("ci", &token, may).unwrap();
     let end = OffsetDateTime::now_utc() + LAG + LAG;
     let grant = Grant {
@@ -33,19 +33,23 @@ fn pair(may: Grant) -> Pair {
     let by = digest(token.reveal());
     let maker_is = (maker.id(), "ci", &*by);
     let kind = (DelegateKind::Researcher, "look around");
-    let line = Delegate::new(&own, maker_is, kind, grant).unwrap();
+    let line = DelegateRecord::new(&own, maker_is, kind, grant).unwrap();
     Pair { maker, line, own }
 }
 
-fn known(client: &NamedClient) -> Arc<KnownClient> {
+fn known(client: &NamedClient) -> Arc<ClientRecord> {
     Arc::new(client.checked(Duration::ZERO).unwrap())
 }
 
-fn member(line: &Delegate, clients: &[Arc<KnownClient>], until: Option<Instant>) -> Member {
-    Member::of(line.clone(), clients, Duration::ZERO, until).unwrap()
+fn member(
+    line: &DelegateRecord,
+    clients: &[Arc<ClientRecord>],
+    until: Option<Instant>,
+) -> LiveDelegate {
+    LiveDelegate::of(line.clone(), clients, Duration::ZERO, until).unwrap()
 }
 
-fn gone(member: &Member, now: OffsetDateTime, at: Instant) -> Option<Gone> {
+fn gone(member: &LiveDelegate, now: OffsetDateTime, at: Instant) -> Option<DelegateRefusal> {
     member.standing_at(now, at).err()
 }
 
@@ -73,15 +77,15 @@ fn a_delegate_is_its_own_client_with_what_both_may_and_counts_as_its_maker() {
 fn a_delegate_is_gone_with_its_time_its_maker_its_makers_token_and_role() {
     let pair = pair(Grant::default());
     let maker = known(&pair.maker);
-    let of = |clients: &[Arc<KnownClient>]| member(&pair.line, clients, None);
+    let of = |clients: &[Arc<ClientRecord>]| member(&pair.line, clients, None);
     let (now, at) = (OffsetDateTime::now_utc(), Instant::now());
     let there = of(&[Arc::clone(&maker)]);
     assert_eq!(gone(&there, now, at), None);
-    let time_up = Some(Gone::For(End::TimeUp));
+    let time_up = Some(DelegateRefusal::For(DelegateEndReason::TimeUp));
     assert_eq!(gone(&there, now + LAG + LAG + LAG, at), time_up);
-    let maker_gone = Some(Gone::For(End::MakerGone));
+    let maker_gone = Some(DelegateRefusal::For(DelegateEndReason::MakerGone));
     assert_eq!(gone(&of(&[]), now, at), maker_gone);
-    let stranger = NamedClient::new("ci", &Token::new().unwrap(), Grant::default()).unwrap();
+    let stranger = NamedClient::new("ci", &ClientToken::new().unwrap(), Grant::default()).unwrap();
     assert_eq!(gone(&of(&[known(&stranger)]), now, at), maker_gone);
     // The same client with another token, or another role.
     let line = serde_json::to_value(&pair.maker).unwrap();
@@ -99,14 +103,17 @@ fn a_delegate_is_gone_with_its_time_its_maker_its_makers_token_and_role() {
     past.may.expires = Some("2020-01-01T00:00:00Z".to_owned());
     assert_eq!(gone(&of(&[known(&past)]), now, at), maker_gone);
     let mut ended = pair.line.clone();
-    ended.ended = Some(Ended {
+    ended.ended = Some(DelegateEnd {
         at: "2026-01-01T00:00:00Z".to_owned(),
-        why: End::Revoked,
+        why: DelegateEndReason::Revoked,
         is_settled: true,
-        legacy: Legacy::default(),
+        legacy: Handover::default(),
     });
     let ended = member(&ended, &[maker], None);
-    assert_eq!(gone(&ended, now, at), Some(Gone::For(End::Revoked)));
+    assert_eq!(
+        gone(&ended, now, at),
+        Some(DelegateRefusal::For(DelegateEndReason::Revoked))
+    );
 }
 
 #[test]
@@ -117,7 +124,7 @@ fn a_clock_that_is_set_back_lengthens_no_life() {
     let (now, at) = (OffsetDateTime::now_utc(), Instant::now());
     // An hour has passed, and the clock was set back by half of it.
     let later = at + Duration::from_mins(61);
-    let time_up = Some(Gone::For(End::TimeUp));
+    let time_up = Some(DelegateRefusal::For(DelegateEndReason::TimeUp));
     assert_eq!(gone(&first, now + LAG, later), time_up);
     // The file was read again meanwhile.
     let again = member(&pair.line, &[Arc::clone(&maker)], Some(first.until));
@@ -125,7 +132,7 @@ fn a_clock_that_is_set_back_lengthens_no_life() {
     assert_eq!(gone(&again, now, later), time_up);
     // It was set back to before the delegate was made: nothing can be said of its end.
     let before = now - time::Duration::hours(1);
-    assert_eq!(gone(&first, before, at), Some(Gone::Clock));
+    assert_eq!(gone(&first, before, at), Some(DelegateRefusal::Clock));
     // A server whose clock is a little behind lets it in.
     assert_eq!(gone(&first, now - time::Duration::MINUTE, at), None);
 }
@@ -137,7 +144,7 @@ fn a_line_that_no_server_writes_is_no_delegate() {
     let check = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut line = line.clone();
         change(&mut line);
-        serde_json::from_value::<Delegate>(line)
+        serde_json::from_value::<DelegateRecord>(line)
             .map_err(|error| error.to_string())
             .and_then(|line| line.check())
     };

@@ -1,15 +1,15 @@
 //! Links below a path that lead nowhere, mended.
 
-use super::{Argument, Given, Kind, Prompt};
+use super::{Prompt, PromptArgumentKind, PromptArguments, PromptParameter};
 
 pub(super) const PROMPT: Prompt = Prompt {
     name: "mend-broken-links",
     title: "Mend broken links",
     description: "Find the links of the pages below a path that lead nowhere, and mend those whose target is sure.",
-    arguments: &[Argument {
+    arguments: &[PromptParameter {
         name: "path",
         description: "Pages at or below it",
-        kind: Kind::Path,
+        kind: PromptArgumentKind::Path,
         is_required: true,
     }],
     tools: &[
@@ -20,7 +20,7 @@ pub(super) const PROMPT: Prompt = Prompt {
     text,
 };
 
-fn text(given: &Given) -> String {
+fn text(given: &PromptArguments) -> String {
     let path = given.required("path");
     format!(
         r#"Mend the broken links of the wiki's pages at or below {path}.

@@ -18,12 +18,12 @@ use rmcp::model::{
 use serde_json::Value;
 use time::Duration;
 
-use super::caller::Visit;
+use super::caller::CallerContext;
 use super::resources;
-use super::session_rules::{Terms, Writes};
+use super::session_rules::{SessionRules, Writes};
 use crate::audit::ProposalId;
 use crate::page::{Date, Reference, escape_hidden};
-use crate::tools::Offered;
+use crate::tools::SessionTools;
 use crate::wiki::Wiki;
 use crate::write::Caller;
 
@@ -43,23 +43,23 @@ struct Prompt {
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    arguments: &'static [Argument],
+    arguments: &'static [PromptParameter],
     /// The tools that its text names.
     tools: &'static [&'static str],
-    text: fn(&Given) -> String,
+    text: fn(&PromptArguments) -> String,
 }
 
 /// An argument of a prompt.
-struct Argument {
+struct PromptParameter {
     name: &'static str,
     description: &'static str,
-    kind: Kind,
+    kind: PromptArgumentKind,
     is_required: bool,
 }
 
 /// What an argument is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PromptArgumentKind {
     /// A path of pages, with its locale if it is not the configured one.
     Path,
     /// A time in ISO 8601.
@@ -71,13 +71,13 @@ enum Kind {
 }
 
 /// The arguments that were given, each of its kind.
-struct Given {
+struct PromptArguments {
     arguments: BTreeMap<&'static str, String>,
     /// Today, by the wiki's clock.
     today: time::Date,
 }
 
-impl Given {
+impl PromptArguments {
     /// An argument as a JSON string, so that its end shows.
     fn quoted(&self, name: &str) -> Option<String> {
         let text = self.arguments.get(name)?;
@@ -98,7 +98,7 @@ fn days_before(today: time::Date, days: i64) -> String {
     today.saturating_sub(Duration::days(days)).to_string()
 }
 
-impl Kind {
+impl PromptArgumentKind {
     /// Why a text is not of this kind.
     fn fault(self, wiki: &Wiki, text: &str) -> Option<String> {
         match self {
@@ -122,16 +122,16 @@ impl Kind {
 /// The prompts of a session.
 pub(in crate::server) struct Offer<'a> {
     /// Whose session it is.
-    pub(in crate::server) visit: &'a Visit,
-    tools: Offered,
+    pub(in crate::server) visit: &'a CallerContext,
+    tools: SessionTools,
     /// Whether any call can lead to a write.
     may_write: bool,
 }
 
 impl<'a> Offer<'a> {
     /// The prompts of a session whose client can or cannot ask a person.
-    pub(in crate::server) fn to(visit: &'a Visit, can_ask: bool) -> Self {
-        let writes = Terms::of(visit, can_ask).writes;
+    pub(in crate::server) fn to(visit: &'a CallerContext, can_ask: bool) -> Self {
+        let writes = SessionRules::of(visit, can_ask).writes;
         Self {
             visit,
             tools: visit.offered(),
@@ -152,7 +152,7 @@ impl<'a> Offer<'a> {
 
     /// Lists the prompts.
     pub(in crate::server) fn list(&self) -> ListPromptsResult {
-        let argument = |argument: &Argument| {
+        let argument = |argument: &PromptParameter| {
             PromptArgument::new(argument.name)
                 .with_description(argument.description)
                 .with_required(argument.is_required)
@@ -172,7 +172,7 @@ impl<'a> Offer<'a> {
     ) -> Result<GetPromptResult, ErrorData> {
         let prompt = self.find(&request.name)?;
         let wiki = &self.visit.app.wiki;
-        let given = Given {
+        let given = PromptArguments {
             arguments: read(wiki, prompt, request.arguments.unwrap_or_default())?,
             today: wiki.now().date(),
         };
@@ -208,21 +208,21 @@ impl<'a> Offer<'a> {
         let own = own.ok_or_else(|| invalid("the prompt has no such argument"))?;
         let typed = argument.value.as_str();
         match own.kind {
-            Kind::Path => {
+            PromptArgumentKind::Path => {
                 visit.may_read_resources()?;
                 resources::paths(visit, None, typed).await
             }
-            Kind::Time => {
+            PromptArgumentKind::Time => {
                 let today = visit.app.wiki.now().date();
                 let days = [0, 1, 7, 30].map(|days| days_before(today, days));
                 resources::values(typed, days.iter().map(String::as_str))
             }
-            Kind::Proposal => {
+            PromptArgumentKind::Proposal => {
                 let open = visit.open_proposals(caller).await.unwrap_or_default();
                 let ids: Vec<_> = open.iter().map(|of| of.id.to_string()).collect();
                 resources::values(typed, ids.iter().map(String::as_str))
             }
-            Kind::Text => resources::values(typed, std::iter::empty()),
+            PromptArgumentKind::Text => resources::values(typed, std::iter::empty()),
         }
     }
 }

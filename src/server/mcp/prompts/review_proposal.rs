@@ -1,22 +1,22 @@
 //! A proposal read critically, before the operator decides on it.
 
-use super::{Argument, Given, Kind, Prompt};
+use super::{Prompt, PromptArgumentKind, PromptArguments, PromptParameter};
 
 pub(super) const PROMPT: Prompt = Prompt {
     name: "review-proposal",
     title: "Review this proposal",
     description: "Read a proposed change critically, and advise the operator whether to apply it.",
-    arguments: &[Argument {
+    arguments: &[PromptParameter {
         name: "id",
         description: "The proposal's id",
-        kind: Kind::Proposal,
+        kind: PromptArgumentKind::Proposal,
         is_required: true,
     }],
     tools: &["wikijs_get_proposal", "wikijs_get_page_by_id"],
     text,
 };
 
-fn text(given: &Given) -> String {
+fn text(given: &PromptArguments) -> String {
     let id = given.required("id");
     let bare = id.trim_matches('"');
     format!(

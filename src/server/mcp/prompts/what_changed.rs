@@ -1,6 +1,6 @@
 //! What changed in the wiki, or a part of it, since a time.
 
-use super::{Argument, Given, Kind, Prompt};
+use super::{Prompt, PromptArgumentKind, PromptArguments, PromptParameter};
 
 /// The default number of days to look back.
 const DAYS: i64 = 7;
@@ -10,16 +10,16 @@ pub(super) const PROMPT: Prompt = Prompt {
     title: "What changed",
     description: "Who changed what in the wiki, or below a path, since a time.",
     arguments: &[
-        Argument {
+        PromptParameter {
             name: "since",
             description: "A date in ISO 8601; a week ago without it",
-            kind: Kind::Time,
+            kind: PromptArgumentKind::Time,
             is_required: false,
         },
-        Argument {
+        PromptParameter {
             name: "path",
             description: "Only pages at or below it; all without it",
-            kind: Kind::Path,
+            kind: PromptArgumentKind::Path,
             is_required: false,
         },
     ],
@@ -27,7 +27,7 @@ pub(super) const PROMPT: Prompt = Prompt {
     text,
 };
 
-fn text(given: &Given) -> String {
+fn text(given: &PromptArguments) -> String {
     let since = given.quoted("since");
     let since = since.unwrap_or_else(|| format!("\"{}\"", given.days_ago(DAYS)));
     let path = given.quoted("path");

@@ -1,28 +1,28 @@
 //! A new page in the form of another one.
 
-use super::{Argument, Given, Kind, Prompt};
+use super::{Prompt, PromptArgumentKind, PromptArguments, PromptParameter};
 
 pub(super) const PROMPT: Prompt = Prompt {
     name: "write-page-like",
     title: "Write a page like this one",
     description: "Write a new page in the form of a page that is there.",
     arguments: &[
-        Argument {
+        PromptParameter {
             name: "example",
             description: "The path of the page whose form is taken",
-            kind: Kind::Path,
+            kind: PromptArgumentKind::Path,
             is_required: true,
         },
-        Argument {
+        PromptParameter {
             name: "path",
             description: "Where to create the new page",
-            kind: Kind::Path,
+            kind: PromptArgumentKind::Path,
             is_required: true,
         },
-        Argument {
+        PromptParameter {
             name: "about",
             description: "What it is about, and the facts to include",
-            kind: Kind::Text,
+            kind: PromptArgumentKind::Text,
             is_required: true,
         },
     ],
@@ -34,7 +34,7 @@ pub(super) const PROMPT: Prompt = Prompt {
     text,
 };
 
-fn text(given: &Given) -> String {
+fn text(given: &PromptArguments) -> String {
     let (example, path) = (given.required("example"), given.required("path"));
     let about = given.required("about");
     format!(

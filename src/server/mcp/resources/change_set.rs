@@ -5,7 +5,7 @@ use rmcp::model::{ReadResourceResult, ResourceContents, ResourceTemplate};
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::{Reader, refused};
+use super::{ResourceReader, refused};
 use crate::audit::CallId;
 use crate::error::{Code, Failure};
 
@@ -25,7 +25,7 @@ pub(super) fn template() -> ResourceTemplate {
 }
 
 /// Whether sets can be read in a session.
-pub(super) fn is_offered(reads: &crate::tools::Offered) -> bool {
+pub(super) fn is_offered(reads: &crate::tools::SessionTools) -> bool {
     reads.has(TOOL)
 }
 
@@ -36,7 +36,7 @@ pub(super) fn id_of(uri: &str) -> Option<&str> {
 
 /// A set, if it is one of this client's.
 pub(super) async fn read(
-    reader: &Reader<'_>,
+    reader: &ResourceReader<'_>,
     uri: &str,
     id: &str,
 ) -> Result<ReadResourceResult, ErrorData> {

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo};
 
-use super::super::caller::Visit;
+use super::super::caller::CallerContext;
 use super::refused;
 use crate::wiki::AllPages;
 
 /// The locales that pages have, or the paths of a locale.
 pub(in crate::server) async fn complete(
-    visit: &Visit,
+    visit: &CallerContext,
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let typed = &request.argument.value;
@@ -38,7 +38,7 @@ pub(in crate::server) async fn complete(
 
 /// The paths of a locale, or of the configured one.
 pub(in crate::server) async fn paths(
-    visit: &Visit,
+    visit: &CallerContext,
     locale: Option<&str>,
     typed: &str,
 ) -> Result<CompleteResult, ErrorData> {
@@ -49,7 +49,7 @@ pub(in crate::server) async fn paths(
     values(typed, of_locale.map(|page| page.path.as_str()))
 }
 
-async fn listed(visit: &Visit) -> Result<std::sync::Arc<AllPages>, ErrorData> {
+async fn listed(visit: &CallerContext) -> Result<std::sync::Arc<AllPages>, ErrorData> {
     match visit.app.wiki.pages_lately().await {
         Ok(all) => Ok(all),
         Err(error) => Err(refused(visit, error.into()).await),

@@ -1,38 +1,38 @@
 //! Guides: what an agent should know of the wiki and of this server before it writes.
 
-use super::{Own, Text};
+use super::{BuiltInResource, ResourceText};
 
 const fn guide(
     uri: &'static str,
     name: &'static str,
     title: &'static str,
     text: &'static str,
-) -> Own {
-    Own {
+) -> BuiltInResource {
+    BuiltInResource {
         uri,
         name,
         title,
         mime_type: "text/markdown",
-        text: Text::Fixed(text),
+        text: ResourceText::Fixed(text),
         about: None,
     }
 }
 
-pub(super) const MARKDOWN: Own = guide(
+pub(super) const MARKDOWN: BuiltInResource = guide(
     "wikijs://guide/markdown",
     "guide-markdown",
     "Guide: Markdown in Wiki.js",
     include_str!("../../../../docs/guides/markdown.md"),
 );
 
-pub(super) const PERMISSIONS: Own = guide(
+pub(super) const PERMISSIONS: BuiltInResource = guide(
     "wikijs://guide/permissions",
     "guide-permissions",
     "Guide: permissions and keys",
     include_str!("../../../../docs/guides/permissions.md"),
 );
 
-pub(super) const EDITING: Own = Own {
+pub(super) const EDITING: BuiltInResource = BuiltInResource {
     about: Some("wikijs_update_page"),
     ..guide(
         "wikijs://guide/editing",

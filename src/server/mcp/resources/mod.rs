@@ -19,16 +19,16 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::caller::Visit;
+use super::caller::CallerContext;
 use crate::error::{Code, Failure};
-use crate::tools::Offered;
+use crate::tools::SessionTools;
 use crate::write::Caller;
 
 pub(in crate::server) use complete::{complete, paths, values};
 pub(in crate::server) use page::TEMPLATE;
 
 /// Our own resources, in the order in which they are listed.
-const OWN: &[Own] = &[
+const OWN: &[BuiltInResource] = &[
     guides::MARKDOWN,
     guides::PERMISSIONS,
     guides::EDITING,
@@ -36,35 +36,35 @@ const OWN: &[Own] = &[
 ];
 
 /// A resource of our own.
-struct Own {
+struct BuiltInResource {
     uri: &'static str,
     name: &'static str,
     title: &'static str,
     mime_type: &'static str,
-    text: Text,
+    text: ResourceText,
     /// The tool that it explains, if it is about one.
     about: Option<&'static str>,
 }
 
-impl Own {
+impl BuiltInResource {
     /// Whether it is useful to a session with these tools.
-    fn serves(&self, offered: &Offered) -> bool {
+    fn serves(&self, offered: &SessionTools) -> bool {
         self.about.is_none_or(|tool| offered.has(tool))
     }
 }
 
 /// Where its text comes from.
-enum Text {
+enum ResourceText {
     Fixed(&'static str),
-    Made(for<'a> fn(&'a Reader<'_>) -> Made<'a>),
+    Made(for<'a> fn(&'a ResourceReader<'_>) -> ResourceFuture<'a>),
 }
 
-type Made<'a> = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send + 'a>>;
+type ResourceFuture<'a> = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send + 'a>>;
 
 /// Who reads a resource.
 #[derive(Debug)]
-pub(in crate::server) struct Reader<'a> {
-    pub(in crate::server) visit: &'a Visit,
+pub(in crate::server) struct ResourceReader<'a> {
+    pub(in crate::server) visit: &'a CallerContext,
     pub(in crate::server) caller: Caller,
     /// Whether the client can ask a person.
     pub(in crate::server) can_ask: bool,
@@ -73,12 +73,12 @@ pub(in crate::server) struct Reader<'a> {
 /// Our own resources, then the pages that were changed last, part by part, if the session may
 /// read pages.
 pub(in crate::server) async fn list(
-    visit: &Visit,
+    visit: &CallerContext,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let cursor = request.and_then(|request| request.cursor);
     let offered = visit.offered();
-    let is_told = |own: &&Own| cursor.is_none() && own.serves(&offered);
+    let is_told = |own: &&BuiltInResource| cursor.is_none() && own.serves(&offered);
     let own = OWN.iter().filter(is_told).map(|own| {
         Resource::new(own.uri, own.name)
             .with_title(own.title)
@@ -92,7 +92,7 @@ pub(in crate::server) async fn list(
 }
 
 /// The templates: every page that the key may read, and the client's own sets.
-pub(in crate::server) fn templates(visit: &Visit) -> ListResourceTemplatesResult {
+pub(in crate::server) fn templates(visit: &CallerContext) -> ListResourceTemplatesResult {
     let pages = visit.may_read_resources().is_ok().then(page::template);
     let sets = change_set::is_offered(&visit.offered()).then(change_set::template);
     let templates = pages.into_iter().chain(sets).collect();
@@ -101,7 +101,7 @@ pub(in crate::server) fn templates(visit: &Visit) -> ListResourceTemplatesResult
 
 /// The text of a resource; an error names its address.
 pub(in crate::server) async fn read(
-    reader: &Reader<'_>,
+    reader: &ResourceReader<'_>,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     let mut read = text_at(reader, uri).await;
@@ -115,9 +115,9 @@ pub(in crate::server) async fn read(
     read
 }
 
-async fn text_at(reader: &Reader<'_>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+async fn text_at(reader: &ResourceReader<'_>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let offered = reader.visit.offered();
-    let is_meant = |own: &&Own| own.uri == uri && own.serves(&offered);
+    let is_meant = |own: &&BuiltInResource| own.uri == uri && own.serves(&offered);
     if let Some(id) = change_set::id_of(uri).filter(|_| change_set::is_offered(&offered)) {
         return change_set::read(reader, uri, id).await;
     }
@@ -126,8 +126,8 @@ async fn text_at(reader: &Reader<'_>, uri: &str) -> Result<ReadResourceResult, E
         return page::read(reader.visit, uri).await;
     };
     let text = match own.text {
-        Text::Fixed(text) => offered.markdown(text),
-        Text::Made(make) => match make(reader).await {
+        ResourceText::Fixed(text) => offered.markdown(text),
+        ResourceText::Made(make) => match make(reader).await {
             Ok(text) => text,
             Err(failure) => return Err(refused(reader.visit, failure).await),
         },
@@ -137,7 +137,7 @@ async fn text_at(reader: &Reader<'_>, uri: &str) -> Result<ReadResourceResult, E
 }
 
 /// A failure as an error of the protocol, with the failure itself as its data.
-pub(in crate::server) async fn refused(visit: &Visit, failure: Failure) -> ErrorData {
+pub(in crate::server) async fn refused(visit: &CallerContext, failure: Failure) -> ErrorData {
     let failure = visit.app.explained(failure).await;
     let failure = visit.offered().failure(failure);
     let message = failure.message.clone();

@@ -6,7 +6,7 @@ use rmcp::model::{
     ResourceTemplate,
 };
 
-use super::super::caller::Visit;
+use super::super::caller::CallerContext;
 use super::super::{result, uri};
 use super::refused;
 use crate::error::{Code, Failure};
@@ -14,7 +14,7 @@ use crate::page::{PageReading, escape_hidden};
 use crate::server::app::App;
 use crate::tools::cursor;
 use crate::wiki::ListQuery;
-use crate::write::Sight;
+use crate::write::ReadExtent;
 
 /// The template of page addresses.
 pub(in crate::server) const TEMPLATE: &str = "wikijs://{locale}/{+path}";
@@ -26,7 +26,7 @@ const MAX_TEXT_BYTES: usize = 64 * 1024;
 /// The last changed pages, part by part; the first part follows other resources.
 pub(super) async fn list_behind(
     mut resources: Vec<Resource>,
-    visit: &Visit,
+    visit: &CallerContext,
     cursor: Option<String>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let app = &visit.app;
@@ -71,7 +71,10 @@ pub(super) fn template() -> ResourceTemplate {
 }
 
 /// The text of a page.
-pub(super) async fn read(visit: &Visit, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(super) async fn read(
+    visit: &CallerContext,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
     let app = &visit.app;
     let no_page = || Failure::new(Code::PageNotFound, "This is the address of no page.");
     let Some((locale, path)) = uri::parse(uri) else {
@@ -94,7 +97,7 @@ pub(super) async fn read(visit: &Visit, uri: &str) -> Result<ReadResourceResult,
     };
     let mut contents = vec![];
     let shown = result::whole_lines(&text, MAX_TEXT_BYTES);
-    let sight = Sight::Piece {
+    let sight = ReadExtent::Piece {
         from: 0,
         to: shown.len(),
         of: text.len(),

@@ -7,9 +7,9 @@ use serde_json::Value;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::super::caller::{Named, Visit};
-use super::super::session_rules::{IndexState, Terms, Writes};
-use super::{Own, Reader, Text};
+use super::super::caller::{CallerContext, ClientIdentity};
+use super::super::session_rules::{IndexState, SessionRules, Writes};
+use super::{BuiltInResource, ResourceReader, ResourceText};
 use crate::audit::Proposal;
 use crate::error::{Code, Failure};
 use crate::gates::{ends_soon, paused};
@@ -17,7 +17,7 @@ use crate::memory::MOST;
 use crate::page::{PageReading, Prefix};
 use crate::site::SiteName;
 use crate::tools::Toolset;
-use crate::wiki::{Right, Rights, in_words};
+use crate::wiki::{PageRights, Right, in_words};
 use crate::write::{Child, Family};
 
 /// How long the wiki may take to report the key's rights.
@@ -26,12 +26,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MOST_PROPOSALS: usize = 20;
 
 /// The resource.
-pub(super) const STATUS: Own = Own {
+pub(super) const STATUS: BuiltInResource = BuiltInResource {
     uri: "wikijs://status",
     name: "status",
     title: "Status of this session: what may be written, key, index, open proposals",
     mime_type: "application/json",
-    text: Text::Made(|reader| Box::pin(status(reader))),
+    text: ResourceText::Made(|reader| Box::pin(status(reader))),
     about: None,
 };
 
@@ -44,14 +44,14 @@ struct Status {
     site: Option<String>,
     wiki: String,
     default_locale: String,
-    key: Key,
+    key: KeyInfo,
     /// The named client that reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
     client: Option<OwnClient>,
-    writes: View,
+    writes: WriteStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
-    proposals: Option<Proposals>,
-    index: Index,
+    proposals: Option<ProposalsInfo>,
+    index: IndexStatus,
     /// What is remembered, if this session may recall it.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<OwnMemory>,
@@ -95,7 +95,7 @@ struct OwnClient {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Key {
+struct KeyInfo {
     standing: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
@@ -116,7 +116,7 @@ struct KeyRights {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct View {
+struct WriteStatus {
     /// What a write gets: `off`, `dry_run`, `review`, `person`, `token` or `preview`.
     level: &'static str,
     /// The line that set it.
@@ -136,7 +136,7 @@ struct View {
 }
 
 #[derive(Debug, Serialize)]
-struct Proposals {
+struct ProposalsInfo {
     open: usize,
     newest: Vec<OpenProposal>,
 }
@@ -164,7 +164,7 @@ struct OwnMemory {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Index {
+struct IndexStatus {
     /// `off`, `not begun`, `being made` or `made`.
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,11 +177,11 @@ struct Index {
     without_content: Option<usize>,
 }
 
-async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
+async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
     let wiki = &reader.visit.app.wiki;
     // Asked first, so that the terms can use the answer.
     let standing = wiki.standing().await;
-    let terms = Terms::of(reader.visit, reader.can_ask);
+    let terms = SessionRules::of(reader.visit, reader.can_ask);
     let mut unavailable = Vec::new();
     let may_read = reader.visit.may_read_resources().is_ok();
     let rights = if may_read {
@@ -227,7 +227,7 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
             .map(SiteName::to_string),
         wiki: wiki.settings().base_url.as_str().to_owned(),
         default_locale: wiki.settings().default_locale.as_str().to_owned(),
-        key: Key {
+        key: KeyInfo {
             standing: standing
                 .or(terms.standing)
                 .map_or("unknown", |it| it.as_str()),
@@ -239,9 +239,9 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
             .client
             .as_ref()
             .map(|client| OwnClient::of(client, reader.visit.family.as_deref())),
-        writes: View::of(&terms),
+        writes: WriteStatus::of(&terms),
         proposals,
-        index: Index::of(terms.index),
+        index: IndexStatus::of(terms.index),
         memory,
         custom_tools: CustomTools::of(reader.visit),
         unavailable,
@@ -251,7 +251,7 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
 }
 
 /// The key's rights at the last changed page, among the writable ones if there are any.
-async fn rights(reader: &Reader<'_>, terms: &Terms) -> Option<KeyRights> {
+async fn rights(reader: &ResourceReader<'_>, terms: &SessionRules) -> Option<KeyRights> {
     let wiki = &reader.visit.app.wiki;
     let pages = wiki.pages_lately().await.ok()?;
     let is_published = |page: &&PageReading| page.is_published == Some(true);
@@ -279,7 +279,7 @@ async fn rights(reader: &Reader<'_>, terms: &Terms) -> Option<KeyRights> {
 }
 
 impl KeyRights {
-    fn of(page: &PageReading, rights: &Rights, all: &[Right]) -> Self {
+    fn of(page: &PageReading, rights: &PageRights, all: &[Right]) -> Self {
         let those = |wanted: Option<bool>| {
             let those = all.iter().filter(|right| rights.has(**right) == wanted);
             those.map(|right| right.name()).collect()
@@ -294,9 +294,9 @@ impl KeyRights {
 }
 
 /// The open proposals of this caller.
-async fn proposals(reader: &Reader<'_>) -> Result<Proposals, Failure> {
+async fn proposals(reader: &ResourceReader<'_>) -> Result<ProposalsInfo, Failure> {
     let open = reader.visit.open_proposals(&reader.caller).await?;
-    Ok(Proposals {
+    Ok(ProposalsInfo {
         open: open.len(),
         newest: open
             .into_iter()
@@ -308,7 +308,7 @@ async fn proposals(reader: &Reader<'_>) -> Result<Proposals, Failure> {
 }
 
 /// What this caller remembers, where it may recall anything.
-async fn own_memory(reader: &Reader<'_>) -> Result<Option<OwnMemory>, Failure> {
+async fn own_memory(reader: &ResourceReader<'_>) -> Result<Option<OwnMemory>, Failure> {
     let offered = reader.visit.offered();
     if !offered.has("wikijs_recall") {
         return Ok(None);
@@ -323,7 +323,7 @@ async fn own_memory(reader: &Reader<'_>) -> Result<Option<OwnMemory>, Failure> {
 }
 
 impl CustomTools {
-    fn of(visit: &Visit) -> Option<Self> {
+    fn of(visit: &CallerContext) -> Option<Self> {
         let own = &visit.app.own_tools;
         let registry = visit.app.registry();
         let offered = visit.offered();
@@ -337,7 +337,7 @@ impl CustomTools {
 }
 
 impl OwnClient {
-    fn of(client: &Named, family: Option<&dyn Family>) -> Self {
+    fn of(client: &ClientIdentity, family: Option<&dyn Family>) -> Self {
         let maker = client.maker.as_ref();
         let soon = client
             .ends
@@ -375,8 +375,8 @@ impl OpenProposal {
     }
 }
 
-impl View {
-    fn of(terms: &Terms) -> Self {
+impl WriteStatus {
+    fn of(terms: &SessionRules) -> Self {
         let names = |prefixes: &[Prefix]| prefixes.iter().map(ToString::to_string).collect();
         Self {
             level: terms.policy.writes().as_str(),
@@ -396,7 +396,7 @@ impl View {
     }
 }
 
-impl Index {
+impl IndexStatus {
     fn of(state: IndexState) -> Self {
         let bare = |state| Self {
             state,

@@ -22,7 +22,7 @@ pub(in crate::write) fn of<'a>(
     let note = proposal.note.as_ref().map(ToString::to_string);
     digest.take(&("proposal", proposal.id.to_string(), note));
     for change in changes {
-        digest.take(&Told {
+        digest.take(&DigestInput {
             operation: change.operation().as_str(),
             page: change.before().and_then(|page| page.id),
             before: change.before().map(Values),
@@ -35,7 +35,7 @@ pub(in crate::write) fn of<'a>(
 
 /// What a change does.
 #[derive(serde::Serialize)]
-struct Told<'a> {
+struct DigestInput<'a> {
     operation: &'a str,
     page: Option<i64>,
     before: Option<Values<'a>>,

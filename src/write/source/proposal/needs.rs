@@ -15,15 +15,17 @@ use std::collections::{HashMap, HashSet};
 
 use crate::change::Change;
 use crate::gates::LinkLeft;
-use crate::page::{Format, LinkBase, LinkedSite, Moves, PagePlace, PageState, links, mend_links};
+use crate::page::{
+    LinkBase, LinkedSite, Moves, PagePlace, PageState, SourceFormat, links, mend_links,
+};
 
 /// What the changes of a set need of each other.
 #[derive(Debug, Clone, Default)]
-pub(in crate::write) struct Needs(Vec<Need>);
+pub(in crate::write) struct Needs(Vec<ChangeDependency>);
 
 /// What one change needs.
 #[derive(Debug, Clone, Default)]
-struct Need {
+struct ChangeDependency {
     /// The change that leaves the place which this one takes.
     place: Option<usize>,
     /// The moves to which it mends links, if it does nothing else.
@@ -41,7 +43,7 @@ impl Needs {
         let moves: HashMap<PagePlace, usize> = all()
             .filter_map(|(at, change)| Some((moved(change)?.1, at)))
             .collect();
-        let need = |(change, only_mends): &(&Change, bool)| Need {
+        let need = |(change, only_mends): &(&Change, bool)| ChangeDependency {
             place: change
                 .place_taken()
                 .and_then(|place| frees.get(&place).copied()),
@@ -107,7 +109,7 @@ fn mends(
 fn places(page: &PageState, site: &LinkedSite) -> HashSet<PagePlace> {
     let own = place_of(page);
     let base = LinkBase::of(&own, site);
-    let all = links(&page.content, Format::of(None, Some(&page.editor)));
+    let all = links(&page.content, SourceFormat::of(None, Some(&page.editor)));
     all.iter()
         .filter_map(|link| base.place(&link.target))
         .collect()
@@ -128,7 +130,7 @@ pub(super) fn without(
     let (Some(before), Some(after)) = (change.before(), change.after()) else {
         return (change, Vec::new());
     };
-    let format = Format::of(None, Some(&after.editor));
+    let format = SourceFormat::of(None, Some(&after.editor));
     let mended = mend_links(&after.content, format, &place_of(after), &back, site);
     let left = mended.left.into_iter().map(|link| LinkLeft {
         id: before.id.unwrap_or_default(),
@@ -156,7 +158,7 @@ pub(super) fn broken_in(left_out: &Change, moving: &[&Change], site: &LinkedSite
         return Vec::new();
     };
     let moves: Moves = moving.iter().filter_map(|change| moved(change)).collect();
-    let format = Format::of(None, Some(&page.editor));
+    let format = SourceFormat::of(None, Some(&page.editor));
     let mended = mend_links(&page.content, format, &place_of(page), &moves, site);
     let mendable = mended.mended.into_iter().map(|one| (one.before, one.line));
     let left = mended.left.into_iter().map(|one| (one.link, one.line));

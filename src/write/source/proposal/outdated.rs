@@ -8,11 +8,11 @@ use crate::error::{Code, Failure};
 use crate::page::PageState;
 use crate::wiki::aside;
 
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 use crate::write::faults::with_difference;
 use crate::write::links::new_place;
 use crate::write::source::target;
-use crate::write::source::undo::{self, Undo};
+use crate::write::source::undo::{self, UndoRequest};
 use crate::write::source::whole_page::ToWrite;
 
 /// A proposal that does not fit the page as it is, and the merge, if the two do not overlap.
@@ -32,7 +32,7 @@ impl From<Failure> for Outdated {
 
 /// Reads the page of a change as it is now; `None` of a change that makes its page.
 pub(in crate::write) async fn read_now(
-    desk: &Desk,
+    desk: &WriteContext,
     kept: &Change,
 ) -> Option<Result<ToWrite, Failure>> {
     let before = kept.before().filter(|page| page.is_there())?;
@@ -42,7 +42,7 @@ pub(in crate::write) async fn read_now(
 /// The change of the page as it is now ([`read_now`]), if the page is as it was or already as
 /// proposed.
 pub(in crate::write) async fn held_against(
-    desk: &Desk,
+    desk: &WriteContext,
     undoes: Option<CallId>,
     kept: Change,
     read: Option<Result<ToWrite, Failure>>,
@@ -50,10 +50,10 @@ pub(in crate::write) async fn held_against(
     if let Some(call) = undoes {
         let place = |page: Option<&PageState>| page.map(|page| page.path.clone());
         let path = place(kept.after()).filter(|path| place(kept.before()).as_ref() != Some(path));
-        let undo = Undo {
+        let undo = UndoRequest {
             force: true,
             path,
-            ..Undo::of_set_member(call)
+            ..UndoRequest::of_set_member(call)
         };
         let now = undo::change(desk, &undo).await.map_err(gone)?.change;
         if !now.is_same_write(&kept) {
@@ -85,7 +85,7 @@ pub(in crate::write) async fn held_against(
 }
 
 /// Whether the place of a new or moved page is still free.
-pub(in crate::write) async fn is_free(desk: &Desk, change: &Change) -> Result<(), Failure> {
+pub(in crate::write) async fn is_free(desk: &WriteContext, change: &Change) -> Result<(), Failure> {
     let looked = new_place::look(&desk.wiki, change).await;
     looked.map(drop).map_err(gone)
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use crate::audit::{Omitted, Proposal, ProposedChange, Record};
+use crate::audit::{Exclusions, Proposal, ProposedChange, Record};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, LinkLeft, Omission, SetChange};
@@ -13,20 +13,20 @@ use crate::page::{PagePlace, PageState};
 use super::super::target;
 use super::needs::{self, Needs};
 use super::outdated::{Outdated, held_against, is_free, read_now};
-use super::{Call, Stopped, broke_off, digest, values};
+use super::{Stopped, WriteCall, broke_off, digest, values};
 use crate::write::audit_entry::unavailable;
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 use crate::write::source::whole_page::ToWrite;
 
 /// Why a change of a proposed set was not made.
 pub(in crate::write) const LEFT_OUT: &str = "a person left it out";
 
 /// The changes of a proposal as they were kept, in order.
-pub(in crate::write) type Kept = [(ProposedChange, Change)];
+pub(in crate::write) type ProposalChanges = [(ProposedChange, Change)];
 
 /// The changes of a proposal, each such as a call could have asked for.
 pub(super) async fn kept(
-    desk: &Desk,
+    desk: &WriteContext,
     proposal: &Proposal,
 ) -> Result<Vec<(ProposedChange, Change)>, Failure> {
     let states = |one: ProposedChange| [one.before, one.after].into_iter().flatten();
@@ -45,7 +45,7 @@ pub(super) async fn kept(
 /// The set that is left to be made: a change is done if it is on record as applied by this proposal
 /// and the page is still as promised.
 pub(super) async fn made(
-    call: Call<'_>,
+    call: WriteCall<'_>,
     proposal: &Proposal,
     changes: Vec<(ProposedChange, Change)>,
     (merge, leave_out): (bool, &[usize]),
@@ -93,7 +93,7 @@ pub(super) async fn made(
 
 /// The links that lead nowhere if these changes are left out, and what depends on them.
 pub(in crate::write) async fn links_left_without(
-    desk: &Desk,
+    desk: &WriteContext,
     changes: Vec<(ProposedChange, Change)>,
     leave_out: &[usize],
 ) -> Result<Vec<LinkLeft>, Failure> {
@@ -105,11 +105,11 @@ pub(in crate::write) async fn links_left_without(
 
 /// What a person leaves out: what was named, and what depends on it.
 pub(super) async fn omission(
-    desk: &Desk,
-    changes: &Kept,
+    desk: &WriteContext,
+    changes: &ProposalChanges,
     leave_out: &[usize],
 ) -> Result<Option<Omission>, Failure> {
-    let Some(asked) = Omitted::of(leave_out.to_vec(), changes.len()) else {
+    let Some(asked) = Exclusions::of(leave_out.to_vec(), changes.len()) else {
         return Ok(None);
     };
     let asked = asked.numbers().to_vec();
@@ -126,12 +126,12 @@ pub(super) async fn omission(
         let message = "All changes of the proposal would be left out: some were named, and the others depend on these.";
         return Err(fault(message).hint("Reject the proposal instead."));
     }
-    let all = Omitted::of(all, changes.len());
+    let all = Exclusions::of(all, changes.len());
     Ok(all.map(|all| Omission { asked, all }))
 }
 
 /// What the changes of a proposal need of each other.
-pub(in crate::write) async fn needs_of(desk: &Desk, changes: &Kept) -> Needs {
+pub(in crate::write) async fn needs_of(desk: &WriteContext, changes: &ProposalChanges) -> Needs {
     let told: Vec<(&Change, bool)> = changes
         .iter()
         .map(|(one, change)| (change, one.links_mended.is_some()))
@@ -154,7 +154,7 @@ type Parted = (
 /// What stays of the changes, with the links as they are without what is left out, and what is
 /// left out.
 async fn parted(
-    desk: &Desk,
+    desk: &WriteContext,
     changes: Vec<(ProposedChange, Change)>,
     out: &[usize],
 ) -> Result<Parted, Failure> {
@@ -170,7 +170,7 @@ async fn parted(
         }
     }
     let mut links_left = Vec::new();
-    let any_moves = |all: &Kept| all.iter().any(|(_, change)| change.moves());
+    let any_moves = |all: &ProposalChanges| all.iter().any(|(_, change)| change.moves());
     if any_moves(&left_out) || any_moves(&stay) {
         let site = desk.wiki.linked_site().await?;
         let all: Vec<&Change> = left_out.iter().map(|(_, change)| change).collect();
@@ -206,7 +206,7 @@ pub(in crate::write) struct Looked {
 }
 
 /// Holds each change of an open proposal against its page, as long as the wiki answers.
-pub(in crate::write) async fn look(desk: &Desk, changes: &Kept) -> Vec<Looked> {
+pub(in crate::write) async fn look(desk: &WriteContext, changes: &ProposalChanges) -> Vec<Looked> {
     let freed = freed_by(changes);
     let mut all = Vec::new();
     for (one, kept) in changes {
@@ -241,7 +241,7 @@ pub(in crate::write) async fn look(desk: &Desk, changes: &Kept) -> Vec<Looked> {
 /// What a person is shown of an open proposal, in a word.
 pub(in crate::write) fn digest_of(
     proposal: &Proposal,
-    changes: &Kept,
+    changes: &ProposalChanges,
     looked: &[Looked],
 ) -> String {
     let merged = looked.iter().map(|one| one.merged.as_deref());
@@ -254,14 +254,14 @@ pub(in crate::write) fn digest_of(
 }
 
 /// The places that the changes leave.
-fn freed_by(changes: &Kept) -> HashSet<PagePlace> {
+fn freed_by(changes: &ProposalChanges) -> HashSet<PagePlace> {
     let left = changes.iter().filter_map(|(_, kept)| kept.place_left());
     left.collect()
 }
 
 /// The change of the page as it is now. A place that a change of the set frees is free.
 async fn fitting(
-    desk: &Desk,
+    desk: &WriteContext,
     one: &ProposedChange,
     (kept, read): (Change, Option<Result<ToWrite, Failure>>),
     merge: bool,
@@ -284,7 +284,7 @@ async fn fitting(
 
 /// Whether it is on record as applied and the page is still as promised.
 async fn is_done(
-    desk: &Desk,
+    desk: &WriteContext,
     one: &ProposedChange,
     kept: &Change,
     applied: &[Record],

@@ -6,7 +6,7 @@ use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::page::{
-    Date, Field, Locale, NewPath, PageState, Thing, check_asset, check_comment, check_content,
+    Attached, Date, Field, Locale, NewPath, PageState, check_asset, check_comment, check_content,
     check_description, check_editor, check_new_asset_path, check_tag, check_text, check_title,
 };
 
@@ -38,7 +38,7 @@ pub(in crate::write::source) fn check(
 }
 
 const fn is_asset(state: &PageState) -> bool {
-    matches!(state.thing, Some(Thing::Asset(_)))
+    matches!(state.thing, Some(Attached::Asset(_)))
 }
 
 fn check_field(before: Option<&PageState>, after: &PageState, field: Field) -> Result<(), String> {
@@ -53,12 +53,12 @@ fn check_field(before: Option<&PageState>, after: &PageState, field: Field) -> R
         Field::Title => check_title(&after.title),
         Field::Description => check_description(&after.description),
         Field::Content => match &after.thing {
-            Some(Thing::Comment(_)) => check_comment(&after.content),
+            Some(Attached::Comment(_)) => check_comment(&after.content),
             // What is shown of them must be what they are.
-            Some(Thing::Asset(asset)) if asset.bytes.described(&asset.mime) != after.content => {
+            Some(Attached::Asset(asset)) if asset.bytes.described(&asset.mime) != after.content => {
                 Err("does not say what the bytes are".to_owned())
             }
-            Some(Thing::Asset(asset)) => check_asset(&after.path, asset.bytes.as_bytes()),
+            Some(Attached::Asset(asset)) => check_asset(&after.path, asset.bytes.as_bytes()),
             None => check_content(&after.content),
         },
         Field::Tags => after

@@ -1,18 +1,18 @@
 //! Finds the last write of a session, and says how to redo what was just taken back.
 
-use crate::audit::{CallId, CallStory, Outcome};
+use crate::audit::{CallHistory, CallId, Outcome};
 use crate::change::Warning;
 use crate::error::{Code, Failure};
 
-use super::{Meant, Undo};
-use crate::write::context::Desk;
+use super::{Meant, UndoRequest};
+use crate::write::context::WriteContext;
 
 /// The session's last applied write that was not taken back.
-pub(super) async fn own_last(desk: &Desk, undo: &Undo) -> Option<CallStory> {
+pub(super) async fn own_last(desk: &WriteContext, undo: &UndoRequest) -> Option<CallHistory> {
     for call in desk.memory.own_writes(undo.session.as_ref()?) {
         let story = desk.past.story(&call.into(), undo.owner.as_ref()).await;
         // An undo is taken back by its id, so that `last` goes further back each time.
-        let is_meant = |story: &CallStory| is_in_force(story) && story.undone_calls().is_empty();
+        let is_meant = |story: &CallHistory| is_in_force(story) && story.undone_calls().is_empty();
         if let Some(story) = story.ok().filter(is_meant) {
             return Some(story);
         }
@@ -21,13 +21,17 @@ pub(super) async fn own_last(desk: &Desk, undo: &Undo) -> Option<CallStory> {
 }
 
 /// Whether a call was applied and not taken back.
-fn is_in_force(story: &CallStory) -> bool {
+fn is_in_force(story: &CallHistory) -> bool {
     story.outcome() == Some(Outcome::Applied) && story.undone_by.is_none()
 }
 
 /// The undo after which `last` was asked for: the session's newest write, or without a session the
 /// newest on record.
-async fn undo_before(desk: &Desk, undo: &Undo, than: Option<&CallStory>) -> Option<CallId> {
+async fn undo_before(
+    desk: &WriteContext,
+    undo: &UndoRequest,
+    than: Option<&CallHistory>,
+) -> Option<CallId> {
     if !undo.call.is_last() {
         return None;
     }
@@ -48,7 +52,11 @@ async fn undo_before(desk: &Desk, undo: &Undo, than: Option<&CallStory>) -> Opti
 }
 
 /// The warning that the last write was an undo, and how to redo what it took back.
-pub(super) async fn redo_warning(desk: &Desk, undo: &Undo, meant: &Meant) -> Option<Warning> {
+pub(super) async fn redo_warning(
+    desk: &WriteContext,
+    undo: &UndoRequest,
+    meant: &Meant,
+) -> Option<Warning> {
     let story = match meant {
         Meant::One(story) => Some(&**story),
         Meant::Set(_) => None,
@@ -61,7 +69,11 @@ pub(super) async fn redo_warning(desk: &Desk, undo: &Undo, meant: &Meant) -> Opt
 }
 
 /// A failure to find the last write, with how to redo what was just taken back.
-pub(super) async fn with_redo(desk: &Desk, undo: &Undo, failure: Failure) -> Failure {
+pub(super) async fn with_redo(
+    desk: &WriteContext,
+    undo: &UndoRequest,
+    failure: Failure,
+) -> Failure {
     match undo_before(desk, undo, None).await {
         Some(redo) if failure.code == Code::NothingToUndo => failure
             .hint(format!(

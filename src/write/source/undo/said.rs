@@ -1,18 +1,18 @@
 //! Says what an undo does to what was written since.
 
-use crate::audit::{CallStory, Record};
+use crate::audit::{CallHistory, Record};
 use crate::change::{UndoneWrite, Warning};
 use crate::error::Failure;
 use crate::page::{Field, PageState, unified_diff};
 
 use super::MOST_NAMED;
 use crate::write::audit_entry::unavailable;
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 
 /// The warnings of an undo: what stays of the later changes, and what force takes along.
 pub(super) async fn said_of(
-    desk: &Desk,
-    story: &CallStory,
+    desk: &WriteContext,
+    story: &CallHistory,
     undone: &UndoneWrite,
     (left, now): (Option<&PageState>, Option<&PageState>),
 ) -> Result<Vec<Warning>, Failure> {

@@ -4,24 +4,24 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use crate::audit::{CallId, CallStory, Outcome};
+use crate::audit::{CallHistory, CallId, Outcome};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut};
 
-use super::{MOST_NAMED, Undo, change_of, names_around, stays};
+use super::{MOST_NAMED, UndoRequest, change_of, names_around, stays};
 use crate::write::audit_entry::unavailable;
-use crate::write::context::Desk;
-use crate::write::source::Call;
+use crate::write::context::WriteContext;
+use crate::write::source::WriteCall;
 use crate::write::source::free_places::in_order;
 use crate::write::stages::rights::hindrance;
 use crate::write::undo::history::{NOT_ON_RECORD, nothing};
 
 /// The applied changes of a set that were not taken back yet, the last first.
 pub(super) async fn left_of_set(
-    desk: &Desk,
-    undo: &Undo,
+    desk: &WriteContext,
+    undo: &UndoRequest,
     set: CallId,
-) -> Result<Vec<CallStory>, Failure> {
+) -> Result<Vec<CallHistory>, Failure> {
     let calls = desk.audit.calls_of_set(set).await;
     let calls = calls.map_err(|error| unavailable(&error))?;
     for call in &calls {
@@ -31,13 +31,13 @@ pub(super) async fn left_of_set(
     }
     let own: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
     // The undos of a failed set are not changes of the set.
-    let is_change = |call: &CallStory| {
+    let is_change = |call: &CallHistory| {
         let mut undoes = call.records.iter().filter_map(|record| record.undoes);
         !undoes.any(|undone| own.contains(&undone))
     };
-    let mut left: Vec<CallStory> = calls.into_iter().filter(is_change).collect();
-    let is_unknown = |call: &CallStory| matches!(call.outcome(), Some(Outcome::Unknown) | None);
-    let is_sent = |call: &CallStory| call.is_open() || call.outcome().is_some();
+    let mut left: Vec<CallHistory> = calls.into_iter().filter(is_change).collect();
+    let is_unknown = |call: &CallHistory| matches!(call.outcome(), Some(Outcome::Unknown) | None);
+    let is_sent = |call: &CallHistory| call.is_open() || call.outcome().is_some();
     if !undo.force
         && let Some(unknown) = left.iter().find(|call| is_sent(call) && is_unknown(call))
     {
@@ -58,7 +58,11 @@ pub(super) async fn left_of_set(
 }
 
 /// The set that takes a set back.
-pub(super) async fn of_set(call: Call<'_>, undo: &Undo, set: CallId) -> Result<ChangeSet, Failure> {
+pub(super) async fn of_set(
+    call: WriteCall<'_>,
+    undo: &UndoRequest,
+    set: CallId,
+) -> Result<ChangeSet, Failure> {
     if undo.path.is_some() {
         return Err(stays());
     }

@@ -7,7 +7,7 @@ use crate::page::PageState;
 use crate::wiki::Wiki;
 
 use super::{as_it_is, states_around};
-use crate::write::context::Desk;
+use crate::write::context::WriteContext;
 use crate::write::source::present;
 
 /// How many of the newest versions of a page are searched.
@@ -15,7 +15,7 @@ const NEWEST: usize = 20;
 
 /// Whether a change that was taken back is on the wiki.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::write) enum Standing {
+pub(in crate::write) enum UndoneChangeState {
     /// It is gone.
     Gone,
     /// It is there again.
@@ -32,10 +32,10 @@ pub(in crate::write) enum Standing {
 /// # Errors
 /// The page, or what is on record of it, could not be read.
 pub(in crate::write) async fn standing(
-    desk: &Desk,
+    desk: &WriteContext,
     call: CallId,
     by: CallId,
-) -> Result<Standing, Failure> {
+) -> Result<UndoneChangeState, Failure> {
     let story = desk.past.story(&call.into(), None).await?;
     let (before, after) = states_around(desk, &story).await?;
     let now = if before.is_some() && after.is_none() {
@@ -49,33 +49,37 @@ pub(in crate::write) async fn standing(
             .1
     };
     let found = stands(before.clone(), after.clone(), now.clone());
-    let (Standing::There { .. }, Some(now)) = (found, now) else {
+    let (UndoneChangeState::There { .. }, Some(now)) = (found, now) else {
         return Ok(found);
     };
     let version = match now.id.filter(|_| now.thing.is_none()) {
         Some(id) => version_without(&desk.wiki, id, (before, after), &now).await,
         None => None,
     };
-    Ok(Standing::There { version })
+    Ok(UndoneChangeState::There { version })
 }
 
 /// Whether a page shows a write, from the page before it, as it left it, and now.
-fn stands(before: Option<PageState>, after: Option<PageState>, now: Option<PageState>) -> Standing {
-    let there = Standing::There { version: None };
+fn stands(
+    before: Option<PageState>,
+    after: Option<PageState>,
+    now: Option<PageState>,
+) -> UndoneChangeState {
+    let there = UndoneChangeState::There { version: None };
     match (before.is_some(), after.is_some(), now.is_some()) {
         // A page that was created is gone, or one that was deleted is there.
-        (false, true, false) | (true, false, true) => Standing::Gone,
+        (false, true, false) | (true, false, true) => UndoneChangeState::Gone,
         (false, true, true) | (true, false, false) => there,
         _ => match Change::undo(before, after, now, false) {
             Ok(undone) if !undone.change.is_empty() => there,
-            Err(UndoFault::Changed(_)) => Standing::Changed,
+            Err(UndoFault::Changed(_)) => UndoneChangeState::Changed,
             Ok(_)
             | Err(
                 UndoFault::Nothing
                 | UndoFault::NotKnown(_)
                 | UndoFault::Gone
                 | UndoFault::Elsewhere,
-            ) => Standing::Gone,
+            ) => UndoneChangeState::Gone,
         },
     }
 }
@@ -94,7 +98,7 @@ async fn version_without(
         let number = version.id;
         let then = version.laid_over(now);
         let found = stands(before.clone(), after.clone(), Some(then));
-        (found == Standing::Gone).then_some(number)
+        (found == UndoneChangeState::Gone).then_some(number)
     })
 }
 
@@ -118,7 +122,7 @@ pub(in crate::write) fn there_again(version: Option<i64>) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{Standing, stands};
+    use super::{UndoneChangeState, stands};
     use crate::page::PageState;
     use crate::page::testing::page;
 
@@ -131,12 +135,22 @@ mod tests {
 
     #[test]
     fn a_change_is_there_again_if_it_could_be_taken_back_once_more() {
-        let there = Standing::There { version: None };
+        let there = UndoneChangeState::There { version: None };
         let some = |content: &str| Some(with(content));
         for (before, after, now, expected) in [
-            (some("a\n"), some("b\n"), some("a\n"), Standing::Gone),
+            (
+                some("a\n"),
+                some("b\n"),
+                some("a\n"),
+                UndoneChangeState::Gone,
+            ),
             (some("a\n"), some("b\n"), some("b\n"), there),
-            (some("a\n"), some("b\n"), some("c\n"), Standing::Changed),
+            (
+                some("a\n"),
+                some("b\n"),
+                some("c\n"),
+                UndoneChangeState::Changed,
+            ),
             (
                 some("a\nx\ny\n"),
                 some("b\nx\ny\n"),
@@ -147,12 +161,12 @@ mod tests {
                 some("a\nx\ny\n"),
                 some("b\nx\ny\n"),
                 some("a\nx\nz\n"),
-                Standing::Gone,
+                UndoneChangeState::Gone,
             ),
-            (some("a\n"), some("b\n"), None, Standing::Gone),
-            (None, some("b\n"), None, Standing::Gone),
+            (some("a\n"), some("b\n"), None, UndoneChangeState::Gone),
+            (None, some("b\n"), None, UndoneChangeState::Gone),
             (None, some("b\n"), some("b\n"), there),
-            (some("a\n"), None, some("a\n"), Standing::Gone),
+            (some("a\n"), None, some("a\n"), UndoneChangeState::Gone),
             (some("a\n"), None, None, there),
         ] {
             let told = format!("{before:?} {after:?} {now:?}");

@@ -1,4 +1,4 @@
-use super::{Around, back};
+use super::{StatePair, back};
 use crate::change::Operation;
 use crate::page::{Field, PageState, testing};
 
@@ -10,7 +10,7 @@ fn page(title: &str, description: &str) -> PageState {
     }
 }
 
-fn wrote(before: &PageState, after: &PageState) -> Around {
+fn wrote(before: &PageState, after: &PageState) -> StatePair {
     (Some(before.clone()), Some(after.clone()))
 }
 

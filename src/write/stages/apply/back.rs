@@ -4,15 +4,15 @@
 
 use std::collections::HashMap;
 
-use super::{Done, End, Part, Run};
+use super::{RollbackStep, Run, SentPart, SetEnd};
 use crate::audit::CallId;
 use crate::change::Warning;
 use crate::error::Failure;
 use crate::gates::{Gate, Permit, Refusal};
 use crate::write::audit_entry::unavailable;
 use crate::write::links::new_place;
-use crate::write::source::undo::{self, Standing, Undo};
-use crate::write::stages::lock::{self, Turn};
+use crate::write::source::undo::{self, UndoRequest, UndoneChangeState};
+use crate::write::stages::lock::{self, WriteLock};
 use crate::write::stages::send::{self, broke_off};
 
 /// Undos whose pages stand at their temporary places, by the changes that they take back.
@@ -20,9 +20,9 @@ type Halfway = HashMap<usize, Permit>;
 
 impl Run {
     /// Takes changes back, the last first.
-    pub(super) async fn take_back(&self, done: Vec<Done>) -> End {
+    pub(super) async fn take_back(&self, done: Vec<RollbackStep>) -> SetEnd {
         let (mut halfway, mut backs) = (Halfway::new(), Vec::new());
-        let mut end = End::TakenBack;
+        let mut end = SetEnd::TakenBack;
         for done in done.into_iter().rev() {
             let (place, call) = (done.place, done.call);
             match Box::pin(self.back(done, &mut halfway)).await {
@@ -34,30 +34,34 @@ impl Run {
                 Err(failure) => {
                     tracing::error!(%failure, "a change of a set could not be taken back");
                     self.note(place, |member| member.stays(&failure));
-                    end = End::NotAllTakenBack;
+                    end = SetEnd::NotAllTakenBack;
                 }
             }
         }
         for (place, call, by) in backs {
             if self.is_there_again(place, call, by).await {
-                end = End::NotAllTakenBack;
+                end = SetEnd::NotAllTakenBack;
             }
         }
         end
     }
 
     /// Takes one change back, on record; returns the call that did, unless its page is halfway.
-    async fn back(&self, done: Done, halfway: &mut Halfway) -> Result<Option<CallId>, Failure> {
+    async fn back(
+        &self,
+        done: RollbackStep,
+        halfway: &mut Halfway,
+    ) -> Result<Option<CallId>, Failure> {
         let (place, part, undone) = (done.place, done.part, done.call);
         let prepared = match (part, halfway.remove(&place)) {
-            (Part::Aside, Some(permit)) => Box::pin(self.home(permit)).await,
+            (SentPart::Aside, Some(permit)) => Box::pin(self.home(permit)).await,
             _ => Box::pin(self.undo_of(done)).await,
         };
         let (permit, _turn) = match prepared {
             Ok(prepared) => prepared,
             Err(failure) => return Err(self.not_taken_back(undone, place, failure).await),
         };
-        let (permit, rest) = if part == Part::Rest {
+        let (permit, rest) = if part == SentPart::Rest {
             let (first, rest) = permit.aside_first();
             (first, Some(rest))
         } else {
@@ -81,19 +85,19 @@ impl Run {
     }
 
     /// The permit of a change's undo, from its page as it is, in its turn.
-    async fn undo_of(&self, done: Done) -> Result<(Permit, Turn), Failure> {
+    async fn undo_of(&self, done: RollbackStep) -> Result<(Permit, WriteLock), Failure> {
         let desk = &self.desk;
-        if desk.house.tasks.is_closed() && done.part == Part::Whole {
+        if desk.house.tasks.is_closed() && done.part == SentPart::Whole {
             return Err(send::is_ending());
         }
         let id = CallId::new().map_err(|error| unavailable(&error))?;
-        let undo = Undo::of_set_member(done.call);
+        let undo = UndoRequest::of_set_member(done.call);
         let unturned = undo::change(desk, &undo).await?;
         let turn = lock::of_change(desk, &unturned.change).await;
         let turn = turn.map_err(|refusal| refusal.failure)?;
         // Read again: the writer before us may have changed the page since it was read.
         let mut back = undo::change(desk, &undo).await?;
-        if done.part == Part::Rest {
+        if done.part == SentPart::Rest {
             back.change = back.change.by_way_of(done.change.aside().cloned());
         }
         match back.change.to_aside() {
@@ -105,7 +109,7 @@ impl Run {
     }
 
     /// The permit of an undo whose page is halfway, in its turn.
-    async fn home(&self, permit: Permit) -> Result<(Permit, Turn), Failure> {
+    async fn home(&self, permit: Permit) -> Result<(Permit, WriteLock), Failure> {
         let turn = lock::of_change(&self.desk, permit.change()).await;
         let turn = turn.map_err(|refusal| refusal.failure)?;
         Ok((self.looked_at_again(permit).await?, turn))
@@ -129,7 +133,7 @@ impl Run {
     }
 
     /// Puts on record that nothing of a change was left to take back.
-    async fn was_gone(&self, docket: &crate::write::audit_entry::Docket) {
+    async fn was_gone(&self, docket: &crate::write::audit_entry::EntryBuilder) {
         use crate::audit::Outcome;
         let entry = docket.outcome(Outcome::Unchanged, None, None);
         if let Err(error) = self.desk.audit.record(entry).await {
@@ -141,8 +145,8 @@ impl Run {
     /// from a reading of before.
     async fn is_there_again(&self, place: usize, call: CallId, by: CallId) -> bool {
         match undo::standing(&self.desk, call, by).await {
-            Ok(Standing::Gone) => false,
-            Ok(Standing::There { version }) => {
+            Ok(UndoneChangeState::Gone) => false,
+            Ok(UndoneChangeState::There { version }) => {
                 let failure = self
                     .not_taken_back(call, place, undo::there_again(version))
                     .await;
@@ -150,7 +154,7 @@ impl Run {
                 self.note(place, |member| member.stays(&failure));
                 true
             }
-            Ok(Standing::Changed) => {
+            Ok(UndoneChangeState::Changed) => {
                 self.warn_of(place, "changed_since", "was written by somebody else since its change was taken back; read it before you go on.");
                 false
             }

@@ -7,7 +7,7 @@ use crate::write::answer::{SetAnswer, SetMember, SetOutcome};
 
 /// How the sending of a set ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum SetEnd {
     /// All is applied.
     Applied,
     /// A change was not applied; the applied ones stay, as asked for.
@@ -22,7 +22,7 @@ pub(super) enum End {
     Interrupted,
 }
 
-impl End {
+impl SetEnd {
     /// The end of a set of which a change failed; `None` if the applied changes have to be taken
     /// back first.
     pub(super) const fn after(failed: Code, keeps: bool, is_any_there: bool) -> Option<Self> {
@@ -106,27 +106,27 @@ pub(super) fn failure_of(answer: &SetAnswer) -> Option<Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, add_new, failure_of};
+    use super::{SetEnd, add_new, failure_of};
     use crate::audit::{CallId, Outcome};
     use crate::change::{Operation, Warning};
     use crate::error::{Code, Failure};
-    use crate::write::answer::{Notes, SetAnswer, SetMember, SetOutcome, Target};
+    use crate::write::answer::{Notes, SetAnswer, SetMember, SetOutcome, WriteTarget};
 
     #[test]
     fn a_change_that_fails_ends_the_set_unless_something_has_to_go_back_first() {
         for (code, keeps, is_any_there, end) in [
-            (Code::EditConflict, false, false, Some(End::TakenBack)),
-            (Code::EditConflict, true, false, Some(End::TakenBack)),
-            (Code::EditConflict, true, true, Some(End::Kept)),
+            (Code::EditConflict, false, false, Some(SetEnd::TakenBack)),
+            (Code::EditConflict, true, false, Some(SetEnd::TakenBack)),
+            (Code::EditConflict, true, true, Some(SetEnd::Kept)),
             (Code::EditConflict, false, true, None),
             (Code::PartlyApplied, false, true, None),
-            (Code::PartlyApplied, true, true, Some(End::Kept)),
-            (Code::OutcomeUnknown, false, true, Some(End::Unknown)),
-            (Code::OutcomeUnknown, true, true, Some(End::Unknown)),
-            (Code::OutcomeUnknown, false, false, Some(End::Unknown)),
+            (Code::PartlyApplied, true, true, Some(SetEnd::Kept)),
+            (Code::OutcomeUnknown, false, true, Some(SetEnd::Unknown)),
+            (Code::OutcomeUnknown, true, true, Some(SetEnd::Unknown)),
+            (Code::OutcomeUnknown, false, false, Some(SetEnd::Unknown)),
         ] {
             assert_eq!(
-                End::after(code, keeps, is_any_there),
+                SetEnd::after(code, keeps, is_any_there),
                 end,
                 "{code:?} {keeps}"
             );
@@ -136,39 +136,39 @@ mod tests {
     #[test]
     fn a_set_is_on_record_as_what_stays_of_it() {
         for (end, is_any_there, told, on_record, is_as_asked) in [
-            (End::Applied, true, "applied", Outcome::Applied, true),
+            (SetEnd::Applied, true, "applied", Outcome::Applied, true),
             (
-                End::Kept,
+                SetEnd::Kept,
                 true,
                 "partly_applied",
                 Outcome::PartlyApplied,
                 true,
             ),
             (
-                End::TakenBack,
+                SetEnd::TakenBack,
                 false,
                 "not_applied",
                 Outcome::NotApplied,
                 false,
             ),
             (
-                End::NotAllTakenBack,
+                SetEnd::NotAllTakenBack,
                 true,
                 "partly_applied",
                 Outcome::PartlyApplied,
                 false,
             ),
-            (End::Unknown, true, "unknown", Outcome::Unknown, false),
-            (End::Unknown, false, "unknown", Outcome::Unknown, false),
+            (SetEnd::Unknown, true, "unknown", Outcome::Unknown, false),
+            (SetEnd::Unknown, false, "unknown", Outcome::Unknown, false),
             (
-                End::Interrupted,
+                SetEnd::Interrupted,
                 true,
                 "interrupted",
                 Outcome::PartlyApplied,
                 false,
             ),
             (
-                End::Interrupted,
+                SetEnd::Interrupted,
                 false,
                 "interrupted",
                 Outcome::NotApplied,
@@ -193,13 +193,13 @@ mod tests {
         SetMember {
             call: CallId::new().unwrap(),
             operation: Operation::Update,
-            target: Target {
+            target: WriteTarget {
                 id: Some(1),
                 locale: "en".to_owned(),
                 path: "docs/a".to_owned(),
                 title: "A".to_owned(),
                 url: String::new(),
-                thing: crate::write::ThingNamed::default(),
+                thing: crate::write::AttachedName::default(),
             },
             changed: Vec::new(),
             outcome,

@@ -1,12 +1,12 @@
 use std::sync::{Arc, Mutex};
 
-use super::{End, INTERRUPTED, Job, Run, at_first, in_its_own_task};
+use super::{INTERRUPTED, Run, SetEnd, SetJob, at_first, in_its_own_task};
 use crate::audit::{AuditError, CallId, DraftChange, DraftName, DraftOwner, KeyDigest};
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, DraftMark, WritePolicy};
 use crate::page::testing::page;
-use crate::write::answer::{Answer, Notes, SetOutcome};
+use crate::write::answer::{Notes, SetOutcome, WriteAnswer};
 use crate::write::testing::{Office, checked, docket, permit_of, policy, session, update};
 
 /// Changes of a set, and the draft that it is.
@@ -21,8 +21,8 @@ fn nothing() -> Change {
 }
 
 /// Sends a set to a wiki that nobody reaches.
-async fn sent(office: &Office, set: ChangeSet) -> Result<Answer, Failure> {
-    let job = Job {
+async fn sent(office: &Office, set: ChangeSet) -> Result<WriteAnswer, Failure> {
+    let job = SetJob {
         docket: docket(&set),
         checked: checked(),
         held: None,
@@ -82,7 +82,7 @@ async fn a_draft_ends_with_the_set_that_was_applied_and_stays_for_one_that_was_n
         };
         let answer = sent(&office, list(vec![change]).of_draft(mark)).await;
         match answer {
-            Ok(Answer::Set(set)) => assert_eq!(set.outcome, SetOutcome::Applied),
+            Ok(WriteAnswer::Set(set)) => assert_eq!(set.outcome, SetOutcome::Applied),
             Ok(other) => panic!("{other:?}"),
             Err(failure) => assert!(!is_applied, "{failure}"),
         }
@@ -125,8 +125,8 @@ async fn what_each_change_has_to_say_is_said_once_of_the_set() {
 #[tokio::test]
 async fn a_set_that_the_end_of_the_server_cut_short_is_on_record_as_interrupted() {
     for (end, decision, outcome) in [
-        (End::Interrupted, INTERRUPTED, SetOutcome::Interrupted),
-        (End::TakenBack, "", SetOutcome::NotApplied),
+        (SetEnd::Interrupted, INTERRUPTED, SetOutcome::Interrupted),
+        (SetEnd::TakenBack, "", SetOutcome::NotApplied),
     ] {
         let office = office();
         let run = run(&office);

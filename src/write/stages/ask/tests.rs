@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::{ToAsk, approval, brought};
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::gates::{Approved, ChangeSet, Gate, Refusal, Scope, WritePolicy};
+use crate::gates::{ApprovalScope, Approved, ChangeSet, Gate, Refusal, WritePolicy};
 use crate::page::testing::page;
-use crate::write::asker::{Ask, Asker, Handout, Question, Reply};
+use crate::write::asker::{AskPerson, Asker, Handout, PersonReply, Question};
 use crate::write::route::Brought;
 use crate::write::testing::{Office, caller, checked, docket, person, policy, set, update};
 
@@ -16,10 +16,10 @@ const LONG: Duration = Duration::from_mins(1);
 
 /// A person who answers so, or never.
 #[derive(Debug)]
-struct Person(Option<Reply>);
+struct Person(Option<PersonReply>);
 
-impl Ask for Person {
-    fn ask(&self, _: Question) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
+impl AskPerson for Person {
+    fn ask(&self, _: Question) -> Pin<Box<dyn Future<Output = PersonReply> + Send + '_>> {
         Box::pin(async {
             match self.0 {
                 Some(reply) => reply,
@@ -33,7 +33,7 @@ fn office() -> Office {
     Office::new(policy(person()))
 }
 
-fn within(reply: Option<Reply>) -> Asker {
+fn within(reply: Option<PersonReply>) -> Asker {
     Asker::Within(Arc::new(Person(reply)))
 }
 
@@ -51,7 +51,7 @@ async fn asked(
 }
 
 /// Brings an answer to a question that was handed out.
-async fn answer(office: &Office, question: &str, reply: Reply) -> Result<Brought, Refusal> {
+async fn answer(office: &Office, question: &str, reply: PersonReply) -> Result<Brought, Refusal> {
     let asker = Asker::Answered {
         question: question.to_owned(),
         reply,
@@ -72,13 +72,13 @@ fn reason(refusal: Refusal) -> String {
 async fn only_a_yes_of_an_offered_scope_approves_and_each_answer_is_on_record() {
     let delete = set(Change::delete(page()));
     for (reply, expected) in [
-        (Reply::Yes(Scope::Once), Ok("once")),
-        (Reply::Yes(Scope::Kind), Err("failed")),
-        (Reply::Yes(Scope::Page), Err("failed")),
-        (Reply::No, Err("no")),
-        (Reply::Closed, Err("closed")),
-        (Reply::Failed, Err("failed")),
-        (Reply::NotOurs, Err("not_ours")),
+        (PersonReply::Yes(ApprovalScope::Once), Ok("once")),
+        (PersonReply::Yes(ApprovalScope::Kind), Err("failed")),
+        (PersonReply::Yes(ApprovalScope::Page), Err("failed")),
+        (PersonReply::No, Err("no")),
+        (PersonReply::Closed, Err("closed")),
+        (PersonReply::Failed, Err("failed")),
+        (PersonReply::NotOurs, Err("not_ours")),
     ] {
         let office = office();
         let given = asked(&office, within(Some(reply)), &delete, LONG).await;
@@ -102,7 +102,7 @@ async fn only_a_yes_of_an_offered_scope_approves_and_each_answer_is_on_record() 
 #[tokio::test]
 async fn a_standing_yes_covers_later_writes_of_its_kind_without_a_question() {
     let office = office();
-    let yes = within(Some(Reply::Yes(Scope::Kind)));
+    let yes = within(Some(PersonReply::Yes(ApprovalScope::Kind)));
     let first = asked(&office, yes, &set(update(1)), LONG).await.unwrap();
     let second = asked(&office, Asker::Nobody, &set(update(2)), LONG).await;
     assert_eq!(second.unwrap().approval(), first.approval());
@@ -115,7 +115,7 @@ async fn a_standing_yes_covers_later_writes_of_its_kind_without_a_question() {
 async fn a_yes_that_is_not_on_record_counts_neither_now_nor_later() {
     let office = office();
     office.without_log().await;
-    let yes = within(Some(Reply::Yes(Scope::Kind)));
+    let yes = within(Some(PersonReply::Yes(ApprovalScope::Kind)));
     let refused = asked(&office, yes, &set(update(1)), LONG).await;
     assert_eq!(refused.unwrap_err().gate, Gate::Record);
     let refused = asked(&office, Asker::Nobody, &set(update(1)), LONG).await;
@@ -158,7 +158,7 @@ async fn a_question_that_was_handed_out_is_answered_once_by_its_name() {
         }
     };
     assert_eq!(office.words("decision"), ["asked"]);
-    let yes = Reply::Yes(Scope::Once);
+    let yes = PersonReply::Yes(ApprovalScope::Once);
     let Ok(Brought::Yes(approved)) = answer(&office, &name, yes).await else {
         panic!("a yes");
     };
@@ -177,9 +177,9 @@ async fn a_question_that_was_handed_out_is_answered_once_by_its_name() {
 async fn an_answer_to_an_unknown_question_is_no_yes_but_may_be_late() {
     let office = office();
     for (reply, expected) in [
-        (Reply::Yes(Scope::Once), "not_ours"),
-        (Reply::No, "not_ours"),
-        (Reply::TimedOut, "timed_out"),
+        (PersonReply::Yes(ApprovalScope::Once), "not_ours"),
+        (PersonReply::No, "not_ours"),
+        (PersonReply::TimedOut, "timed_out"),
     ] {
         let answered = answer(&office, "unknown", reply).await;
         assert_eq!(reason(answered.err().unwrap()), expected, "{reply:?}");
@@ -189,7 +189,10 @@ async fn an_answer_to_an_unknown_question_is_no_yes_but_may_be_late() {
 #[tokio::test]
 async fn a_call_that_brings_no_answer_brings_nothing() {
     let office = Office::new(policy(WritePolicy::Preview));
-    for asker in [Asker::Nobody, within(Some(Reply::Yes(Scope::Once)))] {
+    for asker in [
+        Asker::Nobody,
+        within(Some(PersonReply::Yes(ApprovalScope::Once))),
+    ] {
         let mut docket = docket(&set(update(1)));
         let nothing = brought(&office.desk, &mut docket, &caller(asker)).await;
         assert!(matches!(nothing, Ok(Brought::Nothing)));

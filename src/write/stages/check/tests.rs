@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 
-use super::{Seen, Warning, afterwards, asks, asks_rights, by_operator, look, lost_by};
+use super::{CheckInput, Warning, afterwards, asks, asks_rights, by_operator, look, lost_by};
 use crate::audit::CallId;
 use crate::change::{Change, Operation};
 use crate::checks::CheckCommand;
@@ -10,27 +10,27 @@ use crate::error::Code;
 use crate::gates::{ChangeSet, Gate, Mending, Policy, Refusal, SetChange, WritePolicy};
 use crate::page::testing::page;
 use crate::page::{Field, LinkedSite, Locale, PagePath, PagePlace, PageReading, PageState};
-use crate::rules::{Rule, RuleBook, Then, When};
+use crate::rules::{Rule, RuleBook, RuleCondition, Then};
 use crate::wiki::AllPages;
-use crate::write::source::Beside;
+use crate::write::source::DraftContext;
 use crate::write::source::conflict::ConflictCheck;
-use crate::write::stages::check::Checked;
+use crate::write::stages::check::SetCheck;
 use crate::write::testing::{Office, policy, set, update};
 
 /// What is known of a set that was shown: nothing of it is looked for in the wiki but the places
 /// that it takes.
-fn seen() -> Seen {
-    Seen {
+fn seen() -> CheckInput {
+    CheckInput {
         conflict: ConflictCheck::Checked,
         said: None,
         was_shown: true,
         stays_open: true,
         joins: false,
-        beside: Beside::default(),
+        beside: DraftContext::default(),
     }
 }
 
-async fn checked(policy: &Policy, set: &ChangeSet, seen: Seen) -> Result<Checked, Refusal> {
+async fn checked(policy: &Policy, set: &ChangeSet, seen: CheckInput) -> Result<SetCheck, Refusal> {
     let office = Office::new(policy.clone());
     look(&office.desk, policy, set, seen).await
 }
@@ -75,7 +75,7 @@ const SCRIPT: &str = "x\n\n<b onclick=\"x()\">y</b>\n";
 #[tokio::test]
 async fn a_single_write_has_its_warnings_in_its_notes_and_its_facts_for_the_rules() {
     let own = Warning::new("own", "of the source.");
-    let known = Seen {
+    let known = CheckInput {
         said: Some(own),
         ..seen()
     };
@@ -142,7 +142,7 @@ async fn the_notes_say_what_was_compared_and_what_is_taken_back() {
         assert!(!found.notes.is_unchecked);
     }
     let set = ChangeSet::list(call, vec![undo(Some(call))]).unwrap();
-    let unchecked = Seen {
+    let unchecked = CheckInput {
         conflict: ConflictCheck::None,
         ..seen()
     };
@@ -175,8 +175,8 @@ async fn the_wiki_is_asked_of_a_place_that_is_taken_unless_another_change_frees_
         (vec![moved(2, "docs/b", "docs/a"), delete()], None, true),
     ] {
         let told = format!("{changes:?}");
-        let known = Seen {
-            beside: Beside {
+        let known = CheckInput {
+            beside: DraftContext {
                 changes: freed
                     .into_iter()
                     .map(|path| Change::delete(at(9, path)))
@@ -214,7 +214,7 @@ fn pages_are_judged_by_where_the_set_and_the_draft_put_them() {
         listed(2, "docs/b"),
         listed(3, "docs/c"),
     ]);
-    let told = |set: &ChangeSet, beside: &Beside| -> Vec<String> {
+    let told = |set: &ChangeSet, beside: &DraftContext| -> Vec<String> {
         let pages = afterwards(&pages, set, beside).into_iter();
         pages.map(|page| page.path.as_str().to_owned()).collect()
     };
@@ -222,15 +222,15 @@ fn pages_are_judged_by_where_the_set_and_the_draft_put_them() {
         Change::delete(at(1, "docs/a")),
         Change::between(at(2, "docs/b"), at(2, "docs/x")),
     ]);
-    let beside = Beside {
+    let beside = DraftContext {
         changes: vec![Change::recreate(at(0, "docs/d"))],
         mends_links: false,
         may_come_free: false,
     };
-    assert_eq!(told(&many, &Beside::default()), ["docs/c", "docs/x"]);
+    assert_eq!(told(&many, &DraftContext::default()), ["docs/c", "docs/x"]);
     assert_eq!(told(&many, &beside), ["docs/c", "docs/x", "docs/d"]);
     let one = set(Change::delete(at(1, "docs/a")));
-    assert_eq!(told(&one, &Beside::default()).len(), 3);
+    assert_eq!(told(&one, &DraftContext::default()).len(), 3);
     assert_eq!(told(&one, &beside), ["docs/b", "docs/c", "docs/d"]);
 }
 
@@ -246,7 +246,7 @@ fn rights_are_asked_for_as_a_write_is_shown_and_of_a_list_before_it_is_sent() {
         (&many, true, false, false, true),
         (&many, true, true, false, false),
     ] {
-        let seen = Seen {
+        let seen = CheckInput {
             was_shown,
             stays_open,
             joins,
@@ -260,7 +260,7 @@ fn rights_are_asked_for_as_a_write_is_shown_and_of_a_list_before_it_is_sent() {
 fn a_set_that_was_shown_is_held_against_lists_again_only_for_a_rule() {
     let wiki = Url::parse("https://wiki.example.org").unwrap();
     let book = |code: &str| {
-        let mut when = When::default();
+        let mut when = RuleCondition::default();
         when.warnings = Some(vec![code.to_owned()]);
         let rule = Rule::new("x", when, Then::Deny, "").unwrap();
         RuleBook::new(vec![rule], &[]).unwrap()

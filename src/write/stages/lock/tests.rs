@@ -6,11 +6,11 @@ use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, WritePolicy};
 use crate::page::testing::page;
-use crate::write::audit_entry::Docket;
-use crate::write::context::Desk;
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::context::WriteContext;
 use crate::write::route::Warrant;
 use crate::write::source::conflict::Stopped;
-use crate::write::source::{Call, Later, Read, Source};
+use crate::write::source::{ChangeSource, ComparedSet, Later, WriteCall};
 use crate::write::stages::propose::open;
 use crate::write::testing::{
     Office, checked, docket, move_and_update, policy, session, set, update,
@@ -31,12 +31,12 @@ const OWN: Wants = Wants {
     proposal: None,
 };
 
-impl Source for Wants {
-    fn tell<'a>(&'a self, _: &'a Desk, _: &'a mut Docket) -> Later<'a, ()> {
+impl ChangeSource for Wants {
+    fn tell<'a>(&'a self, _: &'a WriteContext, _: &'a mut EntryBuilder) -> Later<'a, ()> {
         Box::pin(async {})
     }
 
-    fn page_of_turn<'a>(&'a self, _: &'a Desk) -> Later<'a, Option<i64>> {
+    fn page_of_turn<'a>(&'a self, _: &'a WriteContext) -> Later<'a, Option<i64>> {
         Box::pin(async { self.page })
     }
 
@@ -52,11 +52,15 @@ impl Source for Wants {
         self.proposal
     }
 
-    fn made<'a>(&'a self, _: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+    fn made<'a>(&'a self, _: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async { Err(Failure::new(Code::PageNotFound, "It makes none.").into()) })
     }
 
-    fn shown_again<'a>(&'a self, call: Call<'a>, _: ChangeSet) -> Later<'a, Result<Read, Stopped>> {
+    fn shown_again<'a>(
+        &'a self,
+        call: WriteCall<'a>,
+        _: ChangeSet,
+    ) -> Later<'a, Result<ComparedSet, Stopped>> {
         self.made(call)
     }
 }
@@ -66,7 +70,7 @@ fn office() -> Office {
 }
 
 /// Which of page 1, page 2 and the tree others must wait for.
-async fn held(desk: &Desk) -> [bool; 3] {
+async fn held(desk: &WriteContext) -> [bool; 3] {
     let now = Duration::ZERO;
     let is_busy = |error: Option<AuditError>| error == Some(AuditError::Busy);
     [

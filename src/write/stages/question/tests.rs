@@ -1,8 +1,8 @@
 use url::Url;
 
 use super::{
-    CONTINUED, MARK, MAX_CHARS, MOST_CHANGES, Room, Text, message, message_of_set, pieces,
-    shortened,
+    CONTINUED, ForeignTextBudget, MARK, MAX_CHARS, MOST_CHANGES, QuestionText, message,
+    message_of_set, pieces, shortened,
 };
 use crate::audit::CallId;
 use crate::change::{Change, Edits, NewContent, NewTags, Warning};
@@ -445,7 +445,7 @@ fn added_and_removed_lines_share_the_room_only_where_there_are_both() {
 #[test]
 fn a_line_fits_to_the_last_byte_of_its_room() {
     for (bytes, lines, fits) in [(5, 1, true), (4, 1, false), (5, 0, false)] {
-        let (mut text, mut room) = (Text::default(), Room { lines, bytes });
+        let (mut text, mut room) = (QuestionText::default(), ForeignTextBudget { lines, bytes });
         assert_eq!(text.quote_line("abc", &mut room), fits);
         assert_eq!(text.said, if fits { "| abc" } else { "" });
     }

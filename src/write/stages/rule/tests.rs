@@ -1,19 +1,19 @@
 use std::sync::Arc;
 
-use super::{Way, facts, held};
+use super::{RuledRoute, facts, held};
 use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::Code;
 use crate::gates::{
-    Approvals, Approved, Approver, Gate, Policy, Refusal, Scope, StaticToken, WritePolicy, enabled,
-    paths,
+    ApprovalScope, Approvals, Approved, Approver, Gate, Policy, Refusal, StaticToken, WritePolicy,
+    enabled, paths,
 };
 use crate::page::LineCounts;
 use crate::page::testing::page;
-use crate::rules::{ChangeFacts, Rule, RuleBook, Then, When};
+use crate::rules::{ChangeFacts, Rule, RuleBook, RuleCondition, Then};
 use crate::write::asker::{Asker, Handout};
 use crate::write::route::{Route, Warrant};
-use crate::write::stages::check::Checked;
+use crate::write::stages::check::SetCheck;
 use crate::write::stages::record;
 use crate::write::testing::{
     Office, caller, checked, docket, permit, person, policy, session, set, update,
@@ -27,7 +27,7 @@ fn token() -> WritePolicy {
 
 /// A policy with one rule, which is about every change.
 fn with_rule(writes: WritePolicy, then: Option<Then>) -> Policy {
-    let rule = then.map(|then| Rule::new("x", When::default(), then, "because").unwrap());
+    let rule = then.map(|then| Rule::new("x", RuleCondition::default(), then, "because").unwrap());
     let off = ["secrets", "large-sets"];
     let rules = RuleBook::new(rule.into_iter().collect(), &off).unwrap();
     Policy {
@@ -42,7 +42,7 @@ fn yes() -> Approved {
         Approver::new(&session(), &crate::audit::Client::default()),
     );
     let call = CallId::new().unwrap();
-    let given = Approvals::default().give(approver, set, Scope::Once, call);
+    let given = Approvals::default().give(approver, set, ApprovalScope::Once, call);
     given.unwrap()
 }
 
@@ -66,7 +66,7 @@ async fn way(
     policy: &Policy,
     route: Route,
     by: By,
-    checked: &mut Checked,
+    checked: &mut SetCheck,
 ) -> Result<(&'static str, bool), Refusal> {
     let office = Office::new(policy.clone());
     let caller = caller(match by {
@@ -77,19 +77,19 @@ async fn way(
     let allowed = paths(enabled, set(Change::delete(page()))).unwrap();
     let way = held(&office.desk, policy, &caller, allowed, checked, route).await?;
     let word = match way {
-        Way::Send(..) => "send",
-        Way::Preview(_) => "preview",
-        Way::Open(_) => "open",
-        Way::Ask(_) => "ask",
-        Way::Join(_) => "join",
+        RuledRoute::Send(..) => "send",
+        RuledRoute::Preview(_) => "preview",
+        RuledRoute::Open(_) => "open",
+        RuledRoute::Ask(_) => "ask",
+        RuledRoute::Join(_) => "join",
     };
     let mut codes = checked.notes.warnings.iter().map(|one| &*one.code);
     Ok((word, codes.any(|code| code == "rule")))
 }
 
 /// Checks whose facts are of one change.
-fn one_change() -> Checked {
-    Checked {
+fn one_change() -> SetCheck {
+    SetCheck {
         facts: vec![ChangeFacts::empty()],
         ..checked()
     }
@@ -232,15 +232,15 @@ async fn the_writes_of_the_last_day_are_counted_if_a_rule_asks() {
     let docket = docket(permit.set());
     let attempt = record::attempt(&office.desk.audit, &docket, &mut permit).await;
     assert!(attempt.unwrap().is_some());
-    let mut counting = When::default();
+    let mut counting = RuleCondition::default();
     counting.writes_per_day_over = Some(1);
     let change = update(1);
-    let checked = crate::change::Checked::default();
+    let checked = crate::change::AdditionReport::default();
     let about = ChangeFacts::of(&change, LineCounts::default(), &checked);
     let caller = caller(Asker::Nobody);
     for (when, changes, expected) in [
         (counting.clone(), vec![about.clone()], 1),
-        (When::default(), vec![about], 0),
+        (RuleCondition::default(), vec![about], 0),
         (counting, vec![], 0),
     ] {
         let rule = Rule::new("x", when, Then::Deny, "because").unwrap();

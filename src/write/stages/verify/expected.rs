@@ -34,7 +34,7 @@ pub(in crate::write) enum Promise<'a> {
 
 /// One reading of the page, for the outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::write) enum Seen {
+pub(in crate::write) enum PageObservation {
     Gone,
     Page(Box<FoundPage>),
 }
@@ -53,7 +53,7 @@ pub(in crate::write) struct FoundPage {
 
 /// Whether a page at a create's place was made before or after the attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::write) enum Made {
+pub(in crate::write) enum CreationOrder {
     AfterTheAttempt,
     /// Clocks differ too much to tell, or the time cannot be read.
     Unclear,
@@ -84,25 +84,27 @@ impl<'a> Promise<'a> {
         }
     }
 
-    pub(in crate::write) fn is_kept(&self, seen: &Seen) -> bool {
+    pub(in crate::write) fn is_kept(&self, seen: &PageObservation) -> bool {
         match (self, seen) {
-            (Self::Deleted { .. }, seen) => *seen == Seen::Gone,
-            (Self::Created { .. } | Self::Changed { .. }, Seen::Page(found)) => found.proof.holds(),
-            (Self::Created { .. } | Self::Changed { .. }, Seen::Gone) => false,
+            (Self::Deleted { .. }, seen) => *seen == PageObservation::Gone,
+            (Self::Created { .. } | Self::Changed { .. }, PageObservation::Page(found)) => {
+                found.proof.holds()
+            }
+            (Self::Created { .. } | Self::Changed { .. }, PageObservation::Gone) => false,
         }
     }
 
-    pub(in crate::write) fn is_old_state(&self, seen: &Seen) -> bool {
+    pub(in crate::write) fn is_old_state(&self, seen: &PageObservation) -> bool {
         match (self, seen) {
-            (Self::Created { .. }, seen) => *seen == Seen::Gone,
-            (Self::Changed { before, .. }, Seen::Page(found)) => before
+            (Self::Created { .. }, seen) => *seen == PageObservation::Gone,
+            (Self::Changed { before, .. }, PageObservation::Page(found)) => before
                 .difference(&found.proof.found)
                 .iter()
                 .all(|field| found.proof.unverified.contains(field)),
-            (Self::Deleted { before }, Seen::Page(found)) => {
+            (Self::Deleted { before }, PageObservation::Page(found)) => {
                 before.difference(&found.proof.found).is_empty()
             }
-            (Self::Changed { .. } | Self::Deleted { .. }, Seen::Gone) => false,
+            (Self::Changed { .. } | Self::Deleted { .. }, PageObservation::Gone) => false,
         }
     }
 
@@ -119,11 +121,16 @@ impl<'a> Promise<'a> {
     /// be at its place. A new page is known by the id in the wiki's answer, if it is at the
     /// promised place; without an id, it must be exactly as promised and made after the attempt was
     /// sent.
-    pub(in crate::write) fn is_ours(&self, seen: &Seen, sent_at: OffsetDateTime) -> bool {
+    pub(in crate::write) fn is_ours(
+        &self,
+        seen: &PageObservation,
+        sent_at: OffsetDateTime,
+    ) -> bool {
         match (self, seen) {
-            (Self::Created { .. }, Seen::Page(found)) => {
+            (Self::Created { .. }, PageObservation::Page(found)) => {
                 found.is_answered
-                    || (found.is_to_the_letter() && found.made(sent_at) == Made::AfterTheAttempt)
+                    || (found.is_to_the_letter()
+                        && found.made(sent_at) == CreationOrder::AfterTheAttempt)
             }
             _ => true,
         }
@@ -133,7 +140,7 @@ impl<'a> Promise<'a> {
         &self,
         wiki: &Wiki,
         new_id: Option<i64>,
-    ) -> Result<Seen, WikiError> {
+    ) -> Result<PageObservation, WikiError> {
         if let Some(state) = self.of_thing() {
             return self.read_thing(wiki, state, new_id).await;
         }
@@ -150,13 +157,13 @@ impl<'a> Promise<'a> {
             Self::Deleted { before } => read_whole(wiki, before, &[]).await,
         };
         match reading {
-            Ok(reading) => Ok(Seen::Page(Box::new(FoundPage {
+            Ok(reading) => Ok(PageObservation::Page(Box::new(FoundPage {
                 proof: self.prove(&reading),
                 is_answered,
                 created_at: reading.created_at,
                 author: reading.author_name,
             }))),
-            Err(WikiError::NotFound) => Ok(Seen::Gone),
+            Err(WikiError::NotFound) => Ok(PageObservation::Gone),
             Err(error) => Err(error),
         }
     }
@@ -176,10 +183,10 @@ impl<'a> Promise<'a> {
         wiki: &Wiki,
         state: &PageState,
         new_id: Option<i64>,
-    ) -> Result<Seen, WikiError> {
+    ) -> Result<PageObservation, WikiError> {
         let seen = match wiki.thing_now(state, new_id).await {
             Ok(seen) => seen,
-            Err(WikiError::NotFound) => return Ok(Seen::Gone),
+            Err(WikiError::NotFound) => return Ok(PageObservation::Gone),
             Err(error) => return Err(error),
         };
         let reading = PageReading {
@@ -192,7 +199,7 @@ impl<'a> Promise<'a> {
             proof.differing.retain(|field| *field != Field::Content);
             proof.unverified.push(Field::Content);
         }
-        Ok(Seen::Page(Box::new(FoundPage {
+        Ok(PageObservation::Page(Box::new(FoundPage {
             proof: Proof {
                 found: PageState {
                     thing: seen.state.thing,
@@ -233,7 +240,7 @@ impl FoundPage {
     }
 
     /// Whether an attempt sent at this time, by the wiki's clock, made it.
-    pub(in crate::write) fn made(&self, sent_at: OffsetDateTime) -> Made {
+    pub(in crate::write) fn made(&self, sent_at: OffsetDateTime) -> CreationOrder {
         made(self.created_at.as_ref(), sent_at)
     }
 
@@ -286,11 +293,11 @@ async fn read_whole(
 
 /// Compares the time when a page was made with the time when an attempt was sent, both by the
 /// wiki's clock.
-fn made(created_at: Option<&Date>, sent_at: OffsetDateTime) -> Made {
+fn made(created_at: Option<&Date>, sent_at: OffsetDateTime) -> CreationOrder {
     match created_at.and_then(Date::instant) {
-        Some(at) if at >= sent_at.saturating_sub(SURELY_AFTER) => Made::AfterTheAttempt,
-        Some(at) if at < sent_at.saturating_sub(SURELY_BEFORE) => Made::BeforeTheAttempt,
-        Some(_) | None => Made::Unclear,
+        Some(at) if at >= sent_at.saturating_sub(SURELY_AFTER) => CreationOrder::AfterTheAttempt,
+        Some(at) if at < sent_at.saturating_sub(SURELY_BEFORE) => CreationOrder::BeforeTheAttempt,
+        Some(_) | None => CreationOrder::Unclear,
     }
 }
 
@@ -298,7 +305,7 @@ fn made(created_at: Option<&Date>, sent_at: OffsetDateTime) -> Made {
 mod tests {
     use time::macros::datetime;
 
-    use super::{FoundPage, Made, Promise, answered_page, is_there, made};
+    use super::{CreationOrder, FoundPage, Promise, answered_page, is_there, made};
     use crate::change::{Proof, StepKind};
     use crate::gates::WritePolicy;
     use crate::page::testing::page;
@@ -309,17 +316,17 @@ mod tests {
     fn whether_an_attempt_made_a_page_is_told_by_the_wiki_s_clock_as_far_as_it_is_known() {
         let sent_at = datetime!(2026-01-01 12:00:00 UTC);
         for (created_at, expected) in [
-            ("2026-01-01T12:00:00.500Z", Made::AfterTheAttempt),
-            ("2026-01-01T11:59:58.000Z", Made::AfterTheAttempt),
-            ("2026-01-01T11:59:57.999Z", Made::Unclear),
-            ("2026-01-01T11:55:00.000Z", Made::Unclear),
-            ("2026-01-01T11:54:59.999Z", Made::BeforeTheAttempt),
-            ("soon", Made::Unclear),
+            ("2026-01-01T12:00:00.500Z", CreationOrder::AfterTheAttempt),
+            ("2026-01-01T11:59:58.000Z", CreationOrder::AfterTheAttempt),
+            ("2026-01-01T11:59:57.999Z", CreationOrder::Unclear),
+            ("2026-01-01T11:55:00.000Z", CreationOrder::Unclear),
+            ("2026-01-01T11:54:59.999Z", CreationOrder::BeforeTheAttempt),
+            ("soon", CreationOrder::Unclear),
         ] {
             let date = Date::from(created_at.to_owned());
             assert_eq!(made(Some(&date), sent_at), expected, "{created_at}");
         }
-        assert_eq!(made(None, sent_at), Made::Unclear);
+        assert_eq!(made(None, sent_at), CreationOrder::Unclear);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::page::{Date, Field, PageState, escaped};
 use crate::wiki::{History, HistoryEntry, Version, Wiki, WikiError};
 
 use super::expected::{FoundPage, Promise};
-use crate::write::undo::history::Past;
+use crate::write::undo::history::WriteHistory;
 
 /// How many of the newest versions are searched.
 const NEWEST: usize = 10;
@@ -47,7 +47,7 @@ pub(in crate::write) struct ChangedSince {
 
 /// What the history shows of a step that its page does not show.
 #[derive(Debug)]
-pub(in crate::write) enum Trail {
+pub(in crate::write) enum HistoryEvidence {
     /// A version has the page as the step left it.
     Applied(Box<ChangedSince>),
     /// No version has, and more than one write began since the page was read.
@@ -60,7 +60,7 @@ pub(in crate::write) enum Trail {
 
 impl ChangedSince {
     /// The same with whether the last write was one of ours.
-    pub(in crate::write) async fn with_ours(self, past: &Past) -> Self {
+    pub(in crate::write) async fn with_ours(self, past: &WriteHistory) -> Self {
         let ours = past.call_that_left(self.proof.found.id, self.at.as_ref());
         Self {
             ours: ours.await,
@@ -106,15 +106,15 @@ pub(in crate::write) async fn follow(
     found: &FoundPage,
     sent_at: OffsetDateTime,
     limit: Duration,
-) -> Trail {
+) -> HistoryEvidence {
     let look = look(wiki, promise, found, sent_at);
     match tokio::time::timeout(limit.min(LOOK_BACK), look).await {
         Ok(Ok(trail)) => trail,
         Ok(Err(error)) => {
             tracing::warn!(%error, "the history of a page that was written could not be read");
-            Trail::Unknown
+            HistoryEvidence::Unknown
         }
-        Err(_) => Trail::Unknown,
+        Err(_) => HistoryEvidence::Unknown,
     }
 }
 
@@ -123,7 +123,7 @@ async fn look(
     promise: &Promise<'_>,
     found: &FoundPage,
     sent_at: OffsetDateTime,
-) -> Result<Trail, WikiError> {
+) -> Result<HistoryEvidence, WikiError> {
     let (before, after, step) = match promise {
         Promise::Created { after } => (None, *after, StepKind::Create),
         Promise::Changed {
@@ -132,36 +132,36 @@ async fn look(
             step,
             ..
         } => (Some(before.as_ref()), after, *step),
-        Promise::Deleted { .. } => return Ok(Trail::Unknown),
+        Promise::Deleted { .. } => return Ok(HistoryEvidence::Unknown),
     };
     // The history is the page's own.
     let page = found.proof.found.id.filter(|_| after.thing.is_none());
     let Some(id) = page else {
-        return Ok(Trail::Unknown);
+        return Ok(HistoryEvidence::Unknown);
     };
     let read_at = before.and_then(|before| before.updated_at.as_ref());
     let read_at = read_at.and_then(Date::instant);
     if before.is_some() && read_at.is_none() {
-        return Ok(Trail::Unknown);
+        return Ok(HistoryEvidence::Unknown);
     }
     let history = wiki.history(id, 0, NEWEST).await?;
     let later = later(&history, read_at);
     let asked = asked(before, after);
     for version in wiki.versions(id, &later).await?.into_iter().flatten() {
         if holds(&version, after, &asked, step) {
-            return Ok(Trail::Applied(Box::new(as_written(
+            return Ok(HistoryEvidence::Applied(Box::new(as_written(
                 version, after, &asked, found,
             ))));
         }
     }
     if is_passed(&history, &later) {
-        return Ok(Trail::OthersWrote);
+        return Ok(HistoryEvidence::OthersWrote);
     }
     let same = of_time(&history, read_at);
     Ok(if overlap(wiki, id, &same, sent_at).await? {
-        Trail::OthersWrote
+        HistoryEvidence::OthersWrote
     } else {
-        Trail::NobodyElse
+        HistoryEvidence::NobodyElse
     })
 }
 
@@ -265,7 +265,7 @@ fn as_written(
 ///
 /// Only fields that a version keeps can be compared: not tags, styles or scripts.
 pub(in crate::write) async fn overwritten(
-    past: &Past,
+    past: &WriteHistory,
     change: &Change,
     written: &PageState,
     sent_at: OffsetDateTime,
@@ -286,7 +286,7 @@ pub(in crate::write) async fn overwritten(
 }
 
 async fn left_behind(
-    past: &Past,
+    past: &WriteHistory,
     id: i64,
     before: &PageState,
     written: &PageState,
@@ -294,7 +294,7 @@ async fn left_behind(
 ) -> Result<Option<Warning>, WikiError> {
     let wiki = &*past.wiki;
     let history = wiki.history(id, 0, NEWEST).await?;
-    let Some(left) = Left::of(&history, before, written) else {
+    let Some(left) = OverwriteCandidates::of(&history, before, written) else {
         return Ok(Some(not_checked()));
     };
     let versions = wiki.versions(id, &left.between).await?;
@@ -310,14 +310,14 @@ async fn left_behind(
 
 /// The versions that may show what a write overwrote.
 #[derive(Debug, PartialEq, Eq)]
-struct Left {
+struct OverwriteCandidates {
     /// Those of states between the one that was read and the one that was written.
     between: Vec<i64>,
     /// Those of the state that the write found. Somebody may have written after it as well.
     same: Vec<i64>,
 }
 
-impl Left {
+impl OverwriteCandidates {
     /// `None` if the history does not reach back behind the write.
     fn of(history: &History, before: &PageState, written: &PageState) -> Option<Self> {
         let instant = |page: &PageState| page.updated_at.as_ref().and_then(Date::instant);

@@ -4,9 +4,9 @@ use time::OffsetDateTime;
 use time::macros::datetime;
 use tokio::sync::mpsc;
 
-use super::expected::{FoundPage, Promise, Seen};
-use super::history::{ChangedSince, Trail};
-use super::verdict::{Answered, Step};
+use super::expected::{FoundPage, PageObservation, Promise};
+use super::history::{ChangedSince, HistoryEvidence};
+use super::verdict::{SentStep, StepAnswer};
 use super::{Settling, is_stable, seen_since, settle};
 use crate::audit::Outcome;
 use crate::change::{Change, Proof, StepKind};
@@ -14,15 +14,15 @@ use crate::gates::WritePolicy;
 use crate::notice::{Notice, told_to};
 use crate::page::testing::page;
 use crate::page::{Date, DroppedRules, Field, PageState};
-use crate::wiki::{Sent, WikiError};
+use crate::wiki::{MutationOutcome, WikiError};
 use crate::write::testing::{Office, policy, update};
-use crate::write::timeouts::Patience;
+use crate::write::timeouts::Timeouts;
 
 const SENT: OffsetDateTime = datetime!(2026-01-01 12:00:00 UTC);
 const MS: Duration = Duration::from_millis(1);
 
 /// Readings are believed at once, and are over at once.
-const SHORT: Patience = Patience {
+const SHORT: Timeouts = Timeouts {
     settling: Duration::ZERO,
     pause: Duration::ZERO,
     apart: Duration::ZERO,
@@ -30,7 +30,7 @@ const SHORT: Patience = Patience {
     answering: Duration::ZERO,
 };
 /// Readings go on for longer than any test.
-const LONG: Patience = Patience {
+const LONG: Timeouts = Timeouts {
     settling: Duration::from_mins(10),
     ..SHORT
 };
@@ -58,20 +58,20 @@ fn found(promised: &PageState, page: PageState) -> FoundPage {
     }
 }
 
-fn seen(promised: &PageState, page: PageState) -> Seen {
-    Seen::Page(Box::new(found(promised, page)))
+fn seen(promised: &PageState, page: PageState) -> PageObservation {
+    PageObservation::Page(Box::new(found(promised, page)))
 }
 
 /// A step of an answer, of a page that is read with this patience.
 fn settling<'a>(
     office: &'a Office,
     promise: &'a Promise<'a>,
-    answered: Answered,
-    patience: Patience,
+    answered: StepAnswer,
+    patience: Timeouts,
 ) -> Settling<'a> {
     Settling {
         wiki: &office.desk.wiki,
-        step: Step {
+        step: SentStep {
             promise,
             answered,
             cause: Some(WikiError::Cut),
@@ -93,10 +93,10 @@ fn promise(change: &Change) -> Promise<'_> {
 fn a_page_is_stable_once_it_has_looked_the_same_for_long_enough() {
     let then = Instant::now();
     let now = then + 10 * MS;
-    let last = (Seen::Gone, then);
+    let last = (PageObservation::Gone, then);
     let other = seen(&page(), page());
-    assert_eq!(seen_since(None, &Seen::Gone, now), now);
-    assert_eq!(seen_since(Some(&last), &Seen::Gone, now), then);
+    assert_eq!(seen_since(None, &PageObservation::Gone, now), now);
+    assert_eq!(seen_since(Some(&last), &PageObservation::Gone, now), then);
     assert_eq!(seen_since(Some(&last), &other, now), now);
     assert!(is_stable(then, now, 9 * MS));
     assert!(is_stable(then, now, 10 * MS));
@@ -107,7 +107,7 @@ fn a_page_is_stable_once_it_has_looked_the_same_for_long_enough() {
 async fn what_was_not_sent_is_not_applied_and_needs_no_reading() {
     let office = office();
     let (change, wiki) = (update(1), &office.desk.wiki);
-    let sent = Sent::NotSent(WikiError::NotConnected);
+    let sent = MutationOutcome::NotSent(WikiError::NotConnected);
     let settled = settle(wiki, LONG, &promise(&change), sent, SENT).await;
     assert_eq!(settled.outcome, Outcome::NotApplied);
     assert_eq!(settled.cause, Some(WikiError::NotConnected));
@@ -118,7 +118,7 @@ async fn what_was_not_sent_is_not_applied_and_needs_no_reading() {
 async fn a_page_that_cannot_be_read_is_tried_for_the_whole_time_and_its_outcome_is_unknown() {
     let office = office();
     let (change, wiki) = (update(1), &office.desk.wiki);
-    let patience = Patience {
+    let patience = Timeouts {
         settling: 30 * MS,
         apart: 20 * MS,
         pause: MS,
@@ -127,7 +127,7 @@ async fn a_page_that_cannot_be_read_is_tried_for_the_whole_time_and_its_outcome_
     let (listener, mut notices) = mpsc::channel(1_000);
     let began = Instant::now();
     let promise = promise(&change);
-    let sent = Sent::Succeeded { id: None };
+    let sent = MutationOutcome::Succeeded { id: None };
     let settle = Box::pin(settle(wiki, patience, &promise, sent, SENT));
     let settled = told_to(listener, settle).await;
     assert!(began.elapsed() >= 50 * MS);
@@ -154,7 +154,7 @@ async fn a_reading_is_judged_by_how_long_the_page_was_read() {
         (&old, LONG, None),
         (&old, SHORT, Some(Outcome::Unknown)),
     ] {
-        let mut settling = settling(&office, &promise, Answered::Nothing, patience);
+        let mut settling = settling(&office, &promise, StepAnswer::Nothing, patience);
         assert_eq!(settling.outcome(seen, false).await, expected);
         assert!(settling.trail.is_none());
     }
@@ -181,19 +181,19 @@ async fn the_history_is_asked_once_for_each_time_of_the_page() {
         };
         seen(&after, page)
     };
-    let patience = Patience {
+    let patience = Timeouts {
         settling: 100 * MS,
         ..SHORT
     };
-    let mut settling = settling(&office, &promise, Answered::Success, patience);
+    let mut settling = settling(&office, &promise, StepAnswer::Success, patience);
     assert!(settling.trail_of(&now("02")).is_none());
     // Nobody tells the history, so nothing says what the step left.
     let told = settling.outcome(&now("02"), true).await;
     assert_eq!(told, Some(Outcome::Unknown));
     let told = settling.trail_of(&now("02"));
-    assert!(matches!(told, Some(Trail::Unknown)), "{told:?}");
+    assert!(matches!(told, Some(HistoryEvidence::Unknown)), "{told:?}");
     assert!(settling.trail_of(&now("03")).is_none());
-    assert!(settling.trail_of(&Seen::Gone).is_none());
+    assert!(settling.trail_of(&PageObservation::Gone).is_none());
 }
 
 #[tokio::test]
@@ -207,7 +207,7 @@ async fn a_step_that_only_the_history_shows_is_proven_by_the_version() {
         ..page()
     };
     let by_history = || {
-        let mut settling = settling(&office, &promise, Answered::Success, LONG);
+        let mut settling = settling(&office, &promise, StepAnswer::Success, LONG);
         let since = ChangedSince {
             proof: found(promised, promised.clone()).proof,
             version: 7,
@@ -216,7 +216,7 @@ async fn a_step_that_only_the_history_shows_is_proven_by_the_version() {
             at: None,
             ours: None,
         };
-        settling.trail = Some((None, Trail::Applied(Box::new(since))));
+        settling.trail = Some((None, HistoryEvidence::Applied(Box::new(since))));
         settling
     };
     let settled = by_history().settled(Outcome::Applied, seen(promised, other()));
@@ -231,11 +231,11 @@ async fn a_step_that_only_the_history_shows_is_proven_by_the_version() {
     assert_eq!(settled.proof.unwrap().found, other());
     assert!(settled.since.is_none());
     // Nor without a version that shows it.
-    let alone = settling(&office, &promise, Answered::Success, LONG);
+    let alone = settling(&office, &promise, StepAnswer::Success, LONG);
     let settled = alone.settled(Outcome::Applied, seen(promised, other()));
     assert_eq!(settled.proof.unwrap().found, other());
-    let settled =
-        settling(&office, &promise, Answered::Success, LONG).settled(Outcome::Unknown, Seen::Gone);
+    let settled = settling(&office, &promise, StepAnswer::Success, LONG)
+        .settled(Outcome::Unknown, PageObservation::Gone);
     assert!(settled.proof.is_none());
 }
 
@@ -250,20 +250,24 @@ async fn a_page_is_misnamed_if_success_named_another_one_for_a_create() {
         (&created, None, false, false),
         (&updated, Some(9), false, false),
     ] {
-        let mut settling = settling(&office, promise, Answered::Success, LONG);
+        let mut settling = settling(&office, promise, StepAnswer::Success, LONG);
         settling.step.new_id = named;
         let found = FoundPage {
             is_answered,
             created_at: Some(date("01")),
             ..found(&page(), page())
         };
-        let settled = settling.settled(Outcome::Applied, Seen::Page(Box::new(found)));
+        let settled = settling.settled(Outcome::Applied, PageObservation::Page(Box::new(found)));
         assert_eq!(settled.is_misnamed, expected, "{named:?} {is_answered}");
         assert!(settled.proof.is_some());
     }
-    let mut gone = settling(&office, &created, Answered::Success, LONG);
+    let mut gone = settling(&office, &created, StepAnswer::Success, LONG);
     gone.step.new_id = Some(9);
-    assert!(!gone.settled(Outcome::Unknown, Seen::Gone).is_misnamed);
+    assert!(
+        !gone
+            .settled(Outcome::Unknown, PageObservation::Gone)
+            .is_misnamed
+    );
 }
 
 #[tokio::test]
@@ -276,20 +280,20 @@ async fn a_page_that_may_be_another_clients_proves_nothing() {
             created_at,
             ..found(&page(), page())
         };
-        Seen::Page(Box::new(found))
+        PageObservation::Page(Box::new(found))
     };
     let long_ago = || Date::from("2025-01-01T12:00:00.000Z".to_owned());
     for (created_at, is_ours) in [(Some(date("01")), true), (Some(long_ago()), false)] {
-        let one = settling(&office, &promise, Answered::Nothing, LONG);
+        let one = settling(&office, &promise, StepAnswer::Nothing, LONG);
         let settled = one.settled(Outcome::Unknown, made(created_at.clone()));
         assert_eq!(settled.proof.is_some(), is_ours);
-        let one = settling(&office, &promise, Answered::Nothing, LONG);
+        let one = settling(&office, &promise, StepAnswer::Nothing, LONG);
         let settled = one.unsettled(Some((made(created_at), Instant::now())));
         assert_eq!(settled.outcome, Outcome::Unknown);
         assert_eq!(settled.proof.is_some(), is_ours);
         assert_eq!(settled.cause, Some(WikiError::Cut));
     }
-    let one = settling(&office, &promise, Answered::Nothing, LONG);
+    let one = settling(&office, &promise, StepAnswer::Nothing, LONG);
     assert!(one.unsettled(None).proof.is_none());
 }
 
@@ -300,7 +304,7 @@ async fn a_refusal_by_the_wiki_itself_is_never_an_unknown_outcome() {
     let change = update(1);
     let promise = promise(&change);
     let refused = || {
-        let mut settling = settling(&office, &promise, Answered::Refusal, LONG);
+        let mut settling = settling(&office, &promise, StepAnswer::Refusal, LONG);
         settling.step.cause = Some(WikiError::Forbidden {
             right: "write:pages",
         });
@@ -316,6 +320,6 @@ async fn a_refusal_by_the_wiki_itself_is_never_an_unknown_outcome() {
     let outcome = refused().outcome(&theirs, true).await;
     assert_eq!(outcome, Some(Outcome::NotApplied));
     // No other answer says so.
-    let open = settling(&office, &promise, Answered::Refusal, LONG);
+    let open = settling(&office, &promise, StepAnswer::Refusal, LONG);
     assert_eq!(open.unsettled(None).outcome, Outcome::Unknown);
 }

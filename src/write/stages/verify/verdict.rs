@@ -2,24 +2,24 @@
 
 use time::OffsetDateTime;
 
-use super::expected::{FoundPage, Made, Promise, Seen};
-use super::history::Trail;
+use super::expected::{CreationOrder, FoundPage, PageObservation, Promise};
+use super::history::HistoryEvidence;
 use crate::audit::Outcome;
 use crate::page::Field;
 use crate::wiki::WikiError;
 
 /// The wiki's answer to a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::write::stages::verify) enum Answered {
+pub(in crate::write::stages::verify) enum StepAnswer {
     Success,
     Refusal,
     Nothing,
 }
 
 /// What is known of a step beside its page.
-pub(in crate::write::stages::verify) struct Step<'a> {
+pub(in crate::write::stages::verify) struct SentStep<'a> {
     pub(in crate::write::stages::verify) promise: &'a Promise<'a>,
-    pub(in crate::write::stages::verify) answered: Answered,
+    pub(in crate::write::stages::verify) answered: StepAnswer,
     pub(in crate::write::stages::verify) cause: Option<WikiError>,
     pub(in crate::write::stages::verify) new_id: Option<i64>,
     /// When it was sent, by the wiki's clock.
@@ -45,13 +45,13 @@ pub(in crate::write::stages::verify) enum Says {
     /// The page's history may say more.
     AskHistory,
 }
-impl Step<'_> {
+impl SentStep<'_> {
     /// Whether the wiki itself said no before it began to write, so that nothing came of the step
     /// whatever its page looks like. That a place is taken is not such a word: the page there may
     /// be the step's own, if something between sent it twice.
     pub(in crate::write::stages::verify) fn is_refused(&self) -> bool {
         let cause = self.cause.as_ref();
-        self.answered == Answered::Refusal
+        self.answered == StepAnswer::Refusal
             && cause.is_some_and(WikiError::is_refusal)
             && !self.promise.is_taken(cause)
     }
@@ -60,15 +60,15 @@ impl Step<'_> {
     /// whatever cannot be read.
     pub(in crate::write::stages::verify) fn is_denied(&self) -> bool {
         self.is_refused()
-            || (self.answered == Answered::Refusal && self.promise.is_taken(self.cause.as_ref()))
+            || (self.answered == StepAnswer::Refusal && self.promise.is_taken(self.cause.as_ref()))
     }
 
     /// Judges a reading, with the history's result for it, if there is one.
     pub(in crate::write::stages::verify) fn says(
         &self,
-        seen: &Seen,
+        seen: &PageObservation,
         waited: Waited,
-        trail: Option<&Trail>,
+        trail: Option<&HistoryEvidence>,
     ) -> Says {
         let Waited { is_stable, is_over } = waited;
         if self.promise.is_taken(self.cause.as_ref()) {
@@ -78,7 +78,7 @@ impl Step<'_> {
             return Says::Is(Outcome::Applied);
         }
         let is_old = self.promise.is_old_state(seen);
-        if self.answered == Answered::Refusal
+        if self.answered == StepAnswer::Refusal
             && is_old
             && (is_stable || is_final(self.cause.as_ref()))
         {
@@ -87,42 +87,46 @@ impl Step<'_> {
         if !is_stable && !is_over {
             return Says::Wait;
         }
-        if let Seen::Page(found) = seen
+        if let PageObservation::Page(found) = seen
             && is_stable
             && self.may_be_behind(found)
         {
             match trail {
                 None => return Says::AskHistory,
-                Some(Trail::Applied(_)) => return Says::Is(Outcome::Applied),
-                Some(Trail::OthersWrote | Trail::NobodyElse | Trail::Unknown) => {}
+                Some(HistoryEvidence::Applied(_)) => return Says::Is(Outcome::Applied),
+                Some(
+                    HistoryEvidence::OthersWrote
+                    | HistoryEvidence::NobodyElse
+                    | HistoryEvidence::Unknown,
+                ) => {}
             }
         }
         match self.answered {
-            Answered::Success | Answered::Refusal if is_stable => {
+            StepAnswer::Success | StepAnswer::Refusal if is_stable => {
                 Says::Is(self.mixture(seen, trail))
             }
-            Answered::Nothing if is_over && is_stable && !is_old => {
+            StepAnswer::Nothing if is_over && is_stable && !is_old => {
                 Says::Is(self.mixture(seen, trail))
             }
-            Answered::Nothing if is_over => Says::Is(Outcome::Unknown),
-            Answered::Success | Answered::Refusal | Answered::Nothing => Says::Wait,
+            StepAnswer::Nothing if is_over => Says::Is(Outcome::Unknown),
+            StepAnswer::Success | StepAnswer::Refusal | StepAnswer::Nothing => Says::Wait,
         }
     }
 
     /// Judges a create that was refused because its place is taken, though it was free just before.
     /// The page may be its own: a proxy may have sent the request twice. Only a page that is surely
     /// its own counts as that; any other is somebody else's, and the refusal holds.
-    fn taken(&self, seen: &Seen, is_stable: bool) -> Option<Outcome> {
-        let Seen::Page(found) = seen else {
+    fn taken(&self, seen: &PageObservation, is_stable: bool) -> Option<Outcome> {
+        let PageObservation::Page(found) = seen else {
             return is_stable.then_some(Outcome::NotApplied);
         };
         let is_same = self.promise.is_kept(seen);
         match found.made(self.sent_at) {
-            Made::BeforeTheAttempt => Some(Outcome::NotApplied),
+            CreationOrder::BeforeTheAttempt => Some(Outcome::NotApplied),
             // The wiki may still be working on the first of two requests.
             _ if !is_same => is_stable.then_some(Outcome::NotApplied),
-            Made::AfterTheAttempt if found.is_to_the_letter() => Some(Outcome::Applied),
-            Made::AfterTheAttempt | Made::Unclear => Some(Outcome::NotApplied),
+            CreationOrder::AfterTheAttempt if found.is_to_the_letter() => Some(Outcome::Applied),
+            CreationOrder::AfterTheAttempt | CreationOrder::Unclear => Some(Outcome::NotApplied),
         }
     }
 
@@ -130,7 +134,7 @@ impl Step<'_> {
     fn may_be_behind(&self, found: &FoundPage) -> bool {
         match self.promise {
             Promise::Created { .. } => {
-                found.is_answered || found.made(self.sent_at) == Made::AfterTheAttempt
+                found.is_answered || found.made(self.sent_at) == CreationOrder::AfterTheAttempt
             }
             Promise::Changed { before, .. } => found.is_later_than(before),
             Promise::Deleted { .. } => false,
@@ -141,12 +145,12 @@ impl Step<'_> {
     /// one of its fields is as promised, or if the wiki reports success and only the time of the
     /// last write changed, by nobody else: the wiki keeps fields that a key may not write (W24).
     /// Anything else may be somebody else's.
-    fn mixture(&self, seen: &Seen, trail: Option<&Trail>) -> Outcome {
+    fn mixture(&self, seen: &PageObservation, trail: Option<&HistoryEvidence>) -> Outcome {
         match (self.promise, seen) {
-            (Promise::Changed { before, after, .. }, Seen::Page(found)) => {
+            (Promise::Changed { before, after, .. }, PageObservation::Page(found)) => {
                 let asked = before.difference(after);
                 let is_old = |field: &Field| before.same(&found.proof.found, *field);
-                let others_wrote = matches!(trail, Some(Trail::OthersWrote));
+                let others_wrote = matches!(trail, Some(HistoryEvidence::OthersWrote));
                 // The wiki stores only some rules of new styles (W25), so a part of them counts as
                 // ours, too.
                 let lacks_rules = |field: &Field| {
@@ -161,19 +165,19 @@ impl Step<'_> {
                         .all(|field| is_old(field) || lacks_rules(field));
                 match self.answered {
                     _ if asked.iter().any(|field| found.shows(*field)) => Outcome::PartlyApplied,
-                    Answered::Success if was_kept => Outcome::PartlyApplied,
-                    Answered::Refusal if asked.iter().all(is_old) => Outcome::NotApplied,
+                    StepAnswer::Success if was_kept => Outcome::PartlyApplied,
+                    StepAnswer::Refusal if asked.iter().all(is_old) => Outcome::NotApplied,
                     _ if self.is_refused() => Outcome::NotApplied,
                     _ => Outcome::Unknown,
                 }
             }
             // The wiki reported success for this very page.
-            (Promise::Created { .. }, Seen::Page(found)) if found.is_answered => {
+            (Promise::Created { .. }, PageObservation::Page(found)) if found.is_answered => {
                 Outcome::PartlyApplied
             }
             _ if self.is_refused() => Outcome::NotApplied,
             // A page that is still there after a delete, gone, or never made: no field can tell.
-            (Promise::Created { .. } | Promise::Deleted { .. }, _) | (_, Seen::Gone) => {
+            (Promise::Created { .. } | Promise::Deleted { .. }, _) | (_, PageObservation::Gone) => {
                 Outcome::Unknown
             }
         }

@@ -5,8 +5,8 @@ use time::macros::datetime;
 
 use super::super::expected::{FoundPage, Promise};
 use super::{
-    ChangedSince, Left, Overwritten, Trail, as_written, asked, began_together, follow, holds,
-    is_passed, later, look, of_time, overlap, overwritten,
+    ChangedSince, HistoryEvidence, OverwriteCandidates, Overwritten, as_written, asked,
+    began_together, follow, holds, is_passed, later, look, of_time, overlap, overwritten,
 };
 use crate::change::{Change, Proof, StepKind};
 use crate::gates::WritePolicy;
@@ -276,9 +276,9 @@ async fn the_history_is_read_only_where_it_can_show_the_step() {
         let found = found(&created, now);
         let told = look(wiki, &promise, &found, SENT).await;
         assert_eq!(told.is_err(), is_read);
-        assert!(told.is_err() || matches!(told, Ok(Trail::Unknown)));
+        assert!(told.is_err() || matches!(told, Ok(HistoryEvidence::Unknown)));
         let told = follow(wiki, &promise, &found, SENT, Duration::from_secs(1)).await;
-        assert!(matches!(told, Trail::Unknown), "{told:?}");
+        assert!(matches!(told, HistoryEvidence::Unknown), "{told:?}");
     }
 }
 
@@ -286,7 +286,7 @@ async fn the_history_is_read_only_where_it_can_show_the_step() {
 fn what_a_write_found_is_the_newest_version_that_is_older_than_it() {
     let left = |versions: &[(i64, &str)]| {
         let (before, written) = (dated("05", page()), dated("08", page()));
-        let left = Left::of(&history(versions), &before, &written)?;
+        let left = OverwriteCandidates::of(&history(versions), &before, &written)?;
         Some((left.between, left.same))
     };
     for (versions, expected) in [

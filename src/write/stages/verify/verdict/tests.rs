@@ -1,9 +1,9 @@
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-use super::super::expected::{FoundPage, Promise, Seen};
-use super::super::history::Trail;
-use super::{Answered, Says, Step, Waited};
+use super::super::expected::{FoundPage, PageObservation, Promise};
+use super::super::history::HistoryEvidence;
+use super::{Says, SentStep, StepAnswer, Waited};
 use crate::audit::Outcome;
 use crate::change::{Change, Proof, StepKind};
 use crate::page::{Date, DroppedRules, Field, PageState, testing};
@@ -51,8 +51,8 @@ fn update() -> Change {
     Change::between(page(), after)
 }
 
-fn found(promised: &PageState, page: PageState, unverified: Vec<Field>) -> Seen {
-    Seen::Page(Box::new(FoundPage {
+fn found(promised: &PageState, page: PageState, unverified: Vec<Field>) -> PageObservation {
+    PageObservation::Page(Box::new(FoundPage {
         proof: Proof {
             differing: promised.difference(&page),
             unverified,
@@ -66,21 +66,21 @@ fn found(promised: &PageState, page: PageState, unverified: Vec<Field>) -> Seen 
     }))
 }
 
-fn of_update(page: PageState) -> Seen {
+fn of_update(page: PageState) -> PageObservation {
     found(update().after().unwrap(), page, Vec::new())
 }
 
 fn says(
     change: &Change,
     kind: StepKind,
-    answered: Answered,
+    answered: StepAnswer,
     cause: Option<WikiError>,
-    seen: &Seen,
+    seen: &PageObservation,
     waited: Waited,
-    trail: Option<&Trail>,
+    trail: Option<&HistoryEvidence>,
 ) -> Says {
     let promise = Promise::of(change, kind).unwrap();
-    let step = Step {
+    let step = SentStep {
         promise: &promise,
         answered,
         cause,
@@ -90,11 +90,16 @@ fn says(
     step.says(seen, waited, trail)
 }
 
-fn update_says(answered: Answered, seen: &Seen, waited: Waited, trail: Option<&Trail>) -> Says {
+fn update_says(
+    answered: StepAnswer,
+    seen: &PageObservation,
+    waited: Waited,
+    trail: Option<&HistoryEvidence>,
+) -> Says {
     let cause = match answered {
-        Answered::Success => None,
-        Answered::Refusal => Some(WikiError::TreeRebuild),
-        Answered::Nothing => Some(WikiError::Cut),
+        StepAnswer::Success => None,
+        StepAnswer::Refusal => Some(WikiError::TreeRebuild),
+        StepAnswer::Nothing => Some(WikiError::Cut),
     };
     says(
         &update(),
@@ -107,7 +112,11 @@ fn update_says(answered: Answered, seen: &Seen, waited: Waited, trail: Option<&T
     )
 }
 
-const ALL: [Answered; 3] = [Answered::Success, Answered::Refusal, Answered::Nothing];
+const ALL: [StepAnswer; 3] = [
+    StepAnswer::Success,
+    StepAnswer::Refusal,
+    StepAnswer::Nothing,
+];
 
 #[test]
 fn the_promised_state_is_applied_at_once_whatever_was_answered() {
@@ -127,7 +136,7 @@ fn the_old_state_is_not_applied_after_a_refusal_alone() {
     let final_refusal = says(
         &update(),
         StepKind::Update,
-        Answered::Refusal,
+        StepAnswer::Refusal,
         Some(WikiError::NotFound),
         &old,
         EARLY,
@@ -135,15 +144,18 @@ fn the_old_state_is_not_applied_after_a_refusal_alone() {
     );
     assert_eq!(final_refusal, Says::Is(Outcome::NotApplied));
     // After a refusal that may have come late, the page must be seen twice.
-    assert_eq!(is(Answered::Refusal, EARLY), Says::Wait);
-    assert_eq!(is(Answered::Refusal, STABLE), Says::Is(Outcome::NotApplied));
+    assert_eq!(is(StepAnswer::Refusal, EARLY), Says::Wait);
+    assert_eq!(
+        is(StepAnswer::Refusal, STABLE),
+        Says::Is(Outcome::NotApplied)
+    );
     // Without an answer it proves nothing, since the wiki may still be working (W19).
-    assert_eq!(is(Answered::Nothing, STABLE), Says::Wait);
+    assert_eq!(is(StepAnswer::Nothing, STABLE), Says::Wait);
     for waited in [OVER, BOTH] {
-        assert_eq!(is(Answered::Nothing, waited), Says::Is(Outcome::Unknown));
+        assert_eq!(is(StepAnswer::Nothing, waited), Says::Is(Outcome::Unknown));
     }
-    assert_eq!(is(Answered::Success, EARLY), Says::Wait);
-    assert_eq!(is(Answered::Success, OVER), Says::Wait);
+    assert_eq!(is(StepAnswer::Success, EARLY), Says::Wait);
+    assert_eq!(is(StepAnswer::Success, OVER), Says::Wait);
 }
 
 #[test]
@@ -153,20 +165,24 @@ fn a_mixture_counts_when_it_was_seen_twice_and_the_history_knows_no_more() {
         assert_eq!(update_says(answered, &half, EARLY, None), Says::Wait);
         assert_eq!(update_says(answered, &half, STABLE, None), Says::AskHistory);
     }
-    let trails = [Trail::OthersWrote, Trail::NobodyElse, Trail::Unknown];
+    let trails = [
+        HistoryEvidence::OthersWrote,
+        HistoryEvidence::NobodyElse,
+        HistoryEvidence::Unknown,
+    ];
     for trail in &trails {
-        for answered in [Answered::Success, Answered::Refusal] {
+        for answered in [StepAnswer::Success, StepAnswer::Refusal] {
             assert_eq!(
                 update_says(answered, &half, STABLE, Some(trail)),
                 Says::Is(Outcome::PartlyApplied)
             );
         }
-        let open = |waited| update_says(Answered::Nothing, &half, waited, Some(trail));
+        let open = |waited| update_says(StepAnswer::Nothing, &half, waited, Some(trail));
         assert_eq!(open(STABLE), Says::Wait);
         assert_eq!(open(BOTH), Says::Is(Outcome::PartlyApplied));
     }
     assert_eq!(
-        update_says(Answered::Nothing, &half, OVER, None),
+        update_says(StepAnswer::Nothing, &half, OVER, None),
         Says::Is(Outcome::Unknown)
     );
 }
@@ -175,20 +191,25 @@ fn a_mixture_counts_when_it_was_seen_twice_and_the_history_knows_no_more() {
 fn fields_that_were_kept_are_the_wiki_s_doing_only_where_nobody_else_wrote() {
     // Written since, but every field of the step is as before (W24).
     let kept = of_update(titled("A"));
-    let is = |answered, trail: &Trail| update_says(answered, &kept, STABLE, Some(trail));
+    let is = |answered, trail: &HistoryEvidence| update_says(answered, &kept, STABLE, Some(trail));
     assert_eq!(
-        is(Answered::Success, &Trail::NobodyElse),
+        is(StepAnswer::Success, &HistoryEvidence::NobodyElse),
         Says::Is(Outcome::PartlyApplied)
     );
     assert_eq!(
-        is(Answered::Success, &Trail::OthersWrote),
+        is(StepAnswer::Success, &HistoryEvidence::OthersWrote),
         Says::Is(Outcome::Unknown)
     );
     // A field that is neither as before nor as promised is somebody else's, or unknown.
     let foreign = of_update(titled("C"));
-    for answered in [Answered::Success, Answered::Refusal] {
+    for answered in [StepAnswer::Success, StepAnswer::Refusal] {
         assert_eq!(
-            update_says(answered, &foreign, STABLE, Some(&Trail::OthersWrote)),
+            update_says(
+                answered,
+                &foreign,
+                STABLE,
+                Some(&HistoryEvidence::OthersWrote)
+            ),
             Says::Is(Outcome::Unknown)
         );
     }
@@ -197,13 +218,21 @@ fn fields_that_were_kept_are_the_wiki_s_doing_only_where_nobody_else_wrote() {
 #[test]
 fn a_page_that_stands_at_a_create_s_place_is_ours_only_if_made_since_and_to_the_letter() {
     let create = Change::recreate(page());
-    let taken = |seen: &Seen, waited| {
+    let taken = |seen: &PageObservation, waited| {
         let (kind, cause) = (StepKind::Create, Some(WikiError::PageExists));
-        says(&create, kind, Answered::Refusal, cause, seen, waited, None)
+        says(
+            &create,
+            kind,
+            StepAnswer::Refusal,
+            cause,
+            seen,
+            waited,
+            None,
+        )
     };
     let at = |created_at: &str, page: PageState, unverified| {
         let mut seen = found(create.after().unwrap(), page, unverified);
-        if let Seen::Page(found) = &mut seen {
+        if let PageObservation::Page(found) = &mut seen {
             found.created_at = Some(Date::from(created_at.to_owned()));
         }
         seen
@@ -231,14 +260,14 @@ fn a_page_that_stands_at_a_create_s_place_is_ours_only_if_made_since_and_to_the_
     let other = at(since, titled("Other"), Vec::new());
     assert_eq!(taken(&other, EARLY), Says::Wait);
     assert_eq!(taken(&other, STABLE), not_applied);
-    assert_eq!(taken(&Seen::Gone, EARLY), Says::Wait);
-    assert_eq!(taken(&Seen::Gone, STABLE), not_applied);
+    assert_eq!(taken(&PageObservation::Gone, EARLY), Says::Wait);
+    assert_eq!(taken(&PageObservation::Gone, STABLE), not_applied);
 }
 
 #[test]
 fn a_deleted_page_that_is_still_there_tells_nothing_without_an_answer() {
     let delete = Change::delete(page());
-    let is = |answered, cause, seen: &Seen, waited| {
+    let is = |answered, cause, seen: &PageObservation, waited| {
         says(
             &delete,
             StepKind::Delete,
@@ -252,23 +281,23 @@ fn a_deleted_page_that_is_still_there_tells_nothing_without_an_answer() {
     let there = found(&page(), page(), Vec::new());
     for answered in ALL {
         assert_eq!(
-            is(answered, None, &Seen::Gone, EARLY),
+            is(answered, None, &PageObservation::Gone, EARLY),
             Says::Is(Outcome::Applied)
         );
     }
     assert_eq!(
-        is(Answered::Nothing, Some(WikiError::Cut), &there, BOTH),
+        is(StepAnswer::Nothing, Some(WikiError::Cut), &there, BOTH),
         Says::Is(Outcome::Unknown)
     );
     assert_eq!(
-        is(Answered::Success, None, &there, STABLE),
+        is(StepAnswer::Success, None, &there, STABLE),
         Says::Is(Outcome::Unknown)
     );
     let refused = Some(WikiError::Forbidden {
         right: "delete:pages",
     });
     assert_eq!(
-        is(Answered::Refusal, refused, &there, EARLY),
+        is(StepAnswer::Refusal, refused, &there, EARLY),
         Says::Is(Outcome::NotApplied)
     );
 }
@@ -279,18 +308,21 @@ fn a_refused_update_whose_fields_are_as_before_was_not_applied_whatever_else_was
         content: "theirs\n".to_owned(),
         ..titled("A")
     };
-    let others = Some(&Trail::OthersWrote);
+    let others = Some(&HistoryEvidence::OthersWrote);
     let is = |answered, page| update_says(answered, &of_update(page), STABLE, others);
     assert_eq!(
-        is(Answered::Refusal, elsewhere.clone()),
+        is(StepAnswer::Refusal, elsewhere.clone()),
         Says::Is(Outcome::NotApplied)
     );
-    assert_eq!(is(Answered::Success, elsewhere), Says::Is(Outcome::Unknown));
+    assert_eq!(
+        is(StepAnswer::Success, elsewhere),
+        Says::Is(Outcome::Unknown)
+    );
     let in_part = PageState {
         description: "theirs".to_owned(),
         ..titled("A")
     };
-    assert_eq!(is(Answered::Refusal, in_part), Says::Is(Outcome::Unknown));
+    assert_eq!(is(StepAnswer::Refusal, in_part), Says::Is(Outcome::Unknown));
 }
 
 #[test]
@@ -307,12 +339,20 @@ fn styles_that_lack_rules_are_the_wiki_s_doing_and_other_styles_or_fields_are_no
             ..titled(title)
         };
         let mut seen = found(&after, stored, Vec::new());
-        if let Seen::Page(found) = &mut seen {
+        if let PageObservation::Page(found) = &mut seen {
             let dropped = dropped.iter().map(|rule| (*rule).to_owned());
             found.proof.css_dropped.effective = dropped.collect();
         }
-        let (kind, trail) = (StepKind::Update, Some(&Trail::NobodyElse));
-        says(&change, kind, Answered::Success, None, &seen, STABLE, trail)
+        let (kind, trail) = (StepKind::Update, Some(&HistoryEvidence::NobodyElse));
+        says(
+            &change,
+            kind,
+            StepAnswer::Success,
+            None,
+            &seen,
+            STABLE,
+            trail,
+        )
     };
     let (partly, unknown) = (Says::Is(Outcome::PartlyApplied), Says::Is(Outcome::Unknown));
     assert_eq!(is("A", "a{color:red}", &["b"]), partly);
@@ -324,14 +364,22 @@ fn styles_that_lack_rules_are_the_wiki_s_doing_and_other_styles_or_fields_are_no
 #[test]
 fn a_created_page_that_is_not_as_promised_is_ours_if_the_answer_named_it() {
     let create = Change::recreate(page());
-    let is = |is_answered, created_at: &str, trail: Option<&Trail>| {
+    let is = |is_answered, created_at: &str, trail: Option<&HistoryEvidence>| {
         let mut seen = found(create.after().unwrap(), titled("Other"), Vec::new());
-        if let Seen::Page(found) = &mut seen {
+        if let PageObservation::Page(found) = &mut seen {
             found.is_answered = is_answered;
             found.created_at = Some(Date::from(created_at.to_owned()));
         }
         let kind = StepKind::Create;
-        says(&create, kind, Answered::Success, None, &seen, STABLE, trail)
+        says(
+            &create,
+            kind,
+            StepAnswer::Success,
+            None,
+            &seen,
+            STABLE,
+            trail,
+        )
     };
     let (since, unclear) = ("2026-01-01T12:00:00.100Z", "2026-01-01T11:58:00.000Z");
     // Somebody may have written to it since it was made.
@@ -343,7 +391,7 @@ fn a_created_page_that_is_not_as_promised_is_ours_if_the_answer_named_it() {
     ] {
         assert_eq!(is(is_answered, created_at, None), expected);
     }
-    let nobody = Some(&Trail::NobodyElse);
+    let nobody = Some(&HistoryEvidence::NobodyElse);
     assert_eq!(is(true, since, nobody), Says::Is(Outcome::PartlyApplied));
     assert_eq!(is(false, since, nobody), Says::Is(Outcome::Unknown));
 }
@@ -351,12 +399,12 @@ fn a_created_page_that_is_not_as_promised_is_ours_if_the_answer_named_it() {
 #[test]
 fn a_refused_create_was_not_applied_if_nothing_is_there() {
     let create = Change::recreate(page());
-    let is = |seen: &Seen| {
+    let is = |seen: &PageObservation| {
         let (kind, cause) = (StepKind::Create, Some(WikiError::NotFound));
-        let answered = Answered::Refusal;
+        let answered = StepAnswer::Refusal;
         says(&create, kind, answered, cause, seen, EARLY, None)
     };
-    assert_eq!(is(&Seen::Gone), Says::Is(Outcome::NotApplied));
+    assert_eq!(is(&PageObservation::Gone), Says::Is(Outcome::NotApplied));
     let other = found(create.after().unwrap(), titled("Other"), Vec::new());
     assert_eq!(is(&other), Says::Wait);
 }
