@@ -11,6 +11,7 @@ use crate::harness::{Served, Setup, id_of, mutations, said, wiki_of};
 
 const READS: [&str; 3] = ["read:pages", "read:source", "read:history"];
 const WRITES: [&str; 3] = ["write:pages", "manage:pages", "delete:pages"];
+const UNDO: &str = "wikijs_undo_write";
 const ASSETS: [&str; 3] = ["read:assets", "write:assets", "manage:assets"];
 
 async fn wiki() -> DemoWiki {
@@ -255,12 +256,13 @@ async fn a_create_whose_place_is_taken_is_no_unknown_outcome_even_where_it_canno
     assert_eq!(refused["details"]["cause"], "PAGE_EXISTS", "{refused}");
 }
 
-/// The set was made with all rights, and is taken back with few.
+/// Sets that were made with all rights are taken back with few.
 #[tokio::test]
 async fn the_undo_of_a_set_goes_on_behind_rights_that_the_key_lacks_if_asked() {
     let wiki = wiki_of(&[
         ("docs/a", "# A\n"),
         ("docs/b", "# B\n"),
+        ("docs/d", "# D\n"),
         ("legal/c", "# C\n"),
     ])
     .await;
@@ -268,64 +270,71 @@ async fn the_undo_of_a_set_goes_on_behind_rights_that_the_key_lacks_if_asked() {
     wiki.with_store(|store| store.page_mut(a).unwrap().script_js = "f()".to_owned());
     let tools = |setup: Setup| setup.with("WIKI_TOOLSETS", "pages,undo,drafts");
     let admin = tools(Setup::of(&wiki, |keys| &keys.admin)).serve().await;
-    let delete = json!({ "id": a, "draft": "all" });
-    admin.call("wikijs_delete_page", delete).await.unwrap();
-    for path in ["docs/b", "legal/c"] {
-        let edit = json!({ "id": id_of(&wiki, path), "title": "Other", "draft": "all" });
+    // A set that deletes one page and changes another; the call to take back.
+    let made = async |deletes: &str, edits: &str| {
+        let draft = deletes.replace('/', "-");
+        let delete = json!({ "id": id_of(&wiki, deletes), "draft": draft });
+        admin.call("wikijs_delete_page", delete).await.unwrap();
+        let edit = json!({ "id": id_of(&wiki, edits), "title": "Other", "draft": draft });
         admin.call("wikijs_update_page", edit).await.unwrap();
-    }
-    let submit = json!({ "draft": "all" });
-    let deleted = admin.confirmed("wikijs_submit_draft", submit).await;
-    let deleted = deleted.unwrap();
-    assert_eq!(deleted["outcome"], "applied", "{deleted}");
-    let mut undo = json!({ "callId": deleted["callId"] });
+        let submit = json!({ "draft": draft });
+        let done = admin.confirmed("wikijs_submit_draft", submit).await;
+        let done = done.unwrap();
+        assert_eq!(done["outcome"], "applied", "{done}");
+        json!({ "callId": done["callId"] })
+    };
+    let (scripted, elsewhere) = (
+        made("docs/a", "docs/b").await,
+        made("legal/c", "docs/d").await,
+    );
     let served = tools(Setup::at(&wiki.address(), &section_key(&wiki)))
         .in_dir_of(&admin)
         .serve()
         .await;
-    let refused = served
-        .call("wikijs_undo_write", undo.clone())
-        .await
-        .unwrap_err();
-    assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");
-    let hint = refused["hint"].as_str().unwrap();
-    assert!(hint.contains("onConflict \"skip\""), "{refused}");
-    let lacking = refused["details"]["lacking"].as_array().unwrap();
-    let of = |path: &str| lacking.iter().find(|one| one["path"] == path).unwrap();
-    assert_eq!(
-        of("docs/a")["rights"],
-        json!(["write:scripts"]),
-        "{refused}"
-    );
-    assert_eq!(of("legal/c")["rights"], json!(["write:pages"]), "{refused}");
+    let sent = mutations(&wiki).len();
+    let skipping = |undo: &Value| json!({ "callId": undo["callId"], "onConflict": "skip" });
+    for (undo, path, right) in [
+        (&scripted, "docs/a", "write:scripts"),
+        (&elsewhere, "legal/c", "write:pages"),
+    ] {
+        let refused = served.call(UNDO, undo.clone()).await.unwrap_err();
+        assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");
+        let lacking = json!([{ "locale": "en", "path": path, "rights": [right] }]);
+        assert_eq!(refused["details"]["lacking"], lacking, "{refused}");
+        let hint = refused["hint"].as_str().unwrap();
+        assert!(hint.contains("onConflict \"skip\""), "{refused}");
+    }
+    assert_eq!(mutations(&wiki).len(), sent);
 
-    undo["onConflict"] = json!("skip");
-    let shown = served
-        .call("wikijs_undo_write", undo.clone())
-        .await
-        .unwrap();
-    let left_out = shown["leftOut"].as_array().unwrap();
-    assert_eq!(left_out.len(), 1, "{shown}");
-    assert!(
-        left_out[0]
-            .to_string()
-            .contains("lacks write:pages at en/legal/c"),
-        "{shown}"
-    );
+    // The page comes back without its scripts, as by an undo of its own.
+    let mut undo = skipping(&scripted);
+    let shown = served.call(UNDO, undo.clone()).await.unwrap();
     let warnings = shown["warnings"].as_array().unwrap();
     let incomplete = |one: &&Value| one["code"] == "cannot_return";
     let warning = said(warnings.iter().find(incomplete).unwrap());
-    assert!(
-        warning.contains("lacks write:scripts") && warning.contains("en/docs/a"),
-        "{warning}"
-    );
+    for says in ["lacks write:scripts", "en/docs/a"] {
+        assert!(warning.contains(says), "{warning}");
+    }
     undo["confirm"] = shown["confirm"].clone();
-    let told = served.call("wikijs_undo_write", undo).await.unwrap_err();
+    let told = served.call(UNDO, undo).await.unwrap_err();
     assert!(told.to_string().contains("PARTLY_APPLIED"), "{told}");
-    let now = |path: &str| wiki.with_store(|store| store.page_at("en", path).cloned().unwrap());
-    assert_eq!(now("docs/a").content, "# A\n");
-    assert_eq!(now("docs/b").title, "Page docs b");
-    assert_eq!(now("legal/c").title, "Other");
+
+    // Where the key may not write at all, the page is left out by name.
+    let mut undo = skipping(&elsewhere);
+    let shown = served.call(UNDO, undo.clone()).await.unwrap();
+    let left_out = shown["leftOut"].as_array().unwrap();
+    assert_eq!(left_out.len(), 1, "{shown}");
+    let why = left_out[0].to_string();
+    assert!(why.contains("lacks write:pages at en/legal/c"), "{why}");
+    undo["confirm"] = shown["confirm"].clone();
+    let done = served.call(UNDO, undo).await.unwrap();
+    assert_eq!(done["outcome"], "applied", "{done}");
+
+    let now = |path: &str| wiki.with_store(|store| store.page_at("en", path).cloned());
+    assert_eq!(now("docs/a").unwrap().content, "# A\n");
+    assert_eq!(now("docs/b").unwrap().title, "Page docs b");
+    assert_eq!(now("docs/d").unwrap().title, "Page docs d");
+    assert!(now("legal/c").is_none());
 }
 
 #[tokio::test]
