@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal, $hint:literal;)*) => {
-        /// What kind of error it is. Programs go by this; the texts are for people and models.
+        /// The kind of an error. Programs go by the code; the texts are for people and models.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Code {
             $($(#[doc = $doc])+ $name,)*
@@ -23,13 +23,13 @@ macro_rules! codes {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// What to do next, where the place of the error knows nothing better.
+            /// The next thing to do, unless the place of the error knows a better hint.
             #[must_use]
             pub const fn hint(self) -> &'static str {
                 match self { $(Self::$name => $hint,)* }
             }
 
-            /// What the code means, for the documentation.
+            /// The meaning of the code, for the documentation.
             #[must_use]
             pub fn meaning(self) -> String {
                 match self { $(Self::$name => [$($doc),+].map(str::trim).join(" "),)* }
@@ -131,13 +131,13 @@ impl Serialize for Code {
 /// it. What of the wiki belongs to it stands in the details, as data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Failure {
-    /// What kind it is.
+    /// The kind of error.
     pub code: Code,
-    /// What happened, in one sentence.
+    /// The message, in one sentence.
     pub message: String,
-    /// What to do next.
+    /// The next thing to do.
     pub hint: String,
-    /// What a program needs to go on.
+    /// Data that a program needs to go on.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }

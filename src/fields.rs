@@ -70,19 +70,19 @@ macro_rules! page_fields {
                 Tags, tags: Vec<String> = "tags",
                     same(same_tags), read("read:pages"), write("write:pages"),
                     update(Writes), shown(Value), versions(false);
-                /// Whether readers see the page.
+                /// True if readers see the page.
                 IsPublished, is_published: bool = "isPublished",
                     same(PartialEq::eq), read("manage:pages with write:pages"), write("write:pages"),
                     update(Writes), shown(Value), versions(true);
-                /// Whether the page is private; `update` ignores it (W13).
+                /// True if the page is private; `update` ignores it (W13).
                 IsPrivate, is_private: bool = "isPrivate",
                     same(PartialEq::eq), read("manage:pages with write:pages"), write("write:pages"),
                     update(Ignores), shown(Value), versions(true);
-                /// When readers begin to see the page.
+                /// The time at which readers begin to see the page.
                 PublishStartDate, publish_start_date: Date = "publishStartDate",
                     same(Date::same), read("manage:pages with write:pages"), write("write:pages"),
                     update(Overwrites), shown(Value), versions(true);
-                /// When readers cease to see the page.
+                /// The time at which readers cease to see the page.
                 PublishEndDate, publish_end_date: Date = "publishEndDate",
                     same(Date::same), read("manage:pages with write:pages"), write("write:pages"),
                     update(Overwrites), shown(Value), versions(true);

@@ -14,14 +14,14 @@ impl Counter {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many there were.
+    /// The present count.
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// How many there are at the moment.
+/// A number that rises and falls.
 #[derive(Debug, Default)]
 pub struct Gauge(AtomicU64);
 
@@ -33,7 +33,7 @@ impl Gauge {
         Entered(self)
     }
 
-    /// How many there are.
+    /// The present number.
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
@@ -68,7 +68,7 @@ const BOUNDS: [(&str, u64); 14] = [
     ("30", 30_000_000),
 ];
 
-/// How long something took each time, counted in buckets.
+/// Durations, counted in buckets.
 #[derive(Debug, Default)]
 pub struct Histogram {
     /// The count for each bound, without the counts of lower bounds.

@@ -1,4 +1,4 @@
-//! What a caller is told while its call is under way.
+//! Reports to a caller while its call is under way: notices, progress, invitations.
 //!
 //! A notice leaves the server unchanged, so it holds no text of the wiki and no secret.
 
@@ -14,10 +14,10 @@ tokio::task_local! {
     static HOST: Option<Sender<Invitation>>;
 }
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Progress {
-    /// What is done of it, in pages.
+    /// The pages that are done.
     pub done: u32,
     /// All that is to be done.
     pub of: u32,
@@ -48,14 +48,14 @@ impl Invitation {
     }
 }
 
-/// What is said of a call.
+/// A notice about a call under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     /// The wiki is asked again.
     TriedAgain {
-        /// Why the last try failed, as a fragment of a sentence.
+        /// The reason why the last try failed, as a fragment of a sentence.
         why: String,
-        /// How long is waited before the next.
+        /// The wait before the next try.
         wait: Duration,
     },
     /// The content index does not hold all pages yet.
@@ -69,7 +69,7 @@ pub enum Notice {
     Settling,
     /// The call waits for the decision of a person.
     WaitsForPeople {
-        /// Where it is decided: an address or a command.
+        /// The place where people decide: an address or a command.
         review: String,
     },
 }
@@ -80,7 +80,7 @@ impl Notice {
         let _ = LISTENER.try_with(|listener| listener.as_ref().map(|to| to.try_send(self)));
     }
 
-    /// Whether something goes less well than it should.
+    /// True if something goes less well than it should.
     #[must_use]
     pub const fn is_warning(&self) -> bool {
         match self {

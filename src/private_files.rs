@@ -17,9 +17,9 @@ use rustix::fs::{Gid, Uid};
 use rustix::process::geteuid;
 
 const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
-/// What the mode of a private file may hold.
+/// The most that the mode of a private file may hold.
 const PRIVATE: u32 = 0o600;
-/// How often to try again if a file appears or disappears meanwhile.
+/// The number of tries if a file appears or disappears meanwhile.
 const TRIES: usize = 8;
 
 /// The owner of a file or directory.
@@ -40,7 +40,7 @@ impl FileOwner {
         }
     }
 
-    /// Whether this process acts as that user.
+    /// True if this process acts as that user.
     pub(crate) fn is_us(self) -> bool {
         self.user == geteuid().as_raw()
     }
@@ -63,7 +63,7 @@ impl FileOwner {
     }
 }
 
-/// Whether this process may hand over what it makes.
+/// True if this process may hand over the files that it makes.
 pub(crate) fn may_hand_over() -> bool {
     geteuid().is_root()
 }

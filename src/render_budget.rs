@@ -13,17 +13,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{Code, Failure};
 
-/// How long a call waits for room.
+/// Time that a call waits for room.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// After how many seconds whoever found no room may try again.
 pub(crate) const RETRY_AFTER: u64 = 5;
 /// Texts of a call that are not counted, in bytes.
 const FREE: usize = 16 * 1024;
-/// How much of an answer of unknown size comes before it takes room for the rest, in bytes.
+/// Bytes of an answer of unknown size that come before it takes room for the rest.
 const FREE_ANSWER: usize = 32 * 1024;
-/// How much of such an answer comes with little room, in bytes.
+/// Bytes of such an answer for which a little room is taken first.
 const SMALL_ANSWER: usize = 256 * 1024;
-/// How many bytes of memory a byte of the texts takes, until their difference is shown.
+/// Bytes of memory for each byte of the texts, until their difference is shown.
 const TIMES: usize = 8;
 /// The unit of room, in bytes.
 const UNIT: usize = 1024;
@@ -64,7 +64,7 @@ tokio::task_local! {
     static CALL: CallBudget;
 }
 
-/// What a call that shows differences has of the room.
+/// The room of a call that shows differences.
 #[derive(Debug)]
 struct CallBudget {
     budget: Arc<Budget>,
@@ -77,7 +77,7 @@ struct BudgetUsage {
     texts: usize,
     /// Answers up to this size are counted with them, in bytes.
     covered: usize,
-    /// How far the answer that is coming may grow, in bytes.
+    /// Bytes up to which the answer that is coming may grow.
     granted: usize,
     room: Option<BudgetPermit>,
 }
@@ -141,7 +141,7 @@ async fn count(texts: usize) -> Result<(), RenderBudgetExceeded> {
     Ok(())
 }
 
-/// Whether an answer of the wiki may not grow further than this many bytes without more room.
+/// True if an answer of the wiki needs more room to be of this many bytes.
 pub(crate) fn lacks_room(come: usize) -> bool {
     let is_counted = CALL.try_with(|call| {
         let held = call.held();
@@ -189,7 +189,7 @@ pub(crate) fn grown(before: usize, whole: usize) {
     let _ = CALL.try_with(|call| call.held().shrink_to(before, whole));
 }
 
-/// How many bytes of texts are counted for this call; for [`grown`].
+/// Bytes of texts that are counted for this call; for [`grown`].
 pub(crate) fn counted() -> usize {
     CALL.try_with(|call| call.held().texts).unwrap_or_default()
 }
@@ -199,7 +199,7 @@ pub(crate) fn give_back() {
     let _ = CALL.try_with(|call| *call.held() = BudgetUsage::default());
 }
 
-/// What of the call's room an answer of this many bytes needs until it is sent; the rest is free.
+/// Keeps the room that an answer of this many bytes needs until it is sent, and frees the rest.
 /// `None` if the call has none.
 pub(crate) fn keep_for_answer(bytes: usize) -> Option<BudgetPermit> {
     let held = CALL.try_with(|call| std::mem::take(&mut *call.held()));
@@ -227,7 +227,7 @@ impl CallBudget {
 }
 
 impl BudgetUsage {
-    /// Whether it has this much room; if it has less, it gives that back.
+    /// True if it has this much room; if it has less, it gives that back.
     fn gave_back_for(&mut self, bytes: usize) -> bool {
         let is_enough = self.room.as_ref().map_or(0, |room| room.bytes) >= bytes;
         if !is_enough {

@@ -1,5 +1,5 @@
-//! Who gives way where something is full: the heaviest owner's entry is evicted; of what only one
-//! may do at a time, the others wait.
+//! Shares what is scarce: evicts the heaviest owner's entry where something is full, and lets calls
+//! wait where only one may act at a time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ impl Default for OneByOne {
 }
 
 impl OneByOne {
-    /// How long a call waits for its turn.
+    /// Time that a call waits for its turn.
     pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
     /// A turn, which ends when it is dropped; `None` if it does not come in time.

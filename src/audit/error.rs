@@ -1,4 +1,4 @@
-//! Why something could not be put on record, or taken from it.
+//! Defines the errors of writing and reading the audit log.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Pause;
 use super::disk::fs;
 
-/// Why something could not be put on record, or taken from it.
+/// An error of writing or reading the audit log.
 ///
 /// The messages are for outside, so they hold no disk path. The path goes only to the program's own
 /// log.
@@ -81,7 +81,7 @@ pub enum AuditError {
 }
 
 impl AuditError {
-    /// What an operator can do about it.
+    /// Advice for the operator.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -120,7 +120,7 @@ impl AuditError {
         }
     }
 
-    /// Whether there was no room for a record, so that the log can go on once there is.
+    /// True if there was no room for a record, so that the log can go on once there is.
     #[must_use]
     pub fn is_no_room(&self) -> bool {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};

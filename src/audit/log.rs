@@ -25,10 +25,10 @@ use super::{
 use crate::page::PageState;
 use crate::site::SiteName;
 
-/// How much room there must be before a run is begun after one for which there was none: for its
-/// first record without the heads of others, and some more.
+/// Room in bytes needed to begin a run after one that had none: for its first record without the
+/// heads of others, and some more.
 const ROOM: usize = 64 * 1024;
-/// How much more for each run that is there.
+/// Additional room in bytes for each existing run.
 const ROOM_OF_HEAD: usize = 256;
 
 /// The log of one wiki, with its kept states.
@@ -50,9 +50,9 @@ struct AuditLogInner {
     /// Gives turns to write, first come, first served; the guard moves into the writing task,
     /// independent of the caller.
     state: Arc<Turns<LogState>>,
-    /// Why the log cannot be used, for [`AuditLog::check`], which never waits.
+    /// The reason the log cannot be used, for [`AuditLog::check`], which never waits.
     over: RwLock<Option<AuditError>>,
-    /// What runs left behind that there was no room to go on with.
+    /// Unfinished work of runs that had no room to go on.
     left: Mutex<AbandonedRuns>,
     kept_bytes: AtomicU64,
     tree: Arc<Turns<()>>,
@@ -157,13 +157,13 @@ impl AuditLog {
         self.shared.site.get()
     }
 
-    /// Where this log looks for a pause of all writes.
+    /// The pauses of all writes that this log heeds.
     #[must_use]
     pub fn pauses(&self) -> &Pauses {
         &self.shared.pauses
     }
 
-    /// Whether the log still takes records. Costs nothing, and does not promise that the next
+    /// Checks that the log still takes records. Costs nothing, and does not promise that the next
     /// record can be written.
     ///
     /// # Errors
@@ -172,7 +172,7 @@ impl AuditLog {
         self.shared.why_over().map_or(Ok(()), Err)
     }
 
-    /// Whether it takes no record until a restart. If there was only no room, it may go on.
+    /// True if it takes no record until a restart. If there was only no room, it may go on.
     pub(super) fn is_over(&self) -> bool {
         self.shared.why_over().is_some_and(|why| !why.is_no_room())
     }
@@ -199,7 +199,7 @@ impl AuditLog {
         .await
     }
 
-    /// Whether outcomes of this process could not be put on record.
+    /// True if outcomes of this process could not be put on record.
     #[must_use]
     pub fn has_unsettled(&self) -> bool {
         !self.shared.left().unsettled.is_empty()
@@ -328,7 +328,7 @@ impl AuditLog {
         .await
     }
 
-    /// How many bytes of states this process has kept, repeated ones included.
+    /// Number of bytes of states that this process has kept, repeated ones included.
     pub(crate) fn kept_bytes(&self) -> u64 {
         self.shared.kept_bytes.load(Ordering::Relaxed)
     }
@@ -342,7 +342,7 @@ impl AuditLog {
         blocking(move || kept_states::kept(&shared.place, name)).await
     }
 
-    /// How many bytes kept states take once they are loaded.
+    /// Size in bytes of kept states once they are loaded.
     ///
     /// # Errors
     /// [`AuditError::BrokenOff`].
@@ -387,7 +387,7 @@ impl AuditLog {
         lock_page(&self.shared.place, &self.shared.pages, id, wait).await
     }
 
-    /// Where heads are anchored, if they are.
+    /// The anchors of this run, if heads are anchored.
     pub(super) fn anchors(&self) -> Option<&Arc<Anchors>> {
         self.shared.anchors.get()
     }
@@ -404,7 +404,7 @@ impl AuditLog {
         WeakLog(Arc::downgrade(&self.shared))
     }
 
-    /// Where it lies, for those who read it back.
+    /// Its directory and paths, to read it back.
     pub(super) fn place(&self) -> AuditLayout {
         self.shared.place.clone()
     }

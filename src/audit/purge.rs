@@ -45,12 +45,12 @@ pub(super) use survey::{named_by, states};
 
 mod survey;
 
-/// How long a state stays at least after it was kept.
+/// The shortest time for which a state is kept.
 pub(crate) const GRACE: Duration = Duration::from_hours(1);
-/// How many files one record names; far from the longest line, also where names are long.
+/// The most files that one record names; far from the longest line, also where names are long.
 const FILES_A_RECORD: usize = 4096;
 
-/// How much is kept.
+/// The limits of what is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
     /// Older records and states are removed.
@@ -61,14 +61,14 @@ pub struct Keep {
     pub bytes: u64,
 }
 
-/// What a purge removed.
+/// The result of a purge: what was removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Purged {
-    /// How many runs.
+    /// Number of runs.
     pub runs: u64,
-    /// How many kept states.
+    /// Number of kept states.
     pub pages: u64,
-    /// How many proposals.
+    /// Number of proposals.
     pub proposals: u64,
     /// Their size in bytes.
     pub bytes: u64,
@@ -139,7 +139,7 @@ struct Doomed {
     is_old: bool,
 }
 
-/// What to remove and what to record of it; holds the turn to purge.
+/// The files to remove and their heads to record; holds the turn to purge.
 #[derive(Debug)]
 struct PurgePlan {
     doomed: Vec<Doomed>,
@@ -319,7 +319,7 @@ fn losing<'a>(all: &'a [Proposal], doomed: &[Doomed], survey: &LogInventory) -> 
     all.iter().filter(loses).collect()
 }
 
-/// What is too old, and the oldest of the rest until what stays is small enough.
+/// Chooses what is too old, and the oldest of the rest until what stays is small enough.
 fn choose(mut items: Vec<Doomed>, most: u64) -> Vec<Doomed> {
     let lengths = items.iter().map(|item| item.length);
     let mut whole = lengths.fold(0, u64::saturating_add);

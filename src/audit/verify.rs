@@ -33,10 +33,10 @@ use super::{
     LineHash, LogFinding, Record,
 };
 
-/// How much of a run is read at once.
+/// Number of bytes of a run read at once.
 const CHUNK: usize = 256 * 1024;
 
-/// What a log is held against.
+/// Evidence from elsewhere to check a log against.
 #[derive(Debug, Default)]
 pub struct Against {
     /// Heads that were kept elsewhere.
@@ -52,7 +52,7 @@ pub struct CheckedRun {
     pub file: String,
     /// Its chain, or its first line that does not hold.
     pub chain: Result<Verified, ChainBreak>,
-    /// Whether a living process holds it and may continue it. For an empty file this is unknown.
+    /// True if a living process holds it and may continue it. For an empty file this is unknown.
     pub is_locked: bool,
     /// The run that the same server began after the disk was full. Its first record names this run
     /// and its last whole record.
@@ -64,15 +64,15 @@ pub struct CheckedRun {
 pub struct LogVerification {
     /// The runs, oldest first.
     pub runs: Vec<CheckedRun>,
-    /// How many kept pages are what their names say.
+    /// Number of kept pages that are what their names say.
     pub pages: u64,
-    /// How many proposals agree with the log.
+    /// Number of proposals that agree with the log.
     pub proposals: u64,
-    /// How many files recorded purges removed.
+    /// Number of files that recorded purges removed.
     pub purged: u64,
-    /// Where the clock went back, which is no error.
+    /// Places where the clock went back, which is no error.
     pub clock: Vec<ClockBack>,
-    /// How much of it is anchored; nothing without anchors.
+    /// The part of it that no anchor covers; nothing without anchors.
     pub anchored: Option<AnchorReport>,
     /// All that is wrong; nothing if all holds.
     pub wrong: Vec<LogFinding>,
@@ -131,7 +131,7 @@ impl AuditLog {
 /// The lengths at which a run was seen, with its last hash at that length and its first witness.
 type Lengths = BTreeMap<u64, Vec<(Option<LineHash>, Evidence)>>;
 
-/// What was seen of runs, by others.
+/// References to runs, found in other records.
 #[derive(Debug, Default)]
 struct RunReferences {
     /// By file.
@@ -369,7 +369,7 @@ fn lost(run: String, length: u64, seen: u64, witness: Evidence) -> LogFinding {
     }
 }
 
-/// Whether a file is named after the run in its line. A record of a newer version is not checked.
+/// True if a file is named after the run in its line. A record of a newer version is not checked.
 fn bears_name(link: &ChainLink<'_>, name: &str) -> bool {
     Record::parse(link.line).map_or(true, |record| {
         let stem = name.trim_end_matches(".jsonl");

@@ -1,4 +1,4 @@
-//! What is asked for: a new page, or fields of a page to be changed.
+//! Models the requested edits: a new page, or new values for fields of a page.
 
 use thiserror::Error;
 
@@ -18,7 +18,7 @@ const MOST_CHARS: usize = 60;
 pub struct NewPage {
     /// Its locale.
     pub locale: Locale,
-    /// Where it shall stand.
+    /// Its path.
     pub path: NewPath,
     /// Its title.
     pub title: String,
@@ -30,13 +30,13 @@ pub struct NewPage {
     pub editor: String,
     /// Its tags, as the wiki stores them.
     pub tags: Vec<String>,
-    /// Whether readers see it.
+    /// True if readers see it.
     pub is_published: bool,
-    /// Whether it is private.
+    /// True if it is private.
     pub is_private: bool,
-    /// When readers begin to see it.
+    /// Start of publication: readers see it from then on.
     pub publish_start_date: Date,
-    /// When readers cease to see it.
+    /// End of publication: readers do not see it any more.
     pub publish_end_date: Date,
     /// Its styles.
     pub script_css: String,
@@ -79,9 +79,9 @@ pub enum NewContent {
     Patch(String),
     /// A part of a Markdown page.
     Section {
-        /// Which part.
+        /// The part.
         selector: Selector,
-        /// What to do with it.
+        /// The edit to make to it.
         mode: SectionMode,
         /// The text; ignored if the part is removed.
         content: String,
@@ -103,7 +103,7 @@ pub enum NewTags {
     },
 }
 
-/// Why a page's source cannot be changed as asked for. Nothing was changed then.
+/// The reason why a page's source cannot be changed as requested. Nothing was changed then.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ContentFault {
     /// An exact replacement cannot be made.
@@ -219,7 +219,7 @@ fn meant<'a>(tag: &'a str, own: &[String]) -> &'a str {
 /// The fields of a page to change; `None` leaves a field as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edits {
-    /// Where the page shall stand; was checked.
+    /// The new place of the page; was checked.
     pub path: Option<NewPath>,
     /// The locale it shall be filed under.
     pub locale: Option<Locale>,
@@ -231,11 +231,11 @@ pub struct Edits {
     pub description: Option<String>,
     /// The change of the tags.
     pub tags: Option<NewTags>,
-    /// Whether readers shall see it.
+    /// The new publication state.
     pub is_published: Option<bool>,
-    /// When readers shall begin to see it.
+    /// The new start of publication.
     pub publish_start_date: Option<Date>,
-    /// When readers shall cease to see it.
+    /// The new end of publication.
     pub publish_end_date: Option<Date>,
     /// The new styles; empty clears them.
     pub script_css: Option<String>,
@@ -244,7 +244,7 @@ pub struct Edits {
 }
 
 impl Edits {
-    /// Whether nothing is asked for.
+    /// True if no edit is requested.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

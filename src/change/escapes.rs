@@ -7,7 +7,7 @@ use crate::page::PageState;
 const ESCAPED: &str = r"\n";
 
 impl Change {
-    /// Whether the new text has `\n` as two characters and no line break, so that it was most
+    /// True if the new text has `\n` as two characters and no line break, so that it was most
     /// likely meant to have lines. In code spans and fenced code these characters are intended.
     #[must_use]
     pub fn has_literal_escapes(&self) -> bool {
@@ -56,7 +56,7 @@ fn outside_spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').step_by(2)
 }
 
-/// Whether a text ends within a fenced block of code.
+/// True if a text ends within a fenced block of code.
 fn is_within_fence(lead: &str) -> bool {
     let fences = lead.lines().filter(|line| {
         let line = line.trim_start();

@@ -19,7 +19,8 @@ impl Change {
         self.after().filter(|_| takes).map(place)
     }
 
-    /// Whether its page leaves a place to which nothing can bring it back (W28).
+    /// True if its page leaves a place that cannot be created again, so nothing can bring it back
+    /// (W28).
     #[must_use]
     pub fn leaves_for_good(&self) -> bool {
         self.leaving().is_some_and(|page| !page.path.can_be_made())

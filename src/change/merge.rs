@@ -12,7 +12,7 @@ struct Region<'a> {
 }
 
 impl Region<'_> {
-    /// Whether no unchanged line lies between the two.
+    /// True if no unchanged line lies between the two.
     fn touches(&self, other: &Self) -> bool {
         self.old.start <= other.old.end && other.old.start <= self.old.end
     }
@@ -44,7 +44,7 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
 pub struct Marked {
     /// The text.
     pub text: String,
-    /// How many places of it are marked.
+    /// The number of marked conflicts.
     pub conflicts: usize,
 }
 
@@ -96,8 +96,8 @@ pub fn merge_marked(base: &str, ours: (&str, &str), theirs: (&str, &str)) -> Mar
     merged
 }
 
-/// Whether the next region touches any before it in its group. Regions come in their order, so
-/// the end that reaches furthest is kept.
+/// A predicate for grouping: the next region touches one before it in its group. Regions come in
+/// their order, so the end that reaches furthest is kept.
 fn together<'a>() -> impl FnMut(&(usize, Region<'a>), &(usize, Region<'a>)) -> bool {
     let mut reaches = 0;
     move |one, next| {

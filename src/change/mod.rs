@@ -1,4 +1,4 @@
-//! What a write would do: the page before, the page after, and everything that follows from them.
+//! Models a planned write: the page before, the page after, and everything that follows from them.
 //!
 //! Pure. Preview, difference, gates, record, proof and undo come from a [`Change`]; a new kind
 //! of write is one function that makes one.

@@ -11,7 +11,7 @@ use crate::page::{
     unified_diff,
 };
 
-/// What a write does, in one word.
+/// The kind of a write, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
@@ -75,7 +75,7 @@ impl Operation {
         matches!(self, Self::Delete | Self::DeleteComment | Self::DeleteAsset)
     }
 
-    /// Whether it is done to a page itself, not to what belongs to it.
+    /// True if it changes a page itself, not a comment or asset.
     #[must_use]
     pub const fn is_of_page(self) -> bool {
         matches!(
@@ -119,7 +119,7 @@ pub enum StepKind {
 }
 
 impl StepKind {
-    /// What a change that takes this step alone does.
+    /// The operation of a change that consists of this step alone.
     const fn operation(self) -> Operation {
         match self {
             Self::Create => Operation::Create,
@@ -144,14 +144,14 @@ impl StepKind {
         }
     }
 
-    /// Whether it is one of a page itself, not of what belongs to it.
+    /// True if it changes a page itself, not a comment or asset.
     #[must_use]
     pub const fn is_of_page(self) -> bool {
         self.operation().is_of_page()
     }
 
-    /// Whether two concurrent ones interfere: the wiki rebuilds its page tree for it (W19), or
-    /// overwrites what has just come to be at its place (W39).
+    /// True if two concurrent ones interfere: the wiki rebuilds its page tree for it (W19), or
+    /// overwrites what was just created at its place (W39).
     #[must_use]
     pub const fn rebuilds_tree(self) -> bool {
         match self {
@@ -167,7 +167,7 @@ impl StepKind {
     }
 }
 
-/// What a write would do: a page before, a page after, or both.
+/// A planned write: a page before, a page after, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     states: States,
@@ -177,7 +177,7 @@ pub struct Change {
     left_alone: Vec<Field>,
     /// The path, in its old locale, at which its page stands between its old and its new place.
     aside: Option<PagePath>,
-    /// Whether the page is written once more after its move, so that the wiki renders it there.
+    /// True if the page is written once more after its move, so that the wiki renders it there.
     renders_anew: bool,
 }
 
@@ -234,7 +234,7 @@ impl Change {
         }
     }
 
-    /// Whether the page is written once more after its move, only to be rendered there.
+    /// True if the page is written once more after its move, only to be rendered there.
     #[must_use]
     pub const fn renders_anew(&self) -> bool {
         self.renders_anew
@@ -394,7 +394,7 @@ impl Change {
         }
     }
 
-    /// What of its page it changes, where it does not change the page itself.
+    /// The comment or asset that it changes; `None` if it changes the page itself.
     #[must_use]
     pub const fn thing(&self) -> Option<&Attached> {
         self.target().thing.as_ref()
@@ -424,7 +424,7 @@ impl Change {
             .sum()
     }
 
-    /// Whether both make the same change of the same page: all thirteen fields are equal before and
+    /// True if both make the same change of the same page: all thirteen fields are equal before and
     /// after. The time of the last write may differ, since other pages can change it.
     #[must_use]
     pub fn is_same_write(&self, other: &Self) -> bool {
@@ -444,7 +444,7 @@ impl Change {
             && same(self.after(), other.after())
     }
 
-    /// Whether the page is at another place afterwards.
+    /// True if the page is at another place afterwards.
     #[must_use]
     pub fn moves(&self) -> bool {
         match &self.states {
@@ -468,7 +468,7 @@ impl Change {
         }
     }
 
-    /// Whether there is nothing to do.
+    /// True if there is nothing to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         matches!(&self.states, States::Update { .. }) && self.fields().is_empty()
@@ -558,7 +558,7 @@ impl Change {
         }
     }
 
-    /// Whether the wiki rebuilds its page tree for one of the steps (W19).
+    /// True if the wiki rebuilds its page tree for one of the steps (W19).
     #[must_use]
     pub fn rebuilds_tree(&self) -> bool {
         self.steps().into_iter().any(StepKind::rebuilds_tree)
@@ -591,7 +591,7 @@ impl Change {
         (difference.unified(), difference.counts())
     }
 
-    /// How many lines of the content it adds and removes.
+    /// The numbers of content lines that it adds and removes.
     #[must_use]
     pub fn content_lines(&self) -> LineCounts {
         self.content_difference().counts()
@@ -674,7 +674,6 @@ fn moved(page: &PageState, locale: &Locale, path: &PagePath) -> PageState {
     moved
 }
 
-/// Whether a field's value is blank.
 pub(crate) fn is_blank(value: &Value) -> bool {
     *value == json!("") || *value == json!([]) || *value == json!(false)
 }

@@ -2,14 +2,14 @@
 
 use crate::page::{DroppedRules, Field, PageReading, PageState, dropped_rules};
 
-/// What a reading proves of a promised state.
+/// The result of comparing a reading with a promised state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
     /// The fields that are not as promised.
     pub differing: Vec<Field>,
     /// The fields that this key could not read back.
     pub unverified: Vec<Field>,
-    /// Whether the wiki stored the styles minified, as it does (W24).
+    /// True if the wiki stored the styles minified, as it does (W24).
     pub css_minified: bool,
     /// The rules of the sent styles that were not stored (W25).
     pub css_dropped: DroppedRules,
@@ -18,7 +18,7 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Whether every readable field is as promised.
+    /// True if every readable field is as promised.
     #[must_use]
     pub const fn holds(&self) -> bool {
         self.differing.is_empty()

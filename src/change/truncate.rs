@@ -72,7 +72,7 @@ pub(crate) fn cut(diff: String, warnings: &mut Vec<Warning>) -> String {
 #[derive(Debug, Default)]
 struct Cut {
     text: String,
-    /// How many bytes of the whole it has.
+    /// The bytes of the whole text that it has.
     bytes: usize,
     /// The lines that are missing or cut.
     added: usize,
@@ -84,7 +84,7 @@ struct LineBudget {
     bytes: usize,
     /// The text in place of the first missing line.
     mark: &'static str,
-    /// How many are missing.
+    /// The number of missing lines.
     missing: usize,
 }
 

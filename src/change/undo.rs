@@ -4,7 +4,7 @@ use super::merge::merge;
 use super::plan::Change;
 use crate::page::{Field, PageState};
 
-/// Why a write cannot be taken back now.
+/// The reason why a write cannot be undone now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UndoFault {
     /// The write changed nothing.
@@ -24,7 +24,7 @@ pub enum UndoFault {
 pub struct UndoneWrite {
     /// The change.
     pub change: Change,
-    /// Whether the text was changed since, elsewhere, and stays so.
+    /// True if the text was changed elsewhere since, and that change stays.
     pub is_merged: bool,
     /// The fields of the write that were changed since; these later changes are lost.
     pub loses: Vec<Field>,

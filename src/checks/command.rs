@@ -22,7 +22,7 @@ pub struct CheckCommand {
     pub env: Vec<(String, String)>,
     /// It checks only pages at or below one of these; `None` selects all.
     pub paths: Option<Vec<Prefix>>,
-    /// How long it may take.
+    /// The time limit of one run.
     pub timeout: Duration,
 }
 
@@ -38,10 +38,10 @@ impl CheckCommand {
     pub const PASSED_ON: [&'static str; 7] =
         ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
 
-    /// How the codes of operators' checks begin.
+    /// The prefix of the codes of operators' checks.
     pub const PREFIX: &'static str = Warning::OF_OPERATOR;
 
-    /// Whether the check looks at this change.
+    /// True if the check looks at this change.
     #[must_use]
     pub fn is_about(&self, change: &Change) -> bool {
         self.paths.as_ref().is_none_or(|paths| {

@@ -13,22 +13,22 @@ use super::command::CheckCommand;
 use crate::change::{Change, Warning};
 use crate::page::escaped;
 
-/// How much of a check's output the warning shows, in bytes.
+/// Bytes of a check's output that the warning shows.
 const MOST_SHOWN: usize = 2_048;
-/// How much of a check's output is read, in bytes; the rest is discarded.
+/// Bytes of a check's output that are read; the rest is discarded.
 const MOST_READ: u64 = 64 << 10;
-/// How often to look whether a check has ended.
+/// The pause between two looks whether a check has ended.
 const PAUSE: Duration = Duration::from_millis(5);
-/// How long to wait for output after a check ended or was killed: a process that left the group may
+/// Time to wait for output after a check ended or was killed: a process that left the group may
 /// still hold the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckResult {
     /// The warning, if it failed.
     pub warning: Option<Warning>,
-    /// How long it took.
+    /// The time that it took.
     pub took: Duration,
 }
 

@@ -1,10 +1,10 @@
-//! Who runs a command: the user of the machine, as the record has it.
+//! Identifies who runs a command: the user of the machine, as recorded in the audit log.
 
 use std::fs;
 
 use crate::audit::Actor;
 
-/// What the kernel has as the login of a process that nobody logged in for.
+/// The login id that the kernel gives to a process without a login.
 const NO_LOGIN: u32 = u32::MAX;
 
 /// The user who runs this process and, if different, the one who logged in (`sudo`), by their names

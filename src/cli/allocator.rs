@@ -9,13 +9,13 @@ use std::os::unix::process::CommandExt as _;
 
 use crate::config::was_given;
 
-/// What is to be set: from this size on memory goes back to the system as soon as it is free, and
-/// threads share two heaps.
+/// Settings: from this size on, freed memory goes back to the system at once; threads share two
+/// heaps.
 const SETTINGS: [(&str, &str); 2] = [
     ("MALLOC_MMAP_THRESHOLD_", "65536"),
     ("MALLOC_ARENA_MAX", "2"),
 ];
-/// Whoever sets one of these chose otherwise.
+/// Settings by which the user chose otherwise; with one of them set, the allocator is left alone.
 const OTHERS: [&str; 2] = ["GLIBC_TUNABLES", "MALLOC_TRIM_THRESHOLD_"];
 /// Says that it began once more. The system takes the settings from a program with rights of its
 /// own, which must not begin for ever.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::error::Code;
 
-/// How the program ended.
+/// The exit status of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// It did what was asked for.
@@ -15,7 +15,7 @@ pub enum Exit {
     Usage,
     /// A gate or a conflict refused.
     Refused,
-    /// What came of a write is unknown, or it was applied in part.
+    /// The outcome of a write is unknown, or it was applied in part.
     Unsettled,
     /// `audit verify` or `doctor` found something wrong.
     Wrong,
@@ -41,7 +41,7 @@ impl Exit {
         Self::Terminated,
     ];
 
-    /// What the code means, for the documentation.
+    /// The meaning of the code, for the documentation.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {

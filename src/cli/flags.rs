@@ -88,7 +88,7 @@ fn words(flag: Arg, words: &'static [&'static str]) -> Arg {
         .value_parser(PossibleValuesParser::new(words))
 }
 
-/// What the flags say. A flag counts before and after a subcommand.
+/// Reads the settings given as flags. A flag counts before and after a subcommand.
 pub(super) fn given(matches: &ArgMatches) -> CommandLineSettings {
     let mut innermost = matches;
     while let Some((_, matches)) = innermost.subcommand() {

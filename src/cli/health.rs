@@ -10,7 +10,7 @@ use super::exit::Exit;
 use super::{CommandResult, print, start};
 use crate::config::{ServeSettings, address_of};
 
-/// How long the server may take to answer.
+/// The time limit for the server's answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The longest answer that is read.
 const MOST_BYTES: u64 = 64 * 1024;

@@ -124,7 +124,7 @@ pub fn definition() -> clap::Command {
     command()
 }
 
-/// How long the runtime's threads may take to end once all work is done.
+/// The time limit for the runtime's threads to end once all work is done.
 const LAST_WAIT: Duration = Duration::from_millis(200);
 
 /// Parses the command line, runs the command and prints its error. Only here an exit code is
@@ -178,7 +178,7 @@ pub fn main() -> ExitCode {
     .into()
 }
 
-/// How many threads the tasks of a command run on.
+/// The number of threads that the tasks of a command run on.
 fn threads(command: Option<&Command>) -> usize {
     match command {
         None => serve::threads(&serve::Arguments::default()),
@@ -187,7 +187,7 @@ fn threads(command: Option<&Command>) -> usize {
     }
 }
 
-/// Whether the command was called with `--json`.
+/// True if the command was called with `--json`.
 fn wants_json(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         Some((_, matches)) => wants_json(matches),

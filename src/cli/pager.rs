@@ -8,11 +8,11 @@ use super::print;
 use super::signals::Interrupts;
 use crate::config;
 
-/// How many lines a screen has that does not say so.
+/// The height of a screen that does not tell its own, in lines.
 const USUAL_HEIGHT: usize = 24;
-/// How many columns.
+/// Its width, in columns.
 const USUAL_WIDTH: usize = 80;
-/// How many lines of the screen the question takes.
+/// The number of lines that the question takes.
 const QUESTION: usize = 3;
 /// Secure mode for pagers that have one: no shell, no editor, no other file. The pager shows
 /// others' text and runs as the operator.
@@ -51,7 +51,7 @@ fn show(lines: &[String]) -> usize {
     unseen
 }
 
-/// Whether the screen shows these lines and a question below them.
+/// True if the screen shows these lines and a question below them.
 fn fits(lines: &[String]) -> bool {
     let width = print::width().unwrap_or(USUAL_WIDTH);
     let height = print::height().unwrap_or(USUAL_HEIGHT);

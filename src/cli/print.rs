@@ -21,10 +21,10 @@ use crate::audit::Client;
 use crate::error::Failure;
 use crate::page::is_invisible;
 
-/// Whether a line was printed on stdout.
+/// True once a line was printed on stdout.
 static HAS_SAID: AtomicBool = AtomicBool::new(false);
 
-/// Whether a line was printed on stdout.
+/// True once a line was printed on stdout.
 pub(super) fn has_said() -> bool {
     HAS_SAID.load(Ordering::Relaxed)
 }
@@ -52,7 +52,7 @@ pub(super) fn is_read(text: &str) -> bool {
         .is_ok()
 }
 
-/// Whether stderr is a terminal, where a line can be written over.
+/// True if stderr is a terminal, where a line can be overwritten.
 pub(super) fn can_overwrite() -> bool {
     std::io::stderr().is_terminal()
 }
@@ -76,7 +76,6 @@ pub(super) fn help(text: &str, is_help: bool) {
     }
 }
 
-/// Whether stdout shows colours.
 pub(super) fn has_colour() -> bool {
     std::io::stdout().is_terminal() && !crate::config::no_colour()
 }
@@ -86,17 +85,17 @@ pub(super) fn has_colour() -> bool {
 pub(super) enum Paint {
     /// Heads of tables, names.
     Bold,
-    /// What matters less.
+    /// Less important text.
     Dim,
-    /// What goes, what failed.
+    /// Removed, or failed.
     Red,
-    /// What comes, what is good.
+    /// Added, or good.
     Green,
-    /// What to look at.
+    /// Needs attention.
     Yellow,
-    /// What goes within a line.
+    /// Removed within a line.
     RedWord,
-    /// What comes within a line.
+    /// Added within a line.
     GreenWord,
 }
 
@@ -151,12 +150,12 @@ pub(super) fn client(client: &Client) -> String {
     }
 }
 
-/// How many columns the terminal has; `None` if stdout is not a terminal.
+/// The width of the terminal in columns; `None` if stdout is not a terminal.
 pub(super) fn width() -> Option<usize> {
     Some(usize::from(size()?.ws_col)).filter(|width| *width > 0)
 }
 
-/// How many lines the terminal shows; `None` if stdout is not a terminal.
+/// The height of the terminal in lines; `None` if stdout is not a terminal.
 pub(super) fn height() -> Option<usize> {
     Some(usize::from(size()?.ws_row)).filter(|height| *height > 0)
 }
@@ -165,7 +164,7 @@ fn size() -> Option<Winsize> {
     rustix::termios::tcgetwinsize(std::io::stdout()).ok()
 }
 
-/// How many columns a text takes, colours aside.
+/// The width of a text in columns, colours aside.
 pub(super) fn columns(text: &str) -> usize {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap_or_default().width();
@@ -201,12 +200,12 @@ pub(super) async fn in_progress<T>(what: &str, work: impl Future<Output = T>) ->
     done
 }
 
-/// Whether stdin is a terminal, so that a person answers.
+/// True if stdin is a terminal, so that a person answers.
 pub(super) fn is_typed() -> bool {
     std::io::stdin().is_terminal()
 }
 
-/// Whether there is somebody to ask.
+/// True if a person can be asked.
 pub(super) fn can_ask() -> bool {
     is_typed() && std::io::stdout().is_terminal()
 }

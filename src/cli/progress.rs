@@ -11,11 +11,11 @@ use tokio::sync::watch;
 use super::print;
 use crate::notice;
 
-/// How long to wait before showing anything.
+/// The delay before anything is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long between two looks.
+/// The pause between two updates.
 const PAUSE: Duration = Duration::from_millis(200);
-/// How long between two plain lines, which stay.
+/// The pause between two plain lines, which stay.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 /// The bar: how much of all, then how many of how many.
 const TEMPLATE: &str = "[{bar:30}] {msg}";
@@ -55,7 +55,7 @@ impl Drop for ProgressLine {
     }
 }
 
-/// How much is done of a known number of steps.
+/// Progress through a known number of steps.
 #[derive(Debug)]
 pub(super) struct StepProgress {
     began: Instant,
@@ -68,7 +68,7 @@ enum ProgressDisplay {
     Lines(Mutex<LineSchedule>),
 }
 
-/// When the next plain line is due.
+/// The time at which the next plain line is due.
 #[derive(Debug)]
 struct LineSchedule {
     next: Instant,
@@ -81,7 +81,7 @@ impl LineSchedule {
         }
     }
 
-    /// Whether to say a line now; if so, the next is due later.
+    /// True if a line is due now; the next is due later then.
     fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.next <= now;
         if is_due {

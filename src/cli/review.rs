@@ -27,7 +27,7 @@ use crate::private_files;
 use crate::review::{Authenticator, ReviewOrigin, Reviewer, Reviews, SignInId, WikiHandle, router};
 use crate::server::http::serve_routes;
 
-/// What opens a file in the user's browser.
+/// Programs that open a file in the user's browser.
 const OPENERS: [&str; 2] = ["xdg-open", "open"];
 
 /// Arguments of `review`.

@@ -30,9 +30,9 @@ pub(super) struct Arguments {
     http: Option<String>,
 }
 
-/// How many threads calls run on. Many callers over HTTP need two, and one wiki is no work for
-/// more. One client over standard input and output is answered sooner by one thread, which never
-/// has to wake another.
+/// The number of threads that calls run on. Many callers over HTTP need two, and one wiki is no
+/// work for more. One client over standard input and output is answered sooner by one thread, which
+/// never has to wake another.
 pub(super) fn threads(arguments: &Arguments) -> usize {
     // A bad setting is reported when it is used.
     let listens = start::layers()

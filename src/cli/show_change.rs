@@ -25,7 +25,7 @@ pub(super) fn preview(preview: &Preview) -> Vec<String> {
     lines
 }
 
-/// What an operator says yes to.
+/// The preview that an operator is asked to confirm.
 pub(super) fn shown(shown: &PreviewToConfirm) -> Vec<String> {
     match shown {
         PreviewToConfirm::One(one) => preview(one),
@@ -50,7 +50,7 @@ pub(super) fn shown(shown: &PreviewToConfirm) -> Vec<String> {
     }
 }
 
-/// What was done, in a line for each change.
+/// Prints what was applied, in a line for each change.
 pub(super) fn done(word: &str, done: &AppliedWrite) {
     match done {
         AppliedWrite::One(one) => applied(word, one),
@@ -204,7 +204,7 @@ fn applied_json(applied: &Applied) -> Value {
     })
 }
 
-/// Why a write is wanted, in the words of whoever asked for it.
+/// The reason for a write, in the words of the operator or agent that asked for it.
 pub(super) fn note(note: Option<&Note>) -> Option<String> {
     note.map(|note| format!("  {}", print::harmless(&note.to_string())))
 }

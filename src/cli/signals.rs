@@ -56,12 +56,12 @@ impl Signals {
 /// foreground, and a pager that outlived us would fight the shell for it.
 pub(super) struct Interrupts;
 
-/// How many hold it.
+/// The number of [`Interrupts`] that are held.
 static HELD: AtomicU8 = AtomicU8::new(0);
-/// Whether SIGINT ends the process: looked at when it comes, since a task that learned of it later
-/// would find the pager gone.
+/// True if SIGINT ends the process: read when it comes, since a task that learned of it later would
+/// find the pager gone.
 static ENDS: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-/// Whether somebody listens to SIGINT already: for the rest of the process's life.
+/// True once a handler listens to SIGINT: for the rest of the process's life.
 static LISTENS: AtomicBool = AtomicBool::new(false);
 
 impl Interrupts {

@@ -1,5 +1,5 @@
-//! How every command begins: it reads the layers of settings, starts the program's own log, and
-//! reads the settings.
+//! Prepares each command: reads the layers of settings, starts the program's own log, and reads the
+//! settings.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -27,7 +27,7 @@ pub(super) fn give(given: CommandLineSettings) {
     GIVEN.get_or_init(|| given);
 }
 
-/// What the command line says of settings.
+/// The settings given on the command line.
 pub(super) fn given() -> &'static CommandLineSettings {
     GIVEN.get_or_init(CommandLineSettings::default)
 }
@@ -40,7 +40,7 @@ pub(super) fn settings_of(layers: &Layers, of_all: bool) -> Result<Vec<Settings>
     read(layers, of_all).map_err(|faults| first(&faults))
 }
 
-/// What a server over standard input and output starts with.
+/// The settings that a server over standard input and output starts with.
 pub(super) enum Start {
     /// The settings of its wiki.
     Wiki(Vec<Settings>),
@@ -100,7 +100,7 @@ fn load() -> Result<Settings, (Exit, String)> {
     Settings::load(&layers()?).map_err(|faults| first(&faults))
 }
 
-/// How many other wikis are named if a wiki has no log.
+/// The most other wikis that are named if a wiki has no log.
 const SHOWN_WIKIS: usize = 10;
 
 /// Starts the log and opens the audit log of the configured wiki for reading; needs no key.

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthChar as _;
 
 use super::print::{self, Paint};
 
-/// How far a row's further lines are indented.
+/// The indentation of a row's further lines.
 const INDENT: usize = 4;
 
 /// No column is narrowed to less than this, nor to less than its longest word.

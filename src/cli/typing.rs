@@ -8,10 +8,10 @@ use rustix::termios::{
 
 use super::print;
 
-/// What the keys of a wiki begin with: they are JSON Web Tokens (W4).
+/// The prefix of a wiki's keys: they are JSON Web Tokens (W4).
 const KEY: &str = "eyJ";
 
-/// Whether a text looks like a key of a wiki.
+/// True if a text looks like a key of a wiki.
 pub(super) fn is_like_key(text: &str) -> bool {
     text.starts_with(KEY)
 }
@@ -76,7 +76,7 @@ impl Drop for Typing {
     }
 }
 
-/// What a key did.
+/// The effect of a key press.
 #[derive(Debug, PartialEq, Eq)]
 enum Typed {
     /// The answer continues; this is to be written at the cursor.
@@ -97,7 +97,7 @@ struct LineEditor {
     escape: Escape,
 }
 
-/// Where in a sequence of a cursor key it is.
+/// The position in the escape sequence of a cursor key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escape {
     None,
@@ -159,7 +159,7 @@ impl LineEditor {
         }
     }
 
-    /// What is written to take the last letter off the screen.
+    /// The output that takes the last letter off the screen.
     fn without_last(&mut self) -> String {
         let columns = self.letters.pop().map_or(0, |(_, columns)| columns);
         "\u{8} \u{8}".repeat(columns)
@@ -190,7 +190,7 @@ impl LineEditor {
 mod tests {
     use super::{LineEditor, Typed};
 
-    /// What the screen was sent, and the answer.
+    /// The output on the screen, and the answer.
     fn typed(text: &str, is_secret: bool) -> (String, Option<String>) {
         let mut line = LineEditor::new(is_secret);
         let mut screen = String::new();

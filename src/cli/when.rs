@@ -3,7 +3,7 @@
 use time::macros::format_description;
 use time::{OffsetDateTime, UtcOffset};
 
-/// How far a time lies from now, in words: `in 3 days`, `2 hours ago`.
+/// The distance of a time from now, in words: `in 3 days`, `2 hours ago`.
 pub(super) fn from_now(time: OffsetDateTime) -> String {
     let seconds = (time - OffsetDateTime::now_utc()).whole_seconds();
     let (is_past, seconds) = (seconds < 0, seconds.unsigned_abs());

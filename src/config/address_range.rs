@@ -34,7 +34,7 @@ impl AddressRange {
         Ok(Self { address, bits })
     }
 
-    /// Whether an address is in the range.
+    /// True if an address is in the range.
     #[must_use]
     pub fn holds(&self, other: IpAddr) -> bool {
         let differing = match (self.address, other) {

@@ -1,4 +1,4 @@
-//! Where heads of the audit log are anchored, and what signs them.
+//! Reads the settings of audit anchors: their destination and the signing key.
 
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -16,7 +16,7 @@ use crate::checks::CheckCommand;
 
 const ANCHORS: &str = "WIKI_AUDIT_ANCHORS";
 const KEY: &str = "WIKI_AUDIT_SIGNING_KEY";
-/// How long the command may take.
+/// The longest time for the anchor command.
 const LIMIT: Duration = Duration::from_secs(10);
 /// The most bytes read of a signing key's file: no key is longer.
 const MOST: u64 = 4096;

@@ -17,11 +17,11 @@ use crate::gates::Policy;
 pub struct SettingsDiff {
     /// The names of the changed settings and tables, as in the settings file.
     pub names: BTreeSet<String>,
-    /// Whether the requests to the wiki changed, or the limits on reading it.
+    /// True if the requests to the wiki changed, or the limits on reading it.
     pub of_wiki: bool,
-    /// Whether the limits on writing changed, or the way writes are confirmed.
+    /// True if the limits on writing changed, or the way writes are confirmed.
     pub of_gates: bool,
-    /// Whether the content index changed.
+    /// True if the content index changed.
     pub of_index: bool,
 }
 
@@ -35,7 +35,7 @@ const FILES: [&str; 2] = ["WIKI_CA_FILE", "WIKI_EXTRA_HEADERS_FILE"];
 /// The settings that name a file which can make all settings good or bad by itself.
 const WATCHED: [&str; 2] = ["WIKI_API_TOKEN_FILE", "WIKI_AUDIT_SIGNING_KEY"];
 
-/// What a changed setting affects.
+/// The part of a running server that a changed setting affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Touches {
     /// Only a restart applies it.
@@ -232,7 +232,7 @@ impl Layers {
     }
 }
 
-/// Whether two readings differ in a setting, where the value that holds may be merged from the
+/// True if two readings differ in a setting, where the value that holds may be merged from the
 /// server's and the site's own.
 fn is_changed(setting: &Setting, new: &SettingsSource<'_>, old: &SettingsSource<'_>) -> bool {
     let differs = |new: &SettingsSource<'_>, old: &SettingsSource<'_>| {

@@ -129,7 +129,7 @@ fn metadata(fd: impl AsFd) -> io::Result<Metadata> {
     File::from(fd.as_fd().try_clone_to_owned()?).metadata()
 }
 
-/// Why a file or directory cannot be trusted.
+/// The reason why a file or directory cannot be trusted.
 fn fault_of(found: &Metadata) -> Option<&'static str> {
     super::file_trust::fault(
         found.mode(),

@@ -42,7 +42,7 @@ pub(super) struct FileSetting {
     name: &'static str,
     /// The value, or the parts of a list or command.
     pub(super) values: Vec<String>,
-    /// Whether the file gives the value as an array.
+    /// True if the file gives the value as an array.
     pub(super) is_array: bool,
     pub(super) line: usize,
 }
@@ -56,14 +56,14 @@ pub(super) struct SiteEntries {
 }
 
 impl SiteEntries {
-    /// What it says of a setting.
+    /// The entry for a setting.
     pub(super) fn get(&self, name: &str) -> Option<&FileSetting> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 }
 
-/// Why a settings file stops the start: one sentence that names the file and, if known, the line
-/// number. It never holds a value.
+/// An error in a settings file that stops the start: one sentence that names the file and, if
+/// known, the line number. It never holds a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileFault {
     /// The file cannot be used at all.
@@ -71,7 +71,7 @@ pub enum FileFault {
     Whole {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault, as the end of a sentence.
         fault: String,
     },
     /// There is no such site.
@@ -103,7 +103,7 @@ pub enum FileFault {
         path: PathBuf,
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong there, and what is allowed.
+        /// The fault, and what is allowed.
         fault: String,
     },
 }
@@ -241,7 +241,7 @@ impl File {
         Ok((file, faults))
     }
 
-    /// What it says of a setting.
+    /// The entry for a setting.
     pub(super) fn get(&self, name: &str) -> Option<&FileSetting> {
         self.entries.iter().find(|entry| entry.name == name)
     }

@@ -1,4 +1,4 @@
-//! Why a file cannot be read, in words that say what to do.
+//! Explains why a file cannot be read, and what to do.
 
 use std::io::ErrorKind;
 

@@ -1,10 +1,11 @@
-//! Whether other users could have changed a file.
+//! Checks if other users could have changed a file.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 
-/// Why a file cannot be trusted: others may write it, it belongs to another user, or it is not a
-/// file. The metadata must be the open file's, so that nobody can exchange the file in between.
+/// The reason why a file cannot be trusted: others may write it, it belongs to another user, or it
+/// is not a file. The metadata must be the open file's, so that nobody can exchange the file in
+/// between.
 #[must_use]
 pub fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
     if file.is_dir() {

@@ -54,7 +54,7 @@ impl InitFile {
         self.values.retain(|(set, _)| *set != name);
     }
 
-    /// Whether a setting has a value.
+    /// True if a setting has a value.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.values.iter().any(|(set, _)| *set == name)

@@ -1,4 +1,4 @@
-//! Where the wiki's key comes from, and how a running server reads a new one from there.
+//! Finds the wiki's API key, and reads a new one while the server runs.
 
 use std::fs::{self, File as Opened};
 use std::io::Read as _;
@@ -26,7 +26,7 @@ pub(super) const SETTINGS: [&str; 3] = [NAME, FILE, COMMAND];
 /// The largest file of a key, in bytes.
 const MOST: u64 = 64 << 10;
 
-/// Where the key comes from.
+/// The source of the wiki's API key.
 #[derive(Debug, Clone)]
 pub struct KeySource {
     setting: KeySetting,
@@ -48,7 +48,7 @@ enum KeyLocation {
     File(PathBuf),
     /// The settings file itself, and the site whose table holds the key.
     Settings(PathBuf, Option<SiteName>),
-    /// What a command prints.
+    /// The output of a command.
     Command(Vec<String>),
 }
 
@@ -62,7 +62,7 @@ impl KeySource {
         &self.name
     }
 
-    /// Where to put a new key, and whether that needs a restart.
+    /// Advice on where to put a new key, and if that needs a restart.
     #[must_use]
     pub fn advice(&self) -> String {
         let name = &self.name;
@@ -82,13 +82,13 @@ impl KeySource {
         }
     }
 
-    /// Whether the source can give another key later.
+    /// True if the source can give another key later.
     #[must_use]
     pub fn can_change(&self) -> bool {
         !matches!(self.place, KeyLocation::Fixed)
     }
 
-    /// Whether reading the key runs a command.
+    /// True if reading the key runs a command.
     pub(crate) fn is_command(&self) -> bool {
         matches!(self.place, KeyLocation::Command(_))
     }

@@ -71,14 +71,14 @@ impl Layers {
         })
     }
 
-    /// Whether the key of any wiki comes from a command.
+    /// True if the key of any wiki comes from a command.
     #[must_use]
     pub fn runs_command(&self) -> bool {
         let mut every = self.every().into_iter();
         every.any(|layers| !layers.source().values("WIKI_TOKEN_COMMAND").is_empty())
     }
 
-    /// Whether they give the wiki an address.
+    /// True if they give the wiki an address.
     #[must_use]
     pub fn has_address(&self) -> bool {
         !matches!(self.source().filled(BASE_URL), Ok(None))
@@ -132,7 +132,7 @@ impl Layers {
         every
     }
 
-    /// Whether these are the settings above the sites, and no wiki stands there beside them.
+    /// True if these are the settings above the sites, and they name no wiki.
     pub(super) fn has_sites_alone(&self) -> bool {
         let has_sites = self
             .file
@@ -265,7 +265,7 @@ pub(super) fn environment(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// Whether the user wants no colours (`NO_COLOR`, set to anything).
+/// True if the user wants no colours (`NO_COLOR`, set to anything).
 #[must_use]
 pub fn no_colour() -> bool {
     environment("NO_COLOR").is_some_and(|value| !value.is_empty())
@@ -293,13 +293,13 @@ pub fn pager() -> Option<Pager> {
     }
 }
 
-/// Whether the user has set no options of `less` (`LESS`).
+/// True if the user has set no options of `less` (`LESS`).
 #[must_use]
 pub fn sets_no_less_options() -> bool {
     environment("LESS").is_none()
 }
 
-/// Whether the program was started with this variable, which is no setting of its own.
+/// True if the program was started with this variable, which is no setting of its own.
 #[must_use]
 pub fn was_given(name: &str) -> bool {
     environment(name).is_some()

@@ -1,4 +1,4 @@
-//! What lies between this program and the wiki: proxy, authorities, headers.
+//! Reads the network settings: proxy, certificate authorities, extra headers.
 
 use std::fs::{File, Metadata};
 use std::io::Read as _;

@@ -13,16 +13,16 @@ use crate::notify::NotifyTo;
 use crate::page::Prefix;
 use crate::site::SiteName;
 
-/// Why a setting stops the start: one line that names it.
+/// An error in a setting that stops the start: one line that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingError {
     /// The setting.
     pub name: &'static str,
-    /// What is wrong with it, and what is allowed.
+    /// The fault, and what is allowed.
     pub fault: String,
-    /// Where its value comes from.
+    /// The origin of its value.
     pub origin: Origin,
-    /// Whether no layer gives the wiki's address or its key, and nothing is set wrongly.
+    /// True if no layer gives the wiki's address or its key, and nothing is set wrongly.
     pub lacks_wiki: bool,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// Where a value comes from. A later variant wins.
+/// The layer that a value comes from. A later variant wins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// The value is not set.
@@ -77,7 +77,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Whether the value stands in the table of a site.
+    /// True if the value is in the table of a site.
     pub(super) const fn is_of_site(&self) -> bool {
         matches!(self, Self::File { site: Some(_), .. })
     }
@@ -100,8 +100,8 @@ impl Origin {
     }
 }
 
-/// Where settings come from: flags before the environment before a settings file. In tests, a
-/// map stands for the environment.
+/// The layers of settings: flags before the environment before a settings file. In tests, a map
+/// stands for the environment.
 pub struct SettingsSource<'a> {
     pub(super) flags: &'a [(&'static str, String)],
     pub(super) get: &'a dyn Fn(&str) -> Option<OsString>,
@@ -132,7 +132,7 @@ impl<'a> SettingsSource<'a> {
         }
     }
 
-    /// Where a value comes from.
+    /// The layer that a value comes from.
     pub(super) fn origin(&self, name: &str) -> Origin {
         let in_file = |entry: &FileSetting, site| {
             self.file.map_or(Origin::Default, |file| Origin::File {
@@ -165,7 +165,7 @@ impl<'a> SettingsSource<'a> {
         Some((site, site.get(name)?))
     }
 
-    /// Whether only the site's own table may set it.
+    /// True if only the site's own table may set it.
     fn is_sites_alone(&self, name: &str) -> bool {
         let how = Setting::named(name).map(Setting::in_site);
         self.site.is_some() && matches!(how, Some(InSite::Own | InSite::Narrower))

@@ -1,4 +1,4 @@
-//! What may be written, how it is confirmed, and which tools are offered.
+//! Reads the policy: permitted writes, their confirmation, and the tools offered.
 
 use std::path::{PathBuf, absolute};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::notify::ReviewAddress;
 use crate::page::{Prefix, ReadRule, ReadScope, Trash};
 use crate::tools::{ToolSelection, Toolset};
 
-/// What may be written and read: the server's policy, narrowed by the site's own.
+/// The policy for writes and reads: the server's, narrowed by the site's own.
 pub(super) fn policy(source: &SettingsSource<'_>) -> Result<Policy, SettingError> {
     if source.site.is_none() {
         return of_server(source);
@@ -85,7 +85,7 @@ pub(super) fn allowed(source: &SettingsSource<'_>) -> Result<Option<Vec<Prefix>>
     source.prefixes("WIKI_ALLOWED_MUTATION_PATH_PREFIXES")
 }
 
-/// What may be read.
+/// The pages that may be read.
 pub(super) fn reads(source: &SettingsSource<'_>) -> Result<ReadScope, SettingError> {
     read_rule(source).map(|rule| ReadScope::of(&rule))
 }
@@ -139,7 +139,7 @@ fn uploads(source: &SettingsSource<'_>) -> Result<Option<PathBuf>, SettingError>
     Ok(Some(dir))
 }
 
-/// Where what nobody may upload lies: records, keys, tokens, and the settings themselves.
+/// Paths that must not be uploaded: records, keys, tokens, and the settings themselves.
 fn secret_places(source: &SettingsSource<'_>) -> Result<Vec<PathBuf>, SettingError> {
     let mut places = vec![storage::audit_dir(source)?];
     for name in [

@@ -12,7 +12,7 @@ use super::parse::{SettingError, SettingsSource};
 /// Settings of the server over HTTP.
 #[derive(Debug, Clone)]
 pub struct ServeSettings {
-    /// Where the server listens; `None` for standard input and output.
+    /// The address on which the server listens; `None` for standard input and output.
     pub address: Option<SocketAddr>,
     /// Host names of the server, beside those of loopback.
     pub allowed_hosts: Vec<String>,
@@ -20,13 +20,13 @@ pub struct ServeSettings {
     pub allowed_origins: Vec<String>,
     /// The file of named clients.
     pub tokens_file: Option<PathBuf>,
-    /// Whether each caller brings a key of its own.
+    /// True if each caller brings a key of its own.
     pub has_caller_keys: bool,
     /// Proxies that are trusted to name a caller's address.
     pub trusted_proxies: Vec<AddressRange>,
     /// The most requests of a client in a minute.
     pub rate: u32,
-    /// How long to wait for a person whose confirmation one client's own limits demand.
+    /// The time to wait for a person whose confirmation one client's own limits demand.
     pub person_limit: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What a setting is: its names, its kind, how it is shown.
+//! Models a setting: its names, its kind, how it is shown.
 
 /// A setting, as it is read and as the documentation shows it.
 #[derive(Debug, Clone, Copy)]
@@ -9,11 +9,11 @@ pub struct Setting {
     pub kind: SettingKind,
     /// Its default, in words.
     pub default: &'static str,
-    /// What it means.
+    /// Its meaning, for people.
     pub meaning: &'static str,
 }
 
-/// How a setting of a site relates to the server's.
+/// The relation of a site's value to the server's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InSite {
     /// A site sets its own and never inherits the server's: the wiki's address, and what gives
@@ -86,7 +86,7 @@ impl Setting {
         (!has_none).then(|| self.file_name().replace('_', "-"))
     }
 
-    /// How a site's value relates to the server's.
+    /// The relation of a site's value to the server's.
     pub(super) fn in_site(&self) -> InSite {
         match self.name {
             "WIKI_BASE_URL"
@@ -133,13 +133,13 @@ impl Setting {
         }
     }
 
-    /// Whether a site may set it in its own table.
+    /// True if a site may set it in its own table.
     #[cfg(test)]
     pub(crate) fn may_be_of_site(&self) -> bool {
         self.in_site() != InSite::Server
     }
 
-    /// Whether the environment may set it: not what is set once, with the machine, and what is more
+    /// True if the environment may set it: not what is set once, with the machine, and what is more
     /// than a text.
     pub(super) fn is_in_environment(&self) -> bool {
         let is_of_file = matches!(

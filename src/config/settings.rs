@@ -33,29 +33,29 @@ pub struct Settings {
     pub site: Option<SiteName>,
     /// The wiki.
     pub wiki: WikiSettings,
-    /// Where its key comes from.
+    /// The source of its key.
     pub key_source: KeySource,
-    /// What may be written.
+    /// The policy for writes.
     pub policy: Policy,
     /// The tools that are offered.
     pub surface: ToolSelection,
     /// The operator's own tools.
     pub customs: Customs,
-    /// Where the audit log lies.
+    /// The directory of the audit log.
     pub audit_dir: PathBuf,
-    /// How much of the audit log is kept.
+    /// The retention of the audit log.
     pub keep: Keep,
-    /// Who shares what clients remember.
+    /// The memory mode: which clients share memories.
     pub memory: MemoryMode,
-    /// Where the audit log's heads are anchored.
+    /// The settings of the audit log's anchors.
     pub anchors: Option<AnchorSettings>,
-    /// Whom to notify when something waits for people or went wrong.
+    /// The targets notified when something waits for people or went wrong.
     pub notify: Vec<NotifyTarget>,
     /// The settings of the content index.
     pub index: IndexSettings,
-    /// How answers are written as text.
+    /// The indentation of JSON in answers.
     pub indent: Indent,
-    /// How pages are watched for subscribers.
+    /// The pace at which pages are watched for subscribers.
     pub watch: WatchPace,
     /// The settings of the server over HTTP.
     pub serve: ServeSettings,
@@ -63,12 +63,12 @@ pub struct Settings {
     pub warnings: Vec<String>,
 }
 
-/// Which audit log to read back: no key is needed, since nothing is sent.
+/// The settings for reading back an audit log: no key is needed, since nothing is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditSettings {
     /// The name under which the wiki's records are kept.
     pub wiki: String,
-    /// Where the audit log lies.
+    /// The directory of the audit log.
     pub dir: PathBuf,
     /// The wiki's address.
     pub base_url: Url,
@@ -77,11 +77,11 @@ pub struct AuditSettings {
 /// The settings of the program's own log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogSettings {
-    /// How much is logged: a level's name.
+    /// The name of the least level that is logged.
     pub level: &'static str,
     /// A directory for daily files; stderr without one.
     pub dir: Option<PathBuf>,
-    /// Whether each line is JSON.
+    /// True if each line is JSON.
     pub is_json: bool,
 }
 
@@ -318,7 +318,7 @@ impl AuditSettings {
     }
 }
 
-/// Which tools are offered; needs no address or key.
+/// The tools offered; needs no address or key.
 ///
 /// # Errors
 /// The setting that is bad.

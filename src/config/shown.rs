@@ -19,14 +19,14 @@ pub struct SettingView {
     pub value: Option<String>,
     /// In words, what holds without a value.
     pub without: String,
-    /// Where the value comes from.
+    /// The layer that the value comes from.
     pub origin: Origin,
     /// The server's value, where the site has its own and both hold together.
     pub of_server: Option<String>,
 }
 
 impl Layers {
-    /// What the settings about writing come to.
+    /// Resolves the settings about writing.
     ///
     /// # Errors
     /// The setting that is bad, or contradicts another one.

@@ -1,4 +1,4 @@
-//! Where the audit log and the index are, and how much is kept.
+//! Reads the storage settings: audit log, index, memory, retention.
 
 use std::path::PathBuf;
 
@@ -62,7 +62,7 @@ pub(super) fn index(source: &SettingsSource<'_>) -> Result<IndexSettings, Settin
     })
 }
 
-/// Who shares what is remembered. A site says it for itself, unless it is off for the server.
+/// Reads the memory mode. A site sets its own, unless it is off for the server.
 pub(super) fn memory(source: &SettingsSource<'_>) -> Result<MemoryMode, SettingError> {
     const NAME: &str = "WIKI_MEMORY";
     let read = |source: &SettingsSource<'_>| {

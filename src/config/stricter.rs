@@ -34,7 +34,7 @@ impl Layers {
     }
 }
 
-/// What closes gates where there is no whole policy.
+/// The gates that the values close, where they make no whole policy.
 fn bounds(
     site: &SettingsSource<'_>,
     server: &SettingsSource<'_>,

@@ -59,7 +59,7 @@ pub struct Tables {
     pub rules: RuleBook,
     /// The checks.
     pub checks: Vec<CheckCommand>,
-    /// Whom to notify when something waits for people or went wrong.
+    /// The targets notified when something waits for people or went wrong.
     pub notify: Vec<NotifyTarget>,
 }
 

@@ -5,7 +5,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How long the command may take.
+/// The longest time for the command.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
 /// After this time a message says that we wait for the command.

@@ -14,10 +14,10 @@ const TOKEN: &str = "WIKI_MUTATION_CONFIRM_TOKEN";
 const FALLBACK: &str = "WIKI_CONFIRM_FALLBACK";
 const READ_ONLY: &str = "WIKI_READ_ONLY";
 
-/// What the settings about writing come to.
+/// The resolved settings about writing.
 #[derive(Debug, Clone)]
 pub struct ResolvedPolicy {
-    /// What a write gets.
+    /// The policy for writes.
     pub writes: WritePolicy,
     /// The line that set it.
     pub set_by: SetBy,
@@ -33,7 +33,7 @@ pub struct ResolvedPolicy {
 struct PolicySettings {
     enabled: (bool, SetBy),
     dry_run: (bool, SetBy),
-    /// How a write is confirmed that is neither off nor in a dry run.
+    /// The confirmation of a write that is neither off nor in a dry run.
     confirm: (WritePolicy, SetBy),
     fallback_set_by: SetBy,
     read_only: (bool, SetBy),
@@ -81,8 +81,8 @@ impl PolicySettings {
         })
     }
 
-    /// How a write of a site is confirmed: as strictly as on the server, or more strictly. The
-    /// server's static token is never inherited.
+    /// The confirmation of a site's writes: as strict as on the server, or stricter. The server's
+    /// static token is never inherited.
     fn confirm_of(
         &self,
         site: &SettingsSource<'_>,
@@ -135,7 +135,7 @@ impl PolicySettings {
     }
 }
 
-/// How writes are confirmed by a source's own settings, and the line that says so.
+/// The confirmation of writes by a source's own settings, and the line that sets it.
 ///
 /// # Errors
 /// A setting that is bad, or two that contradict each other: the sentence names both.
@@ -208,7 +208,7 @@ fn wider(name: &'static str, own: &str, server: &str) -> SettingError {
     SettingError::new(name, fault)
 }
 
-/// How long to wait for a person.
+/// The time to wait for a person.
 fn time_of_people(source: &SettingsSource<'_>) -> Result<Duration, SettingError> {
     let seconds = source.number("WIKI_PERSON_TIMEOUT_S")?;
     Ok(Duration::from_secs(seconds.into()))

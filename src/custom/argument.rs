@@ -24,9 +24,9 @@ pub(super) enum ArgumentType {
     Text {
         least: i64,
         most: i64,
-        /// Whether it may have several lines.
+        /// True if it may have several lines.
         lines: bool,
-        /// Whether it may have several segments where it is a part of a path.
+        /// True if it may have several segments where it is a part of a path.
         slash: bool,
     },
     Integer {

@@ -19,7 +19,7 @@ use super::variables::schema_of;
 const MOST_FIELDS: usize = 300;
 /// The most aliases.
 const MOST_ALIASES: usize = 30;
-/// How deep fields lie in each other.
+/// The most levels of nested fields.
 const MOST_DEPTH: usize = 12;
 /// The most variables.
 const MOST_VARIABLES: usize = 20;
@@ -33,14 +33,14 @@ pub(super) fn writing_fragment(on: &str) -> String {
     format!("holds a fragment on {on}; a custom tool only reads, so it must be one query")
 }
 
-/// What came of a check.
+/// The result of a check.
 pub(super) struct QueryCheck {
     pub(super) faults: Vec<(LineColumn, String)>,
-    /// Whether anything of pages, comments or assets could be in the answer.
+    /// True if the answer could have anything of pages, comments or assets.
     pub(super) touches_pages: bool,
 }
 
-/// What a response's member is: a field, and its arguments as they stand.
+/// The content of a response's member: a field, and its arguments as they stand.
 type ResponseMember = (String, String);
 
 pub(super) struct Checker<'a, 'b> {

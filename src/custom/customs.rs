@@ -27,7 +27,7 @@ pub struct Customs {
 }
 
 impl Customs {
-    /// Whether a file of this name is read.
+    /// True if a file of this name is read.
     #[must_use]
     pub fn takes(name: &str) -> bool {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending);
@@ -101,7 +101,7 @@ impl Customs {
         self.schema.as_ref()
     }
 
-    /// Whether the wiki must be asked for its schema.
+    /// True if the wiki must be asked for its schema.
     #[must_use]
     pub fn needs_schema(&self) -> bool {
         self.schema.is_none() && !self.drafts.is_empty()

@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where.
+//! Describes a fault of a file and its place.
 
 use std::fmt;
 
@@ -33,14 +33,14 @@ impl From<graphql_parser::Pos> for LineColumn {
     }
 }
 
-/// What is wrong with a file.
+/// A fault of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolFileFault {
     /// The file's name in its directory.
     pub file: String,
-    /// Where, if it is at one place.
+    /// The place, if the fault is at one place.
     pub at: Option<LineColumn>,
-    /// What is wrong.
+    /// The fault, as text.
     pub text: String,
 }
 

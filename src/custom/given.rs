@@ -1,4 +1,4 @@
-//! What a recipe gives its tool: fixed values, and texts with values in them.
+//! Models the arguments that a recipe gives its tool: fixed values and templates.
 
 use serde_json::{Map, Value};
 use time::Date;
@@ -13,7 +13,7 @@ const PATHS: [&str; 5] = ["path", "paths", "moveTo", "linksTo", "relatedTo"];
 /// Those that may be a path or a name alone.
 const NAMES_OR_PATHS: [&str; 2] = ["file", "folder"];
 
-/// Whether what an argument of one of our tools is given is a path.
+/// True if the value of an argument of one of our tools is a path.
 fn is_path(argument: &str, value: &DeValue<'_>) -> bool {
     let has_folder = || value.as_str().is_some_and(|text| text.contains('/'));
     PATHS.contains(&argument) || NAMES_OR_PATHS.contains(&argument) && has_folder()

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::schema::{Input, Of, Schema, SchemaField, SchemaParts, Type};
 
-/// What asks a wiki for its schema: names and types alone, lists up to three deep.
+/// The query for a wiki's schema: names and types alone, lists up to three deep.
 pub const QUESTION: &str = "query CustomToolsSchema { __schema { queryType { name } mutationType { name } subscriptionType { name } types { kind name possibleTypes { name } fields(includeDeprecated: true) { name args { ...Input } type { ...Of } } inputFields { ...Input } enumValues(includeDeprecated: true) { name } } } } fragment Input on __InputValue { name defaultValue type { ...Of } } fragment Of on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } }";
 
 /// The data of an answer to [`QUESTION`].

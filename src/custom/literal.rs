@@ -1,4 +1,4 @@
-//! Whether values in a query can be of the types that are wanted.
+//! Checks values in a query against their expected types.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use graphql_parser::query::Value as AstValue;
 
 use super::schema::{Input, Of, Schema, Type};
 
-/// How deep lists and objects of values lie in each other.
+/// The most levels of nested lists and objects.
 pub(super) const NESTED: usize = 20;
 
 /// The variables of a query: their types, and whether they have defaults.
 pub(super) type Variables<'a> = BTreeMap<&'a str, (Of, bool)>;
 
-/// Whether values can be of the types that are wanted.
+/// Checks values against their expected types.
 #[derive(Clone, Copy)]
 pub(super) struct Literals<'a> {
     pub(super) schema: &'a Schema,
@@ -20,7 +20,7 @@ pub(super) struct Literals<'a> {
 }
 
 impl Literals<'_> {
-    /// Whether a value can be of a type.
+    /// Checks a value against a type.
     ///
     /// # Errors
     /// A fragment that says what it must be.
@@ -28,7 +28,7 @@ impl Literals<'_> {
         self.literal(value, wanted, 0, false)
     }
 
-    /// Whether a value can be given for an argument.
+    /// Checks a value for an argument.
     ///
     /// # Errors
     /// A fragment that says what it must be.
@@ -104,7 +104,8 @@ impl Literals<'_> {
     }
 }
 
-/// Whether a literal can be of a scalar. Scalars of the wiki's own take what is no object.
+/// True if a literal can be of a scalar. The wiki's own scalars take any literal but an object,
+/// list or enum value.
 fn scalar(name: &str, value: &AstValue<'_, String>) -> bool {
     match (name, value) {
         ("Int", AstValue::Int(number)) => {
@@ -122,7 +123,7 @@ fn scalar(name: &str, value: &AstValue<'_, String>) -> bool {
     }
 }
 
-/// Whether a variable's type can stand where another is wanted.
+/// True if a variable's type can stand where another is expected.
 fn fits(of: &Of, wanted: &Of, has_default: bool) -> bool {
     match (of, wanted) {
         (Of::Some(of), Of::Some(wanted)) | (Of::List(of), Of::List(wanted)) => {

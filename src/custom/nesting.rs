@@ -1,10 +1,10 @@
-//! How deep brackets lie in each other: the parser of GraphQL goes as deep as a text does, and a
-//! deep one would end the process.
+//! Limits how deep brackets nest: the parser of GraphQL goes as deep as a text does, and a deep one
+//! would end the process.
 
 /// The deepest that is parsed.
 const MOST: usize = 60;
 
-/// Whether brackets of a text lie too deep in each other to be parsed.
+/// True if brackets of a text nest too deep to be parsed.
 pub(super) fn is_too_deep(text: &str) -> bool {
     let mut depth: usize = 0;
     let mut rest = text;
@@ -26,7 +26,7 @@ pub(super) fn is_too_deep(text: &str) -> bool {
     false
 }
 
-/// What follows a text, whose first quote is passed.
+/// The rest after a string, from behind its first quote.
 fn after_text(rest: &str) -> &str {
     if let Some(block) = rest.strip_prefix("\"\"") {
         let mut from = 0;

@@ -4,12 +4,12 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::page::{Locale, is_invisible};
 
-/// What looks like a slash or a backslash, and is another letter even in its compatible form.
+/// Lookalikes of slash and backslash that compatibility normalization leaves as other letters.
 const LIKE_SLASHES: [char; 9] = [
     '\\', '\u{2044}', '\u{2215}', '\u{2216}', '\u{2571}', '\u{2572}', '\u{29f5}', '\u{29f8}',
     '\u{29f9}',
 ];
-/// What begins something else in an address, or stands for another letter there.
+/// Characters that begin another part of an address, or encode a character there.
 const OF_ADDRESSES: [char; 3] = ['%', '?', '#'];
 
 /// The longest value inside of a path, in characters.
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    /// Where a path leads once it is decoded, folded and resolved.
+    /// The segments of a path once it is decoded, folded and resolved.
     fn resolved(path: &str) -> Vec<String> {
         let mut text = path.to_owned();
         for (code, sign) in [("%2e", "."), ("%2E", "."), ("%2f", "/"), ("%2F", "/")] {

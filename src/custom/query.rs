@@ -54,7 +54,7 @@ impl Query {
         &self.title
     }
 
-    /// When to use it.
+    /// The description: tells agents when to use it.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.description
@@ -72,7 +72,7 @@ impl Query {
         &self.input
     }
 
-    /// Whether it may show something of pages, comments or assets.
+    /// True if it may show something of pages, comments or assets.
     #[must_use]
     pub const fn touches_pages(&self) -> bool {
         self.touches_pages

@@ -28,7 +28,6 @@ impl<'a, 'b> TomlTable<'a, 'b> {
         }
     }
 
-    /// Where it is.
     pub(super) fn at(&self) -> Range<usize> {
         self.at.clone()
     }

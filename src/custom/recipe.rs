@@ -28,7 +28,7 @@ pub struct Recipe {
     pub name: String,
     /// Its display name.
     pub title: String,
-    /// When to use it.
+    /// The description: tells agents when to use it.
     pub description: String,
     /// The tool that it calls.
     pub tool: String,
@@ -209,7 +209,7 @@ impl Recipe {
         self.values.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Whether what the tool gets in this argument depends on the call.
+    /// True if the tool's value for this argument depends on the call.
     #[must_use]
     pub fn is_templated(&self, argument: &str) -> bool {
         let value = self.values.iter().find(|(name, _)| name == argument);
@@ -311,7 +311,7 @@ fn values(
     Some(read)
 }
 
-/// What is wrong with a template, by the arguments that there are.
+/// The faults of a template, given the arguments.
 fn template_faults(
     template: &Template,
     is_path: bool,
@@ -366,7 +366,7 @@ fn skeleton(template: &Template) -> String {
     parts.collect()
 }
 
-/// Whether the first segment is the operator's own text.
+/// True if the first segment is the operator's own text.
 fn begins_fixed(template: &Template, arguments: &[RecipeArgument]) -> bool {
     let mut before = String::new();
     for part in template.parts() {

@@ -9,7 +9,7 @@ const MOST_TYPES: usize = 3_000;
 const MOST_MEMBERS: usize = 30_000;
 /// The longest name, in bytes.
 const MOST_NAME: usize = 200;
-/// How deep lists and `!` lie in each other.
+/// The most levels of nested lists and `!`.
 const MOST_DEPTH: usize = 8;
 
 /// The schema of a wiki's API.
@@ -61,7 +61,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Whether a value must be given.
+    /// True if a value must be given.
     pub(super) fn is_required(&self) -> bool {
         matches!(self.of, Of::Some(_)) && !self.has_default
     }
@@ -205,7 +205,8 @@ impl Schema {
         }
     }
 
-    /// Whether some object can be of both types: a fragment on the one can apply where the other is.
+    /// True if some object can be of both types: a fragment on the one can apply where the other
+    /// is.
     pub(super) fn overlap(&self, one: &str, other: &str) -> bool {
         let stands_for = |of: &str, object: &str| match self.objects.get(of) {
             Some(objects) => objects.contains(object),
@@ -217,7 +218,7 @@ impl Schema {
         }
     }
 
-    /// Whether values of a type are given without further fields.
+    /// True if values of a type are given without further fields.
     pub(super) fn is_leaf(&self, name: &str) -> bool {
         matches!(self.types.get(name), Some(Type::Scalar | Type::Enum(_)))
     }

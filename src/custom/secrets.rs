@@ -69,7 +69,7 @@ const WORDS: [&str; 10] = [
 /// Whole names of any field, in small letters.
 const NAMES: [&str; 2] = ["pass", "passphrase"];
 
-/// Whether a field holds secrets: by its type and name, or by what it leads to.
+/// True if a field holds secrets: by its type and name, or by the type that it leads to.
 pub(super) fn is_secret(parent: &str, field: &str, leads_to: &str) -> bool {
     let of_type = |name: &str| DENIED.iter().find(|(denied, _)| *denied == name);
     let is_denied =
@@ -80,7 +80,7 @@ pub(super) fn is_secret(parent: &str, field: &str, leads_to: &str) -> bool {
     is_denied || leads_there || is_named
 }
 
-/// Where queries may begin that show nothing of pages, comments or assets.
+/// Root fields of queries that show nothing of pages, comments or assets.
 const APART: [&str; 11] = [
     "analytics",
     "authentication",
@@ -96,14 +96,14 @@ const APART: [&str; 11] = [
 ];
 /// The same for users: they have groups, and these have rules of pages.
 const USERS: &str = "users";
-/// What the names of types say that show something of pages.
+/// Words in the names of types that show something of pages.
 const OF_PAGES: [&str; 5] = ["Page", "Comment", "Asset", "Navigation", "Tag"];
 
-/// What the names of fields say that do, in small letters.
+/// Words in the names of fields that show something of pages, in small letters.
 const COUNTED: [&str; 4] = ["page", "comment", "asset", "tags"];
 
-/// Whether a field shows something of pages, comments or assets. What is not known to show none
-/// of them does.
+/// True if a field shows something of pages, comments or assets. A field counts unless it is known
+/// to show none of them.
 pub(super) fn touches_pages(is_root: bool, field: &str, parent: &str, leads_to: &str) -> bool {
     let is_apart = APART.contains(&field) || field == USERS || field == "__typename";
     let name = field.to_ascii_lowercase();

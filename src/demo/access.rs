@@ -1,4 +1,4 @@
-//! What a key may do.
+//! Models the rights of a key.
 
 use std::collections::BTreeSet;
 
@@ -60,12 +60,12 @@ impl Access {
         }
     }
 
-    /// Whether the key expired within the renewal time.
+    /// True if the key expired within the renewal time.
     pub(super) fn has_just_expired(&self) -> bool {
         self.has_just_expired
     }
 
-    /// Whether the caller has no key, or none that the wiki knows.
+    /// True if the caller has no key, or none that the wiki knows.
     pub(super) fn is_guest(&self) -> bool {
         self.is_guest
     }
@@ -75,12 +75,12 @@ impl Access {
         Self::new(&[EVERYTHING], "")
     }
 
-    /// Whether the caller has one of `permissions` on any path at all.
+    /// True if the caller has one of `permissions` on any path at all.
     pub(super) fn has(&self, permissions: &[&str]) -> bool {
         self.is_full() || self.grants.iter().any(|grant| grant.has(permissions))
     }
 
-    /// Whether the caller has one of `permissions` on `path`.
+    /// True if the caller has one of `permissions` on `path`.
     pub(super) fn may(&self, permissions: &[&str], path: &str) -> bool {
         let holds = |grant: &Grant| grant.has(permissions) && path.starts_with(&grant.prefix);
         self.is_full() || self.grants.iter().any(holds)
@@ -92,7 +92,6 @@ impl Access {
 }
 
 impl Grant {
-    /// Whether it has one of `permissions`.
     fn has(&self, permissions: &[&str]) -> bool {
         permissions.iter().any(|p| self.permissions.contains(*p))
     }

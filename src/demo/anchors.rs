@@ -1,4 +1,4 @@
-//! How rendering rewrites the links of a page's HTML: measured on 2.5.314, with namespacing.
+//! Rewrites the links of a page's HTML as rendering does: measured on 2.5.314, with namespacing.
 //!
 //! Full addresses of the wiki itself are taken for others' here: a demo wiki's address is not
 //! known where pages are kept.
@@ -45,7 +45,7 @@ pub(super) fn anchored(page: &PageRow, html: &str, exists: impl Fn(&str) -> bool
     made
 }
 
-/// How long the tag or comment is that a text begins with.
+/// The length of the tag or comment that a text begins with.
 fn length_of(text: &str) -> usize {
     if text.starts_with("<!--") {
         return text.find("-->").map_or(text.len(), |at| at + 3);
@@ -63,7 +63,7 @@ fn length_of(text: &str) -> usize {
     1
 }
 
-/// Where the value of a link's `href` begins and ends in its tag.
+/// The start and end of the value of a link's `href` in its tag.
 fn href_of(tag: &str) -> Option<(usize, usize)> {
     let is_link = tag.starts_with("<a ") || tag.starts_with("<a\n");
     let at = tag.find("href=").filter(|_| is_link)? + "href=".len();
@@ -77,7 +77,7 @@ fn href_of(tag: &str) -> Option<(usize, usize)> {
     }
 }
 
-/// What becomes of a link: its `href`, its classes, and the place that it leads to.
+/// The rewritten `href` of a link, its classes, and the place that it leads to.
 fn of_href(
     page: &PageRow,
     href: &str,

@@ -33,7 +33,7 @@ pub(super) fn iso(time: OffsetDateTime) -> String {
     time.format(form).unwrap_or_default()
 }
 
-/// Whether `a` is later than `b`; false when either is no time at all.
+/// True if `a` is later than `b`; false when either is not a time.
 pub(super) fn later(a: &str, b: &str) -> bool {
     match (
         OffsetDateTime::parse(a, &Rfc3339),

@@ -1,4 +1,4 @@
-//! What a test can do to a wiki that no client can.
+//! Lets tests do to a wiki what no client can.
 
 use std::ops::Range;
 use std::sync::PoisonError;

@@ -1,4 +1,4 @@
-//! What the wiki does to style sheets when it stores them and when it shows them to an editor
+//! Rewrites style sheets as the wiki does when it stores them and when it shows them to an editor
 //! (W24, W25): measured on 2.5.314.
 
 use super::css_rules;
@@ -43,8 +43,8 @@ fn minify(css: &str) -> String {
     out
 }
 
-/// What was stored, in the form in which an editor shows it: it means the same, but every local
-/// `@import` is gone.
+/// The stored styles in the form in which an editor shows them: with the same meaning, but without
+/// local `@import`s.
 pub(super) fn beautify(css: &str) -> String {
     let css = css_rules::without_local_imports(css);
     let mut out = String::with_capacity(css.len() * 2);
@@ -89,7 +89,7 @@ fn line(depth: usize) -> String {
     format!("\n{}", "  ".repeat(depth))
 }
 
-/// Whether a space between what is written and `next` means something.
+/// True if a space between `written` and `next` has a meaning.
 fn wants_space(written: &str, next: char, rest: &str) -> bool {
     let Some(last) = written.chars().next_back() else {
         return false;

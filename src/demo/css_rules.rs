@@ -1,4 +1,4 @@
-//! Which rules of a style sheet the wiki keeps (W25): measured on 2.5.314.
+//! Keeps the rules of a style sheet that the wiki keeps (W25): measured on 2.5.314.
 
 /// A piece of a sheet or of a block.
 enum Piece<'a> {
@@ -72,7 +72,7 @@ pub(super) fn without_local_imports(css: &str) -> String {
     left
 }
 
-/// What is kept within a block; `None` if the block is dropped.
+/// The content of a block that is kept; `None` if the block is dropped.
 fn kept_of_block(before: &str, body: &str) -> Option<String> {
     const GROUPS: [&str; 5] = ["@media", "@supports", "@container", "@layer", "@keyframes"];
     const PLAIN: [&str; 4] = ["@font-face", "@page", "@property", "@counter-style"];

@@ -1,4 +1,4 @@
-//! What can go wrong inside the demo wiki, in the server's own codes (W5).
+//! Lists the errors of the demo wiki, in the server's own codes (W5).
 
 use super::sql::SqlFault;
 

@@ -1,6 +1,6 @@
 //! The head of the wiki's HTML pages: measured on 2.5.314.
 
-/// What an administrator has put into the pages of the site.
+/// The additions of an administrator to the pages of the site.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Theme {
     /// Styles of every page, minified.

@@ -26,7 +26,7 @@ use super::writes;
 
 /// The largest body that the wiki reads.
 const MOST: usize = 5 * 1024 * 1024;
-/// What is swallowed of a larger one, so that the client gets to the answer.
+/// The bytes of a larger body that are swallowed, so that the client gets to the answer.
 const SWALLOWED: usize = 64 * 1024 * 1024;
 
 const JSON: &str = "application/json; charset=utf-8";

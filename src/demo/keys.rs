@@ -17,7 +17,7 @@ pub struct Keys {
     pub admin: String,
     /// Reads, writes, moves and deletes pages; no styles or scripts.
     pub editor: String,
-    /// What `editor` may do, and styles and scripts.
+    /// The rights of `editor`, and styles and scripts.
     pub scripter: String,
     /// Reads and writes pages; may not move or delete, nor read a page as a whole (W1).
     pub writer: String,
@@ -54,7 +54,7 @@ const READER: &[&str] = &["read:pages"];
 /// The group of full access.
 const ADMINISTRATORS: i64 = 1;
 
-/// Who sent a request.
+/// The sender of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Caller {
     /// A caller without a key, or with an invalid one.
@@ -72,7 +72,7 @@ struct Entry {
     access: Access,
     expires: OffsetDateTime,
     revoked: bool,
-    /// Whether it is refused after its end, and not yet a guest's.
+    /// True if it is refused after its end, and not yet a guest's.
     is_renewable: bool,
 }
 
@@ -147,7 +147,7 @@ impl Keyring {
         token
     }
 
-    /// Whose key this is. Unknown, malformed and expired ones are a guest's.
+    /// The caller with this key. Unknown, malformed and expired keys are a guest's.
     pub(super) fn caller(&self, token: Option<&str>) -> Caller {
         match token.and_then(|token| self.entries.get(token)) {
             Some(entry) if entry.revoked => Caller::Revoked,

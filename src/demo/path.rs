@@ -1,4 +1,4 @@
-//! Which paths the wiki takes, and what it makes of them (W16).
+//! Checks and normalizes paths as the wiki does (W16).
 
 use super::fault::WikiError;
 

@@ -25,7 +25,7 @@ pub(super) fn rendered(page: &PageRow) -> String {
     }
 }
 
-/// What a caller may do with the page at `path`, as the view tells it.
+/// The rights of a caller on the page at `path`, as the view states them.
 fn rights(access: &Access, path: &str) -> Value {
     let may = |permission| access.may(&[permission], path);
     json!({

@@ -9,23 +9,23 @@ use tokio::sync::watch;
 /// One request that read the content of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContentRead {
-    /// How many pages it read.
+    /// The number of pages that it read.
     pub pages: usize,
-    /// When it came.
+    /// The time at which it came.
     pub began: Instant,
-    /// When it was answered; none while it is not.
+    /// The time at which it was answered; none while it is not.
     pub ended: Option<Instant>,
 }
 
 /// All of them, and what they wait for.
 #[derive(Debug)]
 pub(super) struct Reads {
-    /// Which of them wait, counted from 0.
+    /// The reads that wait, counted from 0.
     pub(super) held: watch::Sender<Range<usize>>,
-    /// How long each takes.
+    /// The time that each takes.
     pub(super) time: Mutex<Duration>,
     seen: Mutex<Vec<ContentRead>>,
-    /// How many have come.
+    /// The number of reads so far.
     count: watch::Sender<usize>,
 }
 

@@ -1,13 +1,13 @@
-//! What the wiki was asked, for tests that count requests.
+//! Logs the wiki's requests, for tests that count them.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
-/// How many requests are remembered.
+/// The most requests that are remembered.
 pub(super) const MOST: usize = 10_000;
 
-/// What an operation does.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationKind {
     /// It reads.
@@ -20,7 +20,7 @@ pub enum OperationKind {
 /// are one each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeenRequest {
-    /// Whether it reads or writes.
+    /// The kind of the operation.
     pub kind: OperationKind,
     /// The fields asked for, two levels deep, such as `pages.update`, in the
     /// order of the text and by their own names, not by aliases.

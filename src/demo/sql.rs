@@ -54,7 +54,7 @@ pub(super) struct Column<'a> {
     pub(super) name: &'a str,
     /// Its new value.
     pub(super) value: &'a str,
-    /// Whether it holds no more than 255 characters.
+    /// True if it holds no more than 255 characters.
     pub(super) short: bool,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn long<'a>(name: &'a str, value: &'a str) -> Column<'a> {
     }
 }
 
-/// Whether the database takes these columns.
+/// Checks that the database takes these columns.
 pub(super) fn check(table: &str, columns: &[Column<'_>]) -> Result<(), SqlFault> {
     for column in columns {
         if column.value.contains('\0') {
@@ -91,7 +91,7 @@ pub(super) fn check(table: &str, columns: &[Column<'_>]) -> Result<(), SqlFault>
     Ok(())
 }
 
-/// Whether `locale` is one that the wiki knows.
+/// Checks that the wiki knows `locale`.
 pub(super) fn check_locale(
     table: &str,
     columns: &[Column<'_>],
@@ -103,7 +103,7 @@ pub(super) fn check_locale(
     Err(foreign_key(table, columns, "localecode"))
 }
 
-/// Whether `editor` is one that the wiki knows.
+/// Checks that the wiki knows `editor`, and gives the type of content that it writes.
 pub(super) fn check_editor(
     table: &str,
     columns: &[Column<'_>],

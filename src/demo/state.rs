@@ -1,4 +1,4 @@
-//! What all requests of one demo wiki share.
+//! Holds the state that all requests of one demo wiki share.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,8 +13,8 @@ use super::store::{PageRow, Store};
 /// Something that a test does to the store.
 pub(super) type Hook = Box<dyn FnOnce(&mut Store) + Send>;
 
-/// How the wiki behaves where a real one's behaviour depends on its load, its
-/// settings, or on other people.
+/// The behaviour of the wiki where a real one's depends on its load, its settings, or on other
+/// people.
 #[derive(Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -23,48 +23,48 @@ pub(super) type Hook = Box<dyn FnOnce(&mut Store) + Send>;
 pub(super) struct Behaviour {
     /// API access is switched off.
     pub(super) api_disabled: bool,
-    /// How long before a mutation is applied.
+    /// The time before a mutation is applied.
     pub(super) write_delay: Duration,
-    /// How long between the fields of an update and its tags.
+    /// The time between the fields of an update and its tags.
     pub(super) tags_delay: Duration,
-    /// How long between the version that an update keeps and its fields.
+    /// The time between the version that an update keeps and its fields.
     pub(super) overlap: Duration,
-    /// How long the tree is being rebuilt.
+    /// The time that a rebuild of the tree takes.
     pub(super) tree_time: Duration,
     /// Two rebuilds of the tree at once: only the first succeeds.
     pub(super) tree_conflicts: bool,
-    /// How many rebuilds are under way.
+    /// The number of rebuilds under way.
     pub(super) rebuilding: usize,
     /// Search hits carry row ids of the index.
     pub(super) search_row_ids: bool,
     /// Something before the wiki keeps editors out.
     pub(super) editor_view_blocked: bool,
-    /// Whether the view that readers see is not found.
+    /// True if the view that readers see is not found.
     pub(super) reader_view_blocked: bool,
-    /// What an administrator has put into every page.
+    /// The additions of an administrator to every page.
     pub(super) theme: Theme,
     /// The pages that the view that readers see has in its cache, instead of those in the store.
     pub(super) cached_pages: Option<Vec<PageRow>>,
-    /// Whether the view that gives a page's source is not found.
+    /// True if the view that gives a page's source is not found.
     pub(super) source_view_blocked: bool,
-    /// When comments were sent and written.
+    /// The times of comments.
     pub(super) comments: CommentTimes,
-    /// What to do right before the next editor's view is answered.
+    /// Runs right before the next editor's view is answered.
     pub(super) next_editor_view: Option<Hook>,
-    /// What to do right before the next mutation is applied.
+    /// Runs right before the next mutation is applied.
     pub(super) next_mutation: Option<Hook>,
-    /// What to do right before one of the operations to come, and how many come before it.
+    /// Runs right before a later operation, after this many others.
     pub(super) later: Option<(usize, Hook)>,
 }
 
-/// When comments were sent and written, by a clock that tests put forward.
+/// The times at which comments were sent and written, by a clock that tests put forward.
 #[derive(Default)]
 pub(super) struct CommentTimes {
-    /// How far the clock was put forward.
+    /// The time by which the clock was put forward.
     pub(super) ahead: Duration,
-    /// When the window of the limit began.
+    /// The start of the limit's window.
     window: Option<Instant>,
-    /// When the account of all keys last wrote one.
+    /// The time of the last comment of the account of all keys.
     written: Option<Instant>,
 }
 
@@ -120,7 +120,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Whether the account's last comment was written or changed long enough ago.
+    /// True if the account's last comment was written or changed long enough ago.
     pub(super) fn may_comment(&self) -> bool {
         let times = &self.behaviour().comments;
         let now = times.now();

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The name of both parts.
 const PART: &str = "mediaUpload";
 
-/// What an upload brought.
+/// The content of an upload's form.
 #[derive(Debug, Default)]
 pub(super) struct Upload {
     /// The folder, if the form names one.

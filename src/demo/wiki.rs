@@ -13,7 +13,7 @@ use super::keys::Keys;
 use super::seed;
 use super::state::Shared;
 
-/// What a new wiki holds.
+/// The content of a new wiki.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Seed {
     /// A team's handbook of some twenty pages in two locales.
@@ -23,14 +23,14 @@ pub enum Seed {
     Empty,
 }
 
-/// How to start a wiki.
+/// The options for starting a wiki.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DemoOptions {
-    /// Where to listen; port 0 takes any free one.
+    /// The address to listen on; port 0 takes any free one.
     pub address: SocketAddr,
-    /// What it holds.
+    /// Its content.
     pub seed: Seed,
-    /// Whether API access is switched off.
+    /// True if API access is switched off.
     pub api_disabled: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How writes run: late, in steps, with a rebuild of the tree at the end (W19).
+//! Runs writes as the wiki does: late, in steps, with a rebuild of the tree at the end (W19).
 
 use super::access::Access;
 use super::fault::Fault;

@@ -1,5 +1,5 @@
-//! What the folder remembers of the wiki, in `.wikijs/`: which wiki and which part of it the files
-//! come from, and each page as it was pulled.
+//! Keeps the base of a folder in `.wikijs/`: which wiki and which part of it the files come from,
+//! and each page as it was pulled.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -39,7 +39,7 @@ impl FolderScope {
         }
     }
 
-    /// Whether a path lies in it.
+    /// True if a path lies in it.
     #[must_use]
     pub(super) fn has(&self, path: &PagePath) -> bool {
         self.path
@@ -70,7 +70,7 @@ impl FolderScope {
 pub(super) struct Base {
     /// The name of its files.
     pub(super) name: String,
-    /// Whether conflicts were marked in its files; the marks may still be there.
+    /// True if conflicts were marked in its files; the marks may still be there.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub(super) is_marked: bool,
     /// The page.

@@ -1,4 +1,4 @@
-//! What can be wrong with a folder of files.
+//! Lists the errors of a folder of files.
 
 use std::fmt::Write as _;
 use std::io;
@@ -8,13 +8,13 @@ use thiserror::Error;
 
 use crate::error::Failure;
 
-/// Why a file is not taken to the wiki (W19).
+/// The reason why a file is not taken to the wiki (W19).
 pub(super) const TOO_LARGE: &str = "it is larger than 5 MB, which Wiki.js does not take";
-/// How many faults are named.
+/// The most faults that are named.
 const NAMED: usize = 100;
 const IN_THE_WAY: &str = "a link or a file is in the way; links are not followed";
 
-/// Why a command on files stops.
+/// An error that stops a command on files.
 #[derive(Debug, Error)]
 pub enum FilesError {
     /// A file could not be read or written.
@@ -22,7 +22,7 @@ pub enum FilesError {
     Io {
         /// Its name, relative to the folder.
         name: String,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
     /// Another command works in the folder.
@@ -72,7 +72,7 @@ pub enum FilesError {
 }
 
 impl FilesError {
-    /// What is wrong with these files; `Ok` if there are none.
+    /// Joins the faults of these files in one error; `Ok` if there are none.
     pub(super) fn all(mut faults: Vec<Self>) -> Result<(), Self> {
         match faults.pop() {
             None => Ok(()),
@@ -92,7 +92,7 @@ impl FilesError {
         }
     }
 
-    /// Why a file could not be read or written.
+    /// Explains why a file could not be read or written.
     pub(super) fn in_words(error: &io::Error) -> String {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

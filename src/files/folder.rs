@@ -22,7 +22,7 @@ const PART: &str = ".wikijs/part";
 const LOCK: &str = ".wikijs/lock";
 /// The deepest nesting of directories: a path has at most 255 characters.
 const MAX_DEPTH: usize = 300;
-/// How many files a folder may hold.
+/// The most files in a folder.
 const MAX_FILES: usize = 400_000;
 
 /// A folder, open.
@@ -169,7 +169,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether there is an entry of this name. A link counts, wherever it leads.
+    /// True if there is an entry of this name. A link counts, wherever it leads.
     pub(super) fn has(&self, name: &str) -> bool {
         let Ok((dir, last)) = self.dir_of(name) else {
             return false;

@@ -22,7 +22,7 @@ pub(super) struct LocalFolder {
     pub(super) new: BTreeMap<String, Texts>,
     /// The files that belong to no page, and why.
     pub(super) strange: Vec<Strange>,
-    /// What is wrong with files that cannot be used. Their pages are in no list.
+    /// The faults of files that cannot be used. Their pages are in no list.
     pub(super) unfit: Vec<FilesError>,
     /// All names that are taken.
     pub(super) names: Names,
@@ -36,12 +36,12 @@ pub(super) struct PulledPage {
     /// The place of the page in the wiki at that pull.
     pub(super) place: PagePlace,
     pub(super) updated_at: Option<Date>,
-    /// Whether conflicts were marked in its files; the marks may still be there.
+    /// True if conflicts were marked in its files; the marks may still be there.
     pub(super) is_marked: bool,
     pub(super) local: Local,
 }
 
-/// What became of a page's files here.
+/// The state of a page's files in the folder.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Local {
     Same,
@@ -58,7 +58,7 @@ pub(super) enum Local {
 pub struct Strange {
     /// Its name.
     pub file: String,
-    /// Why it belongs to no page.
+    /// The reason why it belongs to no page.
     pub why: &'static str,
 }
 
@@ -252,7 +252,7 @@ pub(super) fn put(
     Ok(())
 }
 
-/// Whether a page's files still are as they were seen: whoever edits may save while a pull reads.
+/// True if a page's files are still as they were seen: an editor may save while a pull reads.
 pub(super) fn is_as_seen(folder: &Folder, name: &str, seen: &Texts) -> bool {
     PageFileKind::ALL.into_iter().all(|part| {
         // A link that is in the way is no page's file.
@@ -270,14 +270,14 @@ pub(super) fn remove(folder: &Folder, name: &str) -> Result<(), FilesError> {
     Ok(())
 }
 
-/// Whether marks of conflicts are still in the texts.
+/// True if marks of conflicts are still in the texts.
 pub(super) fn has_marks(texts: &Texts) -> bool {
     let is_mark = |line: &str| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ");
     texts.values().any(|text| text.lines().any(is_mark))
 }
 
 impl PulledPage {
-    /// Whether conflicts are marked in the page's files.
+    /// True if conflicts are marked in the page's files.
     pub(super) fn is_in_conflict(&self) -> bool {
         match &self.local {
             Local::Changed { texts, .. } => self.is_marked && has_marks(texts),

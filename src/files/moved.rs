@@ -1,4 +1,4 @@
-//! Which new files are pages that moved: the page's own files are gone, and the new ones have its
+//! Finds new files of pages that moved: the page's own files are gone, and the new ones have its
 //! content or, under the same title, most of it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -76,7 +76,7 @@ fn of_same_title<'a>(
     pairs.collect()
 }
 
-/// Whether lines of at least half of the longer text stand in both.
+/// True if lines of at least half of the longer text are in both.
 fn is_mostly_the_same(one: &str, other: &str) -> bool {
     let mut lines: HashMap<&str, usize> = HashMap::new();
     for line in one.lines() {

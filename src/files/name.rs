@@ -73,7 +73,7 @@ pub(super) fn decode(name: &str) -> Option<PagePlace> {
     (!goes_on && (is_its_own(encode(&place)) || is_escaped_form(name, &place))).then_some(place)
 }
 
-/// Whether a name is the name of a place with some segments escaped whole, as [`Names::give`] makes
+/// True if a name is the name of a place with some segments escaped whole, as [`Names::give`] makes
 /// it.
 fn is_escaped_form(name: &str, place: &PagePlace) -> bool {
     let plain = segments(place);
@@ -135,7 +135,7 @@ impl Names {
         name
     }
 
-    /// Whether no other spelling of the name is taken.
+    /// True if no other spelling of the name is taken.
     fn is_free(&self, name: &str) -> bool {
         let taken = self.taken.get(&folded(name));
         taken.is_none_or(|spelled| spelled == name)
@@ -211,7 +211,7 @@ fn escape(sign: char, name: &mut String) {
     }
 }
 
-/// Whether some file system, Git or a shell's display could misread a character.
+/// True if some file system, Git or a shell's display could misread a character.
 fn is_unfit(sign: char) -> bool {
     sign.is_control()
         || matches!(
@@ -221,7 +221,7 @@ fn is_unfit(sign: char) -> bool {
         || is_invisible(sign)
 }
 
-/// Whether a character has no width, so that some file systems ignore it, or turns the direction of
+/// True if a character has no width, so that some file systems ignore it, or turns the direction of
 /// the text.
 fn is_invisible(sign: char) -> bool {
     matches!(
@@ -232,7 +232,7 @@ fn is_invisible(sign: char) -> bool {
     )
 }
 
-/// Whether some program or system gives a file or directory of this name a meaning of its own.
+/// True if some program or system gives a file or directory of this name a meaning of its own.
 fn is_misread(part: &str) -> bool {
     let lower = folded(part);
     let stem = lower.split('.').next().unwrap_or_default();

@@ -19,7 +19,7 @@ use crate::wiki::Wiki;
 const OURS: &str = "here";
 const THEIRS: &str = "wiki";
 
-/// What a pull did.
+/// The result of a pull.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Pulled {
     /// Pages that are new here.
@@ -34,7 +34,7 @@ pub struct Pulled {
     pub merged: Vec<String>,
     /// Pages with marked conflicts.
     pub conflicts: Vec<String>,
-    /// What a pull could not simply apply, in words.
+    /// Notes about what the pull could not simply apply.
     pub notes: Vec<String>,
     /// Pages that this key cannot read whole.
     pub unread: Vec<UnreadablePage>,
@@ -259,8 +259,8 @@ impl Pull<'_> {
         Base::new(name.to_owned(), page).keep(self.folder)
     }
 
-    /// Whether nobody edited a page's files since they were looked at; if somebody did, a note says
-    /// so and the next pull has it.
+    /// True if nobody edited a page's files since they were looked at; else a note says so and the
+    /// next pull takes them.
     fn is_still(&mut self, id: i64, known: &PulledPage) -> Result<bool, FilesError> {
         let seen = match &known.local {
             Local::Same => written(&Base::read(self.folder, id)?.page),
@@ -280,8 +280,8 @@ impl Pull<'_> {
         is_untouched
     }
 
-    /// Whether files of a page say what is in the wiki, in other words perhaps: a set was applied of
-    /// which this folder was not told.
+    /// True if the files of a page say what is in the wiki, perhaps in another form: a set was
+    /// applied without this folder's knowledge.
     fn says(&self, id: i64, texts: &Texts, page: &PageState) -> Result<bool, FilesError> {
         let base = Base::read(self.folder, id)?;
         Ok(is_said(texts, page, Some(&base.page)))
@@ -354,7 +354,7 @@ impl Pull<'_> {
     }
 }
 
-/// Whether texts mean this page.
+/// True if the texts mean this page.
 fn is_said(texts: &Texts, page: &PageState, base: Option<&PageState>) -> bool {
     let place = (page.locale.clone(), page.path.clone());
     read(texts, &place, base).is_ok_and(|own| own.difference(page).is_empty())

@@ -18,7 +18,7 @@ const MAX_BYTES: usize = 5_000_000;
 /// The most changes of one set.
 pub const MAX_CHANGES: usize = 200;
 
-/// What a push would do.
+/// The plan of a push.
 #[derive(Debug, Default)]
 pub struct Ready {
     /// The changes; deletes last.
@@ -136,7 +136,7 @@ impl Ready {
         }
     }
 
-    /// Whether a page may be made at a place or moved there; notes a fault if not.
+    /// True if a page may be made at a place or moved there; notes a fault if not.
     fn is_place(&mut self, scope: &FolderScope, name: &str, place: &PagePlace) -> bool {
         if let Err(why) = NewPath::parse(place.1.as_str()) {
             self.fault(name, &format!("its path {why}"));

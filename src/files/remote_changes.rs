@@ -23,7 +23,7 @@ pub(super) struct RemotePages {
     pub(super) unread: Vec<UnreadablePage>,
 }
 
-/// What of a command on files is under way.
+/// The stage of a command on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Pages that differ are read from the wiki.
@@ -35,7 +35,7 @@ pub enum Stage {
 /// A page that this key cannot read whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadablePage {
-    /// Where it is.
+    /// Its place.
     pub place: PagePlace,
     /// The fields that the key cannot read.
     pub fields: Vec<&'static str>,

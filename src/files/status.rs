@@ -1,4 +1,4 @@
-//! How a folder and its wiki differ.
+//! Compares a folder with its wiki.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use super::name::encode;
 use super::remote_changes::{RemotePages, Stage, UnreadablePage};
 use crate::wiki::Wiki;
 
-/// What became of a page on one side.
+/// The kind of a page's change on one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StatusKind {
@@ -27,7 +27,7 @@ pub enum StatusKind {
 /// One page that differs on one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StatusEntry {
-    /// What became of it.
+    /// The kind of its change.
     pub what: StatusKind,
     /// The name of its files, without the ending.
     pub page: String,
@@ -36,7 +36,7 @@ pub struct StatusEntry {
     pub to: Option<String>,
 }
 
-/// How a folder and its wiki differ.
+/// The differences between a folder and its wiki.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct FolderStatus {
     /// Changes made here that the wiki lacks.
@@ -130,7 +130,7 @@ fn line(what: StatusKind, page: &str) -> StatusEntry {
     }
 }
 
-/// What was done to a page here; `None` if nothing was.
+/// The change made to a page here; `None` if there is none.
 fn own_line(known: &PulledPage) -> Option<StatusEntry> {
     if known.moves_to().is_some() {
         return Some(StatusEntry {

@@ -25,7 +25,7 @@ pub(super) enum FileFormat {
     Other,
 }
 
-/// What a file of a page holds.
+/// The kind of a page's file, by its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum PageFileKind {
     /// The source, with the fields before it where the format has a place for them.
@@ -137,7 +137,7 @@ impl FileFormat {
 /// The texts of a page's files.
 pub(super) type Texts = BTreeMap<PageFileKind, String>;
 
-/// What is wrong in a page's files.
+/// A fault in a page's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PageFileFault {
     /// The part of the page whose file is wrong.
@@ -226,7 +226,7 @@ fn push_line(head: &mut String, name: &str, value: &str) {
     head.push('\n');
 }
 
-/// Whether a plain line can hold a value exactly, and a browser finds no end of a comment in it.
+/// True if a plain line can hold a value exactly, and a browser finds no end of a comment in it.
 fn fits(value: &str) -> bool {
     value.trim() == value
         && !value.contains("--")

@@ -1,4 +1,4 @@
-//! What a person said yes to: once, or for a while for a page or a kind of write.
+//! Keeps the approvals of people: for one write, or for a while for a page or a kind of write.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ use crate::share::evict_index;
 /// The most approvals that stand at a time; beyond it, the oldest of the owner with the most is
 /// evicted.
 const MAX_STANDING: usize = 100;
-/// How long an approval for a page or a kind of write stands.
+/// The lifetime of an approval for a page or a kind of write.
 const LIFE: Duration = Duration::from_mins(30);
-/// How many writes it covers, including the one for which it was given.
+/// The most writes that it covers, including the one for which it was given.
 const MAX_WRITES: u8 = 20;
 
-/// How much a person approved.
+/// The scope of a person's approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApprovalScope {
     /// For the one change that was shown.
@@ -85,7 +85,7 @@ impl ApprovalSubject {
     }
 }
 
-/// Whose writes are approved: a session, and a client of it by the name it gives itself.
+/// The person whose yes counts, known by a session and a client of it by the name it gives itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Approver {
     session: SessionId,
@@ -130,7 +130,7 @@ pub(crate) struct Approved {
 }
 
 impl Approved {
-    /// What was approved.
+    /// The approved set.
     pub(crate) const fn set(&self) -> &ChangeSet {
         &self.set
     }
@@ -140,7 +140,7 @@ impl Approved {
         self.approval
     }
 
-    /// How far an earlier yes stands that covers this write; `None` for a yes to this very write.
+    /// The scope of an earlier yes that covers this write; `None` for a yes to this very write.
     pub(crate) const fn standing(&self) -> Option<ApprovalScope> {
         self.standing
     }

@@ -1,6 +1,6 @@
 //! Names who takes a write through the gates, and what they may do beyond the level.
 
-/// Who takes a write through the gates.
+/// The party that takes a write through the gates.
 ///
 /// Clients and unattended commands get exactly what the level gives. A decision of a person who
 /// sees the change itself goes beyond it: it replaces the confirmation of every level but `off`.
@@ -13,20 +13,20 @@ pub enum Authority {
     ToolCall,
     /// A command that asks nobody (`--yes`): nobody's decision.
     Unattended {
-        /// Whether a pause lets it go on, since it takes back what led to the pause.
+        /// True if a pause lets it go on, since it undoes what led to the pause.
         passes_pause: bool,
     },
     /// The operator's decision: it ends a dry run and passes a pause.
     Operator,
     /// A reviewer's decision on the review page of a server.
     Reviewer {
-        /// Whether it ends a dry run.
+        /// True if it ends a dry run.
         ends_dry_run: bool,
     },
 }
 
 impl Authority {
-    /// Whether a person decides on each change, having seen it.
+    /// True if a person decides on each change, having seen it.
     #[must_use]
     pub const fn decides(self) -> bool {
         match self {
@@ -35,7 +35,7 @@ impl Authority {
         }
     }
 
-    /// Whether a dry run ends with this decision.
+    /// True if a dry run ends with this decision.
     #[must_use]
     pub const fn ends_dry_run(self) -> bool {
         match self {
@@ -45,7 +45,7 @@ impl Authority {
         }
     }
 
-    /// Whether a pause of all writes does not stop it.
+    /// True if a pause of all writes does not stop it.
     #[must_use]
     pub const fn passes_pause(self) -> bool {
         match self {
@@ -55,7 +55,7 @@ impl Authority {
         }
     }
 
-    /// Whether `WIKI_READ_ONLY` restricts it: it restricts what clients may do.
+    /// True if `WIKI_READ_ONLY` restricts it: it restricts what clients may do.
     #[must_use]
     pub const fn heeds_read_only(self) -> bool {
         match self {
@@ -64,7 +64,7 @@ impl Authority {
         }
     }
 
-    /// Whether nobody can be asked, so that a write for which a person must be asked is proposed.
+    /// True if nobody can be asked, so that a write for which a person must be asked is proposed.
     #[must_use]
     pub const fn asks_nobody(self) -> bool {
         match self {
@@ -73,7 +73,7 @@ impl Authority {
         }
     }
 
-    /// Whether old records are purged meanwhile. A command ends soon, and may be undoing the oldest
+    /// True if old records are purged meanwhile. A command ends soon, and may be undoing the oldest
     /// write.
     #[must_use]
     pub const fn purges(self) -> bool {

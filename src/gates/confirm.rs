@@ -10,7 +10,7 @@ use super::write_policy::WritePolicy;
 use crate::audit::CallId;
 use crate::error::Code;
 
-/// What confirms a write.
+/// The confirmation of a write.
 #[derive(Debug)]
 pub(crate) enum Confirmation {
     /// The operator's static token, which the gate *enabled* has seen.
@@ -32,7 +32,7 @@ impl Confirmation {
         }
     }
 
-    /// How far a person's earlier yes stands that covers this write.
+    /// The scope of a person's earlier yes that covers this write.
     pub(crate) const fn standing(&self) -> Option<ApprovalScope> {
         match self {
             Self::Person(approved) => approved.standing(),
@@ -173,7 +173,8 @@ mod tests {
         }
     }
 
-    /// Why the gate does not open; `None` if it opens with a permit of this very set.
+    /// The code with which the gate stays closed; `None` if it opens with a permit of this very
+    /// set.
     fn refused(policy: &Policy, set: &ChangeSet, confirmation: Confirmation) -> Option<Code> {
         let opened = enabled(policy, &session(), Some(TOKEN)).unwrap();
         let allowed = paths(opened, set.clone()).unwrap();

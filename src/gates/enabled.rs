@@ -58,12 +58,12 @@ pub(crate) fn enabled<'p>(
     Err(Refusal::at(Gate::Confirm, refusal))
 }
 
-/// What a caller is told at the level `off`.
+/// The refusal at the level `off`.
 fn off(policy: &Policy) -> Failure {
     policy.refuse(Code::MutationsDisabled, "Writes are switched off here.")
 }
 
-/// What a caller is told if a pause stops its write.
+/// The refusal of a write that a pause stops.
 #[must_use]
 pub(crate) fn paused(pause: &Pause) -> Failure {
     const MESSAGE: &str = "An operator paused all writes.";

@@ -1,4 +1,4 @@
-//! What a caller may do less than the server: one list of words for all who call.
+//! Models grants: limits of a caller beyond the server's, in one list of words for all who call.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use crate::audit::Role;
 use crate::page::{Prefix, ReadRule};
 use crate::site::SiteName;
 
-/// How long before it its end is told.
+/// The time before an end at which it is announced.
 const NOTICE: time::Duration = time::Duration::days(14);
 
-/// Whether an end is to come, and soon enough to be told: within 14 days from now.
+/// True if an end is still to come and is to be announced: within 14 days from now.
 #[must_use]
 pub fn ends_soon(end: OffsetDateTime, now: OffsetDateTime) -> bool {
     let left = end - now;
     left.is_positive() && left <= NOTICE
 }
 
-/// What a caller may do less than the server, in the words of `token new`. The default takes
+/// The limits of a caller beyond the server's, in the words of `token new`. The default takes
 /// nothing away.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -56,15 +56,15 @@ pub struct Grant {
     /// A reviewer may apply what waits although the server is in a dry run.
     #[serde(skip_serializing_if = "is_false")]
     pub may_apply_in_dry_run: bool,
-    /// How many requests a minute it may send.
+    /// The most requests a minute that it may send.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<u32>,
-    /// When it ends, in RFC 3339.
+    /// The time at which it ends, in RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
 }
 
-/// How a client's writes are confirmed, where that is its own rule.
+/// The confirmation of a client's writes, where that is its own rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClientConfirm {
@@ -78,7 +78,7 @@ const fn is_false(flag: &bool) -> bool {
 }
 
 impl Grant {
-    /// What it means for reading and writing; `thinking` is the time that a person has.
+    /// Its limits for reading and writing; `thinking` is the time that a person has.
     ///
     /// # Errors
     /// One sentence about a word that cannot be meant.
@@ -105,7 +105,7 @@ impl Grant {
         names.transpose()
     }
 
-    /// When it ends, if it does.
+    /// The time at which it ends, if it does.
     ///
     /// # Errors
     /// One sentence.
@@ -117,7 +117,7 @@ impl Grant {
         self.expires.as_ref().map(date).transpose()
     }
 
-    /// What a delegate with this grant may do: what its maker may do, too, and no more.
+    /// The grant of a delegate that asks for this one: what its maker may do, too, and no more.
     ///
     /// The sites are the maker's; a delegate is bound to the one on which it was made besides.
     ///
@@ -163,7 +163,7 @@ impl Grant {
         })
     }
 
-    /// Whether a client of this role can be granted this.
+    /// Checks that a client of this role can be granted this.
     ///
     /// # Errors
     /// One sentence about the first word that means nothing to the role.
@@ -214,7 +214,7 @@ impl Grant {
         })
     }
 
-    /// What it lets a client read.
+    /// The rule for what it lets a client read.
     fn reads(&self) -> Result<ReadRule, String> {
         let tags = self.denied_read_tags.as_deref().unwrap_or_default();
         if tags.iter().any(|tag| tag.trim().is_empty()) {

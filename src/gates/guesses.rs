@@ -1,4 +1,4 @@
-//! How often each guesser got the static token wrong, and how long it has to wait.
+//! Counts wrong guesses of the static token, and makes each guesser wait after too many.
 //!
 //! Nobody waits because of another's guesses, and nothing sleeps. A guess that comes too soon is
 //! not compared, so it tells nothing even if it is right.
@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use super::session::SessionId;
 use crate::meter::Counter;
 
-/// How many wrong guesses there may be before the next has to wait.
+/// The most wrong guesses without a wait.
 const FREE: u32 = 5;
-/// How long the first wait is; each is twice the one before.
+/// The first wait; each is twice the one before.
 const FIRST: Duration = Duration::from_secs(1);
 /// The longest wait.
 const LONGEST: Duration = Duration::from_mins(5);
@@ -21,7 +21,7 @@ const MEMORY: Duration = Duration::from_hours(1);
 /// The most guessers that are remembered; beyond it, the one that guessed longest ago is evicted.
 const MANY: usize = 1_024;
 
-/// What one guesser did.
+/// The record of one guesser.
 #[derive(Debug)]
 struct Guesser {
     wrong: u32,
@@ -47,7 +47,7 @@ pub(super) struct Guesses {
     wrong: Counter,
 }
 
-/// Why a guess did not count.
+/// The reason why a guess did not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missed {
     /// It was wrong.
@@ -57,7 +57,7 @@ pub(super) enum Missed {
 }
 
 impl Guesses {
-    /// How many were wrong.
+    /// The number of wrong guesses.
     pub(super) fn wrong(&self) -> u64 {
         self.wrong.get()
     }

@@ -96,7 +96,7 @@ impl Permit {
         (aside, self)
     }
 
-    /// Whether its page stands at its temporary place.
+    /// True if its page is at its temporary place.
     fn is_aside(&self) -> bool {
         self.change.aside().is_some() && self.upcoming() != Some(StepKind::Aside)
     }
@@ -146,7 +146,7 @@ impl Permit {
         Arc::clone(&self.change)
     }
 
-    /// What the next step does, if one is left.
+    /// The kind of the next step, if one is left.
     #[must_use]
     pub fn upcoming(&self) -> Option<StepKind> {
         self.steps.front().copied()
@@ -184,7 +184,7 @@ impl Step {
         &self.change
     }
 
-    /// What it does.
+    /// Its kind.
     #[must_use]
     pub const fn kind(&self) -> StepKind {
         self.kind

@@ -1,10 +1,10 @@
-//! Where may be written.
+//! Decides where writes are allowed.
 
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::page::{Field, Locale, PagePath, PageState, Prefix, ReadScope, Trash, fold_place};
 
-/// Where may be written.
+/// The places that may be written.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteScope<'a> {
     /// Below these prefixes; everywhere if none.
@@ -13,13 +13,13 @@ pub struct WriteScope<'a> {
     pub denied: &'a [Prefix],
     /// The trash, if there is one: where removed pages go instead of being deleted.
     pub trash: Option<&'a Trash>,
-    /// What may be read: nothing else may be written.
+    /// The pages that may be read: nothing else may be written.
     pub reads: &'a ReadScope,
 }
 
 impl WriteScope<'_> {
-    /// Why a change may not be made; `None` if it may. The page's present place and its new one
-    /// must be below an allowed prefix and below no denied one.
+    /// The reason why a change may not be made; `None` if it may. The page's present place and its
+    /// new one must be below an allowed prefix and below no denied one.
     ///
     /// A page's place in the trash need not be allowed: only the move there and back may touch it.
     ///
@@ -53,7 +53,7 @@ impl WriteScope<'_> {
     }
 }
 
-/// Whether the path is the trash place of the page that the change moves there or back.
+/// True if the path is the trash place of the page that the change moves there or back.
 fn is_trash(may: &WriteScope<'_>, change: &Change, path: &PagePath) -> bool {
     let (Some(trash), Some(before), Some(after)) = (may.trash, change.before(), change.after())
     else {
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(code(&policy, "en", "docs/x"), None);
     }
 
-    /// Why a change may not be made, by its code.
+    /// The code of the reason why a change may not be made.
     fn fault(policy: &Policy, change: &Change) -> Option<Code> {
         policy.places().fault_of(change).map(|failure| failure.code)
     }

@@ -1,4 +1,4 @@
-//! What the operator allows.
+//! Models the operator's policy for writes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::notify::ReviewAddress;
 use crate::page::{Prefix, ReadScope, Trash};
 use crate::rules::RuleBook;
 
-/// What the operator allows. The default allows nothing.
+/// The operator's policy for writes. The default allows nothing.
 ///
 /// Only `config` makes another one, from the operator's settings; nothing outside the crate can:
 ///
@@ -36,7 +36,7 @@ use crate::rules::RuleBook;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    /// What a write gets.
+    /// The policy for writes.
     pub(crate) writes: WritePolicy,
     /// The line that set it.
     pub(crate) set_by: SetBy,
@@ -46,25 +46,25 @@ pub struct Policy {
     pub(crate) read_only: Option<SetBy>,
     /// The operator's static token, if there is one, whatever the level.
     pub(crate) static_token: Option<StaticToken>,
-    /// Who takes writes through the gates.
+    /// The party that takes writes through the gates.
     pub(crate) authority: Authority,
-    /// Where it may be written; `None` allows every place.
+    /// The places that may be written; `None` allows every place.
     pub(crate) allowed: Option<Vec<Prefix>>,
-    /// Where it may not be written; wins.
+    /// The places that may not be written; they win over `allowed`.
     pub(crate) denied: Vec<Prefix>,
-    /// What may be read: what is outside may not be written either.
+    /// The pages that may be read: what is outside may not be written either.
     pub(crate) reads: ReadScope,
     /// The trash, if there is one: where removed pages go instead of being deleted.
     pub(crate) trash: Option<Trash>,
     /// The directory whose files may be uploaded by their names, if there is one.
     pub(crate) uploads: Option<PathBuf>,
-    /// Where a pause of all writes is looked for.
+    /// The place where a pause of all writes is looked for.
     pub(crate) pauses: Pauses,
-    /// What the operator adds to the gates.
+    /// The operator's rules, which add to the gates.
     pub(crate) rules: Arc<RuleBook>,
     /// The operator's own checks of changes.
     pub(crate) checks: Arc<[CheckCommand]>,
-    /// Where people decide on sets that were left to them.
+    /// The address at which people decide on sets that were left to them.
     pub(crate) review: ReviewAddress,
 }
 
@@ -92,7 +92,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// What a write gets.
+    /// The policy for writes.
     #[must_use]
     pub const fn writes(&self) -> &WritePolicy {
         &self.writes
@@ -176,8 +176,8 @@ impl Policy {
         }
     }
 
-    /// Whether it lets the same writes through the same gates. Where people decide, and on which
-    /// lines the settings stand, is no gate.
+    /// True if it lets the same writes through the same gates. The address where people decide, and
+    /// the lines of the settings, are no gates.
     #[must_use]
     pub fn has_gates_of(&self, other: &Self) -> bool {
         Self {
@@ -243,7 +243,7 @@ impl Policy {
 }
 
 impl Policy {
-    /// Where may be written.
+    /// The places that may be written.
     pub(crate) fn places(&self) -> WriteScope<'_> {
         WriteScope {
             allowed: self.allowed.as_deref(),
@@ -253,7 +253,7 @@ impl Policy {
         }
     }
 
-    /// How long a person may think, if one is asked.
+    /// The time that a person may think, if one is asked.
     #[must_use]
     pub const fn thinking(&self) -> Option<Duration> {
         match self.writes {
@@ -266,8 +266,8 @@ impl Policy {
         }
     }
 
-    /// How long a client's call waits for the decision on what it left open; `None` if it answers
-    /// at once.
+    /// The time that a client's call waits for the decision on what it left open; `None` if it
+    /// answers at once.
     #[must_use]
     pub const fn waiting(&self) -> Option<Duration> {
         match (&self.writes, self.authority) {
@@ -276,7 +276,7 @@ impl Policy {
         }
     }
 
-    /// Whether anybody may send a write under this policy.
+    /// True if anybody may send a write under this policy.
     #[must_use]
     pub const fn may_write(&self) -> bool {
         !matches!(self.writes, WritePolicy::Off | WritePolicy::DryRun)
@@ -305,7 +305,7 @@ impl Policy {
         self
     }
 
-    /// How many static tokens were wrong.
+    /// The number of wrong static tokens.
     #[must_use]
     pub fn wrong_tokens(&self) -> u64 {
         self.static_token.as_ref().map_or(0, StaticToken::wrong)

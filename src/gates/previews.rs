@@ -73,7 +73,7 @@ pub(crate) struct Previews {
 }
 
 impl Previews {
-    /// How long a preview counts.
+    /// The lifetime of a preview.
     pub(crate) const LIFE: Duration = Duration::from_mins(10);
 
     /// No previews yet; each will count for `life`.
@@ -144,7 +144,7 @@ impl Previews {
             .ok_or_else(|| uncounted(token))
     }
 
-    /// What a token stands for, if it counts for this session.
+    /// The set that a token confirms, if it counts for this session.
     ///
     /// # Errors
     /// `CONFIRM_MISMATCH` for text that does not have the form of a token; otherwise

@@ -1,8 +1,8 @@
-//! Why a gate did not open.
+//! Models the refusal of a write at a gate.
 
 use crate::error::Failure;
 
-/// Where a write was stopped, and the word for it on record.
+/// The gate at which a write was stopped, and the word for it on record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
     /// The arguments were invalid.
@@ -59,9 +59,9 @@ impl Gate {
 /// A stopped write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
-    /// Where it was stopped.
+    /// The gate at which it was stopped.
     pub gate: Gate,
-    /// What the caller is told.
+    /// The answer to the caller.
     pub failure: Failure,
 }
 

@@ -6,17 +6,17 @@ use super::set::ChangeSet;
 use crate::error::{Code, Failure};
 use crate::rules::{Facts, Rule, Then};
 
-/// What a rule demands for a set that nobody has decided.
+/// A rule's demand for a set that nobody has decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub(crate) struct Demand {
-    /// What it demands; never `deny`, which is an error.
+    /// The demand; never `deny`, which is an error.
     pub(crate) then: Then,
-    /// Which rule, and why, as the middle of a sentence.
+    /// The rule and its reason, as the middle of a sentence.
     pub(crate) rule: String,
 }
 
-/// Who decided on a set, if anybody; the least decision first.
+/// The decision on a set, if there is one; the least decision first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decided {
     /// Nobody saw it.
@@ -30,7 +30,7 @@ pub(crate) enum Decided {
 }
 
 impl Decided {
-    /// Whether this satisfies a rule's demand.
+    /// True if this satisfies a rule's demand.
     const fn satisfies(self, then: Then) -> bool {
         match (self, then) {
             (_, Then::Deny) | (Self::Nobody, _) => false,

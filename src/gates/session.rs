@@ -8,7 +8,7 @@ pub struct SessionId {
     name: Arc<str>,
     owner: Arc<str>,
     lasts: bool,
-    /// Whether its owner is one named client, rather than all clients without a name.
+    /// True if its owner is one named client, rather than all clients without a name.
     is_named: bool,
 }
 
@@ -59,7 +59,7 @@ impl SessionId {
         &self.owner
     }
 
-    /// Who is counted for a wrong static token: a named client with all its sessions, or this
+    /// The one whose wrong static tokens are counted: a named client with all its sessions, or this
     /// session.
     pub(super) const fn guesser(&self) -> &Arc<str> {
         if self.is_named {
@@ -69,7 +69,7 @@ impl SessionId {
         }
     }
 
-    /// Whether it lasts, so that reads and approvals may be remembered.
+    /// True if it lasts, so that reads and approvals may be remembered.
     #[must_use]
     pub const fn lasts(&self) -> bool {
         self.lasts

@@ -19,12 +19,12 @@ pub struct SetChange {
     pub undoes: Option<CallId>,
     /// The other calls that it takes back, if it takes back several writes of one page.
     pub also_undoes: Vec<CallId>,
-    /// What its maker has to say of it.
+    /// The warnings of its maker.
     pub warnings: Vec<Warning>,
 }
 
 impl SetChange {
-    /// Whether both make the same change of the same page, and take the same call back.
+    /// True if both make the same change of the same page, and undo the same call.
     #[must_use]
     pub fn is_same_write(&self, other: &Self) -> bool {
         self.undoes == other.undoes
@@ -51,7 +51,7 @@ pub struct LeftOut {
     pub id: i64,
     /// Its path, where it is known.
     pub path: Option<PagePath>,
-    /// Why, in words of our own.
+    /// The reason, in words of our own.
     pub why: Cow<'static, str>,
 }
 
@@ -83,18 +83,18 @@ pub struct LinkLeft {
     pub place: PagePlace,
     /// The link and its line; `None` if the page could not be read.
     pub link: Option<(String, usize)>,
-    /// Why, as a fragment.
+    /// The reason, as a fragment.
     pub why: &'static str,
 }
 
-/// How a set mends the links to the pages that it moves.
+/// The plan by which a set mends the links to the pages that it moves.
 #[derive(Debug, Clone)]
 pub struct Mending {
     /// The wiki's settings that decide where links lead.
     pub site: LinkedSite,
     /// The pages in which only links change, and how many links.
     pub alone: HashMap<i64, usize>,
-    /// What it does not mend.
+    /// The links that it does not mend.
     pub left: Vec<LinkLeft>,
 }
 
@@ -106,27 +106,27 @@ pub struct ChangeSet {
     first: Box<SetChange>,
     others: Vec<SetChange>,
     proposal: Option<ProposalId>,
-    /// Why it is wanted.
+    /// The reason for it, in the caller's own words.
     note: Option<Note>,
     /// Present if it was asked for as a list, even a list of one change.
     list: Option<BatchDetails>,
 }
 
-/// What a write's turn locks; empty if each change of the set takes its own turn.
+/// The locks of a write's turn; empty if each change of the set takes its own turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TurnOf {
     /// The page; `None` for a create.
     pub page: Option<i64>,
-    /// Whether the wiki rebuilds its tree for it (W19).
+    /// True if the wiki rebuilds its tree for it (W19).
     pub rebuilds_tree: bool,
 }
 
-/// What only a list has.
+/// The details that only a list has.
 #[derive(Debug, Clone)]
 struct BatchDetails {
     left_out: Vec<LeftOut>,
     keeps_on_failure: bool,
-    /// Whether it goes on behind a change that does not fit its page any more.
+    /// True if it goes on after a change that does not fit its page any more.
     goes_on: bool,
     /// The set that it takes back.
     undoes: Option<CallId>,
@@ -137,7 +137,7 @@ struct BatchDetails {
     links_left: Vec<LinkLeft>,
 }
 
-/// What a person left out of a proposed set.
+/// The changes that a person left out of a proposed set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Omission {
     /// The changes that the person named, by their numbers from 0, in order.
@@ -151,7 +151,7 @@ pub struct Omission {
 pub struct DraftMark {
     /// The draft.
     pub id: DraftId,
-    /// How often it had been changed.
+    /// The number of changes made to it before.
     pub revision: u64,
 }
 
@@ -274,7 +274,7 @@ impl ChangeSet {
         mending.iter().chain(omitted)
     }
 
-    /// What a person left out of it.
+    /// The changes that a person left out of it.
     #[must_use]
     pub fn omitted(&self) -> Option<&Omission> {
         self.list.as_ref()?.omitted.as_ref()
@@ -286,14 +286,14 @@ impl ChangeSet {
         self.list.as_ref()?.draft
     }
 
-    /// How it mends the links to the pages that it moves, if it does.
+    /// The plan by which it mends the links to the pages that it moves, if it does.
     #[must_use]
     pub fn mending(&self) -> Option<&Mending> {
         self.list.as_ref()?.mending.as_ref()
     }
 
-    /// How many links one of its changes mends, if it does nothing else; such a change was not
-    /// asked for itself.
+    /// The number of links that one of its changes mends, if it does nothing else; such a change
+    /// was not asked for itself.
     #[must_use]
     pub fn only_mends(&self, one: &SetChange) -> Option<usize> {
         let page = one.change.before()?.id?;
@@ -320,7 +320,7 @@ impl ChangeSet {
         }
     }
 
-    /// Whether it was asked for as a list: it is shown, sent and answered as a set, even with a
+    /// True if it was asked for as a list: it is shown, sent and answered as a set, even with a
     /// single change.
     #[must_use]
     pub const fn is_list(&self) -> bool {
@@ -333,14 +333,14 @@ impl ChangeSet {
         self.list.as_ref().map_or(&[], |list| &list.left_out)
     }
 
-    /// Whether applied changes stay if a later one fails.
+    /// True if applied changes stay if a later one fails.
     #[must_use]
     pub fn keeps_on_failure(&self) -> bool {
         let list = self.list.as_ref();
         list.is_some_and(|list| list.keeps_on_failure)
     }
 
-    /// Whether it goes on behind a change that does not fit its page any more.
+    /// True if it goes on after a change that does not fit its page any more.
     #[must_use]
     pub fn goes_on(&self) -> bool {
         self.list.as_ref().is_some_and(|list| list.goes_on)
@@ -358,7 +358,7 @@ impl ChangeSet {
         Self { note, ..self }
     }
 
-    /// Why it is wanted, in the caller's own words.
+    /// The reason for it, in the caller's own words.
     #[must_use]
     pub const fn note(&self) -> Option<&Note> {
         self.note.as_ref()
@@ -414,14 +414,14 @@ impl ChangeSet {
         iter::once(&*self.first).chain(&self.others)
     }
 
-    /// Whether there is nothing to do.
+    /// True if there is nothing to do.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.iter().all(|one| one.change.is_empty())
     }
 
-    /// Whether both make the same changes of the same pages, in the same order, and take the same
-    /// calls back.
+    /// True if both make the same changes of the same pages, in the same order, and undo the same
+    /// calls.
     #[must_use]
     pub fn is_same_write(&self, other: &Self) -> bool {
         self.others.len() == other.others.len()

@@ -10,7 +10,7 @@ pub struct SetBy {
     layer: Layer,
 }
 
-/// Where a line stands.
+/// The place of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Layer {
     /// Nobody set it.
@@ -26,7 +26,7 @@ pub(crate) enum Layer {
     Environment,
     /// The command line.
     Flag,
-    /// What a client was granted.
+    /// The grant of a client.
     Grant,
     /// A rule of the operator.
     Rule,

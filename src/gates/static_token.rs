@@ -57,7 +57,7 @@ impl StaticToken {
         self.token.expose_secret()
     }
 
-    /// Whether it is the token; in constant time, its length included.
+    /// True if it is the token; compares in constant time, the length included.
     #[must_use]
     pub fn matches(&self, given: &str) -> bool {
         let digest = |text: &str| Sha256::digest(text.as_bytes());
@@ -67,7 +67,7 @@ impl StaticToken {
             .into()
     }
 
-    /// How many guesses were wrong.
+    /// The number of wrong guesses.
     pub(super) fn wrong(&self) -> u64 {
         self.guesses.wrong()
     }

@@ -59,7 +59,7 @@ const fn name_of(writes: &WritePolicy) -> &'static str {
     }
 }
 
-/// Whether a policy refuses a write that another confirms.
+/// True if a policy refuses a write that another confirms.
 fn refuses_more(own: &WritePolicy, other: &WritePolicy) -> bool {
     match (own, other) {
         (WritePolicy::Token(own), WritePolicy::Token(other)) => own != other,
@@ -74,7 +74,7 @@ fn all_covered(prefixes: &[Prefix], by: &[Prefix]) -> bool {
     prefixes.iter().all(is_covered)
 }
 
-/// Whether these allowed prefixes leave out something that the others allow; `None` allows all.
+/// True if these allowed prefixes leave out something that the others allow; `None` allows all.
 fn allows_less(own: Option<&[Prefix]>, other: Option<&[Prefix]>) -> bool {
     match (own, other) {
         (None, _) => false,

@@ -5,11 +5,11 @@ use std::time::Duration;
 use super::static_token::StaticToken;
 use crate::rules::Then;
 
-/// How long a person may think if a rule demands a yes.
+/// The time that a person may think if a rule demands a yes.
 pub(crate) const THINKING: Duration = Duration::from_secs(50);
 
-/// What a write gets: the one value that settings, site, client and rules resolve to. Every door
-/// matches on it and on nothing else.
+/// The treatment of a write: the one value that settings, site, client and rules resolve to. Every
+/// door matches on it and on nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WritePolicy {
     /// It is refused.
@@ -18,14 +18,14 @@ pub enum WritePolicy {
     DryRun,
     /// It is kept as a proposal; an operator or a reviewer decides.
     Review {
-        /// How long a call waits for the decision.
+        /// The time that a call waits for the decision.
         limit: Duration,
     },
     /// The person at the client is asked.
     Person {
-        /// How long the person may think.
+        /// The time that the person may think.
         limit: Duration,
-        /// What happens if the client cannot ask.
+        /// The way to go on if the client cannot ask.
         fallback: Fallback,
     },
     /// The operator's static token sends it; a preview's token is refused.
@@ -51,7 +51,7 @@ pub enum PolicyLevel {
     Off,
 }
 
-/// What happens if a person must be asked and the client cannot ask; the mildest first.
+/// The way to go on if a person must be asked and the client cannot ask; the mildest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fallback {
     /// The token of a preview confirms.
@@ -108,7 +108,7 @@ impl WritePolicy {
         self.level().as_str()
     }
 
-    /// Whether a write gets less under this policy than under another: by the level, and for
+    /// True if a write gets less under this policy than under another: by the level, and for
     /// `person` by what a client gets that cannot ask. Two static tokens are equally strict.
     #[must_use]
     pub fn is_stricter_than(&self, other: &Self) -> bool {
@@ -123,7 +123,7 @@ impl WritePolicy {
         (self.level(), fallback)
     }
 
-    /// Whether a site may have its own policy in place of this one. A person's yes is stricter than
+    /// True if a site may have its own policy in place of this one. A person's yes is stricter than
     /// the operator's static token, but does not replace it: whoever holds the token and whoever
     /// says yes need not be the same.
     #[must_use]
@@ -132,7 +132,7 @@ impl WritePolicy {
         !replaces_token && !self.is_stricter_than(own)
     }
 
-    /// Whether a caller can confirm a write under this policy, so that it is sent.
+    /// True if a caller can confirm a write under this policy, so that it is sent.
     #[must_use]
     pub const fn can_be_confirmed(&self) -> bool {
         match self {
@@ -141,9 +141,9 @@ impl WritePolicy {
         }
     }
 
-    /// What a rule makes of it for one change: never milder. A client that cannot ask a person
-    /// leaves the change open. The static token shows nobody the change, so a rule that wants it
-    /// seen leaves it open, too.
+    /// The policy that a rule makes of it for one change: never milder. A client that cannot ask a
+    /// person leaves the change open. The static token shows nobody the change, so a rule that
+    /// wants it seen leaves it open, too.
     #[must_use]
     pub fn under_rule(&self, then: Then, can_ask: bool) -> Self {
         const OPEN: WritePolicy = WritePolicy::Review {

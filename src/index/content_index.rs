@@ -18,20 +18,20 @@ use crate::page::{Locale, PagePath};
 use crate::share::OneByOne;
 use crate::wiki::{Wiki, WikiError};
 
-/// How much of the wiki is indexed.
+/// The extent to which the wiki is indexed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// The pages that are indexed.
     pub pages: usize,
     /// The pages that the key sees.
     pub of: usize,
-    /// Whether all of them are indexed, as of the last look at the list.
+    /// True if all of them are indexed, as of the last look at the list.
     pub is_complete: bool,
     /// The indexed pages whose content the key could not read.
     pub without_content: usize,
     /// The most pages that the index may hold.
     pub most: usize,
-    /// How long the missing pages may still take, if some were read already.
+    /// The time that the missing pages may still take, if some were read already.
     pub left: Option<Duration>,
 }
 
@@ -94,7 +94,7 @@ impl ContentIndex {
         }
     }
 
-    /// How much is indexed at the moment, and whether a pass is under way.
+    /// The present extent of the index, and a flag for a pass under way.
     #[must_use]
     pub fn now(&self) -> (Coverage, bool) {
         let progress = self.progress.borrow();
@@ -108,7 +108,7 @@ impl ContentIndex {
         drop(changes.wait_for(|progress| !progress.is_running).await);
     }
 
-    /// Why the last pass ended early, if the wiki was the reason.
+    /// The error that ended the last pass early, if the wiki was the reason.
     #[must_use]
     pub fn failure(&self) -> Option<WikiError> {
         self.progress.borrow().error().cloned()
@@ -136,13 +136,13 @@ impl ContentIndex {
         self.scans.turn().await
     }
 
-    /// How pages are indexed.
+    /// The settings of the index.
     #[must_use]
     pub const fn settings(&self) -> &IndexSettings {
         &self.settings
     }
 
-    /// Whether there is an index at all.
+    /// True if there is an index at all.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.settings.mode != IndexMode::Off
@@ -341,7 +341,7 @@ impl ContentIndex {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where it lies.
+    /// The place of the index.
     pub(super) fn home(&self, wiki: &Wiki) -> Home {
         match self.file(wiki) {
             Some(file) => Home::File(file),

@@ -10,15 +10,15 @@ use crate::page::{Locale, PagePath, PageReading, TextPosition};
 /// The most bytes of a compiled pattern, and of the cache that it fills in use.
 const MAX_COMPILED: usize = 256 * 1024;
 const MAX_TABLE: usize = 1024 * 1024;
-/// How many bytes of a line a regular expression is matched against.
+/// The most bytes of a line that a regular expression is matched against.
 const MAX_LINE: usize = 64 * 1024;
 
-/// What is looked for.
+/// The pattern of a search.
 #[derive(Debug, Clone)]
 pub enum Pattern {
     /// This text, letter by letter.
     Exact(String),
-    /// What this expression matches within a line.
+    /// Matches of this expression within a line.
     Regex(Regex),
 }
 
@@ -29,26 +29,26 @@ pub struct PatternHit {
     pub page: PageReading,
     /// The first of the lines.
     pub lines: Vec<TextPosition>,
-    /// How many there are.
+    /// The number of such lines.
     pub count: usize,
     /// The selector of the section that the first line is in.
     pub section: Option<String>,
 }
 
-/// What a pattern was found in.
+/// The pages in which a pattern was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PatternHits {
     /// The pages, those changed last first.
     pub hits: Vec<PatternHit>,
-    /// How many more pages there are.
+    /// The number of further pages.
     pub left: usize,
-    /// How many pages were looked at.
+    /// The number of pages looked at.
     pub looked_at: usize,
-    /// How many pages there were to look at: more than `looked_at` if the time ran out.
+    /// The number of pages to look at: more than `looked_at` if the time ran out.
     pub of: usize,
-    /// How many indexed pages were skipped because the key cannot read their source.
+    /// The number of indexed pages skipped because the key cannot read their source.
     pub without_source: usize,
-    /// How many lines were too long to be matched in full.
+    /// The number of lines too long to be matched in full.
     pub long_lines: usize,
 }
 
@@ -76,7 +76,7 @@ impl Pattern {
         Ok(Self::Regex(regex))
     }
 
-    /// How many lines of a text are too long to be matched in full.
+    /// The number of lines of a text that are too long to be matched in full.
     fn long_lines(&self, text: &str) -> usize {
         match self {
             Self::Regex(_) if text.len() > MAX_LINE => {
@@ -86,7 +86,7 @@ impl Pattern {
         }
     }
 
-    /// Where in a text each matching line first matches, until the time is over.
+    /// The offsets in a text at which each matching line first matches, until the time is over.
     fn places<'a>(
         &'a self,
         text: &'a str,

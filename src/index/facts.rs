@@ -1,4 +1,4 @@
-//! What is stored of an indexed page beside its words: its links and its properties.
+//! Stores facts of an indexed page beside its words: its links and its properties.
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub struct IndexedLink {
     pub path: PagePath,
     /// Its line there.
     pub line: i64,
-    /// Where it leads, as it is written.
+    /// The target, as it is written.
     pub target: String,
 }
 

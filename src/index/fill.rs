@@ -19,18 +19,18 @@ use crate::wiki::{AllPages, Wiki, WikiError};
 
 /// A first pass counts as caught up when this many of the newest pages are read.
 const NEWEST: usize = 50;
-/// How many pages are stored at a time; searches wait meanwhile.
+/// The number of pages stored at a time; searches wait meanwhile.
 const PUT_AT_ONCE: usize = 8;
 
-/// Why a pass ended early: the wiki's error, or `None` if the index cannot be used or was dropped
-/// meanwhile.
+/// The reason why a pass ended early: the wiki's error, or `None` if the index cannot be used or
+/// was dropped meanwhile.
 pub(super) type FillError = Option<WikiError>;
 
 /// The pages to read.
 #[derive(Debug, Default)]
 struct ReadQueue {
     pages: VecDeque<Arc<PageReading>>,
-    /// How many of the first pages a search waits for.
+    /// The number of first pages that a search waits for.
     urgent: usize,
     /// The queue has every change up to this time.
     looked: Option<Instant>,
@@ -43,7 +43,7 @@ struct PageBatch {
     caught_up: Option<Instant>,
 }
 
-/// What a look at the list found.
+/// The result of a look at the list.
 struct ListScan {
     changed: Vec<Arc<PageReading>>,
     count: IndexCounts,

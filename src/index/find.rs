@@ -8,9 +8,9 @@ use super::terms::{Term, terms};
 use super::tokens::tokens;
 use crate::page::{Locale, PagePath, PageReading};
 
-/// How many words of a page are compared with other pages.
+/// The most words of a page that are compared with other pages.
 const MAX_WORDS: usize = 12;
-/// How many tokens of a page are searched for rare words.
+/// The most tokens of a page that are searched for rare words.
 const MAX_TOKENS: usize = 20_000;
 /// A word on this few pages is rare, however few pages there are.
 const FEW: usize = 20;

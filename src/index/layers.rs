@@ -1,4 +1,4 @@
-//! Which layers give a key the content of pages, and how many pages one request may read.
+//! Chooses the layers that give a key the content of pages, and the number of pages of one request.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -11,17 +11,17 @@ const MOST_REFUSALS: usize = 20;
 const SLOW: Duration = Duration::from_secs(1);
 /// After a larger answer, in bytes, the next request is smaller.
 const LARGE: usize = 8 * 1024 * 1024;
-/// How many pages are read at a time if each takes its own request.
+/// The number of pages read at a time if each takes its own request.
 const ONE_BY_ONE: usize = 12;
 /// After this many good answers in a row requests may be larger again.
 const GOOD: usize = 8;
 
-/// Which layers give this key the content of pages, as one pass has found out.
+/// Chooses the layers that give this key the content of pages, by the answers in one pass.
 #[derive(Debug, Default)]
 pub(super) struct LayerSelector {
     /// The index of the layer that last gave a page.
     last: Option<usize>,
-    /// How often each has refused in a row.
+    /// The refusals of each in a row.
     refusals: [usize; ContentLayer::ALL.len()],
 }
 
@@ -61,7 +61,7 @@ impl LayerSelector {
         }
     }
 
-    /// How many pages are read before the queue is checked for more urgent ones: one until a layer
+    /// The number of pages read before the queue is checked for more urgent ones: one until a layer
     /// has given a page.
     pub(super) fn at_a_time(&self) -> usize {
         let layer = self.last.and_then(|at| ContentLayer::ALL.get(at));
@@ -86,7 +86,7 @@ impl Default for Batches {
 }
 
 impl Batches {
-    /// How many pages the next request may read of a layer.
+    /// The most pages that the next request may read of a layer.
     pub(super) fn most(&self, layer: ContentLayer) -> usize {
         self.most
             .load(Ordering::Relaxed)

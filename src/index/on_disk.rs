@@ -22,7 +22,7 @@ pub struct OnDisk {
     pub pages: Option<usize>,
     /// Its size on the disk with its companion files, in bytes.
     pub bytes: u64,
-    /// When it was changed last.
+    /// The time of its last change.
     pub changed: Option<SystemTime>,
 }
 
@@ -82,7 +82,7 @@ fn of(dir: &Path, name: &str) -> Option<OnDisk> {
     })
 }
 
-/// Whether a server is filling an index at the moment.
+/// True if a server is filling an index at the moment.
 #[must_use]
 pub fn is_being_filled(file: &Path) -> bool {
     let mut name = file.as_os_str().to_owned();

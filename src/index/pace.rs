@@ -21,7 +21,7 @@ impl IndexLoad {
         Self(share.clamp(10, 100))
     }
 
-    /// How long to pause after the wiki was busy for some time.
+    /// The pause after the wiki was busy for some time.
     #[must_use]
     pub fn pause(self, busy: Duration) -> Duration {
         busy.saturating_mul(100 - self.0) / self.0
@@ -75,7 +75,7 @@ impl Turns {
 }
 
 impl PacedTurn<'_> {
-    /// How long it has lasted.
+    /// The time that it has lasted.
     pub(super) fn took(&self) -> Duration {
         self.began.elapsed()
     }

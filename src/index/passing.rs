@@ -1,4 +1,4 @@
-//! How a pass begins and ends, and how it reports its progress.
+//! Begins and ends passes, and reports their progress.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -82,7 +82,7 @@ impl ContentIndex {
         goes_on
     }
 
-    /// Whether searches want a newer look at the list than the last one, and how new.
+    /// The time as of which searches want a look at the list, if the last look is older.
     pub(super) fn wanted_look(&self, looked: Option<Instant>) -> Option<Instant> {
         self.progress.borrow().wanted_look(looked)
     }

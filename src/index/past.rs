@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use crate::page::{Locale, PagePath};
 use crate::wiki::SeenPage;
 
-/// How many removed pages are remembered, the last removed.
+/// The most removed pages that are remembered, the last removed.
 const MOST: usize = 1_000;
 
 pub(super) const TABLE: &str = "

@@ -6,7 +6,7 @@ use super::settings::Pace;
 use super::store::IndexCounts;
 use crate::wiki::{MAX_KEPT, WikiError};
 
-/// How old a look at the list may be, for a wiki too large to keep its list.
+/// The greatest age of a look at the list, for a wiki too large to keep its list.
 const FRESH_IF_LARGE: Duration = Duration::from_mins(1);
 
 /// The progress of the index.
@@ -17,34 +17,34 @@ pub(super) struct IndexProgress {
     wanted: Option<Instant>,
     /// The index is current as of this time, except for pages that a first pass still has to read.
     caught_up: Option<Instant>,
-    /// When something was last written through this server.
+    /// The time of the last write through this server.
     written: Option<Instant>,
     /// Passes that have ended.
     pub(super) passes: u64,
-    /// When the last pass ended early, and why.
+    /// The time at which the last pass ended early, and its error.
     failed: Option<(Instant, WikiError)>,
     pub(super) of: usize,
     pub(super) count: IndexCounts,
-    /// Whether the index has held all pages that it may hold.
+    /// True if the index has held all pages that it may hold.
     was_complete: bool,
     /// The bound on all callers' indexes keeps it from growing.
     pub(super) is_full: bool,
-    /// When the first search gives up waiting for the first pass.
+    /// The time at which the first search gives up waiting for the first pass.
     first_until: Option<Instant>,
     /// Since when pages are being read, and how many were indexed then.
     pub(super) filling: Option<(Instant, usize)>,
 }
 
-/// What a search waits for.
+/// The condition that a search waits for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SearchWait {
     /// The index to be current as of this time.
     time: Instant,
     /// The passes that had ended before.
     passes: u64,
-    /// When that wait ends.
+    /// The end of that wait.
     pub(super) until: Instant,
-    /// When the wait for the first pass ends.
+    /// The end of the wait for the first pass.
     pub(super) first_until: Instant,
 }
 
@@ -82,7 +82,7 @@ impl IndexProgress {
         (wanted, begins)
     }
 
-    /// Whether a search need not wait any longer, with success or in vain.
+    /// True if a search need not wait any longer, with success or in vain.
     pub(super) fn has(&self, wanted: &SearchWait) -> bool {
         self.is_caught_up(wanted.time) || self.is_over(wanted)
     }
@@ -145,7 +145,7 @@ impl IndexProgress {
         self.failed.as_ref().map(|(_, error)| error)
     }
 
-    /// Whether the list was ever looked at.
+    /// True if the list was ever looked at.
     pub(super) const fn was_looked_at(&self) -> bool {
         self.caught_up.is_some()
     }
@@ -156,7 +156,7 @@ impl IndexProgress {
         (self.count.pages < wanted && !self.is_full).then_some(wanted)
     }
 
-    /// How long the rest may take, by the time of the pages before it.
+    /// The time that the rest may take, by the time of the pages before it.
     pub(super) fn left(&self, most: usize) -> Option<Duration> {
         let (since, before) = self.filling?;
         let left = self.wanting(most)?.checked_sub(self.count.pages)?;

@@ -12,9 +12,9 @@ use super::store::{IndexError, Store};
 use crate::page::{Locale, PagePath};
 use crate::wiki::SeenPage;
 
-/// How long one pattern is searched for.
+/// The longest time of a search for one pattern.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How many pages are searched before other queries get a turn.
+/// The number of pages searched before other queries get a turn.
 const AT_ONCE: usize = 100;
 
 impl ContentIndex {

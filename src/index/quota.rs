@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::content_index::ContentIndex;
 
-/// How long an index is safe from eviction after a search.
+/// The time after a search in which an index is safe from eviction.
 const IDLE: Duration = Duration::from_mins(10);
 
 /// The memory of callers' indexes.

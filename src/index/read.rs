@@ -14,12 +14,11 @@ use crate::wiki::{ContentLayer, Contents, Wiki, WikiError};
 /// their turn.
 const LONG_TURN: Duration = Duration::from_millis(250);
 
-/// What a layer gave of some pages.
+/// The answer of a layer for some pages.
 #[derive(Debug, Default)]
 struct LayerResult {
     read: Vec<PageReading>,
     refused: Vec<PageReading>,
-    /// Whether some pages are gone.
     has_gone: bool,
 }
 

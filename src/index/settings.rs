@@ -1,4 +1,4 @@
-//! How pages are indexed.
+//! Models the settings of the index: its place, its size and its pace.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,12 +14,12 @@ pub const MOST_PAGES: usize = 100_000;
 /// but not yet stored, take as much again.
 pub const CALLERS_BYTES: u64 = 32 * 1024 * 1024;
 
-/// How the name of an index on the disk ends.
+/// The ending of the name of an index on the disk.
 pub(super) const ENDING: &str = ".db";
 /// The digits of the digest in it, in hexadecimal.
 pub(super) const DIGEST_CHARS: usize = 32;
 
-/// Where the index is kept.
+/// The place of the index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum IndexMode {
     /// As long as the server runs: in a file without a name, which keeps the server's own memory
@@ -32,16 +32,17 @@ pub enum IndexMode {
     Off,
 }
 
-/// How hard the index works the wiki, and how long searches wait.
+/// The load that the index puts on the wiki, and the time that searches wait.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     /// The share of its time that the wiki is kept busy.
     pub load: IndexLoad,
     /// The most concurrent requests if each reads one page and no call waits.
     pub at_once: usize,
-    /// How long a search waits for the pages it needs, and the first search for the whole index.
+    /// The longest time that a search waits for the pages it needs, and the first search for the
+    /// whole index.
     pub patience: Duration,
-    /// How old the index's view of the wiki may be in a search.
+    /// The greatest age of the index's view of the wiki in a search.
     pub fresh: Duration,
 }
 
@@ -58,10 +59,10 @@ impl Pace {
     }
 }
 
-/// How pages are indexed.
+/// The settings of the index.
 #[derive(Debug, Clone)]
 pub struct IndexSettings {
-    /// Where.
+    /// The place.
     pub mode: IndexMode,
     /// The directory of indexes on the disk, if one is known.
     pub dir: Option<PathBuf>,
@@ -69,7 +70,7 @@ pub struct IndexSettings {
     pub most: usize,
     /// The most bytes of all callers' indexes together.
     pub callers_bytes: u64,
-    /// How fast.
+    /// The pace.
     pub pace: Pace,
 }
 

@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::terms::Term;
 use super::tokens::{WordToken, tokens};
 
-/// How many bytes of the page a snippet shows at most, its marks not counted.
+/// The most bytes of the page that a snippet shows, its marks not counted.
 const MAX_BYTES: usize = 240;
-/// How far apart the shown matches may be.
+/// The greatest distance between the shown matches.
 const SPAN: usize = 160;
-/// How much of a page is read at a time.
+/// The bytes of a page that are read at a time.
 const PIECE: usize = 64 * 1024;
 
 /// A part of a text around a match.
@@ -17,7 +17,7 @@ const PIECE: usize = 64 * 1024;
 pub(super) struct Snippet {
     /// The part, each match between `«` and `»`, in one line.
     pub(super) text: String,
-    /// Where in the whole text its first match begins.
+    /// The offset in the whole text at which its first match begins.
     pub(super) at: usize,
 }
 
@@ -134,7 +134,7 @@ fn show(text: &str, matches: &[Range<usize>]) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Where to begin, at most `most` bytes before a match: at a line, or else at a word.
+/// The offset to begin at, at most `most` bytes before a match: at a line, or else at a word.
 fn begin(text: &str, at: usize, most: usize) -> usize {
     let low = ceil(text, at.saturating_sub(most));
     let before = text.get(low..at).unwrap_or_default();
@@ -147,7 +147,7 @@ fn begin(text: &str, at: usize, most: usize) -> usize {
         .map_or(low, |space| ceil(text, low + space + 1))
 }
 
-/// Where to end, at most `most` bytes behind a match: at a line, or else at a word.
+/// The offset to end at, at most `most` bytes behind a match: at a line, or else at a word.
 fn finish(text: &str, at: usize, most: usize) -> usize {
     let high = floor(text, at.saturating_add(most));
     let after = text.get(at..high).unwrap_or_default();

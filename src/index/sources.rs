@@ -9,17 +9,17 @@ use super::content_index::ContentIndex;
 use super::store::{IndexError, Store};
 use crate::page::PagePlace;
 
-/// How many pages are scanned before other queries get a turn.
+/// The number of pages scanned before other queries get a turn.
 const AT_ONCE: usize = 100;
 
-/// What was found in the sources of all pages.
+/// The findings in the sources of all pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InSources<T> {
-    /// What was found, in the order of the pages' ids.
+    /// The findings, in the order of the pages' ids.
     pub found: Vec<T>,
     /// Indexed pages whose source the key cannot read or that could not be scanned.
     pub without: Vec<i64>,
-    /// Whether all pages were scanned in time.
+    /// True if all pages were scanned in time.
     pub is_whole: bool,
 }
 

@@ -28,7 +28,7 @@ use crate::private_files;
 const VERSION: i64 = 4;
 /// The endings of the names of an index's files.
 pub(super) const BESIDE: [&str; 5] = ["", "-wal", "-shm", "-journal", ".lock"];
-/// How much of the index SQLite keeps in memory, in KiB.
+/// The size of SQLite's cache for the index, in KiB.
 const CACHE_KIB: i64 = 16 * 1024;
 /// The weight of a word by the column that it is in.
 const WEIGHTS: &str = "10.0, 5.0, 5.0, 4.0, 3.0, 1.0, 6.0, 1.0";
@@ -68,16 +68,16 @@ impl From<io::Error> for IndexError {
     }
 }
 
-/// What is known of an indexed page.
+/// The stored state of an indexed page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PageMark {
     /// A digest of what the list said of it.
     pub(super) mark: Vec<u8>,
-    /// Whether its content could be read.
+    /// True if its content could be read.
     pub(super) has_content: bool,
 }
 
-/// How much of the wiki is indexed.
+/// The numbers of indexed pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct IndexCounts {
     /// Pages.
@@ -93,7 +93,7 @@ pub(super) struct Content {
     headings: String,
 }
 
-/// Where an index lies.
+/// The place of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Home {
     /// In a file that the next start uses again.
@@ -115,9 +115,9 @@ pub(super) struct Store {
 /// The last comparison of an index with the wiki's list.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ListSync {
-    /// When the last whole list was requested.
+    /// The time at which the last whole list was requested.
     pub(super) listed: Option<Instant>,
-    /// When the newest page of it was written.
+    /// The time at which the newest page of it was written.
     pub(super) newest: Option<OffsetDateTime>,
 }
 
@@ -186,7 +186,7 @@ impl Store {
         Ok(u64::try_from(bytes).unwrap_or_default())
     }
 
-    /// What is known of one page.
+    /// The stored state of one page.
     pub(super) fn known_of(&self, id: i64) -> Result<Option<PageMark>, IndexError> {
         let mut query = self
             .db
@@ -308,7 +308,7 @@ impl Store {
         Ok(())
     }
 
-    /// How much is indexed.
+    /// The numbers of indexed pages.
     pub(super) fn count(&self) -> Result<IndexCounts, IndexError> {
         let mut query = self.db.prepare(
             "SELECT count(*), coalesce(sum(has_content = 0), 0) FROM page WHERE missing = 0",

@@ -10,7 +10,7 @@ const MAX_TERMS: usize = 32;
 pub(super) struct Term {
     /// Their texts.
     pub(super) parts: Vec<String>,
-    /// Whether they are CJK characters.
+    /// True if they are CJK characters.
     pub(super) is_cjk: bool,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn query_syntax(text: &str) -> Option<String> {
 }
 
 impl Term {
-    /// Whether the last word matches as a prefix. One letter would match too many words.
+    /// True if the last word matches as a prefix. One letter would match too many words.
     pub(super) fn is_prefix(&self) -> bool {
         let last = self.parts.last().map_or(0, |last| last.chars().count());
         !self.is_cjk && last > 1

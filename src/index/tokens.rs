@@ -16,7 +16,7 @@ pub(super) struct WordToken {
     pub(super) range: Range<usize>,
     /// The form in which it is compared.
     pub(super) text: String,
-    /// Whether it is a character of a script without words.
+    /// True if it is a character of a script without words.
     pub(super) is_cjk: bool,
 }
 

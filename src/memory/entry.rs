@@ -65,7 +65,7 @@ pub struct MemoryPage {
 /// That a memory was forgotten or superseded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryEnd {
-    /// When.
+    /// The time.
     pub at: Timestamp,
     /// The memory in its place, if there is one.
     pub by: Option<MemoryId>,
@@ -78,28 +78,28 @@ pub struct Memory {
     pub id: MemoryId,
     /// Its text.
     pub content: String,
-    /// What kind it is.
+    /// Its kind.
     pub kind: MemoryType,
-    /// How important its maker found it, from 1 to 10.
+    /// Its importance to its maker, from 1 to 10.
     pub importance: u8,
     /// The page that it is about.
     pub page: Option<MemoryPage>,
     /// The name of the client that said it last.
     pub author: String,
-    /// When it was first remembered.
+    /// The time at which it was first remembered.
     pub created: Timestamp,
-    /// When it was last changed or restored.
+    /// The time of its last change or restoration.
     pub changed: Timestamp,
-    /// When it was last recalled, or else remembered.
+    /// The time at which it was last recalled, or else remembered.
     pub used: Timestamp,
-    /// How often it was recalled.
+    /// The number of times that it was recalled.
     pub uses: u32,
-    /// Whether and when it was forgotten.
+    /// The end, if it was forgotten or superseded.
     pub gone: Option<MemoryEnd>,
 }
 
 impl Memory {
-    /// When something last became of it but for its use: the newest of two states wins.
+    /// The time of its last change of any kind but use: the newest of two states wins.
     #[must_use]
     pub fn touched(&self) -> Timestamp {
         self.gone

@@ -1,4 +1,4 @@
-//! Why something cannot be remembered, recalled or forgotten.
+//! Lists the errors of remembering, recalling and forgetting.
 
 use std::io;
 
@@ -9,11 +9,11 @@ use crate::audit::AuditError;
 pub struct BadLine {
     /// Its number, from 1.
     pub line: usize,
-    /// What is wrong with it, as the end of a sentence.
+    /// The fault, as the end of a sentence.
     pub why: String,
 }
 
-/// Why something cannot be remembered, recalled or forgotten.
+/// An error of remembering, recalling or forgetting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryError {
     /// There is no such memory of this owner.
@@ -55,7 +55,7 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    /// What an operator can do about it.
+    /// Advice for an operator.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

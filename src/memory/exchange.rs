@@ -80,7 +80,7 @@ pub struct MemoryImport {
     elsewhere: usize,
 }
 
-/// What an import did.
+/// The result of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Imported {

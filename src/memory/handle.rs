@@ -16,8 +16,8 @@ use crate::audit::{AuditEntry, AuditEvent, AuditLog};
 /// The file's name in the directory of a wiki's records.
 const NAME: &str = "memory.sqlite";
 
-/// What clients of one wiki remember. Clones share one turn; other processes may work on the same
-/// file.
+/// The memories of the clients of one wiki. Clones share one turn; other processes may work on the
+/// same file.
 #[derive(Debug, Clone)]
 pub struct MemoryStore {
     file: PathBuf,
@@ -25,12 +25,12 @@ pub struct MemoryStore {
     turn: Arc<Mutex<()>>,
 }
 
-/// What a change does, for the record: never the text.
+/// A summary of a change, for the record: never the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditNote {
     /// The word for it.
     pub decision: &'static str,
-    /// Which memories, with the digests of their texts.
+    /// The memories, with the digests of their texts.
     pub reason: String,
 }
 
@@ -55,7 +55,7 @@ impl MemoryStore {
         }
     }
 
-    /// Where they lie.
+    /// The file in which they are stored.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file

@@ -1,10 +1,10 @@
-//! How fresh a memory is: a number that is shown and ranks, and hides nothing.
+//! Rates the freshness of a memory: a number that is shown and ranks, and hides nothing.
 
 use super::moment::Timestamp;
 
 /// The days after the last use at which a memory that was never used again has half of its health.
 const HALF: i64 = 30;
-/// How many days every further use adds to that.
+/// The days that every further use adds to that.
 const A_USE: i64 = 10;
 /// The most uses that count.
 const MOST_USES: i64 = 97;

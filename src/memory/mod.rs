@@ -1,5 +1,5 @@
-//! What clients remember of working in a wiki and that belongs into no page: short texts, by site
-//! and client, in one SQLite file of each wiki beside its records.
+//! Keeps what clients remember of working in a wiki and that belongs into no page: short texts, by
+//! site and client, in one SQLite file of each wiki beside its records.
 //!
 //! [`MemoryStore`] is the one way to the file: every change is on record first, by digest. It knows
 //! nothing of pages' visibility, policies or the protocol; `write` decides who may remember and what

@@ -58,7 +58,7 @@ impl Timestamp {
         Self(self.0.saturating_add(1))
     }
 
-    /// How many hours after another moment this is; 0 if it is earlier.
+    /// The hours since another moment; 0 if this one is earlier.
     #[must_use]
     pub fn hours_since(self, other: Self) -> i64 {
         (self.0.saturating_sub(other.0) / (DAY / 24)).max(0)

@@ -15,7 +15,7 @@ use crate::private_files::{self, FileOwner};
 const VERSION: i64 = 1;
 /// Marks a database as ours.
 const APPLICATION: i64 = 0x776a_6d31;
-/// How long to wait for other processes.
+/// The time to wait for other processes.
 const WAIT: Duration = Duration::from_secs(5);
 /// Rights of others than the owner.
 const OTHERS: u32 = 0o077;

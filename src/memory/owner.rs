@@ -1,14 +1,14 @@
-//! Whose a memory is.
+//! Models the owner of a memory.
 
 /// The longest key of an owner in bytes, and the longest name.
 const MAX: usize = 300;
 /// The key of the owner that all clients of a site share.
 const SITE: &str = "site";
 
-/// Whose a memory is: one client, or all clients of the site.
+/// The owner of a memory: one client, or all clients of the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryOwner {
-    /// What makes it this owner. It outlives names and tokens of a named client.
+    /// The key that identifies it. It outlives names and tokens of a named client.
     pub key: String,
     /// The name to show.
     pub name: String,
@@ -39,13 +39,13 @@ impl MemoryOwner {
         }
     }
 
-    /// Whether a text can be an owner's key or name.
+    /// True if a text can be an owner's key or name.
     #[must_use]
     pub fn is_fit(text: &str) -> bool {
         (1..=MAX).contains(&text.len()) && !text.chars().any(char::is_control)
     }
 
-    /// Whether somebody means this owner by this text: its key, or its name in any letter case.
+    /// True if this text names this owner: its key, or its name in any letter case.
     #[must_use]
     pub fn is_called(&self, text: &str) -> bool {
         self.key == text || self.name.to_lowercase() == text.to_lowercase()

@@ -12,7 +12,7 @@ use crate::audit::MemoryId;
 pub struct Ranked {
     /// The memory.
     pub memory: Memory,
-    /// How fresh it is, from 1 to 100.
+    /// Its freshness, from 1 to 100.
     pub health: u8,
 }
 

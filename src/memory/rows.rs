@@ -40,7 +40,7 @@ pub(super) const TABLES: &str = "
 const COLUMNS: &str = "entry.id, content, kind, importance, page, locale, path, author,
     created, changed, used, uses, gone, gone_by";
 
-/// How much an owner has.
+/// The number and size of an owner's memories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Memories.
@@ -57,7 +57,7 @@ pub struct Usage {
 #[derive(Debug)]
 pub struct MemoryRows<'a> {
     db: &'a Connection,
-    /// When this began.
+    /// The time at which this began.
     pub now: Timestamp,
 }
 
@@ -83,7 +83,7 @@ impl<'a> MemoryRows<'a> {
         Ok(owners.collect::<Result<_, _>>()?)
     }
 
-    /// What an owner has, gone or not, in the order of its making.
+    /// The memories of an owner, gone or not, in the order of their making.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -130,7 +130,7 @@ impl<'a> MemoryRows<'a> {
             .ok_or(MemoryError::NoSuch)
     }
 
-    /// How much an owner has.
+    /// The number and size of an owner's memories.
     ///
     /// # Errors
     /// If the store cannot be read.

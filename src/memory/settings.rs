@@ -1,6 +1,6 @@
-//! Who shares what is remembered.
+//! Models the memory mode: which clients share memories.
 
-/// Who shares what is remembered.
+/// The mode of memory: which clients share memories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MemoryMode {
     /// Each client has its own.

@@ -1,5 +1,5 @@
-//! What is done before every change: what was forgotten long ago is purged, and times that lie in
-//! the future are put right.
+//! Cleans up before every change: purges what was forgotten long ago, and corrects times that lie
+//! in the future.
 //!
 //! A clock that runs ahead must not purge what it should not. So what is old enough is only marked at
 //! first, and purged when it still is a day later; a clock that is put right in between loses
@@ -10,9 +10,9 @@ use rusqlite::{Connection, params};
 use super::error::MemoryError;
 use super::moment::Timestamp;
 
-/// How many days what was forgotten or superseded can be restored.
+/// The days during which a forgotten or superseded memory can be restored.
 pub const KEPT_DAYS: i64 = 30;
-/// How many days something must be due before it is purged, and how far clocks may differ.
+/// The days that something must be due before it is purged, and the most that clocks may differ.
 const GRACE_DAYS: i64 = 1;
 
 /// Does it, within a change.

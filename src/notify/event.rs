@@ -49,7 +49,7 @@ pub enum NotifyEvent {
     Waiting {
         /// The set.
         set: String,
-        /// How many changes it has.
+        /// The number of its changes.
         changes: usize,
     },
     /// A person decided on a set.
@@ -73,7 +73,7 @@ pub enum NotifyEvent {
     },
     /// The key of the wiki ends soon.
     KeyEnds {
-        /// When, in RFC 3339.
+        /// The time of the end, in RFC 3339.
         at: String,
         /// In how many days.
         days: i64,
@@ -147,7 +147,7 @@ impl NotifyEvent {
     }
 }
 
-/// Where a call on record is shown: at its page, else by a command.
+/// The place that shows a recorded call: its page, else a command.
 fn shown_at(review: &ReviewAddress, call: &str) -> String {
     let page = review.page_of_call(call);
     page.unwrap_or_else(|| format!("`wikijs-gate audit show {call}`"))

@@ -16,7 +16,7 @@ use crate::checks;
 const MOST_WAITING: usize = 256;
 /// The pause before an address is tried a second and last time.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How long the program waits at its end for notifications that are still to be sent.
+/// Time that the program waits at its end for notifications that are still to be sent.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Sends events, one after another to each target. No caller waits for this, and a failure is only
@@ -59,7 +59,7 @@ impl Notifier {
         format!("{targets:?} {:?}", self.review.named())
     }
 
-    /// Whether there is no target to notify.
+    /// True if there is no target to notify.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.targets.is_empty()

@@ -1,4 +1,4 @@
-//! Where people decide on the sets that wait for a review.
+//! Gives the address or command by which people decide on waiting sets.
 
 use std::fmt::Display;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,7 +12,7 @@ use crate::site::SiteName;
 #[derive(Debug, Clone, Default)]
 pub struct ReviewAddress {
     named: Option<Arc<str>>,
-    /// Where a server has the page; shared by all clones.
+    /// The page's address on a server; shared by all clones.
     served: Arc<RwLock<Option<Arc<str>>>>,
     /// The site that the sets belong to.
     site: Option<SiteName>,
@@ -110,7 +110,7 @@ impl ReviewAddress {
         Some(format!("{address}/{of}{site}"))
     }
 
-    /// Where a person decides on a set: its page, or the command that opens it.
+    /// The place where a person decides on a set: its page, or the command that opens it.
     #[must_use]
     pub fn of(&self, set: impl Display) -> String {
         self.page_of(&set).unwrap_or_else(|| match &self.site {

@@ -14,13 +14,13 @@ pub struct NotifyTarget {
     pub name: String,
     /// The occasions on which the target is notified.
     pub on: Vec<Occasion>,
-    /// How the target is notified.
+    /// The way to notify the target.
     pub to: NotifyTo,
-    /// How long one try may take.
+    /// The time limit of one try.
     pub timeout: Duration,
 }
 
-/// How a target is notified.
+/// A way to notify a target.
 #[derive(Debug, Clone)]
 pub enum NotifyTo {
     /// JSON on the standard input of a command.

@@ -1,4 +1,4 @@
-//! Who may come in, and with what they work.
+//! Defines reviewers, their sign-in, and the wiki that they work on.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -13,10 +13,10 @@ use crate::site::SiteName;
 use crate::wiki::Wiki;
 use crate::write::{Caller, WriteContext, Writer};
 
-/// Who may come in. The operator's command lets its operator in; a server over HTTP lets in
+/// Lets reviewers in. The operator's command lets its operator in; a server over HTTP lets in
 /// reviewers by their links.
 pub trait Authenticator: Debug + Send + Sync {
-    /// Whose sign-in link it is, without using it up.
+    /// The reviewer of a sign-in link, without using it up.
     fn of_link(&self, secret: &str) -> Option<Reviewer>;
 
     /// Uses a sign-in link up, once across all processes.
@@ -31,7 +31,7 @@ pub trait Authenticator: Debug + Send + Sync {
 /// link ends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignInId {
-    /// What tells the person from others, for as long as they may decide.
+    /// The identifier of the person, for as long as they may decide.
     pub person: String,
     /// The number of their link.
     pub link: u32,
@@ -48,26 +48,26 @@ pub struct Reviewer {
     pub site: Option<SiteName>,
     /// The sites that they see.
     pub sites: Vec<SiteName>,
-    /// Whether they decide; else they only look.
+    /// True if they decide; else they only look.
     pub may_decide: bool,
-    /// Whether they apply; else, in a dry run, they only reject.
+    /// True if they apply; else, in a dry run, they only reject.
     pub may_apply: bool,
-    /// Whether they see all of the record, and may have it checked.
+    /// True if they see all of the record, and may have it checked.
     pub sees_all: bool,
     /// Below which prefixes they decide; everywhere if none.
     pub prefixes: Option<Vec<Prefix>>,
-    /// What their decisions are made with.
+    /// The wiki on which their decisions are made.
     pub bench: WikiHandle,
-    /// How their decisions go on record.
+    /// The caller under which their decisions go on record.
     pub caller: Caller,
 }
 
-/// What decisions are made with: one wiki under the policy of whoever decides.
+/// A handle on one wiki, under the policy of the person who decides.
 #[derive(Debug, Clone)]
 pub struct WikiHandle {
     /// The wiki.
     pub wiki: Arc<Wiki>,
-    /// What is known of writes.
+    /// The context of writes.
     pub desk: Arc<WriteContext>,
     /// The way of a write.
     pub writer: Arc<Writer>,
@@ -90,7 +90,7 @@ impl Reviewer {
         Ok(self.bench.wiki.ids_outside(as_of, own).await?)
     }
 
-    /// Whether they decide about a place.
+    /// True if they decide about a place.
     pub(super) fn decides_about(&self, locale: &Locale, path: &PagePath) -> bool {
         let holds = |prefix: &Prefix| prefix.holds(locale, path);
         let prefixes = self.prefixes.as_ref();

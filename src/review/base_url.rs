@@ -1,26 +1,26 @@
-//! Where the page is.
+//! Checks that requests are meant for the review page's own host and come from it.
 
 use axum::http::header;
 use axum::http::{Extensions, HeaderMap};
 
-/// Where the page is, as browsers have it.
+/// The origin of the review page, as browsers have it.
 #[derive(Debug, Clone, Default)]
 pub struct ReviewOrigin {
     /// The only `Host` that is answered, such as `k3j9.localhost:8123`; each one where the server
     /// before it has checked that.
     pub host: Option<String>,
-    /// Whether browsers reach it by TLS, so that the cookie goes no other way. A server before the
-    /// page may know better for one request, and then puts a `ReviewOrigin` of its own into its extensions.
+    /// True if browsers reach it by TLS: the cookie then goes no other way. A server before the
+    /// page may put a `ReviewOrigin` for one request into its extensions, which then counts.
     pub is_secure: bool,
 }
 
 impl ReviewOrigin {
-    /// Whether this request came by TLS.
+    /// True if this request came by TLS.
     pub(super) fn is_secure_for(&self, request: &Extensions) -> bool {
         request.get::<Self>().unwrap_or(self).is_secure
     }
 
-    /// Whether a request was sent to this place.
+    /// True if a request was sent to this host.
     pub(super) fn is_meant(&self, headers: &HeaderMap) -> bool {
         let host = headers.get(header::HOST);
         let host = host.and_then(|host| host.to_str().ok());
@@ -29,8 +29,8 @@ impl ReviewOrigin {
             .is_none_or(|own| host.is_some_and(|host| host.eq_ignore_ascii_case(own)))
     }
 
-    /// Whether a form was sent by a page of this place: browsers say from where, and what says
-    /// nothing is no browser.
+    /// True if a form was sent by a page of this origin: browsers name theirs, and a request that
+    /// names none is not a browser's.
     pub(super) fn is_own(headers: &HeaderMap) -> bool {
         let text = |name| {
             headers

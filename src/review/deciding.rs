@@ -49,7 +49,7 @@ pub(super) async fn decide(
     .await
 }
 
-/// Why a form decides nothing.
+/// The reason why a form decides nothing.
 enum Stop {
     /// The person may not decide.
     Looks,

@@ -19,10 +19,10 @@ use crate::write::{
 
 /// The most pages that a sentence names.
 const MOST_NAMED: usize = 5;
-/// How old the list of pages may be by which the state of a set is told.
+/// The greatest age of the list of pages by which the state of a set is shown.
 const STATE_AGE: Duration = Duration::from_secs(30);
 
-/// What a person decided.
+/// The decision of a person.
 #[derive(Debug, Clone)]
 pub(super) enum ReviewDecision {
     /// It is applied, as it was shown.
@@ -31,12 +31,12 @@ pub(super) enum ReviewDecision {
         digest: String,
         /// The changes that are left out, by their numbers from 0.
         leave_out: Vec<usize>,
-        /// Whether it is made on top of what changed since.
+        /// True if it is made on top of what changed since.
         merge: bool,
     },
     /// It is rejected.
     Reject {
-        /// Why.
+        /// The reason given.
         reason: String,
     },
     /// The applied set is taken back.
@@ -51,7 +51,7 @@ pub(super) enum ReviewDecision {
 /// A set as a person sees it.
 #[derive(Debug)]
 pub(super) struct ReviewedSet {
-    /// What it does.
+    /// The set, with the effects of its changes.
     pub review: Review,
     /// The warnings about it.
     pub warnings: Vec<ReviewWarning>,
@@ -300,7 +300,7 @@ fn none() -> Failure {
     Failure::new(Code::InvalidInput, "There is no such proposal.")
 }
 
-/// Whether a set is of the reviewer's own client, or of a delegate of it: somebody else decides.
+/// True if a set is of the reviewer's own client, or of a delegate of it: somebody else decides.
 pub(super) fn is_of_own_family(reviewer: &Reviewer, proposal: &Proposal) -> bool {
     let own = reviewer.caller.client.id;
     let whose = &proposal.client;

@@ -13,7 +13,7 @@ const MOST_MARKED: usize = 32 * 1024;
 /// The longest piece of a line in one row, in bytes; a longer line has several rows.
 const MOST_OF_ROW: usize = 4 * 1024;
 
-/// What follows a line that ends its text without a line feed.
+/// The marker after a line that ends its text without a line feed.
 const NO_LINE_FEED: &str = "\\ No newline at end of file";
 
 /// One row of a difference.
@@ -27,7 +27,7 @@ pub(super) enum DiffRow<'a> {
     Line(DiffLine<'a>),
 }
 
-/// What becomes of a line.
+/// The kind of a line in a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DiffLineKind {
     /// It is in both texts.
@@ -41,7 +41,7 @@ pub(super) enum DiffLineKind {
 /// A line, or a piece of a long one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DiffLine<'a> {
-    /// What becomes of it.
+    /// Its kind.
     pub fate: DiffLineKind,
     /// Its number in the old text; none of a piece that is not the first.
     pub old: Option<usize>,
@@ -49,12 +49,12 @@ pub(super) struct DiffLine<'a> {
     pub new: Option<usize>,
     /// Its words, and whether each is marked as changed.
     pub words: Vec<(bool, &'a str)>,
-    /// Whether the text ends here, without a line feed.
+    /// True if the text ends here, without a line feed.
     pub lacks_line_feed: bool,
 }
 
 impl DiffLine<'_> {
-    /// How many bytes of text it shows.
+    /// The number of bytes of text that it shows.
     pub(super) fn bytes(&self) -> usize {
         self.words.iter().map(|(_, word)| word.len()).sum()
     }
@@ -83,17 +83,17 @@ struct DiffRowIter<'a> {
     rest: std::iter::Peekable<std::str::SplitTerminator<'a, char>>,
     /// The rows whose words are compared.
     marked: Range<usize>,
-    /// How many rows were made.
+    /// The number of rows made so far.
     made: usize,
     /// The rows that are made and not asked for yet.
     next: VecDeque<DiffRow<'a>>,
     /// The run of lines that has begun: lines that go, then lines that come in their place.
     run: Vec<Raw<'a>>,
     bytes_of_run: usize,
-    /// Whether the run is so long that its lines are not held until its end.
+    /// True if the run is so long that its lines are not held until its end.
     is_long: bool,
     last: Option<DiffLineKind>,
-    /// Whether a hunk has begun.
+    /// True once a hunk has begun.
     has_hunk: bool,
     /// The numbers of the next lines.
     old: usize,

@@ -1,4 +1,4 @@
-//! What a form or an address says.
+//! Parses the members of a form or of a query string.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 const MOST_BYTES: usize = 64 * 1024;
 /// The most members.
 const MOST_MEMBERS: usize = 2_000;
-/// How long a form may take to arrive.
+/// The time limit for a form to arrive.
 const ARRIVING: Duration = Duration::from_secs(10);
 
 /// The members of a form or of an address, in order.

@@ -1,4 +1,4 @@
-//! What all pages have around them, and small pieces that several use.
+//! Renders the frame of all pages, and small pieces that several pages use.
 
 use maud::{DOCTYPE, Markup, html};
 use time::OffsetDateTime;
@@ -18,7 +18,7 @@ pub(super) struct News {
     pub record: Option<CallId>,
 }
 
-/// What stands around a page.
+/// The surroundings of a page: sign-in, wiki, news and navigation.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     /// The name of whoever is signed in, and the token of their forms.
@@ -29,7 +29,7 @@ pub(super) struct Frame {
     pub news: Option<News>,
     /// After how many seconds the page is loaded again.
     pub again_in: Option<u32>,
-    /// Whether the page is one of the record.
+    /// True if the page is one of the record.
     pub is_record: bool,
     /// The site that it is about, where there are several.
     pub site: Option<SiteName>,
@@ -43,7 +43,7 @@ impl Frame {
         Self::default()
     }
 
-    /// What an address needs so that it stays on the page's site.
+    /// The query string that keeps an address on the page's site.
     pub(super) fn at_site(&self) -> String {
         let site = self.site.as_ref();
         site.map_or_else(String::new, |site| format!("?site={site}"))
@@ -100,7 +100,7 @@ pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
     }
 }
 
-/// Which wiki the page is about, and the others to go to.
+/// Links to the other wikis, and the one that the page is about.
 fn sites(frame: &Frame, own: &SiteName) -> Markup {
     let place = if frame.is_record {
         "/review/record"
@@ -161,7 +161,7 @@ fn in_words(ago: time::Duration) -> String {
     }
 }
 
-/// Who proposed: the name that the operator gave, else the one that the client gave itself.
+/// The client that proposed: the operator's name for it, else its name for itself.
 pub(super) fn client(client: &Client) -> Markup {
     let own = match text(&client.name) {
         own if own.trim().is_empty() => "an unnamed client".to_owned(),

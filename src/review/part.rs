@@ -23,11 +23,11 @@ pub(super) struct DiffPart {
     pub text: usize,
     /// Its rows, among those of the text.
     pub rows: Range<usize>,
-    /// How many lines in it are removed or added.
+    /// The number of lines in it that are removed or added.
     pub changed: usize,
-    /// How many bytes of text it shows.
+    /// The number of bytes of text that it shows.
     pub bytes: usize,
-    /// Whether its change mends links and does nothing else.
+    /// True if its change mends links and does nothing else.
     pub only_mends: bool,
 }
 
@@ -88,16 +88,16 @@ pub(super) fn of_page(parts: &[DiffPart], from: usize) -> Range<usize> {
     from..end
 }
 
-/// What was not shown yet.
+/// The differences that were not shown yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Unseen {
-    /// How many lines that are removed or added.
+    /// The number of lines that are removed or added.
     pub lines: usize,
     /// The first part that was not shown.
     pub first: Option<usize>,
 }
 
-/// What of these parts was not shown, to whom these were.
+/// Sums up the parts that are not among those seen.
 pub(super) fn unseen(parts: &[DiffPart], seen: &HashSet<usize>) -> Unseen {
     let missing = parts.iter().enumerate();
     let missing = missing.filter(|(at, _)| !seen.contains(at));

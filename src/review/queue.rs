@@ -9,16 +9,16 @@ use super::narrowing::{QueueFilter, label};
 use crate::audit::{Proposal, ProposalState};
 use crate::change::{Operation, Risk};
 
-/// How many of what was decided lately are named.
+/// The most decided sets that are listed.
 const LATELY: usize = 10;
-/// How many that wait are named on one page.
+/// The most waiting sets that are listed on one page.
 pub(super) const MOST_WAITING: usize = 200;
 
 /// The sets that a reviewer may see, in the order of the queue.
 pub(super) struct ReviewQueue {
-    /// What waits for a decision, oldest first.
+    /// The sets that wait for a decision, oldest first.
     pub waiting: Vec<Proposal>,
-    /// What was decided, newest first.
+    /// The sets that were decided, newest first.
     pub decided: Vec<Proposal>,
 }
 
@@ -39,7 +39,7 @@ impl ReviewQueue {
         self.decided.retain(|one| narrowing.takes(one));
     }
 
-    /// What tells one state of the queue from another.
+    /// A digest that tells one state of the queue from another.
     pub(super) fn tag(&self) -> String {
         let ids = self.waiting.iter().chain(&self.decided);
         let ids = ids.map(|one| format!("{}{}", one.id, one.state.as_str()));
@@ -204,7 +204,7 @@ pub(super) const fn verb(operation: Operation) -> &'static str {
     }
 }
 
-/// How much of a set there is to look at.
+/// The size of a set, in lines added and removed.
 fn size(one: &Proposal) -> Markup {
     let (mut added, mut removed) = (0_usize, 0_usize);
     for (_, change) in one.changes_kept_in() {

@@ -19,10 +19,10 @@ use crate::audit::ProposedChange;
 
 /// The longest text that is rendered, in bytes.
 const MOST_BYTES: usize = 32 * 1024;
-/// How deep elements may be nested.
+/// The deepest nesting of elements.
 const MOST_DEEP: usize = 200;
-/// How many elements of a format may be open, summed up over all tags: each is made anew within
-/// every element that begins then.
+/// The most open elements of a format, summed up over all tags: each is made anew within every
+/// element that begins then.
 const MOST_TANGLED: usize = 50_000;
 /// Elements of a format, which stay open until they are closed.
 const FORMATS: [&str; 14] = [
@@ -35,7 +35,7 @@ const SHALLOW: [&str; 26] = [
     "wbr",
 ];
 
-/// Why a text is not rendered.
+/// The reason why a text is not rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NotRenderedReason {
     /// It is too long.
@@ -106,7 +106,7 @@ fn of_markdown(text: &str) -> String {
     html
 }
 
-/// Whether a browser's tree of it costs much more than its length.
+/// True if a browser's tree of it costs much more than its length.
 fn is_tangled(html: &str) -> bool {
     let mut open: HashMap<String, usize> = HashMap::new();
     let (mut deep, mut formats, mut cost) = (0_usize, 0_usize, 0_usize);

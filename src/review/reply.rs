@@ -1,4 +1,4 @@
-//! What a browser is answered, with the headers that keep it from loading or telling anything.
+//! Builds responses with headers that keep a browser from loading or telling anything.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -68,7 +68,7 @@ pub(super) fn see_other(place: &str) -> BrowserResponse {
     reply
 }
 
-/// What is shown is what was shown before.
+/// The response if the content has not changed since it was shown.
 pub(super) fn not_modified(tag: &str) -> BrowserResponse {
     let mut reply = whole(
         StatusCode::NOT_MODIFIED,

@@ -14,9 +14,9 @@ use super::auth::SignInId;
 use super::markup::News;
 use crate::audit::ProposalId;
 
-/// How long a session lasts that nothing comes from.
+/// The time after which an unused session ends.
 const IDLE: Duration = Duration::from_hours(12);
-/// How long a session lasts at most.
+/// The longest lifetime of a session.
 const LONGEST: Duration = Duration::from_hours(7 * 24);
 /// The most sessions at once; the one that was used longest ago gives way.
 const MOST_SESSIONS: usize = 200;
@@ -42,14 +42,14 @@ struct Session {
     used: Instant,
 }
 
-/// What a request may know of its session.
+/// The part of a session that a request may know.
 #[derive(Debug, Clone)]
 pub(super) struct SignedIn {
     /// The sign-in that opened it.
     pub reviewer: SignInId,
-    /// What every form of the session carries.
+    /// The token in every form of the session.
     pub form_token: String,
-    /// Whether differences are shown in two columns.
+    /// True if differences are shown in two columns.
     pub is_side_by_side: bool,
     /// The site that it looks at.
     pub site: Option<String>,
@@ -58,7 +58,7 @@ pub(super) struct SignedIn {
 }
 
 impl SignedIn {
-    /// Whether a form carries this session's token.
+    /// True if a form carries this session's token.
     pub(super) fn is_own_form(&self, token: &str) -> bool {
         bool::from(self.form_token.as_bytes().ct_eq(token.as_bytes()))
     }
@@ -169,7 +169,7 @@ impl BrowserSessions {
         self.with(&of.cookie, |session| session.news = Some(news));
     }
 
-    /// What became of the last decision, once.
+    /// Takes the news of the last decision, once.
     pub(super) fn take_news(&self, of: &SignedIn) -> Option<News> {
         self.with(&of.cookie, |session| session.news.take())?
     }

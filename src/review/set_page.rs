@@ -205,7 +205,7 @@ fn one_text(shown: &SetPageModel, change: usize, at: usize, of: &FieldDiff) -> M
     }
 }
 
-/// Where the rest of the differences is.
+/// The link to the rest of the differences.
 fn more(shown: &SetPageModel) -> Markup {
     let end = shown.parts.end;
     let Some(next) = shown.sheet.parts.get(end) else {
@@ -278,7 +278,7 @@ fn links_without(links: &[LinkLeft]) -> Markup {
     }
 }
 
-/// What a person can decide.
+/// The form with the decisions that a person can take.
 fn decide(shown: &SetPageModel) -> Markup {
     let sheet = shown.sheet;
     let hindered = || {

@@ -27,23 +27,23 @@ pub(super) struct SetPageModel<'a> {
     pub sheet: &'a SetView<'a>,
     /// The warnings about it.
     pub warnings: &'a [ReviewWarning],
-    /// Which parts of its differences.
+    /// The parts of its differences on this page.
     pub parts: Range<usize>,
-    /// What will not have been shown after this page.
+    /// The parts still unseen after this page.
     pub unseen: Unseen,
-    /// Whether differences are in two columns.
+    /// True if differences are in two columns.
     pub is_side_by_side: bool,
     /// The token of the session's forms.
     pub form_token: &'a str,
-    /// Whether the person decides; else they only look.
+    /// True if the person decides; else they only look.
     pub may_decide: bool,
-    /// Whether the person applies; else, in a dry run, they only reject.
+    /// True if the person applies; else, in a dry run, they only reject.
     pub may_apply: bool,
     /// The person's own input.
     pub given: ReviewerInput<'a>,
     /// True while a decision on it is carried out from this page.
     pub is_under_way: bool,
-    /// How many of its changes are made, while that is so.
+    /// The number of its changes made so far, while it is applied.
     pub far: Option<Progress>,
 }
 

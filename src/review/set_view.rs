@@ -1,4 +1,4 @@
-//! What a person is shown of a set, before it becomes a page.
+//! Models a set as a reviewer sees it, before it becomes a page.
 
 use serde_json::Value;
 
@@ -23,9 +23,9 @@ pub(super) struct SetView<'a> {
 /// A change of a set as it is shown.
 #[derive(Debug)]
 pub(super) struct ChangeView<'a> {
-    /// What is on record of it.
+    /// The change as it is on record.
     pub proposed: ProposedChange,
-    /// What it does, and whether it can be made as things are.
+    /// Its effect, and the reason why it cannot be made now, if any.
     pub reviewed: &'a Reviewed,
     /// Its changed fields that are no long texts, with their values before and after.
     pub values: Vec<(&'a str, Option<&'a Value>, Option<&'a Value>)>,
@@ -69,7 +69,7 @@ impl<'a> SetView<'a> {
         }
     }
 
-    /// How many of its changes were asked for, and how many only mend links.
+    /// The number of changes that were asked for, and of those that only mend links.
     pub(super) fn counts(&self) -> (usize, usize) {
         let only_mends = |change: &&ChangeView| change.proposed.links_mended.is_some();
         let mending = self.changes.iter().filter(only_mends).count();

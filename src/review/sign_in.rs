@@ -12,7 +12,7 @@ use super::markup::{self, Frame};
 const COOKIE: &str = "wikijs_review";
 /// The name where it is reached by TLS: by it, browsers take the cookie from this host alone.
 const SECURE_COOKIE: &str = "__Host-wikijs_review";
-/// How many wrong links are answered in a minute; a right one always works.
+/// The most wrong links that are answered in a minute; a right one always works.
 const WRONG_A_MINUTE: u32 = 20;
 
 /// Links that were wrong lately.
@@ -93,7 +93,7 @@ pub(super) const fn cookie_name(is_secure: bool) -> &'static str {
     if is_secure { SECURE_COOKIE } else { COOKIE }
 }
 
-/// Where a session's cookie is kept, and how.
+/// The `Set-Cookie` value of a session.
 pub(super) fn cookie(value: &str, is_secure: bool) -> String {
     let name = cookie_name(is_secure);
     let (path, secure) = if is_secure {
@@ -104,7 +104,7 @@ pub(super) fn cookie(value: &str, is_secure: bool) -> String {
     format!("{name}={value}; Path={path}; HttpOnly; SameSite=Strict{secure}")
 }
 
-/// What takes the cookie away.
+/// The `Set-Cookie` value that removes the cookie.
 pub(super) fn no_cookie(is_secure: bool) -> String {
     format!("{}; Max-Age=0", cookie("", is_secure))
 }

@@ -74,7 +74,7 @@ fn applied(shown: &SetPageModel, decided: &Date, applied_by: CallId) -> Markup {
     }
 }
 
-/// Why nothing of it can be decided now, or which of its pages stand against it.
+/// The reason why nothing of it can be decided now, or the changes that do not fit their pages.
 pub(super) fn hindrance(shown: &SetPageModel) -> Markup {
     let sheet = shown.sheet;
     if !sheet.review.proposal.is_open() {
@@ -121,8 +121,8 @@ pub(super) fn hindrance(shown: &SetPageModel) -> Markup {
     }
 }
 
-/// Why a change cannot be made as things are, and what changed since; what the two give together
-/// stands where its difference stands.
+/// The reason why a change cannot be made now, and what changed since; the merged result is shown
+/// as its difference.
 pub(super) fn conflict(change: &ChangeView) -> Markup {
     let reviewed = change.reviewed;
     html! {

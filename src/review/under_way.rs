@@ -1,4 +1,4 @@
-//! How far the sets are that are being applied now.
+//! Tracks the progress of the sets that are being applied.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,7 +30,7 @@ impl RunningSets {
         self.lock().contains_key(&id)
     }
 
-    /// How many changes of a set are made, and of how many; nothing before the first is made.
+    /// The number of a set's changes made, and of all; `None` before the first is made.
     pub(super) fn of(&self, id: ProposalId) -> Option<Progress> {
         let far = *self.lock().get(&id)?.borrow();
         (far.of > 0).then_some(far)

@@ -1,4 +1,4 @@
-//! Whoever asks for a page: signed in or not, and what they are shown of a set.
+//! Identifies the reviewer who sent a request, and renders sets for them.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ pub struct Reviews {
     pub(super) wrong_links: WrongLinks,
     /// The sets that are being applied now.
     pub(super) under_way: RunningSets,
-    /// Who reads the record now.
+    /// Limits the readers of the record.
     pub(super) readers: Readers,
     /// The last check of each record.
     checks: Mutex<HashMap<PathBuf, Checks>>,
@@ -64,14 +64,14 @@ impl Reviews {
     }
 }
 
-/// Whoever is signed in.
+/// A signed-in reviewer and their session.
 pub(super) struct Visitor {
     pub(super) session: SignedIn,
     pub(super) reviewer: Reviewer,
 }
 
 impl Reviews {
-    /// Who asks; else what they are answered.
+    /// Identifies the reviewer of a request; an error is the response to send.
     pub(super) fn enter(&self, request: &Parts) -> Result<Visitor, BrowserResponse> {
         self.is_meant(&request.headers)?;
         let name = sign_in::cookie_name(self.place.is_secure_for(&request.extensions));
@@ -105,7 +105,7 @@ impl Reviews {
         Err(page(StatusCode::UNAUTHORIZED, markup))
     }
 
-    /// Who sent a form of ours, and what it says; else what they are answered.
+    /// Identifies the sender of one of our forms, and reads it; an error is the response to send.
     pub(super) async fn enter_by_form(
         &self,
         request: Request,
@@ -255,7 +255,7 @@ fn cookie<'a>(headers: &'a HeaderMap, own: &str) -> Option<&'a str> {
         .find_map(|(name, value)| (name == own && !value.is_empty()).then_some(value))
 }
 
-/// Whether a browser comes from a page of another site: then it leaves a strict cookie at home.
+/// True if a browser comes from a page of another site: then it sends no strict cookie.
 fn is_from_elsewhere(request: &Parts) -> bool {
     let site = request.headers.get("sec-fetch-site");
     site.is_some_and(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"))

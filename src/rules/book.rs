@@ -100,14 +100,14 @@ impl RuleBook {
         self.rules.iter()
     }
 
-    /// Whether a rule is about one of these warnings.
+    /// True if a rule is about one of these warnings.
     #[must_use]
     pub fn names_any(&self, codes: &[&str]) -> bool {
         let mut warnings = self.rules().filter_map(|rule| rule.when.warnings.as_ref());
         warnings.any(|all| all.iter().any(|code| codes.contains(&code.as_str())))
     }
 
-    /// Whether a rule asks how much a client wrote in a day.
+    /// True if a rule counts a client's writes of a day.
     #[must_use]
     pub fn counts_writes(&self) -> bool {
         self.rules().any(Rule::counts_writes)

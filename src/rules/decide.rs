@@ -1,4 +1,4 @@
-//! Which rules hold for a set of changes.
+//! Finds the rules that hold for a set of changes.
 
 use super::book::RuleBook;
 use super::facts::{ChangeFacts, Facts};
@@ -6,7 +6,7 @@ use super::rule::{Rule, RuleCondition};
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};
 
-/// Whether a rule holds for a change that is known only in part, before it is made. Of several
+/// The match of a rule with a change that is known only in part, before it is made. Of several
 /// conditions of a rule, the greatest value decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Could {
@@ -36,7 +36,7 @@ impl RuleBook {
 }
 
 impl RuleCondition {
-    /// Whether every condition holds for a set.
+    /// True if every condition holds for a set.
     fn holds(&self, facts: &Facts) -> bool {
         let is_over = |over: Option<u64>, count: usize| {
             over.is_none_or(|over| u64::try_from(count).is_ok_and(|count| count > over))
@@ -64,7 +64,7 @@ impl RuleCondition {
         })
     }
 
-    /// Whether every condition on a single change holds for this change.
+    /// True if every condition on a single change holds for this change.
     fn is_about(&self, change: &ChangeFacts) -> bool {
         fn any<T>(wanted: Option<&Vec<T>>, is_it: impl Fn(&T) -> bool) -> bool {
             wanted.is_none_or(|wanted| wanted.iter().any(is_it))
@@ -87,7 +87,7 @@ impl RuleCondition {
             && (!self.grave_secret || change.adds_grave_secret)
     }
 
-    /// Whether the conditions hold for a change of which only these facts are known.
+    /// Matches the conditions with a change of which only these facts are known.
     #[must_use]
     pub(super) fn could(
         &self,
@@ -142,7 +142,7 @@ impl RuleCondition {
 }
 
 impl Rule {
-    /// Whether the rule holds for a change of which only these facts are known; `None` is unknown.
+    /// Matches the rule with a change of which only these facts are known; `None` is unknown.
     #[must_use]
     pub fn could(
         &self,

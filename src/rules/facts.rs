@@ -3,23 +3,24 @@
 use crate::change::{AdditionReport, Change, Operation};
 use crate::page::{Field, LineCounts, Locale, PagePath};
 
-/// What rules know of a set of changes; a single write is a set of one.
+/// The facts of a set of changes that rules look at; a single write is a set of one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The names that the client goes by.
     pub clients: Vec<String>,
-    /// How many writes the client made in the last 24 hours; counted only if a rule needs it.
+    /// The number of writes that the client made in the last 24 hours; counted only if a rule needs
+    /// it.
     pub writes_of_day: u64,
     /// The changes.
     pub changes: Vec<ChangeFacts>,
 }
 
-/// What rules know of one change.
+/// The facts of one change that rules look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeFacts {
-    /// What is done with the page.
+    /// The operation on the page.
     pub operation: Operation,
-    /// Whether the page moves to another place.
+    /// True if the page moves to another place.
     pub moves: bool,
     /// Its places before and after.
     pub places: Vec<(Locale, PagePath)>,
@@ -29,11 +30,11 @@ pub struct ChangeFacts {
     pub tags: Vec<String>,
     /// The codes of the checks' warnings about the change.
     pub warnings: Vec<String>,
-    /// How many lines of its content are removed.
+    /// The number of content lines that it removes.
     pub lines_removed: u64,
-    /// Whether it adds a private key or a credential of this wiki.
+    /// True if it adds a private key or a credential of this wiki.
     pub adds_grave_secret: bool,
-    /// Whether the change was asked for. A change that only mends links was not.
+    /// True if the change was asked for. A change that only mends links was not.
     pub is_asked_for: bool,
 }
 

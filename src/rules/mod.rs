@@ -1,4 +1,4 @@
-//! What an operator adds to the gates: rules, which can only make them stricter.
+//! Adds an operator's rules to the gates; rules can only make them stricter.
 //!
 //! Pure. A [`Rule`] says which changes it is about ([`RuleCondition`]) and what they need ([`Then`]). The
 //! [`RuleBook`] holds the rules of the settings file and the two built-in ones. It gives the

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::change::{Operation, Warning};
 use crate::page::{Field, Prefix, TagPattern};
 
-/// What a change needs, from the mildest to the strictest.
+/// The demand of a rule on a change, from the mildest to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Then {
@@ -41,7 +41,7 @@ impl Then {
 pub struct RuleCondition {
     /// The page is or will be at or below one of these.
     pub paths: Option<Vec<Prefix>>,
-    /// What is done with the page. An update that also moves it counts as both.
+    /// The operations on the page. An update that also moves it counts as both.
     pub operations: Option<Vec<Operation>>,
     /// One of these fields changes.
     pub fields: Option<Vec<Field>>,
@@ -117,7 +117,7 @@ impl Rule {
         &self.name
     }
 
-    /// What the rule demands of the changes that it matches.
+    /// The rule's demand on the changes that it matches.
     #[must_use]
     pub const fn then(&self) -> Then {
         self.then
@@ -129,19 +129,19 @@ impl Rule {
         &self.why
     }
 
-    /// Whether it comes with the program.
+    /// True if it comes with the program.
     #[must_use]
     pub const fn is_built_in(&self) -> bool {
         self.is_built_in
     }
 
-    /// Whether it asks how much a client wrote in a day.
+    /// True if it counts a client's writes of a day.
     #[must_use]
     pub const fn counts_writes(&self) -> bool {
         self.when.writes_per_day_over.is_some()
     }
 
-    /// Why no change can match the rule, if none can.
+    /// The reason why no change can match the rule, if none can.
     #[must_use]
     pub fn matches_nothing(&self, allowed: Option<&[Prefix]>, denied: &[Prefix]) -> Option<String> {
         let when = &self.when;

@@ -5,7 +5,7 @@ use std::fmt;
 use super::rule::{Rule, RuleCondition, Then};
 
 impl Then {
-    /// What becomes of a change, as the end of a sentence.
+    /// The consequence for a change, as the end of a sentence.
     const fn consequence(self) -> &'static str {
         match self {
             Self::Preview => "needs the token of a preview",

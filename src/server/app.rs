@@ -1,4 +1,4 @@
-//! What all connections of one server share.
+//! Holds the state that all connections of one server share.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -27,14 +27,14 @@ use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
 use super::own_tools::{OwnTools, Unasked};
 
-/// What all connections of one server share: the wiki, the way to write to it, the tools.
+/// The state that all connections of one server share: the wiki, the way to write to it, the tools.
 #[derive(Debug)]
 pub struct App {
     /// The wiki.
     pub wiki: Arc<Wiki>,
     /// The door of every write.
     pub writer: Arc<Writer>,
-    /// What tools and commands may know of writes.
+    /// The context of writes, for tools and commands.
     pub desk: Arc<WriteContext>,
     /// Seals what a client must bring back unchanged.
     pub(super) codec: Arc<RequestStateCodec>,
@@ -44,14 +44,14 @@ pub struct App {
     pub watch: Arc<Watch>,
     /// The server's metrics.
     pub metrics: Arc<Metrics>,
-    /// How answers are written as text.
+    /// The indentation of answers as text.
     pub(super) indent: Indent,
     registry: Arc<RwLock<Arc<Registry>>>,
     /// The operator's own tools.
     pub(super) own_tools: Arc<OwnTools>,
-    /// How often the gates changed.
+    /// Number of changes of the gates so far.
     gates: u64,
-    /// Where new keys come from; `None` for a caller's own key.
+    /// The source of new keys; `None` for a caller's own key.
     pub(super) key_watch: Option<Arc<KeyWatch>>,
 }
 
@@ -196,8 +196,8 @@ impl App {
         self.apart(Arc::new(self.wiki.within(rule)), self.key_watch.clone())
     }
 
-    /// What a reviewer decides with: the same wiki and log, limited to what the reviewer may read,
-    /// under the policy for reviewers.
+    /// Makes the handle for a reviewer's decisions: the same wiki and log, limited to what the
+    /// reviewer may read, under the policy for reviewers.
     pub(super) fn bench_for(
         &self,
         narrowing: &ClientLimits,
@@ -274,19 +274,19 @@ impl App {
         Some(self.with_guests_hint(answer).await)
     }
 
-    /// Whether an operator paused all writes.
+    /// An operator's pause of all writes, if there is one.
     #[must_use]
     pub fn paused(&self) -> Option<Pause> {
         self.desk.audit().pauses().look()
     }
 
-    /// Why the key that its file or command gives now is not in use, if it is not.
+    /// The reason the key that its file or command gives now is not in use, if it is not.
     #[must_use]
     pub fn key_fault(&self) -> Option<String> {
         self.key_watch.as_ref().and_then(|watch| watch.fault())
     }
 
-    /// Whether a call may be repeated with another key: it only reads, and the key can change.
+    /// True if a call may be repeated with another key: it only reads, and the key can change.
     fn may_read_again(&self, name: &str) -> bool {
         let can_change = |watch: &Arc<KeyWatch>| watch.source().can_change();
         let is_read = |tool: &ToolDefinition| tool.kind == ToolKind::Read;
@@ -441,7 +441,7 @@ fn is_rejected(answer: &Result<Value, Failure>) -> bool {
     matches!(answer, Err(failure) if failure.code == Code::KeyRejected)
 }
 
-/// Whether a known key might have got another answer. Failures for a missing right were explained
+/// True if a known key might have got another answer. Failures for a missing right were explained
 /// before.
 const fn may_be_a_guests(code: Code) -> bool {
     matches!(

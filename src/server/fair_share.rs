@@ -1,4 +1,4 @@
-//! What of something bounded each owner may have.
+//! Limits each owner to a fair share of something bounded.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 #[derive(Debug)]
 pub(super) struct FairShares {
     size: usize,
-    /// What is left of its share to each owner that has some of it or waits for some.
+    /// The rest of each owner's share, if the owner has some of it or waits for some.
     left: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
@@ -22,13 +22,13 @@ impl FairShares {
         }
     }
 
-    /// How much one owner may have.
+    /// Size of one owner's share.
     pub(super) const fn size(&self) -> usize {
         self.size
     }
 
-    /// What is left of an owner's share. It is remembered as long as somebody holds on to it, as
-    /// all do who took some of it.
+    /// The rest of an owner's share. It is remembered as long as somebody holds on to it, as all do
+    /// who took some of it.
     pub(super) fn of(&self, owner: &str) -> Arc<Semaphore> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         left.retain(|_, share| Arc::strong_count(share) > 1);

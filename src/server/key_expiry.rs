@@ -9,9 +9,9 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::site::Sites;
 use crate::notify::NotifyEvent;
 
-/// How often it is looked at.
+/// Time between two checks.
 const A_DAY: Duration = Duration::from_hours(24);
-/// How long before its end people are told.
+/// Time before the key's end from which people are told.
 const SOON: time::Duration = time::Duration::days(7);
 
 impl Sites {
@@ -33,7 +33,7 @@ impl Sites {
     }
 }
 
-/// What is told of a key that ends then.
+/// The notice of a key that ends then, if that is soon.
 fn told(at: OffsetDateTime, now: OffsetDateTime) -> Option<NotifyEvent> {
     let left = at - now;
     (left <= SOON).then_some(())?;

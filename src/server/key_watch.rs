@@ -13,7 +13,7 @@ use crate::wiki::ApiKey;
 /// The least time between two runs of the command because the wiki rejects the key.
 const COMMANDS_APART: Duration = Duration::from_secs(30);
 
-/// Why the key is read again.
+/// The reason the key is read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
     /// Its file changed.
@@ -24,7 +24,7 @@ enum Why {
     Asked,
 }
 
-/// Where the server's key comes from, and what is known of that.
+/// The source of the server's key, and the state of reading it.
 #[derive(Debug)]
 pub(super) struct KeyWatch {
     source: KeySource,
@@ -37,9 +37,9 @@ pub(super) struct KeyWatch {
 struct KeyWatchState {
     looked: Instant,
     stamp: Option<FileStamp>,
-    /// When a command was run last because the wiki rejected the key.
+    /// Time of the last run of the command because the wiki rejected the key.
     ran: Option<Instant>,
-    /// Why the key that is there now is not in use, if so.
+    /// The reason the key that is there now is not in use, if so.
     fault: Option<String>,
 }
 
@@ -58,17 +58,17 @@ impl KeyWatch {
         }
     }
 
-    /// Why the key that is there now is not in use, if so.
+    /// The reason the key that is there now is not in use, if so.
     pub(super) fn fault(&self) -> Option<String> {
         self.state().fault.clone()
     }
 
-    /// Where to put a new key.
+    /// The source of new keys.
     pub(super) const fn source(&self) -> &KeySource {
         &self.source
     }
 
-    /// Whether the file changed since the last look, if another look is due.
+    /// True if the file changed since the last look, if another look is due.
     fn is_changed(&self) -> bool {
         let mut state = self.state();
         if state.looked.elapsed() < self.source.apart {

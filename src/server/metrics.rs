@@ -15,11 +15,11 @@ use crate::meter::{Gauge, Histogram};
 use crate::site::SiteName;
 use crate::wiki::KeyStatus;
 
-/// How many clients are counted separately.
+/// The most clients that are counted separately.
 const MOST_CLIENTS: usize = 50;
-/// What all others are counted as.
+/// The label of all others.
 const OTHER: &str = "other";
-/// What callers without a name are counted as.
+/// The label of callers without a name.
 const UNNAMED: &str = "unnamed";
 
 /// A metric as the documentation shows it.
@@ -31,7 +31,7 @@ pub struct Metric {
     pub kind: &'static str,
     /// Its labels.
     pub labels: &'static str,
-    /// What it counts.
+    /// A description of what it counts.
     pub meaning: &'static str,
 }
 
@@ -92,7 +92,7 @@ pub struct Metrics {
     turned_away: Mutex<BTreeMap<u16, u64>>,
 }
 
-/// What each client did. Bounded: names are what clients are called, and those come and go.
+/// Calls and writes by client. Bounded: names are what clients are called, and those come and go.
 #[derive(Debug, Default)]
 struct Clients {
     calls: BTreeMap<(String, &'static str), u64>,
@@ -127,7 +127,7 @@ impl Clients {
 pub(super) struct Called<'a> {
     /// The tool; empty where there is none of that name.
     pub(super) tool: &'static str,
-    /// Whether it may write.
+    /// True if it may write.
     pub(super) can_write: bool,
     /// The named client that calls.
     pub(super) client: Option<&'a str>,
@@ -169,7 +169,7 @@ impl Metrics {
     }
 }
 
-/// What became of a write that was sent.
+/// The outcome of a write that was sent.
 fn written(answer: &Result<CallToolResponse, ErrorData>) -> Option<String> {
     let Ok(CallToolResponse::Complete(result)) = answer else {
         return None;
@@ -243,7 +243,7 @@ fn merged(of_each: &[(Option<&SiteName>, String)]) -> String {
     text
 }
 
-/// Whether a line is one of a metric's numbers.
+/// True if a line is one of a metric's numbers.
 fn is_of(metric: &Metric, line: &str) -> bool {
     let name = line.split(['{', ' ']).next().unwrap_or_default();
     let of_histogram = ["_bucket", "_sum", "_count"];

@@ -7,7 +7,7 @@ use crate::custom::{Customs, Schema, ToolFileFault};
 use crate::tools::{DuplicateTool, Registry, ToolSelection, add_customs};
 use crate::wiki::{NoSchema, Wiki};
 
-/// How long the wiki may take to tell its schema: a start waits for it.
+/// Timeout for the wiki's schema: a start waits for it.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The least time between two questions.
 const APART: Duration = Duration::from_secs(20);
@@ -23,12 +23,12 @@ pub(super) struct OwnTools {
 #[derive(Debug, Default)]
 struct SchemaState {
     schema: Option<Arc<Schema>>,
-    /// Why queries are not offered, if they are not.
+    /// The reason queries are not offered, if they are not.
     waits: Option<String>,
     asked: Option<Instant>,
 }
 
-/// Why queries are not offered.
+/// The reason queries are not offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unasked {
     /// The wiki could not be asked; it is asked again later.
@@ -77,17 +77,17 @@ impl OwnTools {
         &self.surface
     }
 
-    /// Whether any tool is the operator's own.
+    /// True if any tool is the operator's own.
     pub(super) fn are_there(&self) -> bool {
         self.customs.names().next().is_some()
     }
 
-    /// Why queries are not offered, if they wait for the wiki.
+    /// The reason queries are not offered, if they wait for the wiki.
     pub(super) fn wait(&self) -> Option<String> {
         self.lock().waits.clone()
     }
 
-    /// Whether it is time to ask the wiki again.
+    /// True if it is time to ask the wiki again.
     pub(super) fn is_due(&self) -> bool {
         let known = self.lock();
         let asked = known.asked;

@@ -17,9 +17,9 @@ pub(super) const MOST_BYTES: usize = 7 * 1024 * 1024;
 const UNIT: usize = 1024;
 /// All large messages together: two of the largest.
 pub(super) const ALL_BYTES: usize = 2 * MOST_BYTES;
-/// How long a message waits for room.
+/// Time for which a message waits for room.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// How many messages may wait for room.
+/// The most messages that may wait for room.
 pub(super) const MOST_WAITING: usize = 64;
 
 /// Room taken by a message; released when dropped.
@@ -38,7 +38,7 @@ pub(super) struct MessageQuotaExceeded;
 pub(super) struct MessageQuota {
     all: Arc<Semaphore>,
     waiting: Semaphore,
-    /// What one owner may have, in units.
+    /// The shares of owners, in units.
     shares: FairShares,
     patience: Duration,
 }

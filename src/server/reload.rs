@@ -15,7 +15,7 @@ use crate::config::{CommandLineSettings, Layers, ServeSettings, Settings, Settin
 use crate::site::SiteName;
 use crate::write::Timeouts;
 
-/// How often the files are looked at.
+/// Time between two looks at the files.
 const APART: Duration = Duration::from_secs(2);
 /// The least time between two looks because it is asked for.
 const ASKED_APART: Duration = Duration::from_millis(200);
@@ -29,7 +29,7 @@ pub struct Reload {
     stamps: Stamps,
     sites: Arc<Sites>,
     serve: Option<HttpReload>,
-    /// Whether the present settings could not be taken over.
+    /// True if the present settings could not be taken over.
     is_refused: bool,
 }
 
@@ -114,8 +114,8 @@ impl Reload {
         self.sites.set_fault(taken.err());
     }
 
-    /// Where the settings were not taken over, pauses the writes of each site for which they close
-    /// a gate that is open now; else ends such pauses.
+    /// Pauses the writes of each site for which settings that were not taken over close a gate that
+    /// is open now; without such settings, ends these pauses.
     async fn hold_writes(&self, fault: Option<&String>) {
         let all = self.sites.all();
         let Some(fault) = fault else {
@@ -197,7 +197,7 @@ impl Reload {
         Ok(())
     }
 
-    /// What is to become of one site.
+    /// Prepares the update of one site.
     fn made(&self, new: &Layers, settings: Settings, now: &Stamps) -> Result<SiteUpdate, String> {
         let all = self.sites.all();
         let site = all.iter().find(|site| site.name() == new.site());
@@ -259,7 +259,7 @@ impl Reload {
     }
 }
 
-/// What is to become of one site.
+/// The update of one site, made ready.
 struct SiteUpdate {
     site: Arc<Site>,
     /// Its app under changed settings, if they changed.

@@ -24,14 +24,14 @@ pub struct Site {
     told: Mutex<Vec<ToolListener>>,
 }
 
-/// Whoever is told when its tools change.
+/// A listener to changes of its tools.
 #[derive(Debug)]
 struct ToolListener {
     ear: Ear,
     visit: CallerContext,
 }
 
-/// How somebody is told.
+/// The way to reach a listener.
 #[derive(Debug)]
 enum Ear {
     /// A session, up to protocol 2025-11-25.
@@ -93,12 +93,12 @@ impl Site {
         self.name.as_ref()
     }
 
-    /// What tells it from every other site of this process.
+    /// The number that tells it from every other site of this process.
     pub(super) const fn number(&self) -> u64 {
         self.number
     }
 
-    /// What answers its calls now.
+    /// The app that answers its calls now.
     #[must_use]
     pub fn app(&self) -> Arc<App> {
         Arc::clone(&self.app.read().unwrap_or_else(PoisonError::into_inner))
@@ -109,7 +109,7 @@ impl Site {
         self.add(Ear::Session(peer.clone()), visit);
     }
 
-    /// What wakes a request that listens when the tools of its caller change.
+    /// The notification that wakes a request that listens when the tools of its caller change.
     pub(super) fn listen(&self, visit: &CallerContext) -> Arc<Notify> {
         let heard = Arc::new(Notify::new());
         self.add(Ear::Request(Arc::downgrade(&heard)), visit);
@@ -181,7 +181,7 @@ pub struct Sites {
 struct SiteList {
     sites: Arc<[Arc<Site>]>,
     default: Option<SiteName>,
-    /// Why the present settings are not in force, if they are not.
+    /// The reason the present settings are not in force, if they are not.
     fault: Option<String>,
 }
 
@@ -232,13 +232,13 @@ impl Sites {
         }
     }
 
-    /// Whether there is more than one, so that they must be told apart.
+    /// True if there is more than one, so that they must be told apart.
     #[must_use]
     pub fn are_many(&self) -> bool {
         self.list().sites.iter().any(|site| site.name().is_some())
     }
 
-    /// Why the present settings are not in force, if they are not.
+    /// The reason the present settings are not in force, if they are not.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         self.list().fault

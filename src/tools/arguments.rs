@@ -18,15 +18,15 @@ const MOST_VALUES: usize = 20_000;
 #[derive(Debug, Clone, Default)]
 pub struct Arguments {
     members: Map<String, Value>,
-    /// How many members were read and not kept.
+    /// The number of members that were read and not kept.
     left_out: usize,
-    /// Whether anything was read and not kept.
+    /// True if anything was read and not kept.
     is_cut: bool,
     is_large: bool,
     refused: Option<ArgumentsRefusal>,
 }
 
-/// Why the arguments were not read at all.
+/// The reason why the arguments were not read at all.
 #[derive(Debug, Clone, Copy)]
 enum ArgumentsRefusal {
     TooLarge,
@@ -106,17 +106,17 @@ impl Arguments {
         Self { members, ..self }
     }
 
-    /// How many members were read and not kept.
+    /// The number of members that were read and not kept.
     pub(super) const fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// Whether an argument of this name was kept.
+    /// True if an argument of this name was kept, or may be among those left out.
     pub(super) fn has(&self, name: &str) -> bool {
         self.left_out > 0 || self.members.contains_key(name)
     }
 
-    /// Whether processing them takes so long that it should not hold up other calls.
+    /// True if processing them takes so long that it should not hold up other calls.
     pub(super) const fn is_large(&self) -> bool {
         self.is_large
     }
@@ -155,14 +155,14 @@ impl Arguments {
     }
 }
 
-/// How many more values may be kept.
+/// The number of values that may still be kept.
 struct ValueBudget {
     values: usize,
     is_cut: bool,
 }
 
 impl ValueBudget {
-    /// Whether a list or object with so many values may keep one more.
+    /// True if a list or object with so many values may keep one more.
     const fn takes(&self, has: usize) -> bool {
         has < MOST_MEMBERS && self.values > 0
     }

@@ -1,4 +1,4 @@
-//! Who changed what on all pages since a given time: a part of `wikijs_get_page_history`.
+//! Lists who changed what on all pages since a given time: a part of `wikijs_get_page_history`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ const MOST_PAGES: usize = 20;
 /// The most deletions.
 const MOST_DELETED: usize = 50;
 
-/// Which deletions cannot be known: the wiki records none (W18).
+/// Deletions that cannot be known: the wiki records none (W18).
 const UNKNOWN_DELETIONS: &str = "of pages that this server neither read nor listed before they went, and that are not on its record; the wiki keeps no record of deletions";
 /// The note on pages that went at an unknown time.
 const GONE_SOMETIME: &str =
@@ -30,35 +30,35 @@ const GONE_SOMETIME: &str =
 const INDEX_UNREAD: &str =
     "deleted lacks pages that only the content index knew: it could not be read.";
 
-/// What could not be read, each with the right it needs or another reason.
+/// Parts that could not be read, each with the right it needs or another reason.
 type UnreadReasons = BTreeMap<&'static str, &'static str>;
 
 /// The right needed to read histories.
 const HISTORY: &str = "read:history";
 /// The right needed to read the dates, which come with the whole page.
 const ALL: &str = "manage:pages or delete:pages";
-/// Why an earlier state of a page is unknown.
+/// The reason why an earlier state of a page is unknown.
 const TOO_FAR: &str = "further back than 50 versions; or they could not be read";
 
-/// What changed.
+/// The pages that were changed or deleted.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RecentChanges {
     pages: Vec<WrittenPage>,
-    /// How many more pages changed earlier and are not listed here.
+    /// Number of pages that changed earlier and are not listed here.
     #[serde(skip_serializing_if = "Option::is_none")]
     more: Option<i64>,
     /// The offset at which those pages are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<i64>,
-    /// How many pages are left out because their date moved without a write.
+    /// Number of pages that are left out because their date moved without a write.
     #[serde(skip_serializing_if = "Option::is_none")]
     only_touched: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     deleted: Vec<DeletedPage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     more_deleted: Option<i64>,
-    /// What is not known of every page, and why.
+    /// Parts that are not known of every page, with the reasons.
     #[serde(skip_serializing_if = "UnreadReasons::is_empty")]
     unavailable: UnreadReasons,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -78,10 +78,10 @@ struct WrittenPage {
     updated_at: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     created: bool,
-    /// Who wrote it, the last first.
+    /// The authors of the writes, the last first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     authors: Vec<String>,
-    /// Whether the last write is one of this server's, by its record.
+    /// True if the last write is one of this server's, by its record.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ours: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,7 +110,7 @@ struct DeletedPage {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
-    /// When the key or the record saw it last, where it is not known when it went.
+    /// The time at which the key or the record saw it last, if the time of the deletion is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_seen: Option<String>,
     /// The call that deleted it, which can be undone; absent if the page was merely found missing.

@@ -13,7 +13,7 @@ use crate::page::{Date, Field, PageReading};
 use crate::render_budget;
 use crate::wiki::{Since, Version, aside};
 
-/// How many of the newest versions are searched for a time.
+/// The number of the newest versions that are searched for a time.
 const MAX_VERSIONS: usize = 1_000;
 
 /// The states to compare.

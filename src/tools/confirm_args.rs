@@ -25,7 +25,7 @@ pub(super) struct Completed {
     pub(super) shown: Option<Asked>,
     /// Names of the arguments that differ from the preview.
     differing: Vec<String>,
-    /// Why the token is invalid, if the call is incomplete without it.
+    /// The fault of the token, if the call is incomplete without it.
     fault: Option<Failure>,
 }
 
@@ -109,7 +109,7 @@ impl Completed {
         self.asked.take()
     }
 
-    /// Why the arguments cannot be read: an invalid token is reported before missing arguments.
+    /// The failure if arguments cannot be read: an invalid token comes before missing arguments.
     pub(super) fn unread(&mut self, failure: Failure) -> Failure {
         self.fault.take().unwrap_or(failure)
     }
@@ -129,7 +129,7 @@ impl Completed {
     }
 }
 
-/// Whether a schema requires an argument.
+/// True if a schema requires an argument.
 fn is_among(required: Option<&Value>, name: &str) -> bool {
     let required = required.and_then(Value::as_array);
     required.is_some_and(|names| names.contains(&name.into()))

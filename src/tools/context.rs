@@ -1,4 +1,4 @@
-//! What a tool gets besides its arguments.
+//! Gives tools access to the wiki, its index, the way to write, and the caller.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::write::{
     Caller, Drafting, Notes, ReadExtent, WriteAnswer, WriteContext, WriteRequest, Writer,
 };
 
-/// What a tool gets besides its arguments: the wiki, the way to write to it, and the caller.
+/// The context of a tool's call: the wiki, the way to write to it, and the caller.
 #[derive(Debug, Clone)]
 pub struct ToolContext {
     /// The wiki.
@@ -30,7 +30,7 @@ pub struct ToolContext {
     pub index: Arc<ContentIndex>,
     /// The caller.
     pub caller: Caller,
-    /// Where a long call reports its progress.
+    /// The channel on which a long call reports its progress.
     pub progress: watch::Sender<Progress>,
 }
 
@@ -43,7 +43,7 @@ impl ToolContext {
         )
     }
 
-    /// How much of the wiki is indexed, after a short wait during which the caller sees the
+    /// The coverage of the content index, after a short wait during which the caller sees the
     /// progress.
     pub(super) async fn indexed(&self) -> Result<Coverage, WikiError> {
         let count = |pages| u32::try_from(pages).unwrap_or(u32::MAX);

@@ -13,7 +13,7 @@ pub fn seal(query: &ListQuery, position: Position) -> String {
     URL_SAFE_NO_PAD.encode(format!("{mark}.{}.{}", position.index, position.id))
 }
 
-/// Where a list continues; `None` if the cursor belongs to another list or is invalid.
+/// The position in a list; `None` if the cursor belongs to another list or is invalid.
 #[must_use]
 pub fn open(query: &ListQuery, cursor: &str) -> Option<Position> {
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;

@@ -13,9 +13,9 @@ use crate::write::{DelegateKind, DelegateSpec, DelegateWrites};
 /// The tool.
 pub(super) struct Delegate;
 
-/// How long a delegate lasts if its maker does not say, in minutes.
+/// The default lifetime of a delegate, in minutes.
 const USUAL_MINUTES: u32 = 60;
-/// How many changes it makes if its maker does not say.
+/// The default number of changes that a delegate may make.
 const USUAL_WRITES: u32 = 20;
 
 /// Its arguments.

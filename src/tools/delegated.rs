@@ -1,4 +1,4 @@
-//! Which tools a delegate may have.
+//! Selects the tools that a delegate may have.
 
 use super::registry::{TOOLS, ToolDefinition};
 use super::toolset::Toolset;
@@ -7,13 +7,13 @@ use crate::write::DelegateKind;
 /// The tool that reads old versions, which only some kinds have.
 const HISTORY: &str = "wikijs_get_page_history";
 
-/// Whether a tool makes or ends delegates. No delegate has such a tool, and nobody without a name.
+/// True if a tool makes or ends delegates. No delegate or unnamed client has such a tool.
 #[must_use]
 pub fn is_of_delegation(tool: &ToolDefinition) -> bool {
     toolset(tool) == Some(Toolset::Delegate)
 }
 
-/// Whether a delegate of this kind may have a tool.
+/// True if a delegate of this kind may have a tool.
 #[must_use]
 pub fn fits(kind: DelegateKind, tool: &ToolDefinition) -> bool {
     let reads = !tool.can_write() && toolset(tool) == Some(Toolset::Pages);

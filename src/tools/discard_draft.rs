@@ -32,7 +32,7 @@ pub(super) struct Input {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     draft: String,
-    /// How many changes are gone, and how many are left.
+    /// Number of changes that are gone, and of those that are left.
     discarded: i64,
     left: i64,
 }

@@ -58,23 +58,23 @@ pub(super) struct Output {
     id: String,
     ended_at: String,
     why: &'static str,
-    /// How many of its changes it used, and might have used.
+    /// Number of changes that it used, and that it might have used.
     writes_used: u32,
     writes: u32,
     sets: Vec<Set>,
-    /// How many calls of it are on record, and the newest of them.
+    /// Number of its calls on record, and the newest of them.
     calls_on_record: i64,
     calls: Vec<DelegateCall>,
     #[serde(skip_serializing_if = "Option::is_none")]
     memories: Option<MemoryHandover>,
 }
 
-/// What became of what it remembered.
+/// The memories of the delegate, after its end.
 #[derive(Debug, Serialize)]
 struct MemoryHandover {
     /// Those that its maker has now.
     handed: Vec<String>,
-    /// How many the operator can restore for 30 days.
+    /// Number of memories that the operator can restore for 30 days.
     restorable: i64,
 }
 

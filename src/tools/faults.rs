@@ -1,4 +1,4 @@
-//! What is wrong with the arguments of a call: the first faults in full, and how many others.
+//! Collects the faults of a call's arguments: lists the first in full, and counts the others.
 
 use serde::Serialize;
 use serde_json::json;
@@ -17,8 +17,7 @@ const MOST_MESSAGE: usize = 500;
 pub(super) struct ArgumentFault {
     /// The argument, as a path into the arguments.
     pub path: String,
-    /// What is wrong with it; left out of a single fault, which the failure's own message
-    /// describes.
+    /// The fault; left out of a single fault, which the failure's own message describes.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
@@ -59,7 +58,7 @@ impl ArgumentFaults {
         self.count == 0
     }
 
-    /// Whether a fault of this path, or of the list that contains it, is listed.
+    /// True if a fault of this path, or of the list that contains it, is listed.
     pub(super) fn covers(&self, path: &str) -> bool {
         let list = path.split('[').next().unwrap_or(path);
         self.listed
@@ -105,7 +104,7 @@ pub(super) fn invalid_argument(path: &str, message: impl Into<String>) -> Failur
     faults.into_failure()
 }
 
-/// What a client sent, made safe to show: shortened and without control characters.
+/// Makes text from a client safe to show: shortened and without control characters.
 fn printable(text: &str, most: usize) -> String {
     let mut shown = String::new();
     let mut chars = text.chars();

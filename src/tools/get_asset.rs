@@ -49,7 +49,7 @@ pub(super) struct Input {
 pub(super) struct Output {
     asset: i64,
     path: String,
-    /// What it was uploaded as.
+    /// The media type that it was uploaded with.
     r#type: String,
     url: String,
     bytes: i64,
@@ -60,19 +60,19 @@ pub(super) struct Output {
     /// Its text, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// Whether the text was cut.
+    /// True if the text was cut.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_cut: bool,
-    /// What is not told, and why.
+    /// Parts that are left out, with the reasons.
     #[serde(skip_serializing_if = "Option::is_none")]
     unavailable: Option<AssetUnavailable>,
     /// The pages that name it; at most twenty.
     #[serde(skip_serializing_if = "Option::is_none")]
     used_by: Option<Vec<User>>,
-    /// How many more pages name it.
+    /// Number of further pages that name it.
     #[serde(skip_serializing_if = "Option::is_none")]
     used_by_left: Option<i64>,
-    /// How much of the wiki was searched for them, if not all.
+    /// Coverage of the search for them, if not all of the wiki was searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<Indexed>,
     /// The image, which goes out as one.
@@ -223,7 +223,7 @@ fn addressed(path: &PagePath) -> String {
     pattern
 }
 
-/// What can be shown of bytes.
+/// The content of an asset, as far as it can be shown.
 #[derive(Default)]
 struct AssetContent {
     text: Option<String>,

@@ -49,7 +49,7 @@ pub(super) struct DraftShown {
     changed_at: String,
 }
 
-/// What each change does, for a set that this call did not send.
+/// The effect of each change, for a set that this call did not send.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ChangesShown {
@@ -60,14 +60,14 @@ pub(super) struct ChangesShown {
     id: String,
     #[serde(flatten)]
     decision: Option<SetDecision>,
-    /// How many changes there are.
+    /// Number of changes.
     pages: i64,
     changes: Vec<ChangeShown>,
     #[serde(skip_serializing_if = "is_default")]
     next_offset: Option<i64>,
 }
 
-/// What a person decided about a set that was proposed.
+/// The decision of a person about a set that was proposed.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SetDecision {
@@ -76,7 +76,7 @@ struct SetDecision {
     /// The call that wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     applied_by: Option<String>,
-    /// Why it was rejected.
+    /// The reason for the rejection.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

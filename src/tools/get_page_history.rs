@@ -19,10 +19,10 @@ use crate::error::Failure;
 use crate::page::{Field, PageReading};
 use crate::wiki::HistoryEntry;
 
-/// How many entries are compared with the preceding one.
+/// The number of entries that are compared with the preceding one.
 const MAX_COMPARED: usize = 20;
 
-/// Why an entry does not say what it changed.
+/// The reason why an entry does not say what it changed.
 const NOT_COMPARED: &str = "only the first 20 entries of an answer are compared, as far as the wiki gives them; go on with offset";
 
 /// The tool.
@@ -60,15 +60,15 @@ pub(super) struct Output {
     entries: Option<Vec<VersionEntry>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
-    /// Why some entries do not say what they changed; the oldest one, which created the page, never
-    /// does.
+    /// The reason why some entries do not say what they changed; the oldest one, which created the
+    /// page, never does.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     unavailable: BTreeMap<&'static str, &'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<VersionComparison>,
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<RecentChanges>,
-    /// Where to find who wrote a page that has no entries.
+    /// Advice on finding the author of a page that has no entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
 }
@@ -80,7 +80,7 @@ struct VersionEntry {
     version_date: String,
     author_id: i64,
     author_name: String,
-    /// Whether this server wrote it, by its record.
+    /// True if this server wrote it, by its record.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ours: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +91,7 @@ struct VersionEntry {
     moved_from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_to: Option<String>,
-    /// What differs from the version before, if there is one.
+    /// Fields that differ from the version before, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<Vec<&'static str>>,
 }
@@ -173,7 +173,7 @@ impl Tool for GetPageHistory {
     }
 }
 
-/// What is wrong with arguments that do not name exactly one of a page and a time.
+/// The failure for arguments that do not name exactly one of a page and a time.
 fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
     match named {
         (Some(_), _) => input::invalid_argument(
@@ -191,8 +191,8 @@ fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
     }
 }
 
-/// What each of the newest entries changed compared with its predecessor, which follows it in the
-/// list.
+/// The fields that each of the newest entries changed compared with its predecessor, which follows
+/// it in the list.
 ///
 /// The versions come in one request, which can be large. If it fails, the entries are listed
 /// without a comparison.

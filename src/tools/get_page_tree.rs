@@ -36,7 +36,7 @@ pub(super) struct Input {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     nodes: Vec<Node>,
-    /// How many more nodes there are: ask for a deeper path.
+    /// Number of further nodes: ask for a deeper path.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_shown: Option<i64>,
 }

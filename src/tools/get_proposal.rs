@@ -35,7 +35,7 @@ pub(super) struct Output {
     changes: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
-    /// What changed on the page since, and both merged if they do not overlap.
+    /// Changes on the page since, and both merged if they do not overlap.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

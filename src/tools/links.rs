@@ -26,7 +26,7 @@ const MAX_CHARS: usize = 300;
 /// A link that leads to no page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct BrokenLink {
-    /// Where it leads.
+    /// The target of the link.
     to: String,
     /// Its line; `None` if only the link graph knows it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,7 +124,7 @@ pub(super) struct PlaceLinks {
     links: Vec<WikiLink>,
     /// Held as long as these links.
     _turn: OwnedSemaphorePermit,
-    /// How much of the wiki is indexed.
+    /// Coverage of the content index.
     pub(super) indexed: Indexed,
 }
 

@@ -42,10 +42,10 @@ pub(super) struct Output {
     folders: Vec<String>,
     /// By name.
     assets: Vec<AssetEntry>,
-    /// How many assets there are, if not all are told.
+    /// Number of all assets, if not all are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
-    /// How many folders there are, if not all are told.
+    /// Number of all folders, if not all are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     total_folders: Option<i64>,
 }
@@ -55,16 +55,16 @@ pub(super) struct Output {
 struct AssetEntry {
     asset: i64,
     path: String,
-    /// What it was uploaded as.
+    /// The media type that it was uploaded with.
     r#type: String,
     bytes: i64,
     updated_at: String,
-    /// Why nobody can download it, if so.
+    /// The reason why nobody can download it, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     unavailable: Option<&'static str>,
 }
 
-/// Why some assets cannot be downloaded (W40).
+/// The reason why some assets cannot be downloaded (W40).
 pub(super) const NO_DOWNLOAD: &str =
     "Wiki.js takes such a name for a page's: nobody can download it";
 

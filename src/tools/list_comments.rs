@@ -46,7 +46,7 @@ pub(super) struct Output {
     comments: Vec<CommentEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
-    /// Why the sources are missing.
+    /// The reason why the sources are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     unavailable: Option<CommentsUnavailable>,
 }
@@ -71,7 +71,7 @@ struct CommentEntry {
     /// Its text without markup, where the source may not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// How many bytes it has, if it was cut.
+    /// Its length in bytes, if it was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<i64>,
 }

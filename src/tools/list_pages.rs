@@ -95,7 +95,7 @@ enum PageListField {
     AuthorName,
 }
 
-/// What is shown of a page if no members are named.
+/// Members of a page that are shown if none are named.
 const USUAL: &[PageListField] = &[
     PageListField::Locale,
     PageListField::Path,
@@ -107,7 +107,7 @@ const USUAL: &[PageListField] = &[
     PageListField::CreatedAt,
     PageListField::UpdatedAt,
 ];
-/// Why a list by tags has no tags (W7).
+/// The reason why a list by tags has no tags (W7).
 const NO_TAGS: &str = "not listed beside the argument tags; wikijs_get_page_by_id tells them";
 
 /// The note if nothing is listed because of the path, not the filters.
@@ -117,19 +117,19 @@ const NOWHERE: &str = "No page that the key may see is at or below this path in 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
-    /// What the index lacks, if it was used.
+    /// Coverage of the content index, if it was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<Indexed>,
     pages: Vec<Map<String, Value>>,
-    /// What was requested and not read, with the reason: for all pages, or for those that lack it.
+    /// Requested members that were not read, with the reason: for all pages or for those without.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     unavailable: BTreeMap<&'static str, &'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Why nothing is listed, if no page is at the path.
+    /// The reason for an empty list, if no page is at the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
-    /// How many more pages there are in locales other than the configured one.
+    /// Number of further pages in locales other than the configured one.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_locales: Option<i64>,
 }
@@ -236,7 +236,7 @@ impl Tool for ListPages {
     }
 }
 
-/// Whether no page at all is at or below the path.
+/// True if no page at all is at or below the path.
 async fn is_nowhere(wiki: &Wiki, query: &ListQuery) -> Result<bool, Failure> {
     let all = ListQuery {
         locale: query.locale.clone(),

@@ -54,9 +54,9 @@ struct TagInUse {
     /// Only if it differs from the tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
-    /// How many pages that the key may see have it.
+    /// Number of pages with it that the key may see.
     pages: i64,
-    /// How many pages have it or a tag below it, if that differs from `pages`.
+    /// Number of pages with it or a tag below it, if that differs from `pages`.
     #[serde(skip_serializing_if = "Option::is_none")]
     branch: Option<i64>,
     /// The tag above it, whether or not any page has that tag.

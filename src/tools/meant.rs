@@ -61,7 +61,7 @@ const WORDS: &[(&[&str], &str, &str)] = &[
     ),
 ];
 
-/// How similar a name must be to be suggested.
+/// The least similarity of a name that is suggested.
 const LIKENESS: f64 = 0.93;
 /// The longest name that is compared.
 const MAX_COMPARED: usize = 64;

@@ -74,7 +74,7 @@ pub(super) struct WholePage {
 /// [`Write`] in a few words.
 pub(super) const WRITE_ANSWER: &str = "A preview has dryRun true. Absent: false, 0, none.";
 
-/// What a write would do, or did.
+/// The effect of a write: previewed or applied.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Write {
@@ -127,7 +127,7 @@ pub(super) struct Write {
 pub(super) struct InDraft {
     name: String,
     id: String,
-    /// How many changes the draft has now.
+    /// Number of changes that the draft has now.
     pages: i64,
 }
 
@@ -141,7 +141,7 @@ impl From<Joined> for InDraft {
     }
 }
 
-/// Whether a member has its default value and is therefore left out.
+/// True if a member has its default value and is therefore left out.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -289,7 +289,7 @@ impl Write {
     }
 }
 
-/// What a write of one change or of many would do, or did.
+/// The preview or outcome of a write of one change or of many.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum WriteOutput {
@@ -300,12 +300,12 @@ pub(super) enum WriteOutput {
     Left(Box<PendingAnswer>),
 }
 
-/// What a set of changes would do.
+/// The preview of a set of changes.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SetShown {
     dry_run: bool,
-    /// How many changes there are.
+    /// Number of changes.
     pages: i64,
     changes: Vec<ChangeShown>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -376,14 +376,14 @@ impl LinksLeft {
     }
 }
 
-/// What one change of a set would do.
+/// The preview of one change of a set.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ChangeShown {
     operation: &'static str,
     target: WriteTarget,
     changed: Vec<&'static str>,
-    /// How many links the change mends, if it does nothing else.
+    /// Number of links that the change mends, if it does nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     links_mended: Option<i64>,
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -403,7 +403,7 @@ pub(super) struct ChangeShown {
 #[serde(rename_all = "camelCase")]
 pub(super) struct SetDone {
     outcome: &'static str,
-    /// How many changes there are, and how many of them are applied.
+    /// Number of changes, and of those that are applied.
     pages: i64,
     applied: i64,
     changes: Vec<ChangeDone>,
@@ -493,7 +493,7 @@ impl From<WriteAnswer> for WriteOutput {
 }
 
 impl WriteOutput {
-    /// What became of a set that was left to people.
+    /// The outcome of a set that was left to people.
     pub(super) fn left_open(left: PendingSet, notes: Notes) -> Self {
         let id = left.proposal.id;
         match PendingAnswer::of(left, notes) {

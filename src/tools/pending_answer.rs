@@ -1,4 +1,4 @@
-//! What a write that was left to people answers until it is applied.
+//! Answers a write that was left to people, until it is applied.
 
 use serde::Serialize;
 
@@ -7,20 +7,20 @@ use crate::change::Warning;
 use crate::page::escaped;
 use crate::write::{Became, LinkedFrom, Notes, PROPOSED, PendingSet, SetAnswer};
 
-/// What became of a write that was left to people and not applied.
+/// The state of a write that was left to people and not applied.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PendingAnswer {
     outcome: &'static str,
     /// The set's id.
     proposal: String,
-    /// Where a person decides on it.
+    /// The address where a person decides on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<String>,
-    /// How many changes it has, if there are several.
+    /// Number of its changes, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pages: Option<i64>,
-    /// Why a person said no.
+    /// The reason why a person said no.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +94,7 @@ fn warnings(mut said: Vec<Warning>, attempt: Option<(CallId, Outcome)>) -> Vec<W
     said
 }
 
-/// How many changes a set has, if there are others beside the first.
+/// Number of changes in a set, if there are others beside the first.
 fn pages(others: usize) -> Option<i64> {
     (others > 0).then(|| i64::try_from(others).map_or(i64::MAX, |others| others.saturating_add(1)))
 }

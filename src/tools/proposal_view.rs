@@ -1,4 +1,4 @@
-//! How a proposal is shown to agents.
+//! Shows proposals to agents.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -43,7 +43,7 @@ pub(super) struct ProposalView {
     /// The call that wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     applied_by: Option<String>,
-    /// Why it was rejected.
+    /// The reason for the rejection.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,7 +174,7 @@ impl ProposalView {
     }
 }
 
-/// Whether the proposal is the caller's own. A named client is known by its id. Other clients state
+/// True if the proposal is the caller's own. A named client is known by its id. Other clients state
 /// their own names, so for them this only separates the agents of one user and protects nothing; a
 /// page's text is shown only as far as the key may read it.
 pub(crate) fn may_see(caller: &Caller, proposal: &Proposal) -> bool {

@@ -12,7 +12,7 @@ use crate::error::Failure;
 use crate::memory::{MemoryType, Ranked};
 use crate::write::ToRecall;
 
-/// How many memories an answer has, if a call does not say.
+/// The default number of memories in an answer.
 const USUAL: usize = 10;
 
 /// The tool.
@@ -56,7 +56,7 @@ struct RecalledMemory {
     content: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<RecalledPage>,
-    /// Who said it last.
+    /// The author of its last version.
     by: String,
     changed: String,
 }

@@ -31,13 +31,13 @@ pub struct ToolDefinition {
     pub name: &'static str,
     /// Its display name.
     pub title: &'static str,
-    /// When to use it.
+    /// The advice on when to use it.
     pub description: Cow<'static, str>,
-    /// Whether it can change the wiki.
+    /// Its effect on the wiki: reading or changing.
     pub kind: ToolKind,
     /// The most bytes of its answer, as text and as structured content together.
     pub most_bytes: usize,
-    /// Whether its answer may have an [image](IMAGE).
+    /// True if its answer may have an [image](IMAGE).
     pub shows_image: bool,
     /// The schema of its arguments.
     pub input: Map<String, Value>,
@@ -45,18 +45,18 @@ pub struct ToolDefinition {
     pub output: Map<String, Value>,
     /// Its description if the tool that documents its arguments is not offered.
     pub(super) alone: Option<Alone>,
-    /// Where it comes from, if it is an operator's own.
+    /// Its origin, if it is an operator's own.
     pub custom: Option<OfCustom>,
 }
 
-/// Where a custom tool comes from, and for whom it is.
+/// The origin and the audience of a custom tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfCustom {
     /// The file that says it.
     pub file: String,
     /// The tool of ours that it calls, if it is a recipe.
     pub calls: Option<&'static str>,
-    /// Whether it is only for callers who may read every page.
+    /// True if it is only for callers who may read every page.
     pub is_for_open_reads: bool,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Alone {
 }
 
 impl ToolDefinition {
-    /// Whether it can change the wiki.
+    /// True if it can change the wiki.
     #[must_use]
     pub const fn can_write(&self) -> bool {
         self.kind.writes()
@@ -152,7 +152,7 @@ pub struct DuplicateTool(&'static str);
 #[derive(Default)]
 pub struct Registry {
     entries: Vec<RegisteredTool>,
-    /// Whether tools take the argument [`DRAFT`].
+    /// True if tools take the argument [`DRAFT`].
     takes_drafts: bool,
 }
 
@@ -316,7 +316,7 @@ impl Registry {
             .find(|definition| definition.name == name)
     }
 
-    /// Whether a tool would take these arguments; `None` if there is no such tool.
+    /// Checks if a tool would take these arguments; `None` if there is no such tool.
     #[must_use]
     pub fn check(&self, name: &str, arguments: Map<String, Value>) -> Option<Result<(), Failure>> {
         let arguments = Arguments::from(arguments);

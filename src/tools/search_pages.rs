@@ -98,14 +98,14 @@ pub(super) struct Output {
     index: Option<Indexed>,
     hits: Vec<SearchHit>,
     searched_in: Vec<&'static str>,
-    /// How many more pages have matching lines.
+    /// Number of further pages with matching lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     hits_left: Option<i64>,
-    /// What to do if more pages match than are shown.
+    /// Advice if more pages match than are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
-    /// How many more hits there are in locales other than the configured one, as far as engine and
-    /// index know.
+    /// Number of further hits in locales other than the configured one, as far as engine and index
+    /// know.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_locales: Option<i64>,
 }
@@ -142,13 +142,13 @@ struct SearchHit {
     reasons: Vec<String>,
 }
 
-/// Where a page is.
+/// The address of a page.
 type LocalePath = (Locale, PagePath);
 
 /// The most hits of the content index in other locales that are counted.
 const MAX_COUNTED: usize = 100;
 
-/// Why requests that need the index are refused.
+/// The reason why requests that need the index are refused.
 pub(super) const SWITCHED_OFF: &str = "the operator switched the index off with WIKI_INDEX=off";
 
 /// The names of the two places.

@@ -38,13 +38,13 @@ impl SessionTools {
         Self(names.into_iter().collect())
     }
 
-    /// Whether a tool is offered.
+    /// True if a tool is offered.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.contains(&name)
     }
 
-    /// Whether a tool of a toolset is offered.
+    /// True if a tool of a toolset is offered.
     #[must_use]
     pub fn has_any_of(&self, toolset: Toolset) -> bool {
         let mut tools = TOOLS.iter().filter(|tool| tool.toolset == toolset);

@@ -1,4 +1,4 @@
-//! What every tool declares about itself.
+//! Defines the declarations that every tool makes about itself.
 
 use garde::Validate;
 use schemars::JsonSchema;
@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use super::context::ToolContext;
 use crate::error::Failure;
 
-/// Whether a tool can change the wiki, and how destructively. The annotations that clients see and
-/// every filter that leaves out writing tools derive from this value.
+/// The effect of a tool on the wiki: if it can change it, and how destructively. The annotations
+/// that clients see and every filter that leaves out writing tools derive from this value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolKind {
     /// It changes nothing.
@@ -23,7 +23,7 @@ pub enum ToolKind {
 }
 
 impl ToolKind {
-    /// Whether it can change the wiki.
+    /// True if it can change the wiki.
     #[must_use]
     pub const fn writes(self) -> bool {
         match self {
@@ -72,11 +72,11 @@ pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
     /// Its display name.
     const TITLE: &'static str;
-    /// When to use it, and when to use another.
+    /// The advice on when to use it, and when to use another.
     const DESCRIPTION: &'static str;
     /// The meaning of absent members in its answer, in a few words.
     const ANSWER: &'static str;
-    /// Whether it can change the wiki.
+    /// Its effect on the wiki.
     const KIND: ToolKind;
     /// Arguments that it does not take although a caller may well try them, and why.
     const EXPLAINED: Explained = &[];
@@ -86,7 +86,7 @@ pub trait Tool: Send + Sync + 'static {
     const IN_PREVIEW: &'static [&'static str] = &[];
     /// The most bytes of its answer, as text and as structured content together.
     const MOST_BYTES: usize = USUAL_BYTES;
-    /// Whether its answer may have an image, which goes out as one.
+    /// True if its answer may have an image, which goes out as one.
     const SHOWS_IMAGE: bool = false;
     /// Its arguments.
     type Input: DeserializeOwned + JsonSchema + Validate<Context = ()> + Send + 'static;

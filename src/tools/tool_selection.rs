@@ -12,7 +12,7 @@ pub struct ToolSelection(
     pub(super) CustomChoice,
 );
 
-/// Which custom tools are offered.
+/// The selection of custom tools that are offered.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CustomChoice {
     /// The only ones; all, if it is absent.
@@ -23,7 +23,7 @@ pub(super) struct CustomChoice {
     pub(super) excluded: Vec<String>,
     /// Our own tools that are left out by name: no recipe brings them back.
     pub(super) without: Vec<&'static str>,
-    /// Whether those that write are left out.
+    /// True if those that write are left out.
     pub(super) only_reading: bool,
 }
 
@@ -36,7 +36,7 @@ impl ToolSelection {
         Self(known, CustomChoice::default())
     }
 
-    /// Whether a tool is on it.
+    /// True if it contains a tool.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|known| known.name == name)
@@ -91,8 +91,8 @@ impl ToolSelection {
         own.or_else(|| only.into_iter().find(|name| !other.1.offers(name)).cloned())
     }
 
-    /// Whether it leaves out something that another surface offers and that can change the wiki; of
-    /// custom tools, whether it leaves out any.
+    /// True if it leaves out something that another selection offers and that can change the wiki;
+    /// of custom tools, if it leaves out any.
     #[must_use]
     pub fn writes_less_than(&self, other: &Self) -> bool {
         let writes = |name: &str| {
@@ -126,7 +126,7 @@ impl ToolSelection {
         own.only_reading |= other.only_reading;
     }
 
-    /// Whether a custom tool is offered, if there is one of this name.
+    /// True if a custom tool is offered, if there is one of this name.
     #[must_use]
     pub fn offers_custom(&self, name: &str) -> bool {
         self.1.offers(name)
@@ -143,7 +143,7 @@ impl ToolSelection {
         self.0.retain(|tool| tool.toolset != toolset);
     }
 
-    /// Whether a tool of a toolset is among them.
+    /// True if a tool of a toolset is among them.
     #[must_use]
     pub fn has_any_of(&self, toolset: Toolset) -> bool {
         self.0.iter().any(|tool| tool.toolset == toolset)
@@ -155,13 +155,13 @@ impl ToolSelection {
         self.1.only_reading = true;
     }
 
-    /// Whether a tool that can change the wiki is left.
+    /// True if a tool that can change the wiki is left.
     #[must_use]
     pub fn writes(&self) -> bool {
         self.0.iter().any(|tool| tool.kind.writes())
     }
 
-    /// Whether no tool is left.
+    /// True if no tool is left.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty() && self.1.only.as_ref().is_none_or(Vec::is_empty)
@@ -169,7 +169,7 @@ impl ToolSelection {
 }
 
 impl CustomChoice {
-    /// Whether a custom tool is offered.
+    /// True if a custom tool is offered.
     pub(super) fn offers(&self, name: &str) -> bool {
         let is_in = |names: &[String]| names.iter().any(|other| other == name);
         !is_in(&self.excluded) && self.only.as_deref().is_none_or(is_in)

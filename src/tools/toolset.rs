@@ -15,7 +15,7 @@ pub enum Toolset {
     Proposals,
     /// Sets of changes.
     Drafts,
-    /// What clients remember.
+    /// The memories of clients.
     Memory,
     /// The comments of pages.
     Comments,

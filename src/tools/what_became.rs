@@ -56,7 +56,7 @@ pub(super) async fn what_became(
     }
 }
 
-/// What a call asks for that is not what the set was made for.
+/// The failure if a call asks for something else than the set was made for.
 fn mismatch(asked: Option<&Asked>, proposal: &Proposal) -> Option<Failure> {
     let asked = asked?;
     if asked.tool != proposal.tool {
@@ -86,7 +86,7 @@ fn mismatch(asked: Option<&Asked>, proposal: &Proposal) -> Option<Failure> {
     })
 }
 
-/// Whether an argument names the page, or the call to take back, that the set is about, in whatever
+/// True if an argument names the page, or the call to take back, that the set is about, in whatever
 /// form.
 fn names_the_same(name: &str, value: &Value, proposal: &Proposal) -> bool {
     let text = value.as_str();

@@ -10,7 +10,7 @@ use super::pace::WatchPace;
 use crate::page::{Date, Locale, PagePath, PageReading};
 use crate::wiki::{AllPages, ListQuery, Wiki, WikiError};
 
-/// Where a page is.
+/// The place of a page.
 pub(super) type WatchedPath = (Locale, PagePath);
 
 /// If more pages changed since the last look, the whole list is requested.
@@ -31,14 +31,14 @@ impl ObservedPage {
         })
     }
 
-    /// Whether it may have been written after this time.
+    /// True if it may have been written after this time.
     pub(super) fn is_after(&self, time: OffsetDateTime) -> bool {
         let written = self.updated_at.as_ref().and_then(Date::instant);
         written.is_none_or(|written| written >= time)
     }
 }
 
-/// What one look found.
+/// The result of one look at the list.
 #[derive(Debug)]
 pub(super) enum PageListSnapshot {
     /// All pages: a page that is missing here is gone.
@@ -87,14 +87,14 @@ fn has_moved(seen: Option<&ObservedPage>, pages: &[PageReading]) -> bool {
     seen.is_some_and(|seen| pages.iter().any(|page| page.id == Some(seen.id)))
 }
 
-/// When and how the list was looked at.
+/// Looks at the list, and remembers its last looks.
 #[derive(Debug, Default)]
 pub(super) struct ListPoller {
-    /// When the whole list was asked for, and how long that took.
+    /// The time of the last look at the whole list, and its duration.
     whole: Option<(Instant, Duration)>,
     /// The date of the last written page.
     newest: Option<OffsetDateTime>,
-    /// How many looks in a row failed.
+    /// The number of failed looks in a row.
     pub(super) failures: u32,
 }
 

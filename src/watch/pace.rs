@@ -1,4 +1,4 @@
-//! How often the list is looked at.
+//! Sets the pace at which the list is looked at.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ const PARTS: u32 = 50;
 /// After this many failed looks in a row the pause is not doubled any further.
 const MOST_DOUBLED: u32 = 4;
 
-/// How often the list is looked at, and how many pages may be watched.
+/// The pace of looks at the list, and the bounds on watched pages.
 #[derive(Debug, Clone, Copy)]
 pub struct WatchPace {
     /// The time between two looks.
@@ -41,8 +41,8 @@ impl WatchPace {
             .saturating_mul(2_u32.saturating_pow(failures.min(MOST_DOUBLED)))
     }
 
-    /// Whether the whole list may be requested again, by the time since the last request and how
-    /// long that took.
+    /// True if the whole list may be requested again, by the time since the last request and the
+    /// time that it took.
     pub(super) fn allows_whole(since: Duration, took: Duration) -> bool {
         since >= took.saturating_mul(PARTS)
     }

@@ -21,11 +21,11 @@ pub struct Watch {
     state: Mutex<WatchState>,
 }
 
-/// What all keys of a server share.
+/// State shared by all keys of a server.
 #[derive(Debug)]
 struct Common {
     pace: WatchPace,
-    /// How many pages each owner watches.
+    /// The number of pages that each owner watches.
     owners: Mutex<HashMap<Arc<str>, usize>>,
     /// Counts what was written through this server.
     written: watch::Sender<u64>,
@@ -36,7 +36,7 @@ struct WatchState {
     /// The watched pages as they were last seen; `None` where there was no page.
     pages: HashMap<WatchedPath, Option<ObservedPage>>,
     watchers: HashMap<WatchedPath, Vec<Arc<PendingChanges>>>,
-    /// Whether the task runs.
+    /// True while the task runs.
     is_looking: bool,
 }
 
@@ -81,13 +81,13 @@ impl Watch {
             .send_modify(|written| *written = written.wrapping_add(1));
     }
 
-    /// How many pages are watched with this key.
+    /// The number of pages watched with this key.
     #[must_use]
     pub fn pages(&self) -> usize {
         self.state().pages.len()
     }
 
-    /// Whether no task looks at the wiki for this key.
+    /// True if no task looks at the wiki for this key.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         !self.state().is_looking

@@ -11,7 +11,7 @@ use super::watched::{Watch, WatchSlot};
 use crate::page::{Locale, PagePath};
 use crate::wiki::WikiError;
 
-/// Why a page cannot be watched.
+/// The reason why a page cannot be watched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CannotWatch {
     /// The key sees no such page.
@@ -117,13 +117,13 @@ impl Watcher {
         }
     }
 
-    /// How many pages are watched.
+    /// The number of watched pages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.watched().len()
     }
 
-    /// Whether none is.
+    /// True if no page is watched.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.watched().is_empty()

@@ -21,7 +21,7 @@ use super::transport::traffic::Traffic;
 use super::transport::{TimeLimits, Transport};
 use crate::page::{Locale, PagePath, ReadScope};
 
-/// Where a wiki is and how to connect to it.
+/// The address of a wiki and the settings for connecting to it.
 #[derive(Debug, Clone)]
 pub struct WikiSettings {
     /// The name under which its records lie.
@@ -32,7 +32,7 @@ pub struct WikiSettings {
     pub graphql_path: String,
     /// The key at the start; [`Wiki::key`] is the one in use.
     pub key: ApiKey,
-    /// What lies between, apart: it is large, and these settings travel.
+    /// The network in between; boxed, since it is large and these settings are moved.
     pub network: Box<Network>,
     /// The locale used by default.
     pub default_locale: Locale,
@@ -42,7 +42,7 @@ pub struct WikiSettings {
     pub time: TimeLimits,
     /// Bounds of retried reads.
     pub retry: RetryLimits,
-    /// What may be read of it.
+    /// The pages of it that may be read.
     pub reads: ReadScope,
 }
 
@@ -159,7 +159,7 @@ impl Wiki {
         self.keyed().key.clone()
     }
 
-    /// How many keys were in use before this one.
+    /// Number of keys in use before this one.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.keyed().generation
@@ -187,7 +187,7 @@ impl Wiki {
         self.traffic().now()
     }
 
-    /// Whether it answers this key: heard of within `lately`, or asked now.
+    /// Checks that the wiki answers this key: it was heard of within `lately`, or is asked now.
     ///
     /// # Errors
     /// What is wrong with the key, or why there is no answer.
@@ -373,7 +373,7 @@ pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, WikiError> {
     })
 }
 
-/// Where a person sees a page of the wiki at this address.
+/// The address at which a person sees a page of the wiki at `wiki`.
 #[must_use]
 pub fn page_url(wiki: &Url, locale: &Locale, path: &PagePath) -> String {
     let segments = std::iter::once(locale.as_str()).chain(path.as_str().split('/'));

@@ -1,4 +1,4 @@
-//! What can go wrong between us and the wiki.
+//! Lists the errors of requests to the wiki, and what each means for reads and writes.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::render_budget::RenderBudgetExceeded;
 /// The kind of an error that comes with HTTP status 500 and a cause that we do not know.
 pub(super) const HTTP_500: &str = "HTTP 500";
 
-/// Why a request got no answer that can be used.
+/// The reason that a request got no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WikiError {
     /// 6003, or what Wiki.js says in its place (W5, W10).
@@ -42,7 +42,7 @@ pub enum WikiError {
     /// guest's (W3).
     #[error("the key expired at {at}: the wiki refuses it, or treats it as a guest's")]
     KeyExpired {
-        /// When, in RFC 3339.
+        /// The time of expiry, in RFC 3339.
         at: String,
     },
     /// The wiki says `Unauthorized`: in its renewal time it refuses a key that has expired (W3).
@@ -57,13 +57,13 @@ pub enum WikiError {
     /// 429.
     #[error("the wiki asks for fewer requests")]
     RateLimited {
-        /// What it asks to wait, if it says so.
+        /// The time that it asks to wait, if it says so.
         after: Option<Duration>,
     },
     /// The wiki takes no further comment yet (W31).
     #[error("the wiki takes no further comment yet")]
     TooSoon {
-        /// How long to wait, if it says so.
+        /// The time to wait, if it says so.
         after: Option<Duration>,
     },
     /// 8003: a comment without text (W30).
@@ -87,10 +87,10 @@ pub enum WikiError {
     /// No connection could be opened, so nothing was sent.
     #[error("no connection to the wiki could be opened")]
     NotConnected,
-    /// What answered could not show a certificate that counts, so nothing was sent.
+    /// The server could not show a trusted certificate, so nothing was sent.
     #[error("the wiki's certificate is not trusted: {why}")]
     Untrusted {
-        /// What is wrong with it.
+        /// The fault of the certificate.
         why: &'static str,
     },
     /// The connection broke before the whole answer was there.
@@ -149,18 +149,18 @@ pub enum WikiError {
     },
 }
 
-/// What an error means for a read and for a write.
+/// Consequences of an error for a read and for a write.
 struct Meaning {
     /// The same read may succeed a moment later.
     is_passing: bool,
-    /// What became of a mutation is not known.
+    /// The outcome of a mutation is not known.
     leaves_open: bool,
     /// Somebody said no.
     is_refusal: bool,
 }
 
 impl WikiError {
-    /// What each kind means for a read and for a write, in one table.
+    /// Gives the consequences of each kind for a read and for a write, in one table.
     fn meaning(&self) -> Meaning {
         let (is_passing, leaves_open, is_refusal) = match self {
             Self::NotFound
@@ -199,12 +199,12 @@ impl WikiError {
         }
     }
 
-    /// Whether the same read may succeed a moment later.
+    /// True if the same read may succeed a moment later.
     pub(crate) fn is_passing(&self) -> bool {
         self.meaning().is_passing
     }
 
-    /// Whether nothing of a request reached the wiki.
+    /// True if nothing of a request reached the wiki.
     pub(super) const fn was_not_sent(&self) -> bool {
         matches!(
             self,
@@ -212,18 +212,18 @@ impl WikiError {
         )
     }
 
-    /// Whether this leaves the outcome of a mutation open. Every answer that is not the wiki's own
+    /// True if this leaves the outcome of a mutation open. Every answer that is not the wiki's own
     /// does: a gateway may have passed the request on before it answered.
     pub(super) fn leaves_open(&self) -> bool {
         self.meaning().leaves_open
     }
 
-    /// Whether it is a refusal by the wiki or a gateway, not a lost or unreadable answer.
+    /// True if it is a refusal by the wiki or a gateway, not a lost or unreadable answer.
     pub(crate) fn is_refusal(&self) -> bool {
         self.meaning().is_refusal
     }
 
-    /// Whether the wiki answers, but not this key.
+    /// True if the wiki answers, but not this key.
     #[must_use]
     pub const fn is_about_the_key(&self) -> bool {
         matches!(
@@ -236,7 +236,7 @@ impl WikiError {
         )
     }
 
-    /// Whether it would prevent reading any other page too.
+    /// True if it would prevent reading any other page too.
     pub(crate) fn ends_a_pass(&self) -> bool {
         self.is_passing()
             || matches!(
@@ -245,7 +245,7 @@ impl WikiError {
             )
     }
 
-    /// Whether the wiki refused for want of a right.
+    /// True if the wiki refused for want of a right.
     #[must_use]
     pub const fn is_forbidden(&self) -> bool {
         matches!(self, Self::Forbidden { .. })

@@ -383,8 +383,8 @@ fn fault(error: reqwest::Error) -> WikiError {
     }
 }
 
-/// What is wrong with the certificate that was shown to us, if that is the fault; only the
-/// TLS library's own words say so.
+/// The fault of the certificate that was shown to us, if that is the error; only the TLS library's
+/// own words say so.
 fn distrust(error: &reqwest::Error) -> Option<&'static str> {
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
     let said = causes
@@ -401,7 +401,7 @@ fn distrust(error: &reqwest::Error) -> Option<&'static str> {
     })
 }
 
-/// Whether an address stays on this machine.
+/// True if an address stays on this machine.
 pub(crate) fn is_loopback(address: &Url) -> bool {
     match address.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),

@@ -35,14 +35,14 @@ pub struct WriteTarget {
     pub path: String,
     /// Its title.
     pub title: String,
-    /// Where a person sees it.
+    /// The address at which a person sees it.
     pub url: String,
-    /// What of the page it is about, where it is not the page itself.
+    /// The comment or asset that it is about, if not the page itself.
     #[serde(flatten)]
     pub thing: AttachedName,
 }
 
-/// What belongs to a page, by its own id.
+/// A comment or asset of a page, by its own id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct AttachedName {
     /// A comment.
@@ -89,20 +89,20 @@ pub struct LinkedFrom {
     pub title: String,
 }
 
-/// What an answer says beside the preview or outcome itself.
+/// Remarks in an answer, beside the preview or outcome itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// What to know of it.
+    /// The warnings.
     pub warnings: Vec<Warning>,
     /// Pages that link to the old places of moved or deleted pages; at most twenty.
     pub linked_from: Vec<LinkedFrom>,
-    /// Whether the page was compared only with its state in this very call.
+    /// True if the page was compared only with its state in this very call.
     pub is_unchecked: bool,
     /// The call that it takes back, if it is an undo.
     pub undoes: Option<CallId>,
     /// The open proposal that a new one replaced.
     pub replaces: Option<ProposalId>,
-    /// Why it is wanted, in the caller's own words.
+    /// The reason for the write, in the caller's own words.
     pub note: Option<Note>,
     /// The draft that it joined.
     pub joined: Option<Joined>,
@@ -115,11 +115,11 @@ pub struct Joined {
     pub id: DraftId,
     /// Its name.
     pub name: DraftName,
-    /// How many changes are in it now.
+    /// The number of changes in it now.
     pub changes: usize,
 }
 
-/// What a write would do, in full; agents get it [bounded](Self::bounded).
+/// The effect of a write, in full; agents get it [bounded](Self::bounded).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preview {
     /// The call.
@@ -133,9 +133,9 @@ pub struct Preview {
     pub changes: Map<String, Value>,
     /// The difference of the content.
     pub diff: String,
-    /// How many lines of it are added and removed.
+    /// The numbers of its added and removed lines.
     pub lines: LineCounts,
-    /// What the operator should know, and with which state the page was compared.
+    /// Warnings for the operator, and the state with which the page was compared.
     pub notes: Notes,
     /// The token that confirms it, and until when; none in a dry run.
     pub confirm: Option<crate::gates::Previewed>,
@@ -161,40 +161,40 @@ pub struct Applied {
     pub call: CallId,
     /// The word for it.
     pub operation: Operation,
-    /// Whether anything had to be sent.
+    /// True if nothing had to be sent.
     pub is_unchanged: bool,
     /// The page as it was found; after a delete, as it was.
     pub target: WriteTarget,
     /// The fields that changed.
     pub changed: Vec<Field>,
-    /// How many lines of content were added and removed.
+    /// The numbers of added and removed lines of content.
     pub lines: LineCounts,
-    /// When the wiki wrote it, by its own clock.
+    /// The time at which the wiki wrote it, by its own clock.
     pub updated_at: Option<String>,
     /// The fields that this key cannot read back.
     pub unverified: Vec<Field>,
-    /// What was sent beside fields, and can never be read back.
+    /// A part that was sent beside fields, and can never be read back.
     pub unreadable: Option<&'static str>,
-    /// What the caller should know, and with which state the page was compared.
+    /// Warnings for the caller, and the state with which the page was compared.
     pub notes: Notes,
 }
 
-/// What a set of changes would do.
+/// The effect of a set of changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SetPreview {
     /// The call, whose id is the set's.
     pub call: CallId,
-    /// How many changes there are.
+    /// The number of changes.
     pub pages: usize,
-    /// What each change does.
+    /// The effect of each change.
     pub changes: Vec<SetLine>,
     /// The pages that were meant and that it does not change.
     pub left_out: Vec<LeftOut>,
     /// The links that lead to what moves and that it does not mend.
     pub links_left: Vec<LinkLeft>,
-    /// How many lines of content are added and removed, all changes together.
+    /// The numbers of added and removed lines of content, all changes together.
     pub lines: LineCounts,
-    /// What the operator should know.
+    /// Warnings for the operator.
     pub notes: Notes,
     /// The token that confirms it, and until when; none in a dry run.
     pub confirm: Option<crate::gates::Previewed>,
@@ -233,7 +233,7 @@ impl SetPreview {
     }
 }
 
-/// What one change of a set does.
+/// The effect of one change of a set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SetLine {
     /// The word for it.
@@ -246,15 +246,15 @@ pub struct SetLine {
     pub values: Map<String, Value>,
     /// The difference of the content; empty if there was no room for it.
     pub diff: String,
-    /// Whether the difference was left out for want of room.
+    /// True if the difference was left out for want of room.
     pub is_cut: bool,
-    /// How many lines of it are added and removed.
+    /// The numbers of its added and removed lines.
     pub lines: LineCounts,
-    /// How many links it mends, if it does nothing else.
+    /// The number of links it mends, if it does nothing else.
     pub only_mends: Option<usize>,
     /// The call that it takes back.
     pub undoes: Option<CallId>,
-    /// What is to be said of it.
+    /// Its warnings.
     pub warnings: Vec<Warning>,
 }
 
@@ -271,7 +271,7 @@ pub struct SetAnswer {
     pub left_out: Vec<LeftOut>,
     /// The links that lead to what moves and that it does not mend.
     pub links_left: Vec<LinkLeft>,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub notes: Notes,
 }
 
@@ -336,15 +336,15 @@ pub struct SetMember {
     pub outcome: Option<Outcome>,
     /// The call that took it back.
     pub taken_back: Option<CallId>,
-    /// Why it was not applied, or not in full.
+    /// The reason why it was not applied, or not in full.
     pub failure: Option<Failure>,
-    /// Why it is on the wiki although the set was taken back.
+    /// The reason why it is on the wiki although the set was taken back.
     pub not_taken_back: Option<NotTakenBack>,
     /// The temporary path at which its page was left.
     pub stands_at: Option<String>,
 }
 
-/// Why a change is on the wiki although its set was taken back.
+/// The reason why a change is on the wiki although its set was taken back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NotTakenBack {
     /// The code of the failure.
@@ -398,7 +398,7 @@ impl SetMember {
         self.not_taken_back = Some(failure.into());
     }
 
-    /// Whether something of it is on the wiki.
+    /// True if the change or a part of it is on the wiki.
     #[must_use]
     pub const fn is_there(&self) -> bool {
         matches!(
@@ -407,7 +407,7 @@ impl SetMember {
         ) && !self.is_back()
     }
 
-    /// Whether it was taken back, and is not there again.
+    /// True if it was taken back, and is not there again.
     const fn is_back(&self) -> bool {
         self.taken_back.is_some() && self.not_taken_back.is_none()
     }

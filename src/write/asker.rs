@@ -1,4 +1,4 @@
-//! How the person behind a client is asked. The server asks; this room only needs answers.
+//! Asks the person behind a client. The server asks; this room only needs answers.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -10,16 +10,16 @@ use tokio::sync::mpsc;
 
 use crate::gates::ApprovalScope;
 
-/// What a person is asked, and what may be answered.
+/// A question to a person, and the possible answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// The question, in plain text.
     pub message: String,
-    /// How far a yes may go.
+    /// The scopes that a yes may have.
     pub scopes: &'static [ApprovalScope],
 }
 
-/// How a call can have a person asked.
+/// The way in which a call can have a person asked.
 #[derive(Debug, Clone, Default)]
 pub enum Asker {
     /// The client cannot ask anybody.
@@ -39,7 +39,7 @@ pub enum Asker {
 }
 
 impl Asker {
-    /// Whether the client can ask a person.
+    /// True if the client can ask a person.
     #[must_use]
     pub const fn can_ask(&self) -> bool {
         !matches!(self, Self::Nobody)
@@ -59,11 +59,11 @@ pub struct Handout(mpsc::Sender<HandedOut>);
 /// A question that outlives its call.
 #[derive(Debug)]
 pub struct HandedOut {
-    /// What is asked.
+    /// The question.
     pub question: Question,
     /// The question's name: the call that brings the answer must bring it too.
     pub name: String,
-    /// How long the person may take.
+    /// The time that the person may take.
     pub limit: Duration,
 }
 
@@ -83,7 +83,7 @@ impl Handout {
     }
 }
 
-/// What became of a question.
+/// The reply to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PersonReply {
     /// Yes.
@@ -114,7 +114,7 @@ impl PersonReply {
         }
     }
 
-    /// Why it is not a yes, in a sentence.
+    /// The reason why it is not a yes, in a sentence.
     pub(super) const fn sentence(self) -> &'static str {
         match self {
             Self::Yes(_) | Self::Failed => {

@@ -18,19 +18,19 @@ use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath, PageState};
 use super::answer::WriteTarget;
 use super::caller::Caller;
 
-/// What is known of a call so far.
+/// Builds the audit entries of a call from the facts known so far.
 #[derive(Debug, Clone)]
 pub(super) struct EntryBuilder {
     began: Instant,
     entry: AuditEntry,
-    /// Why it is wanted: the note that was shown with the change, if it was shown.
+    /// The reason for the write: the note that was shown with the change, if it was shown.
     note: Option<Note>,
     /// The call of the tool, as it was given.
     asked: Option<Asked>,
     confirmed: (Gate, &'static str),
-    /// What a person left out of a proposed set.
+    /// The changes of a proposed set that a person left out.
     omitted: Option<Exclusions>,
-    /// Where its caller reaches the review page, if that is known.
+    /// The review page's address for its caller, if that is known.
     review: Option<Arc<str>>,
 }
 
@@ -52,7 +52,7 @@ impl EntryBuilder {
         }
     }
 
-    /// Where its caller reaches the review page, if that is known.
+    /// The review page's address for its caller, if that is known.
     pub(super) const fn review(&self) -> Option<&Arc<str>> {
         self.review.as_ref()
     }
@@ -171,7 +171,7 @@ impl EntryBuilder {
         entry
     }
 
-    /// Whether the page is known yet.
+    /// True if the page is known yet.
     pub(super) const fn knows_page(&self) -> bool {
         self.entry.path.is_some()
     }
@@ -180,7 +180,6 @@ impl EntryBuilder {
         self.entry.call
     }
 
-    /// Why it is wanted.
     pub(super) const fn note(&self) -> Option<&Note> {
         self.note.as_ref()
     }
@@ -446,14 +445,14 @@ impl EntryBuilder {
         entry
     }
 
-    /// What came of a whole set: of one that was proposed, what a person left out, too.
+    /// The outcome of a whole set; of a proposed one, also the changes that a person left out.
     pub(super) fn end_of_set(&self, outcome: Outcome) -> AuditEntry {
         let mut entry = self.outcome(outcome, None, None);
         entry.reason = self.omitted.as_ref().map(ToString::to_string);
         entry
     }
 
-    /// What a person left out.
+    /// The changes that a person left out.
     pub(super) const fn omitted(&self) -> Option<&Exclusions> {
         self.omitted.as_ref()
     }
@@ -472,7 +471,7 @@ pub(super) fn now() -> Date {
     Date::from_instant(OffsetDateTime::now_utc()).unwrap_or_default()
 }
 
-/// Whether an outcome's record keeps the page that was found, because it is not as promised.
+/// True if an outcome's record keeps the page that was found, because it is not as promised.
 pub(super) fn is_worth_keeping(found: &PageState, promised: Option<&PageState>) -> bool {
     promised.is_none_or(|promised| {
         found.thing != promised.thing

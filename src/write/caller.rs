@@ -10,30 +10,30 @@ use crate::page::Note;
 use super::asker::Asker;
 use super::delegates::delegation::{Family, denied};
 
-/// Who wants it.
+/// The caller of a write.
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// The tool or command.
     pub tool: &'static str,
     /// The client, as it names itself.
     pub client: Client,
-    /// Who acts, if not a client: the user of the machine who runs a command.
+    /// The user of the machine who runs a command, if the caller is no client.
     pub actor: Option<Actor>,
     /// Its session, to which previews belong.
     pub session: SessionId,
-    /// How the person behind it is asked.
+    /// The way to ask the person behind it.
     pub asker: Asker,
     /// Its own limits, if it is a named client.
     pub narrowing: Option<Arc<ClientLimits>>,
-    /// What it hands on, and what holds for it as a delegate; `None` without a name.
+    /// Its delegates, and its limits if it is one; `None` without a name.
     pub family: Option<Arc<dyn Family>>,
-    /// How much of a change it is shown.
+    /// The part of a change that it is shown.
     pub extent: Extent,
     /// The call of the tool, as it was given; `None` without a tool.
     pub asked: Option<Asked>,
-    /// Why it is wanted, in their own words.
+    /// The reason for the write, in their own words.
     pub note: Option<Note>,
-    /// Where it reaches the review page, if that is known from its request.
+    /// The review page's address for it, if that is known from its request.
     pub review: Option<Arc<str>>,
 }
 
@@ -67,7 +67,7 @@ impl Caller {
     }
 }
 
-/// How much of a change a caller is shown.
+/// The part of a change that a caller is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Extent {
     /// As much as an answer holds.

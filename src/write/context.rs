@@ -1,5 +1,5 @@
-//! What the stages of a write work with, and what tools and commands may know of writes. Nothing
-//! here can send.
+//! Holds what the stages of a write work with, and what tools and commands may know of writes.
+//! Nothing here can send.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use super::timeouts::Timeouts;
 use super::undo::history::WriteHistory;
 use super::upkeep::refusals::Refusals;
 
-/// What the stages of a write work with: one wiki as one key reads it, the record, and what
-/// outlives a call.
+/// The context of a write: one wiki as one key reads it, the record, and the state that outlives a
+/// call.
 #[derive(Debug)]
 pub struct WriteContext {
     pub(super) wiki: Arc<Wiki>,
@@ -35,7 +35,7 @@ pub struct WriteContext {
     pub(super) past: WriteHistory,
     pub(super) proposals: Proposals,
     pub(super) patience: Timeouts,
-    /// What all keys of one server share.
+    /// State shared by all keys of one server.
     pub(super) house: Arc<WriterShared>,
 }
 
@@ -78,13 +78,13 @@ impl WriteContext {
         Self::of((wiki, index), audit, policy, (self.patience, house), memory)
     }
 
-    /// What is kept, and how clients remember, in words.
+    /// The retention settings and the memory mode, in words.
     #[cfg(test)]
     pub(crate) fn kept(&self) -> String {
         self.house.kept()
     }
 
-    /// What is kept of the audit log from now on.
+    /// Sets the retention of the audit log from now on.
     pub fn keep(&self, keep: Keep) {
         self.house.keep(keep);
     }
@@ -137,7 +137,7 @@ impl WriteContext {
         &self.audit
     }
 
-    /// What is on record of writes, as far as this key may know it.
+    /// The recorded writes, as far as this key may know them.
     #[must_use]
     pub const fn past(&self) -> &WriteHistory {
         &self.past
@@ -161,7 +161,7 @@ impl WriteContext {
         &self.house.refusals
     }
 
-    /// How many static confirm tokens were wrong in this run.
+    /// The number of wrong static confirm tokens in this run.
     #[must_use]
     pub fn wrong_tokens(&self) -> u64 {
         self.policy.wrong_tokens()
@@ -173,7 +173,7 @@ impl WriteContext {
         self.policy.uploads.as_deref()
     }
 
-    /// Whether a write could be sent under this policy.
+    /// True if a write could be sent under this policy.
     #[must_use]
     pub const fn may_write(&self) -> bool {
         self.policy.may_write()

@@ -97,8 +97,8 @@ impl WriteContext {
         Ok(draft)
     }
 
-    /// What a draft's changes do to the pages as they were when the changes joined, starting at
-    /// this number, as far as there is room for the differences.
+    /// The lines of a draft's changes, starting at this number: their effect on the pages as they
+    /// were when the changes joined, as far as there is room for the differences.
     ///
     /// # Errors
     /// That the system gives no randomness.

@@ -8,7 +8,7 @@ use super::caller::Caller;
 use super::source::WriteRequest;
 use super::writer::Writer;
 
-/// What a person is shown before they say yes.
+/// The preview that a person sees before they say yes.
 #[derive(Debug)]
 pub enum PreviewToConfirm {
     /// One change.
@@ -17,7 +17,7 @@ pub enum PreviewToConfirm {
     Set(Box<SetPreview>),
 }
 
-/// What was done.
+/// The result of a write that was sent.
 #[derive(Debug)]
 pub enum AppliedWrite {
     /// One change, or nothing.
@@ -26,7 +26,7 @@ pub enum AppliedWrite {
     Set(Box<SetAnswer>),
 }
 
-/// What came of a write that was previewed first.
+/// The outcome of a write that was previewed first.
 #[derive(Debug)]
 pub enum InteractiveOutcome {
     /// It was sent, or there was nothing to do.
@@ -97,7 +97,7 @@ impl Writer {
 }
 
 impl PreviewToConfirm {
-    /// What an answer shows, or what it says was done.
+    /// The preview in an answer; an error if the answer is of a write that is done.
     fn or_done(answer: WriteAnswer) -> Result<Self, AppliedWrite> {
         match answer {
             WriteAnswer::Preview(preview) => Ok(Self::One(preview)),
@@ -116,7 +116,7 @@ impl PreviewToConfirm {
         confirm.as_ref().map(|confirm| confirm.token.clone())
     }
 
-    /// What came of it without a token.
+    /// The outcome without a token.
     fn left(&self) -> InteractiveOutcome {
         let proposal = match self {
             Self::One(preview) => preview.proposal,

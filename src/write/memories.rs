@@ -1,4 +1,4 @@
-//! What a caller remembers, recalls and forgets. An entry about a page follows that page: where the
+//! Remembers, recalls and forgets for callers. An entry about a page follows that page: where the
 //! page may not be read, it is as if the entry were not there.
 
 use std::collections::{HashMap, HashSet};
@@ -19,21 +19,21 @@ use super::audit_entry::{EntryBuilder, unavailable};
 use super::caller::Caller;
 use super::context::WriteContext;
 
-/// How many memories an error about a full store names.
+/// The number of memories that an error about a full store names.
 const WEAKEST: usize = 5;
-/// How much of each text it shows, in characters.
+/// The characters of each text that it shows.
 const BEGINNING: usize = 60;
 /// The most bytes of texts in one answer; at least one memory is in it.
 const MOST_TEXT: usize = 64 * 1024;
 
-/// What shall be remembered.
+/// A request to remember.
 #[derive(Debug, Clone, Default)]
 pub struct ToRemember {
     /// The text.
     pub content: String,
-    /// What kind it is; a new one is a fact, a changed one stays what it is.
+    /// Its kind; a new one is a fact, a changed one stays what it is.
     pub kind: Option<MemoryType>,
-    /// How important it is; a new one is 5, a changed one stays as it is.
+    /// Its importance; a new one is 5, a changed one stays as it is.
     pub importance: Option<u8>,
     /// The page that it is about.
     pub page: Option<i64>,
@@ -43,7 +43,7 @@ pub struct ToRemember {
     pub supersedes: Option<MemoryId>,
 }
 
-/// What became of it.
+/// The result of remembering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RememberResult {
     /// Its id.
@@ -52,7 +52,7 @@ pub struct RememberResult {
     pub state: &'static str,
 }
 
-/// What shall be recalled.
+/// A request to recall.
 #[derive(Debug, Clone, Default)]
 pub struct ToRecall {
     /// Words that it has.
@@ -65,28 +65,28 @@ pub struct ToRecall {
     pub limit: usize,
 }
 
-/// What was recalled.
+/// The recalled memories.
 #[derive(Debug, Clone, Default)]
 pub struct RecallResult {
     /// The memories, the most useful first, each with its page where that is now.
     pub memories: Vec<Ranked>,
-    /// How many more there are.
+    /// The number of further memories.
     pub not_shown: usize,
 }
 
-/// What of memories holds for a caller.
+/// The terms for a caller's memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryTerms {
-    /// Who shares them.
+    /// The sharing mode.
     pub mode: MemoryMode,
-    /// Whether this caller may remember and forget.
+    /// True if this caller may remember and forget.
     pub may_remember: bool,
-    /// How many memories the caller has.
+    /// The number of the caller's memories.
     pub entries: usize,
 }
 
 impl WriteContext {
-    /// Who shares what is remembered, from now on.
+    /// Sets the sharing mode of memories from now on.
     pub fn remember_by(&self, mode: MemoryMode) {
         self.house.remember_by(mode);
     }
@@ -268,7 +268,7 @@ impl WriteContext {
         done.await.map_err(failed)
     }
 
-    /// What of memories holds for a caller.
+    /// The terms for a caller's memories.
     ///
     /// # Errors
     /// If the store cannot be read; what the wiki says of pages.
@@ -305,7 +305,8 @@ impl WriteContext {
         Some((self.house.memories(), owner))
     }
 
-    /// Why a caller may not remember or forget, if it may not: who may not write may not.
+    /// The reason why a caller may not remember or forget, if it may not: it may not if it may not
+    /// write.
     fn refusal_of(&self, caller: &Caller) -> Option<Failure> {
         let policy = self.policy_for(caller);
         if matches!(policy.writes, WritePolicy::Off) {
@@ -411,8 +412,8 @@ impl WriteContext {
     }
 }
 
-/// Whose memories a caller has: a named client's by its id; else, over HTTP, by the name that it
-/// gives itself, and over stdio by that name and the user of the machine.
+/// The owner of a caller's memories: a named client, by its id; else, over HTTP, the name that it
+/// gives itself, and over stdio that name and the user of the machine.
 fn owner_of(caller: &Caller) -> MemoryOwner {
     let client = &caller.client;
     let key = match (client.id, &client.subject) {
@@ -463,7 +464,7 @@ fn made(
     }
 }
 
-/// Whether two memories say the same.
+/// True if two memories say the same.
 fn is_same(one: &Memory, other: &Memory) -> bool {
     let page = |memory: &Memory| memory.page.as_ref().map(|page| page.id);
     one.content == other.content

@@ -41,13 +41,13 @@ impl Default for Waiting {
 pub struct PendingSet {
     /// The set.
     pub proposal: Proposal,
-    /// Where a person decides on it: the address of its page, or a command.
+    /// The place where a person decides on it: the address of its page, or a command.
     pub review: String,
-    /// What became of it.
+    /// Its state.
     pub became: Became,
 }
 
-/// What became of a set that was left to people.
+/// The state of a set that was left to people.
 #[derive(Debug)]
 pub enum Became {
     /// Nobody has decided yet. A call of a person may have tried to apply it, with this outcome.
@@ -56,9 +56,9 @@ pub enum Became {
     Applied(Box<SetAnswer>),
     /// A person said no.
     Rejected {
-        /// When.
+        /// The time of the decision.
         decided: Date,
-        /// Why, in the person's words.
+        /// The reason, in the person's words.
         reason: String,
     },
     /// A later set of the same session took its place.
@@ -66,20 +66,19 @@ pub enum Became {
 }
 
 impl WriteContext {
-    /// Whether sets may be left to people here, so that a call may ask what became of one.
+    /// True if sets may be left to people here, so that a call may ask for the state of one.
     #[must_use]
     pub fn leaves_open(&self) -> bool {
         !matches!(self.policy.writes, WritePolicy::Token(_))
     }
 
-    /// How long this caller's writes wait for the decision of a person; `None` if they answer at
-    /// once.
+    /// Time that this caller's writes wait for a person's decision; `None` if they answer at once.
     #[must_use]
     pub fn waiting(&self, caller: &Caller) -> Option<Duration> {
         self.policy_for(caller).waiting()
     }
 
-    /// What became of a set, after waiting at most this long for a decision.
+    /// The state of a set, after waiting at most this long for a decision.
     ///
     /// # Errors
     /// `INVALID_INPUT` if there is no such set any more; `AUDIT_UNAVAILABLE`.

@@ -35,7 +35,7 @@ use super::stages::{
     add_to_draft, apply, ask, batch_preview, check, lock, propose, read, rule, send, show,
 };
 
-/// How far a write came.
+/// The result of a write's stages.
 pub(super) enum Passed {
     /// Nothing was sent.
     Answer(WriteAnswer),
@@ -89,7 +89,7 @@ pub(super) async fn walk(
     Ok(passed)
 }
 
-/// Whether the call brings a person's answer to a question that a rule demanded.
+/// True if the call brings a person's answer to a question that a rule demanded.
 fn is_answer_to_a_rule(policy: &Policy, caller: &Caller) -> bool {
     matches!(policy.writes, WritePolicy::Preview) && matches!(caller.asker, Asker::Answered { .. })
 }
@@ -314,7 +314,7 @@ impl Passed {
         Self::Answer(WriteAnswer::Applied(Box::new(applied)))
     }
 
-    /// Whether a proposal was kept, by which the log has grown.
+    /// True if a proposal was kept, by which the log has grown.
     pub(super) const fn has_proposed(&self) -> bool {
         match self {
             Self::Answer(WriteAnswer::Preview(preview)) => preview.proposal.is_some(),

@@ -29,17 +29,18 @@ use super::stages::check::{self, CheckInput};
 pub struct Review {
     /// The proposal.
     pub proposal: Proposal,
-    /// What it changes; of a set, the first of its changes.
+    /// Its change; of a set, the first one.
     pub change: Reviewed,
     /// The other changes of a set, in order.
     pub others: Vec<Reviewed>,
-    /// Why it could not be applied now; `None` if it could, or if it is decided.
+    /// The reason why it could not be applied now; `None` if it could, or if it is decided.
     pub hindrance: Option<Failure>,
-    /// Whether this key may read the fields that the proposal shows.
+    /// True if this key may read the fields that the proposal shows.
     pub is_readable: bool,
-    /// Why its kept states are not shown, if this key may not see them.
+    /// The reason why its kept states are not shown, if this key may not see them.
     pub unseen: Option<Failure>,
-    /// What is shown here, in a word that a decision carries ([`Apply::expects`](super::Apply)).
+    /// The digest of everything shown here; a decision carries it
+    /// ([`Apply::expects`](super::Apply)).
     pub digest: String,
     needs: Needs,
 }
@@ -62,18 +63,18 @@ impl Review {
     }
 }
 
-/// What one change of a proposal does.
+/// The effect of one change of a proposal.
 #[derive(Debug, Default)]
 pub struct Reviewed {
-    /// Where a person sees its page.
+    /// The address at which a person sees its page.
     pub url: String,
     /// Each changed field with its values before and after, the content left out.
     pub changes: Map<String, Value>,
     /// The difference of the content.
     pub diff: String,
-    /// Why this change could not be made as things are.
+    /// The reason why this change could not be made as things are.
     pub hindrance: Option<Failure>,
-    /// What it does on top of what was changed since, where it does not fit and the two do not touch.
+    /// Its effect on top of later changes, where it does not fit and the two do not touch.
     pub merged: Option<Box<Reviewed>>,
 }
 
@@ -352,7 +353,7 @@ impl WriteContext {
         }))
     }
 
-    /// What the changes do, as they are kept and merged with what was changed since.
+    /// The effects of the changes, as they are kept and merged with later changes.
     fn reviewed<'a>(
         &self,
         changes: impl Iterator<Item = (ProposedChange, &'a Change)>,

@@ -6,7 +6,7 @@ use crate::gates::{
 
 use super::context::WriteContext;
 
-/// What a caller brought.
+/// The confirmation that a caller brought, not yet checked.
 pub(super) enum Brought {
     /// Nothing.
     Nothing,
@@ -30,7 +30,7 @@ pub(super) enum Route {
     Send(Warrant),
 }
 
-/// What confirms a write, before it is used up.
+/// The confirmation of a write, before it is used up.
 pub(super) enum Warrant {
     /// The operator's static token, which the gate *enabled* has seen.
     StaticToken,
@@ -69,12 +69,12 @@ impl Route {
         Ok((enabled, route))
     }
 
-    /// Whether somebody saw this very set before.
+    /// True if somebody saw this very set before.
     pub(super) const fn was_shown(&self) -> bool {
         matches!(self, Self::Send(Warrant::Preview(_) | Warrant::Person(_)))
     }
 
-    /// Whether the confirmed preview was asked for with the content in full; the confirming call
+    /// True if the confirmed preview was asked for with the content in full; the confirming call
     /// may leave it out.
     pub(super) fn wrote_whole(&self, desk: &WriteContext, session: &SessionId) -> bool {
         let Self::Send(Warrant::Preview(token)) = self else {

@@ -1,4 +1,4 @@
-//! What the writers of one server share, whatever their keys.
+//! Holds the state that the writers of one server share, whatever their keys.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -18,8 +18,8 @@ use super::upkeep::recover::Recovery;
 use super::upkeep::refusals::Refusals;
 use super::upkeep::sets::RecentSets;
 
-/// What the writers of one server share. With the server's own key it settles the open attempts of
-/// earlier runs; it also has the log purged, and waits at the end for all writes.
+/// State shared by the writers of one server. With the server's own key it settles the open
+/// attempts of earlier runs; it also has the log purged, and waits at the end for all writes.
 #[derive(Debug)]
 pub(super) struct WriterShared {
     audit: Arc<AuditLog>,
@@ -34,12 +34,11 @@ pub(super) struct WriterShared {
     /// The calls that wait for people.
     pub(super) waiting: Waiting,
     purges: Purges,
-    /// What clients remember.
     memories: MemoryStore,
     memory_mode: RwLock<MemoryMode>,
 }
 
-/// How long the end of the server waits for a purge.
+/// Time that the end of the server waits for a purge.
 const PURGE_AT_THE_END: Duration = Duration::from_secs(5);
 
 impl WriterShared {
@@ -79,12 +78,10 @@ impl WriterShared {
         Arc::clone(&self.room)
     }
 
-    /// What clients remember.
     pub(super) fn memories(&self) -> MemoryStore {
         self.memories.clone()
     }
 
-    /// Who shares what is remembered.
     pub(super) fn memory_mode(&self) -> MemoryMode {
         *self
             .memory_mode
@@ -92,7 +89,7 @@ impl WriterShared {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who shares it from now on.
+    /// Sets the sharing mode of memories from now on.
     pub(super) fn remember_by(&self, mode: MemoryMode) {
         *self
             .memory_mode
@@ -100,14 +97,14 @@ impl WriterShared {
             .unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
-    /// What is kept, in words.
+    /// The retention settings and the memory mode, in words.
     #[cfg(test)]
     pub(super) fn kept(&self) -> String {
         let mode = self.memory_mode();
         format!("{:?} {} {mode:?}", self.room, self.purges.kept())
     }
 
-    /// How much is kept from now on.
+    /// Sets the retention from now on.
     pub(super) fn keep(&self, keep: Keep) {
         self.room.keep_to(keep);
         self.purges.keep_to(keep);

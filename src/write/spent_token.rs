@@ -1,4 +1,4 @@
-//! What happened to a token that does not count any more.
+//! Explains a used token: names the call that used it up, and that call's outcome.
 
 use crate::audit::Outcome;
 use crate::error::{Code, Failure};

@@ -63,7 +63,7 @@ impl Office {
         Self { desk, dir }
     }
 
-    /// What sends to the wiki that nobody reaches.
+    /// A sender to a wiki that nobody reaches.
     pub(super) fn sender() -> Arc<Sender> {
         let (_, sender) = Sender::with_wiki(wiki_settings(), "test").unwrap();
         Arc::new(sender)
@@ -116,7 +116,6 @@ fn wiki_settings() -> WikiSettings {
     }
 }
 
-/// What a write gets here.
 pub(super) fn policy(writes: WritePolicy) -> Policy {
     Policy {
         writes,

@@ -1,25 +1,25 @@
-//! How long a write waits.
+//! Sets the time limits of a write.
 
 use std::time::Duration;
 
-/// How long to wait. These are values so that tests can make them short.
+/// The time limits of a write. These are values so that tests can make them short.
 #[derive(Debug, Clone, Copy)]
 pub struct Timeouts {
-    /// How long the page is read after a time-out or a cut connection (W19).
+    /// Time for which the page is read after a time-out or a cut connection (W19).
     pub settling: Duration,
     /// The time between two readings.
     pub pause: Duration,
-    /// How far apart two equal readings must be before they are believed.
+    /// The least time between two equal readings before they are believed.
     pub apart: Duration,
-    /// How long to wait for other writes.
+    /// Time to wait for other writes.
     pub queueing: Duration,
-    /// How long a call waits for a set of many changes before it answers with the set's progress.
+    /// Time that a call waits for a set of many changes before it answers with the set's progress.
     pub answering: Duration,
 }
 
 impl Timeouts {
-    /// How long a command waits that ends with its call: for all of a set, since the end of the
-    /// program would cut the set short.
+    /// The limits of a command that ends with its call: it waits for all of a set, since the end of
+    /// the program would cut the set short.
     #[must_use]
     pub fn of_command() -> Self {
         Self {

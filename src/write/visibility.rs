@@ -1,4 +1,4 @@
-//! Which kept states a caller may see: nobody sees more than their key may read.
+//! Decides which kept states a caller may see: nobody sees more than their key may read.
 //!
 //! A kept state holds a page as another key may have read it. Only here does it leave the log: for
 //! the wiki key that made the write, and for a key that may read the page's place now.
@@ -68,7 +68,7 @@ impl WriteHistory {
         Ok(())
     }
 
-    /// Whether a kept page may be read; `false` if that cannot be found out.
+    /// True if a kept page may be read; `false` if that cannot be found out.
     ///
     /// # Errors
     /// `RATE_LIMITED`, if there is no room to look at it.
@@ -78,7 +78,7 @@ impl WriteHistory {
         Ok(state.is_ok_and(|state| self.wiki.scope().admits_state(&state)))
     }
 
-    /// Whether this key may see a state that a call with another key kept, by the page as this key
+    /// True if this key may see a state that a call with another key kept, by the page as this key
     /// reads it.
     pub(super) async fn may_see(
         &self,
@@ -108,7 +108,7 @@ impl WriteHistory {
         }
     }
 
-    /// Whether a proposal was made with this very key.
+    /// True if a proposal was made with this very key.
     #[must_use]
     pub fn made(&self, proposal: &Proposal) -> bool {
         proposal.key == Some(self.key())

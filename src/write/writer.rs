@@ -71,7 +71,7 @@ impl Writer {
         Self::new(Arc::new(desk), self.sender.for_key(wiki))
     }
 
-    /// What tools and commands may know of writes.
+    /// The context of writes, for tools and commands.
     #[must_use]
     pub const fn desk(&self) -> &Arc<WriteContext> {
         &self.desk

@@ -137,4 +137,5 @@ mod undo;
 mod undo_client;
 mod waiting;
 mod wiki_client;
+mod words;
 mod writes;

@@ -375,9 +375,9 @@ fn only_its_room_touches_what_is_its_own() {
     assert_eq!(
         files_that_contain("audit.kept("),
         [
+            "src/write/source/present.rs",
             "src/write/upkeep/recover.rs",
-            "src/write/visibility.rs",
-            "src/write/source/present.rs"
+            "src/write/visibility.rs"
         ]
     );
 }

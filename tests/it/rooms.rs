@@ -308,7 +308,7 @@ const CIRCLES: &[(&str, &str, &str)] = &[
     ("demo::store::tables", "demo::store::tree", TABLES),
     (
         "index::content_index",
-        "index::room",
+        "index::quota",
         "the room evicts the indexes that lie in it",
     ),
     (
@@ -324,27 +324,31 @@ const CIRCLES: &[(&str, &str, &str)] = &[
     ("server::app", "server::metrics", APP),
     (
         "tools::registry",
-        "tools::surface",
-        "a surface is a choice of the registry, of which a registry is made",
+        "tools::tool_selection",
+        "a selection is a choice of the registry, of which a registry is made",
     ),
     (
         "watch::watched",
         "watch::watcher",
         "a watcher leaves what is watched when it goes",
     ),
-    ("wiki::all_pages", "wiki::keyed", KEYED),
+    ("wiki::pages::all_pages", "wiki::rights::key_state", KEYED),
     (
-        "wiki::all_pages",
-        "wiki::list",
+        "wiki::pages::all_pages",
+        "wiki::pages::list",
         "the list of all pages is read as lists are, and lists are read out of it",
     ),
-    ("wiki::client", "wiki::standing", KEYED),
+    ("wiki::client", "wiki::rights::key_status", KEYED),
     (
-        "wiki::editor_view",
-        "wiki::styles",
+        "wiki::pages::editor_view",
+        "wiki::pages::styles",
         "each reads of one view what proves the other",
     ),
-    ("wiki::gone", "wiki::keyed", KEYED),
+    (
+        "wiki::pages::deleted_pages",
+        "wiki::rights::key_state",
+        KEYED,
+    ),
 ];
 
 const TABLES: &str =
@@ -377,6 +381,9 @@ fn no_two_files_of_a_room_know_each_other() {
         new.is_empty() && gone.is_empty(),
         "new: {new:#?}\ngone: {gone:#?}"
     );
+    let page = include_str!("../../ARCHITECTURE.md");
+    let excepted = format!("except for {} pairs", CIRCLES.len());
+    assert!(page.contains(&excepted), "{excepted}");
 }
 
 #[test]
@@ -424,11 +431,11 @@ const FIELD_BY_FIELD: &[&str] = &[
     // How an answer tells them.
     "tools::output",
     // What the wiki's layers have, and what is sent.
-    "wiki::editor_view",
-    "wiki::list",
-    "wiki::mutate",
-    "wiki::page",
-    "wiki::version",
+    "wiki::operations::mutate",
+    "wiki::pages::editor_view",
+    "wiki::pages::list",
+    "wiki::pages::page",
+    "wiki::pages::version",
     // Which new values a kept state may hold.
     "write::source::proposal::values",
 ];
@@ -450,7 +457,7 @@ fn the_fields_of_a_page_are_spelled_out_only_where_each_is_thought_of() {
 /// cut the set short.
 #[test]
 fn only_servers_answer_while_a_set_is_being_sent() {
-    let mut answering = files_that_contain("Patience::default()");
+    let mut answering = files_that_contain("Timeouts::default()");
     // Compiled for tests alone.
     answering.retain(|file| file != "src/server/reload/tests.rs");
     // `config check` sends nothing.

@@ -10,7 +10,7 @@ use super::super::{FileHead, PublicKey, RunId, SigningKey};
 
 /// The form of anchor that is written.
 const VERSION: u32 = 1;
-/// What stands between what is signed and its signature.
+/// The text between the signed part of a line and its signature.
 const SIGNATURE: &str = ",\"signature\":\"";
 
 /// A line that is to be written.
@@ -96,7 +96,7 @@ pub(in crate::audit) struct Anchor {
     pub(in crate::audit) key: Option<String>,
 }
 
-/// What a line's signature is worth.
+/// The result of checking a line's signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::audit) enum Signed {
     /// It has none.
@@ -131,7 +131,7 @@ impl Anchor {
         (anchor.v == VERSION).then_some((anchor, signed))
     }
 
-    /// Whether a text may be the beginning of an anchor that was broken off.
+    /// True if a text may be the beginning of an anchor that was broken off.
     pub(in crate::audit) fn is_beginning(text: &str) -> bool {
         let begins = format!("{{\"v\":{VERSION},\"time\":\"");
         let is_whole = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();

@@ -12,7 +12,7 @@ use super::line::{Anchor, Signed};
 /// Most faults are of one kind then, and more of them tell no more.
 const MOST_WRONG: usize = 1_000;
 
-/// What is wrong with a line of anchors.
+/// A fault in a line of anchors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnchorWrong {
     /// It is no anchor.
@@ -41,17 +41,17 @@ pub enum AnchorWrong {
 /// The anchors of one wiki, as they were read.
 #[derive(Debug, Default)]
 pub struct AnchorsRead {
-    /// How many there are that count.
+    /// Number of anchors that count.
     pub lines: u64,
     /// The time of the last one.
     pub last: Option<String>,
-    /// How many lines were broken off.
+    /// Number of lines that were broken off.
     pub broken_off: u64,
-    /// How many are not signed, or not by a key that was given, and count for nothing.
+    /// Number of anchors ignored as unsigned, or not signed by a given key.
     pub uncounted: u64,
     /// The ids of the keys that sign them.
     pub keys: BTreeSet<String>,
-    /// Whether all that count have a signature that was checked.
+    /// True if a signature was checked for every anchor that counts.
     pub is_checked: bool,
     /// The lines that are wrong: file, number of the line, and what is wrong.
     pub wrong: Vec<(String, u64, AnchorWrong)>,
@@ -59,10 +59,10 @@ pub struct AnchorsRead {
     pub(in crate::audit) removed: Vec<FileHead>,
 }
 
-/// How much of a log is anchored.
+/// The part of a log that no anchor covers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnchorReport {
-    /// How many records lie behind what is anchored.
+    /// Number of records after the last anchored one.
     pub unproven: u64,
     /// The time of the earliest of them.
     pub since: Option<String>,

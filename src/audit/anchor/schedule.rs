@@ -1,4 +1,4 @@
-//! When a log anchors: soon after what counts, before a purge removes, and at the end of its run.
+//! Schedules anchors: soon after important records, before a purge, and at the end of the run.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,11 +9,11 @@ use super::super::log::WeakLog;
 use super::super::{AuditError, AuditLog};
 use super::sink::{AnchorFault, AnchorSettings, Anchors};
 
-/// How far apart anchors are, at least.
+/// The shortest time between anchors.
 const APART: Duration = Duration::from_secs(1);
 /// The longest time between two tries where they fail, and of one.
 const LONGEST: Duration = Duration::from_mins(1);
-/// How long the end of a run, or a purge, waits for its anchor.
+/// Timeout for the anchor at the end of a run, or before a purge.
 const LAST: Duration = Duration::from_secs(5);
 
 impl AuditLog {
@@ -22,13 +22,13 @@ impl AuditLog {
         let _ = self.anchors_cell().set(Arc::new(Anchors::new(settings)));
     }
 
-    /// Why the heads of this process are not anchored, where they should be.
+    /// The reason the heads of this process are not anchored, where they should be.
     #[must_use]
     pub fn anchors_fault(&self) -> Option<AnchorFault> {
         self.anchors()?.fault()
     }
 
-    /// Why they could not be anchored, as the last process that tried left word. Blocks.
+    /// The anchoring fault that the last process left on disk. Blocks.
     #[must_use]
     pub fn anchors_fault_left(&self) -> Option<AnchorFault> {
         let text = std::fs::read(self.place().anchors_fault()).ok()?;

@@ -15,9 +15,9 @@ use sha2::{Digest as _, Sha256};
 use super::super::AuditError;
 use crate::hex;
 
-/// How the line of a signing key begins.
+/// Prefix of a signing key's line.
 const SECRET: &str = "wikijs-gate-audit-key:";
-/// How the line of a public key begins.
+/// Prefix of a public key's line.
 const PUBLIC: &str = "ed25519:";
 /// Stands before all that is signed, so that a signature is good for an anchor and nothing else.
 const DOMAIN: &[u8] = b"wikijs-gate anchor 1\n";
@@ -82,7 +82,7 @@ impl fmt::Debug for SigningKey {
 pub struct PublicKey([u8; 32]);
 
 impl PublicKey {
-    /// What it is called in anchors: the beginning of its SHA-256, 16 hex characters.
+    /// Its id in anchors: the beginning of its SHA-256, 16 hex characters.
     #[must_use]
     pub fn id(&self) -> String {
         let digest = Sha256::digest(self.0);
@@ -90,7 +90,7 @@ impl PublicKey {
         hex::encode(&beginning)
     }
 
-    /// Whether a text has this signature, in base64.
+    /// True if this key made the signature, in base64, of a text.
     pub(in crate::audit) fn verifies(&self, text: &str, signature: &str) -> bool {
         STANDARD.decode(signature).is_ok_and(|signature| {
             let key = UnparsedPublicKey::new(&ED25519, self.0);

@@ -27,21 +27,21 @@ use super::line::NewAnchor;
 use crate::checks::{self, CheckCommand};
 use crate::private_files;
 
-/// How many heads one line has; a line of them is far from the longest that is read.
+/// The most heads in a line, which stays far below the longest line that is read.
 const HEADS_A_LINE: usize = 10_000;
 /// The most removed runs that wait for their anchor; a purge on record tells of the others.
 const MOST_REMOVED: usize = 100_000;
 
-/// Where anchors go, and what signs them.
+/// Destination and signing key of anchors.
 #[derive(Debug, Clone)]
 pub struct AnchorSettings {
-    /// Where they go.
+    /// Their destination.
     pub to: AnchorsTo,
-    /// What signs them.
+    /// The key that signs them.
     pub key: Option<Arc<SigningKey>>,
 }
 
-/// Where anchors go.
+/// Destination of anchors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnchorsTo {
     /// To the end of a file.
@@ -55,7 +55,7 @@ pub enum AnchorsTo {
 pub struct AnchorFault {
     /// Since when, in RFC 3339.
     pub since: String,
-    /// Why, in words of ours.
+    /// The cause, in our own words.
     pub why: String,
 }
 
@@ -72,18 +72,18 @@ pub(in crate::audit) struct Anchors {
     pub(in crate::audit) made: Arc<Turn<AnchorProgress>>,
     pub(in crate::audit) is_due: AtomicBool,
     pub(in crate::audit) is_running: AtomicBool,
-    /// What the run found when it began, until the first anchor.
+    /// The heads that the run found when it began, until the first anchor.
     begun: Mutex<Option<(RunId, Vec<FileHead>)>>,
     removed: Mutex<Vec<FileHead>>,
     fault: Mutex<Option<AnchorFault>>,
 }
 
-/// What this run anchored so far.
+/// The state of this run's anchoring so far.
 #[derive(Debug, Default)]
 pub(in crate::audit) struct AnchorProgress {
     run: Option<RunId>,
     seq: u64,
-    /// How long each run's file was.
+    /// Length of each run's file when it was anchored.
     known: HashMap<String, u64>,
 }
 

@@ -55,7 +55,7 @@ pub(in crate::audit) fn sync_dir(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Whether the path still names this very file.
+/// True if the path still names this very file.
 pub(in crate::audit) fn is_same_file(path: &Path, file: &File) -> io::Result<bool> {
     let ours = file.metadata()?;
     match std::fs::symlink_metadata(path) {

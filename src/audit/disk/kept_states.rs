@@ -22,7 +22,7 @@ use crate::page::PageState;
 /// was not written by this program.
 const MAX_STATE: usize = 64 * 1024 * 1024;
 
-/// How long to wait for others that keep or remove states, and how long between two looks.
+/// Timeout and poll interval while others keep or remove states.
 const WAIT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(1);
 
@@ -59,8 +59,8 @@ pub(in crate::audit) fn keep(
     Ok(name)
 }
 
-/// How many bytes a kept state takes once it is unpacked, by its file; none if there is none. Reading
-/// it back never takes more.
+/// Unpacked size of a kept state in bytes, as its file says; 0 if there is none. Reading it back
+/// never takes more.
 pub(in crate::audit) fn size(place: &AuditLayout, name: KeptState) -> usize {
     File::open(place.kept(name)).map_or(0, |mut file| said_size(&mut file).unwrap_or(0))
 }
@@ -74,7 +74,7 @@ fn said_size(file: &mut File) -> io::Result<usize> {
     Ok(usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX))
 }
 
-/// Whether a kept state is what its name says.
+/// Checks a kept state against the hash in its name.
 pub(in crate::audit) fn check(place: &AuditLayout, name: KeptState) -> Result<(), AuditError> {
     unpacked(place, name).map(drop)
 }

@@ -10,7 +10,7 @@ use crate::hex;
 
 /// The longest name of a wiki that becomes a directory's name as it is.
 const MAX_PLAIN: usize = 64;
-/// How much of any other name appears in the directory's name.
+/// The most characters of any other name that appear in the directory's name.
 const MAX_SHOWN: usize = 32;
 
 /// The directory of one wiki's records, and the paths in it.
@@ -28,7 +28,7 @@ impl AuditLayout {
         }
     }
 
-    /// Whether the directory may exist; if that is unclear, reading it gives the error.
+    /// True if the directory may exist; if that is unclear, reading it gives the error.
     pub(in crate::audit) fn is_there(&self) -> bool {
         let seen = std::fs::metadata(&self.wiki);
         !seen.is_err_and(|error| {
@@ -89,7 +89,7 @@ impl AuditLayout {
         self.wiki.join("pages.lock")
     }
 
-    /// Why heads could not be anchored, while that is so.
+    /// The file with the current fault of anchoring.
     pub(in crate::audit) fn anchors_fault(&self) -> PathBuf {
         self.wiki.join("anchors.fault")
     }

@@ -24,7 +24,7 @@ use super::blocking::blocking;
 use super::fs;
 use super::layout::AuditLayout;
 
-/// How long to wait before the lock is tried again.
+/// Time between attempts to take the lock.
 const POLL: Duration = Duration::from_millis(20);
 
 /// A locked file of a wiki's directory; released when dropped, or when the process ends in any way.

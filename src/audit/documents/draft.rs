@@ -85,7 +85,7 @@ impl DraftOwner {
         (counted.clone(), format!("{counted}-{own}"))
     }
 
-    /// Whether this owner may continue the other's draft by its id: in another run a client may
+    /// True if this owner may continue the other's draft by its id: in another run a client may
     /// give itself another name.
     pub(in crate::audit) fn may_take_up(&self, other: &Self) -> bool {
         self.counted_with == other.counted_with && self.key == other.key
@@ -102,13 +102,13 @@ pub struct Draft {
     pub id: DraftId,
     /// Its name, unique to its owner.
     pub name: DraftName,
-    /// Whose it is.
+    /// The owner.
     pub owner: DraftOwner,
-    /// When it was begun.
+    /// Time of its creation.
     pub created: Date,
-    /// When a change last joined it.
+    /// Time at which a change last joined it.
     pub changed: Date,
-    /// How often it was changed.
+    /// Number of times it was changed.
     pub revision: u64,
     /// Its changes, in the order in which they joined; one for each page.
     pub changes: Vec<DraftChange>,
@@ -127,7 +127,7 @@ pub struct DraftChange {
     /// The fields whose old values could not be read, and whose loss was accepted.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub lost: Vec<Field>,
-    /// Whether the links to the page are mended if it moves.
+    /// True if links to the page are updated when it moves.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub updates_links: bool,
 }
@@ -139,7 +139,7 @@ impl DraftChange {
         self.before.as_ref()?.id
     }
 
-    /// Where the page shall be.
+    /// The page's place after the change.
     #[must_use]
     pub fn place(&self) -> Option<PagePlace> {
         let after = self.after.as_ref()?;
@@ -154,7 +154,7 @@ impl DraftChange {
         (self.place().as_ref() != Some(&left)).then_some(left)
     }
 
-    /// Whether both change the same page.
+    /// True if both change the same page.
     fn is_of_same_page(&self, other: &Self) -> bool {
         match (self.page(), other.page()) {
             (None, None) => self.place() == other.place(),

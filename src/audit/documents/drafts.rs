@@ -15,7 +15,7 @@ use super::draft::VERSION;
 use super::whole_file;
 use crate::page::Date;
 
-/// How long an unchanged draft is kept.
+/// Time for which an unchanged draft is kept.
 const LIES: Duration = Duration::from_hours(7 * 24);
 /// The most drafts of one owner.
 const MOST_OF_OWNER: usize = 20;
@@ -25,7 +25,7 @@ const MOST: usize = 2_000;
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// The most changes of a draft.
 const MAX_CHANGES: usize = 200;
-/// How long to wait for another call that changes a draft, and how long between two looks.
+/// Timeout and poll interval while another call changes a draft.
 const WAIT: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(20);
 
@@ -107,7 +107,7 @@ impl AuditLog {
         .await
     }
 
-    /// How many bytes a draft of this owner takes once it is loaded, or all of its drafts.
+    /// Size in bytes of one draft of this owner once it is loaded, or of all its drafts.
     ///
     /// # Errors
     /// If the directory cannot be read.
@@ -262,7 +262,7 @@ fn begin(
     Ok(Some(path))
 }
 
-/// What the name of a draft's file says.
+/// The parts of a draft's file name.
 struct DraftFileName {
     path: PathBuf,
     owner: String,

@@ -10,11 +10,11 @@ use crate::notify::{Notifier, NotifyEvent as Notice};
 /// The most sets whose changes are counted at once; a set is forgotten as soon as it is made.
 const MOST_COUNTED: usize = 64;
 
-/// What becomes of records for people elsewhere.
+/// Makes notices from records, for people elsewhere.
 #[derive(Debug)]
 pub(in crate::audit) struct Notices {
     notifier: Notifier,
-    /// How many changes were recorded of sets whose making is not on record yet.
+    /// Number of recorded changes by set, for sets whose making is not on record yet.
     counted: Mutex<HashMap<String, usize>>,
 }
 
@@ -28,7 +28,7 @@ impl Notices {
         &self.notifier
     }
 
-    /// What is told of a record, once it is written.
+    /// The notice to send for a record, once it is written.
     pub(in crate::audit) fn of(&self, entry: &AuditEntry) -> Option<Notice> {
         let call = || entry.call.to_string();
         match (entry.event, entry.decision.as_deref()) {

@@ -24,7 +24,7 @@ impl AuditLog {
         }
     }
 
-    /// Who is told, in words.
+    /// The recipients of notices, in words.
     #[cfg(test)]
     pub(crate) fn notified(&self) -> String {
         let notices = self.notices();

@@ -21,13 +21,13 @@ pub(in crate::audit) const NAME: &str = "PAUSED.json";
 /// The largest file that can be ours, in bytes.
 pub(in crate::audit) const MOST: u64 = 16 << 10;
 
-/// Where to look for a pause of all writes.
+/// The sources of a pause of all writes.
 ///
 /// [`Pauses::default`] ignores pauses, for an operator who takes back what led to one.
 #[derive(Debug, Clone, Default)]
 pub struct Pauses {
     file: Option<PathBuf>,
-    /// Why the writes of this server alone are paused, if they are; shared by all clones.
+    /// The reason this server's own writes are paused, if they are; shared by all clones.
     held: Arc<RwLock<Option<Arc<str>>>>,
 }
 
@@ -51,14 +51,14 @@ pub enum Pause {
     Unreadable(String),
 }
 
-/// What an operator said of a pause.
+/// An operator's words about a pause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PauseInfo {
     /// Since when.
     pub since: Date,
-    /// Who paused.
+    /// The actor who paused.
     pub by: Actor,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 

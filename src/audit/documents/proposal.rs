@@ -34,10 +34,10 @@ pub struct Proposal {
     pub v: u32,
     /// Its name.
     pub id: ProposalId,
-    /// Whether and how it was decided.
+    /// Its state: open, or decided and how.
     #[serde(flatten)]
     pub state: ProposalState,
-    /// When it was made: UTC, in milliseconds.
+    /// Time at which it was made: UTC, in milliseconds.
     pub created: Date,
     /// The call that it was made by.
     pub call: CallId,
@@ -47,7 +47,7 @@ pub struct Proposal {
     /// called with arguments.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub arguments: BTreeMap<String, ArgumentDigest>,
-    /// Who proposed it.
+    /// The client that proposed it.
     pub client: Client,
     /// The key of the wiki that it was made with.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -89,10 +89,10 @@ pub struct Proposal {
     /// The kept state after.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<KeptState>,
-    /// Why it is wanted, in the proposer's own words.
+    /// The reason for it, in the proposer's own words.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<Note>,
-    /// Whether it was asked for as a list, even of a single change.
+    /// True if it was asked for as a list, even of a single change.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_list: bool,
     /// The codes of the warnings of checks about all its changes, as it was made.
@@ -104,13 +104,13 @@ pub struct Proposal {
     /// The first of the links to moved pages that the set does not mend.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub links_left: Vec<LinkLeftOpen>,
-    /// How many more of them there are.
+    /// Number of further such links.
     #[serde(skip_serializing_if = "is_none_left", default)]
     pub links_left_not_kept: usize,
     /// The temporary path by which its page moves, if it does not move directly.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub aside: Option<PagePath>,
-    /// Whether its page is written once more after its move, only to be rendered there.
+    /// True if its page is written once more after its move, only to be rendered there.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub renders_anew: bool,
 }
@@ -134,7 +134,7 @@ pub struct LinkLeftOpen {
     /// The link's line; `None` if the page could not be read.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<usize>,
-    /// Why, as a fragment.
+    /// The reason, as a fragment.
     pub why: String,
 }
 
@@ -164,18 +164,18 @@ pub struct ProposedChange {
     pub before: Option<KeptState>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<KeptState>,
-    /// How many links it mends, if it does nothing else and was not asked for itself.
+    /// Number of links it mends, if it does nothing else and was not asked for itself.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub links_mended: Option<usize>,
     /// The temporary path by which its page moves, if it does not move directly.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub aside: Option<PagePath>,
-    /// Whether its page is written once more after its move, only to be rendered there.
+    /// True if its page is written once more after its move, only to be rendered there.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub renders_anew: bool,
 }
 
-/// Whether and how a proposal was decided.
+/// The state of a proposal: open, or decided and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     tag = "state",
@@ -187,7 +187,7 @@ pub enum ProposalState {
     Open,
     /// It was written, or the page was already as proposed.
     Applied {
-        /// When.
+        /// Time of the decision.
         decided: Date,
         /// The call that wrote it.
         applied_by: CallId,
@@ -197,14 +197,14 @@ pub enum ProposalState {
     },
     /// A person said no.
     Rejected {
-        /// When.
+        /// Time of the decision.
         decided: Date,
-        /// Why, in the operator's words.
+        /// The reason, in the operator's words.
         reason: String,
     },
     /// The same session proposed something else for the same page.
     Replaced {
-        /// When.
+        /// Time of the replacement.
         decided: Date,
         /// The later proposal.
         replaced_by: ProposalId,
@@ -223,7 +223,7 @@ impl ProposalState {
         }
     }
 
-    /// When it was decided; `None` while it is open.
+    /// Time of the decision; `None` while it is open.
     #[must_use]
     pub const fn decided(&self) -> Option<&Date> {
         match self {
@@ -305,7 +305,7 @@ impl Proposal {
         self.before.iter().chain(&self.after).chain(others)
     }
 
-    /// Whether nobody has decided on it yet.
+    /// True if nobody has decided on it yet.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.state == ProposalState::Open

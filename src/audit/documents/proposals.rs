@@ -23,7 +23,7 @@ const MOST: usize = 10_000;
 const MAX_FILE: u64 = 4 * 1024 * 1024;
 /// The decision on the record of a set's other change.
 pub(crate) const OTHER: &str = "proposed";
-/// How long to wait between two looks at a proposal that somebody else is deciding.
+/// Time between two looks at a proposal that somebody else is deciding.
 const POLL: Duration = Duration::from_millis(20);
 
 /// The file of a proposal: its name, and what it says.
@@ -51,7 +51,7 @@ pub struct ProposalOnRecord {
     pub applied_whole: Option<CallId>,
     /// The changes of the set that this call left out, by their numbers from 0.
     pub left_out: Vec<usize>,
-    /// What tells that a change of a set was applied.
+    /// The records that a change of a set was applied.
     pub applied: Vec<Record>,
     /// The word for its end, if a person rejected it or a later one replaced it.
     pub decided: Option<&'static str>,
@@ -294,12 +294,12 @@ fn makings(place: &AuditLayout) -> Result<HashMap<String, Record>, AuditError> {
     Ok(made)
 }
 
-/// Whether a record is of a proposal's making.
+/// True if a record is of a proposal's making.
 pub(in crate::audit) fn is_making(record: &Record) -> bool {
     record.event == AuditEvent::Proposal && record.decision.as_deref() == Some("made")
 }
 
-/// Whether a record is of another change of a proposed set.
+/// True if a record is of another change of a proposed set.
 pub(in crate::audit) fn is_making_of_other(record: &Record) -> bool {
     record.event == AuditEvent::Preview && record.decision.as_deref() == Some(OTHER)
 }

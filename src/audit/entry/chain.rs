@@ -40,15 +40,15 @@ pub(in crate::audit) fn split(line: &[u8]) -> Option<(&[u8], LineHash)> {
 /// A chain that holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verified {
-    /// How many records there are.
+    /// Number of records.
     pub records: u64,
     /// The hash of the last one; [`LineHash::FIRST`] if there is none.
     pub last: LineHash,
-    /// How the file ends.
+    /// The way the file ends.
     pub end: RunFileEnd,
 }
 
-/// How a file of records ends.
+/// The way a file of records ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunFileEnd {
     /// With `closed`: nothing can be missing after it.
@@ -66,11 +66,11 @@ pub enum RunFileEnd {
 pub struct ChainBreak {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The fault in it.
     pub fault: ChainFault,
 }
 
-/// What is wrong with a line.
+/// A fault in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ChainFault {
     /// Its hash is wrong.
@@ -133,7 +133,7 @@ pub(in crate::audit) struct ChainLink<'a> {
     pub(in crate::audit) end: u64,
     /// Its hash.
     pub(in crate::audit) hash: LineHash,
-    /// When it was written, by its own word.
+    /// Time of writing, by its own word.
     pub(in crate::audit) time: &'a str,
 }
 
@@ -245,7 +245,7 @@ fn look_ahead(mut reader: impl BufRead, buffer: &mut Vec<u8>, due: u64, found: u
     }
 }
 
-/// Whether the unfinished rest of a file is the beginning of the next record, or the zeros of space
+/// True if the unfinished rest of a file is the beginning of the next record, or the zeros of space
 /// that the file system allocated but did not write.
 fn is_beginning(rest: &[u8], form: u32, due: u64) -> bool {
     let begins = format!("{{\"v\":{form},\"seq\":{due},\"time\":\"");

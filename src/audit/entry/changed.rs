@@ -1,4 +1,4 @@
-//! What a call changed, bounded, with a note of what was cut.
+//! Describes the changes of a call, bounded, with a note of what was cut.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::super::{AuditError, AuditLog, CallHistory, KeptState, ReconstructedChange};
 use crate::change::{cut, short};
 
-/// What a call changed, in words.
+/// The changes of a call, in words.
 #[derive(Debug, Default, Serialize)]
 pub struct ChangeDetails {
     /// Each changed field with its values before and after; the content left out.
@@ -15,7 +15,7 @@ pub struct ChangeDetails {
     /// The difference of the content.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub diff: String,
-    /// What was cut, or why there is nothing.
+    /// Notes on cut parts, or the reason there is nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -33,7 +33,7 @@ impl ChangeDetails {
             .saturating_add(self.diff.len())
     }
 
-    /// What a call changed, as far as it is kept. Blocks.
+    /// The changes of a call, as far as they are kept. Blocks.
     ///
     /// # Errors
     /// If the disk cannot be read.

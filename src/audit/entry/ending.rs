@@ -1,4 +1,4 @@
-//! How a call ended, in one word, and other facts from all its records.
+//! Derives the outcome of a call, in one word, and other facts from all its records.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::super::{Actor, AuditEvent, CallHistory, Client, Outcome, Record};
 
-/// How a call ended, as far as it is on record.
+/// The outcome of a call, as far as it is on record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CallOutcome {
     /// The page is as promised.
@@ -87,7 +87,7 @@ impl CallOutcome {
         }
     }
 
-    /// Whether the page was written, or may have been.
+    /// True if the page was written, or may have been.
     #[must_use]
     pub const fn is_write(self) -> bool {
         match self {
@@ -127,7 +127,7 @@ impl From<Outcome> for CallOutcome {
 }
 
 impl CallHistory {
-    /// How it ended.
+    /// Its outcome.
     #[must_use]
     pub fn ending(&self) -> CallOutcome {
         if let Some(outcome) = self.outcome() {
@@ -154,32 +154,32 @@ impl CallHistory {
         }
     }
 
-    /// When it began: the time of its first record.
+    /// Time of its first record.
     #[must_use]
     pub fn began(&self) -> Option<OffsetDateTime> {
         self.records.first().and_then(Record::instant)
     }
 
-    /// Who called.
+    /// The client that called.
     #[must_use]
     pub fn client(&self) -> Option<&Client> {
         self.latest(|record| record.client.as_ref())
     }
 
-    /// Who acted, if not a client.
+    /// The actor, if not a client.
     #[must_use]
     pub fn actor(&self) -> Option<&Actor> {
         self.latest(|record| record.actor.as_ref())
     }
 
-    /// Who made the proposal that the call decided on, if that was somebody else.
+    /// The client that made the proposal that the call decided on, if another client did.
     #[must_use]
     pub fn proposer(&self) -> Option<&Client> {
         self.latest(|record| record.proposer.as_ref())
     }
 
-    /// Who made the call, in a word: the actor, the client's authenticated name, or the client's
-    /// own name for itself.
+    /// The caller in a word: the actor, the client's authenticated name, or the client's own name
+    /// for itself.
     #[must_use]
     pub fn who(&self) -> Option<&str> {
         let client = || self.client().map(Client::shown);

@@ -1,4 +1,4 @@
-//! What a caller puts on record.
+//! Defines audit events, outcomes, clients, actors and the entry that a caller records.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub enum AuditEvent {
     Preview,
     /// A person was asked and answered.
     Approval,
-    /// What came of an attempt.
+    /// The outcome of an attempt.
     Outcome,
     /// A proposal was kept, or decided.
     Proposal,
@@ -59,7 +59,7 @@ impl AuditEvent {
         }
     }
 
-    /// Whether a record of it must have reached the disk before anything else happens.
+    /// True if a record of it must have reached the disk before anything else happens.
     pub(in crate::audit) const fn is_synced(self) -> bool {
         match self {
             Self::Attempt
@@ -77,7 +77,7 @@ impl AuditEvent {
     }
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -107,7 +107,7 @@ impl Outcome {
     }
 }
 
-/// Who called: what the client says of itself, and what the server knows of it.
+/// The client that called: its own words about itself, and the server's knowledge of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Client {
     /// The client's own name.
@@ -117,11 +117,11 @@ pub struct Client {
     /// The id of the named client that it was authenticated as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<ClientId>,
-    /// What that named client is for.
+    /// The role of that named client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// Whom the client was authenticated as: a name, the key that it brought, or both, as
-    /// `NAME`, `key:DIGEST` or `NAME/key:DIGEST`; a delegate as `MAKER/NAME`.
+    /// The client's authenticated identity: a name, the key that it brought, or both, as `NAME`,
+    /// `key:DIGEST` or `NAME/key:DIGEST`; a delegate as `MAKER/NAME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// The network address that the call came from.
@@ -133,7 +133,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Whether this is one of its names: its own, or its authenticated one.
+    /// True if this is one of its names: its own, or its authenticated one.
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         let is_it = |own: &String| own.to_lowercase() == name.to_lowercase();
@@ -160,15 +160,15 @@ impl Client {
         names
     }
 
-    /// Whether it was authenticated, so that calls and proposals can be its own.
+    /// True if it was authenticated, so that calls and proposals can be its own.
     #[must_use]
     pub const fn is_known(&self) -> bool {
         self.subject.is_some()
     }
 
-    /// Whether what another client did also belongs to this one: both have the same id, whatever
+    /// True if the other client's calls also belong to this one: both have the same id, whatever
     /// their names and tokens, and the same key where callers bring keys. Clients without an id are
-    /// the same if their authenticated identity is. What a delegate did belongs to its maker, too.
+    /// the same if their authenticated identity is. A delegate's calls belong to its maker, too.
     #[must_use]
     pub fn is_same_owner(&self, other: &Self) -> bool {
         match (self.id, other.id) {
@@ -195,9 +195,9 @@ impl Client {
     }
 }
 
-/// Who acted, where that is no program: `user:NAME`, a user of the machine who ran a command. Where
-/// the user changed since the login, as with `sudo`, `user:NAME/login:NAME`. A person who signed in
-/// is `reviewer:NAME/client:ID` or `auditor:NAME/client:ID`.
+/// The person who acted: `user:NAME`, a user of the machine who ran a command. Where the user
+/// changed since the login, as with `sudo`, `user:NAME/login:NAME`. A person who signed in is
+/// `reviewer:NAME/client:ID` or `auditor:NAME/client:ID`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Actor(String);
@@ -222,7 +222,7 @@ impl Actor {
         &self.0
     }
 
-    /// Whether somebody of this name acted, whatever the letter case.
+    /// True if somebody of this name acted, whatever the letter case.
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         let name = name.to_lowercase();
@@ -258,9 +258,9 @@ pub struct AuditEntry {
     pub call: CallId,
     /// The kind of event.
     pub event: AuditEvent,
-    /// Who called.
+    /// The client that called.
     pub client: Option<Client>,
-    /// Who acted, if not a client.
+    /// The actor, if not a client.
     pub actor: Option<Actor>,
     /// The tool or command that was called.
     pub tool: Option<String>,
@@ -280,9 +280,9 @@ pub struct AuditEntry {
     pub aside: Option<PagePath>,
     /// The gate that decided.
     pub gate: Option<String>,
-    /// What the gate decided.
+    /// The gate's decision.
     pub decision: Option<String>,
-    /// Why, in a sentence of our own.
+    /// The reason, in a sentence of our own.
     pub reason: Option<String>,
     /// The fields that change, in any order.
     pub fields: Vec<Field>,
@@ -296,7 +296,7 @@ pub struct AuditEntry {
     pub found: Option<KeptState>,
     /// The wiki's time of the page as the step left it, if it was read back.
     pub updated_at: Option<Date>,
-    /// What came of it.
+    /// The outcome of an attempt.
     pub outcome: Option<Outcome>,
     /// The error code that the caller was answered with.
     pub code: Option<String>,
@@ -308,21 +308,21 @@ pub struct AuditEntry {
     pub also_undoes: Vec<CallId>,
     /// The approval that a write spent; of a person's answer, the call that asked, if another did.
     pub confirms: Option<ApprovalId>,
-    /// How far that approval stands, if it was given for more than this write: `page` or `kind`.
+    /// Scope of that approval, if it was given for more than this write: `page` or `kind`.
     pub standing: Option<String>,
     /// The proposal that this belongs to.
     pub proposal: Option<String>,
-    /// Who made that proposal, if somebody else decides on it.
+    /// The client that made that proposal, if somebody else decides on it.
     pub proposer: Option<Client>,
     /// The set of several changes that this is one of.
     pub set: Option<CallId>,
-    /// Why it was asked for, in the caller's own words.
+    /// The reason for the call, in the caller's own words.
     pub note: Option<String>,
     /// The codes of the checks' warnings.
     pub warnings: Vec<String>,
     /// The files that a purge is about to remove, and those whose removal it repeats.
     pub removed: Vec<FileHead>,
-    /// How long the call took so far, in milliseconds.
+    /// Duration of the call so far, in milliseconds.
     pub ms: u64,
 }
 

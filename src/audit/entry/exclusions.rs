@@ -6,9 +6,9 @@ use std::fmt;
 const MAX_NUMBERS: usize = 900;
 /// More changes no set has.
 const MAX_CHANGES: usize = 10_000;
-/// How the reason begins.
+/// Prefix of the reason.
 const BEGINS: &str = "left out: ";
-/// How the reason ends where not all numbers have room.
+/// End of the reason where not all numbers have room.
 const CUT: &str = ", …";
 
 /// The changes of a proposed set that a person left out.
@@ -24,7 +24,7 @@ const CUT: &str = ", …";
 pub struct Exclusions {
     /// Their numbers, from 0, in order.
     numbers: Vec<usize>,
-    /// How many changes the set has.
+    /// Number of changes of the set.
     of: usize,
 }
 
@@ -56,7 +56,7 @@ impl Exclusions {
         count.parse().ok().filter(|count| *count <= MAX_CHANGES)
     }
 
-    /// Whether a record that was made of the others reads like this.
+    /// True if this is how a record of the others reads.
     #[must_use]
     pub fn is_read_of(&self, others: &Self) -> bool {
         Self::read(&others.to_string()).as_ref() == Some(self)

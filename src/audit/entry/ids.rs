@@ -107,7 +107,7 @@ hex_name! {
 typed_name!(ApprovalId);
 
 impl ApprovalId {
-    /// Whether it is this call.
+    /// True if it is the id of this call.
     #[must_use]
     pub fn is_call(self, call: CallId) -> bool {
         self.0 == call.0

@@ -1,4 +1,4 @@
-//! What a record says: its lines, their chain, the ids in them.
+//! Groups the types of a record: its fields, the chain of lines, the ids in them.
 
 pub mod chain;
 pub(super) mod changed;

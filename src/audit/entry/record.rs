@@ -36,7 +36,7 @@ pub struct Record {
     pub v: u32,
     /// Its number in the run, from 1: the number of its line.
     pub seq: u64,
-    /// When it was written: UTC, in milliseconds.
+    /// Time of writing: UTC, in milliseconds.
     pub time: String,
     /// The run that wrote it.
     pub run: RunId,
@@ -48,10 +48,10 @@ pub struct Record {
     pub call: Option<CallId>,
     /// The kind of event.
     pub event: AuditEvent,
-    /// Who called.
+    /// The client that called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Client>,
-    /// Who acted, if not a client: the user of the machine who ran a command.
+    /// The actor, if not a client: the user of the machine who ran a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<Actor>,
     /// The tool or command that was called.
@@ -86,10 +86,10 @@ pub struct Record {
     /// The gate that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
-    /// What the gate decided.
+    /// The gate's decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The fields that change, in [`Field`]'s order.
@@ -110,7 +110,7 @@ pub struct Record {
     /// The wiki's time of the page as the step left it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Date>,
-    /// What came of it.
+    /// The outcome of an attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// The error code that the caller was answered with.
@@ -128,19 +128,19 @@ pub struct Record {
     /// The approval that a write spent; of a person's answer, the call that asked, if another did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirms: Option<ApprovalId>,
-    /// How far that approval stands, if it was given for more than this write: `page` or `kind`.
+    /// Scope of that approval, if it was given for more than this write: `page` or `kind`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<String>,
     /// The proposal that this belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<String>,
-    /// Who made that proposal, if somebody else decides on it.
+    /// The client that made that proposal, if somebody else decides on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposer: Option<Client>,
     /// The set of several changes that it is one of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<CallId>,
-    /// Why it was asked for, in the caller's own words.
+    /// The reason for the call, in the caller's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The codes of the checks' warnings.
@@ -157,7 +157,7 @@ pub struct Record {
     /// recorded in one of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<Vec<FileHead>>,
-    /// How long the call took so far, in milliseconds.
+    /// Duration of the call so far, in milliseconds.
     pub ms: u64,
     /// The hash of the line before, [`LineHash::FIRST`] in the first.
     pub prev: LineHash,
@@ -165,7 +165,7 @@ pub struct Record {
     pub hash: LineHash,
 }
 
-/// What the log adds to every record.
+/// The fields that the log adds to every record.
 #[derive(Debug, Clone)]
 pub(in crate::audit) struct RecordStamp<'a> {
     pub(in crate::audit) seq: u64,
@@ -176,7 +176,7 @@ pub(in crate::audit) struct RecordStamp<'a> {
     pub(in crate::audit) prev: LineHash,
 }
 
-/// Why a line could not be read as a record.
+/// The reason a line could not be read as a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// A newer program wrote it; [`chain::verify`] can still check it.
@@ -204,7 +204,7 @@ impl Record {
         }
     }
 
-    /// What it says of its event: the outcome, what a gate decided, an error's code.
+    /// A summary of its event: the outcome, a gate's decision, an error's code.
     #[must_use]
     pub fn says(&self) -> String {
         let gate = self.gate.as_ref().map(|gate| {
@@ -247,13 +247,13 @@ impl Record {
         }
     }
 
-    /// When it was written, if [`Record::time`] is a time.
+    /// Time of writing, if [`Record::time`] is a time.
     #[must_use]
     pub fn instant(&self) -> Option<OffsetDateTime> {
         OffsetDateTime::parse(&self.time, &Rfc3339).ok()
     }
 
-    /// Whether a person rejected a proposal.
+    /// True if a person rejected a proposal.
     #[must_use]
     pub fn is_rejection(&self) -> bool {
         self.event == AuditEvent::Proposal && self.decision.as_deref() == Some("rejected")

@@ -1,8 +1,8 @@
-//! What a named client is for.
+//! Defines the roles of named clients.
 
 use serde::{Deserialize, Serialize};
 
-/// What a named client is for; each opens its own door and no other.
+/// The role of a named client; each gives access to one address only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -13,7 +13,7 @@ pub enum Role {
     Reviewer,
     /// A person who reads all of the record and decides nothing, at `/review`.
     Auditor,
-    /// What collects metrics, at `/metrics`.
+    /// A program that collects metrics, at `/metrics`.
     Metrics,
 }
 
@@ -29,13 +29,13 @@ impl Role {
         }
     }
 
-    /// Whether a person signs in with a link; everybody else sends a token with each request.
+    /// True if a person signs in with a link; everybody else sends a token with each request.
     #[must_use]
     pub const fn signs_in(self) -> bool {
         matches!(self, Self::Reviewer | Self::Auditor)
     }
 
-    /// Whether it is the role of clients that name none.
+    /// True for the role of clients that name none.
     #[must_use]
     pub const fn is_default(&self) -> bool {
         matches!(self, Self::Agent)

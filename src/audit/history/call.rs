@@ -29,7 +29,7 @@ use crate::page::PagePath;
 pub(in crate::audit) const MAX_RECORDS: usize = 1000;
 /// The most candidates that are named for an ambiguous prefix.
 const MAX_CANDIDATES: usize = 8;
-/// How many of the newest writes are held while `last` is searched for.
+/// The most of the newest writes held while `last` is searched for.
 const MAX_NEWEST: usize = 64;
 /// The fewest characters of a call's id that can stand for it.
 const MIN_PREFIX: usize = 4;
@@ -82,7 +82,7 @@ impl CallSelector {
 }
 
 impl CallSelector {
-    /// Whether it is `last`.
+    /// True for `last`.
     #[must_use]
     pub const fn is_last(&self) -> bool {
         matches!(self.0, CallSelectorKind::Last)
@@ -112,7 +112,7 @@ impl FromStr for CallSelector {
     }
 }
 
-/// Why there is no story.
+/// The reason a call's history cannot be given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallHistoryError {
     /// No record is of such a call.
@@ -126,7 +126,7 @@ pub enum CallHistoryError {
     Ambiguous {
         /// The first eight of them, in order of their ids.
         candidates: Vec<CallId>,
-        /// Whether there are more.
+        /// True if there are more.
         has_more: bool,
     },
     /// The log could not be read.
@@ -142,14 +142,14 @@ pub struct CallHistory {
     /// Its records in all runs, in order of time and, within a run, in the run's own order; the
     /// first thousand.
     pub records: Vec<Record>,
-    /// Whether there are more than a thousand, which no honest log has.
+    /// True if there are more than a thousand, which no honest log has.
     pub is_cut: bool,
     /// The applied call that took this one back, and was not taken back itself.
     pub undone_by: Option<CallId>,
     /// The calls that spent its approval, in order of time: of a preview one, of a yes to a page or a
     /// kind of write several; of a set the set alone. Known only where the call was looked for by itself.
     pub spent_by: Vec<CallId>,
-    /// Whether some unreadable lines in any run may be of this call or of an undo; `audit verify`
+    /// True if some unreadable lines in any run may be of this call or of an undo; `audit verify`
     /// says more about them.
     pub has_unreadable: bool,
 }
@@ -206,7 +206,7 @@ impl CallHistory {
         steps.outcome().filter(|_| !self.is_cut)
     }
 
-    /// Whether an attempt has no outcome.
+    /// True if an attempt has no outcome.
     #[must_use]
     pub fn is_open(&self) -> bool {
         let mut steps = StepOutcomes::default();
@@ -238,7 +238,7 @@ impl CallHistory {
         self.records.iter().find_map(|record| record.set)
     }
 
-    /// Whether it is a set of changes, each of which has its own call.
+    /// True if it is a set of changes, each of which has its own call.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.set() == Some(self.call)
@@ -258,7 +258,7 @@ impl CallHistory {
         undo.map_or_else(Vec::new, Record::undone_calls)
     }
 
-    /// When it was sent: the time of its last attempt, if it was sent.
+    /// Time of its last attempt, if it was sent.
     #[must_use]
     pub fn sent(&self) -> Option<OffsetDateTime> {
         let attempts = self.records.iter().rev();
@@ -266,8 +266,8 @@ impl CallHistory {
         attempts.find_map(Record::instant)
     }
 
-    /// What approved the write, if something had to: by the record of its first attempt, of a set by
-    /// that of its end.
+    /// The approval of the write, if one was needed: by the record of its first attempt, of a set
+    /// by that of its end.
     #[must_use]
     pub fn confirmation(&self) -> Option<SpentApproval<'_>> {
         let is_sent =
@@ -282,7 +282,7 @@ impl CallHistory {
         self.records.iter().find_map(|record| record.key)
     }
 
-    /// Whether this client made the call; `None` accepts every call.
+    /// True if this client made the call; `None` accepts every call.
     fn is_of(&self, owner: Option<&Client>) -> bool {
         let first = self.records.iter().find(|record| record.client.is_some());
         owner.is_none() || first.is_some_and(|record| is_of(record, owner))
@@ -379,7 +379,7 @@ fn story(
     }
 }
 
-/// Whether a record is of this client's call; `None` accepts every call.
+/// True if a record is of this client's call; `None` accepts every call.
 fn is_of(record: &Record, owner: Option<&Client>) -> bool {
     let is_made_by = |owner: &Client| {
         let maker = record.client.as_ref();

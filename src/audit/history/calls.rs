@@ -55,7 +55,7 @@ impl Latest {
         }
     }
 
-    /// How many calls were dropped.
+    /// Number of calls that were dropped.
     #[must_use]
     pub const fn older(&self) -> u64 {
         self.older
@@ -273,7 +273,7 @@ impl<F: FnMut(CallHistory)> Gathering<F> {
 }
 
 impl Live {
-    /// Whether an attempt has no outcome yet, or an outcome no attempt because a run with an
+    /// True if an attempt has no outcome yet, or an outcome no attempt because a run with an
     /// earlier file settled it.
     fn may_go_on(&self) -> bool {
         let mut steps = StepOutcomes::default();

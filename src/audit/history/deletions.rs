@@ -26,7 +26,7 @@ pub struct Deletion {
     pub locale: Locale,
     /// Its path.
     pub path: PagePath,
-    /// When it was found to be gone.
+    /// Time at which it was found to be gone.
     pub time: OffsetDateTime,
 }
 
@@ -54,7 +54,7 @@ pub struct PageOnRecord {
     pub call: CallId,
     /// The key that the call came with, where it is on record.
     pub key: Option<KeyDigest>,
-    /// When.
+    /// Time of that call.
     pub time: OffsetDateTime,
 }
 
@@ -134,7 +134,7 @@ fn page_id(line: &[u8]) -> Option<i64> {
     })
 }
 
-/// Whether a record tells of a page that existed.
+/// True if a record tells of a page that existed.
 fn is_of_page(record: &Record) -> bool {
     let of_page = matches!(
         record.operation,

@@ -24,7 +24,7 @@ pub struct CallFilter {
     /// Of the client with this name, authenticated or its own, of the user who ran the command, or
     /// deciding on a proposal of such a client; in any letter case.
     pub client: Option<String>,
-    /// Where this gate decided last.
+    /// Last decided by this gate.
     pub gate: Option<String>,
     /// Of sets of changes whose ids begin so: the set itself, and its changes.
     pub set: Option<String>,
@@ -33,7 +33,7 @@ pub struct CallFilter {
 }
 
 impl CallFilter {
-    /// Whether the filter selects a call.
+    /// True if the filter selects a call.
     #[must_use]
     pub fn takes(&self, call: &CallHistory) -> bool {
         let began = call.began();

@@ -18,7 +18,7 @@ const MOST_GROUPS: usize = 100_000;
 /// The most calls of a group beside its changes.
 const MOST_CALLS: usize = 50;
 
-/// What tells a group from others.
+/// The identity of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum GroupId {
     /// A call of its own.
@@ -29,7 +29,7 @@ pub enum GroupId {
     Proposal(ProposalId),
 }
 
-/// Whether somebody may see a call.
+/// A reader's access to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallVisibility {
     /// They may.
@@ -40,7 +40,7 @@ pub enum CallVisibility {
     AsItsChanges,
 }
 
-/// How much of the groups is given.
+/// Limits of the groups that are returned.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupLimits {
     /// The most groups.
@@ -56,7 +56,7 @@ pub struct CallGroup {
     pub calls: Vec<CallHistory>,
     /// The changes of a set in the order in which they were sent, as far as there was room.
     pub changes: Vec<CallHistory>,
-    /// How many changes there are.
+    /// Number of changes.
     pub of_changes: usize,
     /// The lines that they add and remove, all of them together.
     pub lines: (u64, u64),
@@ -158,7 +158,7 @@ impl CallGroup {
         self.calls.iter().chain(&self.changes)
     }
 
-    /// When its newest call began.
+    /// Time and id of its newest call.
     fn newest(&self) -> Option<(Option<OffsetDateTime>, CallId)> {
         self.all().map(key).max()
     }
@@ -169,11 +169,11 @@ impl CallGroup {
 pub struct Groups {
     /// The groups.
     pub groups: Vec<CallGroup>,
-    /// How many older ones there are.
+    /// Number of older groups.
     pub older: usize,
     /// The call to go on from, where there are older ones.
     pub next: Option<CallId>,
-    /// How many lines of the log cannot be read.
+    /// Number of lines of the log that cannot be read.
     pub unreadable: u64,
 }
 
@@ -183,7 +183,7 @@ fn key(call: &CallHistory) -> GroupSortKey {
     (call.began(), call.call)
 }
 
-/// What was learnt of all calls in one reading.
+/// Facts about all calls, collected in one reading.
 #[derive(Debug, Default)]
 pub struct GroupSurvey {
     /// The groups with a call that was taken, and the newest such call.
@@ -262,12 +262,12 @@ impl GroupSurvey {
         group
     }
 
-    /// Whether all of a set may be seen, as far as its changes tell.
+    /// True if all of a set may be seen, as far as its changes tell.
     fn is_whole(&self, set: CallId) -> bool {
         !self.hidden.contains(&set)
     }
 
-    /// Whether a call may be seen, now that all calls are known.
+    /// True if a call may be seen, now that all calls are known.
     fn admits(&self, call: &CallHistory, seen: CallVisibility) -> bool {
         match seen {
             CallVisibility::Yes => true,
@@ -352,7 +352,7 @@ fn proposal(call: &CallHistory) -> Option<ProposalId> {
     call.latest(|record| record.proposal.as_deref()?.parse().ok())
 }
 
-/// Who may see a call.
+/// The check of a reader's access to a call.
 type Admits<'a> = &'a dyn Fn(&CallHistory) -> CallVisibility;
 
 impl AuditLog {

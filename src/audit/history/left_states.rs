@@ -8,7 +8,7 @@ use super::super::run::reader::{runs, scan};
 use super::super::{AuditError, AuditEvent, AuditLog, CallId};
 use crate::page::Date;
 
-/// How far the wiki's clock may be ahead of this machine's.
+/// The most that the wiki's clock may be ahead of this machine's.
 const SLACK: time::Duration = time::Duration::hours(1);
 
 /// A state of a page: the page's id and the wiki's time of the state.

@@ -1,11 +1,11 @@
-//! What a call changed, rebuilt from the kept states.
+//! Reconstructs the change of a call from the kept states.
 
 use super::super::disk::kept_states;
 use super::super::run::reader::{runs, scan};
 use super::super::{AuditError, AuditEvent, AuditLog, CallHistory, KeptState};
 use crate::change::Change;
 
-/// What a call changed, as far as it is still kept.
+/// The change of a call, as far as it is still kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReconstructedChange {
     /// The page before and after: as it was found then or, if nothing was applied, as it was to
@@ -22,7 +22,7 @@ pub enum ReconstructedChange {
 }
 
 impl AuditLog {
-    /// What a call changed. Blocks.
+    /// Reconstructs the change of a call. Blocks.
     ///
     /// # Errors
     /// If the disk cannot be read.
@@ -58,7 +58,7 @@ impl AuditLog {
         }))
     }
 
-    /// Whether a recorded purge removed a kept state.
+    /// True if a recorded purge removed a kept state.
     fn is_purged(&self, name: KeptState) -> Result<bool, AuditError> {
         let file = format!("{name}.json.gz");
         let mut is_purged = false;

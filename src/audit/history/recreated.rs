@@ -14,16 +14,16 @@ use crate::change::Operation;
 pub struct Recreation {
     /// The page's id before.
     pub old: Option<i64>,
-    /// What was deleted, as it was kept.
+    /// The deleted page or asset, as it was kept.
     pub deleted: Option<KeptState>,
     /// The page's id since.
     pub new: Option<i64>,
-    /// What was created again, as it was found; `None` if it is as it was kept before.
+    /// The recreated page or asset, as it was found; `None` if it is as it was kept before.
     pub found: Option<KeptState>,
 }
 
 impl AuditLog {
-    /// What undos created again, of pages or of assets; the newest first.
+    /// The pages or assets that undos created again; the newest first.
     ///
     /// # Errors
     /// If the runs cannot be read; an invalid line is skipped.

@@ -5,7 +5,7 @@ use super::super::{ApprovalId, AuditEvent, CallId, Record};
 /// The most calls that are named as those that spent one approval.
 const MAX_SPENT: usize = 100;
 
-/// What approved a write.
+/// The approval of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpentApproval<'a> {
     /// The operator's static token, which approves every write.

@@ -9,7 +9,7 @@ use super::super::run::reader::{runs, scan};
 use super::super::{AuditError, AuditLog, KeptState, KeyDigest};
 use crate::page::{Date, PageState};
 
-/// How many of the newest kept states of a page are searched.
+/// The most of a page's newest kept states that are searched.
 const MAX_LOOKED_AT: usize = 100;
 
 /// A page as a write found it, and the key of that write, if recorded.

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use super::super::{CallHistory, CallOutcome};
 
-/// How many clients and days are told apart; what is beyond is counted together.
+/// The most clients and days that are counted separately; the others are counted together.
 const KINDS: usize = 1000;
 
-/// How often each word was counted.
+/// Counts by word.
 #[derive(Debug, Default, serde::Serialize)]
 #[serde(transparent)]
 pub struct LabelCounts(BTreeMap<String, u64>);
 
 impl LabelCounts {
-    /// How often each was counted, by word.
+    /// The counts, by word.
     #[must_use]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, u64)> {
         self.0.iter().map(|(word, count)| (word.as_str(), *count))
@@ -27,7 +27,7 @@ impl LabelCounts {
         rows
     }
 
-    /// How often a word was counted.
+    /// The count of a word.
     #[must_use]
     pub fn of(&self, word: &str) -> u64 {
         self.0.get(word).copied().unwrap_or_default()

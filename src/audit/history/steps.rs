@@ -65,7 +65,7 @@ impl StepOutcomes {
         });
     }
 
-    /// Whether an attempt has no outcome.
+    /// True if an attempt has no outcome.
     pub(in crate::audit) fn is_open(&self) -> bool {
         self.told.iter().any(|step| step.outcome.is_none())
     }

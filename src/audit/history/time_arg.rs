@@ -32,7 +32,7 @@ impl TimeArg {
             })
     }
 
-    /// When it begins.
+    /// Time at which it begins.
     #[must_use]
     pub fn begin(self) -> OffsetDateTime {
         match self {
@@ -41,7 +41,7 @@ impl TimeArg {
         }
     }
 
-    /// When it is over.
+    /// Time at which it is over.
     #[must_use]
     pub fn end(self) -> OffsetDateTime {
         match self {

@@ -1,4 +1,4 @@
-//! Which calls were taken back, and by which; see `story` for what counts.
+//! Indexes undone calls by the calls that undid them; the rules are in `call`.
 
 use std::collections::HashMap;
 

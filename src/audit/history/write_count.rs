@@ -8,7 +8,7 @@ use super::super::disk::blocking::blocking;
 use super::super::run::reader::{runs, scan};
 use super::super::{AuditError, AuditEvent, AuditLog, CallId, Client};
 
-/// Whether a client goes by one of these names; without names, whether it has none either.
+/// True if a client goes by one of these names; without names, if it has none either.
 #[must_use]
 pub fn goes_by(client: &Client, names: &[String]) -> bool {
     let own = client.names();
@@ -20,7 +20,7 @@ pub fn goes_by(client: &Client, names: &[String]) -> bool {
 }
 
 impl AuditLog {
-    /// How many writes were attempted since a time by clients with one of these names, or without
+    /// Number of writes attempted since a time by clients with one of these names, or without
     /// names, by clients that have none. Only runs that were written since are read.
     ///
     /// # Errors

@@ -12,10 +12,10 @@ use super::super::documents::proposals;
 use super::super::run::reader::{RunFile, runs};
 use super::super::{AuditError, AuditLog, KeptState, Record, Unreadable};
 
-/// How much older than the clock a record must be to prove that its time has passed.
+/// The age by the clock at which a record proves that its time has passed.
 const PROVEN: Duration = Duration::DAY;
 
-/// What exists.
+/// The runs, kept states and proposals that exist.
 #[derive(Debug)]
 pub(super) struct LogInventory {
     pub(super) now: OffsetDateTime,
@@ -32,7 +32,7 @@ pub(super) struct LogInventory {
 pub(super) struct Aged {
     pub(super) run: RunFile,
     pub(super) age: OffsetDateTime,
-    /// Whether a newer program wrote in it.
+    /// True if a newer program wrote in it.
     is_newer: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Aged {
 pub(super) struct KeptStateInfo {
     pub(super) length: u64,
     pub(super) modified: SystemTime,
-    /// When the newest record that names it was written.
+    /// Time of the newest record that names it.
     pub(super) named: Option<OffsetDateTime>,
 }
 
@@ -122,7 +122,7 @@ impl LogInventory {
     }
 }
 
-/// When a run began, by its file's name.
+/// Time at which a run began, by its file's name.
 fn begin_of(file: &str) -> Option<OffsetDateTime> {
     let form = format_description!("[year][month][day]T[hour][minute][second]Z");
     let (begin, _) = file.split_once('-')?;

@@ -1,4 +1,4 @@
-//! Where a clock went back: the order of records is proven, their times are not.
+//! Finds places where a clock went back: the order of records is proven, their times are not.
 
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
@@ -11,7 +11,7 @@ const SLACK: Duration = Duration::seconds(2);
 /// The most places that are told where the clock went back.
 pub(in crate::audit) const MOST_CLOCKS: usize = 1_000;
 
-/// Where the clock had gone back: times below are no proof of anything.
+/// A place where the clock had gone back: times below are no proof of anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClockBack {
     /// The run's file.
@@ -49,7 +49,7 @@ impl ClockCheck {
     }
 }
 
-/// Where runs that begin one after the other, by their numbers, do not by their times.
+/// Finds runs that follow each other by their numbers, but not by their times.
 pub(in crate::audit) fn between(runs: &[RunFile]) -> Vec<ClockBack> {
     let numbered = runs.iter().filter_map(|run| {
         let begin = run.name().split_once('-')?.0;

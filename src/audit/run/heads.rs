@@ -10,10 +10,10 @@ use super::super::entry::chain;
 use super::super::{AuditError, AuditLog, LineHash};
 use super::lines::MAX_LINE;
 
-/// How much of a file's end is read at once.
+/// Number of bytes read from a file's end at once.
 const CHUNK: u64 = 8 * 1024;
 
-/// What a record holds of a file.
+/// A file's state in a record: name, length and last hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileHead {
     /// Its name: in `pages/` if it ends in `.json.gz`, otherwise in `runs/`.
@@ -74,7 +74,7 @@ impl AuditLog {
     }
 }
 
-/// Where the last whole line of a file ends, and its hash; read from the file's end.
+/// Offset of the end of a file's last whole line, and its hash; read from the file's end.
 pub(in crate::audit) fn last_line(path: &Path) -> io::Result<(u64, Option<LineHash>)> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read as _};
 /// each, so about 90,000 fit.
 pub(in crate::audit) const MAX_LINE: u64 = 16 * 1024 * 1024;
 
-/// What was read.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::audit) enum LineStatus {
     /// A whole line; its end is cut.

@@ -19,9 +19,9 @@ use super::super::disk::layout::AuditLayout;
 use super::super::{AuditError, FileHead};
 use super::reader::RunFile;
 
-/// How long another process may take to begin its run.
+/// Timeout for another process to begin its run.
 const WAIT: Duration = Duration::from_secs(10);
-/// How long to wait before the lock is asked for again.
+/// Time between attempts to take the lock.
 const PAUSE: Duration = Duration::from_millis(5);
 /// A longer file holds no number of ours, in bytes.
 const MOST: u64 = 64;
@@ -43,7 +43,7 @@ pub(in crate::audit) fn number_of(file: &str) -> Option<u64> {
     number.parse().ok().filter(|_| is_number)
 }
 
-/// What the file that counts runs says.
+/// The content of the file that counts runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::audit) enum Counted {
     /// There is no such file, or nothing in it yet.
@@ -138,7 +138,7 @@ impl Drop for RunCounter {
     }
 }
 
-/// What the numbers tell of the runs that are there.
+/// Faults in the numbers of the existing runs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::audit) struct Gaps {
     /// Runs that have the number of another one: number and both files.

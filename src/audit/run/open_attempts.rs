@@ -23,9 +23,9 @@ pub struct OpenAttempt {
     pub call: CallId,
     /// The run that recorded it.
     pub run: RunId,
-    /// When it was recorded: UTC, in milliseconds.
+    /// Time at which it was recorded: UTC, in milliseconds.
     pub time: String,
-    /// Who called.
+    /// The client that called.
     pub client: Option<Client>,
     /// The tool or command that was called.
     pub tool: Option<String>,
@@ -59,13 +59,13 @@ pub struct OpenAttempt {
     pub proposal: Option<String>,
     /// The approval that it spent.
     pub confirms: Option<ApprovalId>,
-    /// How far that approval stands, if it was given for more than this write.
+    /// Scope of that approval, if it was given for more than this write.
     pub standing: Option<String>,
-    /// Why it was wanted.
+    /// The reason for the write, in the caller's own words.
     pub note: Option<String>,
     /// The set of several changes that it is one of.
     pub set: Option<CallId>,
-    /// Whether it may have been sent: not if its own record could not be written.
+    /// True if it may have been sent; false if its own record could not be written.
     pub may_be_sent: bool,
 }
 
@@ -103,7 +103,7 @@ impl OpenAttempt {
         }
     }
 
-    /// How long ago it was recorded; zero if the clock was set back since.
+    /// Time since it was recorded; zero if the clock was set back since.
     #[must_use]
     pub fn age(&self) -> Duration {
         Date::from(self.time.clone())
@@ -169,7 +169,7 @@ impl OpenSet {
     }
 }
 
-/// What ended runs left open.
+/// Attempts and sets that ended runs left open.
 #[derive(Debug, Default)]
 pub struct UnfinishedWrites {
     /// Attempts without an outcome, oldest first.
@@ -179,7 +179,7 @@ pub struct UnfinishedWrites {
 }
 
 impl UnfinishedWrites {
-    /// Whether nothing is open.
+    /// True if nothing is open.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.attempts.is_empty() && self.sets.is_empty()
@@ -187,7 +187,7 @@ impl UnfinishedWrites {
 }
 
 impl AuditLog {
-    /// What ended runs left open; see [`AuditLog::open_attempts`].
+    /// Attempts and sets that ended runs left open; see [`AuditLog::open_attempts`].
     ///
     /// # Errors
     /// If the runs cannot be read.
@@ -230,7 +230,7 @@ pub(in crate::audit) fn open_attempts(
     Ok(left_open(place, days, &Unsettled::default())?.attempts)
 }
 
-/// What ended runs left open, and what this process could not put on record.
+/// Finds attempts and sets that ended runs left open, or that this process could not record.
 fn left_open(
     place: &AuditLayout,
     days: Option<u32>,

@@ -14,9 +14,9 @@ use super::super::entry::record::Unreadable;
 use super::super::{AuditError, AuditLog, Record};
 use super::lines::{LineStatus, next_line};
 
-/// How much of a file is read at once.
+/// Number of bytes of a file read at once.
 const CHUNK: usize = 64 * 1024;
-/// How long an empty file counts as just being made.
+/// Time for which an empty file counts as just being made.
 const BEING_MADE: Duration = Duration::from_mins(1);
 
 /// The file of a run, at the time of listing.
@@ -36,7 +36,7 @@ impl RunFile {
         &self.name
     }
 
-    /// Whether a living process holds it, or may hold it: an empty file counts as held for a
+    /// True if a living process holds it, or may hold it: an empty file counts as held for a
     /// minute. A held run may still grow, and its open attempts may be under way.
     #[must_use]
     pub const fn is_locked(&self) -> bool {
@@ -84,7 +84,7 @@ impl Records {
         self.line
     }
 
-    /// Whether there was an unfinished line at the end.
+    /// True if there was an unfinished line at the end.
     #[must_use]
     pub const fn is_unfinished(&self) -> bool {
         self.is_unfinished
@@ -139,7 +139,7 @@ impl AuditLog {
         self.place().wiki
     }
 
-    /// Whether that directory exists: a log that was never begun has none. Blocks.
+    /// True if that directory exists: a log that was never begun has none. Blocks.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.place().is_there()

@@ -10,7 +10,7 @@ use super::reader::runs;
 #[derive(Debug)]
 pub struct Tail {
     log: AuditLog,
-    /// How far each run was read; `None` for an ended run.
+    /// The progress of reading each run; `None` for an ended run.
     runs: HashMap<String, Option<Records>>,
 }
 

@@ -9,7 +9,7 @@ use super::own::OwnRun;
 /// A step of a call.
 pub(in crate::audit) type StepKey = (CallId, Option<String>);
 
-/// What such runs left behind.
+/// Runs that this process gave up, with their unfinished work.
 #[derive(Debug, Default)]
 pub(in crate::audit) struct AbandonedRuns {
     /// These runs, which stay locked while a write of theirs is under way: nobody else may settle it.
@@ -65,7 +65,7 @@ impl AbandonedRuns {
 }
 
 impl Unsettled {
-    /// Whether a set has no end on record that should have one.
+    /// True if a set has no end on record that should have one.
     pub(in crate::audit) fn has_set(&self, set: CallId) -> bool {
         self.steps.contains_key(&(set, None))
     }

@@ -9,7 +9,7 @@ use super::{Checking, runs, scan};
 
 /// The decision of an attempt that the operator's static token confirmed: it approves every write.
 const STATIC_TOKEN: &str = "token";
-/// What a person answers to say yes.
+/// A person's answers that approve a write.
 const YES: [&str; 3] = ["once", "page", "kind"];
 /// The decision of a preview that can be confirmed.
 const TO_BE_CONFIRMED: &str = "to_be_confirmed";
@@ -24,7 +24,7 @@ pub(super) struct Confirmations {
     wrong: Vec<LogFinding>,
 }
 
-/// What gives an approval.
+/// The source of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum ApprovalKind {
     Preview,
@@ -89,7 +89,7 @@ impl Confirmations {
         }
     }
 
-    /// What is wrong, now that all runs are known in which an approval may be found.
+    /// Returns the faults, now that all runs are known in which an approval may be found.
     fn resolved(mut self, is_purged: bool) -> Vec<LogFinding> {
         if !is_purged {
             let unknown = self.elsewhere.into_iter();

@@ -1,4 +1,4 @@
-//! What is wrong with a log.
+//! Defines the faults that a check of a log can find.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum LogFinding {
     MissingRun {
         /// The run's file.
         run: String,
-        /// Who saw it.
+        /// The source that saw it.
         witness: Evidence,
     },
     /// Numbers of runs were given that no run has.
@@ -54,13 +54,13 @@ pub enum LogFinding {
         file: String,
         /// The line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Its fault.
         wrong: AnchorWrong,
     },
     /// There are kept pages, and no run at all.
     #[error("no run is there, though pages were kept ({pages}), which only runs do")]
     NoRuns {
-        /// How many kept pages there are.
+        /// Number of kept pages.
         pages: u64,
     },
     /// A run is shorter than it was.
@@ -68,11 +68,11 @@ pub enum LogFinding {
     Shorter {
         /// The run's file.
         run: String,
-        /// How long it is up to the end of its last whole line, in bytes.
+        /// Its length up to the end of its last whole line, in bytes.
         length: u64,
-        /// How long it was.
+        /// Its length when it was seen, in bytes.
         seen: u64,
-        /// Who saw it.
+        /// The source that saw it.
         witness: Evidence,
     },
     /// A run's chain is valid, but its lines were replaced.
@@ -80,9 +80,9 @@ pub enum LogFinding {
     Rewritten {
         /// The run's file.
         run: String,
-        /// Where the line ended.
+        /// Offset of the end of the line that was seen, in bytes.
         at: u64,
-        /// Who saw it.
+        /// The source that saw it.
         witness: Evidence,
     },
     /// A run's file is not named like its lines: it was copied or renamed.
@@ -124,7 +124,7 @@ pub enum LogFinding {
         line: u64,
         /// Its call.
         call: CallId,
-        /// What it names.
+        /// The approval that it names.
         approval: ApprovalId,
     },
     /// The proposal file is invalid.
@@ -218,7 +218,7 @@ fn numbered(first: u64, last: u64) -> String {
     }
 }
 
-/// Who saw a run as it was.
+/// A source that saw a run as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
     /// Another run, when it began or purged.

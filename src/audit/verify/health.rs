@@ -21,9 +21,9 @@ use crate::private_files::FileOwner;
 pub struct Health {
     /// The directory of this wiki's records.
     pub directory: PathBuf,
-    /// Whether it exists; the first write makes it.
+    /// True if the directory exists; the first write makes it.
     pub exists: bool,
-    /// Whether records can be written there, or the directory can be made.
+    /// True if records can be written there, or the directory can be made.
     pub is_writable: bool,
     /// The user and group that own the directory and serve from it.
     pub owner: Option<(u32, u32)>,
@@ -35,11 +35,11 @@ pub struct Health {
     pub exposed: usize,
     /// The free space in bytes, if known.
     pub free: Option<u64>,
-    /// How many runs there are.
+    /// Number of runs.
     pub runs: usize,
     /// The runs whose chain does not hold, and where it breaks.
     pub broken: Vec<(String, ChainBreak)>,
-    /// How many attempts of ended runs have no outcome.
+    /// Number of attempts of ended runs without an outcome.
     pub open: usize,
 }
 
@@ -101,16 +101,16 @@ fn health(place: &AuditLayout) -> Result<Health, AuditError> {
     Ok(health)
 }
 
-/// Who serves from the directory: the owner of the audit directory, or of the wiki's directory in
-/// it if the whole belongs to root.
+/// The user and group that serve from the directory: those of the audit directory, or of the wiki's
+/// directory in it if the whole belongs to root.
 fn owner(place: &AuditLayout) -> Option<FileOwner> {
     let dirs = place.wiki.parent().into_iter().chain([&*place.wiki]);
     let owners = dirs.filter_map(|dir| Some(FileOwner::of(&std::fs::metadata(dir).ok()?)));
     owners.reduce(|root, wiki| if root.user == 0 { wiki } else { root })
 }
 
-/// How many entries from here down give access to others than their owner. Unreadable entries do
-/// not count, nor do links, whose mode means nothing.
+/// Number of entries from here down that give access to others than their owner. Unreadable entries
+/// do not count, nor do links, whose mode means nothing.
 fn exposed(path: &Path) -> usize {
     let metadata = std::fs::symlink_metadata(path).ok();
     let Some(metadata) = metadata.filter(|metadata| !metadata.is_symlink()) else {

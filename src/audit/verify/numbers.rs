@@ -1,4 +1,4 @@
-//! Whether each number that was given has its run.
+//! Checks that each number given to a run has its run.
 
 use super::super::run::clock;
 use super::super::run::numbers::{self, Counted, Gaps, number_of};

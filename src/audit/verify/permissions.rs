@@ -44,7 +44,7 @@ impl AuditLog {
     }
 }
 
-/// Whose access to the files is checked.
+/// The user whose access to the files is checked.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::audit) enum Eyes {
     /// As the user that this process acts as: they are opened.
@@ -98,7 +98,7 @@ impl Eyes {
     }
 }
 
-/// Whether a mode gives a user access; only the owner's own group is known.
+/// True if a mode gives a user access; only the owner's own group is known.
 fn is_open_to(user: FileOwner, found: &Metadata, wanted: RequiredAccess) -> bool {
     let shift = if user.user == 0 {
         return true;

@@ -86,8 +86,8 @@ impl<P> Checking<P> {
         (!members.is_empty()).then_some(LogFinding::ChangedProposal { id, members })
     }
 
-    /// Whether there must be a file. Not if it was decided, if it could not be kept, or if the run
-    /// ended or is now between the record and the file.
+    /// True if there must be a file. Not if the proposal was decided or could not be kept, or if
+    /// the run ended or is now between the record and the file.
     fn is_awaited(&self, told: &ProposalRecords) -> bool {
         let Some((made, run, line)) = &told.made else {
             return false;
@@ -109,8 +109,8 @@ impl<P> Checking<P> {
     }
 }
 
-/// Whether these records of a proposal tell that this became of it. A file that is still open
-/// where they tell more was left behind by a process that was killed; the log decides then.
+/// True if these records agree with the state of a proposal's file. A file that is still open where
+/// they tell more was left behind by a process that was killed; the log decides then.
 fn is_told(later: &[Record], state: &ProposalState, of: usize) -> bool {
     let says = |record: &Record, word: &str| {
         record.event == AuditEvent::Proposal && record.decision.as_deref() == Some(word)

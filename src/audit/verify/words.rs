@@ -1,17 +1,17 @@
-//! What a check says, in words.
+//! Puts the result of a check into words.
 
 use super::super::entry::chain::RunFileEnd;
 use super::{Against, CheckedRun, LogVerification};
 
 impl LogVerification {
-    /// How many records hold.
+    /// Number of records that hold.
     #[must_use]
     pub fn records(&self) -> u64 {
         let chains = self.runs.iter().filter_map(|run| run.chain.as_ref().ok());
         chains.map(|chain| chain.records).sum()
     }
 
-    /// What nothing that was given can tell.
+    /// Sentences on what the given heads and anchors cannot prove.
     #[must_use]
     pub fn unproven(&self, against: &Against) -> Vec<String> {
         let mut told = Vec::new();
@@ -40,7 +40,7 @@ impl LogVerification {
 }
 
 impl CheckedRun {
-    /// What cannot be known of a run's end.
+    /// A sentence on what is unknown about a run's end.
     #[must_use]
     pub fn open_end(&self) -> Option<String> {
         let chain = self.chain.as_ref().ok()?;

@@ -20,8 +20,8 @@ type TextAccessor = fn(&PageState) -> &str;
 /// The most lines that are named for each kind of hidden text.
 const MOST_LINES: usize = 5;
 
-/// What the second list has more of than the first, with places; of equal names the last places
-/// count as added.
+/// Items that occur more often in the second list than in the first, with places; of equal names
+/// the last places count as added.
 fn more<K: Ord + Clone>(before: Vec<(K, usize)>, after: Vec<(K, usize)>) -> Vec<(K, usize)> {
     let mut known: BTreeMap<K, usize> = BTreeMap::new();
     for (what, _) in before {
@@ -37,8 +37,7 @@ fn more<K: Ord + Clone>(before: Vec<(K, usize)>, after: Vec<(K, usize)>) -> Vec<
     after.into_iter().filter(is_new).collect()
 }
 
-/// What a page has more of after a change than before. The old page is searched only if the new one
-/// has something.
+/// Finds what a change adds to a page. The old page is searched only if the new one has something.
 fn added<K: Ord + Clone>(
     before: Option<&PageState>,
     after: &PageState,
@@ -153,8 +152,7 @@ pub(super) fn hidden(change: &Change) -> Option<Warning> {
     })
 }
 
-/// How much of what both texts have is searched around the part that differs: more than any secret
-/// is long.
+/// Bytes of common text searched around the part that differs: more than any secret is long.
 const AROUND: usize = 64 * 1024;
 
 /// The part of each of two texts that differs, with the text around it, and how many lines are

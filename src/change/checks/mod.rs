@@ -36,12 +36,12 @@ pub const CODES: [&str; 16] = [
     "unpublished",
 ];
 
-/// What the checks found.
+/// The findings of the checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AdditionReport {
     /// The warnings.
     pub warnings: Vec<Warning>,
-    /// Whether the change adds a private key or a secret of this wiki.
+    /// True if the change adds a private key or a secret of this wiki.
     pub adds_grave_secret: bool,
 }
 
@@ -73,7 +73,7 @@ impl Change {
         added::hidden(self)
     }
 
-    /// Whether a check needs the list of pages: only such a change costs a look at the wiki's list.
+    /// True if a check needs the list of pages: only such a change costs a look at the wiki's list.
     #[must_use]
     pub fn asks_for_neighbours(&self, wiki: &Url) -> bool {
         neighbours::asks(self, wiki)

@@ -1,6 +1,6 @@
 //! Names in a sentence.
 
-/// How many things one warning names.
+/// The most names listed in one warning.
 const MOST_NAMED: usize = 5;
 
 /// The first few of some names, and how many more there are.

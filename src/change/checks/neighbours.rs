@@ -35,7 +35,7 @@ pub(super) fn look(change: &Change, around: Surroundings<'_>, warnings: &mut Vec
     warnings.extend(dead_links(change, after, around, pages));
 }
 
-/// Whether the page gets a new title.
+/// True if the page gets a new title.
 fn is_titled(change: &Change) -> bool {
     let is_same = |before: &PageState| {
         let same = |after: &PageState| before.same(after, Field::Title);
@@ -98,7 +98,7 @@ fn places(page: &PageState, site: &LinkedSite) -> BTreeMap<PagePlace, usize> {
     places
 }
 
-/// Whether nothing changes that links depend on.
+/// True if content, editor and place stay the same, so links lead where they did.
 fn keeps_links(change: &Change, after: &PageState) -> bool {
     let is_same = |before: &PageState| {
         before.same(after, Field::Content) && before.same(after, Field::Editor) && !change.moves()
@@ -106,7 +106,7 @@ fn keeps_links(change: &Change, after: &PageState) -> bool {
     change.before().is_some_and(is_same)
 }
 
-/// Whether links of the page may lead to other places than before, by its text.
+/// True if links in the page's text may lead to other places than before.
 fn may_add_links(change: &Change, after: &PageState, wiki: &Url) -> bool {
     if keeps_links(change, after) {
         return false;

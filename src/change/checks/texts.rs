@@ -158,7 +158,8 @@ pub(super) fn unpublished(change: &Change) -> Option<Warning> {
     })
 }
 
-/// What undo cannot bring back: the page leaves a place to which nothing can bring it back (W28).
+/// Warns of what undo cannot restore: a deleted comment or asset, or a page whose place cannot be
+/// created again (W28).
 pub(super) fn cannot_return(change: &Change) -> Option<Warning> {
     if let (Some(Attached::Comment(_)), None) = (change.thing(), change.after()) {
         return Some(Warning::new(

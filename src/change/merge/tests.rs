@@ -53,7 +53,7 @@ fn texts_with_nothing_in_common_take_bounded_time() {
     assert_eq!(merge(&base, &ours, &theirs), None);
 }
 
-/// What happens to each line of the base: kept, removed, replaced, or one put before it.
+/// Applies a fate to each line of the base: kept, removed, replaced, or with a line put before it.
 fn changed(lines: &[String], fates: &[(usize, u8)]) -> String {
     let becomes = |(at, line): (usize, &String)| {
         let fate = fates.iter().find(|(place, _)| *place == at);

@@ -11,10 +11,10 @@ use crate::change::Operation;
 use crate::cli::print;
 use crate::page::Field;
 
-/// How many calls a table has by default.
+/// The default number of calls in a table.
 pub(super) const USUAL_LIMIT: u16 = 10_000;
 
-/// What a spreadsheet may take for the beginning of a formula; the wide forms count for some.
+/// Characters that a spreadsheet may read as the start of a formula; some read the wide forms, too.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
 /// A column: its name, what it means, and its cell in a row.

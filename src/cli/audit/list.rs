@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     csv: bool,
 }
 
-/// How many calls are listed by default.
+/// The default number of calls in a list.
 const USUAL_LIMIT: u16 = 50;
 
 #[derive(Serialize)]

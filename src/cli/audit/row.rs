@@ -54,7 +54,7 @@ pub(super) struct CallRow<'a> {
     /// The approval that it spent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confirms: Option<ApprovalId>,
-    /// How far that approval stands, if it was given for more than this write: `page` or `kind`.
+    /// The scope of that approval, if it was given for more than this write: `page` or `kind`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) standing: Option<&'a str>,
     /// The calls that spent its approval.
@@ -106,7 +106,7 @@ impl<'a> CallRow<'a> {
         }
     }
 
-    /// Who made the call, and whose proposal it decided on.
+    /// The caller, and the client whose proposal it decided on.
     pub(super) fn who(&self) -> String {
         who(self.client, self.actor, self.proposer)
     }
@@ -122,8 +122,8 @@ impl<'a> CallRow<'a> {
             .filter(|_| self.actor.is_some() || self.proposer.is_some())
     }
 
-    /// Why it was wanted, named as the words of whoever asked for it: where somebody else decided on
-    /// a proposal, of whoever proposed it.
+    /// The reason for the write, marked as the operator's or the agent's words: in a decision on a
+    /// proposal, those of the client that proposed it.
     pub(super) fn why(&self) -> Option<String> {
         let whose = match (self.actor, self.proposer) {
             (Some(_), None) => Whose::Operator,
@@ -147,8 +147,8 @@ impl<'a> CallRow<'a> {
     }
 }
 
-/// Who made a call: the user of the machine, or the client by its name; and the client that had
-/// proposed it.
+/// The caller (the user of the machine, or the client by its name), and the client that had
+/// proposed the change.
 pub(super) fn who(
     client: Option<&Client>,
     actor: Option<&Actor>,
@@ -183,7 +183,7 @@ pub(super) fn page(
     format!("{}{}", print::place(locale, path), print::harmless(&moved))
 }
 
-/// How a call ended, with the gate that stopped it, if any.
+/// The outcome of a call, with the gate that stopped it, if any.
 pub(super) fn ending(call: &CallHistory) -> Cell {
     let ending = call.ending();
     let mut text = ending.as_str().to_owned();

@@ -121,7 +121,7 @@ fn in_json(call: &CallHistory, changed: &ChangeDetails, members: &[CallHistory])
     answer
 }
 
-/// Whether a living process holds the run in which an attempt of the call is open.
+/// True if a running process holds the run in which an attempt of the call is open.
 fn is_held(log: &AuditLog, call: &CallHistory) -> Result<bool, AuditError> {
     let last = call.records.last();
     let Some(last) = last.filter(|_| call.ending() == CallOutcome::Open) else {
@@ -188,7 +188,7 @@ fn show(call: &CallHistory, changed: &ChangeDetails, is_held: bool) {
     }
 }
 
-/// What approved the write.
+/// The approval of the write, in words.
 fn confirmed(call: &CallHistory, by: SpentApproval<'_>) -> String {
     match by {
         SpentApproval::StaticToken => "with the operator's static token".to_owned(),

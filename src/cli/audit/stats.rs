@@ -9,9 +9,9 @@ use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::{CommandResult, start};
 
-/// How wide the longest bar is, in characters.
+/// The width of the longest bar, in characters.
 const WIDTH: u64 = 40;
-/// How many of them people are shown.
+/// The most bars that people are shown.
 const SHOWN: usize = 31;
 
 /// Arguments of `audit stats`.

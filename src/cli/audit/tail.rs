@@ -14,7 +14,7 @@ use crate::cli::signals::Signals;
 use crate::cli::{CommandResult, start};
 use crate::page::{Locale, PagePath};
 
-/// How long to wait before the log is read again.
+/// The pause between two reads of the log.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Arguments of `audit tail`.

@@ -125,7 +125,7 @@ fn fill(draft: &mut InitFile, key_stdin: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// What is needed is there.
+/// Checks that the address and the key are set.
 fn is_whole(draft: &InitFile) -> Result<(), String> {
     if !draft.has(ADDRESS) {
         return Err("nobody can be asked here; pass --base-url".to_owned());
@@ -155,7 +155,7 @@ fn with_placeholders(draft: &InitFile) -> Result<InitFile, String> {
     Ok(whole)
 }
 
-/// Who answers.
+/// The person who answers: at the terminal, or scripted in tests.
 trait Prompter {
     /// Asks a question; nothing if nobody answers any more.
     fn ask(&mut self, question: &str) -> Option<String>;
@@ -183,7 +183,7 @@ impl Prompter for AtTerminal {
     }
 }
 
-/// What a draft's address and key are good for.
+/// Tests the address and the key of a draft.
 type Test<'a> = &'a mut dyn FnMut(&InitFile) -> Result<Option<AccessFault>, String>;
 
 /// Asks for missing values; asks again after a bad answer.
@@ -194,7 +194,7 @@ pub(in crate::cli) struct Interview<'a> {
     test: Test<'a>,
 }
 
-/// What other commands ask for, too: the address of a wiki and its key.
+/// Entry points for other commands, which ask for the address and the key only.
 impl Interview<'_> {
     /// Asks at the terminal for what is missing.
     ///
@@ -224,7 +224,7 @@ impl Interview<'_> {
         fill(draft, key_stdin)
     }
 
-    /// Whether a draft has an address and a key, where nobody can be asked.
+    /// Checks that a draft has an address and a key, where nobody can be asked.
     ///
     /// # Errors
     /// What to pass.
@@ -396,8 +396,8 @@ mod tests {
         }
     }
 
-    /// What is set by these answers, and what was said; a key must be `good`, and an address
-    /// `https://w`.
+    /// The settings made by these answers, and the messages shown. The test refuses a key with
+    /// `bad` in it, and any address but `https://w`.
     fn interviewed(answers: &[&'static str]) -> (Result<Vec<String>, String>, Vec<String>) {
         let mut person = Scripted {
             answers: answers.iter().copied().collect(),

@@ -1,4 +1,4 @@
-//! Is the wiki there, and is it the wiki?
+//! Checks that the address leads to a wiki.
 
 use super::finding::DoctorFinding;
 use crate::wiki::{Reached, TlsFault, Unreachable, Wiki, WikiError};

@@ -101,7 +101,7 @@ fn findings(health: &Health) -> Vec<DoctorFinding> {
     found
 }
 
-/// Whether heads are anchored where the settings say.
+/// Checks that heads are anchored where the settings say.
 fn anchored(log: &AuditLog, anchors: &AnchorSettings) -> DoctorFinding {
     let place = match &anchors.to {
         AnchorsTo::File(file) => {
@@ -132,7 +132,7 @@ fn anchored(log: &AuditLog, anchors: &AnchorSettings) -> DoctorFinding {
     DoctorFinding::good(format!("heads are anchored in {place}, {signed}"))
 }
 
-/// Why a file cannot take anchors; it is not opened.
+/// The reason why a file cannot take anchors, if there is one; the file is not opened.
 fn unfit(file: &Path) -> Option<&'static str> {
     let may = |path: &Path| accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
     match file.symlink_metadata() {
@@ -148,7 +148,7 @@ fn unfit(file: &Path) -> Option<&'static str> {
     }
 }
 
-/// What the user cannot open who serves from the directory.
+/// The finding for files that the owner of the log, who runs its server, cannot open.
 fn closed(health: &Health, first: &Path) -> DoctorFinding {
     let more = match health.closed.len() {
         0 | 1 => String::new(),

@@ -1,4 +1,4 @@
-//! Who may call over HTTP, and whose end is near?
+//! Checks named HTTP clients and tokens that expire soon.
 
 use time::OffsetDateTime;
 
@@ -11,7 +11,7 @@ use crate::server::http::{DelegateRecord, NamedClient, TokensFile};
 
 const ROTATE: &str = "Run `wikijs-gate token rotate NAME`, and give out what it prints.";
 
-/// What a toolset that nobody is offered needs.
+/// The advice if the toolset `delegate` is on but offered to nobody.
 const NAMES: &str = "Set WIKI_SERVE_TOKENS_FILE for a server over HTTP, or leave the toolset out.";
 
 /// Findings about the named clients; none if callers need no name and do not delegate.
@@ -52,7 +52,7 @@ pub(super) fn found(delegates: bool) -> Vec<DoctorFinding> {
     found
 }
 
-/// What is to be said of the delegates of these clients; nothing if there are none.
+/// The finding about the delegates of these clients; `None` if there are none.
 fn family(file: &TokensFile, clients: &[NamedClient]) -> Option<DoctorFinding> {
     let all = match file.delegates().read() {
         Ok(all) => all,

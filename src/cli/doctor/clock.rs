@@ -1,9 +1,9 @@
-//! Do our clock and the wiki's agree?
+//! Compares this machine's clock with the wiki's.
 
 use super::finding::DoctorFinding;
 use crate::wiki::Reached;
 
-/// How many seconds they may differ.
+/// The most seconds by which they may differ.
 const MOST: u64 = 5;
 
 pub(super) fn found(reached: Option<&Reached>) -> DoctorFinding {

@@ -5,7 +5,7 @@ use crate::custom::Customs;
 use crate::tools::{Registry, ToolSelection, add_customs};
 use crate::wiki::Wiki;
 
-/// What is found of the tools of good files; a bad file is a fault of the settings.
+/// Findings about the tools of valid files; an invalid file is a fault of the settings.
 pub(super) async fn found(
     wiki: &Wiki,
     surface: &ToolSelection,

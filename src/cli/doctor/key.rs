@@ -1,16 +1,16 @@
-//! Does the wiki know the key, and for how long?
+//! Checks that the wiki knows the key, and how long the key is valid.
 
 use super::finding::DoctorFinding;
 use crate::wiki::{Reached, Wiki, WikiError, in_words};
 
-/// How many days before a key's end it is time for another.
+/// The number of days before a key's end from which a new one is advised.
 const SOON: i64 = 30;
 
 fn new_key(advice: &str) -> String {
     format!("Have an administrator of the wiki make a new key; {advice}.")
 }
 
-/// Whether the key is good, and what there is to say of it.
+/// True if the key is good, with the findings about it.
 pub(super) async fn found(
     wiki: &Wiki,
     advice: &str,

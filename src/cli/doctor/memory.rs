@@ -1,4 +1,4 @@
-//! What clients remember: who shares it, how much it is, and whether the store can be used.
+//! Checks the memories of clients: who shares them, their size, and whether the store can be used.
 
 use super::super::print;
 use super::finding::DoctorFinding;

@@ -87,14 +87,14 @@ async fn examine(
     Ok(report.exit())
 }
 
-/// What is wrong with the address of a wiki or with the key.
+/// A fault of a wiki's address or of its key.
 #[derive(Debug)]
 pub(in crate::cli) struct AccessFault {
-    /// Whether it is the key; the address is good then.
+    /// True if the key is at fault; the address is good then.
     pub(in crate::cli) is_key: bool,
-    /// What was seen.
+    /// The fault, as it was seen.
     pub(in crate::cli) seen: String,
-    /// What to do about it.
+    /// The advice on how to mend it.
     pub(in crate::cli) todo: String,
 }
 
@@ -192,7 +192,7 @@ async fn look(
     Ok(())
 }
 
-/// What a wiki that answers is asked.
+/// Runs the checks that need an answering wiki: key, rights, locales and search.
 async fn ask(
     wiki: &Wiki,
     source: &KeySource,
@@ -254,7 +254,7 @@ impl Time {
         }
     }
 
-    /// What a check finds, if there is time for it.
+    /// Runs a check; `None` if the time is up.
     async fn give<T>(&self, check: &str, found: Pin<Box<impl Future<Output = T>>>) -> Option<T> {
         let found = tokio::time::timeout_at(self.end, found);
         print::in_progress(check, found).await.ok()

@@ -1,4 +1,4 @@
-//! Who is told what waits for people, in words.
+//! Describes in words who is notified of what.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What may be written, in words.
+//! Describes in words what may be read and written.
 
 use super::finding::DoctorFinding;
 use crate::audit::Pause;
@@ -87,7 +87,7 @@ fn in_words(policy: &Policy) -> String {
     format!("may write {place}{but}, {how}{trash}")
 }
 
-/// What may be read, in words.
+/// A read rule in words.
 fn reads(rule: &ReadRule) -> String {
     let place = rule
         .allowed()

@@ -1,4 +1,4 @@
-//! What the checks found, for people line by line, for programs at the end.
+//! Prints the findings of the checks: line by line for people, at the end for programs.
 
 use serde::Serialize;
 use serde_json::json;
@@ -21,7 +21,7 @@ struct ReportLine {
 #[derive(Debug)]
 pub(super) struct DoctorReport {
     lines: Vec<ReportLine>,
-    /// What the key may do, if known.
+    /// The rights of the key, if known.
     pub(super) rights: Option<RightsReport>,
     is_json: bool,
 }
@@ -136,7 +136,7 @@ fn below(more: usize) -> String {
     format!("\n{}", " ".repeat(INDENT + more))
 }
 
-/// Where what is seen begins in its line.
+/// The column at which a finding's text begins in its line.
 const INDENT: usize = 19;
 
 /// A text broken into lines that fit after the indent and `more` columns.

@@ -1,4 +1,4 @@
-//! What the key may do at a page.
+//! Checks the rights of the key at a page.
 
 use serde::Serialize;
 
@@ -12,11 +12,11 @@ use crate::page::PageReading;
 use crate::tools::{ToolSelection, Toolset};
 use crate::wiki::{ListQuery, PageRights, Right, Wiki, WikiError};
 
-/// How many of the pages changed last are searched for a published one: only writers of a draft see
-/// their rights on it.
+/// The number of recently changed pages that are searched for a published one: only writers of a
+/// draft see their rights on it.
 const LOOKED_AT: usize = 20;
 
-/// What was found out.
+/// The rights of the key at a page, by tool.
 #[derive(Debug, Serialize)]
 pub(super) struct RightsReport {
     page: String,

@@ -1,4 +1,4 @@
-//! What the operator adds to the gates, in words.
+//! Describes in words the operator's rules and check commands.
 
 use super::finding::DoctorFinding;
 use crate::checks::CheckCommand;

@@ -1,4 +1,4 @@
-//! What the site is set to: locales and search engine.
+//! Checks the settings of the site: locales and search engine.
 
 use super::finding::DoctorFinding;
 use crate::page::Locale;

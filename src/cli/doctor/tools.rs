@@ -1,4 +1,4 @@
-//! What the tools for pages, comments and assets can do with a key's rights: a pure function of them.
+//! Computes what page, comment and asset tools can do with a key's rights: a pure function of them.
 
 use serde::Serialize;
 
@@ -10,11 +10,11 @@ use crate::wiki::{PageRights, Right};
 pub(super) struct ToolRights {
     pub(super) tool: &'static str,
     pub(super) can: Can,
-    /// What it cannot do, and the right that it would take.
+    /// The parts that it cannot do, each with the right that it would take.
     pub(super) missing: Vec<String>,
 }
 
-/// How much a tool can do.
+/// The extent to which a tool can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Can {
@@ -36,7 +36,7 @@ impl Can {
     }
 }
 
-/// What a tool needs at all, and what parts of it need beyond that: one right of several.
+/// The rights that a tool needs, and those that parts of it need in addition: one right of several.
 struct ToolRequirement {
     tool: &'static str,
     all: &'static [Right],
@@ -45,12 +45,12 @@ struct ToolRequirement {
 
 /// The text of a page, by the layers of W1 and W2.
 const CONTENT: (&str, &[Right]) = ("content", &[Right::ReadSource, Right::WritePages]);
-/// What only a writer reads (W2).
+/// Fields that only a writer reads (W2).
 const WHOLE: (&str, &[Right]) = (
     "styles, scripts, dates of publication",
     &[Right::WritePages],
 );
-/// What only these rights write (W24).
+/// Fields that only these rights write (W24).
 const STYLES: (&str, &[Right]) = ("scriptCss", &[Right::WriteStyles]);
 const SCRIPTS: (&str, &[Right]) = ("scriptJs", &[Right::WriteScripts]);
 
@@ -141,7 +141,7 @@ const fn need(
     ToolRequirement { tool, all, parts }
 }
 
-/// What the ten tools can do with these rights, and those for comments and assets that are offered.
+/// Computes what these rights allow of the ten tools and of the offered comment and asset tools.
 pub(super) fn with(rights: &PageRights, surface: &ToolSelection) -> Vec<ToolRights> {
     let others = OF_COMMENTS.iter().chain(&OF_ASSETS);
     let all = NEEDS

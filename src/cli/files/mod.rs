@@ -14,7 +14,7 @@ use super::progress::StepProgress;
 use super::{CommandResult, print};
 use crate::files::{FilesError, Folder, Pulled, Stage, Strange, UnreadablePage};
 
-/// How many of each are named.
+/// The most lines of a list that are printed.
 const NAMED: usize = 20;
 
 /// Arguments of `files`.
@@ -150,7 +150,6 @@ fn tell_pulled(pulled: &Pulled) {
     beside(&pulled.strange, &pulled.unread);
 }
 
-/// Whether a pull did nothing.
 fn did_nothing(pulled: &Pulled) -> bool {
     let Pulled {
         new,

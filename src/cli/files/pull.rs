@@ -64,7 +64,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     })
 }
 
-/// What a pull did, for a program.
+/// The result of a pull, for a program.
 pub(super) fn told(pulled: &Pulled) -> serde_json::Value {
     let moved = pulled
         .moved

@@ -79,7 +79,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     exit
 }
 
-/// What is to be pushed now; an error begins with `refused`.
+/// Collects the changes to push; an error begins with `refused`.
 async fn collected(
     app: &App,
     folder: &Folder,

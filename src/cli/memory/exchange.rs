@@ -11,7 +11,7 @@ use crate::memory::{AuditNote, BadLine, Timestamp, digest, export_line};
 
 /// The most bytes of an import.
 const MOST_BYTES: u64 = 64 << 20;
-/// How many bad lines an error names.
+/// The most bad lines that an error names.
 const MOST_NAMED: usize = 100;
 
 /// Arguments of `memory export`.

@@ -9,7 +9,7 @@ use super::super::when::{from_now, minute};
 use super::{Exit, MemoryCommandContext, whose};
 use crate::memory::{KEPT_DAYS, Memory, MemoryOwner, MemoryPage, Timestamp, health};
 
-/// How much of a text a row shows, in characters.
+/// The most characters of a text that a row shows.
 const BEGINNING: usize = 60;
 
 /// Arguments of `memory list`.
@@ -109,7 +109,7 @@ fn table(all: &[(MemoryOwner, Memory)], now: Timestamp) -> Table {
     table
 }
 
-/// Where a page was when it was remembered.
+/// The address of a page when it was remembered.
 pub(super) fn place(page: &MemoryPage) -> String {
     print::place(page.locale.as_str(), page.path.as_str())
 }
@@ -124,7 +124,7 @@ fn beginning(text: &str) -> String {
     print::harmless(&begins)
 }
 
-/// How long something that was forgotten can be restored.
+/// The time until which a forgotten memory can be restored, in words.
 pub(super) fn until(memory: &Memory) -> String {
     let end = memory
         .gone

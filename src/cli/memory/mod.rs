@@ -59,7 +59,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     Ok(exit)
 }
 
-/// What the commands work with; no key is needed, since nothing is sent.
+/// The audit log and the memory store; no key is needed, since nothing is sent.
 struct MemoryCommandContext {
     log: AuditLog,
     memories: MemoryStore,

@@ -1,4 +1,4 @@
-//! Which owner a command means.
+//! Resolves the owner of memories that a command names.
 
 use super::super::exit::Exit;
 use super::super::{print, start};
@@ -6,10 +6,10 @@ use crate::config::ServeSettings;
 use crate::memory::{Memory, MemoryOwner};
 use crate::server::http::TokensFile;
 
-/// What the key of an owner begins with that no store knows yet.
+/// Prefixes of an owner's key; an owner with such a key may be named before a store knows it.
 const KEYS: [&str; 4] = ["client:", "user:", "http/", "key:"];
 
-/// Whether an owner is meant; without a name everybody is.
+/// True if an owner is meant; without a name, every owner is.
 pub(super) fn is_meant(owner: &MemoryOwner, name: Option<&str>) -> bool {
     name.is_none_or(|name| owner.is_called(name))
 }

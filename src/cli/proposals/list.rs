@@ -143,7 +143,7 @@ fn place(proposal: &Proposal) -> String {
     told
 }
 
-/// When it was made, for people.
+/// The time at which a proposal was made, for people.
 fn made(proposal: &Proposal) -> String {
     proposal
         .created

@@ -89,7 +89,7 @@ struct ProposalSelection {
 }
 
 impl ProposalSelection {
-    /// Whether more than one is named.
+    /// True if more than one is named.
     const fn names_many(&self) -> bool {
         self.ids.len() > 1
     }
@@ -173,7 +173,7 @@ fn risks(risks: &BTreeSet<Risk>) -> String {
     words.join(", ")
 }
 
-/// Who proposed: the client's own name for itself, and its authenticated name, if it has one.
+/// The client that proposed: its name for itself, and its authenticated name, if it has one.
 fn client(client: &Client) -> String {
     let named = print::client(client);
     match &client.subject {

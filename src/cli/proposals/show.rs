@@ -237,7 +237,7 @@ fn links_left(proposal: &Proposal) {
     }
 }
 
-/// What a proposal of one change does, and where.
+/// The operation of a proposal of one change, with its place and the page's address.
 fn what(proposal: &Proposal, change: &Reviewed) -> String {
     let place = print::place(proposal.locale.as_str(), proposal.path.as_str());
     format!("{} {place} ({})", proposal.operation, change.url)

@@ -19,7 +19,7 @@ use crate::cli::{CommandResult, print, start};
 use crate::config::AuditSettings;
 use crate::rules::{ChangeFacts, Facts, RuleBook, Then};
 
-/// How many calls are shown.
+/// The most calls that are shown.
 const MOST_SHOWN: usize = 200;
 
 /// Arguments of `rules test`.
@@ -49,7 +49,6 @@ struct Met {
     then: Then,
 }
 
-/// What was found.
 #[derive(Debug, Default)]
 struct RuleTestResult {
     writes: u64,
@@ -238,7 +237,7 @@ fn of_record(call: &CallHistory) -> Option<ChangeFacts> {
 struct Days(VecDeque<(OffsetDateTime, Client)>);
 
 impl Days {
-    /// How many writes the client of a call made in the 24 hours before it.
+    /// The number of writes that the client of a call made in the 24 hours before it.
     fn before(&mut self, call: &CallHistory, is_write: bool) -> u64 {
         let Some(began) = call.began() else {
             return 0;

@@ -16,7 +16,7 @@ use crate::index::{self, IndexMode};
 use crate::site::SiteName;
 use crate::wiki::{ListQuery, Right, Wiki, in_words};
 
-/// How long a site may take to answer.
+/// The time limit for a site's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Arguments of `site list`.
@@ -28,17 +28,17 @@ pub(super) struct SiteListArgs {
     json: bool,
 }
 
-/// What is known of a site.
+/// The state of a site, as far as it is known.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SiteStatus {
     /// None for the wiki of no table.
     name: Option<String>,
     address: Option<String>,
-    /// What is wrong, if anything: with the settings, the address or the key.
+    /// The fault of the settings, the address or the key, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
-    /// What the key may do at the page that was changed last.
+    /// The rights of the key at the page that was changed last.
     #[serde(skip_serializing_if = "Option::is_none")]
     rights: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,7 +151,7 @@ async fn ask(wiki: &Wiki, seen: &mut SiteStatus) {
     }
 }
 
-/// What there is of its index on the disk.
+/// The state of a site's index, in words.
 fn index_of(settings: &Settings) -> String {
     match settings.index.mode {
         IndexMode::Off => "off".to_owned(),

@@ -1,16 +1,16 @@
-//! When a token ends.
+//! Parses the end of a token: a lifetime, a date, or `never`.
 
 use std::time::Duration;
 
 use time::format_description::well_known::{Iso8601, Rfc3339};
 use time::{Date, OffsetDateTime, UtcOffset};
 
-/// How long a token is valid by default.
+/// The default lifetime of a token.
 pub(super) const DEFAULT: &str = "90d";
 /// The word for a token that never expires.
 const NEVER: &str = "never";
 
-/// When a token ends that counts so long, or until that date; `None` if it never does.
+/// The end of a token with this lifetime, or that date; `None` if it never ends.
 pub(super) fn end(when: &str) -> Result<Option<String>, String> {
     if when == NEVER {
         return Ok(None);

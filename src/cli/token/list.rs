@@ -97,7 +97,7 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// When each client came last, if a server noted that.
+/// The time of each client's last call, if a server noted it.
 struct Used(Option<HashMap<ClientId, OffsetDateTime>>);
 
 impl Used {
@@ -171,7 +171,7 @@ impl Used {
     }
 }
 
-/// When a client ends, if that is soon.
+/// The end of a client, if it is soon.
 fn soon(client: &NamedClient) -> Option<OffsetDateTime> {
     client
         .expires()
@@ -185,7 +185,7 @@ fn has_ended(client: &NamedClient) -> bool {
     end.is_some_and(|end| end <= OffsetDateTime::now_utc())
 }
 
-/// What a client may do less than the server, in words.
+/// The restrictions of a client's grant, in words.
 fn less(may: &Grant) -> String {
     let words = [
         may.read_only.then(|| "reads only".to_owned()),

@@ -185,7 +185,7 @@ impl New {
         Ok(Exit::Done)
     }
 
-    /// What of a grant can have no effect, since the server's own settings allow less.
+    /// The parts of a grant that have no effect, since the server's own settings allow less.
     pub(super) fn in_vain(&self, most: u32, allowed: Option<&[Prefix]>) -> Vec<String> {
         let rate = self.rate.filter(|rate| *rate > most);
         let rate =

@@ -17,7 +17,7 @@ use crate::server::http::{
     ClientToken, Credential, LinkSecret, NamedClient, Rotation, TokensFile, TokensFileError,
 };
 
-/// How long the previous token remains valid by default.
+/// The default time for which the previous token remains valid.
 const KEPT: &str = "24h";
 
 /// Arguments of `token rotate`.

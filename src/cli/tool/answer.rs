@@ -90,13 +90,13 @@ pub(super) fn details(failure: &Failure, is_json: bool) {
     }
 }
 
-/// Whether a detail names the one faulty argument, which the failure's own sentence is about.
+/// True if a detail names the one faulty argument, which the failure's own sentence is about.
 fn is_sole_fault(value: &Value) -> bool {
     let members = value.as_array().map(Vec::as_slice);
     matches!(members, Some([Value::Object(fault)]) if fault.len() == 1 && fault.contains_key("path"))
 }
 
-/// Whether a detail is a fault of an argument, or a page.
+/// True if a detail is a fault of an argument, or a page.
 fn is_fault_or_page(item: &Value) -> bool {
     item.get("path").is_some()
         && ["message", "locale"]

@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     dir: Option<PathBuf>,
 }
 
-/// Why queries were not held against the wiki's schema.
+/// The reason why queries were not checked against the wiki's schema.
 type Unchecked = Option<String>;
 
 pub(super) async fn run(arguments: &Arguments) -> CommandResult {

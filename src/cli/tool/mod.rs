@@ -19,7 +19,7 @@ use crate::server::{App, Unasked};
 use crate::tools::{Registry, ToolDefinition, ToolSelection, Toolset, nearest};
 use crate::write::Timeouts;
 
-/// What the names of all tools begin with.
+/// The prefix of all tools' names.
 const PREFIX: &str = "wikijs_";
 
 /// Arguments of `tool`.
@@ -121,7 +121,7 @@ fn in_toolset(name: &str) -> Option<Toolset> {
     })
 }
 
-/// What a name may have been meant for: a tool that differs from it by a third at most.
+/// The hint for an unknown tool: a known name that differs from it by a third at most.
 fn meant(registry: &Registry, name: &str) -> String {
     let names = registry.definitions().map(|tool| bare(tool.name));
     nearest(name, names, 0.0)

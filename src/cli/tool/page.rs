@@ -8,7 +8,7 @@ use crate::cli::print::{self, Paint};
 /// The members that are texts of lines of their own; a page is asked for one of them.
 const TEXTS: [&str; 3] = ["content", "rendered", "text"];
 
-/// Whether it is more than a line of a list.
+/// True if a page has more than fits into a line of a list.
 pub(super) fn has_more(page: &Value) -> bool {
     let names = ["outline", "part", "error"];
     let mut names = TEXTS.iter().chain(&names);

@@ -74,7 +74,7 @@ pub(super) fn one(tool: &ToolDefinition, is_json: bool) {
     ));
 }
 
-/// Where a tool comes from.
+/// The origin of a tool.
 fn from(tool: &ToolDefinition) -> String {
     match &tool.custom {
         None => "wikijs-gate".to_owned(),

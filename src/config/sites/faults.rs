@@ -1,4 +1,4 @@
-//! What is wrong with the sites of a settings file, in words.
+//! Tests the messages about faulty sites of a settings file.
 
 use std::path::Path;
 

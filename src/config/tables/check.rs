@@ -12,7 +12,7 @@ use crate::checks::CheckCommand;
 /// The members of a check.
 pub(in crate::config) const CHECK_MEMBERS: [&str; 6] =
     ["name", "argv", "cwd", "env", "paths", "timeout"];
-/// How long a check or a notification may take by default, in seconds.
+/// The default time limit of a check or a notification, in seconds.
 pub(in crate::config) const USUAL_TIMEOUT: u64 = 10;
 /// The longest time that can be set.
 pub(in crate::config) const LONGEST_TIMEOUT: u64 = 60;
@@ -92,7 +92,7 @@ pub(super) fn command(
     })
 }
 
-/// How long a check or a notification may take.
+/// Reads the time limit of a check or a notification.
 pub(super) fn timeout(row: &ArrayTable<'_, '_>) -> Result<Duration, TableFault> {
     let seconds = row.read("timeout", |value| {
         let seconds = value.as_integer();

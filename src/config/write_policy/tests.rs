@@ -13,7 +13,7 @@ const ON: [(&str, &str); 2] = [
     ("WIKI_MUTATION_DRY_RUN", "false"),
 ];
 
-/// What variables of the environment come to.
+/// Resolves variables of the environment.
 fn of(pairs: &[(&str, &str)]) -> Result<ResolvedPolicy, String> {
     let map: HashMap<&str, &str> = pairs.iter().copied().collect();
     let get = |name: &str| map.get(name).map(|value| OsString::from(*value));
@@ -21,7 +21,7 @@ fn of(pairs: &[(&str, &str)]) -> Result<ResolvedPolicy, String> {
     resolved(&source).map_err(|fault| source.placed(fault).to_string())
 }
 
-/// What a settings file and flags come to for a site.
+/// Resolves a settings file and flags for a site.
 fn of_file(
     text: &str,
     flags: Vec<(&'static str, String)>,

@@ -22,7 +22,7 @@ impl Answer {
         }
     }
 
-    /// What the engine made of an operation.
+    /// The answer for the engine's response to an operation.
     ///
     /// The engine leaves a field out whose value may not be null and yet is.
     /// The wiki, as the GraphQL specification says, makes null of what the
@@ -53,7 +53,7 @@ impl Answer {
     }
 }
 
-/// What became null because a field of it had no value.
+/// The paths that became null because a field of them had no value.
 #[derive(Default)]
 struct Nulls<'a> {
     paths: Vec<&'a [PathSegment]>,

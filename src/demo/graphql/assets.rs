@@ -10,7 +10,7 @@ use crate::demo::writes;
 
 const READERS: &[&str] = &["read:assets"];
 
-/// What an asset was uploaded as.
+/// The kind that an asset was uploaded as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
 pub(super) enum AssetKind {
     Image,
@@ -105,7 +105,7 @@ impl AssetQuery {
     }
 }
 
-/// What can be done to assets, but for uploads.
+/// The mutations of assets, but for uploads.
 pub(super) struct AssetMutation;
 
 #[Object]

@@ -9,7 +9,7 @@ use crate::demo::fault::Fault;
 use crate::demo::store::CommentRow;
 use crate::demo::writes;
 
-/// Who may read the sources of comments.
+/// The permissions that allow reading the sources of comments.
 const SOURCE: &[&str] = &["write:comments", "manage:comments"];
 /// The account of all API keys.
 const ACCOUNT: i32 = 1;

@@ -55,7 +55,7 @@ pub(super) fn shared<'a>(ctx: &Context<'a>) -> &'a Arc<Shared> {
     ctx.data_unchecked::<Arc<Shared>>()
 }
 
-/// Who runs the operation.
+/// The rights of the caller.
 pub(super) fn access<'a>(ctx: &Context<'a>) -> &'a Access {
     ctx.data_unchecked::<Access>()
 }

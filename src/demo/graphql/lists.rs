@@ -77,7 +77,7 @@ impl From<TreeNode> for PageTreeItem {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(SimpleObject)]
 pub(super) struct PageSearchResponse {
     pub(super) results: Vec<Option<PageSearchResult>>,

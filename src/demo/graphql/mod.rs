@@ -44,7 +44,7 @@ pub(super) fn schema(shared: Arc<Shared>) -> WikiSchema {
         .finish()
 }
 
-/// Where reading begins.
+/// The root of all queries.
 pub(super) struct Query;
 
 #[Object]
@@ -74,7 +74,7 @@ impl Query {
     }
 }
 
-/// Where writing begins.
+/// The root of all mutations.
 pub(super) struct Mutation;
 
 #[Object]

@@ -10,10 +10,10 @@ use crate::demo::fault::Fault;
 use crate::demo::store::{Field, NewPage, PageChange, PageRow};
 use crate::demo::writes;
 
-/// Who may begin a write of a page.
+/// The permissions that allow beginning a write of a page.
 const WRITERS: &[&str] = &["write:pages", "manage:pages"];
 
-/// How a write went.
+/// The outcome of a write.
 #[derive(SimpleObject)]
 pub(super) struct ResponseStatus {
     succeeded: bool,

@@ -12,13 +12,12 @@ use crate::demo::requests::OperationKind;
 
 /// One operation of a request.
 pub(in crate::demo) struct Operation {
-    /// Whether it reads or writes.
     pub(in crate::demo) kind: OperationKind,
     /// Its fields, two levels deep.
     pub(in crate::demo) fields: Vec<String>,
     /// Its variables, as they were sent.
     pub(in crate::demo) variables: Value,
-    /// What the engine runs.
+    /// The request, as the engine runs it.
     pub(in crate::demo) request: Request,
 }
 

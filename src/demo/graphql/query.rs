@@ -13,7 +13,7 @@ use crate::demo::clock;
 use crate::demo::fault::{Fault, WikiError};
 use crate::demo::store::{Direction, ListQuery, OrderBy, PageRow, TreeQuery};
 
-/// How many entries a page of history has by default.
+/// The default number of entries of a page of history.
 const HISTORY_PAGE: usize = 100;
 
 /// Everything about pages that can be read.

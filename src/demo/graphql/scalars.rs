@@ -28,7 +28,7 @@ impl From<&String> for Date {
     }
 }
 
-/// What to sort a list by.
+/// The field by which a list is sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
 pub(super) enum PageOrderBy {
     Created,
@@ -50,7 +50,7 @@ impl From<PageOrderBy> for OrderBy {
     }
 }
 
-/// Which end of a list comes first.
+/// The direction in which a list is sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
 pub(super) enum PageOrderByDirection {
     Asc,
@@ -66,7 +66,7 @@ impl From<PageOrderByDirection> for Direction {
     }
 }
 
-/// Which nodes of the tree are asked for.
+/// The nodes of the tree that are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
 pub(super) enum PageTreeMode {
     Folders,

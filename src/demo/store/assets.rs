@@ -29,11 +29,11 @@ pub struct AssetRow {
     pub mime: String,
     /// Its bytes.
     pub data: Vec<u8>,
-    /// How many bytes were sent, which is what lists tell, also where fewer were stored.
+    /// The number of bytes sent, which lists show even where fewer were stored.
     pub sent: usize,
-    /// When it was first uploaded.
+    /// The time of its first upload.
     pub created_at: String,
-    /// When it was last uploaded or renamed.
+    /// The time of its last upload or renaming.
     pub updated_at: String,
 }
 
@@ -43,7 +43,7 @@ impl AssetRow {
         extension(&self.filename)
     }
 
-    /// Whether it was uploaded as an image.
+    /// True if it was uploaded as an image.
     pub(in crate::demo) fn is_image(&self) -> bool {
         self.mime.starts_with("image/")
     }
@@ -57,7 +57,7 @@ fn extension(name: &str) -> &str {
     }
 }
 
-/// What of a name can be the name of a file.
+/// A name without the characters that no file's name can have.
 fn sanitized(name: &str) -> String {
     let is_refused = |c: char| c.is_control() || "/?<>\\:*|\"".contains(c);
     let name: String = name.chars().filter(|c| !is_refused(*c)).collect();
@@ -173,7 +173,7 @@ impl Store {
         Ok(())
     }
 
-    /// Where an upload would be stored, for the right there.
+    /// The path at which an upload would be stored, to check the right there.
     pub(in crate::demo) fn upload_path(&self, folder: i64, sent: &str) -> String {
         self.below(folder, &stored_name(sent))
     }

@@ -20,14 +20,14 @@ pub struct CommentRow {
     pub content: String,
     /// The name of its author.
     pub author: String,
-    /// When it was written.
+    /// The time at which it was written.
     pub created_at: String,
-    /// When it was last changed.
+    /// The time of its last change.
     pub updated_at: String,
 }
 
 impl CommentRow {
-    /// Whom every API key writes comments as.
+    /// The author of every comment that is written with an API key.
     pub(in crate::demo) const AUTHOR: &'static str = "API";
 
     /// Its source as readers see it: HTML in it is text, and every line break is one.
@@ -173,7 +173,7 @@ impl Store {
     }
 }
 
-/// Whether the database takes a comment's text.
+/// Checks that the database takes a comment's text.
 fn check(content: &str) -> Result<(), Fault> {
     Ok(sql::check(
         "comments",

@@ -5,7 +5,7 @@ use crate::demo::access::Access;
 use crate::demo::fault::{Fault, WikiError};
 use crate::demo::{css, path, sql};
 
-/// What a create asks for.
+/// The fields of a new page.
 #[derive(Debug)]
 pub(in crate::demo) struct NewPage {
     pub(in crate::demo) row: PageRow,
@@ -40,7 +40,7 @@ impl Store {
     }
 }
 
-/// Whether the database takes the row of a new page.
+/// Checks that the database takes the row of a new page.
 fn check_row(row: &PageRow) -> Result<(), Fault> {
     let columns = [
         sql::long("content", &row.content),

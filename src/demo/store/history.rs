@@ -1,4 +1,4 @@
-//! What a page was before: versions, and the trail that names them (W10).
+//! Keeps the history of pages: versions, and the trail that names them (W10).
 
 use super::{PageRow, Store};
 use crate::demo::access::Access;

@@ -19,7 +19,7 @@ pub(in crate::demo) struct PageLinks {
     pub(in crate::demo) links: Vec<String>,
 }
 
-/// What happened at a place.
+/// An event at a place.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::demo) enum Happened<'a> {
     /// A page came to be there.

@@ -16,14 +16,13 @@ pub(in crate::demo) enum OrderBy {
     Updated,
 }
 
-/// Which end comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::demo) enum Direction {
     Asc,
     Desc,
 }
 
-/// What is asked for.
+/// The filters and order of a list.
 #[derive(Debug)]
 pub(in crate::demo) struct ListQuery {
     pub(in crate::demo) limit: usize,

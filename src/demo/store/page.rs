@@ -25,9 +25,9 @@ pub struct PageRow {
     pub editor: String,
     /// Its tags, in lower case.
     pub tags: Vec<String>,
-    /// Whether readers see it.
+    /// True if readers see it.
     pub is_published: bool,
-    /// Whether it is somebody's own.
+    /// True if it is private.
     pub is_private: bool,
     /// From when on readers see it; any text, or empty.
     pub publish_start_date: String,
@@ -37,11 +37,13 @@ pub struct PageRow {
     pub script_css: String,
     /// Script of its own.
     pub script_js: String,
-    /// Who wrote it last, by name; a key writes as the administrator.
+    /// The name of its last author; a key writes as the administrator.
     pub author: String,
-    /// When it was made; empty lets [`Store::add`](super::Store::add) fill in the present time.
+    /// The time of its creation; empty lets [`Store::add`](super::Store::add) fill in the present
+    /// time.
     pub created_at: String,
-    /// When it was last written; empty lets [`Store::add`](super::Store::add) fill in the present time.
+    /// The time of its last write; empty lets [`Store::add`](super::Store::add) fill in the present
+    /// time.
     pub updated_at: String,
 }
 
@@ -100,7 +102,7 @@ impl PageRow {
         }
     }
 
-    /// What kind of text the content is.
+    /// The type of the content.
     pub(in crate::demo) fn content_type(&self) -> &'static str {
         crate::demo::sql::content_type(&self.editor).unwrap_or("text")
     }

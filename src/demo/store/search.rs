@@ -3,7 +3,7 @@
 use super::{PageRow, Store};
 use crate::demo::access::Access;
 
-/// How many hits the engine looks for.
+/// The most hits that the engine looks for.
 const MOST: usize = 100;
 
 impl Store {

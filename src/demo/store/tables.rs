@@ -24,7 +24,7 @@ pub struct Store {
     pub(super) tags: Vec<TagRow>,
     pub(super) tree: Vec<TreeNode>,
     pub(super) clock: Clock,
-    /// What the view that readers see tells instead of a page's time.
+    /// The times that the view for readers shows instead of the pages' own.
     rendered: BTreeMap<i64, String>,
     /// Pages as they were rendered.
     pub(super) shown: BTreeMap<i64, Rendered>,

@@ -25,7 +25,7 @@ pub(in crate::demo) struct TreeNode {
     ancestors: Vec<i64>,
 }
 
-/// Which part of the tree is asked for.
+/// The part of the tree that is requested.
 #[derive(Debug, Default)]
 pub(in crate::demo) struct TreeQuery {
     pub(in crate::demo) locale: String,

@@ -32,7 +32,7 @@ impl Field<String> {
     }
 }
 
-/// What an update asks for.
+/// The fields of an update.
 #[derive(Debug, Clone, Default)]
 pub(in crate::demo) struct PageChange {
     pub(in crate::demo) content: Field<String>,

@@ -53,7 +53,7 @@ fn grant() -> impl Strategy<Value = Grant> {
     })
 }
 
-/// What a grant allows at a place, each word for itself: more is never less than `false`.
+/// The rights that a grant gives at a place, each word for itself: more is never less than `false`.
 #[derive(Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a word of the grant")]
 struct GrantedRights {

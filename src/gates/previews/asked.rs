@@ -29,7 +29,7 @@ impl Asked {
         }
     }
 
-    /// Whether it gave the page's new content in full.
+    /// True if it gave the page's new content in full.
     #[must_use]
     pub fn says_whole_content(&self) -> bool {
         self.arguments.contains_key("content")

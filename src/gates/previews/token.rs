@@ -2,7 +2,7 @@
 
 use crate::error::{Code, Failure};
 
-/// How many characters a token has: 128 bits in hex.
+/// The number of characters of a token: 128 bits in hex.
 const TOKEN_CHARS: usize = 32;
 
 /// A new token.
@@ -16,7 +16,7 @@ pub(super) fn new() -> Result<String, Failure> {
     Ok(format!("{:032x}", u128::from_be_bytes(bits)))
 }
 
-/// Why a token does not count.
+/// The refusal of a token that does not count.
 pub(super) fn uncounted(token: &str) -> Failure {
     let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     if token.len() != TOKEN_CHARS || !token.bytes().all(is_hex) {

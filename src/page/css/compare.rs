@@ -1,6 +1,6 @@
 //! Compares style sheets by meaning, not by form.
 
-/// Whether two style sheets mean the same.
+/// True if two style sheets mean the same.
 ///
 /// Wiki.js keeps no other difference: it minifies styles when it stores them (W24), and shows
 /// them in lines of their own to an editor.
@@ -85,7 +85,7 @@ fn comment(chars: &mut impl Iterator<Item = char>) -> String {
     comment
 }
 
-/// Whether what goes on here is a selector: a declaration ends with `;` or `}`.
+/// True if a selector follows: a declaration ends with `;` or `}`.
 fn is_selector(mut rest: impl Iterator<Item = char>) -> bool {
     rest.find(|c| matches!(c, '{' | '}' | ';')) == Some('{')
 }

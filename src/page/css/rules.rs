@@ -18,10 +18,10 @@ struct CssRule {
     properties: BTreeSet<String>,
     /// Its declarations without white space.
     declarations: String,
-    /// Whether browsers take any notice of it where it stands.
+    /// True if browsers apply it where it stands.
     has_effect: bool,
-    /// Whether the wiki drops it when it stores the sheet (W25): nested in another rule, or next
-    /// to a brace too many.
+    /// True if the wiki drops it when it stores the sheet (W25): nested in another rule, or next to
+    /// a surplus brace.
     is_dropped: bool,
 }
 
@@ -171,13 +171,13 @@ struct CssParser {
     /// The preludes of the open blocks.
     path: Vec<String>,
     blocks: Vec<CssBlock>,
-    /// What was read since the last brace or semicolon, without comments.
+    /// The text since the last brace or semicolon, without comments.
     text: String,
     /// Braces within the value of a custom property.
     braces: usize,
     brackets: usize,
     has_rules: bool,
-    /// Whether a surplus brace precedes the next rule.
+    /// A surplus brace precedes the next rule.
     is_behind_brace: bool,
 }
 
@@ -221,7 +221,7 @@ impl StyleSheet {
         reader.end()
     }
 
-    /// Whether all its comments, quotes, brackets and braces are closed.
+    /// True if all its comments, quotes, brackets and braces are closed.
     #[must_use]
     pub const fn is_closed(&self) -> bool {
         self.is_closed
@@ -234,15 +234,15 @@ impl StyleSheet {
         dropped.map(CssRule::name).collect()
     }
 
-    /// Whether it has a rule with declarations.
+    /// True if it has a rule with declarations.
     #[must_use]
     pub fn has_blocks(&self) -> bool {
         self.rules.iter().any(|rule| !rule.properties.is_empty())
     }
 
-    /// Whether both have the same rules with the same declarations in the same order, but for
-    /// `@import`s. The lists of selectors need not be in the same order: the wiki sorts them
-    /// otherwise for its editor than when it stores them.
+    /// True if both have the same rules with the same declarations in the same order, apart from
+    /// `@import`s. The order of selectors in a list does not count: the wiki sorts them for its
+    /// editor otherwise than when it stores them.
     #[must_use]
     pub fn is_same_but_for_imports(&self, other: &Self) -> bool {
         fn others(sheet: &StyleSheet) -> impl Iterator<Item = (String, &str)> {
@@ -358,7 +358,7 @@ impl CssParser {
     }
 }
 
-/// Whether no current browser knows the declaration: the wiki drops most of these.
+/// True if no current browser knows the declaration: the wiki drops most of these.
 fn is_of_old_browsers(name: &str, value: &str) -> bool {
     let value = value.to_lowercase();
     name.starts_with(['*', '_'])
@@ -407,7 +407,7 @@ fn token(rest: &str, c: char, before: &str) -> CssToken {
     }
 }
 
-/// How long the string is that `text` begins with, and whether it ends.
+/// Length of the string that `text` begins with, and whether it is closed.
 fn quoted(text: &str, quote: char) -> (usize, bool) {
     let mut chars = text.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {

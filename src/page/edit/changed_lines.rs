@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffTag, capture_diff_deadline};
 
-/// How long the search for a difference may take; after that, a coarser one is used. Tests wait
-/// longer: on a busy machine what they prove would not hold.
+/// Time limit of the line comparison; after it, a coarser one is used. Tests wait longer: on a busy
+/// machine what they prove would not hold.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else { 200 });
-/// How many lines both texts may have to be compared as they are.
+/// The most lines that both texts may have to be compared as they are.
 const FEW: usize = 20_000;
-/// How many lines a text may have to be searched for common lines.
+/// The most lines that a text may have to be searched for common lines.
 const MOST: usize = 1 << 24;
 
-/// How many lines a change adds and removes.
+/// Number of lines that a change adds and removes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LineCounts {
     /// Lines that are in the new text only.
@@ -30,7 +30,7 @@ pub struct LineCounts {
 #[derive(Debug, Clone)]
 pub(crate) struct TextLines<'a> {
     text: &'a str,
-    /// Where each line begins, and where the last one ends.
+    /// Start of each line, and the end of the last one.
     starts: Vec<u32>,
 }
 
@@ -52,7 +52,6 @@ impl<'a> TextLines<'a> {
         Self { text, starts }
     }
 
-    /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -85,10 +84,10 @@ impl Index<usize> for TextLines<'_> {
 /// The lines that differ between two texts.
 #[derive(Debug, Default)]
 pub(crate) struct LineDiff {
-    /// Which lines of the old text became which of the new one, in order. Between two of them is an
-    /// unchanged line at least.
+    /// Lines of the old text and the lines of the new one that replace them, in order. At least one
+    /// unchanged line is between two of them.
     pub(crate) regions: Vec<(Range<usize>, Range<usize>)>,
-    /// Whether unchanged lines may be among them.
+    /// Unchanged lines may be among them.
     pub(crate) is_coarse: bool,
 }
 
@@ -124,7 +123,6 @@ impl LineDiff {
         changed
     }
 
-    /// How many lines are added and removed.
     pub(crate) fn counts(&self) -> LineCounts {
         let count =
             |of: fn(&(Range<usize>, Range<usize>)) -> usize| self.regions.iter().map(of).sum();

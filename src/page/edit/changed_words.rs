@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use similar::{ChangeTag, TextDiff};
 
-/// How long the words of changed lines may be compared; after that, more is marked than necessary.
+/// Time limit for comparing the words of changed lines; after it, more is marked than necessary.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Lines with less in common than this do not count as one changed line.
 const LEAST_LIKENESS: f32 = 0.4;
@@ -12,7 +12,7 @@ const LEAST_LIKENESS: f32 = 0.4;
 /// A line that is removed or added, with the words that are in one of the two texts only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkedLine<'a> {
-    /// Whether it is added; otherwise it is removed.
+    /// True if the line is added, false if it is removed.
     pub is_added: bool,
     /// Its words and what stands between them, and whether each is marked.
     pub words: Vec<(bool, &'a str)>,

@@ -22,7 +22,7 @@ pub struct TextReplacement {
     pub new_text: String,
 }
 
-/// Why edits cannot be made. In that case none of them is made.
+/// The reason that edits cannot be made. In that case none of them is made.
 ///
 /// `index` is the edit's place in the list, from 0; places are those of the text as the edits
 /// before it left it.
@@ -31,13 +31,13 @@ pub enum EditFault {
     /// There is no text to look for.
     #[error("the old text of edit {index} is empty")]
     Empty {
-        /// Which edit.
+        /// Index of the edit.
         index: usize,
     },
     /// The text is not there.
     #[error("the old text of edit {index} is not in the page")]
     NotFound {
-        /// Which edit.
+        /// Index of the edit.
         index: usize,
         /// The only difference between these places and the text, if there are any.
         differs_in: Option<DiffersIn>,
@@ -50,17 +50,17 @@ pub enum EditFault {
     /// The text is there more than once.
     #[error("the old text of edit {index} is in the page more than once")]
     Ambiguous {
-        /// Which edit.
+        /// Index of the edit.
         index: usize,
         /// The first places where it stands, at most ten.
         places: Vec<TextPosition>,
-        /// Whether there are more.
+        /// True if there are more places.
         more: bool,
     },
     /// The text would become larger than any page.
     #[error("the text is too large with edit {index}")]
     TooLarge {
-        /// Which edit.
+        /// Index of the edit.
         index: usize,
     },
 }

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::super::select::position::{DiffersIn, TextPosition};
 
-/// Why a patch was not applied. Nothing of it was then.
+/// The reason that a patch was not applied. In that case nothing of it was.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PatchFault {
     /// It is no unified diff of one text.
@@ -12,7 +12,7 @@ pub enum PatchFault {
     Malformed {
         /// The line of the patch, from 1.
         line: usize,
-        /// What is wrong, in a few words.
+        /// The fault, in a few words.
         what: &'static str,
     },
     /// A hunk is of another text.
@@ -31,7 +31,7 @@ pub enum PatchFault {
     },
 }
 
-/// What becomes of a line.
+/// The mark of a line in a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::page) enum HunkLineKind {
     Kept,
@@ -45,12 +45,12 @@ pub(in crate::page) struct HunkLine<'a> {
     pub(in crate::page) fate: HunkLineKind,
     /// Without the sign before it and the line feed behind it; a carriage return is in it.
     pub(in crate::page) text: &'a str,
-    /// Whether a line feed ends it; not so only for the last line of a text.
+    /// Ended by a line feed; false only for the last line of a text.
     pub(in crate::page) ended: bool,
 }
 
 impl HunkLine<'_> {
-    /// Whether it is that line of the page, its ending included.
+    /// True if it equals that line of the page, line ending included.
     pub(in crate::page) fn is(&self, line: &str) -> bool {
         match line.strip_suffix('\n') {
             Some(text) => self.ended && text == self.text,
@@ -66,12 +66,12 @@ pub(in crate::page) struct Hunk<'a> {
     pub(in crate::page) at: usize,
     /// That line.
     pub(in crate::page) header: &'a str,
-    /// How many lines of the old text stand before it.
+    /// Number of lines of the old text before it.
     pub(in crate::page) passed: usize,
     pub(in crate::page) lines: Vec<HunkLine<'a>>,
 }
 
-/// What may precede the first hunk, besides blank lines.
+/// Line starts that may precede the first hunk, besides blank lines.
 const PREAMBLE: [&str; 12] = [
     "--- ",
     "+++ ",

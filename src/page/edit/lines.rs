@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::changed_lines::{LineCounts, LineDiff, TextLines};
 
-/// How many unchanged lines are shown around a change.
+/// Number of unchanged lines shown around a change.
 const AROUND: usize = 3;
 
 /// The first line of a difference that shows more than differs. It begins as a line of `git diff`
@@ -37,7 +37,7 @@ impl<'a> Difference<'a> {
         Self { old, new, changed }
     }
 
-    /// How many lines are added and removed.
+    /// Number of lines added and removed.
     #[must_use]
     pub fn counts(&self) -> LineCounts {
         self.changed.counts()

@@ -5,7 +5,7 @@ use std::str::SplitInclusive;
 use super::super::select::position::{DiffersIn, MAX_PLACES, TextPosition};
 use super::hunk::{Hunk, HunkLineKind, PatchFault, parse};
 
-/// How many lines before the mismatch are shown.
+/// Number of lines shown before the mismatch.
 const LINES_BEFORE: usize = 3;
 /// The most characters of a hunk's header that are shown.
 const MAX_HEADER_CHARS: usize = 200;
@@ -43,7 +43,7 @@ pub fn apply_patch(text: &str, patch: &str) -> Result<String, PatchFault> {
 /// A page while the patch is applied.
 struct PatchCursor<'a> {
     rest: SplitInclusive<'a, char>,
-    /// How many lines of the page are done.
+    /// Number of lines of the page already processed.
     passed: usize,
     out: String,
 }
@@ -84,7 +84,7 @@ impl<'a> PatchCursor<'a> {
         Ok(())
     }
 
-    /// Whether the last line has no ending, so that another behind it would run into it.
+    /// True if the last line has no ending, so that another line would run into it.
     fn is_open(&self) -> bool {
         !self.out.is_empty() && !self.out.ends_with('\n')
     }
@@ -110,7 +110,7 @@ fn does_not_apply(text: &str, number: usize, hunk: &Hunk<'_>, line: usize) -> Pa
     }
 }
 
-/// Whether the hunk's old lines are where it says, except for that difference.
+/// True if the page has the hunk's old lines at its position, except for that difference.
 fn differs_alone(text: &str, hunk: &Hunk<'_>, differs_in: DiffersIn) -> bool {
     let mut lines = text.split_inclusive('\n').skip(hunk.passed);
     let mut old = hunk

@@ -1,5 +1,5 @@
-//! What `AsciiDoc` hides: comments, conditions that never hold, attributes that nothing refers to,
-//! and what its HTML hides.
+//! Finds what `AsciiDoc` hides: comments, conditions that never hold, attributes that nothing
+//! refers to, and what its HTML hides.
 
 use super::elements;
 use super::found::{HiddenText, LineCounter, add_styles};

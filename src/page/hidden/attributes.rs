@@ -1,12 +1,12 @@
-//! What a tag's attributes say: unseen words, and styles.
+//! Reads a tag's attributes: unseen words, and styles.
 
 use super::css::clean;
 use super::prose::{is_long_description, is_long_title, is_wordy_address, longest_run};
 use super::style::{Style, StyleEffect};
 use crate::page::html::HtmlTag;
 
-/// Whether an attribute holds words that only a title or a program shows: a sentence rather than
-/// a name, a setting or a list of classes.
+/// True if an attribute holds words that only a title or a program shows: a sentence rather than a
+/// name, a setting or a list of classes.
 pub(super) fn is_wordy(element: &str, name: &str, value: &str) -> bool {
     // Most are short.
     if value.len() < 12 {
@@ -24,7 +24,7 @@ pub(super) fn is_wordy(element: &str, name: &str, value: &str) -> bool {
     }
 }
 
-/// How an element looks by its attributes, with the rules that hold for it.
+/// The visual effect of an element's attributes and of the rules that apply to it.
 pub(super) fn looks_of(tag: &HtmlTag, style: &mut Style) -> StyleEffect {
     let attributes = tag.attributes();
     for (name, value) in attributes.iter() {
@@ -54,7 +54,7 @@ pub(super) fn looks_of(tag: &HtmlTag, style: &mut Style) -> StyleEffect {
     looks
 }
 
-/// Whether an element is hidden by an attribute or a class that Wiki.js knows.
+/// True if an attribute, or a class that Wiki.js knows, hides the element.
 fn is_hidden(tag: &HtmlTag) -> bool {
     let attributes = tag.attributes();
     let mut classes = attributes

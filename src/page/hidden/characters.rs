@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::page::model::path::is_invisible;
 
-/// How a character hides something.
+/// The way in which a character hides something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hiding {
     /// It shows nothing.
@@ -20,7 +20,7 @@ const FLAGS: [&str; 3] = [
     "\u{1F3F4}\u{E0067}\u{E0062}\u{E0077}\u{E006C}\u{E0073}\u{E007F}",
 ];
 
-/// What a character that is escaped ends with.
+/// Last character of the escape that replaces a hidden character.
 const ESCAPED: char = '}';
 
 /// Visits the characters of a text, each with how it hides something. Joiners, variation selectors
@@ -64,14 +64,14 @@ pub(super) fn each(text: &str, mut visit: impl FnMut(char, Option<Hiding>)) {
 /// The line that is being read.
 struct BidiLine {
     start: usize,
-    /// Where the line ends that was looked at last.
+    /// End of the line that was last examined.
     end: usize,
     has_rtl: bool,
 }
 
 impl BidiLine {
-    /// Whether a line has letters that are written from right to left: marks of direction are
-    /// ordinary there. Each line is looked at once.
+    /// True if a line has right-to-left letters: marks of direction are ordinary there. Each line
+    /// is examined once.
     fn has_rtl(&mut self, text: &str, at: usize) -> bool {
         if at >= self.end {
             let rest = text.get(self.start..).unwrap_or_default();
@@ -83,7 +83,7 @@ impl BidiLine {
     }
 }
 
-/// How a character hides something, by what stands around it.
+/// Classifies a character by its neighbours; `None` if it hides nothing.
 fn hides(before: char, c: char, next: Option<char>, letters: usize) -> Option<Hiding> {
     let belongs = match c {
         '\u{061C}'
@@ -128,8 +128,8 @@ const fn is_emoji(c: char) -> bool {
         | '\u{3030}' | '\u{303D}' | '\u{3297}' | '\u{3299}' | '\u{1F000}'..='\u{1FAFF}')
 }
 
-/// Whether a letter's form depends on its neighbours, so that joiners stand behind it: Arabic
-/// and its relatives, the scripts of India and beyond.
+/// True if a letter's form depends on its neighbours, so that joiners stand behind it: Arabic and
+/// its relatives, the scripts of India and beyond.
 const fn joins(c: char) -> bool {
     matches!(c, '\u{0600}'..='\u{08FF}' | '\u{0900}'..='\u{0DFF}' | '\u{0F00}'..='\u{109F}'
         | '\u{1780}'..='\u{18AF}' | '\u{1900}'..='\u{1CFF}' | '\u{A800}'..='\u{ABFF}'

@@ -1,4 +1,4 @@
-//! What code, diagrams, formulas and styles hide.
+//! Finds what code, diagrams, formulas and styles hide.
 
 use super::css::clean;
 use super::found::HiddenText;

@@ -82,7 +82,7 @@ impl Colour {
         })
     }
 
-    /// Whether a text of this colour is invisible on this background.
+    /// True if a text of this colour is invisible on this background.
     pub(super) fn is_lost_on(self, background: Option<Background>, may_be_painted: bool) -> bool {
         /// A page's own colour, where nothing is painted over it.
         const PAGE: [u8; 3] = [255, 255, 255];
@@ -98,7 +98,7 @@ impl Colour {
 }
 
 impl Background {
-    /// What a value paints, if anything.
+    /// The background that a CSS value paints, if any.
     pub(super) fn of(value: &str) -> Option<Self> {
         let value = value.trim();
         if matches!(

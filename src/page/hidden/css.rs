@@ -20,7 +20,7 @@ pub(super) fn number(text: &str) -> Option<f64> {
         .filter(|number: &f64| number.is_finite())
 }
 
-/// Whether a share is so small that nothing is seen.
+/// True if an opacity is so low that nothing is seen.
 pub(super) fn is_faint(value: &str) -> bool {
     match value.trim().strip_suffix('%') {
         Some(percent) => number(percent).is_some_and(|percent| percent <= 5.0),

@@ -1,4 +1,5 @@
-//! What HTML hides: elements that are hidden or show nothing, comments, and words in attributes.
+//! Finds what HTML hides: elements that are hidden or show nothing, comments, and words in
+//! attributes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,10 +14,10 @@ use super::prose::{has_words, longest_run, words};
 use super::sheet::{HidingStyles, names};
 use crate::page::html::{HtmlTag, HtmlToken, scan};
 
-/// How deeply elements are followed; browsers do not nest deeper either.
+/// Maximum depth to which elements are followed; browsers do not nest deeper either.
 const MAX_DEPTH: usize = 512;
 
-/// How many words of fallback text an element may have.
+/// The most words of fallback text that an element may have.
 const FALLBACK: usize = 12;
 
 /// Walks through HTML and adds what it hides. `line_of` gives the line of a place; it is asked
@@ -60,7 +61,7 @@ pub(super) fn walk(
     });
 }
 
-/// Why a text is not seen; the element that hides it, by its place among the open ones.
+/// For each reason that a text is not seen: the index of the open element that hides it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Roots {
     gone: Option<usize>,
@@ -80,15 +81,15 @@ struct OpenElement {
     roots: Roots,
     colour: Option<Colour>,
     background: Option<Background>,
-    /// Whether a class may paint a background.
+    /// A class may paint a background.
     may_be_painted: bool,
-    /// How many words it may hide.
+    /// Number of words it may hide.
     allowed: usize,
     is_told: bool,
     kind: ElementTextKind,
 }
 
-/// How to read an element's text.
+/// The way to read an element's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ElementTextKind {
     Words,
@@ -102,7 +103,7 @@ struct ElementWalker<'a> {
     sheet: &'a HidingStyles,
     hidden: &'a mut HiddenText,
     open: Vec<OpenElement>,
-    /// How many elements of each name are open.
+    /// Number of open elements by name.
     counts: HashMap<String, usize>,
     /// The names by which rules know the open elements.
     stands_in: HashMap<String, usize>,
@@ -371,8 +372,8 @@ fn is_void(name: &str) -> bool {
     )
 }
 
-/// Whether an element shows nothing of its text by its name or state, and how many words it may
-/// have: a fallback for other browsers, or a drawing's name.
+/// The number of words that an element may have whose name or state hides its text (a fallback for
+/// other browsers, or a drawing's name); `None` for other elements.
 fn unshown(tag: &HtmlTag, is_math: bool, is_in_tabs: bool) -> Option<usize> {
     let attributes = tag.attributes();
     match tag.name() {

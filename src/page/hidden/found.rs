@@ -1,4 +1,4 @@
-//! What is hidden in a text, by kind.
+//! Describes the text hidden in a source, by kind.
 
 use serde::{Serialize, Serializer};
 
@@ -13,17 +13,17 @@ use crate::page::select::position::line_feeds;
 /// The most lines that are named of a kind.
 const MAX_LINES: usize = 20;
 
-/// How often something stands in a text, and in which lines; of many, the first 20.
+/// Number and lines of the occurrences of something in a text; of many lines, the first 20.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Occurrences {
-    /// How often.
+    /// Number of occurrences.
     pub count: usize,
-    /// In which lines, from 1.
+    /// Lines of the occurrences, from 1.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<usize>,
 }
 
-/// What a person does not see of a text. It is not exhaustive.
+/// Content of a text that a person does not see. It is not exhaustive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HiddenText {
@@ -47,7 +47,7 @@ pub struct HiddenText {
     /// code block's language.
     #[serde(skip_serializing_if = "Occurrences::is_none")]
     pub attributes: Occurrences,
-    /// What else of the source is not shown, such as cells beyond a table's width.
+    /// Other source that is not shown, such as cells beyond a table's width.
     #[serde(skip_serializing_if = "Occurrences::is_none")]
     pub unrendered: Occurrences,
     /// That there may be more.
@@ -89,7 +89,7 @@ impl Occurrences {
 }
 
 impl HiddenText {
-    /// What is hidden in a text, if anything. `css` is the page's own style sheet, if known.
+    /// Finds what is hidden in a text, if anything. `css` is the page's own style sheet, if known.
     #[must_use]
     pub fn of(text: &str, format: SourceFormat, css: Option<&str>) -> Option<Self> {
         let css = css.unwrap_or_default();
@@ -112,8 +112,8 @@ impl HiddenText {
         hidden.done()
     }
 
-    /// What is hidden in the plain text of some HTML: characters by the lines of the plain text,
-    /// and how much there is in the HTML, which has no lines there.
+    /// Finds what is hidden in the plain text of some HTML: characters by the lines of the plain
+    /// text, and the number of other kinds in the HTML, which has no lines there.
     #[must_use]
     pub fn of_plain(plain: &str, html: &str, css: Option<&str>) -> Option<Self> {
         let of_html = Self::of(html, SourceFormat::Html, css).unwrap_or_default();
@@ -206,7 +206,7 @@ pub(super) fn add_styles(html: &str, sheet: &mut HidingStyles) {
     });
 }
 
-/// Whether a byte is a character that is seen, or a space.
+/// True if a byte is a visible character or a space.
 const fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t')
 }

@@ -1,5 +1,5 @@
-//! What Markdown hides, as Wiki.js shows it: besides what its HTML hides, everything that ends up
-//! in no text, code or formula.
+//! Finds what Markdown hides as Wiki.js shows it: besides what its HTML hides, everything that ends
+//! up in no text, code or formula.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -104,7 +104,7 @@ fn parse(text: &str, mut sheet: HidingStyles, hidden: &mut HiddenText) {
     }
 }
 
-/// What the marks around a piece of text may hold that is reported elsewhere.
+/// Content of the marks around a piece of text, as far as that is reported elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MarkContext {
     /// Nothing.
@@ -118,14 +118,14 @@ struct MarkdownWalker<'a> {
     lines: LineCounter<'a>,
     hidden: &'a mut HiddenText,
     definitions: Vec<LinkDefinition>,
-    /// How many definitions stand before the present place.
+    /// Number of definitions before the present position.
     defined: usize,
     used: HashSet<String>,
     footnotes: Footnotes,
     /// The end of the source examined so far.
     covered: usize,
     context: Vec<MarkContext>,
-    /// How many images are open: their text is shown in their place only.
+    /// Number of open images: their text is shown in their place only.
     images: usize,
     alternative: String,
     code: Vec<Range<usize>>,
@@ -342,7 +342,7 @@ impl MarkdownWalker<'_> {
     }
 }
 
-/// Whether the wiki makes a drawing of code in this language.
+/// True if the wiki makes a drawing of code in this language.
 fn is_drawn(language: &str) -> bool {
     matches!(
         language,

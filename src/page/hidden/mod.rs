@@ -1,4 +1,4 @@
-//! What a model reads in a text but a person does not see.
+//! Finds text that a model reads but a person does not see.
 //!
 //! The source is read as the wiki shows it. Whatever a reader does not see is reported by kind,
 //! with its lines. Everything takes time linear in the text. No such list is exhaustive: site-wide

@@ -14,7 +14,7 @@ pub(super) struct LinkDefinition {
 }
 
 impl LinkDefinition {
-    /// Whether it is more than an address with a name, left over.
+    /// True if it holds more than an address with a name.
     pub(super) fn says_something(&self) -> bool {
         let is_address = self.address.contains(['/', '.', ':'])
             || self.address.starts_with('#') && self.address.len() > 1;

@@ -1,4 +1,4 @@
-//! What was found in the texts examined last.
+//! Caches what was found hidden in the texts examined last.
 //!
 //! A page is read more often than it changes, and part by part where it is large: what is hidden
 //! in it is found once.
@@ -11,15 +11,15 @@ use sha2::{Digest as _, Sha256};
 use super::found::HiddenText;
 use crate::page::markdown::outline::SourceFormat;
 
-/// How many texts are remembered, by a digest each.
+/// The most texts that are remembered, by a digest each.
 const MOST: usize = 64;
 
 type ScanCacheKey = [u8; 32];
 
-/// What was found in the last texts.
+/// The cache for the last texts examined.
 pub(super) static LAST: HiddenTextCache = HiddenTextCache::new();
 
-/// What was found in some texts, the last one first.
+/// Hidden text of the texts examined last, the newest first.
 pub(super) struct HiddenTextCache(Mutex<VecDeque<(ScanCacheKey, Option<HiddenText>)>>);
 
 impl HiddenTextCache {
@@ -27,7 +27,7 @@ impl HiddenTextCache {
         Self(Mutex::new(VecDeque::new()))
     }
 
-    /// What is hidden in a text, as it was found before, or found now by `look`.
+    /// The hidden text of a text, from the cache or else found now by `look`.
     pub(super) fn or_look(
         &self,
         text: &str,

@@ -1,4 +1,4 @@
-//! What Wiki.js reads line by line.
+//! Finds what is hidden in syntax that Wiki.js reads line by line.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use super::code;
 use super::found::HiddenText;
 use super::prose::{is_long_title, longest_run};
 
-/// What Wiki.js reads line by line and shows none of: attributes in braces, definitions of
-/// abbreviations, comments of formulas.
+/// Finds hidden text in what Wiki.js reads line by line and does not show: attributes in braces,
+/// definitions of abbreviations, comments of formulas.
 pub(super) fn rows(text: &str, code: &[Range<usize>], hidden: &mut HiddenText) {
     const MOST_LOOKED_FOR: usize = 32;
     if !has_any(text, b"{$") && !text.contains("*[") {
@@ -52,7 +52,6 @@ pub(super) fn rows(text: &str, code: &[Range<usize>], hidden: &mut HiddenText) {
     }
 }
 
-/// Whether one of these signs stands in a text.
 fn has_any(text: &str, signs: &[u8]) -> bool {
     signs.iter().any(|sign| text.as_bytes().contains(sign))
 }
@@ -62,7 +61,7 @@ fn in_braces(row: &str) -> impl Iterator<Item = &str> {
     pieces.filter_map(|piece| piece.split_once('}').map(|(inside, _)| inside))
 }
 
-/// Whether what stands in braces are attributes that say a sentence.
+/// True if the text in braces is attributes with a sentence in them.
 fn is_unseen_in_braces(inside: &str) -> bool {
     let is_set = inside.contains("=\"") || inside.contains("='");
     is_set && longest_run(&inside.replace(['=', '"', '\''], " ")) > 3

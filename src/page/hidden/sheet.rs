@@ -17,14 +17,14 @@ pub(super) struct HidingStyles {
     rules: Vec<HidingRule>,
     /// The rules by a name of the element that they are for: `#id`, `.class`, `tag` or `*`.
     by_name: HashMap<String, Vec<usize>>,
-    /// Whether a rule asks what an element stands in.
+    /// A rule depends on an element's ancestors.
     pub(super) asks_for_ancestors: bool,
 }
 
 #[derive(Debug)]
 struct HidingRule {
     own: Compound,
-    /// What the element stands in, from the outermost on.
+    /// The element's ancestors, from the outermost on.
     ancestors: Vec<Compound>,
     style: Style,
 }
@@ -99,7 +99,8 @@ impl HidingStyles {
         self.rules.is_empty()
     }
 
-    /// What the rules say about an element; `stands_in` counts the names of the elements around it.
+    /// The style that the rules give an element; `stands_in` counts the names of the elements
+    /// around it.
     pub(super) fn style_of(
         &self,
         tag: &HtmlTag,
@@ -167,7 +168,7 @@ impl Compound {
     }
 }
 
-/// Whether what stands in an at-rule holds on a usual screen.
+/// True if an at-rule's condition holds on a usual screen.
 fn holds(prelude: &str) -> bool {
     let prelude = prelude.to_ascii_lowercase();
     let (name, condition) = prelude

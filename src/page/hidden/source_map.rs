@@ -4,7 +4,7 @@
 #[derive(Debug, Default)]
 pub(super) struct Mapped {
     html: String,
-    /// Where pieces begin: in the HTML, and in the source.
+    /// Starts of the pieces: in the HTML, and in the source.
     pieces: Vec<(usize, usize)>,
 }
 
@@ -45,7 +45,7 @@ impl Mapped {
         &self.html
     }
 
-    /// Where in the source a place of the HTML comes from. Places are asked for in order.
+    /// Maps places of the HTML to places of the source. Places must be asked for in order.
     pub(super) fn sources(&self) -> impl FnMut(usize) -> usize {
         let mut passed = 0;
         move |at| {

@@ -1,4 +1,4 @@
-//! What styles hide.
+//! Finds what styles hide.
 
 use super::colour::{Background, Colour};
 use super::css::{argument, is_faint, number, pixels, split};
@@ -70,16 +70,16 @@ pub(super) struct Style {
     declared: Vec<(&'static str, String)>,
 }
 
-/// What an element's own style does to its text; `None` where it leaves that as it was.
+/// Effect of an element's own style on its text; `None` where it leaves that as it was.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct StyleEffect {
     /// The element and everything in it is invisible.
     pub(super) is_gone: bool,
     /// Its text is written backwards.
     pub(super) is_turned: bool,
-    /// Whether its text is seen at all.
+    /// Its text is not seen.
     pub(super) is_unseen: Option<bool>,
-    /// Whether its text is too small to be read.
+    /// Its text is too small to be read.
     pub(super) is_tiny: Option<bool>,
     pub(super) colour: Option<Colour>,
     pub(super) background: Option<Background>,
@@ -170,7 +170,7 @@ impl Style {
             || self.is_flat()
     }
 
-    /// Whether it lies beyond the edge, or behind its background.
+    /// True if it lies beyond the edge, or behind its background.
     fn is_far(&self) -> bool {
         const FAR: f64 = 500.0;
         let is_placed = matches!(
@@ -262,7 +262,7 @@ impl Style {
         clip || inset || round || polygon || is_masked
     }
 
-    /// Whether what does not fit is cut off.
+    /// True if overflow is cut off.
     fn is_cut_off(&self) -> bool {
         ["overflow", "overflow-x", "overflow-y"]
             .iter()

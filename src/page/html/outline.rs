@@ -8,7 +8,7 @@ use super::super::markdown::outline::{Heading, Outline};
 use super::super::select::position::line_feeds;
 use super::{HtmlToken, scan};
 
-/// What of an element's name matters to an outline.
+/// The kinds of element that matter to an outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Element {
     Heading(u8),

@@ -104,7 +104,7 @@ fn is_block(name: &str) -> bool {
 #[derive(Default)]
 struct PlainTextWriter {
     out: String,
-    /// What comes before the next text, if one comes.
+    /// Written before the next text, if one comes.
     pending: String,
     pre: usize,
     is_mark: bool,

@@ -22,7 +22,7 @@ pub(in crate::page) enum HtmlToken<'a> {
     Doctype,
     /// Text; of an element whose content is no HTML, all of it.
     Text(Cow<'a, str>),
-    /// What stands behind a tag that is not closed: browsers drop it.
+    /// Content behind a tag that is not closed: browsers drop it.
     Dropped,
 }
 
@@ -51,17 +51,17 @@ pub(in crate::page) fn scan(text: &str, mut visit: impl FnMut(&HtmlToken<'_>, Ra
 /// The deepest nesting of drawings and formulas that is followed.
 const MAX_FOREIGN: usize = 256;
 
-/// What the tokenizer writes to.
+/// The sink that the tokenizer writes to.
 struct Scanner<'a> {
     visit: &'a mut dyn FnMut(&HtmlToken<'_>, Range<usize>),
     length: usize,
-    /// How far the tokenizer has read.
+    /// Position up to which the tokenizer has read.
     position: usize,
-    /// Where the last token ended.
+    /// End of the last token.
     passed: usize,
-    /// Where the last `<` stands.
+    /// Position of the last `<`.
     start: usize,
-    /// Whether what began there is a tag, a comment or the like.
+    /// A tag, a comment or the like began there.
     is_in_tag: bool,
     words: Vec<u8>,
     tag: HtmlTag,
@@ -123,7 +123,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Whether the innermost drawing or formula is this one.
+    /// True if the innermost drawing or formula is this one.
     fn is_within(&self, name: &[u8]) -> bool {
         let mut roots = self.foreign.iter().rev();
         let root = roots.find(|(name, _)| matches!(name.as_slice(), b"svg" | b"math"));
@@ -152,7 +152,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether a tag ends the drawing or formula that it stands in.
+/// True if a tag ends the drawing or formula that it stands in.
 fn breaks_out(name: &[u8], attributes: &Attributes) -> bool {
     const NAMES: &[&[u8]] = &[
         b"b",
@@ -207,7 +207,7 @@ fn breaks_out(name: &[u8], attributes: &Attributes) -> bool {
     NAMES.contains(&name) || is_font()
 }
 
-/// How an element's content is to be read, if not as HTML.
+/// The tokenizer state for an element's content, if it is not HTML.
 fn raw(name: &[u8]) -> Option<State> {
     match name {
         b"textarea" | b"title" => Some(State::RcData),

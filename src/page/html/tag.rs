@@ -32,7 +32,7 @@ impl HtmlTag {
 pub(in crate::page) struct Attributes {
     /// Names and values, one behind the other.
     text: Vec<u8>,
-    /// Where each name ends in it, and its value.
+    /// End of each name in it, and of its value.
     ends: Vec<(usize, usize)>,
 }
 

@@ -22,10 +22,10 @@ use super::target::Writing;
 
 /// Names of a file at whose address the wiki answers with a page.
 pub(in crate::page) const PAGE_ENDINGS: [&str; 3] = [".md", ".html", ".txt"];
-/// What else the wiki reserves at the beginning of an address, besides [`RESERVED`].
+/// First segments of an address that the wiki reserves besides [`RESERVED`].
 pub(in crate::page) const OWN_ADDRESSES: [&str; 2] = ["graphql", "healthz"];
 
-/// What a link does.
+/// The kind of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
     /// It leads readers away.
@@ -37,13 +37,13 @@ pub enum LinkKind {
 /// A link of a page's source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageLink {
-    /// What it does.
+    /// Its kind.
     pub kind: LinkKind,
     /// Its bytes: of Markdown the whole link, of HTML the tag.
     pub range: Range<usize>,
     /// Its line, from 1.
     pub line: usize,
-    /// Where it leads, as it is written.
+    /// Its target, as written.
     pub target: String,
 }
 
@@ -168,7 +168,7 @@ fn bare(text: &str, range: Range<usize>) -> impl Iterator<Item = PageLink> {
     })
 }
 
-/// Whether the wiki looks for bare addresses anew from here on.
+/// True if the wiki looks for bare addresses anew from here on.
 pub(in crate::page) const fn begins_paragraph(tag: &Tag<'_>) -> bool {
     matches!(
         tag,
@@ -247,7 +247,7 @@ fn of_html(html: &str, place: impl Fn(Range<usize>) -> Option<Range<usize>>) -> 
     links
 }
 
-/// Whether a link may lead to a page of the wiki, as far as its target tells without the page that
+/// True if a link may lead to a page of the wiki, judged by its target alone, without the page that
 /// it stands on.
 #[must_use]
 pub fn may_lead_to_page(target: &str, wiki: &Url) -> bool {
@@ -261,7 +261,7 @@ pub fn may_lead_to_page(target: &str, wiki: &Url) -> bool {
     !is_here && !is_elsewhere && !has_other_scheme(target)
 }
 
-/// Whether a target begins with a scheme other than a web address's. The wiki treats some of these
+/// True if a target begins with a scheme other than a web address's. The wiki treats some of these
 /// as paths below the page; people do not.
 pub(in crate::page) fn has_other_scheme(target: &str) -> bool {
     let scheme = target.split(':').next().unwrap_or_default();
@@ -276,7 +276,7 @@ pub(in crate::page) fn has_other_scheme(target: &str) -> bool {
             .any(|web| scheme.eq_ignore_ascii_case(web))
 }
 
-/// Whether a link's target can be the place of a page: the wiki's link graph also counts the wiki's
+/// True if a link's target can be the place of a page: the wiki's link graph also counts the wiki's
 /// own addresses as pages.
 #[must_use]
 pub fn can_be_linked(path: &PagePath) -> bool {

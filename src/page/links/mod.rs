@@ -1,4 +1,4 @@
-//! Where links lead.
+//! Finds links in sources, resolves them, and mends them when pages move.
 
 pub(super) mod link;
 pub(super) mod mend;

@@ -2,7 +2,7 @@
 
 use super::super::html::{HtmlToken, scan};
 
-/// How a source writes what a target says.
+/// The way in which a source writes a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::page) enum Writing {
     /// In Markdown: backslashes before punctuation, references such as `&amp;`.
@@ -35,7 +35,7 @@ impl Writing {
         }
     }
 
-    /// What a source says.
+    /// Decodes a target as a source writes it.
     pub(in crate::page) fn said(self, raw: &str) -> String {
         let mut said = String::with_capacity(raw.len());
         let mut rest = raw;

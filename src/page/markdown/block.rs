@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-/// What kind of block a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BlockKind {
     /// A paragraph that stands in no other block.
@@ -40,7 +40,7 @@ impl BlockKind {
         }
     }
 
-    /// Whether it also counts inside another block.
+    /// True if it also counts inside another block.
     pub(in crate::page) const fn counts_inside(self) -> bool {
         matches!(self, Self::Code | Self::Table)
     }
@@ -55,7 +55,7 @@ impl fmt::Display for BlockKind {
 /// A block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// What kind it is.
+    /// Its kind.
     pub kind: BlockKind,
     /// Its bytes; in Markdown, whole lines.
     pub range: Range<usize>,
@@ -64,11 +64,11 @@ pub struct Block {
 /// An image or a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkOrImage {
-    /// Whether it is an image.
+    /// True for an image, false for a link.
     pub is_image: bool,
-    /// Where it stands.
+    /// Its position in the source.
     pub at: usize,
-    /// Where it leads.
+    /// Its target.
     pub target: String,
     /// Its text.
     pub text: String,

@@ -7,7 +7,7 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(in crate::page) struct HtmlBlock {
     html: String,
-    /// Where lines begin: in the HTML, and in the source.
+    /// Starts of the lines: in the HTML, and in the source.
     starts: Vec<(usize, usize)>,
 }
 
@@ -22,12 +22,12 @@ impl HtmlBlock {
         &self.html
     }
 
-    /// Where the block begins in the source; nothing if it has no lines.
+    /// Start of the block in the source; nothing if it has no lines.
     pub(in crate::page) fn start(&self) -> Option<usize> {
         self.starts.first().map(|(_, source)| *source)
     }
 
-    /// Where in the source a byte of the HTML stands.
+    /// Position in the source of a byte of the HTML.
     pub(in crate::page) fn source(&self, at: usize) -> Option<usize> {
         let line = self.starts.partition_point(|(start, _)| *start <= at);
         let (begins, source) = self.starts.get(line.checked_sub(1)?)?;

@@ -1,4 +1,4 @@
-//! What a page contains, for choosing what to read.
+//! Lists a page's contents, for choosing what to read.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ const MAX_LINKS: usize = 40;
 /// The most characters of a link's text or address that are shown.
 const MAX_SHOWN: usize = 120;
 
-/// What a page or a part of it holds. What is hidden in its texts is escaped.
+/// Contents of a page or of a part of it. Hidden characters in its texts are escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PageInventory {
@@ -26,7 +26,7 @@ pub struct PageInventory {
     pub words: usize,
     /// The headings, as many as fit, a line each: `h2[3] Linux (120 words)`.
     pub headings: Vec<String>,
-    /// How many more follow.
+    /// Number of headings that follow these.
     #[serde(skip_serializing_if = "is_zero")]
     pub headings_left: usize,
     /// The offset with which they come.
@@ -38,13 +38,13 @@ pub struct PageInventory {
     /// The first images, as Markdown after their line numbers: `12: ![text](address)`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<String>,
-    /// How many more there are.
+    /// Number of images that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub images_left: usize,
     /// The first links, likewise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<String>,
-    /// How many more there are.
+    /// Number of links that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub links_left: usize,
 }
@@ -55,8 +55,8 @@ const fn is_zero(number: &usize) -> bool {
 }
 
 impl PageInventory {
-    /// What a part of a page contains: its headings from number `offset` on, as many as fit into
-    /// the bytes, and at least one.
+    /// Contents of a part of a page: its headings from number `offset` on, as many as fit into the
+    /// bytes, and at least one.
     #[must_use]
     pub fn of(outline: &Outline<'_>, part: &Range<usize>, offset: usize, most: usize) -> Self {
         let text = outline.text;
@@ -180,7 +180,7 @@ fn targets(
     (shown, left)
 }
 
-/// Where the lines of a text begin.
+/// Starts of the lines of a text.
 pub(in crate::page) struct LineStarts {
     starts: Vec<usize>,
 }
@@ -203,7 +203,7 @@ impl LineStarts {
     }
 }
 
-/// How many words stand before each heading, and in all.
+/// Number of words before each heading, and in all.
 pub(in crate::page) struct WordCounts {
     starts: Vec<usize>,
     before: Vec<usize>,

@@ -67,7 +67,7 @@ pub struct Outline<'a> {
     pub(in crate::page) headings: Vec<Heading>,
     pub(in crate::page) blocks: Vec<Block>,
     pub(in crate::page) targets: Vec<LinkOrImage>,
-    /// Where the body begins: behind the front matter.
+    /// Start of the body: behind the front matter.
     pub(in crate::page) body: usize,
 }
 
@@ -229,7 +229,7 @@ impl<'a> Outline<'a> {
         &self.headings
     }
 
-    /// Where the parts begin that `section[1]` and on name.
+    /// Starts of the parts that `section[1]` and later ones name.
     pub(in crate::page) fn part_starts(&self) -> impl Iterator<Item = usize> {
         let highest = self.headings.iter().map(|heading| heading.level).min();
         let mut seen = false;
@@ -241,7 +241,7 @@ impl<'a> Outline<'a> {
         })
     }
 
-    /// Where the first heading stands; without one the end of the page.
+    /// Start of the first heading; without one the end of the page.
     pub(in crate::page) fn first_heading(&self) -> usize {
         self.headings
             .first()
@@ -329,7 +329,7 @@ pub(in crate::page) fn has_marks(text: &str) -> bool {
     text.contains(['[', '<'])
 }
 
-/// What Wiki.js' Markdown has beyond `CommonMark` and that moves the bounds of blocks, or the
+/// Syntax of Wiki.js' Markdown beyond `CommonMark` that moves the bounds of blocks, or changes the
 /// text of a heading.
 pub(in crate::page) fn options() -> Options {
     Options::ENABLE_TABLES
@@ -339,7 +339,7 @@ pub(in crate::page) fn options() -> Options {
         | Options::ENABLE_HEADING_ATTRIBUTES
 }
 
-/// Where the front matter at the start of the page ends; 0 if there is none.
+/// End of the front matter at the start of the page; 0 if there is none.
 ///
 /// It is closed by `---` or `...`, and its first line that is no comment names a key: a page can
 /// begin with a rule, too. (The parser's own front matter can stand anywhere and would hide what
@@ -370,7 +370,7 @@ pub(in crate::page) fn front_matter(text: &str) -> usize {
     0
 }
 
-/// Whether a line names a key: one word before its first colon.
+/// True if a line names a key: one word before its first colon.
 fn is_key(line: &str) -> bool {
     line.split_once(':')
         .is_some_and(|(key, _)| !key.is_empty() && !key.contains(char::is_whitespace))

@@ -76,12 +76,12 @@ fn named(line: &str) -> Option<(String, &str)> {
     (is_value && !name.is_empty()).then(|| (name, value.trim()))
 }
 
-/// Whether a line belongs to the property above it.
+/// True if a line belongs to the property above it.
 fn is_below(line: &str) -> bool {
     line.trim().is_empty() || line.starts_with([' ', '\t']) || item(line).is_some()
 }
 
-/// What an item of a list says.
+/// The text of a list item.
 fn item(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix('-')?;
     (rest.is_empty() || rest.starts_with(' ')).then(|| rest.trim())

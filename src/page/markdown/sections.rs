@@ -12,7 +12,7 @@ use super::super::select::position::line_feeds;
 use super::super::select::selector::Selector;
 use super::outline::{Heading, Outline};
 
-/// How texts are normalized before they are compared.
+/// Normalizes a text before it is compared.
 type Fold = fn(&str) -> Cow<'_, str>;
 
 /// The most characters of a heading's text that are shown.
@@ -23,8 +23,8 @@ const MAX_TEXT: usize = 200;
 pub struct Section {
     /// All of it, with the heading that it begins at.
     pub range: Range<usize>,
-    /// Where its body begins: behind the heading's lines; before the first heading behind the
-    /// front matter.
+    /// Start of its body: behind the heading's lines; before the first heading behind the front
+    /// matter.
     pub body: usize,
 }
 
@@ -42,7 +42,7 @@ pub struct SectionCandidate {
     pub line: usize,
 }
 
-/// Why a selector names no part of a page.
+/// The reason that a selector names no part of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SectionFault {
     /// There is none.
@@ -56,7 +56,7 @@ pub enum SectionFault {
     },
 }
 
-/// What becomes of a part.
+/// The way in which an edit changes a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectionMode {
     /// The content takes the place of the whole part, the heading included.
@@ -205,7 +205,7 @@ impl Outline<'_> {
         self.headings.iter().filter(is_named).collect()
     }
 
-    /// Whether a path leads to a heading, from any heading above it on.
+    /// True if a path leads to a heading, from any heading above it on.
     fn is_path(&self, heading: &Heading, path: &str, fold: Fold) -> bool {
         let Some(rest) = path.strip_suffix(&*fold(&heading.text)) else {
             return false;
@@ -290,14 +290,14 @@ fn section(heading: &Heading) -> Section {
     }
 }
 
-/// Whether a text begins with a heading that needs no blank line before it.
+/// True if a text begins with a heading that needs no blank line before it.
 fn is_marked_heading(text: &str) -> bool {
     let text = text.trim_start();
     let rest = text.trim_start_matches('#');
     rest.len() < text.len() && rest.chars().next().is_none_or(char::is_whitespace)
 }
 
-/// How many line ends are missing between two texts for a blank line to lie there.
+/// Number of line ends missing between two texts for a blank line to lie there.
 fn missing_line_ends(before: &str, after: &str) -> usize {
     if before.is_empty() || after.is_empty() {
         return 0;

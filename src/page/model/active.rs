@@ -12,7 +12,7 @@ use super::super::select::position::line_feeds;
 /// A part of a source that is more than text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Active {
-    /// What it is.
+    /// Its kind.
     pub kind: ActiveKind,
     /// A word that identifies it: an element, an attribute, or the host of an address.
     pub what: String,
@@ -20,7 +20,7 @@ pub struct Active {
     pub line: usize,
 }
 
-/// What an active part does.
+/// The effect of an active part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ActiveKind {
     /// It runs: a script, a handler, a `javascript:` address.
@@ -76,7 +76,7 @@ pub fn active(text: &str, format: SourceFormat, wiki: &Url) -> Vec<Active> {
     placed.collect()
 }
 
-/// What a style sheet loads from other sites.
+/// Finds what a style sheet loads from other sites.
 #[must_use]
 pub fn active_styles(css: &str, wiki: &Url) -> Vec<Active> {
     let mut found = ActiveCollector {
@@ -224,7 +224,7 @@ impl ActiveCollector<'_> {
     }
 }
 
-/// Whether an attribute holds a script: a handler, or what Wiki.js' own pages treat as one.
+/// True if an attribute holds a script: a handler, or what Wiki.js' own pages treat as one.
 fn is_handler(name: &str) -> bool {
     let is_on = |name: &str| {
         name.strip_prefix("on")
@@ -238,7 +238,7 @@ fn is_handler(name: &str) -> bool {
             .is_some_and(|event| !event.is_empty())
 }
 
-/// Whether an address runs what follows its scheme. Browsers drop control characters and white
+/// True if an address runs what follows its scheme. Browsers drop control characters and white
 /// space first.
 fn runs(address: &str) -> bool {
     let longest = 16;

@@ -8,8 +8,8 @@ use super::path::MAX_PATH_CHARS;
 pub const MAX_ASSET_BYTES: usize = 5 * 1024 * 1024;
 /// First parts of addresses that are the wiki's own (W42).
 const OWN: [&str; 5] = ["_assets", "_userav", "graphql", "login", "verify"];
-/// How many bytes are looked through for the mark of an image's end, since some programs write
-/// something behind it.
+/// Number of bytes searched for the mark of an image's end, since some programs write something
+/// behind it.
 const MOST_BEHIND: usize = 256;
 /// Ends of names, and the types that go with them.
 const TYPES: [(&str, &str); 22] = [
@@ -53,7 +53,7 @@ pub fn mime_of(path: &PagePath) -> &'static str {
     known.map_or("application/octet-stream", |(_, mime)| mime)
 }
 
-/// Whether the wiki gives the bytes out: it takes other paths for pages (W40), and no address names
+/// True if the wiki serves the bytes: it takes other paths for pages (W40), and no address names
 /// two dots in a row (W42).
 #[must_use]
 pub fn can_be_downloaded(path: &PagePath) -> bool {
@@ -62,7 +62,7 @@ pub fn can_be_downloaded(path: &PagePath) -> bool {
     path.contains('.') && !path.contains("..") && !of_page.iter().any(|end| path.ends_with(end))
 }
 
-/// Whether a name is one of an image that browsers and models show, and that cannot run anything.
+/// True for the name of an image that browsers and models show, and that cannot run anything.
 #[must_use]
 pub fn is_picture(path: &PagePath) -> bool {
     matches!(
@@ -71,13 +71,13 @@ pub fn is_picture(path: &PagePath) -> bool {
     )
 }
 
-/// Whether a name is one of a web page.
+/// True for the name of a web page.
 #[must_use]
 pub fn is_web_page(path: &PagePath) -> bool {
     matches!(extension(path).as_str(), "htm" | "html" | "shtml")
 }
 
-/// Whether `/<path>` is something else to the wiki, which takes its first part for a locale, for
+/// True if `/<path>` is something else to the wiki, which takes its first part for a locale, for
 /// nothing, or for its own (W42). Behind a locale it is the asset's address all the same.
 #[must_use]
 pub fn needs_locale(path: &PagePath) -> bool {
@@ -103,7 +103,7 @@ fn stored(name: &str) -> String {
     stored
 }
 
-/// Whether a segment is one that file names and addresses cannot say as it is.
+/// True if file names and addresses cannot contain a segment as it is.
 fn is_unfit(segment: &str) -> bool {
     let is_odd = |c: char| {
         let is_sign = c.is_ascii() && !c.is_ascii_control() && !"\\\"|<>:*?%".contains(c);

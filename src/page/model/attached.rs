@@ -1,4 +1,4 @@
-//! What belongs to a page and is no field of it.
+//! Models comments and assets: changed like pages, no page fields.
 //!
 //! A [`PageState`](super::super::PageState) with a [`Attached`] is a state of that thing: place, title and
 //! tags are those of its page, by which gates and read scopes go, and the content is the thing's own.
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{Blob, Date, Field};
 
-/// What a state is of, where it is not of the page itself.
+/// The comment or asset that a state is of, where it is not of the page itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Attached {
@@ -18,7 +18,7 @@ pub enum Attached {
     Asset(AssetOf),
 }
 
-/// What an asset has beside its path.
+/// Data of an asset besides its path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AssetOf {
@@ -31,13 +31,13 @@ pub struct AssetOf {
     /// The folders that are made for it, the outermost first. Nothing removes one again (W36).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub makes: Vec<String>,
-    /// What it was uploaded as.
+    /// The MIME type that it was uploaded with.
     pub mime: String,
     /// Its bytes; the content of its state says what they are.
     pub bytes: Blob,
 }
 
-/// What a comment has beside its text.
+/// Data of a comment besides its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommentOf {
@@ -47,10 +47,10 @@ pub struct CommentOf {
     /// The comment that it answers. It can be sent and never read back (W33).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reply_to: Option<i64>,
-    /// Who wrote it.
+    /// Its author.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub author: Option<String>,
-    /// When it was written.
+    /// The time at which it was written.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub created_at: Option<Date>,
     /// The newest comment of its page before it: what was added since has a later id.
@@ -68,7 +68,7 @@ impl Attached {
         }
     }
 
-    /// Whether a field of its state is its own, not its page's.
+    /// True if a field of its state is its own, not its page's.
     #[must_use]
     pub const fn has_own(&self, field: Field) -> bool {
         match self {
@@ -108,7 +108,7 @@ impl Attached {
         }
     }
 
-    /// Whether both are the same thing of a page.
+    /// True if both are the same comment or asset.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {

@@ -37,7 +37,7 @@ impl Blob {
         &self.0
     }
 
-    /// How many there are.
+    /// Number of bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.len()
@@ -49,7 +49,8 @@ impl Blob {
         hex::encode(&Sha256::digest(&self.0))
     }
 
-    /// What they are, in three lines: all that is shown of them where a change of them is.
+    /// Type, size and digest in three lines: all that is shown of the bytes where a change of them
+    /// is.
     #[must_use]
     pub fn described(&self, mime: &str) -> String {
         let mime = super::super::escaped(mime, 100);

@@ -59,7 +59,7 @@ impl Date {
         }
     }
 
-    /// Whether there is a date.
+    /// True if there is a date.
     #[must_use]
     pub const fn is_set(&self) -> bool {
         matches!(self, Self::Set(_))
@@ -71,7 +71,7 @@ impl Date {
         read(self.as_str())
     }
 
-    /// Whether both name one instant, or are the same text.
+    /// True if both name one instant, or are the same text.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         self == other || matches!((self.instant(), other.instant()), (Some(a), Some(b)) if a == b)

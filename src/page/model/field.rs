@@ -45,19 +45,19 @@ macro_rules! make_field {
                 match self { $( Self::$field => $write, )* }
             }
 
-            /// What an update does with this field.
+            /// The effect of an update on this field.
             #[must_use]
             pub const fn in_update(self) -> InUpdate {
                 match self { $( Self::$field => InUpdate::$update, )* }
             }
 
-            /// How a difference of this field is shown.
+            /// The style in which a difference of this field is shown.
             #[must_use]
             pub const fn shown(self) -> DiffStyle {
                 match self { $( Self::$field => DiffStyle::$shown, )* }
             }
 
-            /// Whether an old version of a page has this field (W10).
+            /// True if an old version of a page has this field (W10).
             #[must_use]
             pub const fn is_in_versions(self) -> bool {
                 match self { $( Self::$field => $versions, )* }
@@ -68,7 +68,7 @@ macro_rules! make_field {
 
 page_fields!(make_field);
 
-/// What an update does with a field.
+/// The effect of an update on a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InUpdate {
     /// It moves the page, in a step of its own (W14).
@@ -82,7 +82,7 @@ pub enum InUpdate {
     Ignores,
 }
 
-/// How a difference of a field is shown.
+/// The style in which a difference of a field is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffStyle {
     /// Its values before and after.
@@ -94,19 +94,19 @@ pub enum DiffStyle {
 }
 
 impl Field {
-    /// Whether it is part of the page's place.
+    /// True if it is part of the page's place.
     #[must_use]
     pub const fn is_place(self) -> bool {
         matches!(self.in_update(), InUpdate::Moves)
     }
 
-    /// Whether it is styles or scripts.
+    /// True if it is styles or scripts.
     #[must_use]
     pub const fn is_code(self) -> bool {
         matches!(self.shown(), DiffStyle::Code)
     }
 
-    /// Whether an update may lose its old value, if the caller accepts that.
+    /// True if an update may lose its old value, if the caller accepts that.
     #[must_use]
     pub const fn may_be_lost(self) -> bool {
         matches!(self.in_update(), InUpdate::Overwrites)
@@ -133,7 +133,7 @@ impl fmt::Display for Field {
 mod tests {
     use super::Field;
 
-    /// What each field has to be told, in one table: a new one adds a line here.
+    /// Lists the properties of each field in one table: a new field adds a line here.
     #[test]
     fn all_that_is_known_of_each_field() {
         let table: Vec<String> = Field::ALL

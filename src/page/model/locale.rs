@@ -36,7 +36,7 @@ impl Locale {
         }
     }
 
-    /// Whether the wiki takes it for a locale at the beginning of an address (W16).
+    /// True if the wiki takes it for a locale at the beginning of an address (W16).
     #[must_use]
     pub fn begins_addresses(&self) -> bool {
         is_locale_like(&self.0)

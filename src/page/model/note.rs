@@ -1,4 +1,4 @@
-//! Why somebody wants a write, in their own words.
+//! Holds the reason for a write, in the words of whoever wants it.
 //!
 //! The person who decides reads what a model writes here: it is always shown as the model's words,
 //! and nothing in it can look like ours.
@@ -13,7 +13,7 @@ use super::secrets::secrets;
 /// The most characters of a note.
 pub const MAX_NOTE: usize = 200;
 
-/// Whose words a note is.
+/// The author of a note.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Whose {
     /// A client's, over the protocol.
@@ -106,7 +106,7 @@ pub fn own_words(whose: Whose, text: &str) -> String {
     format!("the {whose}'s words: \"{}{cut}\"", escape_hidden(&quoted))
 }
 
-/// Whether a character ends a line, for any program that shows it.
+/// True if a character ends a line in any program that shows it.
 const fn ends_line(c: char) -> bool {
     matches!(
         c,

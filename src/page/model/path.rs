@@ -69,7 +69,7 @@ impl PagePath {
         Self(format!("{}/{name}", self.0))
     }
 
-    /// Whether this path is `suffix` itself or ends with it, segment by segment; letter case does
+    /// True if this path is `suffix` itself or ends with it, segment by segment; letter case does
     /// not count.
     #[must_use]
     pub fn ends_with(&self, suffix: &str) -> bool {
@@ -78,7 +78,7 @@ impl PagePath {
             .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
     }
 
-    /// Whether it has segments that something else might take for "here" or "up".
+    /// True if it has segments that other programs might take for "here" or "up".
     #[must_use]
     pub fn climbs(&self) -> bool {
         self.0
@@ -86,7 +86,7 @@ impl PagePath {
             .any(|segment| matches!(segment, "." | ".."))
     }
 
-    /// Whether an address of one of the wiki's views names exactly this path. Measured on 2.5.314:
+    /// True if an address of one of the wiki's views names exactly this path. Measured on 2.5.314:
     /// the views drop some characters, empty segments, `..`, and what follows the last dot of the
     /// last segment.
     #[must_use]
@@ -101,7 +101,7 @@ impl PagePath {
             && !self.last_segment().contains('.')
     }
 
-    /// Whether the wiki creates pages at this path or moves them there. Old wikis have pages at
+    /// True if the wiki creates pages at this path or moves them there. Old wikis have pages at
     /// other paths (W28), which can be read, deleted or moved away, but not restored there.
     #[must_use]
     pub fn can_be_made(&self) -> bool {
@@ -113,7 +113,7 @@ impl PagePath {
             || self.0.chars().count() > MAX_PATH_CHARS)
     }
 
-    /// Whether this path is `prefix` itself or below it, segment by segment.
+    /// True if this path is `prefix` itself or below it, segment by segment.
     #[must_use]
     pub fn is_within(&self, prefix: &Self) -> bool {
         prefix.0.is_empty()
@@ -270,8 +270,8 @@ impl Prefix {
         }
     }
 
-    /// Why it probably matches no page at all, if so: a gate that its operator believes closed must
-    /// not silently be open.
+    /// The reason that it probably matches no page, if any: a gate that its operator believes
+    /// closed must not silently be open.
     #[must_use]
     pub fn doubt(&self) -> Option<&'static str> {
         let path = self.path.as_str();
@@ -304,19 +304,19 @@ impl Prefix {
         })
     }
 
-    /// Whether another prefix lies within this one.
+    /// True if another prefix lies within this one.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         self.and(other).as_ref() == Some(other)
     }
 
-    /// Whether a page at this place lies within, compared exactly.
+    /// True if a page at this place lies within, compared exactly.
     #[must_use]
     pub fn holds(&self, locale: &Locale, path: &PagePath) -> bool {
         self.locale.as_ref().is_none_or(|own| own == locale) && path.is_within(&self.path)
     }
 
-    /// Whether it is a place below a folder.
+    /// True if it is a place below a folder.
     #[must_use]
     pub(crate) fn is_below(&self, folder: &PagePath) -> bool {
         self.path.is_within(folder)

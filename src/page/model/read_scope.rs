@@ -64,13 +64,13 @@ impl ReadRule {
         self.named.iter().map(String::as_str)
     }
 
-    /// Whether it takes nothing away.
+    /// True if it takes nothing away.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.allowed.is_none() && self.denied.is_empty() && self.tags.is_empty()
     }
 
-    /// Whether it surely takes away nothing that another rule leaves.
+    /// True if it surely takes away nothing that another rule leaves.
     fn admits_all_of(&self, other: &Self) -> bool {
         let covered = |prefix: &Prefix, by: &[Prefix]| by.iter().any(|one| one.covers(prefix));
         let has_places = match (&self.allowed, &other.allowed) {
@@ -91,7 +91,7 @@ impl ReadRule {
         self.allowed.as_ref().is_none_or(is_allowed) && !self.denies_place(locale, path)
     }
 
-    /// Whether something below a folder may be admitted.
+    /// True if something below a folder may be admitted.
     fn admits_below(&self, locale: &Locale, folder: &PagePath) -> bool {
         if folder.as_str().is_empty() {
             return true;
@@ -120,7 +120,7 @@ impl ReadRule {
     }
 }
 
-/// What may be read: all of these rules apply. An added rule can only narrow it.
+/// The pages that may be read: all of these rules apply. An added rule can only narrow it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadScope(Arc<[ReadRule]>);
 
@@ -140,7 +140,7 @@ impl ReadScope {
         Self(self.0.iter().chain([rule]).cloned().collect())
     }
 
-    /// Whether everything that another scope admits is surely admitted here, too.
+    /// True if everything that another scope admits is surely admitted here, too.
     #[must_use]
     pub fn admits_all_of(&self, other: &Self) -> bool {
         let admits = |rule: &ReadRule| other.0.iter().any(|other| rule.admits_all_of(other));
@@ -152,37 +152,37 @@ impl ReadScope {
         self.0.iter()
     }
 
-    /// Whether everything may be read.
+    /// True if everything may be read.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether tags decide, too.
+    /// True if tags decide, too.
     #[must_use]
     pub fn asks_for_tags(&self) -> bool {
         self.0.iter().any(|rule| !rule.tags.is_empty())
     }
 
-    /// Whether a page at this place may be read, as far as its place decides.
+    /// True if a page at this place may be read, as far as its place decides.
     #[must_use]
     pub fn admits_place(&self, locale: &Locale, path: &PagePath) -> bool {
         self.0.iter().all(|rule| rule.admits_place(locale, path))
     }
 
-    /// Whether something below a folder may be read; an empty path means the root.
+    /// True if something below a folder may be read; an empty path means the root.
     #[must_use]
     pub fn admits_below(&self, locale: &Locale, folder: &PagePath) -> bool {
         self.0.iter().all(|rule| rule.admits_below(locale, folder))
     }
 
-    /// Whether a page with these tags may be read, as far as its tags decide.
+    /// True if a page with these tags may be read, as far as its tags decide.
     #[must_use]
     pub fn admits_tags(&self, tags: &[String]) -> bool {
         self.0.iter().all(|rule| rule.admits_tags(tags))
     }
 
-    /// Whether a page may be read. Where tags decide and are not known, it may not.
+    /// True if a page may be read. Where tags decide and are not known, it may not.
     #[must_use]
     pub fn admits(&self, page: &PageReading) -> bool {
         let has_fit_tags = || match &page.tags {
@@ -192,7 +192,7 @@ impl ReadScope {
         self.admits_place(&page.locale, &page.path) && has_fit_tags()
     }
 
-    /// Whether a page that is known whole may be read.
+    /// True if a completely known page may be read.
     #[must_use]
     pub fn admits_state(&self, page: &PageState) -> bool {
         self.admits_place(&page.locale, &page.path) && self.admits_tags(&page.tags)

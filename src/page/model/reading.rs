@@ -29,16 +29,16 @@ macro_rules! make_reading {
             pub id: Option<i64>,
             $( $(#[$place_doc])* pub $own: $own_type, )*
             $( $(#[$doc])* pub $member: Option<$type>, )*
-            /// What the source is written in (`markdown`, `html`, …); said by the list alone.
+            /// Format of the source (`markdown`, `html`, …); given by the list alone.
             pub content_type: Option<String>,
-            /// Who wrote it last.
+            /// Its last author.
             pub author_name: Option<String>,
-            /// When it was made.
+            /// The time at which it was created.
             pub created_at: Option<Date>,
-            /// When it was last written.
+            /// The time at which it was last written.
             pub updated_at: Option<Date>,
-            /// Whether the wiki leaves the styles as they are whatever an update by this key says
-            /// of them, if the update names the page's place.
+            /// True if the wiki keeps the styles whatever an update by this key says of them,
+            /// provided that the update names the page's place.
             pub keeps_styles: bool,
         }
 
@@ -74,7 +74,7 @@ macro_rules! make_reading {
                 }
             }
 
-            /// Whether the value of a field is known.
+            /// True if the value of a field is known.
             #[must_use]
             pub const fn knows(&self, field: Field) -> bool {
                 match field {
@@ -144,7 +144,7 @@ macro_rules! make_reading {
                 }
             }
 
-            /// Whether one field is the same in both; nothing if it is not known of both.
+            /// Compares one field; nothing if it is not known of both.
             fn same(&self, other: &Self, field: Field) -> Option<bool> {
                 Some(match field {
                     $( Field::$place => $place_same(&self.$own, &other.$own), )*
@@ -228,7 +228,7 @@ impl PageReading {
         Some(state)
     }
 
-    /// Whether no field differs between the two readings; fields that either does not know are
+    /// True if no field differs between the two readings; fields that either does not know are
     /// ignored.
     #[must_use]
     pub fn agrees_with(&self, other: &Self) -> bool {

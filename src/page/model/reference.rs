@@ -131,7 +131,7 @@ impl Reference {
     }
 }
 
-/// Where a Markdown link leads.
+/// The target of a Markdown link.
 fn link_target(text: &str) -> Option<&str> {
     let (_, target) = text
         .strip_prefix('[')?
@@ -163,7 +163,7 @@ fn split_locale(path: &str) -> Option<(Locale, PagePath)> {
     (is_locale && !rest.is_empty()).then(|| (Locale::as_stored(first), PagePath::of(rest)))
 }
 
-/// What of an address's path lies below the wiki's; none where it is an address elsewhere.
+/// The part of an address's path below the wiki's; none where it is an address elsewhere.
 pub(in crate::page) fn way_below<'a>(address: &'a Url, wiki: &Url) -> Option<&'a str> {
     let is_same = address.host() == wiki.host()
         && address.port_or_known_default() == wiki.port_or_known_default();

@@ -11,14 +11,14 @@ use regex::{Regex, RegexSet};
 pub struct SecretKind {
     /// Its name, as people call it.
     pub name: &'static str,
-    /// Whether it is a private key or opens this wiki: nobody means to publish that.
+    /// True if it is a private key or opens this wiki: nobody means to publish that.
     pub is_grave: bool,
 }
 
 /// A secret that stands in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Secret {
-    /// What it is.
+    /// Its kind.
     pub kind: SecretKind,
     /// Its line, from 1.
     pub line: usize,
@@ -181,7 +181,7 @@ pub fn secrets(text: &str, own: &[&str]) -> Vec<Secret> {
     placed.collect()
 }
 
-/// Whether a JSON web token says of itself that Wiki.js made it (W4).
+/// True if a JSON web token says that Wiki.js issued it (W4).
 fn is_of_wiki(token: &str) -> bool {
     let claims = token.split('.').nth(1);
     let claims = claims.and_then(|claims| URL_SAFE_NO_PAD.decode(claims).ok());

@@ -1,4 +1,5 @@
-//! How similar two short texts are, in linear time: for suggesting what somebody may have meant.
+//! Measures the similarity of two short texts in linear time, to suggest what a caller may have
+//! meant.
 
 use std::collections::HashSet;
 
@@ -9,7 +10,7 @@ const MAX_COMPARED: usize = 200;
 #[derive(Debug)]
 pub(in crate::page) struct Alike {
     pairs: HashSet<(char, char)>,
-    /// How many pairs there are, with repetitions.
+    /// Number of pairs, with repetitions.
     count: usize,
 }
 

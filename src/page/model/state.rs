@@ -26,20 +26,21 @@ macro_rules! make_state {
             #[serde(skip_serializing_if = "Option::is_none", default)]
             pub id: Option<i64>,
             $( $(#[$doc])* #[serde(rename = $name)] pub $member: $type, )*
-            /// When the wiki last wrote the page; none for a page that is yet to be written.
+            /// The time at which the wiki last wrote the page; none for a page that is yet to be
+            /// written.
             #[serde(skip_serializing_if = "Option::is_none", default)]
             pub updated_at: Option<Date>,
             /// The fields whose values nobody could read: what stands in them here is no value of
             /// theirs. States that were kept before this was said name none.
             #[serde(skip_serializing_if = "Vec::is_empty", default)]
             pub unknown: Vec<Field>,
-            /// What of the page it is a state of, where it is not the page itself.
+            /// The comment or asset that it is a state of, where it is not of the page itself.
             #[serde(skip_serializing_if = "Option::is_none", default)]
             pub thing: Option<Attached>,
         }
 
         impl PageState {
-            /// Whether one field is the same in both: tags as sets, dates as instants, styles by
+            /// True if one field is the same in both: tags as sets, dates as instants, styles by
             /// what they mean (W24), the rest to the letter.
             #[must_use]
             pub fn same(&self, other: &Self, field: Field) -> bool {
@@ -73,13 +74,13 @@ impl PageState {
         }
     }
 
-    /// Whether the value of a field is known.
+    /// True if the value of a field is known.
     #[must_use]
     pub fn knows(&self, field: Field) -> bool {
         !self.unknown.contains(&field)
     }
 
-    /// Whether it is of something that the wiki knows by an id: a page, or what belongs to one.
+    /// True if the wiki knows it by an id, as a page or as what belongs to one.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.id.is_some()

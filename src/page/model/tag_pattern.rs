@@ -24,13 +24,13 @@ impl TagPattern {
         &self.0
     }
 
-    /// Whether a text is more than one tag.
+    /// True if a text is a pattern for more than one tag.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         text.contains('*')
     }
 
-    /// Whether it stands for a tag; in time by the lengths alone.
+    /// True if it matches a tag; in time by the lengths alone.
     #[must_use]
     pub fn matches(&self, tag: &str) -> bool {
         let mut parts = self.0.split('*');

@@ -1,4 +1,4 @@
-//! Where pages go that are taken away but not deleted.
+//! Names the places of pages that are moved to the trash instead of deleted.
 
 use super::path::{MAX_PATH_CHARS, NewPath, PagePath};
 use super::state::PageState;
@@ -22,8 +22,8 @@ impl Trash {
         NewPath::parse(prefix).map(Self)
     }
 
-    /// Where a page goes: `<prefix>/<id>-<path>`, cut to the longest path. The path is left out
-    /// if the wiki would not take it (W16). The id makes each place unique.
+    /// The place of a page in the trash: `<prefix>/<id>-<path>`, cut to the longest path. The path
+    /// is left out if the wiki would not take it (W16). The id makes each place unique.
     #[must_use]
     pub fn place(&self, page: &PageState) -> Option<NewPath> {
         let short = format!("{}/{}", self.0.as_path(), page.id?);
@@ -36,13 +36,13 @@ impl Trash {
             .ok()
     }
 
-    /// Whether a path lies in the trash.
+    /// True if a path lies in the trash.
     #[must_use]
     pub fn holds(&self, path: &PagePath) -> bool {
         path.is_within(self.0.as_path())
     }
 
-    /// Whether a path is where that page goes.
+    /// True if a path is that page's place in the trash.
     #[must_use]
     pub fn is_place_of(&self, path: &PagePath, page: &PageState) -> bool {
         self.place(page)

@@ -1,4 +1,4 @@
-//! How a part of a page is named, and what it takes.
+//! Selects parts of a page by name, and cuts them to size.
 
 pub(super) mod listing;
 pub(super) mod part;

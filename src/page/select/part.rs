@@ -1,4 +1,5 @@
-//! How a reader names a part of a page: any selector, then parts below it, down to a block.
+//! Parses a reader's reference to a part of a page: any selector, then parts below it, down to a
+//! block.
 
 use std::fmt;
 use std::ops::Range;
@@ -40,7 +41,7 @@ pub struct PartSelector {
     pub steps: Vec<PartStep>,
     /// The kind whose parts are to be listed, of what the steps name.
     pub listed: Option<PartKind>,
-    /// Whether the usual limit of size is lifted to the highest.
+    /// True if the usual limit of size is raised to the highest.
     pub is_full: bool,
 }
 
@@ -110,7 +111,7 @@ impl PartSelector {
     }
 }
 
-/// Whether a selector begins with a type, and so is no heading's text.
+/// True if a selector begins with a type, and so is no heading's text.
 fn is_typed(text: &str) -> bool {
     ["heading:", "block:"]
         .iter()

@@ -9,7 +9,7 @@ use super::super::markdown::block::BlockKind;
 pub enum PartKind {
     /// The headings of a level, 1 to 6.
     Headings(u8),
-    /// What `section[0]` and on name.
+    /// The parts that `section[0]` and later ones name.
     Sections,
     /// The blocks of a kind.
     Blocks(BlockKind),

@@ -91,7 +91,7 @@ impl DiffersIn {
         })
     }
 
-    /// Whether two texts differ in nothing else.
+    /// True if two texts differ in nothing else.
     pub(in crate::page) fn alone(self, one: &str, other: &str) -> bool {
         let chars = |text| self.rest_of(text).map(|(_, c)| c);
         chars(one).eq(chars(other))

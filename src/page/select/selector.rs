@@ -1,4 +1,4 @@
-//! How a part of a page is named.
+//! Parses the selector of a part of a page.
 
 use std::fmt;
 
@@ -40,13 +40,13 @@ pub enum Selector {
     Named(String),
 }
 
-/// What is wrong with a selector.
+/// The fault of a selector.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}, at character {at}")]
 pub struct SelectorFault {
-    /// Where in the selector, in characters from 0.
+    /// Position in the selector, in characters from 0.
     pub at: usize,
-    /// What is wrong, or what is missing there.
+    /// The fault, or what is missing there.
     pub message: &'static str,
 }
 
@@ -91,10 +91,10 @@ impl fmt::Display for Selector {
     }
 }
 
-/// What a reader may name and an edit may not.
+/// The message for what a reader may name and an edit may not.
 const ONLY_READ: &str = "blocks and options are for reading, not for edits";
 
-/// What is still to be read, and where it stands.
+/// The text still to be parsed, and its position.
 pub(in crate::page) struct Rest<'a> {
     pub(in crate::page) text: &'a str,
     at: usize,
@@ -133,7 +133,7 @@ impl<'a> Rest<'a> {
         })
     }
 
-    /// What stands before the index of a heading or section.
+    /// The type before the index of a heading or section.
     pub(in crate::page) fn kind(&mut self) -> Result<Option<PartKind>, SelectorFault> {
         if self.skip("heading:") || Self::begins_heading(self.text) {
             let level = (1..=6_u8).find(|level| self.skip(&format!("h{level}")));
@@ -149,13 +149,13 @@ impl<'a> Rest<'a> {
         Ok(None)
     }
 
-    /// Whether a heading's level stands there as a type: in outlines it stands alone.
+    /// True if a heading's level stands there as a type: in outlines it stands alone.
     pub(in crate::page) fn begins_heading(text: &str) -> bool {
         let levels = ["h1[", "h2[", "h3[", "h4[", "h5[", "h6["];
         levels.iter().any(|level| text.starts_with(level))
     }
 
-    /// Whether `section` stands there as a type.
+    /// True if `section` stands there as a type.
     pub(in crate::page) fn begins_section(text: &str) -> bool {
         let after = text.strip_prefix("section");
         after.is_some_and(|after| after.is_empty() || after.starts_with(['[', '/', '?']))

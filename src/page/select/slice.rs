@@ -2,14 +2,14 @@
 
 use super::position::line_feeds;
 
-/// What fits of a text.
+/// The part of a text that fits a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
     /// It, with the number of each line before it if these were asked for.
     pub text: String,
-    /// Where it begins in the text, in bytes.
+    /// Its start in the text, in bytes.
     pub start: usize,
-    /// Where it ends, and the next slice begins.
+    /// Its end, where the next slice begins.
     pub end: usize,
     /// Its first line.
     pub first_line: usize,

@@ -15,11 +15,11 @@ use crate::page::own_words;
 /// The most pages left out that are named.
 const MOST_LEFT_OUT: usize = 100;
 
-/// How pages of the record lead on.
+/// Links from the pages of the record.
 pub(super) struct RecordLinks<'a> {
-    /// Whether there are other pages of the record: a report in one file has none.
+    /// True if there are other pages of the record: a report in one file has none.
     pub is_served: bool,
-    /// Where the wiki shows the page of a call.
+    /// The address of a call's page in the wiki.
     pub wiki: &'a (dyn Fn(&CallHistory) -> Option<String> + Sync),
 }
 
@@ -34,7 +34,7 @@ impl RecordLinks<'_> {
     }
 }
 
-/// What calls changed, as far as there was room.
+/// The changes that calls made, as far as there was room.
 pub(super) type AllChanged = HashMap<CallId, ChangeDetails>;
 
 /// All that is on record of a group.
@@ -68,7 +68,7 @@ pub(super) fn group(group: &CallGroup, changed: &AllChanged, links: &RecordLinks
     }
 }
 
-/// Who did what in one call of a group.
+/// The caller of one call in a group.
 fn step(call: &CallHistory) -> Markup {
     html! {
         span.quiet { "by " }
@@ -178,7 +178,7 @@ fn facts(call: &CallHistory, links: &RecordLinks) -> Markup {
     }
 }
 
-/// What approved the write, with a link to it.
+/// The approval of the write, with a link to it.
 fn confirmed(call: &CallHistory, by: SpentApproval<'_>, links: &RecordLinks) -> Markup {
     html! {
         @match by {
@@ -239,7 +239,7 @@ fn records(call: &CallHistory) -> Markup {
     }
 }
 
-/// What a call changed.
+/// The changes that a call made.
 fn difference(changed: &ChangeDetails) -> Markup {
     let diff = |states: &Value| {
         states

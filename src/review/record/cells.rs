@@ -1,4 +1,4 @@
-//! What the record says of a call, in few words.
+//! Renders the record of a call in few words.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ pub(super) fn row(group: &CallGroup) -> Markup {
     }
 }
 
-/// When a call began: to the second, in UTC.
+/// The time at which a call began: to the second, in UTC.
 pub(super) fn time(call: &CallHistory) -> Markup {
     let whole = call.records.first().map_or("", |record| &record.time);
     let second = whole.get(..19).unwrap_or(whole);
@@ -34,7 +34,7 @@ pub(super) fn time(call: &CallHistory) -> Markup {
     }
 }
 
-/// How an end is coloured.
+/// The colour of an outcome.
 pub(super) const fn tone(ending: CallOutcome) -> &'static str {
     match ending {
         CallOutcome::Applied => "good",
@@ -52,7 +52,7 @@ pub(super) const fn tone(ending: CallOutcome) -> &'static str {
     }
 }
 
-/// How a call ended, with the gate that stopped it.
+/// The outcome of a call, with the gate that stopped it.
 pub(super) fn ending(call: &CallHistory) -> Markup {
     let ending = call.ending();
     let gate = call.gate().filter(|_| ending == CallOutcome::Refused);
@@ -63,7 +63,7 @@ pub(super) fn ending(call: &CallHistory) -> Markup {
     }
 }
 
-/// What a group does: to which page, or to how many.
+/// The operation of a group, with its page or the number of pages.
 fn what(group: &CallGroup, head: &CallHistory) -> Markup {
     let named = head.latest(|record| record.path.as_ref());
     let of_set = group.of_changes > 1 || head.is_set();
@@ -110,12 +110,12 @@ pub(super) fn places_left_out(left_out: &LeftOutOfGroup, room: usize) -> Markup 
     }
 }
 
-/// How many pages the calls of a group name: a proposal of many has a record of each.
+/// The number of pages that the calls of a group name: a proposal of many has a record of each.
 pub(super) fn places(group: &CallGroup) -> usize {
     places_of(&group.calls)
 }
 
-/// Whether a call is about several pages: then no two states of its records are of one page.
+/// True if a call is about several pages: then no two states of its records are of one page.
 pub(super) fn is_of_many(call: &CallHistory) -> bool {
     places_of(std::slice::from_ref(call)) > 1
 }
@@ -154,13 +154,13 @@ pub(super) fn place(call: &CallHistory) -> Markup {
     }
 }
 
-/// Where the page of a call is now, as far as the record knows.
+/// The address of a call's page now, as far as the record knows.
 pub(super) fn place_now(call: &CallHistory) -> Option<(&Locale, PagePath)> {
     let locale = call.latest(|record| record.locale.as_ref())?;
     Some((locale, call.place()?))
 }
 
-/// Who asked, and who decided.
+/// The client that asked, and the person who decided.
 fn people(group: &CallGroup) -> Markup {
     let Some(head) = group.head() else {
         return html! {};
@@ -209,7 +209,7 @@ fn lines(group: &CallGroup) -> Markup {
     }
 }
 
-/// Whose words a call's note is.
+/// The author of a call's note: the operator or an agent.
 pub(super) fn whose(call: &CallHistory) -> Whose {
     match (call.actor(), call.proposer()) {
         (Some(_), None) => Whose::Operator,

@@ -36,7 +36,7 @@ pub(super) struct Chart {
     is_by_day: bool,
 }
 
-/// How long a bar is.
+/// The time span of a bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChartInterval {
     Hour,
@@ -174,7 +174,7 @@ impl Chart {
     }
 }
 
-/// How high a bar is: at least so much that it can be seen.
+/// The height of a bar: 0 without calls, else enough to be seen.
 fn height(count: usize, most: usize) -> usize {
     if count == 0 {
         0
@@ -188,7 +188,7 @@ fn at(second: i64) -> Option<OffsetDateTime> {
     Some(time.to_offset(UtcOffset::UTC))
 }
 
-/// When the bar of a time begins.
+/// The second at which the bar of a time begins.
 fn begin(second: i64, step: ChartInterval) -> Option<i64> {
     let date = at(second)?.date();
     let of = |date: Date| date.midnight().assume_utc().unix_timestamp();
@@ -204,7 +204,7 @@ fn begin(second: i64, step: ChartInterval) -> Option<i64> {
     })
 }
 
-/// When the next bar begins.
+/// The second at which the next bar begins.
 fn next(second: i64, step: ChartInterval) -> Option<i64> {
     match step {
         ChartInterval::Hour => second.checked_add(HOUR),

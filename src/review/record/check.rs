@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 
 use crate::audit::{Against, AuditLog, LogVerification};
 
-/// How far a check is.
+/// The state of a check.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum LogCheck {
     /// None was asked for yet.
@@ -15,7 +15,7 @@ pub(crate) enum LogCheck {
     None,
     /// It is under way.
     Running {
-        /// How many files were looked at.
+        /// The number of files checked.
         done: usize,
         /// Of how many.
         whole: usize,
@@ -26,16 +26,16 @@ pub(crate) enum LogCheck {
     Failed(String),
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug)]
 pub(crate) struct LogCheckResult {
-    /// What holds and what is wrong.
+    /// The parts that hold, and the faults.
     pub(crate) checked: LogVerification,
-    /// What nothing that was given can tell.
+    /// Sentences about facts that the given evidence cannot prove.
     pub(crate) unproven: Vec<String>,
-    /// When it was done.
+    /// The time at which it was done.
     pub(crate) at: OffsetDateTime,
-    /// How long it took.
+    /// Its duration.
     pub(crate) took: Duration,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct LogCheckResult {
 pub(crate) struct Checks(Arc<Mutex<LogCheck>>);
 
 impl Checks {
-    /// How far it is.
+    /// The state of the check.
     pub(crate) fn now(&self) -> LogCheck {
         self.lock().clone()
     }

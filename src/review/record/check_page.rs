@@ -1,4 +1,4 @@
-//! What a check of the record found, and the heads to keep elsewhere.
+//! Renders the result of a check of the record, and the heads to keep elsewhere.
 
 use maud::{Markup, html};
 use time::format_description::well_known::Rfc3339;
@@ -74,7 +74,7 @@ fn state(check: &LogCheck) -> Markup {
     }
 }
 
-/// What a check found.
+/// The result of a check.
 pub(super) fn found(finding: &LogCheckResult) -> Markup {
     let LogCheckResult {
         checked, unproven, ..

@@ -73,7 +73,7 @@ fn figures(listed: &CallListPage) -> Markup {
     }
 }
 
-/// How many calls there are, by what became of them.
+/// The numbers of calls, by outcome, and of clients.
 pub(super) fn summary(figures: &CallStats) -> Markup {
     let of = |words: &[&str]| -> u64 { words.iter().map(|word| figures.outcomes.of(word)).sum() };
     let clients = figures.calls_by_client.iter().count();

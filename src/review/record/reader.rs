@@ -16,17 +16,17 @@ use crate::audit::{
 use crate::error::{Code, Failure};
 use crate::render_budget::{self, RenderBudgetExceeded};
 
-/// How many rows a page of the list has.
+/// The number of rows on a page of the list.
 const ROWS: usize = 50;
-/// How many changes of a set are read for a row.
+/// The number of a set's changes that are read for a row.
 const CHANGES_OF_ROW: usize = 50;
-/// How often the log is read for one page, where most of it may not be seen.
+/// The most readings of the log for one page, where most of it may not be seen.
 const MOST_READINGS: usize = 6;
 /// The most changes of a set that are shown in detail.
 const MOST_CHANGES: usize = 200;
 /// The most bytes of differences on one page.
 const MOST_BYTES: usize = 256 * 1024;
-/// How many read at once; each holds as much memory as a command of the operator.
+/// The most readers at once; each holds as much memory as a command of the operator.
 const AT_ONCE: usize = 2;
 
 /// Lets a few read at once.
@@ -47,7 +47,7 @@ pub(super) struct CallListPage {
     pub figures: Option<(CallStats, Chart)>,
 }
 
-/// Why the record is not read.
+/// The reason why the record is not read.
 #[derive(Debug)]
 pub(super) enum RecordReadError {
     /// Others read it, or compare large pages.
@@ -130,7 +130,7 @@ async fn story_of(log: &AuditLog, call: CallId) -> Result<CallHistory, RecordRea
     story.map_err(|fault| RecordReadError::Fault(fault.to_string()))
 }
 
-/// What an id stands for, with what it changed: a call's, a set's or a proposal's.
+/// The group of calls that an id stands for, with its changes: a call's, a set's or a proposal's.
 pub(super) async fn group(
     readers: &Readers,
     reviewer: &Reviewer,
@@ -152,7 +152,7 @@ pub(super) async fn group(
     Ok(is_there.then_some(group))
 }
 
-/// What the calls of a group changed, as far as there is room on a page.
+/// The changes that the calls of a group made, as far as there is room on a page.
 pub(super) async fn changed(
     readers: &Readers,
     reviewer: &Reviewer,

@@ -38,30 +38,30 @@ const MAX_CHANGES: usize = 1 << 20;
 /// Up to how many rows are printed with all that they unfold.
 const UNFOLDED_ON_PAPER: usize = 200;
 
-/// What a report is about.
+/// The record and the calls that a report is made of.
 pub struct ReportRequest<'a> {
     /// The record.
     pub log: &'a AuditLog,
-    /// Which calls.
+    /// The filter that selects the calls.
     pub filter: &'a CallFilter,
     /// The same in words, without the time.
     pub selection: &'a [String],
-    /// Where the wiki shows the page of a call.
+    /// The address of a call's page in the wiki.
     pub page_url: &'a (dyn Fn(&CallHistory) -> Option<String> + Sync),
 }
 
-/// What a report holds.
+/// The contents of a report, in numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct ReportCounts {
-    /// How many calls are listed.
+    /// The number of calls that are listed.
     pub calls: usize,
-    /// How many older ones are only counted.
+    /// The number of older calls, which are only counted.
     pub older: u64,
-    /// How many lines of the log cannot be read.
+    /// The number of lines of the log that cannot be read.
     pub unreadable: u64,
 }
 
-/// Why there is no report.
+/// The reason why there is no report.
 #[derive(Debug, thiserror::Error)]
 pub enum NoReport {
     /// The record cannot be read.
@@ -124,7 +124,7 @@ impl<'a> ReportRequest<'a> {
         })
     }
 
-    /// What a group changed, as long as there is room for changes.
+    /// The changes that a group made, as long as there is room for changes.
     fn changed(&self, group: &CallGroup, left: &mut usize) -> Result<AllChanged, AuditError> {
         let mut all = AllChanged::new();
         for call in group.all().filter(|call| !cells::is_of_many(call)) {
@@ -188,7 +188,7 @@ impl<'a> ReportRequest<'a> {
 const MARK: &str = "{rows}";
 
 impl ReadReport<'_> {
-    /// What it holds.
+    /// The contents of the report, in numbers.
     #[must_use]
     pub const fn held(&self) -> ReportCounts {
         self.held
@@ -352,7 +352,7 @@ fn bars(head: &str, rows: &[(&str, u64)]) -> Markup {
     }
 }
 
-/// What narrows the rows; the script shows and fills it.
+/// The filters that narrow the rows; the script shows and fills them.
 fn filters() -> Markup {
     html! {
         form.filters id="filters" role="search" aria-label="Filter the calls" hidden {

@@ -1,4 +1,4 @@
-//! Which calls are listed, by the words in the address: those of `audit list`.
+//! Parses the query that selects calls, in the words of `audit list`.
 
 use maud::{Markup, html};
 
@@ -23,19 +23,19 @@ const NAMES: [&str; 10] = [
     "page",
 ];
 
-/// Which calls are listed.
+/// The calls that are listed.
 #[derive(Debug, Default)]
 pub(super) struct Selection {
     /// The filter.
     pub filter: CallFilter,
-    /// What of the address is wrong, in sentences.
+    /// The faults of the query, in sentences.
     pub wrong: Vec<String>,
     /// The words as they were given.
     given: Vec<(&'static str, String)>,
 }
 
 impl Selection {
-    /// What an address selects; what is wrong in it selects nothing and is said.
+    /// Reads a query; a faulty value selects nothing and is reported.
     pub(super) fn of(query: &FormFields) -> Self {
         let mut selection = Self::default();
         for name in NAMES {
@@ -80,12 +80,12 @@ impl Selection {
         Ok(())
     }
 
-    /// Whether it selects by a page alone: then what is listed is the page's story.
+    /// The page, if it selects by a page alone: then the list is the page's history.
     pub(super) fn page(&self) -> Option<i64> {
         self.filter.page.filter(|_| self.given.len() == 1)
     }
 
-    /// Whether it leaves anything out.
+    /// True if it leaves anything out.
     pub(super) fn is_narrow(&self) -> bool {
         !self.given.is_empty()
     }
@@ -164,7 +164,7 @@ impl Selection {
     }
 }
 
-/// What one word stands for.
+/// A value with a word for it in queries.
 trait Word {
     fn word(&self) -> &'static str;
 }

@@ -9,7 +9,7 @@ use super::super::decision;
 use crate::audit::{CallGroup, CallHistory, CallVisibility, Record};
 use crate::error::Failure;
 
-/// What of the record somebody may see.
+/// The part of the record that a reviewer may see.
 #[derive(Debug, Clone)]
 pub(super) struct RecordVisibility {
     reviewer: Reviewer,
@@ -20,7 +20,7 @@ pub(super) struct RecordVisibility {
 }
 
 impl RecordVisibility {
-    /// What this person may see.
+    /// Finds the part of the record that this person may see.
     ///
     /// # Errors
     /// What keeps the proposals from being read.
@@ -39,12 +39,12 @@ impl RecordVisibility {
         })
     }
 
-    /// Whether they see everything.
+    /// True if they see everything.
     pub(super) const fn is_all(&self) -> bool {
         self.reviewer.sees_all
     }
 
-    /// Whether they may see a call, by the places that it names.
+    /// Decides if they may see a call, by the places that it names.
     pub(super) fn sees(&self, call: &CallHistory) -> CallVisibility {
         if self.is_all() {
             return CallVisibility::Yes;

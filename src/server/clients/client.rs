@@ -14,21 +14,21 @@ use super::tokens_fault::TokensFileError;
 use crate::audit::{ClientId, Role};
 use crate::gates::Grant;
 
-/// How long a link that signs in counts.
+/// Time for which a sign-in link is valid.
 pub(in crate::server) const LINK_COUNTS: time::Duration = time::Duration::DAY;
 
-/// What replaces a client's present token or link.
+/// The replacement of a client's present token or link.
 #[derive(Debug)]
 pub struct Rotation<'a> {
-    /// What it shows from now on.
+    /// The new token or link.
     pub to: Credential<'a>,
-    /// How long its token before counts on.
+    /// Time for which its token before stays valid.
     pub keep: Duration,
-    /// When the client ends, in RFC 3339; never if there is none.
+    /// Time at which the client ends, in RFC 3339; never if there is none.
     pub expires: Option<String>,
 }
 
-/// What a client shows to be let in.
+/// The secret that a client presents.
 #[derive(Debug)]
 pub enum Credential<'a> {
     /// A token, with each request.
@@ -47,7 +47,7 @@ pub struct NamedClient {
     id: Option<ClientId>,
     /// Its name, under which its calls are on record.
     pub name: String,
-    /// What it is for; lines that were made before there were roles are of agents.
+    /// Its role; lines that were made before there were roles are of agents.
     #[serde(default, skip_serializing_if = "Role::is_default")]
     role: Role,
     /// The client that made it, if it is a delegate. The tokens file has no such line.
@@ -62,12 +62,12 @@ pub struct NamedClient {
     /// The link with which a person signs in next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     link: Option<Dated>,
-    /// How many links a person got; with another link, sessions of the ones before end.
+    /// Number of links that a person got; another link ends the sessions of the ones before.
     #[serde(default, skip_serializing_if = "is_zero")]
     links: u32,
-    /// When it was made, in RFC 3339.
+    /// Time of its creation, in RFC 3339.
     pub created: String,
-    /// What it may do less than the server.
+    /// Its grant, which only takes away from the server's rights.
     pub may: Grant,
 }
 
@@ -241,13 +241,13 @@ impl NamedClient {
         is_it.then_some(Self { link: None, ..self })
     }
 
-    /// What it is for.
+    /// Its role.
     #[must_use]
     pub const fn role(&self) -> Role {
         self.role
     }
 
-    /// When it ends, if it does.
+    /// Time at which it ends, if it does.
     ///
     /// # Errors
     /// One sentence.

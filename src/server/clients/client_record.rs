@@ -17,7 +17,7 @@ pub struct ClientRecord {
     pub(in crate::server) id: ClientId,
     pub(in crate::server) name: String,
     pub(in crate::server) role: Role,
-    /// What its sessions and previews belong to.
+    /// The owner of its sessions and previews.
     pub(in crate::server) identity: String,
     /// Of its token, in lower case.
     pub(in crate::server) sha256: Option<String>,
@@ -25,7 +25,7 @@ pub struct ClientRecord {
     pub(in crate::server) old: Option<(String, OffsetDateTime)>,
     /// Of the link with which a person signs in next, and its end.
     pub(in crate::server) link: Option<(String, OffsetDateTime)>,
-    /// How many links that person got.
+    /// Number of links that person got.
     pub(in crate::server) links: u32,
     pub(in crate::server) expires: Option<OffsetDateTime>,
     pub(in crate::server) rate: Option<u32>,
@@ -35,22 +35,22 @@ pub struct ClientRecord {
     pub(in crate::server) rights: CallerRights,
     /// All that it was granted.
     pub(in crate::server) may: Grant,
-    /// What ties it to its maker, if it is a delegate.
+    /// Its tie to its maker, if it is a delegate.
     pub(in crate::server) bond: Option<Bond>,
 }
 
-/// What ties a delegate to its maker.
+/// The tie of a delegate to its maker.
 #[derive(Debug)]
 pub(in crate::server) struct Bond {
     /// Its maker, as it is now.
     pub(in crate::server) maker: Arc<ClientRecord>,
     /// The only site that it sees.
     pub(in crate::server) site: Option<SiteName>,
-    /// What it is to do.
+    /// Its task.
     pub(in crate::server) task: Arc<str>,
 }
 
-/// Why nobody is let in with a token.
+/// The reason a token is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::server) enum Unwelcome {
     /// It is no client's.
@@ -74,7 +74,7 @@ impl ClientRecord {
         &self.name
     }
 
-    /// Whose shares, rate and guesses it uses: its maker's, if it is a delegate.
+    /// The client whose shares, rate and guesses it uses: its maker, if it is a delegate.
     pub(in crate::server) fn counted(&self) -> &Self {
         self.bond.as_ref().map_or(self, |bond| &bond.maker)
     }
@@ -87,13 +87,13 @@ impl ClientRecord {
         }
     }
 
-    /// What it is for.
+    /// Its role.
     #[must_use]
     pub const fn role(&self) -> Role {
         self.role
     }
 
-    /// Whether it sees a site. One that names no sites sees the site that is meant where none is
+    /// True if it sees a site. One that names no sites sees the site that is meant where none is
     /// named: a site that is added later is not opened to the clients of before.
     pub(in crate::server) fn sees(&self, site: &Arc<Site>, all: &Sites) -> bool {
         if let Some(bond) = &self.bond {
@@ -105,19 +105,19 @@ impl ClientRecord {
         }
     }
 
-    /// What it may do less than the server.
+    /// Its limits beyond those of the server.
     #[must_use]
     pub fn narrowing(&self) -> &ClientLimits {
         &self.rights.narrowing
     }
 
-    /// Whether it may apply what waits although the server is in a dry run.
+    /// True if it may apply what waits although the server is in a dry run.
     #[must_use]
     pub const fn may_apply_in_dry_run(&self) -> bool {
         self.may_apply_in_dry_run
     }
 
-    /// Whether it is in a text in lower case that may be a broken file: by its token's digest, or
+    /// True if it is in a text in lower case that may be a broken file: by its token's digest, or
     /// where it has none by its id.
     pub(in crate::server) fn stands_in(&self, text: &str) -> bool {
         match &self.sha256 {
@@ -126,19 +126,18 @@ impl ClientRecord {
         }
     }
 
-    /// When it ends, if that is soon enough to be said.
+    /// Time at which it ends, if that is soon enough to be said.
     pub(in crate::server) fn ends_soon(&self) -> Option<OffsetDateTime> {
         self.expires
             .filter(|end| ends_soon(*end, OffsetDateTime::now_utc()))
     }
 
-    /// Whether it has ended.
     pub(in crate::server) fn has_ended(&self) -> bool {
         self.expires
             .is_some_and(|end| end <= OffsetDateTime::now_utc())
     }
 
-    /// Whether a token with this digest is its own, and if so whether it still counts.
+    /// Checks if a token with this digest is its own, and if so, if it is still valid.
     pub(in crate::server) fn takes(&self, digest: &str) -> Option<Result<(), Unwelcome>> {
         let own = self.sha256.as_ref().map(|own| (own, None));
         let old = self.old.as_ref().map(|(old, end)| (old, Some(*end)));
@@ -152,7 +151,7 @@ impl ClientRecord {
         })
     }
 
-    /// Whether its link is the one with this digest, and both count still.
+    /// True if its link is the one with this digest, and both are still valid.
     pub(in crate::server) fn signs_in_with(&self, digest: &str) -> bool {
         let own = self.link.as_ref();
         own.is_some_and(|(own, ends)| {

@@ -1,4 +1,4 @@
-//! When each client came last, to the minute: a small file beside that of the clients.
+//! Records the last use of each client, to the minute, in a small file beside that of the clients.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use super::lines_file::LinesFile;
 use crate::audit::ClientId;
 
-/// How often the use of one client is noted, at most.
+/// The shortest time between two notes of one client's use.
 const APART: Duration = Duration::MINUTE;
 
 /// One line of the file.
@@ -22,14 +22,14 @@ struct LastSeenEntry {
     used: String,
 }
 
-/// When each client came last. Several servers may note it in one file.
+/// The time of each client's last use. Several servers may note it in one file.
 #[derive(Debug, Clone)]
 pub(in crate::server) struct LastSeenTimes {
     file: LinesFile,
     noted: Arc<Mutex<Noted>>,
-    /// Whether somebody writes the file.
+    /// True while somebody writes the file.
     is_writing: Arc<AtomicBool>,
-    /// Whether the last writing failed.
+    /// True if the last writing failed.
     has_failed: Arc<AtomicBool>,
 }
 
@@ -37,7 +37,7 @@ pub(in crate::server) struct LastSeenTimes {
 struct Noted {
     /// Of each client, when its use was noted last.
     last: HashMap<ClientId, OffsetDateTime>,
-    /// What is not in the file yet.
+    /// Times that are not in the file yet.
     waiting: HashMap<ClientId, OffsetDateTime>,
     /// All clients that there are.
     all: HashSet<ClientId>,
@@ -53,7 +53,7 @@ impl LastSeenTimes {
         }
     }
 
-    /// What the file says; `None` if it is not there or cannot be trusted.
+    /// Reads the file; `None` if it is not there or cannot be trusted.
     pub(in crate::server) fn read(&self) -> Option<HashMap<ClientId, OffsetDateTime>> {
         let text = self.file.trusted().ok()?;
         (!text.is_empty()).then(|| parse(&text))

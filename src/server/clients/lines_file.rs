@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 1024 * 1024;
 #[derive(Debug, Clone)]
 pub(in crate::server) struct LinesFile {
     path: PathBuf,
-    /// Whether a command looks after it for its owner.
+    /// True if a command looks after it for its owner.
     is_looked_after: bool,
 }
 
@@ -47,12 +47,11 @@ impl LinesFile {
         }
     }
 
-    /// Where it lies.
     pub(in crate::server) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it says, if nobody else could have written it; nothing if there is no file.
+    /// Its text, if nobody else could have written it; nothing if there is no file.
     pub(in crate::server) fn trusted(&self) -> Result<String, TokensFileError> {
         match self.text()? {
             (_, Some(fault)) => Err(TokensFileError::Foreign(fault)),
@@ -115,7 +114,7 @@ impl LinesFile {
     }
 }
 
-/// What the lines of a text say; one bad line spoils them all. `writer` is whatever writes such
+/// Parses the lines of a text; one bad line spoils them all. `writer` is whatever writes such
 /// lines.
 pub(in crate::server) fn read_lines<T: DeserializeOwned>(
     text: &str,

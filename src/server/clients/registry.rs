@@ -21,12 +21,12 @@ use crate::wiki::in_words;
 
 /// The least time between two looks at the file for tokens that are nobody's.
 const UNKNOWN_APART: Duration = Duration::from_millis(100);
-/// How often clients that expire soon are logged.
+/// Time between two log entries on clients that expire soon.
 const TOLD_APART: Duration = Duration::from_hours(24);
-/// How many of them are named there.
+/// The most of them that are named there.
 const MOST_TOLD: usize = 20;
 
-/// What distinguishes two states of the file, mode and owner included.
+/// Metadata that distinguish two states of the file, mode and owner included.
 type ClientsFileStamp = Option<(i64, i64, u64, u64)>;
 
 #[derive(Debug)]
@@ -34,14 +34,14 @@ struct ClientsState {
     clients: Arc<[Arc<ClientRecord>]>,
     stamp: ClientsFileStamp,
     looked: Instant,
-    /// Whether it must be read again, changed or not.
+    /// True if it must be read again, changed or not.
     is_stale: bool,
     thinking: Duration,
     fault: Option<TokensFileError>,
     /// The delegates of these clients, and the state of their file.
     family: Arc<[Arc<LiveDelegate>]>,
     family_stamp: ClientsFileStamp,
-    /// When clients that expire soon were last logged.
+    /// Time at which clients that expire soon were last logged.
     told: Option<Instant>,
 }
 
@@ -53,7 +53,7 @@ pub struct ClientRegistry {
     fresh: Duration,
     state: Mutex<ClientsState>,
     uses: LastSeenTimes,
-    /// When the file was last looked at for a token that is nobody's.
+    /// Time of the last look at the file for a token that is nobody's.
     looked_for_unknown: Mutex<Option<Instant>>,
 }
 
@@ -102,12 +102,12 @@ impl ClientRegistry {
         told.collect()
     }
 
-    /// How many there are.
+    /// Number of clients.
     pub(in crate::server) fn count(&self) -> usize {
         self.now().clients.len()
     }
 
-    /// Why the present file is not in force, or admits nobody, if that is so.
+    /// The reason the present file is not in force, or admits nobody, if that is so.
     pub(in crate::server) fn fault(&self) -> Option<TokensFileError> {
         let now = self.now();
         let nobody = || now.clients.is_empty().then_some(TokensFileError::NoClient);
@@ -189,14 +189,14 @@ impl ClientRegistry {
         Arc::clone(&self.within(Duration::ZERO).family)
     }
 
-    /// Whether a delegate may call at this moment.
+    /// True if a delegate may call at this moment.
     pub(in crate::server) fn has_delegate(&self, id: ClientId) -> bool {
         let family = self.family();
         let mut own = family.iter().filter(|member| member.line.id() == id);
         own.next().is_some_and(|member| member.standing().is_ok())
     }
 
-    /// Whether the tokens file is in force, so that who is not in it was revoked.
+    /// True if the tokens file is in force, so that a client missing from it was revoked.
     pub(in crate::server) fn is_in_force(&self) -> bool {
         self.within(Duration::ZERO).fault.is_none()
     }
@@ -208,7 +208,7 @@ impl ClientRegistry {
         Arc::clone(client)
     }
 
-    /// How many end soon.
+    /// Number of clients that end soon.
     pub(in crate::server) fn ending(&self) -> usize {
         let clients = Arc::clone(&self.now().clients);
         let soon = clients.iter().filter(|client| client.ends_soon().is_some());
@@ -240,7 +240,7 @@ impl ClientRegistry {
         client.as_ref().map(|client| self.came(client))
     }
 
-    /// Whose the secret of a link is, without using it up.
+    /// The client that the secret of a link belongs to; the link is not used up.
     #[must_use]
     pub fn of_link(&self, secret: &str) -> Option<Arc<ClientRecord>> {
         if !LinkSecret::is_like(secret) {
@@ -252,8 +252,8 @@ impl ClientRegistry {
             .find(|client| client.signs_in_with(&digest))
     }
 
-    /// Who signs in with the secret of a link, which is used up by it: of all who come with one,
-    /// to any server of this file, the first alone is let in.
+    /// Signs in the client that the secret of a link belongs to, and uses the link up: of all who
+    /// come with one, to any server of this file, the first alone is let in.
     pub async fn sign_in(&self, secret: &str) -> Option<Arc<ClientRecord>> {
         if !LinkSecret::is_like(secret) {
             return None;

@@ -1,4 +1,5 @@
-//! What a client shows to be let in: a token with each request, or once the secret of a link.
+//! Makes and checks the secrets of clients: a token with each request, or once the secret of a
+//! link.
 
 use std::fmt;
 
@@ -14,9 +15,9 @@ use crate::hex;
 
 /// The prefix of every token, so that a leaked one can be recognized.
 pub const TOKEN_PREFIX: &str = "wjs_";
-/// How the secret of every sign-in link begins.
+/// Prefix of the secret of every sign-in link.
 pub const LINK_PREFIX: &str = "wjl_";
-/// How long both are.
+/// Length of both.
 const LENGTH: usize = 47;
 
 /// A token as its client keeps it: 256 random bits. It is shown once and kept nowhere here.
@@ -34,7 +35,7 @@ impl ClientToken {
         random(TOKEN_PREFIX).map(Self)
     }
 
-    /// Whether a text could be one at all.
+    /// True if a text has the form of a token.
     pub(in crate::server) fn is_like(text: &str) -> bool {
         text.len() == LENGTH && text.starts_with(TOKEN_PREFIX)
     }
@@ -61,7 +62,7 @@ impl LinkSecret {
         &self.0
     }
 
-    /// Whether a text could be one at all.
+    /// True if a text has the form of a link's secret.
     pub(in crate::server) fn is_like(text: &str) -> bool {
         text.len() == LENGTH && text.starts_with(LINK_PREFIX)
     }
@@ -90,12 +91,12 @@ pub(in crate::server) fn digest(secret: &str) -> String {
     hex::encode(&Sha256::digest(secret.as_bytes()))
 }
 
-/// Whether two digests are the same, found out in constant time.
+/// Compares two digests in constant time.
 pub(in crate::server) fn is_same(one: &str, other: &str) -> bool {
     one.as_bytes().ct_eq(other.as_bytes()).into()
 }
 
-/// Whether a text is a digest.
+/// True if a text is a digest in hex.
 pub(in crate::server) fn is_digest(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -129,7 +130,7 @@ impl Dated {
         Ok((self.sha256.to_lowercase(), ends))
     }
 
-    /// Whether it is of the secret with this digest, and counts still.
+    /// True if it is of the secret with this digest, and still valid.
     pub(in crate::server) fn counts_for(&self, digest: &str) -> bool {
         self.checked()
             .is_ok_and(|(own, ends)| is_same(&own, digest) && ends > OffsetDateTime::now_utc())

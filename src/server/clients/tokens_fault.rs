@@ -1,8 +1,8 @@
-//! What can be wrong with the file of named clients.
+//! Defines the errors of the file of named clients.
 
 use std::io;
 
-/// What is wrong with the file of named clients. No message repeats any of its content.
+/// An error of the file of named clients. No message repeats any of its content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokensFileError {
     /// It cannot be read or written.
@@ -19,7 +19,7 @@ pub enum TokensFileError {
     Line {
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// Its fault.
         fault: String,
     },
     /// There is no client in it, or no file.
@@ -34,7 +34,7 @@ pub enum TokensFileError {
     /// Nobody signs in as this client.
     #[error("this client has a token; only reviewers and auditors sign in with a link")]
     HasNoLink,
-    /// What it is given is not of its role, or its line cannot be read.
+    /// The new secret is not of its role, or its line cannot be read.
     #[error("{0}")]
     NotRotated(&'static str),
 }

@@ -33,7 +33,7 @@ impl TokensFile {
         Self(LinesFile::for_operator(path))
     }
 
-    /// Where it lies.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
@@ -50,7 +50,7 @@ impl TokensFile {
         DelegatesFile::new(self.0.beside(".delegates"))
     }
 
-    /// When each client came last, to the minute; `None` if no server noted that yet.
+    /// The time of each client's last use, to the minute; `None` if no server noted that yet.
     #[must_use]
     pub fn used(&self) -> Option<HashMap<ClientId, OffsetDateTime>> {
         self.last_uses().read()

@@ -14,7 +14,7 @@ use crate::write::{DelegateKind, Handover};
 /// The longest life of a delegate.
 pub(in crate::server) const LONGEST: Duration = Duration::DAY;
 
-/// Why a delegate ended.
+/// The reason a delegate ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DelegateEndReason {
@@ -45,12 +45,12 @@ impl DelegateEndReason {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(in crate::server) struct DelegateEnd {
-    /// When, in RFC 3339.
+    /// Time of the end, in RFC 3339.
     pub(in crate::server) at: String,
     pub(in crate::server) why: DelegateEndReason,
-    /// Whether a server put it on record and did what belongs to it.
+    /// True if a server put it on record and finished what belongs to it.
     pub(in crate::server) is_settled: bool,
-    /// What becomes of its memories, as its maker said.
+    /// The handover of its memories, as its maker said.
     #[serde(default, skip_serializing_if = "Handover::is_usual")]
     pub(in crate::server) legacy: Handover,
 }
@@ -70,7 +70,7 @@ pub struct DelegateRecord {
     /// The only site that it sees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::server) site: Option<String>,
-    /// How many changes it may make or propose, and how many it has.
+    /// Number of changes it may make or propose, and below, of those it made or proposed.
     pub(in crate::server) writes: u32,
     pub(in crate::server) used: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,60 +122,60 @@ impl DelegateRecord {
         &self.maker
     }
 
-    /// Who made it.
+    /// The client that made it.
     #[must_use]
     pub fn parent(&self) -> Option<ClientId> {
         self.client.parent()
     }
 
-    /// What it is to do, in its maker's words.
+    /// Its task, in its maker's words.
     #[must_use]
     pub fn task(&self) -> &str {
         self.task.as_str()
     }
 
-    /// When it was made, in RFC 3339.
+    /// Time of its creation, in RFC 3339.
     #[must_use]
     pub fn created(&self) -> &str {
         &self.client.created
     }
 
-    /// What it was granted, of which its maker's grant may leave less.
+    /// Its grant, of which its maker's grant may leave less.
     #[must_use]
     pub const fn may(&self) -> &Grant {
         &self.client.may
     }
 
-    /// How many changes it used, and may make.
+    /// Number of changes it used, and number it may make.
     #[must_use]
     pub const fn writes(&self) -> (u32, u32) {
         (self.used, self.writes)
     }
 
-    /// When and why it ended; its time may be up all the same.
+    /// Time and reason of its end, if it was ended; its time may be up all the same.
     #[must_use]
     pub fn end(&self) -> Option<(&str, DelegateEndReason)> {
         self.ended.as_ref().map(|ended| (&*ended.at, ended.why))
     }
 
-    /// What becomes of its memories.
+    /// The handover of its memories.
     pub(in crate::server) fn legacy(&self) -> Handover {
         let said = self.ended.as_ref().map(|ended| ended.legacy);
         said.unwrap_or_default()
     }
 
-    /// Whether it is what an id or a name means.
+    /// True if an id or a name means it.
     pub(in crate::server) fn is_called(&self, word: &str) -> bool {
         word == self.id().to_string() || word == self.client.name || word == self.name()
     }
 
-    /// Whether it lasts at a time, as far as its own line says.
+    /// True if it lasts at a time, as far as its own line says.
     #[must_use]
     pub fn lasts(&self, now: OffsetDateTime) -> bool {
         self.ended.is_none() && self.span().is_ok_and(|(_, end)| now < end)
     }
 
-    /// When it was made, and when it ends.
+    /// Times at which it was made and at which it ends.
     pub(in crate::server) fn span(&self) -> Result<(OffsetDateTime, OffsetDateTime), String> {
         let made = OffsetDateTime::parse(&self.client.created, &Rfc3339);
         let made = made.map_err(|_| "created must be a time in RFC 3339".to_owned())?;
@@ -187,7 +187,7 @@ impl DelegateRecord {
         Ok((made, end))
     }
 
-    /// What is wrong with the line, if anything is.
+    /// Checks the line.
     pub(in crate::server) fn check(&self) -> Result<(), String> {
         self.span()?;
         let may = &self.client.may;

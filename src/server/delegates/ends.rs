@@ -15,10 +15,10 @@ use crate::audit::{AuditEntry, AuditEvent, CallId, Client, ClientId, Role};
 use crate::error::{Code, Failure};
 use crate::write::{Handover, HandoverTargets, WriteContext};
 
-/// How often it is looked whether a delegate has ended.
+/// Time between two checks for ended delegates.
 const LOOKED_APART: Duration = Duration::from_secs(1);
 
-/// How a delegate is told of on record: as its own client.
+/// The client under which a delegate is on record: its own.
 pub(in crate::server) fn client_of(line: &DelegateRecord) -> Client {
     Client {
         id: Some(line.id()),

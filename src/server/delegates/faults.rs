@@ -1,4 +1,4 @@
-//! What a caller is told where delegates are concerned.
+//! Turns errors of delegates into failures for the caller.
 
 use serde_json::json;
 

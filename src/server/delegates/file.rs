@@ -16,9 +16,9 @@ use crate::write::Handover;
 
 /// The most delegates of one client at the same time.
 pub(in crate::server) const MOST_AT_ONCE: usize = 5;
-/// How many of its ended delegates are told of still.
+/// The most ended delegates that are kept of each client.
 const MOST_ENDED: usize = 5;
-/// And how long.
+/// Time for which they are kept.
 const TOLD_FOR: Duration = Duration::WEEK;
 /// The most bytes of a line.
 const MOST_OF_LINE: usize = 16 * 1024;
@@ -29,7 +29,7 @@ const MOST_BYTES: usize = 512 * 1024;
 #[derive(Debug, Clone)]
 pub struct DelegatesFile(LinesFile);
 
-/// Why the file of delegates did not do what was asked.
+/// An error of the file of delegates.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DelegatesError {
     /// It cannot be used; the message is of the file.
@@ -64,7 +64,7 @@ impl DelegatesFile {
         Self(file)
     }
 
-    /// Where it lies.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()

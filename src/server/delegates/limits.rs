@@ -11,7 +11,7 @@ use super::delegate::{DelegateEndReason, DelegateRecord};
 use crate::audit::Role;
 use crate::site::SiteName;
 
-/// How much earlier than its making a clock may say that it is.
+/// The most that a clock may be behind the time of a delegate's making.
 const SLACK: time::Duration = time::Duration::minutes(5);
 
 /// A delegate and its maker, as their files have them now.
@@ -20,13 +20,13 @@ pub(in crate::server) struct LiveDelegate {
     pub(in crate::server) line: DelegateRecord,
     made: OffsetDateTime,
     end: OffsetDateTime,
-    /// When its time is up by a clock that nobody sets.
+    /// Time at which it ends, by a clock that nobody sets.
     pub(in crate::server) until: Instant,
     /// As the server takes it; `None` if its maker is not there.
     known: Option<Arc<ClientRecord>>,
 }
 
-/// Why a delegate is not let in.
+/// The reason a delegate is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::server) enum DelegateRefusal {
     /// It has ended for good.
@@ -65,7 +65,7 @@ impl LiveDelegate {
         })
     }
 
-    /// Whether a token with this digest is its own.
+    /// True if a token with this digest is its own.
     pub(in crate::server) fn is_of(&self, digest: &str) -> bool {
         let own = self.line.client.digest();
         own.is_some_and(|own| is_same(&own.to_lowercase(), digest))

@@ -1,4 +1,4 @@
-//! What a maker hands on: the tools, places and grant of a delegate, checked against its own.
+//! Checks the tools, places and grant that a maker hands on against its own.
 
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -86,7 +86,7 @@ pub(in crate::server) fn check_places(
     Ok(())
 }
 
-/// What a delegate is granted; what its maker may less is taken away at each call.
+/// The grant of a delegate; its maker's limits are applied at each call.
 pub(in crate::server) fn grant(
     maker: &ClientRecord,
     wanted: &DelegateSpec,
@@ -108,7 +108,7 @@ pub(in crate::server) fn grant(
     }
 }
 
-/// What a delegate may, in a sentence of our own.
+/// A delegate's rights, in a sentence of our own.
 pub(in crate::server) fn in_words(line: &DelegateRecord) -> String {
     let may = line.may();
     let below = may.prefixes.as_ref().or(may.read_prefixes.as_ref());

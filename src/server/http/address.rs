@@ -1,5 +1,5 @@
-//! Where a call came from, and by which scheme: the peer of the connection, or what a trusted proxy
-//! says.
+//! Finds the address and scheme that a call came by: from the peer of the connection, or from a
+//! trusted proxy's headers.
 
 use std::net::IpAddr;
 
@@ -34,7 +34,7 @@ pub(super) fn origin_of(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRan
     origin
 }
 
-/// Whether a trusted proxy says that the request came by TLS.
+/// True if a trusted proxy says that the request came by TLS.
 pub(super) fn is_forwarded_by_tls(
     peer: Option<IpAddr>,
     headers: &HeaderMap,

@@ -22,10 +22,10 @@ pub(super) type ConcurrencyPermit = (
 pub(super) struct ConcurrencyLimits {
     /// The end of the server takes all of them.
     pub(super) all: Arc<Semaphore>,
-    /// What each named client may have of them.
+    /// The share of each named client.
     shares: FairShares,
-    /// What each of several sites may have of them, so that one that does not answer leaves places
-    /// to the others.
+    /// The share of each of several sites, so that one that does not answer leaves places to the
+    /// others.
     sites: FairShares,
     taken: LimitMessages,
 }

@@ -25,9 +25,9 @@ use super::stall::Stalling;
 const MOST_UNREAD: usize = 64 * 1024;
 /// The most headers of a request.
 const MOST_HEADERS: usize = 64;
-/// How long a surplus connection gets for its refusal, and an idle one to close.
+/// Time for the refusal of a surplus connection, and for an idle one to close.
 const SHORTLY: Duration = Duration::from_secs(1);
-/// How long nothing is accepted when the system has nothing left to give.
+/// Time for which nothing is accepted when the system has nothing left to give.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The connections of one listener.

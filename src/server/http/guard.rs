@@ -71,7 +71,7 @@ pub(super) struct Guard {
     without_sessions: Mcp,
 }
 
-/// Who calls.
+/// The caller of a request.
 struct HttpCaller {
     client: Option<Arc<ClientRecord>>,
     address: IpAddr,
@@ -81,9 +81,9 @@ struct HttpCaller {
     owner: String,
     /// The same for the record; `None` if the caller has neither.
     subject: Option<String>,
-    /// What it hands on, and what holds for it as a delegate.
+    /// Its delegates, and its own limits as a delegate.
     family: Option<Arc<dyn Family>>,
-    /// Where it reaches the review page, if this server has it.
+    /// URL at which it reaches the review page, if this server has it.
     review: Option<Arc<str>>,
 }
 
@@ -94,7 +94,8 @@ struct Peek {
     id: Option<RequestId>,
 }
 
-/// What a call holds until it has ended, even if its client hangs up, since a session continues it.
+/// Permits that a call holds until it has ended, even if its client hangs up, since a session
+/// continues it.
 #[derive(Debug)]
 struct CallPermits {
     _place: Arc<ConcurrencyPermit>,
@@ -246,17 +247,17 @@ impl Guard {
         origin::check_origin(request.headers(), &self.settings().allowed_origins)
     }
 
-    /// Whether the request was sent to a name of this server.
+    /// Checks that the request was sent to a name of this server.
     pub(super) fn check_host<B>(&self, request: &Request<B>) -> Result<(), HttpRefusal> {
         origin::check_host(request, self.listening.ip(), &self.settings().allowed_hosts)
     }
 
-    /// Whether only this machine reaches it.
+    /// True if only this machine reaches it.
     pub(super) const fn is_on_loopback(&self) -> bool {
         self.listening.ip().is_loopback()
     }
 
-    /// Whether a trusted proxy connects from this address.
+    /// True if a trusted proxy connects from this address.
     pub(super) fn is_proxy(&self, peer: IpAddr) -> bool {
         let peer = peer.to_canonical();
         let settings = self.settings();

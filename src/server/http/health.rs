@@ -34,7 +34,7 @@ pub(super) fn alive() -> Response<Body> {
 }
 
 impl Readiness {
-    /// Whether calls can be served; a request by a name of this server also gets what is wrong.
+    /// Answers if calls can be served; a request by a name of this server also gets the faults.
     pub(super) async fn answer(&self, guard: &Guard, is_by_name: bool) -> Response<Body> {
         let mut known = self.0.lock().await;
         let fresh = guard.limits.fresh;
@@ -75,17 +75,18 @@ impl ReadinessCache {
     }
 }
 
-/// What is wrong, if anything.
+/// The faults that were found, if any.
 struct ReadinessReport {
     clients: Option<String>,
-    /// Why the present settings are not in force, which does not stop calls from being served.
+    /// The reason the present settings are not in force, which does not stop calls from being
+    /// served.
     settings: Option<String>,
     sites: Vec<OfSite>,
-    /// How many named clients end soon.
+    /// Number of named clients that end soon.
     ending: usize,
 }
 
-/// What is wrong with one site.
+/// The faults of one site.
 struct OfSite {
     name: Option<SiteName>,
     wiki: Option<WikiError>,
@@ -147,7 +148,7 @@ impl OfSite {
         told
     }
 
-    /// What is wrong, without faults of the key, which are in the log already.
+    /// The faults, without those of the key, which are in the log already.
     fn for_log(&self) -> Vec<String> {
         let wiki = self.wiki.as_ref();
         let wiki = wiki.filter(|error| !error.is_about_the_key()).map(of_wiki);
@@ -165,7 +166,7 @@ fn word(fault: Option<String>) -> Value {
 }
 
 impl ReadinessReport {
-    /// Whether calls can be served; of several sites, those of one at least: one that does not
+    /// True if calls can be served; of several sites, those of one at least: one that does not
     /// answer must not take the others with it.
     fn is_ready(&self) -> bool {
         self.clients.is_none() && self.sites.iter().any(OfSite::is_ready)
@@ -198,7 +199,7 @@ impl ReadinessReport {
         body.into()
     }
 
-    /// What is wrong, in one line.
+    /// The faults, in one line.
     fn for_log(&self) -> Option<String> {
         let clients = self.clients.iter();
         let mut told: Vec<String> = clients.map(|fault| format!("settings: {fault}")).collect();
@@ -207,7 +208,7 @@ impl ReadinessReport {
     }
 }
 
-/// What is wrong with the wiki, or with its key.
+/// The fault of the wiki, or of its key.
 fn of_wiki(error: &WikiError) -> String {
     if error.is_about_the_key() {
         error.to_string()
@@ -216,7 +217,7 @@ fn of_wiki(error: &WikiError) -> String {
     }
 }
 
-/// When the server's key expires, by its own claim, and other facts about it.
+/// Time at which the server's key expires, by its own claim, and other facts about it.
 fn key(app: &App) -> Value {
     let key = app.wiki.key();
     let mut told = Map::new();

@@ -21,21 +21,21 @@ pub struct HttpLimits {
     /// The most keys of callers that are known at a time; beyond it, the least recently used key of
     /// the client with the most keys is evicted.
     pub keys: usize,
-    /// How long a connection may take for the head of its next request.
+    /// Timeout for the head of a connection's next request.
     pub idle: Duration,
-    /// How long the body of a request may take.
+    /// Timeout for the body of a request.
     pub request: Duration,
-    /// How long a connection may accept nothing of what is written to it.
+    /// Time for which a connection may accept nothing of what is written to it.
     pub stalled: Duration,
-    /// How long a session lives without a message.
+    /// Time for which a session lives without a message.
     pub session: Duration,
-    /// How long calls under way may take when the server ends.
+    /// Timeout for calls under way when the server ends.
     pub last_calls: Duration,
-    /// How old an answer of the wiki may be to count as reachable.
+    /// The greatest age of an answer of the wiki that counts as reachable.
     pub reached: Duration,
-    /// How long the wiki may take to answer a check.
+    /// Timeout for the wiki's answer to a check.
     pub asked: Duration,
-    /// How long an answer of `/readyz` is valid, and how often the tokens file is checked.
+    /// Time for which an answer of `/readyz` is valid, and between checks of the tokens file.
     pub fresh: Duration,
 }
 

@@ -84,7 +84,7 @@ impl HttpReload {
     }
 }
 
-/// Why a server must not start with these settings at this address, if it must not.
+/// The reason a server must not start with these settings at this address, if it must not.
 #[must_use]
 pub fn refused_start(settings: &ServeSettings, address: SocketAddr) -> Option<&'static str> {
     if settings.tokens_file.is_some() {
@@ -234,7 +234,7 @@ impl HttpServer {
         }
     }
 
-    /// What holds for its callers, in words.
+    /// The settings and clients in force, in words.
     #[cfg(test)]
     pub(in crate::server) fn in_force(&self) -> String {
         let guard = &self.shared.guard;
@@ -242,7 +242,7 @@ impl HttpServer {
         format!("serve: {:?}\nclients: {clients:?}", guard.settings())
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address

@@ -99,7 +99,7 @@ impl ConnectionTable {
 }
 
 impl ConnectionPlace {
-    /// What notes that the connection has sent the head of a request.
+    /// The flag to set when the connection has sent the head of a request.
     pub(super) fn head_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.has_sent_head)
     }

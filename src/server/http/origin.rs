@@ -53,7 +53,7 @@ pub(super) fn check_host<B>(
     Ok(())
 }
 
-/// Whether a `Host` is a listed name, with the listed port if there is one.
+/// True if a `Host` is a listed name, with the listed port if there is one.
 pub(super) fn is_listed(host: &str, listed: &[String]) -> bool {
     let host = host.parse::<Authority>();
     host.is_ok_and(|host| !host.as_str().contains('@') && holds(listed, &host))

@@ -20,7 +20,7 @@ use crate::config::ServeSettings;
 use crate::hex;
 use crate::review::ReviewOrigin;
 
-/// What decides about requests for the page.
+/// Decides about requests for the review page.
 #[derive(Clone)]
 pub(super) struct PageHost {
     guard: Arc<Guard>,
@@ -40,14 +40,14 @@ impl PageHost {
         Ok(Self { guard, own })
     }
 
-    /// Whether browsers reach the page on loopback alone.
+    /// True if browsers reach the page on loopback alone.
     fn is_on_loopback_alone(&self, settings: &ServeSettings) -> bool {
         self.guard.is_on_loopback()
             && settings.trusted_proxies.is_empty()
             && self.guard.review_url().is_none()
     }
 
-    /// Whether this request came by TLS, as far as that can be known.
+    /// True if this request came by TLS, as far as that can be known.
     fn is_by_tls(
         &self,
         peer: Option<IpAddr>,
@@ -104,7 +104,7 @@ fn host_of(headers: &HeaderMap) -> Option<Authority> {
     host.to_str().ok()?.parse().ok()
 }
 
-/// Whether a name means this machine, whoever says it.
+/// True if a name means this machine, whoever says it.
 fn is_loopback_name(host: &Authority) -> bool {
     let name = host.host().trim_matches(['[', ']']);
     let address = name.parse::<IpAddr>();

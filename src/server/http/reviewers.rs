@@ -18,7 +18,7 @@ use crate::write::{Asker, Caller, Extent};
 /// For how many of them what their decisions are made with is kept.
 const MOST_BENCHES: usize = 32;
 
-/// What a client's decisions on a site are made with.
+/// A client, its site's app, and the handle for its decisions there.
 type ReviewerAccess = (Arc<ClientRecord>, Arc<App>, WikiHandle);
 
 /// The doors of a server's review page.
@@ -26,7 +26,7 @@ type ReviewerAccess = (Arc<ClientRecord>, Arc<App>, WikiHandle);
 pub(super) struct Reviewers {
     sites: Arc<Sites>,
     clients: Arc<ClientRegistry>,
-    /// What decisions are made with, the one used last at the end; a client that was read anew has
+    /// The handles for decisions, the one used last at the end; a client that was read anew has
     /// another, and so has a site whose settings changed.
     benches: Mutex<Vec<ReviewerAccess>>,
 }
@@ -113,7 +113,7 @@ impl Authenticator for Reviewers {
     }
 }
 
-/// How a reviewer's decisions are recorded, and how a reviewer is more restricted than the server.
+/// The caller of a reviewer's decisions: their place on record, and the limits beyond the server's.
 fn caller(client: &ClientRecord) -> Caller {
     Caller {
         tool: "review",

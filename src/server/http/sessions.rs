@@ -16,7 +16,7 @@ use super::refusal::HttpRefusal;
 /// The header that names a session.
 pub(super) const SESSION: &str = "mcp-session-id";
 
-/// Whose a session is.
+/// The owner of a session.
 #[derive(Debug)]
 pub(super) struct SessionOwner {
     /// The client, with its own key if it brings one: nobody else may use the session.
@@ -79,7 +79,7 @@ impl McpSessions {
         }
     }
 
-    /// Whether a session is this caller's.
+    /// True if a session is this caller's.
     pub(super) fn is_of(&self, id: &str, owner: &str) -> bool {
         self.owners().get(id).is_some_and(|own| own.name == owner)
     }

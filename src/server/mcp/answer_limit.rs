@@ -7,10 +7,10 @@ use serde_json::Value;
 /// The cuts of an answer, from the mildest: the lengths of texts and the numbers of items that
 /// remain.
 const CUTS: [(usize, usize); 5] = [(8_192, 100), (2_048, 50), (512, 20), (64, 5), (16, 1)];
-/// How many members of an object remain: more than our answers have.
+/// The most members of an object that remain: more than our answers have.
 const MOST_MEMBERS: usize = 40;
 
-/// Whether an answer has too many bytes, as text and as value together.
+/// True if an answer has too many bytes, as text and as value together.
 pub(in crate::server) fn is_over(text: &str, value: &Value, most: usize) -> bool {
     // Quoting at most doubles a text, and the text is longer than its value.
     text.len().saturating_mul(3) > most && quoted(text) + size(value) > most

@@ -1,4 +1,4 @@
-//! Who calls, and what they may do.
+//! Holds a caller's identity and rights.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::write::{Asker, Caller, Extent, Family};
 /// The tools without which a session may not read pages as resources either.
 const READ_PAGES: [&str; 2] = ["wikijs_get_page_by_path", "wikijs_get_page_by_id"];
 
-/// Who calls, and what they may do.
+/// A caller's identity and rights.
 #[derive(Debug, Clone)]
 pub(in crate::server) struct CallerContext {
     /// The app that answers: of the server's own key, or the caller's.
@@ -27,15 +27,15 @@ pub(in crate::server) struct CallerContext {
     pub(in crate::server) session: SessionId,
     /// The named client that the caller was authenticated as.
     pub(in crate::server) client: Option<ClientIdentity>,
-    /// Whom the caller was authenticated as: a name, its own key, or both.
+    /// The caller's authenticated identity: a name, its own key, or both.
     pub(in crate::server) subject: Option<String>,
-    /// Where the call came from.
+    /// The address that the call came from.
     pub(in crate::server) address: Option<String>,
     /// The limits of a named client.
     pub(in crate::server) rights: Option<CallerRights>,
-    /// What a named client hands on, and what holds for it as a delegate.
+    /// The delegates of a named client, and its own limits as a delegate.
     pub(in crate::server) family: Option<Arc<dyn Family>>,
-    /// Where it reaches the review page, if that is known from its request.
+    /// URL at which it reaches the review page, if that is known from its request.
     pub(in crate::server) review: Option<Arc<str>>,
     /// Held as long as the call is under way, even if its client hung up.
     pub(in crate::server) _held: Option<Arc<dyn CallGuard>>,
@@ -47,9 +47,9 @@ pub(in crate::server) struct ClientIdentity {
     pub(in crate::server) id: ClientId,
     pub(in crate::server) name: String,
     pub(in crate::server) role: Role,
-    /// When it ends, if it does.
+    /// Time at which it ends, if it does.
     pub(in crate::server) ends: Option<OffsetDateTime>,
-    /// Who made it, if it is a delegate.
+    /// The client that made it, if it is a delegate.
     pub(in crate::server) maker: Option<Maker>,
 }
 
@@ -58,7 +58,7 @@ pub(in crate::server) struct ClientIdentity {
 pub(in crate::server) struct Maker {
     pub(in crate::server) id: ClientId,
     pub(in crate::server) name: String,
-    /// What it made the delegate for.
+    /// The task of the delegate.
     pub(in crate::server) task: Arc<str>,
 }
 
@@ -69,7 +69,7 @@ impl ClientIdentity {
     }
 }
 
-/// What a call holds.
+/// The permits that a call holds.
 pub(in crate::server) trait CallGuard: std::fmt::Debug + Send + Sync {}
 
 /// The limits of a named client.
@@ -113,7 +113,7 @@ impl CallerContext {
         }
     }
 
-    /// Whether a tool is there for this caller.
+    /// True if a tool is there for this caller.
     pub(in crate::server) fn offers(&self, tool: &ToolDefinition) -> bool {
         if is_of_delegation(tool) && self.family.as_ref().is_none_or(|one| one.is_delegate()) {
             return false;
@@ -126,7 +126,7 @@ impl CallerContext {
         rights.is_none_or(|rights| rights.offers(tool))
     }
 
-    /// Whether nothing bounds what this caller reads.
+    /// True if nothing bounds what this caller reads.
     fn reads_every_page(&self) -> bool {
         let own = self.rights.as_ref();
         self.app.wiki.scope().is_open() && own.is_none_or(|own| own.narrowing.reads.is_open())
@@ -215,7 +215,7 @@ impl CallerContext {
 }
 
 impl CallerRights {
-    /// Whether a tool is there for whoever has these.
+    /// True if a tool is there for callers with these rights.
     pub(in crate::server) fn offers(&self, tool: &ToolDefinition) -> bool {
         (!tool.can_write() || !self.narrowing.is_read_only) && self.lists(tool.name)
     }

@@ -30,13 +30,13 @@ use crate::write::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 const ANSWER: &str = "answer";
 const NO: &str = "no";
 
-/// Whether a client declares that it can ask its person.
+/// True if a client declares that it can ask its person.
 pub(in crate::server) fn asks(client: &ClientCapabilities) -> bool {
     let modes = client.elicitation.as_ref();
     modes.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
 }
 
-/// Whether the person behind a request's client can be asked.
+/// True if the person behind a request's client can be asked.
 pub(in crate::server) fn can_ask(context: &RequestContext<RoleServer>, has_session: bool) -> bool {
     let version = context.protocol_version().unwrap_or_default();
     // The old generation answers within a session, so without one no answer would come.
@@ -44,8 +44,8 @@ pub(in crate::server) fn can_ask(context: &RequestContext<RoleServer>, has_sessi
         && context.client_capabilities().as_ref().is_some_and(asks)
 }
 
-/// How to ask the person behind a call's client, and the receiver of questions that outlive the
-/// call.
+/// Chooses how to ask the person behind a call's client, and makes the receiver of questions that
+/// outlive the call.
 pub(in crate::server) fn asker(
     codec: &RequestStateCodec,
     request: &CallToolRequestParams,
@@ -108,7 +108,7 @@ fn input_required(
     InputRequiredResult::new(Some([(ANSWER.to_owned(), ask)].into()), Some(state))
 }
 
-/// What a repeated call brings.
+/// The answer that a repeated call brings.
 fn brought(
     codec: &RequestStateCodec,
     request: &CallToolRequestParams,
@@ -239,7 +239,7 @@ pub(in crate::server) async fn invite(
     std::future::pending().await
 }
 
-/// Whether a client can be asked to open a page during a call.
+/// True if a client can be asked to open a page during a call.
 pub(in crate::server) fn opens_pages(
     context: &RequestContext<RoleServer>,
     has_session: bool,

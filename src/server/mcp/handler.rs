@@ -1,4 +1,4 @@
-//! What the server answers to each request of the protocol.
+//! Answers each request of the protocol.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -103,7 +103,7 @@ impl Handler {
         parts.extensions.get::<Arc<Site>>().map(Arc::clone)
     }
 
-    /// What this server is and can do, for one session.
+    /// The server's description and capabilities, for one session.
     fn server_config(&self, visit: &CallerContext, can_ask: bool) -> ServerConfig {
         let terms = SessionRules::of(visit, can_ask).sentence();
         self.get_info().with_instructions(format!(

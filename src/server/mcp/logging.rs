@@ -15,12 +15,12 @@ use tokio::sync::mpsc::{self, Receiver};
 
 use crate::notice::{self, Notice};
 
-/// What a client sends to set the level of its session.
+/// The parameters with which a client sets the level of its session.
 pub(in crate::server) type SetLevel = rmcp::model::SetLevelRequestParams;
 
 /// The most messages about one call.
 const MOST: usize = 8;
-/// How long a client may take to accept one message, or all that are left when the answer is ready.
+/// Timeout for a client to accept one message, or all that are left when the answer is ready.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// From the least to the most severe.

@@ -1,4 +1,4 @@
-//! How answers and errors look to a client.
+//! Builds the answers and errors that a client gets.
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde::Serialize as _;

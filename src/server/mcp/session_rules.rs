@@ -11,9 +11,9 @@ use crate::page::Prefix;
 use crate::tools::ToolDefinition;
 use crate::wiki::KeyStatus;
 
-/// How many prefixes the sentence names.
+/// The most prefixes that the sentence names.
 const MOST_NAMED: usize = 5;
-/// Why nothing can be written in a pause.
+/// The reason nothing can be written in a pause.
 const PAUSED: &str = "an operator has paused all writes for now";
 
 /// The terms of one session.
@@ -27,7 +27,7 @@ pub(in crate::server) struct SessionRules {
     pub(in crate::server) standing: Option<KeyStatus>,
 }
 
-/// What becomes of a write.
+/// The treatment of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::server) enum Writes {
     /// It is refused, for this reason.
@@ -109,7 +109,7 @@ impl SessionRules {
         }
     }
 
-    /// Where it may be written, as a phrase after "a write".
+    /// The places that may be written, as a phrase after "a write".
     fn place(&self) -> String {
         let mut told = match self.policy.allowed.as_deref() {
             Some(allowed) => format!(" at or below {}", named(allowed)),

@@ -20,7 +20,7 @@ use super::uri;
 use crate::error::{Code, Failure};
 use crate::watch::{CannotWatch, Watcher};
 
-/// How long a client may take to take one notification.
+/// Timeout for a client to take one notification.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The most requests of one connection that listen at the same time.
 const MOST_LISTENING: usize = 8;
@@ -30,7 +30,7 @@ const MOST_ADDRESSES: usize = 100;
 /// clock is known only to a second.
 const OVERLAP: time::Duration = time::Duration::seconds(2);
 
-/// What the client of one connection subscribed to; it ends with the connection.
+/// The subscriptions of one connection's client; they end with the connection.
 #[derive(Debug, Clone)]
 pub(in crate::server) struct Subscriptions {
     open: Arc<Mutex<Option<SessionSubscription>>>,
@@ -143,7 +143,7 @@ impl Subscriptions {
     }
 }
 
-/// What a request may listen for: pages, by their addresses, and its tools.
+/// The part of a request that is accepted: pages, by their addresses, and its tools.
 pub(in crate::server) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let uris = requested.resource_subscriptions.iter().flatten();
     let pages = uris.filter(|uri| uri::parse(uri).is_some());

@@ -26,15 +26,15 @@ struct Sample<'a> {
     name: &'a str,
     was: Option<&'a str>,
     is: Option<&'a str>,
-    /// What stands beside it, before and after.
+    /// Other settings beside it, before and after.
     beside: Lines<'a>,
-    /// What of the base is left out.
+    /// Settings of the base that are left out.
     without: &'a [&'a str],
-    /// Whether only a restart applies it.
+    /// True if only a restart applies it.
     takes_restart: bool,
 }
 
-/// Which wikis the file has.
+/// The wikis of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wikis {
     Named,
@@ -42,7 +42,7 @@ enum Wikis {
     Both,
 }
 
-/// Where the setting stands.
+/// The place of the setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Top,
@@ -379,7 +379,7 @@ fn is_token_at_top(at: At, name: &str) -> bool {
     at == At::Top && name == "mutation_confirm_token"
 }
 
-/// Whether a change that takes a restart is refused by name, and changes nothing.
+/// Checks that a change that takes a restart is refused by name, and changes nothing.
 async fn refused(place: &Place, name: &str, was: &str, is: &str) -> Result<(), String> {
     place.put(was);
     let mut running = Running::start(&place.given()).await?;
@@ -429,7 +429,7 @@ async fn taken_over(place: &Place, was: &str, is: &str) -> Result<bool, String> 
     Ok(now != before)
 }
 
-/// Whether a wiki feels a change there at all: what each site says for itself holds at the top for
+/// True if a wiki feels a change there at all: what each site says for itself holds at the top for
 /// the unnamed wiki alone.
 fn is_felt(wikis: Wikis, at: At, name: &str) -> bool {
     let of_sites = [

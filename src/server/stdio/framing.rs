@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use super::super::quota::{self, MOST_BYTES, MessagePermit, MessageQuota, MessageQuotaExceeded};
 use super::large_message::{MOST_BESIDE, Payload, PayloadContent, Scan};
 
-/// How much is read at once.
+/// Number of bytes read at once.
 const CHUNK: usize = 8 * 1024;
 
 /// The cargo of the last message, if it has one.
@@ -37,7 +37,7 @@ pub(in crate::server) struct LineFramer<R> {
     chunk: Box<[u8]>,
     /// Bytes that were read and not passed on yet.
     held: Vec<u8>,
-    /// How many of these bytes, from the beginning, are whole lines, and how many were passed on.
+    /// Number of these bytes, from the beginning, in whole lines, and below, of those passed on.
     whole: usize,
     given: usize,
     /// The cargo of these lines; with cargo they are a single line.
@@ -171,7 +171,7 @@ struct LargeLine {
     line: Vec<u8>,
     scan: Scan,
     room: Option<MessagePermit>,
-    /// Why it is refused; its first bytes are kept to identify it.
+    /// The reason it is refused; its first bytes are kept to identify it.
     refused: Option<PayloadContent>,
 }
 

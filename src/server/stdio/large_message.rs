@@ -15,7 +15,7 @@ use super::super::quota::MessagePermit;
 pub(in crate::server) const MOST_BESIDE: usize = 64 * 1024;
 /// A refusal repeats a message's id only up to this length, in bytes.
 const MOST_ID: usize = 256;
-/// What the protocol gets in place of arguments.
+/// The arguments that the protocol gets in place of the real ones.
 const NOTHING: &[u8] = b"{}";
 
 /// The arguments of a call, beside its message.
@@ -123,9 +123,9 @@ pub(in crate::server) struct Scan {
     at: usize,
     depth: usize,
     within: Within,
-    /// Whether the object at this depth is the message, or its `params`.
+    /// True if the object at depth 2 is the message's `params`.
     is_params: bool,
-    /// Whether the next string is the name of a member.
+    /// True if the next string is the name of a member.
     is_key_next: bool,
     /// The name of the member that is being read, as long as it may be one of ours.
     key: Vec<u8>,
@@ -226,12 +226,12 @@ impl Scan {
         }
     }
 
-    /// Whether the value of the message's id is being read.
+    /// True if the value of the message's id is being read.
     fn is_in_id(&self) -> bool {
         self.open.first() == Some(&Some(MessageMember::Id))
     }
 
-    /// Whether the object at this depth is the message or its `params`.
+    /// True if the object at this depth is the message or its `params`.
     const fn is_watched(&self) -> bool {
         self.depth == 1 || (self.depth == 2 && self.is_params)
     }

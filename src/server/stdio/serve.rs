@@ -27,7 +27,7 @@ use super::framing::{LineFramer, PayloadSlot};
 use crate::gates::SessionId;
 use crate::tools::Registry;
 
-/// How a server ended.
+/// The way a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StdioEnd {
     /// The client closed stdin.
@@ -36,9 +36,9 @@ pub enum StdioEnd {
     ByToken,
 }
 
-/// How long calls under way may still be answered after the client closed stdin. A client that
-/// sends everything and closes stdin wants its answers, but a slow wiki must not keep an unused
-/// server alive.
+/// Time for which calls under way may still be answered after the client closed stdin. A client
+/// that sends everything and closes stdin wants its answers, but a slow wiki must not keep an
+/// unused server alive.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
 /// The most requests under way, from their reading until their answers are written. Beyond it no
@@ -49,7 +49,7 @@ const MANY: usize = 64;
 /// a cancellation, which come only by stdin.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How many answers may wait to be taken before nothing more is read.
+/// The most answers that may wait to be taken; with more, nothing more is read.
 const MANY_ANSWERS: usize = 64;
 /// After this time reading continues nevertheless: the client may have closed stdin.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -64,12 +64,12 @@ fn one_locale(said: Option<&str>, named: Option<Locale>) -> Result<Option<Locale
     }
 }
 
-/// Which locales pages are listed and searched in.
+/// The locales in which pages are listed and searched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::tools) struct Locales {
     /// The locale, or `None` for all.
     pub(in crate::tools) one: Option<Locale>,
-    /// Whether the locale is only the default; then hits in other locales are counted.
+    /// True if the locale is only the default; then hits in other locales are counted.
     pub(in crate::tools) is_fallback: bool,
 }
 

@@ -61,7 +61,7 @@ fn type_faults(faults: &mut ArgumentFaults, name: &str, property: &Value, value:
     }
 }
 
-/// What is wrong with the number of items of a list.
+/// The fault of a list with too few or too many items.
 fn length_fault(property: &Value, items: usize) -> Option<String> {
     let limit = |word: &str| property.get(word).and_then(Value::as_u64);
     let (least, most) = (limit("minItems"), limit("maxItems").unwrap_or(MOST_ITEMS));
@@ -171,12 +171,12 @@ fn type_fault(name: &str, property: &Value, value: &Value) -> Option<String> {
     })
 }
 
-/// Whether an object's members are arguments of the tool.
+/// True if an object's members are arguments of the tool.
 fn wraps(inner: &Map<String, Value>, known: &Map<String, Value>) -> bool {
     !inner.is_empty() && inner.keys().all(|name| known.contains_key(name))
 }
 
-/// Whether an argument is the id of a page.
+/// True if an argument is the id of a page.
 fn names_a_page(name: &str) -> bool {
     matches!(name, "id" | "ids" | "linksTo" | "relatedTo")
 }

@@ -19,7 +19,7 @@ pub(super) struct Choice {
     /// The pages; `None` if the call selects by neither.
     pub(super) chosen: Option<Chosen>,
     broken: Option<BrokenLinks>,
-    /// What the index lacks.
+    /// Coverage of the content index.
     pub(super) indexed: Option<Indexed>,
 }
 

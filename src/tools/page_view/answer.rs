@@ -37,10 +37,10 @@ pub(in crate::tools) struct PageView {
     pub(super) version: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) part: Option<Excerpt>,
-    /// What was requested and could not be read, with the right it needs.
+    /// Fields that were requested and could not be read, with the right each needs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) unavailable: BTreeMap<&'static str, &'static str>,
-    /// What to do about that.
+    /// Advice on these fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ pub(super) struct Excerpt {
     pub(super) section: Option<String>,
     /// Its first and last line.
     pub(super) lines: String,
-    /// How many bytes of it follow this answer.
+    /// Number of its bytes that follow this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bytes_left: Option<usize>,
     /// The offset for the next bytes.
@@ -65,13 +65,13 @@ pub(super) struct Excerpt {
     /// The parts below it, a line each, as in an outline.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) parts: Vec<String>,
-    /// How many more there are.
+    /// Number of further parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parts_left: Option<usize>,
     /// Fields that are left out because of their size.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<&'static str>,
-    /// Who rendered the HTML, if not the wiki.
+    /// The renderer of the HTML, if not the wiki.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rendered_by: Option<&'static str>,
 }

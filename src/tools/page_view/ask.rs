@@ -10,9 +10,9 @@ use crate::tools::input::invalid_argument;
 
 /// The most pages that are read at once.
 pub(in crate::tools) const MAX_AT_ONCE: usize = 20;
-/// How many bytes of a text are answered by default.
+/// The default number of bytes of a text in an answer.
 const USUAL_BYTES: usize = 16 * 1024;
-/// How many bytes of a text are answered at most.
+/// The most bytes of a text in an answer.
 const MOST_BYTES: usize = 64 * 1024;
 
 // The wanted view of a page. (A doc comment would be sent to clients.)
@@ -48,7 +48,7 @@ impl TryFrom<String> for LineRange {
     }
 }
 
-/// How to read a page.
+/// Options for reading a page.
 #[derive(Debug, Clone)]
 pub(in crate::tools) struct PageReadOptions {
     pub(in crate::tools) view: PageViewKind,
@@ -97,7 +97,7 @@ impl PageReadOptions {
         }
     }
 
-    /// Whether all of a page's current text is requested.
+    /// True if all of a page's current text is requested.
     pub(super) const fn is_whole(&self) -> bool {
         self.is_all() && self.version.is_none()
     }
@@ -106,7 +106,7 @@ impl PageReadOptions {
         self.section.is_none() && self.lines.is_none() && self.offset == 0 && !self.is_numbered
     }
 
-    /// Whether all of a page's fields are shown, or only its names. `is_part` if the page's name
+    /// True if all of a page's fields are shown, not only its names. `is_part` if the page's name
     /// already contains a section.
     pub(super) const fn tells_fields(&self, is_part: bool) -> bool {
         match self.view {
@@ -116,7 +116,7 @@ impl PageReadOptions {
         }
     }
 
-    /// How many bytes may be answered.
+    /// The most bytes of the answer.
     pub(super) fn most(&self) -> usize {
         let is_full = self.section.as_ref().is_some_and(|section| section.is_full);
         let usual = if is_full { MOST_BYTES } else { USUAL_BYTES };

@@ -1,4 +1,4 @@
-//! What is shown of a page besides its fields: its words, links and properties.
+//! Shows a page's words, links and properties, beside its fields.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ const MAX_NAMED: usize = 40;
 /// The most characters that are shown of a link or a property.
 const MAX_CHARS: usize = 300;
 
-/// What is shown of a page besides its fields.
+/// The words, links and properties of a page.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Metadata {
@@ -36,7 +36,7 @@ pub(super) struct Metadata {
     linked_from_left: Option<i64>,
 }
 
-/// What the wiki's link graph says of some pages.
+/// The neighbours of some pages in the wiki's link graph.
 #[derive(Debug, Default)]
 pub(super) struct LinkNeighbours {
     to: HashMap<(Locale, PagePath), BTreeSet<String>>,

@@ -1,5 +1,5 @@
-//! How a page is read: whole, in part, as an outline, rendered, as plain text, or in an old
-//! version; one or several at once. The two tools that read pages share all of this.
+//! Reads pages: whole, in part, as an outline, rendered, as plain text, or in an old version; one
+//! or several at once. The two tools that read pages share all of this.
 
 mod answer;
 mod ask;

@@ -111,7 +111,7 @@ fn not_in_html() -> Failure {
     .hint("Read the section with view: content, or the whole of this view.")
 }
 
-/// What a reference names after its `#`: a selector, a heading, or an address's anchor.
+/// The section that a reference names after its `#`: a selector, a heading, or an address's anchor.
 fn by_reference(outline: &Outline<'_>, name: &str) -> Result<Section, SectionFault> {
     let parsed = PartSelector::parse(name).ok();
     // `page#section` is the heading "Section".

@@ -26,10 +26,10 @@ use crate::write::ReadExtent;
 /// The right needed for the wiki's own HTML, if the readers' view is not available.
 const RIGHT_TO_RENDERED: &str = "manage:pages or delete:pages";
 
-/// Why fields of an old version cannot be read (W10).
+/// The reason why fields of an old version cannot be read (W10).
 const NOT_IN_VERSIONS: &str = "no version keeps it";
 
-/// Which page is wanted.
+/// The reference to the wanted page.
 #[derive(Debug, Clone)]
 pub(in crate::tools) enum PageLookup {
     /// The page with this id.
@@ -122,7 +122,7 @@ pub(in crate::tools) async fn answer(
     })
 }
 
-/// How many bytes a page could use.
+/// The number of bytes that a page could use.
 fn wish(found: &Result<PageWithText, Failure>) -> usize {
     let Ok(found) = found else { return 0 };
     let scripts = [&found.page.script_css, &found.page.script_js];
@@ -269,7 +269,7 @@ fn rendered(text: &str, format: SourceFormat) -> String {
     }
 }
 
-/// What the wiki knows of the links of pages whose metadata is wanted.
+/// The link graph and the site settings, for pages whose metadata is wanted.
 #[derive(Default)]
 struct LinkContext {
     /// Its link graph; `None` if it cannot be asked.
@@ -305,7 +305,7 @@ impl LinkContext {
     }
 }
 
-/// Why links are missing if the wiki did not list its locales.
+/// The reason why links are missing if the wiki did not list its locales.
 const NO_SITE: &str = "the wiki did not list its locales";
 
 /// The metadata of a page, and which parts of it the key could not read.
@@ -459,7 +459,7 @@ fn cut(
     Ok((cut, left))
 }
 
-/// What was requested and could not be read, with the right it needs.
+/// Fields that were requested and could not be read, with the right each needs.
 fn unavailable(
     found: &PageWithText,
     ask: &PageReadOptions,
@@ -498,7 +498,7 @@ fn unavailable(
     unavailable
 }
 
-/// What to do about what the key cannot read.
+/// Advice on fields that the key cannot read.
 fn hint(
     unavailable: &BTreeMap<&'static str, &'static str>,
     ask: &PageReadOptions,

@@ -1,4 +1,4 @@
-//! How much of the wiki the content index holds, worded for the kind of search.
+//! Describes the coverage of the content index, worded for the kind of search.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::index::Coverage;
 
-/// What is looked up in the index.
+/// The kind of search that needs the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tools) enum Sought {
     /// The best pages for words.
@@ -24,7 +24,7 @@ pub(in crate::tools) enum Sought {
 }
 
 impl Sought {
-    /// What an incomplete index means for this search, and what to do.
+    /// The effect of an incomplete index on this search, and advice.
     const fn of_half(self) -> (&'static str, &'static str) {
         match self {
             Self::Words => (
@@ -42,7 +42,7 @@ impl Sought {
         }
     }
 
-    /// What is known of pages whose source cannot be read.
+    /// The note on pages whose source cannot be read.
     const fn of_unread(self) -> &'static str {
         match self {
             Self::Words => "only their titles, descriptions, tags and paths are searched",
@@ -55,7 +55,7 @@ impl Sought {
         }
     }
 
-    /// What to do again later.
+    /// The action to repeat later.
     const fn again(self) -> &'static str {
         match self {
             Self::Words | Self::Lines | Self::Related => "search again",
@@ -64,7 +64,7 @@ impl Sought {
     }
 }
 
-/// How much of the wiki the content index holds.
+/// The coverage of the content index, worded for an answer.
 #[derive(Debug, Serialize)]
 pub(in crate::tools) struct Indexed {
     complete: bool,
@@ -74,7 +74,7 @@ pub(in crate::tools) struct Indexed {
     sought: Sought,
     pages: usize,
     of: usize,
-    /// What to do while the index is being built.
+    /// Advice while the index is being built.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -95,7 +95,7 @@ impl Indexed {
         }
     }
 
-    /// How much of the wiki is indexed.
+    /// Words the coverage of the index for a search.
     pub(in crate::tools) fn of(covered: Coverage, sought: Sought) -> Self {
         let Coverage {
             pages,
@@ -160,7 +160,7 @@ impl Indexed {
         self.note(note)
     }
 
-    /// Whether anything is known from the index.
+    /// True if anything is known from the index.
     pub(in crate::tools) const fn knows_pages(&self) -> bool {
         self.pages > 0
     }
@@ -185,7 +185,7 @@ impl Indexed {
         (!self.complete || !self.notes.is_empty()).then_some(self)
     }
 
-    /// How a hit from an incomplete index is marked.
+    /// The mark of a hit from an incomplete index.
     pub(super) fn provisional(&self) -> Option<String> {
         (self.is_half).then(|| format!("found in {} of {} pages", self.pages, self.of))
     }

@@ -14,7 +14,7 @@ use crate::wiki::AllPages;
 
 /// The weight of a link in either direction; a word or tag weighs at most 1.
 const LINK: f64 = 3.0;
-/// How many tags or words a reason names.
+/// The most tags or words that a reason names.
 const MAX_NAMED: usize = 8;
 
 #[derive(Default)]

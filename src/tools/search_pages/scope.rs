@@ -1,4 +1,4 @@
-//! Which pages a search covers: the same for every engine, from the wiki's current list.
+//! Filters the pages that a search covers: the same for every engine, from the wiki's current list.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
 use crate::tools::input::{self, Locales};
 use crate::wiki::{AllPages, Wiki, WikiError};
 
-/// Which pages a search covers.
+/// The filters that pages must pass to be searched.
 #[derive(Debug)]
 pub(super) struct SearchScope {
     locales: Locales,
@@ -73,17 +73,17 @@ impl SearchScope {
         self.locales.one.as_ref()
     }
 
-    /// Whether the locale is only the default, so that pages in others are counted.
+    /// True if the locale is only the default, so that pages in others are counted.
     pub(super) const fn is_fallback(&self) -> bool {
         self.locales.is_fallback
     }
 
-    /// Whether the search covers a page.
+    /// True if the search covers a page.
     pub(super) fn holds(&self, locale: &Locale, path: &PagePath) -> bool {
         self.locale().is_none_or(|own| own == locale) && self.holds_but_for_locale(locale, path)
     }
 
-    /// Whether the search would cover a page if its locale were included.
+    /// True if the search would cover a page if its locale were included.
     pub(super) fn holds_elsewhere(&self, locale: &Locale, path: &PagePath) -> bool {
         self.locale().is_some_and(|own| own != locale) && self.holds_but_for_locale(locale, path)
     }

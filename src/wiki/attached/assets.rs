@@ -12,7 +12,7 @@ use super::super::operations::generated::{AssetsFolders, AssetsList, assets_fold
 use super::super::transport::classify::{RawAnswer, read_query};
 use crate::page::{Blob, Date, Locale, PagePath, can_be_downloaded, is_web_page, needs_locale};
 
-/// How deep folders are walked at most.
+/// Maximum depth to which folders are walked.
 const MOST_DEEP: usize = 32;
 
 /// An asset, without its bytes.
@@ -24,17 +24,17 @@ pub struct Asset {
     pub folder: i64,
     /// Its folder's path and its name.
     pub path: PagePath,
-    /// What it was uploaded as, whatever the bytes are (W38).
+    /// The MIME type that it was uploaded with, whatever the bytes are (W38).
     pub mime: String,
-    /// How many bytes were sent; of a sanitised picture, more than there are (W40).
+    /// Number of bytes sent; for a sanitised picture, more than there are (W40).
     pub file_size: i64,
-    /// When it came to be.
+    /// The time at which it was created.
     pub created_at: Date,
-    /// When it was last written.
+    /// The time at which it was last written.
     pub updated_at: Date,
 }
 
-/// What is in a folder, as far as it may be read.
+/// Contents of a folder, as far as they may be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AssetFolder {
     /// The paths of the folders in it.
@@ -44,7 +44,7 @@ pub struct AssetFolder {
 }
 
 impl Wiki {
-    /// Where read scopes and gates have assets.
+    /// The locale that read scopes and gates take assets to be in.
     pub(crate) fn locale_of_assets(&self) -> &Locale {
         &self.settings.default_locale
     }
@@ -62,7 +62,7 @@ impl Wiki {
         below(&self.settings.base_url, segments)
     }
 
-    /// What is in a folder; an empty path means the root.
+    /// Lists a folder; an empty path means the root.
     ///
     /// # Errors
     /// [`WikiError::NoFolder`] if there is none, or nothing in it may be read; else see
@@ -208,18 +208,18 @@ impl Wiki {
         Ok(found.into_iter().flatten().map(asset).collect())
     }
 
-    /// Whether an asset at a path may be read.
+    /// True if an asset at a path may be read.
     pub(in crate::wiki) fn admits_asset(&self, path: &PagePath) -> bool {
         !path.climbs() && self.scope().admits_place(self.locale_of_assets(), path)
     }
 
-    /// Whether something below a folder may be read.
+    /// True if something below a folder may be read.
     fn admits_folder(&self, path: &PagePath) -> bool {
         !path.climbs() && self.scope().admits_below(self.locale_of_assets(), path)
     }
 }
 
-/// What an answer says that is none of the wiki's own.
+/// The error of an answer that is none of the wiki's own.
 pub(in crate::wiki) fn classified(answer: &RawAnswer) -> WikiError {
     match read_query::<serde::de::IgnoredAny>(answer) {
         Err(error) => error,

@@ -14,7 +14,8 @@ use super::super::operations::generated::{
 };
 use crate::page::{Date, PagePlace, PageReading, plain_text};
 
-/// How often the wiki takes a comment from one address, whatever keys they come with (W31).
+/// The interval at which the wiki takes comments from one address, whatever keys they come with
+/// (W31).
 pub const COMMENT_PAUSE: Duration = Duration::from_secs(15);
 
 /// A comment, as far as the key can read it.
@@ -22,15 +23,15 @@ pub const COMMENT_PAUSE: Duration = Duration::from_secs(15);
 pub struct Comment {
     /// Its id.
     pub id: i64,
-    /// Who wrote it; of an API key, the user of all API keys.
+    /// Its author; of an API key, the user of all API keys.
     pub author_name: String,
     /// Its source, in Markdown, if the key may read it.
     pub content: Option<String>,
     /// Its text as readers see it, without markup; only if the key may not read the source.
     pub text: Option<String>,
-    /// When it was written.
+    /// The time at which it was written.
     pub created_at: Date,
-    /// When it was last changed.
+    /// The time at which it was last changed.
     pub updated_at: Date,
 }
 
@@ -88,7 +89,7 @@ impl Wiki {
             .collect())
     }
 
-    /// How many comments the page at a place has.
+    /// Number of comments on the page at a place.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -103,7 +104,7 @@ impl Wiki {
         Ok(comments.unwrap_or_default().into_iter().flatten().count())
     }
 
-    /// How long the wiki takes no further comment from here, as far as we sent one ourselves.
+    /// Time until the wiki takes another comment from here, as far as we sent one ourselves.
     #[must_use]
     pub fn comment_pause(&self) -> Option<Duration> {
         let since = self.traffic().since_comment()?;

@@ -1,4 +1,4 @@
-//! What belongs to a page: comments and assets.
+//! Reads comments and assets, and sends files.
 
 pub(super) mod assets;
 pub(super) mod comments;

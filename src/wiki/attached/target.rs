@@ -1,4 +1,4 @@
-//! What belongs to a page and is no field of it, as it is now.
+//! Reads the current state of a comment or an asset.
 
 use super::super::client::Wiki;
 use super::super::error::WikiError;
@@ -13,15 +13,15 @@ use crate::page::{
 pub struct SeenThing {
     /// Its state.
     pub state: PageState,
-    /// When it came to be.
+    /// The time at which it was created.
     pub created_at: Option<Date>,
-    /// Who made it.
+    /// Its author.
     pub author: Option<String>,
-    /// Whether it goes by the id that was looked for, and was not only found to be the same.
+    /// True if it was found by its id, not only as one that is the same.
     pub is_known: bool,
-    /// Whether its content could be read.
+    /// True if its content could be read.
     pub is_readable: bool,
-    /// Whether the wiki may store new content of it in another form.
+    /// True if the wiki may store new content of it in another form.
     pub is_reworked: bool,
 }
 
@@ -152,7 +152,7 @@ impl Wiki {
         Ok(asset_state(self.locale_of_assets().clone(), state.path, of))
     }
 
-    /// What is to be added to a page, at that page's place as it is now.
+    /// The state of a comment or asset to be added, with its page's place as it is now.
     ///
     /// # Errors
     /// [`WikiError::NotFound`] if the page is gone, or may not be read.

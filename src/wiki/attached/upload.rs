@@ -15,7 +15,7 @@ use graphql_client::GraphQLQuery as _;
 
 /// The name of both parts of the form (W37).
 const PART: &str = "mediaUpload";
-/// What the wiki says if it stored something, or did not.
+/// The wiki's answer to a form, also where it stored nothing (W37).
 const DONE: &[u8] = b"ok";
 
 /// The wiki's own refusal of a form.
@@ -25,7 +25,7 @@ struct UploadRefusal {
 }
 
 impl Wiki {
-    /// Whether the bytes of a change are within what the wiki takes (W37).
+    /// Checks that the bytes of a change are within what the wiki takes (W37).
     pub(in crate::wiki) fn check_upload(change: &Change) -> Result<(), WikiError> {
         match asset_of(change.after()) {
             Ok((_, asset)) if asset.bytes.size() <= MAX_ASSET_BYTES => Ok(()),
@@ -134,7 +134,7 @@ fn form(boundary: &str, folder: i64, name: &str, asset: &AssetOf) -> Vec<u8> {
     body
 }
 
-/// What the wiki said to a form. Everything that is not its own leaves open what became of it.
+/// Reads the wiki's answer to a form. An answer that is not the wiki's own leaves the outcome open.
 fn understood(answer: &RawAnswer) -> Result<(), WikiError> {
     let is_own =
         serde_json::from_slice::<UploadRefusal>(&answer.body).is_ok_and(|it| !it.succeeded);

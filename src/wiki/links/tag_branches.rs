@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// How many pages have each tag or one below it, each page counted once, from the tags of each
-/// page. A parent that no page has itself is counted, too.
+/// Number of pages that have each tag or one below it, each page counted once, from the tags of
+/// each page. A parent that no page has itself is counted, too.
 pub(in crate::wiki) fn branches<'a, T: Iterator<Item = &'a String>>(
     pages: impl Iterator<Item = T>,
 ) -> HashMap<&'a str, i64> {

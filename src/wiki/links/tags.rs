@@ -12,7 +12,7 @@ use super::super::pages::list::{self, ListQuery};
 use super::tag_branches::branches;
 use crate::page::{Locale, PagePath, bare_tag};
 
-/// How long titles of tags are believed on a large wiki, where they cost more than the counts.
+/// Lifetime of cached titles of tags on a large wiki, where they cost more than the counts.
 const TITLES_LIFE: Duration = Duration::from_mins(1);
 
 /// A tag that some page has.
@@ -22,9 +22,10 @@ pub struct TagUsage {
     pub tag: String,
     /// Its title, if it has one of its own.
     pub title: Option<String>,
-    /// How many pages have it.
+    /// Number of pages that have it.
     pub pages: i64,
-    /// How many have it or a tag below it (`proj/alpha` is below `proj`), each counted once.
+    /// Number of pages that have it or a tag below it (`proj/alpha` is below `proj`), each counted
+    /// once.
     pub branch: i64,
 }
 
@@ -51,7 +52,7 @@ pub struct LinkingPage {
 pub struct PageLinkLists {
     /// The pages that link to it.
     pub to: Vec<LinkingPage>,
-    /// Where it links to: locale and path, with `/` between.
+    /// The places that it links to: locale and path, with `/` between.
     pub from: Vec<String>,
 }
 

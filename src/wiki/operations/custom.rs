@@ -1,4 +1,4 @@
-//! What an operator's own queries ask, and the schema that they are held against.
+//! Sends an operator's own queries, and reads the schema that they are checked against.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -14,12 +14,12 @@ const MOST_BYTES: usize = 1 << 20;
 /// The most bytes of a schema; that of Wiki.js 2.5.314 has 182,000.
 const MOST_SCHEMA: usize = 4 << 20;
 
-/// Why the wiki's schema is not known.
+/// The reason that the wiki's schema is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoSchema {
-    /// Why, as a fragment.
+    /// The reason, as a fragment.
     pub why: String,
-    /// Whether it may be known a moment later.
+    /// True if it may be known a moment later.
     pub is_passing: bool,
 }
 

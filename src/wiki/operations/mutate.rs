@@ -18,7 +18,7 @@ use crate::change::{Change, StepKind};
 use crate::gates::Step;
 use crate::page::{Attached, Date, Field, PageState};
 
-/// What is known right after a mutation was sent.
+/// The outcome of a mutation, as known right after it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MutationOutcome {
     /// The wiki says that it succeeded; for what comes to be, with its id.
@@ -35,7 +35,7 @@ pub enum MutationOutcome {
 }
 
 impl Wiki {
-    /// Whether all requests of a change are within what the wiki takes (W19).
+    /// Checks that all requests of a change are within what the wiki takes (W19).
     ///
     /// # Errors
     /// [`WikiError::RequestTooLarge`].
@@ -51,7 +51,7 @@ impl Wiki {
     }
 }
 
-/// What sends to a wiki. The writer alone owns one: who holds a [`Wiki`] can only read.
+/// Sends to a wiki. The writer alone owns a sender: who holds a [`Wiki`] can only read.
 ///
 /// ```compile_fail,E0599
 /// fn two(sender: &wikijs_gate::wiki::Sender) -> wikijs_gate::wiki::Sender {
@@ -69,7 +69,7 @@ pub struct Sender {
     wiki: Arc<Wiki>,
 }
 
-/// What sends the steps of one write, with the key that was in use when it began.
+/// Sends the steps of one write, with the key that was in use when it began.
 ///
 /// A step comes of a record, and sending takes it; so a write is sent once, and on record before:
 ///
@@ -134,14 +134,14 @@ impl Sender {
         Ok((wiki, sender))
     }
 
-    /// What sends to the same wiki with another key.
+    /// A sender to the same wiki with another key.
     #[expect(clippy::unused_self, reason = "only who holds one may make another")]
     pub(crate) fn for_key(&self, wiki: &Wiki) -> Self {
         let wiki = Arc::new(wiki.unbounded());
         Self { wiki }
     }
 
-    /// What sends with the key that is in use now, whatever key comes after it.
+    /// A sender with the key that is in use now, whatever key comes after it.
     #[must_use]
     pub fn pinned(&self) -> Sending {
         let wiki = self.wiki.pinned();

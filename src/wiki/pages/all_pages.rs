@@ -15,25 +15,25 @@ use super::super::rights::key_state::KeyState;
 use super::list::{ListQuery, without_cut_end};
 use crate::page::{Date, PageReading};
 
-/// How long a list is used.
+/// Lifetime of a list.
 const LIFE: Duration = Duration::from_mins(1);
-/// How old the list may be that says which tags a page has.
+/// Maximum age of a list that tells a page's tags.
 const TAGS_LIFE: Duration = Duration::from_secs(5);
 /// The most pages that are kept; a larger wiki is listed again each time.
 pub const MAX_KEPT: usize = 50_000;
 /// Listing this many pages is as fast as asking whether anything changed.
 const FEW: usize = 200;
-/// How many rows of pages and their tags a look at the newest pages asks for (W7).
+/// Number of rows of pages and their tags requested in a look at the newest pages (W7).
 const NEWEST_ROWS: usize = 150;
 
 /// All pages, as they were listed last.
 #[derive(Debug)]
 pub struct AllPages {
-    /// When the whole list was asked for.
+    /// The time at which the whole list was requested.
     listed: Instant,
-    /// When the newest pages were asked for.
+    /// The time at which the newest pages were requested.
     looked: Instant,
-    /// Whether something was deleted since: then the list only shows what the next one lacks.
+    /// Something was deleted since: then the list only shows what the next one lacks.
     is_outdated: AtomicBool,
     /// Shared with other lists.
     pages: Vec<Arc<PageReading>>,
@@ -67,13 +67,13 @@ impl AllPages {
         &self.pages
     }
 
-    /// When the whole list was requested: deletions before that are known.
+    /// The time at which the whole list was requested: deletions before that are known.
     #[must_use]
     pub const fn listed(&self) -> Instant {
         self.listed
     }
 
-    /// Whether the list is so short that it is always requested as a whole.
+    /// True if the list is so short that it is always requested as a whole.
     pub(in crate::wiki) fn is_short(&self) -> bool {
         self.pages.len() <= FEW
     }
@@ -240,7 +240,7 @@ impl Wiki {
         self.with_source(page).await
     }
 
-    /// Whether a page's entry in the list is still current: no page was changed since, and it is
+    /// True if a page's entry in the list is still current: no page was changed since, and it is
     /// still at the same place.
     async fn is_as_listed(&self, kept: &AllPages, page: &PageReading) -> Result<bool, WikiError> {
         let newest = self.rows(&ListQuery::newest_first(), Some(1)).await?;

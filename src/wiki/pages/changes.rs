@@ -18,11 +18,11 @@ use super::list::ListQuery;
 use super::version::{Version, one};
 use crate::page::{Date, PageReading};
 
-/// How many of a page's newest versions are considered.
+/// Number of a page's newest versions that are considered.
 const LOOK_BACK: usize = 50;
-/// How many pages' versions come in one request: their texts are large.
+/// Number of pages' versions in one request: their texts are large.
 const AT_ONCE: usize = 5;
-/// How many requests are under way at once.
+/// Number of requests under way at once.
 const REQUESTS: usize = 4;
 /// After this many refusals in a row a layer is not asked again.
 const MOST_REFUSALS: usize = 3;
@@ -39,18 +39,18 @@ pub struct ChangedPage {
     pub past: Option<PageWrites>,
 }
 
-/// What was written of a page since a time.
+/// The writes to a page since a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageWrites {
-    /// How the page was before.
+    /// The page before these writes.
     pub before: Before,
-    /// How many times it was written since; a lower bound if the time is too far back.
+    /// Number of writes since; a lower bound if the time is too far back.
     pub writes: usize,
     /// Its authors since then except the last, newest first, each once.
     pub authors: Vec<String>,
 }
 
-/// How a page was at a time.
+/// The state of a page at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Before {
     /// It did not exist.
@@ -211,8 +211,8 @@ impl Wiki {
     }
 }
 
-/// How often `single` and `conflictLatest` refused in a row: the wiki's rules may allow a key only
-/// some pages.
+/// Number of refusals in a row by `single` and `conflictLatest`: the wiki's rules may allow a key
+/// only some pages.
 #[derive(Debug, Default)]
 struct LayerRefusals([AtomicUsize; 2]);
 
@@ -224,14 +224,14 @@ struct HistorySlice {
     candidates: Vec<VersionCandidate>,
     /// The authors of the states in the history, newest first.
     authors: Vec<String>,
-    /// Whether the history goes back further than was read.
+    /// The history goes back further than was read.
     is_cut: bool,
 }
 
 #[derive(Debug)]
 struct VersionCandidate {
     entry: HistoryEntry,
-    /// How many newer states precede it.
+    /// Number of newer states before it.
     later: usize,
 }
 

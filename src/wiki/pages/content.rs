@@ -19,7 +19,7 @@ pub enum ContentLayer {
     Latest,
     /// `GET /d/…`: read:source.
     Source,
-    /// What readers see, as plain text: read:pages.
+    /// The readers' view, as plain text: read:pages.
     View,
 }
 
@@ -27,7 +27,7 @@ impl ContentLayer {
     /// All of them: those that read many pages a request before those that read one.
     pub const ALL: [Self; 4] = [Self::Single, Self::Latest, Self::Source, Self::View];
 
-    /// How many pages one request reads at most.
+    /// The most pages that one request reads.
     #[must_use]
     pub const fn most_at_once(self) -> usize {
         match self {
@@ -37,19 +37,19 @@ impl ContentLayer {
     }
 }
 
-/// What a request for the content of some pages answered.
+/// Content of some pages, from one request.
 #[derive(Debug)]
 pub struct Contents {
     /// For each page, in order: the listed page with its content; `None` if the layer does not give
     /// it to this key; [`WikiError::NotFound`] if the page is gone.
     pub each: Vec<Result<Option<PageReading>, WikiError>>,
-    /// How many bytes arrived, if one request was for all of them.
+    /// Number of bytes that arrived, if one request was for all of them.
     pub bytes: usize,
 }
 
 /// An operation that reads the text of one page, and can read that of many in one request.
 trait ReadsText {
-    /// What it answers of a page.
+    /// Its answer for a page.
     type Page: DeserializeOwned;
     const OPERATION: &str;
 

@@ -10,7 +10,7 @@ use super::super::rights::key_state::KeyState;
 use super::all_pages::AllPages;
 use crate::page::{Locale, PagePath, PageReading};
 
-/// How many are remembered of each kind, the newest.
+/// The most that are remembered of each kind, the newest.
 const MOST: usize = 500;
 
 /// A page that the key saw in a list of all pages, and in the next one no more: it was deleted,
@@ -25,7 +25,7 @@ pub struct VanishedPage {
     pub path: PagePath,
     /// The tags that it had.
     pub tags: Vec<String>,
-    /// When it was missed.
+    /// The time at which it was missed.
     pub missed: OffsetDateTime,
 }
 
@@ -40,7 +40,7 @@ pub struct SeenPage {
     pub path: PagePath,
     /// The tags that it had, as far as they were read.
     pub tags: Vec<String>,
-    /// When.
+    /// The time at which it was seen.
     pub seen: OffsetDateTime,
 }
 

@@ -23,11 +23,11 @@ pub struct EditorView {
     /// Everything except isPrivate, the author and the creation date. Its styles went through the
     /// view's beautifier and prove nothing.
     pub page: PageReading,
-    /// Whether the key has a right of which one opens `single` (W1).
+    /// True if the key has one of the rights that open `single` (W1).
     pub opens_single: bool,
-    /// Whether the wiki leaves the styles as they are whatever an update by this key says of them.
-    /// Measured on 2.5.314: an update checks the right at the place it names, only by path rules;
-    /// this view also applies tag rules. So the two agree only for a page without tags.
+    /// True if the wiki keeps the styles whatever an update by this key says of them. Measured on
+    /// 2.5.314: an update checks the right at the place it names, only by path rules; this view
+    /// also applies tag rules. So the two agree only for a page without tags.
     pub keeps_styles: bool,
     /// The site's part of the head, if it can be determined.
     pub head: Option<String>,
@@ -43,7 +43,7 @@ impl Wiki {
         self.in_editor(locale, path, parse).await
     }
 
-    /// Whether the editor opens at a place, for a page that is there or for a new one.
+    /// Checks whether the editor opens at a place, for an existing page or a new one.
     pub(in crate::wiki) async fn editor_opens(
         &self,
         locale: &Locale,
@@ -107,7 +107,7 @@ impl Wiki {
     }
 }
 
-/// Whether a view is the editor of an existing or new page at this place.
+/// True if a view is the editor of an existing or new page at this place.
 fn opens_at(html: &str, locale: &Locale, path: &PagePath) -> bool {
     let Some((_, attributes)) = element(html) else {
         return false;

@@ -11,11 +11,11 @@ pub struct PageSource {
     pub content: Option<String>,
     /// The editor that the front matter names.
     pub editor: Option<String>,
-    /// When the page was written.
+    /// The time at which the page was written.
     pub date: Option<String>,
 }
 
-/// What the list says of the page whose source it is.
+/// Metadata that the list gives for the page whose source it is.
 #[derive(Debug)]
 pub struct ListedMetadata<'a> {
     /// Its title.

@@ -11,17 +11,17 @@ use crate::page::{Date, Locale, PagePath};
 pub struct HistoryEntry {
     /// The version's id.
     pub version_id: i64,
-    /// When the version was made.
+    /// The time at which the version was made.
     pub version_date: Date,
-    /// Who made it, by the user's id.
+    /// The author, by the user's id.
     pub author_id: i64,
     /// Their name; account 1 stands for any API key as well (W45).
     pub author_name: String,
     /// `initial`, `edit` or `move`.
     pub action: String,
-    /// Where a moved page came from.
+    /// The path that a moved page came from.
     pub moved_from: Option<String>,
-    /// Where it went.
+    /// The path that it went to.
     pub moved_to: Option<String>,
 }
 
@@ -30,7 +30,7 @@ pub struct HistoryEntry {
 pub struct History {
     /// The entries.
     pub entries: Vec<HistoryEntry>,
-    /// How many there are in all.
+    /// Number of entries in all.
     pub total: usize,
 }
 

@@ -18,7 +18,7 @@ use time::OffsetDateTime;
 use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
 use crate::render_budget::uncounted;
 
-/// Which pages are wanted, in which order.
+/// Selection and order of the pages in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListQuery {
     /// In one locale, or in all.
@@ -73,8 +73,8 @@ impl ListQuery {
         }
     }
 
-    /// Whether most pages are likely to be wanted, or the wanted ones come first: then limited
-    /// lists are asked for before the whole.
+    /// True if most pages are likely to be wanted, or the wanted ones come first: then limited
+    /// lists are requested before the whole.
     fn is_broad(&self) -> bool {
         self.tags.is_empty()
             && self.path.is_none()
@@ -109,7 +109,7 @@ impl ListQuery {
             .is_some_and(|since| written.is_none_or(|written| written < since))
     }
 
-    /// Whether no wanted page can follow this one.
+    /// True if no wanted page can follow this one.
     fn is_past(&self, last: Option<&PageReading>) -> bool {
         self.is_newest_first() && last.is_some_and(|page| self.is_too_old(page))
     }
@@ -120,7 +120,7 @@ impl ListQuery {
 pub struct Position {
     /// The page's id.
     pub id: i64,
-    /// How many pages precede it; used if the page is gone.
+    /// Number of pages before it; used if the page is gone.
     pub index: usize,
 }
 
@@ -129,15 +129,15 @@ pub struct Position {
 pub struct ListPart {
     /// The pages, whole.
     pub pages: Vec<PageReading>,
-    /// Where the list continues, if it does.
+    /// The position at which the list continues, if it does.
     pub next: Option<Position>,
 }
 
-/// How much larger each limit is than the one before.
+/// Factor by which each limit is larger than the one before.
 const GROWTH: usize = 4;
-/// How many limited lists are asked for before the whole.
+/// Number of limited lists requested before the whole.
 const LIMITED_TRIES: usize = 2;
-/// What a page takes in an answer, about.
+/// Approximate size of a page in an answer.
 const BYTES_A_PAGE: usize = 400;
 /// Rows that a page takes on a usual wiki: one for each of its tags.
 const ROWS_A_PAGE: usize = 3;
@@ -195,8 +195,8 @@ impl Wiki {
         Ok(part(&pages, start, is_wanted, limit))
     }
 
-    /// How many more pages the list would have with all locales, by a list of all pages at most a
-    /// minute old. It is requested only if the wiki has other locales.
+    /// Number of pages that the list would have in addition with all locales, by a list of all
+    /// pages at most a minute old. It is requested only if the wiki has other locales.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -266,7 +266,7 @@ impl Wiki {
     }
 }
 
-/// What a list is asked with.
+/// The variables of the query for a list.
 pub(in crate::wiki) fn variables(query: &ListQuery, limit: Option<usize>) -> page_list::Variables {
     page_list::Variables {
         limit: limit.and_then(|rows| i64::try_from(rows).ok()),
@@ -368,7 +368,7 @@ fn settle_ties(pages: &mut [PageReading], order_by: PageOrderBy) {
     }
 }
 
-/// Where the part begins; `None` if the page before it is not among these.
+/// Start of the part; `None` if the page before it is not among these.
 fn start(pages: &[PageReading], after: Option<Position>) -> Option<usize> {
     match after {
         None => Some(0),

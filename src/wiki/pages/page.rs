@@ -19,7 +19,7 @@ use super::tree::TreeNode;
 use crate::page::{Date, Field, Locale, PagePath, PageReading};
 use crate::render_budget;
 
-/// How often the editor view of a changing page is read.
+/// The most reads of the editor view of a changing page.
 const MAX_LOOKS: usize = 3;
 
 impl Wiki {
@@ -132,8 +132,8 @@ impl Wiki {
             .await
     }
 
-    /// What a writer reads: `conflictLatest`, with what the editor view of that very state and
-    /// the page's node add. Without the view the rest stays absent.
+    /// Reads a page as a writer can: `conflictLatest`, with what the editor view of that very state
+    /// and the page's node add. Without the view the rest stays absent.
     async fn latest(&self, id: i64, node: Option<TreeNode>) -> Result<PageReading, WikiError> {
         let keyed = self.keyed();
         let mut page = self.conflict_latest(id).await?;
@@ -174,7 +174,7 @@ impl Wiki {
         Ok(page)
     }
 
-    /// Whether a page is private, which a writer learns only from the tree.
+    /// Checks whether a page is private, which a writer learns only from the tree.
     async fn is_private(&self, page: &PageReading, node: Option<TreeNode>) -> Option<bool> {
         let is_its = |node: &TreeNode| node.page_id == page.id;
         let node = match node.filter(is_its) {
@@ -260,7 +260,7 @@ impl Wiki {
     }
 }
 
-/// Whether two layers show one and the same state of a page, in all that both of them have.
+/// True if two layers show one and the same state of a page, in all that both of them have.
 fn is_same_state(latest: &PageReading, view: &PageReading) -> bool {
     let is_same_time = matches!(
         (&latest.updated_at, &view.updated_at),

@@ -1,4 +1,4 @@
-//! Which page somebody means who names one: by path, title or last segment.
+//! Resolves a page reference: path, title or last path segment.
 
 use serde::Serialize;
 use serde_json::json;
@@ -13,7 +13,7 @@ use crate::page::{Interpretation, Locale, PagePath, PageReading, Reference, esca
 const MAX_CANDIDATES: usize = 20;
 /// The most pages of a like name that are named.
 const MAX_NEAREST: usize = 5;
-/// How alike a name must be.
+/// Minimum likeness of a name.
 const LIKENESS: f64 = 0.8;
 /// The ways in which a name may be a title or a last segment, which come first.
 const TITLES: usize = 3;
@@ -42,7 +42,7 @@ pub struct NamedPage {
     pub title: String,
 }
 
-/// Why a reference names no page.
+/// The reason that a reference names no page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
     /// There is none.
@@ -56,7 +56,7 @@ pub enum Unresolved {
     Ambiguous {
         /// The first of them.
         candidates: Vec<NamedPage>,
-        /// How many there are.
+        /// Number of pages that go by the name.
         count: usize,
     },
     /// It is no reference to a page of this wiki.

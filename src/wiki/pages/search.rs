@@ -65,7 +65,7 @@ impl Wiki {
         Ok(hits.into_iter().map(|hit| (hit.locale, hit.path)).collect())
     }
 
-    /// What the engine finds, without ids.
+    /// The engine's hits, without ids.
     async fn hits(
         &self,
         query: &str,

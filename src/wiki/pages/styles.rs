@@ -23,16 +23,16 @@ use crate::page::{Date, PageReading, StyleSheet};
 
 const OPENING: &str = "<style type=\"text/css\">";
 const CLOSING: &str = "</style>";
-/// How many ends of a style element are tried: a text of the page's may look like one.
+/// Number of ends of a style element that are tried: a text of the page's may look like one.
 const MAX_ENDS: usize = 16;
 
-/// What the readers' view reveals about a page's styles.
+/// The readers' view, as far as it reveals a page's styles.
 pub(in crate::wiki) struct ReaderView {
     head: String,
     updated_at: Date,
 }
 
-/// What only the tree and the history reveal about a page.
+/// Facts about a page that only the tree and the history reveal.
 pub(in crate::wiki) struct NodeAndNewest {
     /// The page's node; `None` if it was not found at once.
     pub(in crate::wiki) node: Option<TreeNode>,
@@ -88,7 +88,7 @@ impl ReaderView {
         })
     }
 
-    /// Whether it shows the current page, not a cached one.
+    /// True if it shows the current page, not a cached one.
     fn is_current(&self, page: &PageReading, newest: Option<&Date>) -> bool {
         let now = page.updated_at.as_ref();
         if now.is_some_and(|now| now.same(&self.updated_at)) {
@@ -119,8 +119,8 @@ pub(in crate::wiki) fn proven(
     stored(site, shown, &reader.head)
 }
 
-/// What both views have in their heads, from the list of the site's languages on. Texts of pages
-/// before it are escaped.
+/// The part common to the heads of both views, from the list of the site's languages on. Texts of
+/// pages before it are escaped.
 pub(in crate::wiki) fn head(before_body: &str) -> Option<&str> {
     let (_, rest) = before_body.split_once("<script>var siteConfig = ")?;
     let (_, rest) = rest.split_once("var siteLangs = ")?;
@@ -179,7 +179,7 @@ mod tests {
 
     const ANALYTICS: &str = "[]\n</script><style type=\"text/css\">x{}</style>";
 
-    /// What the two heads prove of styles that are stored so and shown so.
+    /// The styles proven by the two heads, for styles that are stored so and shown so.
     fn proven(site: &str, css: &str, shown: &str, behind: &str) -> Option<String> {
         let element = |css: &str| match css {
             "" => String::new(),

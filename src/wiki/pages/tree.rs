@@ -16,8 +16,8 @@ pub const MAX_NODES: usize = 1_000;
 const MAX_READ: usize = 20_000;
 /// The most operations in one request.
 const MAX_BATCH: usize = 50;
-/// How long to wait before an absence is believed: longer than the tree was seen to be empty
-/// while it is rebuilt (W8).
+/// Time to wait before an absence is believed: longer than the tree was seen to be empty while it
+/// is rebuilt (W8).
 const REBUILD: Duration = Duration::from_millis(400);
 
 /// A node of the tree: a folder, a page, or both at one path.
@@ -31,9 +31,9 @@ pub struct TreeNode {
     pub path: PagePath,
     /// Its title: the page's, or the folder's last segment.
     pub title: String,
-    /// Whether there is something below it.
+    /// True if there is something below it.
     pub is_folder: bool,
-    /// Whether the page is private.
+    /// True if the page is private.
     pub is_private: bool,
     /// The page's id, if a page is there.
     pub page_id: Option<i64>,
@@ -61,12 +61,12 @@ impl TreeNode {
     }
 }
 
-/// What a walk gave.
+/// The result of a walk through the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeListing {
     /// The nodes, parents before their children.
     pub nodes: Vec<TreeNode>,
-    /// How many more there are beyond [`MAX_NODES`]; of a very large tree, at least so many.
+    /// Number of nodes beyond [`MAX_NODES`]; of a very large tree, at least so many.
     pub not_shown: usize,
 }
 

@@ -12,11 +12,11 @@ use crate::page::{Date, Locale, PagePath, PageReading, PageState};
 pub struct Version {
     /// The version's id.
     pub id: i64,
-    /// When the page was written that way.
+    /// The time at which the page was written that way.
     pub date: Date,
-    /// When the next state was written.
+    /// The time at which the next state was written.
     pub ended: Date,
-    /// Who wrote it: measured on 2.5.314, the author of this state, not of what came after.
+    /// The author: measured on 2.5.314, that of this state, not of what came after.
     pub author_name: String,
     /// Its locale.
     pub locale: Locale,
@@ -30,13 +30,13 @@ pub struct Version {
     pub content: String,
     /// Its editor.
     pub editor: String,
-    /// Whether readers saw it.
+    /// True if readers saw it.
     pub is_published: bool,
-    /// Whether it was private.
+    /// True if it was private.
     pub is_private: bool,
-    /// When readers began to see it.
+    /// The time at which readers began to see it.
     pub publish_start_date: Date,
-    /// When readers ceased to see it.
+    /// The time at which readers ceased to see it.
     pub publish_end_date: Date,
 }
 
@@ -138,12 +138,12 @@ impl Wiki {
         answers.into_iter().map(|data| Ok(seen(data?))).collect()
     }
 
-    /// Whether a version's place may be read; its tags are unknown (W10).
+    /// True if a version's place may be read; its tags are unknown (W10).
     pub(in crate::wiki) fn admits_version(&self, version: &Version) -> bool {
         self.scope().admits_place(&version.locale, &version.path)
     }
 
-    /// What was written on a page since a time, searched among this many of its newest versions.
+    /// Finds what was written on a page since a time, among this many of its newest versions.
     ///
     /// A version is dated by the page's `updatedAt` of its day and ends with the write that
     /// came after. `updatedAt` moves without a write, too, when a page that it links to comes or
@@ -192,7 +192,7 @@ impl Wiki {
     }
 }
 
-/// What was written of a page since a time.
+/// The writes to a page since a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Since {
     /// Nothing: whatever else moved `updatedAt` left no version behind.

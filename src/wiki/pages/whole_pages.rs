@@ -7,9 +7,9 @@ use super::super::error::WikiError;
 use super::super::operations::generated::page_single;
 use crate::page::PageReading;
 
-/// How many pages are asked for in one request (W26).
+/// Number of pages requested at once (W26).
 const AT_ONCE: usize = 40;
-/// How many requests are under way.
+/// Number of requests under way.
 const REQUESTS: usize = 3;
 
 impl Wiki {

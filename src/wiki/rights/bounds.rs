@@ -1,4 +1,4 @@
-//! What may be read: every page is checked here before it leaves this room.
+//! Checks every page before it leaves this room: it must be one that may be read.
 //!
 //! Lists kept for a key hold everything that the key sees, and callers with different bounds may
 //! share them. So every function that returns pages asks here; a test checks this for every file
@@ -42,18 +42,18 @@ impl ReadBounds {
         sights
     }
 
-    /// Whether a readable page is at a place.
+    /// True if a readable page is at a place.
     pub(in crate::wiki) fn has_page(&self, place: &(Locale, PagePath)) -> bool {
         self.pages.contains(place)
     }
 
-    /// Whether a readable page is below a place.
+    /// True if a readable page is below a place.
     pub(in crate::wiki) fn has_folder(&self, place: &(Locale, PagePath)) -> bool {
         self.folders.contains(place)
     }
 }
 
-/// What may be read of a list of the wiki.
+/// The pages of a list that may be read.
 pub(in crate::wiki) struct Bounds {
     scope: ReadScope,
     /// The ids of readable pages, if the list has no tags.
@@ -92,7 +92,7 @@ impl Bounds {
 }
 
 impl Wiki {
-    /// What may be read.
+    /// The pages that may be read.
     #[must_use]
     pub fn scope(&self) -> &ReadScope {
         &self.settings.reads
@@ -133,9 +133,9 @@ impl Wiki {
         Ok(page)
     }
 
-    /// What may be read of a list of the wiki. If the list has no tags, the ids come from the
-    /// newest list of all pages. That list is requested now, before the other one takes the only
-    /// slot for whole lists.
+    /// The bounds of a list of the wiki. If the list has no tags, the ids come from the newest list
+    /// of all pages. That list is requested now, before the other one takes the only slot for whole
+    /// lists.
     pub(in crate::wiki) async fn bounds(&self, tells_tags: bool) -> Result<Bounds, WikiError> {
         let scope = self.scope().clone();
         let ids = if scope.asks_for_tags() && !tells_tags {
@@ -204,8 +204,8 @@ impl Wiki {
         Ok(Some(seen.iter().filter_map(|page| page.id).collect()))
     }
 
-    /// Where pages with these ids are, of those that this key sees and that may be read, by a list
-    /// that is some seconds old at most.
+    /// The places of pages with these ids, of those that this key sees and that may be read, by a
+    /// list that is some seconds old at most.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -238,8 +238,8 @@ impl Wiki {
         Ok(outside.filter_map(|page| page.id).collect())
     }
 
-    /// Whether a caller may see a record about a page: its place must be readable, and so must the
-    /// page, if it still exists.
+    /// Checks whether a caller may see a record about a page: its place must be readable, and so
+    /// must the page, if it still exists.
     ///
     /// # Errors
     /// See [`WikiError`].

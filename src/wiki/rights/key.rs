@@ -33,7 +33,7 @@ impl KeySetting {
         }
     }
 
-    /// How to install a new key; `name` is the setting's name in the place where it is set.
+    /// Advice on installing a new key; `name` is the setting's name in the place where it is set.
     #[must_use]
     pub fn place(self, name: &str) -> String {
         match self {
@@ -100,25 +100,25 @@ impl ApiKey {
         self.setting
     }
 
-    /// Whether the text has the form of a Wiki.js key at all.
+    /// True if the text has the form of a Wiki.js key at all.
     #[must_use]
     pub const fn is_jwt(&self) -> bool {
         self.is_jwt
     }
 
-    /// Whether the key says of itself that it has full access (W4).
+    /// True if the key says of itself that it has full access (W4).
     #[must_use]
     pub const fn is_full_access(&self) -> bool {
         self.is_full_access
     }
 
-    /// When the key expires or expired, according to itself (W4).
+    /// The time at which the key expires or expired, according to itself (W4).
     #[must_use]
     pub const fn expires(&self) -> Option<OffsetDateTime> {
         self.expires
     }
 
-    /// When the key expired, in RFC 3339, if it has.
+    /// The time at which the key expired, in RFC 3339, if it has.
     #[must_use]
     pub fn expired_at(&self) -> Option<String> {
         self.expires
@@ -126,7 +126,7 @@ impl ApiKey {
             .and_then(|expires| expires.format(&Rfc3339).ok())
     }
 
-    /// Whether the key has expired, according to itself and our clock.
+    /// True if the key has expired, according to itself and our clock.
     #[must_use]
     pub fn has_expired(&self) -> bool {
         self.left().is_some_and(|left| !left.is_positive())

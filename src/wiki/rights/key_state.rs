@@ -17,11 +17,11 @@ use super::key::ApiKey;
 use super::key_status::KeyStatus;
 use super::site::SiteLocales;
 
-/// How long a key is believed to be good: a wiki may silently turn all keys into a guest's.
+/// Time for which a good standing is believed: a wiki may silently turn all keys into a guest's.
 const GOOD: Duration = Duration::from_mins(10);
-/// How long any other standing is believed: an administrator may be mending it.
+/// Time for which any other standing is believed: an administrator may be mending it.
 const BAD: Duration = Duration::from_mins(1);
-/// How long nothing is asked again after a question that was not answered.
+/// Time for which nothing is asked again after a question that was not answered.
 const UNANSWERED: Duration = Duration::from_secs(10);
 
 /// A key, and what is known of its rights from the wiki.
@@ -29,12 +29,12 @@ pub(in crate::wiki) struct KeyState {
     pub(in crate::wiki) key: ApiKey,
     /// The header that carries the key.
     pub(in crate::wiki) authorization: HeaderValue,
-    /// Whether the log leaves it out: a caller brought the key and is responsible for it, or a
-    /// command reports it itself.
+    /// The log leaves it out: a caller brought the key and is responsible for it, or a command
+    /// reports it itself.
     pub(in crate::wiki) is_quiet: bool,
-    /// How many keys this wiki had before.
+    /// Number of keys that this wiki had before.
     pub(in crate::wiki) generation: u64,
-    /// Whether this key was last refused the layer `single`, and read a page whole by the next.
+    /// This key was last refused the layer `single`, and read a page whole by the next.
     pub(in crate::wiki) is_writer: AtomicBool,
     /// All pages, as they were listed last.
     pub(in crate::wiki) pages: Mutex<Option<Arc<AllPages>>>,
@@ -57,15 +57,15 @@ pub(in crate::wiki) struct KeyState {
     pages_read: Lock<VecDeque<SeenPage>>,
 }
 
-/// What is known of a key's standing.
+/// The cached standing of a key.
 #[derive(Default)]
 struct KeyStatusCache {
     standing: Option<KeyStatus>,
-    /// When the wiki said so.
+    /// The time at which the wiki said so.
     asked: Option<Instant>,
-    /// When it was asked and did not answer, if it has not answered since.
+    /// The time of a question that it has not answered since.
     unanswered: Option<Instant>,
-    /// What was last logged.
+    /// The standing that was last logged.
     logged: Option<KeyStatus>,
 }
 
@@ -121,7 +121,7 @@ impl KeyState {
         (is_fresh && !has_ended).then_some(standing)
     }
 
-    /// Whether the wiki was asked a moment ago, and did not answer.
+    /// True if the wiki was asked a moment ago, and did not answer.
     pub(in crate::wiki) fn is_unanswered(&self) -> bool {
         let known = self.known();
         let lately = |asked: Instant| asked.elapsed() < UNANSWERED;
@@ -171,7 +171,7 @@ impl KeyState {
         }
     }
 
-    /// What is wrong with the key.
+    /// The error of a key with this standing; none if it is good.
     pub(in crate::wiki) fn fault(&self, standing: KeyStatus) -> Option<WikiError> {
         Some(match standing {
             KeyStatus::Good => return None,

@@ -16,10 +16,10 @@ use super::super::operations::generated::{UserProfile, user_profile};
 use super::super::transport::classify::read_query;
 use crate::error::{Code, Failure};
 
-/// How long an answer waits for the key's standing.
+/// Time that an answer waits for the key's standing.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What the wiki takes a key for.
+/// The standing of a key with the wiki.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyStatus {
     /// It knows the key.
@@ -58,7 +58,7 @@ impl KeyStatus {
 }
 
 impl Wiki {
-    /// What the wiki takes the key for; nothing where it does not say so within two seconds. It is
+    /// The key's standing with the wiki; nothing where it does not say so within two seconds. It is
     /// asked once, and again when that is ten minutes old, or a minute if it was bad news.
     pub async fn standing(&self) -> Option<KeyStatus> {
         self.standing_within(PATIENCE.min(self.settings.time.read))
@@ -139,7 +139,7 @@ impl Wiki {
         Ok(standing)
     }
 
-    /// What is wrong with the key, if the wiki does not take it for a good one.
+    /// The error of a key with this standing; none if it is good.
     #[must_use]
     pub fn fault_of(&self, standing: KeyStatus) -> Option<WikiError> {
         self.keyed().fault(standing)
@@ -205,7 +205,7 @@ impl Wiki {
         }
     }
 
-    /// Whether the wiki treats this key as a guest's; `None` if unknown.
+    /// Checks whether the wiki treats this key as a guest's; `None` if unknown.
     pub async fn is_guest(&self) -> Option<bool> {
         match self.standing().await? {
             KeyStatus::Good => Some(false),

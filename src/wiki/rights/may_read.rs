@@ -1,4 +1,5 @@
-//! Whether the key may read what is or was at a place, even if no page is there any more.
+//! Asks the wiki whether the key may read what is or was at a place, even if no page is there any
+//! more.
 //!
 //! Measured on 2.5.314, with keys of every kind: `GET /d/{locale}/{path}` looks at the right
 //! read:source at that path before it looks for a page, and refuses with 403, page or not. Where
@@ -12,12 +13,12 @@ use crate::page::{Locale, PagePath};
 
 /// A path at which hardly a page is: a key that is limited to some paths is refused there.
 const NOWHERE: &str = "wikijs-gate/no-page";
-/// How many listed pages are tried to learn whether `/d/…` reaches the wiki.
+/// Number of listed pages tried to learn whether `/d/…` reaches the wiki.
 const MOST_TRIED: usize = 3;
 
 impl Wiki {
-    /// Whether the key may read the text of what is or was at a place. If it cannot be determined,
-    /// the answer is no.
+    /// Checks whether the key may read the text of what is or was at a place. If it cannot be
+    /// determined, the answer is no.
     ///
     /// # Errors
     /// If the wiki cannot be asked.
@@ -46,8 +47,8 @@ impl Wiki {
         }
     }
 
-    /// Whether `/d/…` reaches the wiki: something before it that hides this view answers 404 as
-    /// well, wherever one looks.
+    /// Checks whether `/d/…` reaches the wiki: something before it that hides this view answers 404
+    /// as well, wherever one looks.
     async fn serves_sources(&self) -> Result<bool, WikiError> {
         let nowhere = PagePath::as_stored(NOWHERE);
         let locale = &self.settings.default_locale;

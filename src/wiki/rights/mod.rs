@@ -1,4 +1,4 @@
-//! What a key is and may do, and what may be read with it.
+//! Learns a key's standing and rights, and bounds what may be read with it.
 
 pub(super) mod bounds;
 pub(super) mod key;

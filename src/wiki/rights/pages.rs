@@ -1,4 +1,4 @@
-//! What the key may do with a page.
+//! Learns the key's rights at a page.
 //!
 //! Measured on 2.5.314: the view that readers see tells its reader's exact rights at that page,
 //! page rules included, in the attribute `effective-permissions` of its element `<page …>`, in
@@ -137,7 +137,7 @@ impl PageRights {
         Self::new(all.map(|right| (right, true)))
     }
 
-    /// Whether the key has a right; `None` if unknown.
+    /// True if the key has a right; `None` if unknown.
     #[must_use]
     pub fn has(&self, right: Right) -> Option<bool> {
         self.0.get(&right).copied()
@@ -264,7 +264,7 @@ impl Wiki {
     }
 }
 
-/// Whether a read was allowed; `None` if a gateway before the wiki refused, or the answer has
+/// The permission that a read shows; `None` if a gateway before the wiki refused, or the answer has
 /// another cause.
 fn allowed<T>(answer: &Result<T, WikiError>) -> Result<Option<bool>, WikiError> {
     match answer {

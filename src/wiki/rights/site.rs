@@ -1,4 +1,4 @@
-//! What the site is set to: its locales, its search engine.
+//! Reads the site's settings: its locales, its search engine.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use super::super::operations::generated::{
 use crate::error::{Code, Failure};
 use crate::page::{LinkedSite, Locale, PageReading, escaped};
 
-/// How long it is believed which locales the site has.
+/// Lifetime of the cached locales of the site.
 const LIFE: Duration = Duration::from_mins(10);
 
 /// The locales that pages can be in.
@@ -25,7 +25,7 @@ pub struct SiteLocales {
     /// Those that are installed: pages can be made in each of them, even where addresses have no
     /// locale.
     pub installed: Vec<Locale>,
-    /// Whether the addresses of pages begin with a locale.
+    /// True if the addresses of pages begin with a locale.
     pub has_namespaces: bool,
 }
 
@@ -71,7 +71,7 @@ pub struct UnknownLocale {
     locale: Locale,
     /// Those that it has.
     known: Vec<Locale>,
-    /// Whether it is the configured default, so that the call itself need not have named it.
+    /// It is the configured default, so that the call itself need not have named it.
     is_default: bool,
 }
 
@@ -124,7 +124,7 @@ impl Wiki {
         }
     }
 
-    /// Whether pages may be in other locales than the configured one: as the pages show that were
+    /// True if pages may be in other locales than the configured one: as the pages show that were
     /// listed in the last minute, or as the site says, which is asked once in ten minutes.
     pub async fn has_other_locales(&self) -> bool {
         let own = &self.settings.default_locale;

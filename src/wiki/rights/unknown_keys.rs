@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a key counts as unknown without the wiki being asked again.
+/// Time for which a key counts as unknown without asking the wiki again.
 const MEMORY: Duration = Duration::from_mins(1);
 /// The most keys that are remembered; beyond that, the oldest is forgotten.
 const MANY: usize = 1_024;
@@ -16,7 +16,7 @@ type Digest = [u8; 32];
 pub(in crate::wiki) struct UnknownKeys(Mutex<HashMap<Digest, Instant>>);
 
 impl UnknownKeys {
-    /// Whether the wiki lately did not know a key.
+    /// True if the wiki lately did not know a key.
     pub(in crate::wiki) fn has(&self, key: &Digest) -> bool {
         self.has_at(Instant::now(), key)
     }

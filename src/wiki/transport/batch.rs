@@ -19,12 +19,12 @@ struct BatchBody {
     query: String,
 }
 
-/// What many reads answered.
+/// Answers of many reads.
 #[derive(Debug)]
 pub(in crate::wiki) struct Answers<D> {
-    /// What each gave, or why it gave nothing.
+    /// The data of each, or the error that it gave.
     pub(in crate::wiki) each: Vec<Result<D, WikiError>>,
-    /// How many bytes came.
+    /// Number of bytes received.
     pub(in crate::wiki) bytes: usize,
 }
 

@@ -21,7 +21,7 @@ pub struct RawAnswer {
     pub status: u16,
     /// The header `Retry-After`, if it is a number of seconds.
     pub retry_after: Option<Duration>,
-    /// Whether it says that it is a web page.
+    /// True if it says that it is a web page.
     pub is_html: bool,
     /// The body.
     pub body: Vec<u8>,
@@ -47,7 +47,7 @@ struct MutationResults<'a> {
 }
 
 impl MutationResults<'_> {
-    /// Whether every result is there.
+    /// True if every result is there.
     fn is_whole(&self) -> bool {
         let all = self.pages.values().chain(self.comments.values());
         let mut all = all.chain(self.assets.values()).peekable();

@@ -1,5 +1,5 @@
-//! What any answer of a GraphQL server is, read without a tree in between: a text that is made
-//! for it becomes a tree of forty times its size.
+//! Reads the answer of a GraphQL server without a tree in between: a text that is made for it
+//! becomes a tree of forty times its size.
 
 use std::fmt;
 

@@ -17,11 +17,11 @@ pub(in crate::wiki) struct ProbeResponse {
     pub(in crate::wiki) answer: RawAnswer,
     /// The answer's own date: the wiki's clock, in whole seconds.
     pub(in crate::wiki) date: Option<OffsetDateTime>,
-    /// Where it redirects to.
+    /// The address that it redirects to.
     pub(in crate::wiki) location: Option<String>,
 }
 
-/// Why there was no answer.
+/// The reason that there was no answer.
 #[derive(Debug)]
 pub(in crate::wiki) enum ProbeFailure {
     /// No connection was opened; the message of the layers below, which must not be shown.

@@ -1,5 +1,5 @@
-//! What lies between this program and the wiki: a proxy, certificate authorities of one's own,
-//! headers that a gateway asks for.
+//! Configures the network between this program and the wiki: a proxy, certificate authorities of
+//! one's own, headers that a gateway asks for.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, NoProxy};
 use url::Url;
 
-/// What lies between this program and the wiki; nothing, by default.
+/// The network between this program and the wiki; nothing special, by default.
 #[derive(Debug, Clone, Default)]
 pub struct Network {
     /// The proxy through which requests go.
@@ -53,7 +53,7 @@ impl Proxy {
             .ok_or(ALLOWED)
     }
 
-    /// Whether the proxy itself is spoken to over TLS.
+    /// True if the connection to the proxy itself uses TLS.
     pub(in crate::wiki) fn is_tls(&self) -> bool {
         self.address.scheme() == "https"
     }
@@ -125,7 +125,7 @@ pub(crate) fn headers(text: &str) -> Result<HeaderMap, String> {
     Ok(headers)
 }
 
-/// Whether a header is ours, the connection's or a proxy's.
+/// True if a header is ours, the connection's or a proxy's.
 fn is_ours(name: &str) -> bool {
     const OURS: [&str; 11] = [
         "authorization",

@@ -1,5 +1,5 @@
-//! Whether the wiki can be reached, step by step: its name, the connection, TLS, and what answers
-//! there.
+//! Checks step by step that the wiki can be reached: its name, the connection, TLS, and what
+//! answers there.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,21 +16,21 @@ use super::super::rights::site::SiteLocales;
 use super::classify::read_query;
 use super::{ProbeFailure, ProbeResponse};
 
-/// What was seen of a wiki that answers.
+/// Facts about a wiki that answers.
 #[derive(Debug)]
 pub struct Reached {
-    /// Where it was found.
+    /// The address of the peer.
     pub peer: SocketAddr,
-    /// How long one request took.
+    /// Duration of one request.
     pub took: Duration,
-    /// How many seconds our clock is at least ahead of the wiki's (behind if negative); `None` if
-    /// the answer has no date.
+    /// Number of seconds that our clock is at least ahead of the wiki's (behind if negative);
+    /// `None` if the answer has no date.
     pub ahead: Option<i64>,
     /// The locales of the site, or why the wiki does not tell them.
     pub locales: Result<SiteLocales, WikiError>,
 }
 
-/// Why nothing was seen of it.
+/// The reason that the wiki was not reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unreachable {
     /// The host's name has no address.
@@ -50,14 +50,14 @@ pub enum Unreachable {
     Redirected {
         /// The HTTP status.
         status: u16,
-        /// Where to, without what may be secret in it.
+        /// The redirect's target, without what may be secret in it.
         to: Option<String>,
     },
     /// A web page or something else in the API's place.
     NotTheApi {
         /// The HTTP status.
         status: u16,
-        /// Whether it is HTML.
+        /// True if it is HTML.
         is_html: bool,
     },
     /// Nothing is there, under this path.
@@ -66,7 +66,7 @@ pub enum Unreachable {
     Other(WikiError),
 }
 
-/// What is wrong with the wiki's certificate, or its TLS.
+/// The fault of the wiki's certificate, or its TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlsFault {
     /// Nobody whom this system trusts issued the certificate; it may be self-signed.
@@ -77,7 +77,7 @@ pub enum TlsFault {
     NotYetValid,
     /// It is for another host.
     WrongHost,
-    /// What answers does not speak TLS.
+    /// The server does not speak TLS.
     NotTls,
     /// Anything else.
     Other,
@@ -187,7 +187,7 @@ impl Wiki {
         }
     }
 
-    /// Where a redirect leads, without parts that may be secret.
+    /// The target of a redirect, without parts that may be secret.
     fn target(&self, location: &str) -> Option<String> {
         let mut to = self.settings.base_url.join(location).ok()?;
         // Both fail for addresses that have neither.
@@ -206,8 +206,8 @@ fn is_html(body: &[u8]) -> bool {
     start.starts_with("<!doctype html") || start.contains("<html")
 }
 
-/// How far a clock that showed `asked` and then `answered` is ahead of one that showed `date`,
-/// cut to whole seconds, in between: as far as is sure.
+/// Seconds that a clock that showed `asked` and then `answered` is at least ahead of one that
+/// showed `date` in between, cut to whole seconds.
 fn ahead(asked: OffsetDateTime, answered: OffsetDateTime, date: OffsetDateTime) -> i64 {
     let last = date + time::Duration::SECOND;
     if asked > last {

@@ -11,18 +11,18 @@ use backoff::ExponentialBackoff;
 use super::super::error::WikiError;
 use crate::notice::Notice;
 
-/// How often and how long a read is tried.
+/// Limits on the number and duration of a read's tries.
 #[derive(Debug, Clone, Copy)]
 pub struct RetryLimits {
-    /// How many times more, after the first try.
+    /// Number of tries after the first one.
     pub retries: u32,
-    /// How long all tries may take together, waiting included.
+    /// The longest that all tries may take together, waiting included.
     pub total: Duration,
-    /// How long to wait before the second try; it grows from there.
+    /// Time to wait before the second try; it grows from there.
     pub first_wait: Duration,
 }
 
-/// How long is waited before the second try.
+/// The usual time to wait before the second try.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 
 impl RetryLimits {

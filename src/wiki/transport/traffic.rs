@@ -16,7 +16,7 @@ use crate::share::OneByOne;
 const MAX_REQUESTS: usize = 8;
 /// From this size on a page is large, in bytes.
 const LARGE: usize = 256 * 1024;
-/// How many large pages are remembered.
+/// The most large pages that are remembered.
 const MOST_LARGE: usize = 1_000;
 
 /// The traffic to the wiki, bounded and counted.
@@ -27,11 +27,11 @@ pub struct Traffic {
     /// Turns at whole lists of pages, with whatever keys: one of 10,000 pages takes 20 MB until it
     /// is shared.
     pub(in crate::wiki) lists: OneByOne,
-    /// What such lists hold in common.
+    /// The entries that such lists have in common.
     pub(in crate::wiki) pages: SharedPages,
     /// The keys that the wiki lately did not know.
     pub(in crate::wiki) strangers: UnknownKeys,
-    /// How long requests took, answered or not.
+    /// Durations of requests, answered or not.
     pub latency: Histogram,
     /// Reads that were tried again.
     pub retries: Counter,
@@ -43,7 +43,7 @@ pub struct Traffic {
     pub(in crate::wiki) large: LargePages,
     last_heard: Mutex<Option<Instant>>,
     dated: Mutex<Option<(Instant, OffsetDateTime)>>,
-    /// When the last comment was sent.
+    /// The time at which the last comment was sent.
     comment: Mutex<Option<Instant>>,
 }
 
@@ -52,7 +52,7 @@ pub struct Traffic {
 pub(in crate::wiki) struct LargePages(Mutex<HashMap<i64, usize>>);
 
 impl LargePages {
-    /// How large a page was; 0 if it was not large, or not read.
+    /// Size of a page; 0 if it was not large, or not read.
     pub(in crate::wiki) fn size_of(&self, id: i64) -> usize {
         self.pages().get(&id).copied().unwrap_or_default()
     }
@@ -101,7 +101,7 @@ impl Traffic {
         *self.last() = Some(Instant::now());
     }
 
-    /// Whether a call waits for an answer; background requests then yield.
+    /// True if a call waits for an answer; background requests then yield.
     #[must_use]
     pub fn has_callers(&self) -> bool {
         self.of_calls.get() > 0
@@ -131,7 +131,7 @@ impl Traffic {
         *self.comment.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// How long ago the last comment was sent from here, with whatever key.
+    /// Time since the last comment was sent from here, with whatever key.
     pub(in crate::wiki) fn since_comment(&self) -> Option<Duration> {
         let sent = *self.comment.lock().unwrap_or_else(PoisonError::into_inner);
         sent.map(|at| at.elapsed())
@@ -142,7 +142,7 @@ impl Traffic {
         *self.last() = None;
     }
 
-    /// How long ago the wiki last answered, if it answered the last request.
+    /// Time since the wiki last answered, if it answered the last request.
     #[must_use]
     pub fn silence(&self) -> Option<Duration> {
         self.last().map(|heard| heard.elapsed())

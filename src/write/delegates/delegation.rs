@@ -12,7 +12,7 @@ use super::report::DelegateReport;
 use crate::audit::{Client, ClientId};
 use crate::error::{Code, Failure};
 
-/// What a delegate is for: a preset of what it may do.
+/// The purpose of a delegate: a preset of its rights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DelegateKind {
@@ -39,7 +39,7 @@ impl DelegateKind {
     }
 }
 
-/// What becomes of a delegate's writes.
+/// The handling of a delegate's writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DelegateWrites {
     /// They are left open, as in a dry run.
@@ -51,17 +51,17 @@ pub enum DelegateWrites {
 /// A delegate as its maker wants it.
 #[derive(Debug, Clone)]
 pub struct DelegateSpec {
-    /// What it is to do, in its maker's words.
+    /// Its task, in its maker's words.
     pub task: String,
-    /// What it is for.
+    /// Its purpose.
     pub kind: DelegateKind,
     /// The only prefixes below which it reads and writes.
     pub prefixes: Option<Vec<String>>,
     /// The only tools that it is offered.
     pub tools: Option<Vec<String>>,
-    /// How many changes it may make or propose.
+    /// The most changes that it may make or propose.
     pub writes: u32,
-    /// What becomes of them.
+    /// The handling of its changes.
     pub sets: DelegateWrites,
     /// After how many minutes it ends.
     pub minutes: u32,
@@ -76,7 +76,7 @@ pub struct Delegated {
     pub name: String,
     /// Its token, which is shown this once and kept nowhere.
     pub token: SecretString,
-    /// When it ends, in RFC 3339.
+    /// The time of its end, in RFC 3339.
     pub expires: String,
     /// The tools that it is offered now.
     pub tools: Vec<String>,
@@ -90,11 +90,11 @@ pub struct Delegated {
 pub struct Child {
     /// Its name.
     pub delegate: String,
-    /// What it is to do.
+    /// Its task.
     pub task: String,
-    /// When it ends.
+    /// The time of its end.
     pub expires_at: String,
-    /// How many changes it made or proposed, and how many it may.
+    /// The number of changes that it made or proposed.
     pub writes_used: u32,
     /// The most of them.
     pub writes: u32,
@@ -102,10 +102,10 @@ pub struct Child {
 
 /// The family of a named client: what it hands on, and what holds for it as a delegate.
 pub trait Family: Debug + Send + Sync {
-    /// Whether the client is itself a delegate.
+    /// True if the client is itself a delegate.
     fn is_delegate(&self) -> bool;
 
-    /// How many changes a delegate may make still; `None` for others.
+    /// The number of changes that a delegate may make still; `None` for others.
     fn left(&self) -> Option<u32>;
 
     /// The delegates of the client that last.

@@ -1,4 +1,4 @@
-//! What a delegate remembered, after its end: its maker gets it, or it can be restored for a time.
+//! Hands an ended delegate's memories to its maker, or keeps them restorable for a time.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::memory::{AuditNote, Memory, MemoryError, MemoryOwner, MemoryRows, dig
 /// From which importance on a memory goes to the maker if nothing is said.
 const IMPORTANT: u8 = 7;
 
-/// Which of its memories go to the maker.
+/// The memories that go to the maker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Handed {
@@ -26,18 +26,18 @@ pub enum Handed {
     None,
 }
 
-/// What becomes of a delegate's memories.
+/// The handling of a delegate's memories after its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Handover {
-    /// Which go to the maker.
+    /// The memories that go to the maker.
     pub handed: Handed,
-    /// Whether the rest is removed for good, instead of being restorable for 30 days.
+    /// True if the rest is removed for good, instead of being restorable for 30 days.
     pub purge: bool,
 }
 
 impl Handover {
-    /// Whether nothing was said.
+    /// True if nothing was said.
     #[must_use]
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
@@ -52,7 +52,7 @@ impl Handover {
     }
 }
 
-/// Who gives, and who gets: their ids, and the names to show.
+/// The giver and the receiver: their ids, and the names to show.
 #[derive(Debug, Clone)]
 pub struct HandoverTargets {
     /// The delegate.
@@ -61,12 +61,12 @@ pub struct HandoverTargets {
     pub maker: (ClientId, String),
 }
 
-/// What became of a delegate's memories.
+/// The state of a delegate's memories after its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HandedOver {
     /// Those of its maker that it said last.
     pub handed: Vec<MemoryId>,
-    /// How many of its own can be restored.
+    /// The number of its own memories that can be restored.
     pub restorable: usize,
 }
 
@@ -106,7 +106,7 @@ impl WriteContext {
         done.await.map_err(|error| failure(&error, "delegate"))
     }
 
-    /// What became of a delegate's memories, as far as its maker may know.
+    /// The state of a delegate's memories after its end, as far as its maker may know.
     ///
     /// # Errors
     /// The store's; what the wiki says of pages.

@@ -1,4 +1,4 @@
-//! What delegates did, remembered, and may do.
+//! Limits delegates, reports on them, and hands over their memories.
 
 pub(super) mod delegation;
 pub(super) mod handover;

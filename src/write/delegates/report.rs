@@ -1,4 +1,4 @@
-//! What a delegate did, by the record.
+//! Reports the calls of a delegate, by the record.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use crate::error::Failure;
 /// The most calls that are told one by one.
 const MOST_CALLS: usize = 20;
 
-/// What a delegate did, as far as the asker may know it.
+/// A report on a delegate, as far as the asker may know it.
 #[derive(Debug)]
 pub struct DelegateReport {
     /// Its id.
     pub id: ClientId,
     /// Its name, after that of its maker.
     pub name: String,
-    /// When it ended, in RFC 3339.
+    /// The time of its end, in RFC 3339.
     pub ended: String,
-    /// Why.
+    /// The reason for its end.
     pub why: &'static str,
-    /// How many changes it made or proposed, of how many.
+    /// The number of changes that it made or proposed.
     pub used: u32,
-    /// How many it might have made.
+    /// The most changes that it might have made.
     pub writes: u32,
     /// The sets that it left open, whatever became of them, oldest first.
     pub sets: Vec<Proposal>,
     /// Its newest calls on record, the newest first.
     pub calls: Vec<CallHistory>,
-    /// How many calls of it are on record.
+    /// The number of its calls on record.
     pub all_calls: u64,
-    /// What became of what it remembered.
+    /// The state of its memories.
     pub memories: HandedOver,
 }
 

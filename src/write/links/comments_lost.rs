@@ -11,9 +11,9 @@ use crate::change::{Change, Warning};
 use crate::gates::ChangeSet;
 use crate::page::PagePlace;
 
-/// How long to count them.
+/// The time limit for counting them.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How many pages are asked about at once.
+/// The number of pages that are asked about at once.
 const AT_ONCE: usize = 4;
 
 /// A warning for each change of a set, in order, that deletes a page with comments. Nothing is said

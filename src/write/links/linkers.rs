@@ -18,7 +18,7 @@ use super::wiki_links::WikiLinks;
 pub(in crate::write) const BREAKS: &str = "links_break";
 /// The code of the warning that the page's own links will lead elsewhere.
 pub(in crate::write) const OWN_BREAK: &str = "own_links_break";
-/// How long to search for them.
+/// The time limit for the search.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The most pages that are named.
 pub(in crate::write) const MAX_NAMED: usize = 20;
@@ -202,7 +202,7 @@ impl WikiLinks {
     }
 }
 
-/// Where the pages of a set go.
+/// The moves of the pages of a set.
 fn moves(set: &ChangeSet) -> Moves {
     set.iter()
         .filter_map(|one| Some((one.change.before()?, one.change.after()?)))

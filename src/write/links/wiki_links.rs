@@ -13,14 +13,14 @@ use crate::wiki::{AllPages, LinksOfPage, Wiki, WikiError};
 
 use super::super::context::WriteContext;
 
-/// How long the index may take to catch up with the last writes: while it is made, and afterwards.
+/// Time for the index to catch up with the last writes: while it is made, and afterwards.
 const CATCHING_UP: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
-/// How many links are handled before the clock is checked.
+/// The number of links handled before the clock is checked.
 const LINKS_AT_ONCE: usize = 1_000;
-/// How long all links, or all sources, are searched.
+/// The time limit for the search of all links, or all sources.
 pub(in crate::write) const LOOKING: Duration = Duration::from_secs(20);
 
-/// Why all links of the wiki are needed.
+/// The purpose for which all links of the wiki are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::write) enum LinkPurpose {
     /// To mend links to moved pages.
@@ -83,7 +83,7 @@ pub(in crate::write) struct WikiLinks {
     pub(in crate::write) graph: Vec<LinksOfPage>,
     links: Vec<IndexedLink>,
     pub(in crate::write) site: LinkedSite,
-    /// What was not looked at.
+    /// The part that was not looked at.
     pub(in crate::write) gap: Option<String>,
     /// Held as long as the links are.
     _turn: OwnedSemaphorePermit,
@@ -266,7 +266,7 @@ const NOT_CURRENT: &str = "what was written in the last seconds was not looked a
 const ONLY_GRAPH: &str =
     "only the wiki's link graph was looked at, which leaves out links with a dot (../x, x.md)";
 
-/// What is missing in the index.
+/// The part that is missing in the index.
 fn gap(covered: Coverage, without: usize) -> Option<String> {
     if covered.pages == 0 {
         return Some(ONLY_GRAPH.to_owned());

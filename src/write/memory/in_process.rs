@@ -15,11 +15,11 @@ use super::SessionStore;
 use super::own_writes::OwnWrites;
 use super::reads::{PageRead, ReadExtent, Reads};
 
-/// How long a question is kept if only a client's own limits demanded it. Longer than the longest
-/// time that a person can be given.
+/// Time for which a question is kept if only a client's own limits demanded it. Longer than the
+/// longest time that a person can be given.
 const LONGEST_QUESTION: Duration = Duration::from_secs(601);
 
-/// What one process remembers.
+/// The session store of one process.
 #[derive(Debug)]
 pub(in crate::write) struct InProcess {
     reads: Arc<Reads>,

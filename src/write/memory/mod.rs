@@ -1,5 +1,5 @@
-//! What outlives a call: reads, previews, questions and approvals. They are behind one trait, so
-//! that a database can hold them one day.
+//! Keeps what outlives a call: reads, previews, questions and approvals. They are behind one trait,
+//! so that a database can hold them one day.
 
 mod in_process;
 mod own_writes;
@@ -21,7 +21,7 @@ pub(super) use in_process::InProcess;
 pub use reads::ReadExtent;
 pub(super) use reads::{Concerns, PageRead};
 
-/// What is remembered between calls, each for its session.
+/// The store between calls, each entry for its session.
 pub(super) trait SessionStore: fmt::Debug + Send + Sync {
     /// The same reads and writes of sessions, without previews, questions and approvals: for the
     /// same server under other gates.
@@ -52,7 +52,7 @@ pub(super) trait SessionStore: fmt::Debug + Send + Sync {
     /// The turn that a token's set needs.
     fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf, Failure>;
 
-    /// What a token stands for.
+    /// The set that a token stands for.
     fn previewed(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure>;
 
     /// Uses up a token. Of two concurrent calls with one token, one gets the proof.
@@ -91,7 +91,7 @@ pub(super) trait SessionStore: fmt::Debug + Send + Sync {
 #[derive(Debug, Clone)]
 pub(super) struct Knowing {
     pub(super) session: SessionId,
-    /// Whether it gave the content in full.
+    /// True if it gave the content in full.
     pub(super) wrote_whole: bool,
 }
 

@@ -10,10 +10,10 @@ use crate::audit::CallId;
 use crate::gates::SessionId;
 use crate::share::evict_index;
 
-/// How many of a session's last writes are remembered.
+/// The number of a session's last writes that are remembered.
 const MOST_OF_ONE: usize = 20;
-/// How many sessions are remembered. Beyond it the oldest session of the heaviest owner is
-/// forgotten; its `last` then means the newest write on record.
+/// The number of sessions that are remembered. Beyond it the oldest session of the heaviest owner
+/// is forgotten; its `last` then means the newest write on record.
 const MOST_SESSIONS: usize = 1_000;
 
 /// The last writes of each session, the newest first; the sessions in the order of their first

@@ -1,5 +1,5 @@
-//! What sessions read of each page. A change of content is compared with it, and it is the base of
-//! a merge if the wiki's history cannot be read.
+//! Remembers the state of each page that a session read. A change of content is compared with it,
+//! and it is the base of a merge if the wiki's history cannot be read.
 //!
 //! A session that saw a part of a page knows only that part, as it was then. So a later change of
 //! the whole text is compared with the oldest state in which any of it was seen.
@@ -22,7 +22,7 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 type SessionPageKey = (SessionId, i64);
 
-/// How much of a page's text was shown.
+/// The extent of a page's text that was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadExtent {
     /// All of it.
@@ -60,7 +60,7 @@ pub(in crate::write) struct PageRead {
     since: Date,
     /// Parts that it saw in a newer state than `since`.
     parts: BTreeMap<String, Date>,
-    /// How far it has seen the text of a state, from the beginning.
+    /// The state whose text it reads from the beginning, and the end of the text read so far.
     paged: Option<(Date, usize)>,
     /// The newest state in full, as long as there is room.
     pub(in crate::write) page: Option<Arc<PageReading>>,
@@ -78,7 +78,7 @@ impl PageRead {
         }
     }
 
-    /// Whether it relies on this state for any part.
+    /// True if this is the newest state of which it saw anything.
     pub(in crate::write) fn knows_of(&self, at: &Date) -> bool {
         self.newest == *at
     }

@@ -10,8 +10,8 @@ use crate::gates::SessionId;
 use crate::page::{Locale, PagePath};
 use crate::share::evict_index;
 
-/// How many proposals are remembered, so that a later one can replace them; beyond it, those of the
-/// heaviest owner are forgotten.
+/// The number of proposals that are remembered, so that a later one can replace them; beyond it,
+/// those of the heaviest owner are forgotten.
 const MOST: usize = 10_000;
 
 /// The last proposals of this run's sessions for each page.
@@ -27,7 +27,7 @@ pub(super) struct Last {
 pub(super) enum ProposalSubject {
     Page(i64),
     Place(Locale, PagePath),
-    /// What belongs to a page, by its page's id and its own.
+    /// A comment or asset, by its page's id and its own.
     Thing(Option<i64>, i64),
 }
 

@@ -33,7 +33,7 @@ const MOST_OF_SET: u64 = 32 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Proposals {
     past: WriteHistory,
-    /// How long to wait for a proposal that somebody else is deciding.
+    /// Time to wait for a proposal that somebody else is deciding.
     queueing: Duration,
     last: Last,
     room: Arc<ProposalQuota>,
@@ -81,7 +81,7 @@ impl Proposals {
         Err(proposal_failure(&AuditError::NoProposal))
     }
 
-    /// When an open proposal expires.
+    /// The time at which an open proposal expires.
     #[must_use]
     pub fn expires(&self, proposal: &Proposal) -> Option<OffsetDateTime> {
         let kept = time::Duration::days(self.room.keep().proposal_days.into());
@@ -380,7 +380,7 @@ impl Proposals {
     }
 }
 
-/// Why a proposal cannot be found or held.
+/// The failure of a proposal that cannot be found or held.
 pub(super) fn proposal_failure(error: &AuditError) -> Failure {
     match error {
         AuditError::NoProposal => Failure::new(Code::InvalidInput, "There is no such proposal.")

@@ -11,12 +11,12 @@ use crate::page::PageState;
 
 /// One owner's proposals may take one part in this many of the audit directory's bound.
 const PARTS: u64 = 4;
-/// What they may take at least, in bytes.
+/// The least bound of one owner's proposals, in bytes.
 const LEAST: u64 = 8 * 1024 * 1024;
 /// About what a proposal takes beside the texts of its states: records, its file, other fields.
 const BESIDE: usize = 4 * 1024;
 
-/// What takes room in the audit directory.
+/// The room that proposals take in the audit directory.
 #[derive(Debug)]
 pub(in crate::write) struct ProposalQuota {
     keep: RwLock<Keep>,

@@ -16,25 +16,25 @@ use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, target}
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
 
-/// What to do with an asset.
+/// A write to an asset.
 #[derive(Debug, Clone)]
 pub struct AssetWrite {
     /// Its path.
     pub path: PagePath,
-    /// What to do.
+    /// The operation.
     pub what: ToAsset,
 }
 
-/// What is done with an asset.
+/// An operation on an asset.
 #[derive(Debug, Clone)]
 pub enum ToAsset {
     /// These bytes go to its path.
     Upload {
         /// The bytes; none in a call that only confirms what was shown.
         bytes: Option<Blob>,
-        /// Whether an asset that is there may be written over; `None` in a call that only confirms.
+        /// True if an existing asset may be written over; `None` in a call that only confirms.
         replace: Option<bool>,
-        /// Whether folders that are not there may be made; `None` in a call that only confirms.
+        /// True if missing folders may be made; `None` in a call that only confirms.
         create_folders: Option<bool>,
     },
     /// Another name in the same folder.
@@ -162,7 +162,7 @@ impl AssetWrite {
         folders.map(str::to_owned).collect()
     }
 
-    /// Whether this call asks for what was shown.
+    /// True if this call asks for the change that was shown.
     fn agrees_with(&self, shown: &ChangeSet) -> bool {
         let change = &shown.first().change;
         let after = change.after();
@@ -203,7 +203,7 @@ impl ChangeSource for AssetWrite {
         Box::pin(async {})
     }
 
-    /// What the wiki may make of a picture is told before.
+    /// Warns that the wiki may change a picture as it stores it.
     fn said(&self, _: &WriteContext, set: &ChangeSet) -> Option<Warning> {
         let after = set.first().change.after()?;
         let is_upload = matches!(self.what, ToAsset::Upload { .. });

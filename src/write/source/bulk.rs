@@ -26,11 +26,11 @@ use crate::write::links::wiki_links::{LinkPurpose, WikiLinks};
 pub const MAX_PAGES: usize = 200;
 /// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
-/// Why a page is left out that the key may not write.
+/// The reason for leaving out a page that the key may not write.
 const MAY_NOT_WRITE: &str = "this key may not write it";
-/// Why a found page is left out.
+/// The reason for leaving out a found page.
 const NOT_ALLOWED: &str = "the page may not be written here";
-/// How many pages are read concurrently.
+/// The number of pages that are read concurrently.
 const AT_ONCE: usize = 4;
 
 /// The same edit of many pages.
@@ -42,17 +42,17 @@ pub struct Bulk {
     pub tags: Option<NewTags>,
     /// Texts to replace everywhere, in order.
     pub replace_all: Vec<TextReplacement>,
-    /// Whether readers see the pages.
+    /// True if readers see the pages.
     pub is_published: Option<bool>,
-    /// Where they all move, if they move; `which` then finds the pages of this part.
+    /// The move of them all, if they move; `which` then finds the pages of this part.
     pub move_to: Option<MovedPart>,
     /// The number of pages that the caller expects.
     pub expect_pages: Option<usize>,
-    /// Whether applied changes stay if a later one fails.
+    /// True if applied changes stay if a later one fails.
     pub keeps_on_failure: bool,
 }
 
-/// Which pages are meant.
+/// The selection of pages.
 #[derive(Debug, Clone)]
 pub enum PageSelection {
     /// These.
@@ -181,7 +181,7 @@ impl Bulk {
         Ok(change)
     }
 
-    /// Whether a page whose change is not allowed is left out: only if the page was found rather
+    /// True if a page whose change is not allowed is left out: only if the page was found rather
     /// than named, and does not move. A part of the wiki always moves as a whole.
     fn leaves_out(&self, call: WriteCall<'_>, change: &Change) -> bool {
         matches!(self.which, PageSelection::Listed(..))
@@ -239,7 +239,7 @@ impl Bulk {
         Ok(set.without(left_out).keeping(self.keeps_on_failure))
     }
 
-    /// Whether it asks for the set that was shown, with the pages that it finds now.
+    /// True if it asks for the set that was shown, with the pages that it finds now.
     fn agrees_with(&self, shown: &ChangeSet, ids: &[i64]) -> bool {
         let is_same = |one: &SetChange| {
             let Some(before) = one.change.before() else {

@@ -17,16 +17,16 @@ use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, target}
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
 
-/// What to do with the comments of a page.
+/// A write to the comments of a page.
 #[derive(Debug, Clone)]
 pub struct CommentWrite {
     /// The page.
     pub page: i64,
-    /// What to do.
+    /// The operation.
     pub what: ToComment,
 }
 
-/// What is done with a comment.
+/// An operation on a comment.
 #[derive(Debug, Clone)]
 pub enum ToComment {
     /// A new one.
@@ -38,14 +38,14 @@ pub enum ToComment {
     },
     /// Another text for one.
     Change {
-        /// Which.
+        /// Its id.
         id: i64,
         /// Its new text.
         content: String,
     },
     /// One goes.
     Delete {
-        /// Which.
+        /// Its id.
         id: i64,
     },
 }
@@ -109,7 +109,7 @@ impl CommentWrite {
         }
     }
 
-    /// Whether this call asks for what was shown.
+    /// True if this call asks for the change that was shown.
     fn agrees_with(&self, shown: &ChangeSet) -> bool {
         let change = &shown.first().change;
         let Some(Attached::Comment(of)) = change.thing() else {

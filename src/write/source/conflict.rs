@@ -19,7 +19,7 @@ use super::whole_page::ToWrite;
 use crate::write::faults::with_difference;
 use crate::write::memory::{Concerns, PageRead};
 
-/// How many of the newest versions are searched for a time.
+/// The number of the newest versions that are searched for a time.
 const MAX_VERSIONS: usize = 100;
 
 /// With which state a change was compared.
@@ -34,7 +34,7 @@ pub(in crate::write) enum ConflictCheck {
 /// A change that could not be made.
 #[derive(Debug)]
 pub(in crate::write) struct Stopped {
-    /// Why.
+    /// The reason.
     pub(in crate::write) failure: Failure,
     /// The same change on top of what was written meanwhile, if the two do not overlap.
     pub(in crate::write) merged: Option<Box<Change>>,
@@ -49,7 +49,7 @@ impl From<Failure> for Stopped {
     }
 }
 
-/// What a caller knows of a page, and which part of it a change concerns.
+/// A caller's knowledge of a page, and the part of it that a change concerns.
 pub(super) struct ConflictBasis<'a> {
     /// The page's time that the caller names.
     pub(super) if_updated_at: Option<&'a Date>,

@@ -12,12 +12,12 @@ use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, whole_p
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
 
-/// Which page to delete.
+/// A request to delete a page.
 #[derive(Debug, Clone)]
 pub struct Delete {
     /// The page.
     pub id: i64,
-    /// Whether to move it to the trash instead; `None` if only an id and a preview's token were
+    /// True if it is moved to the trash instead; `None` if only an id and a preview's token were
     /// given.
     pub trash: Option<bool>,
     /// The time of the page that the caller knows.
@@ -37,8 +37,8 @@ impl Delete {
         Ok(Change::trash(before, place.ok_or_else(no_trash)?))
     }
 
-    /// Whether this call asks for what was shown. A call that leaves `trash` out agrees with both
-    /// previews: the delete and the move to the trash.
+    /// True if this call asks for the change that was shown. A call that leaves `trash` out agrees
+    /// with both previews: the delete and the move to the trash.
     fn agrees_with(&self, shown: &ChangeSet, trash: Option<&Trash>) -> bool {
         let shown_change = &shown.first().change;
         let Some(before) = shown_change

@@ -26,7 +26,7 @@ use crate::write::context::WriteContext;
 use crate::write::faults::with_difference;
 use crate::write::stages::send::broke_off;
 
-/// How many pages are read concurrently.
+/// The number of pages that are read concurrently.
 const AT_ONCE: usize = 4;
 /// The hint if a page was changed since its change joined the draft.
 const REBASE: &str = "Make a change of this page with this draft once more, which is then made on the page as it is; or take its change out: wikijs_discard_draft with draft and id.";
@@ -34,7 +34,7 @@ const REBASE: &str = "Make a change of this page with this draft once more, whic
 /// A write that joins a draft.
 #[derive(Debug, Clone)]
 pub struct Drafting {
-    /// Whose draft.
+    /// The draft's owner.
     pub owner: DraftOwner,
     /// Its name, or its id.
     pub draft: DraftName,
@@ -43,7 +43,7 @@ pub struct Drafting {
 }
 
 impl Drafting {
-    /// Whether the links to the page are mended if it moves.
+    /// True if the links to the page are mended if it moves.
     fn updates_links(&self) -> bool {
         matches!(&*self.plan, WriteRequest::Update(update) if update.updates_links)
     }
@@ -140,11 +140,11 @@ fn beside(draft: &Draft, own: &DraftChange) -> Result<Vec<Change>, Failure> {
 /// Submits a draft.
 #[derive(Debug, Clone)]
 pub struct Submit {
-    /// Whose draft.
+    /// The draft's owner.
     pub owner: DraftOwner,
     /// Its name, or its id.
     pub draft: DraftName,
-    /// Whether applied changes stay if a later one fails.
+    /// True if applied changes stay if a later one fails.
     pub keeps_on_failure: bool,
 }
 
@@ -329,7 +329,7 @@ async fn held_against(call: WriteCall<'_>, one: DraftChange) -> Result<Fitting, 
     Ok(Fitting::Change(Box::new(change.on(read.page))))
 }
 
-/// Whether a page does not exist.
+/// True if the page does not exist.
 fn is_gone(read: &Result<ToWrite, Failure>) -> bool {
     matches!(read, Err(failure) if failure.code == Code::PageNotFound)
 }
@@ -371,7 +371,7 @@ pub(super) fn deleted() -> Failure {
         .hint("Take its change out of the draft first: wikijs_discard_draft with draft and id.")
 }
 
-/// Why a draft cannot be found, held or changed.
+/// The failure of a draft that cannot be found, held or changed.
 pub(in crate::write) fn draft_failure(error: &AuditError) -> Failure {
     let of_input = |message: &str| {
         Failure::new(Code::InvalidInput, message).detail("fields", json!([{ "path": "draft" }]))

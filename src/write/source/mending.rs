@@ -16,9 +16,9 @@ use crate::write::links::wiki_links::{LOOKING, LinkPurpose, WikiLinks, busy};
 
 /// The most pages in which a set only mends links.
 pub(super) const MAX_MENDED: usize = 1_000;
-/// How many pages are read concurrently.
+/// The number of pages that are read concurrently.
 const AT_ONCE: usize = 4;
-/// Why a page that links to a moved one is left out.
+/// The reason for leaving out a page that links to a moved one.
 const NOT_ALLOWED: &str = "the page may not be written here";
 const UNREADABLE: &str = "this key cannot read all of the page";
 const UNSOURCED: &str = "this key cannot read the page's source";
@@ -71,7 +71,7 @@ pub(super) async fn with_links(
     Ok((changes.map(SetChange::from).collect(), mending))
 }
 
-/// Whether a shown change is the one that is asked for now, apart from its mended links.
+/// True if a shown change is the one that is asked for now, apart from its mended links.
 pub(super) fn is_asked(asked: Change, shown: &SetChange, set: &ChangeSet) -> bool {
     let asked = match set.mending() {
         Some(mending) => {

@@ -47,7 +47,7 @@ pub use undo::UndoRequest;
 pub use undo_client::UndoClient;
 pub use update::Update;
 
-/// What a caller wants written.
+/// A write that a caller asks for.
 #[derive(Debug, Clone)]
 pub enum WriteRequest {
     /// A new page.
@@ -79,7 +79,6 @@ pub enum WriteRequest {
 }
 
 impl WriteRequest {
-    /// What makes its changes.
     pub(super) fn source(&self) -> &dyn ChangeSource {
         match self {
             Self::Create(source) => &**source,
@@ -158,7 +157,7 @@ impl WriteCall<'_> {
         }
     }
 
-    /// Whether the changes join a draft.
+    /// True if the changes join a draft.
     const fn drafts(&self) -> bool {
         matches!(self.under, Under::Draft(_))
     }
@@ -169,9 +168,9 @@ impl WriteCall<'_> {
 pub(super) struct DraftContext {
     /// The other changes of the draft.
     pub(super) changes: Vec<Change>,
-    /// Whether the links to the page of this change are mended when the draft is submitted.
+    /// True if the links to the page of this change are mended when the draft is submitted.
     pub(super) mends_links: bool,
-    /// Whether a later change may still free the place that a page moves to: a draft is held to
+    /// True if a later change may still free the place that a page moves to: a draft is held to
     /// this as a whole, when it is submitted.
     pub(super) may_come_free: bool,
 }
@@ -194,7 +193,7 @@ impl ComparedSet {
     }
 }
 
-/// What makes the changes of a set.
+/// The maker of a set's changes.
 pub(super) trait ChangeSource: Sync {
     /// Adds to the record what is known of the write before the wiki is read.
     fn tell<'a>(&'a self, desk: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()>;
@@ -209,13 +208,13 @@ pub(super) trait ChangeSource: Sync {
         Box::pin(async { None })
     }
 
-    /// Whether it takes one turn before anything is read; otherwise each of its changes takes its
+    /// True if it takes one turn before anything is read; otherwise each of its changes takes its
     /// own.
     fn has_turn(&self) -> bool {
         true
     }
 
-    /// Whether the wiki may rebuild its tree for it (W19).
+    /// True if the wiki may rebuild its tree for it (W19).
     fn rebuilds_tree(&self) -> bool {
         true
     }
@@ -230,7 +229,7 @@ pub(super) trait ChangeSource: Sync {
         None
     }
 
-    /// Whether it gives the page's new content in full.
+    /// True if it gives the page's new content in full.
     fn says_whole_content(&self) -> bool {
         false
     }

@@ -58,8 +58,8 @@ fn reached(id: i64, pairs: &[(i64, i64)]) -> Vec<i64> {
     later
 }
 
-/// What belongs to a page, or the asset that undos made of it since it was deleted; `None` if it is
-/// gone.
+/// Reads a comment or asset as it is now, or the asset that undos made of it since it was deleted;
+/// `None` if it is gone.
 pub(super) async fn thing(
     desk: &WriteContext,
     state: &PageState,

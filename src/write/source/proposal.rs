@@ -24,12 +24,12 @@ pub(super) mod values;
 pub(in crate::write) use needs::Needs;
 use outdated::{Outdated, held_against, is_free, read_now};
 
-/// Which proposal to apply, and how.
+/// A request to apply a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Apply {
     /// The proposal.
     pub id: ProposalId,
-    /// Whether to merge it with changes made since, if they do not overlap.
+    /// True if it is merged with changes made since, if they do not overlap.
     pub merge: bool,
     /// The changes of a set that are left out, by their numbers from 0; what depends on them is
     /// left out with them.
@@ -74,7 +74,7 @@ impl Apply {
         })
     }
 
-    /// Whether what is applied is what a person was shown.
+    /// Checks that the applied changes are those that a person was shown.
     async fn is_as_shown(
         &self,
         desk: &WriteContext,
@@ -97,7 +97,7 @@ impl Apply {
         Err(Failure { details, ..failure }.hint("Look at the proposal again, then decide."))
     }
 
-    /// Whether a person left out of a set what this leaves out.
+    /// True if the shown set leaves out the same changes.
     fn leaves_out_as(&self, shown: &ChangeSet) -> bool {
         let mut own = self.leave_out.clone();
         own.sort_unstable();

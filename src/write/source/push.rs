@@ -70,10 +70,10 @@ impl ChangeSource for Push {
     }
 }
 
-/// What a change is about: a page, or the place where one shall be.
+/// The page that a change is about, or the place of a new one.
 type About = (Option<i64>, Option<PagePlace>);
 
-/// Whether the shown set is of these changes: it has each page and place of theirs, but for pages
+/// True if the shown set is of these changes: it has each page and place of theirs, but for pages
 /// that already were so, and beyond them only pages whose links it mends.
 fn holds(shown: &ChangeSet, changes: &[DraftChange]) -> bool {
     let about = |id: Option<i64>, place: Option<PagePlace>| -> About { (id, place) };

@@ -9,7 +9,7 @@ use crate::gates::{ChangeSet, Policy, SetChange};
 use crate::page::{NewPath, PagePath, PagePlace};
 use crate::wiki::{Wiki, WikiError};
 
-/// How many names are tried in each section.
+/// The number of names tried in each section.
 const NAMES: usize = 9;
 
 /// The same set, in which each page that is in an earlier one's way moves by a temporary place. One
@@ -48,7 +48,8 @@ pub(in crate::write) async fn by_temporary_places(
     Ok(set.with_changes(changes))
 }
 
-/// Which changes leave a place only after an earlier one needs it. Only a move can make room first.
+/// True for each change that leaves a place only after an earlier one needs it. Only a move can
+/// make room first.
 fn in_the_way<'a>(changes: impl Iterator<Item = &'a Change>) -> Vec<bool> {
     let mut taken: HashSet<PagePlace> = HashSet::new();
     let waits = changes.map(|change| {

@@ -1,4 +1,4 @@
-//! What a change is of, as it is now: a page, or what belongs to one.
+//! Reads the current state of a change's target (page, comment or asset).
 
 use crate::change::Change;
 use crate::error::{Code, Failure};

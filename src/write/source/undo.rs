@@ -33,7 +33,7 @@ pub(in crate::write) use standing::{UndoneChangeState, standing, there_again};
 /// The most pages and calls that a failure or a warning names.
 const MOST_NAMED: usize = 20;
 
-/// Which write to take back.
+/// A request to take back a write.
 #[derive(Debug, Clone)]
 pub struct UndoRequest {
     /// The write.
@@ -43,11 +43,11 @@ pub struct UndoRequest {
     /// The session whose last write `last` means, if it wrote; `None` means the newest write on
     /// record.
     pub session: Option<SessionId>,
-    /// Whether fields that changed since are taken back as well.
+    /// True if fields that changed since are taken back as well.
     pub force: bool,
-    /// Where to bring the page back, if not to its old place.
+    /// The place for a page that is brought back, if not its old one.
     pub path: Option<PagePath>,
-    /// Whether changes of a set that cannot be taken back are left out, named with the reason.
+    /// True if changes of a set that cannot be taken back are left out, named with the reason.
     pub skips: bool,
 }
 
@@ -242,7 +242,7 @@ async fn change_of(
     })
 }
 
-/// What a write was of, as it is now, and what of a page that is, if not the page itself.
+/// The comment or asset that a write was of, if not the page itself, and its target as it is now.
 async fn as_it_is(
     desk: &WriteContext,
     story: &CallHistory,
@@ -275,7 +275,7 @@ fn names_around(story: &CallHistory) -> [Option<KeptState>; 3] {
     [story.before(), story.after(), found]
 }
 
-/// What an undo takes back.
+/// The write that an undo takes back.
 enum Meant {
     /// A write of one change.
     One(Box<CallHistory>),
@@ -364,7 +364,7 @@ fn left(
     Some(left)
 }
 
-/// Whether the write took the page away from its place, so that the undo brings it back there.
+/// True if the write took the page away from its place, so that the undo brings it back there.
 fn comes_back(before: &PageState, after: Option<&PageState>) -> bool {
     // What belongs to a page comes back to that page, wherever it is.
     let is_page = before.thing.is_none();

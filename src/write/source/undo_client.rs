@@ -24,15 +24,15 @@ const MOST_WRITES: usize = 2_000;
 /// The most writes of one page that one change takes back: its record names all of them.
 const MOST_OF_PAGE: usize = 100;
 
-/// Whose writes to take back. The writes of one page become one change, back to the page as it was
-/// before the first of them.
+/// A request to take back a client's writes. The writes of one page become one change, back to the
+/// page as it was before the first of them.
 #[derive(Debug, Clone)]
 pub struct UndoClient {
     /// The client's name, or that of a user of the machine who ran commands.
     pub client: String,
     /// Writes begun then or later.
     pub since: OffsetDateTime,
-    /// Whether fields that somebody else changed since are taken back as well.
+    /// True if fields that somebody else changed since are taken back as well.
     pub force: bool,
 }
 
@@ -271,7 +271,7 @@ fn without_cancelled(mut writes: Vec<CallHistory>) -> Vec<CallHistory> {
     writes
 }
 
-/// Whether a write was one of a page itself.
+/// True if a write was one of a page itself.
 fn is_of_page(story: &CallHistory) -> bool {
     story.operation().is_none_or(Operation::is_of_page)
 }

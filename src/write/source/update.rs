@@ -32,7 +32,7 @@ pub struct Update {
     pub accept_loss: Vec<Field>,
     /// The time of the page that the caller knows.
     pub if_updated_at: Option<Date>,
-    /// Whether the links to the page and its own links are mended if it moves.
+    /// True if the links to the page and its own links are mended if it moves.
     pub updates_links: bool,
 }
 
@@ -91,7 +91,7 @@ impl Update {
         })
     }
 
-    /// Whether it asks for the change that was shown. A call that names only its page asks for
+    /// True if it asks for the change that was shown. A call that names only its page asks for
     /// whatever was shown.
     fn agrees_with(&self, shown: &ChangeSet) -> bool {
         let only = shown.first();
@@ -126,7 +126,7 @@ impl Update {
         }
     }
 
-    /// Whether it gives styles for an existing page.
+    /// True if it gives styles for an existing page.
     fn says_styles(&self) -> bool {
         let edits = self.edits.as_ref();
         edits.is_some_and(|edits| edits.script_css.is_some())

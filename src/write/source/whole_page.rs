@@ -74,7 +74,7 @@ async fn read(
     }
 }
 
-/// Whether the key lacks a right at a page of which it could not read everything. The layer of
+/// True if the key lacks a right at a page of which it could not read everything. The layer of
 /// those who may write it alone names the author: without an author, the wiki refused that layer,
 /// by the rule that an update goes by.
 async fn lacks(wiki: &Wiki, reading: &PageReading, right: Right) -> Result<bool, Failure> {

@@ -39,13 +39,13 @@ use ending::{SetEnd, add_new, failure_of};
 /// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
 
-/// What a set needs beside its permit.
+/// The job of a set, beside its permit.
 pub(in crate::write) struct SetJob {
     pub(in crate::write) docket: EntryBuilder,
     pub(in crate::write) checked: SetCheck,
     /// The proposal that it applies.
     pub(in crate::write) held: Option<HeldProposal>,
-    /// What holds for its caller as a delegate.
+    /// The limits of its caller as a delegate.
     pub(in crate::write) family: Option<Arc<dyn Family>>,
 }
 
@@ -160,7 +160,7 @@ struct Run {
     family: Option<Arc<dyn Family>>,
 }
 
-/// What of a change was sent.
+/// The part of a change that was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SentPart {
     /// All of it.
@@ -182,7 +182,7 @@ struct RollbackStep {
     may_go_back: MayGoBack,
 }
 
-/// What becomes of a set of which a change fails.
+/// The handling of a set of which a change fails.
 #[derive(Debug, Clone, Copy)]
 struct FailurePolicy {
     /// Applied changes stay.
@@ -432,7 +432,8 @@ fn first_aside(done: &[RollbackStep]) -> Option<usize> {
         .position(|one| one.part == SentPart::Aside && !goes_on(one))
 }
 
-/// Whether a change failed because it does not fit its page any more, so that others may fit theirs.
+/// True if a change failed because it does not fit its page any more, so that others may fit
+/// theirs.
 const fn may_go_on(code: Code) -> bool {
     matches!(
         code,

@@ -69,7 +69,7 @@ pub(super) fn preview(
     }
 }
 
-/// What each change of a set does; the differences as far as there is room for their bytes.
+/// The effect of each change of a set; the differences as far as there is room for their bytes.
 fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], mut room: usize) -> Vec<SetLine> {
     let changes = set
         .iter()

@@ -23,7 +23,7 @@ use crate::write::links::{comments_lost, linkers};
 use crate::write::source::DraftContext;
 use crate::write::source::conflict::ConflictCheck;
 
-/// How long the operator's checks of a set may take together.
+/// The time limit for the operator's checks of a set, all together.
 const CHECKING: Duration = Duration::from_mins(1);
 
 /// The warnings that need the list of all pages.
@@ -45,7 +45,7 @@ pub(in crate::write) struct SetCheck {
     pub(in crate::write) each: Vec<Vec<Warning>>,
     /// The difference of the content; empty for a list.
     pub(in crate::write) diff: String,
-    /// How many lines of content are added and removed, all changes together.
+    /// The numbers of added and removed lines of content, all changes together.
     pub(in crate::write) lines: LineCounts,
     /// The facts about each change for the rules; empty for an undo.
     pub(in crate::write) facts: Vec<ChangeFacts>,
@@ -58,18 +58,18 @@ impl SetCheck {
     }
 }
 
-/// What is known of a set before its checks.
+/// The facts of a set that are known before its checks.
 #[derive(Debug)]
 pub(in crate::write) struct CheckInput {
     /// With which states its pages were compared.
     pub(in crate::write) conflict: ConflictCheck,
     /// Its source's warning.
     pub(in crate::write) said: Option<Warning>,
-    /// Whether somebody saw this very set before.
+    /// True if somebody saw this very set before.
     pub(in crate::write) was_shown: bool,
-    /// Whether it stays open for a person, who may hold another key.
+    /// True if it stays open for a person, who may hold another key.
     pub(in crate::write) stays_open: bool,
-    /// Whether it joins a draft, which is looked at whole when it is submitted.
+    /// True if it joins a draft, which is looked at whole when it is submitted.
     pub(in crate::write) joins: bool,
     /// Places that other changes free or take.
     pub(in crate::write) beside: DraftContext,
@@ -184,7 +184,7 @@ pub(in crate::write) async fn look(
     })
 }
 
-/// Whether a change of a draft may go to a place that is taken, since another may free it.
+/// True if a change of a draft may go to a place that is taken, since another may free it.
 fn may_come_free(change: &Change, failure: &Failure, beside: &DraftContext) -> bool {
     beside.may_come_free && change.moves() && failure.code == Code::PageExists
 }
@@ -197,8 +197,8 @@ fn not_free_yet() -> Warning {
     .at(Field::Path, None)
 }
 
-/// What the wiki is asked about the surroundings of a set: its pages, the links to those of the set,
-/// and the comments that go with them.
+/// Asks the wiki about the surroundings of a set: its pages, the links to those of the set, and the
+/// comments that go with them.
 async fn asked(
     desk: &WriteContext,
     policy: &Policy,
@@ -294,9 +294,9 @@ fn afterwards(pages: &AllPages, set: &ChangeSet, beside: &DraftContext) -> Vec<A
     kept.chain(made).collect()
 }
 
-/// Whether the checks of a set need the list of all pages, and whether they need the links of the
-/// wiki. A preview already gave those warnings; then only a rule needs them as of now. An undo is
-/// not held against the list.
+/// Tells if the checks of a set need the list of all pages, and if they need the links of the wiki.
+/// A preview already gave those warnings; then only a rule needs them as of now. An undo is not
+/// held against the list.
 fn asks(rules: &RuleBook, set: &ChangeSet, wiki: &Url, was_shown: bool) -> (bool, bool) {
     let wants = |codes: &[&str]| !was_shown || rules.names_any(codes);
     let needs_list = |one: &SetChange| {
@@ -309,7 +309,7 @@ fn asks(rules: &RuleBook, set: &ChangeSet, wiki: &Url, was_shown: bool) -> (bool
     )
 }
 
-/// Whether the wiki is asked for the key's rights: as a write is shown, and of a list once more
+/// True if the wiki is asked for the key's rights: as a write is shown, and of a list once more
 /// before it is sent. Another key may apply what stays open, or submit a draft.
 const fn asks_rights(set: &ChangeSet, seen: &CheckInput) -> bool {
     !seen.stays_open && !seen.joins && (set.is_list() || !seen.was_shown)

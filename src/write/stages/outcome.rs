@@ -194,7 +194,7 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
     }
 }
 
-/// Whether the wiki left a field as it was; on a new page, blank.
+/// True if the wiki left a field as it was; on a new page, blank.
 fn was_kept(change: &Change, proof: &Proof, field: Field) -> bool {
     match change.before() {
         Some(before) => before.same(&proof.found, field),

@@ -7,13 +7,14 @@ use crate::change::{Change, Warning};
 use crate::gates::ChangeSet;
 use crate::page::{Field, LineCounts, Note, PageState, is_invisible};
 
-/// How much of the difference is shown.
+/// The most of the difference that is shown.
 const DIFF: ForeignTextBudget = ForeignTextBudget {
     lines: 40,
     bytes: 2_000,
 };
-/// How much of paths and values is shown, and how many lines of one value, so that none of them
-/// takes the room of the difference. A title or description of 255 characters takes four lines.
+/// The most of paths and values that is shown, and the most lines of one value, so that none of
+/// them takes the room of the difference. A title or description of 255 characters takes four
+/// lines.
 const VALUES: ForeignTextBudget = ForeignTextBudget {
     lines: 40,
     bytes: 2_000,
@@ -105,7 +106,7 @@ pub(in crate::write) fn message(
     text.said
 }
 
-/// How many changes of a set are described one by one.
+/// The number of changes of a set that are described one by one.
 const MOST_CHANGES: usize = 20;
 
 /// The question about a set of many changes.
@@ -174,7 +175,7 @@ pub(in crate::write) fn message_of_set(
     text.said
 }
 
-/// How much foreign text may still follow.
+/// The foreign text that may still follow.
 struct ForeignTextBudget {
     lines: usize,
     bytes: usize,

@@ -60,7 +60,7 @@ pub(in crate::write) async fn changes(
     }
 }
 
-/// What changes build on: in a draft its other changes, and what stays open on what is open.
+/// The base of changes: in a draft its other changes, and for sets that stay open the open ones.
 const fn under<'a>(draft: Option<&'a Draft>, route: &Route) -> Under<'a> {
     match (draft, route) {
         (Some(draft), _) => Under::Draft(draft),

@@ -10,7 +10,7 @@ use crate::page::{Attached, Field, PageReading, PageState};
 use crate::wiki::{PageRights, Right, Wiki, WikiError};
 use crate::write::lacking::{Lacking, denied, denied_set};
 
-/// How many places are asked about concurrently.
+/// The number of places that are asked about concurrently.
 const AT_ONCE: usize = 4;
 /// The most pages that a warning names.
 const MOST_NAMED: usize = 20;
@@ -20,7 +20,7 @@ const MOST_NAMED: usize = 20;
 struct RequiredRights {
     place: PageReading,
     rights: Vec<Right>,
-    /// Whether a deleted page comes back here: without its styles and scripts it is better than no
+    /// True if a deleted page comes back here: without its styles and scripts it is better than no
     /// page.
     comes_back: bool,
 }
@@ -34,7 +34,7 @@ impl RequiredRights {
         }
     }
 
-    /// Whether styles or scripts are written.
+    /// True if styles or scripts are written.
     fn asks_for_code(&self) -> bool {
         let is_code = |right: &Right| Right::OF_CODE.contains(right);
         self.rights.iter().any(is_code)
@@ -54,7 +54,7 @@ pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<Vec<Warning>, F
             .into_iter()
             .map(move |need| RequiredRights { comes_back, ..need })
     });
-    let Asked {
+    let RightsAnswer {
         lacking,
         code,
         unknown,
@@ -70,7 +70,7 @@ pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<Vec<Warning>, F
     }
 }
 
-/// What a set's undo may do about rights that the key lacks.
+/// The hint for a set's undo about rights that the key lacks.
 const UNDO_HINT: &str = "Nothing was sent. details.lacking names the pages and the rights. With onConflict \"skip\" (--on-conflict skip) the other changes are taken back, and deleted pages come back without styles or scripts that the key may not write.";
 
 /// Looks why the key may not make one change of an undo that leaves out what cannot be taken back.
@@ -84,9 +84,9 @@ pub(in crate::write) async fn hindrance(wiki: &Wiki, one: &SetChange) -> Option<
     Some(denied(lacking).message)
 }
 
-/// What the wiki tells of the rights that a set needs.
+/// The wiki's answer about the rights that a set needs.
 #[derive(Debug, Default)]
-struct Asked {
+struct RightsAnswer {
     /// The rights that the key lacks.
     lacking: Vec<Lacking>,
     /// Those to styles and scripts without which a page comes back incomplete.
@@ -95,9 +95,9 @@ struct Asked {
     unknown: Vec<&'static str>,
 }
 
-async fn ask(wiki: &Wiki, needs: Vec<RequiredRights>) -> Asked {
+async fn ask(wiki: &Wiki, needs: Vec<RequiredRights>) -> RightsAnswer {
     if needs.is_empty() || wiki.full_rights().await.is_some() {
-        return Asked::default();
+        return RightsAnswer::default();
     }
     let answers = stream::iter(needs).map(async |need| {
         let rights = rights(wiki, &need).await;
@@ -105,7 +105,7 @@ async fn ask(wiki: &Wiki, needs: Vec<RequiredRights>) -> Asked {
         (lacking(&need, &rights), need.comes_back, unknown)
     });
     let answers: Vec<_> = answers.buffered(AT_ONCE).collect().await;
-    let mut asked = Asked::default();
+    let mut asked = RightsAnswer::default();
     for (lacking, comes_back, unknown) in answers {
         asked.unknown.extend(unknown);
         match lacking {
@@ -120,19 +120,19 @@ async fn ask(wiki: &Wiki, needs: Vec<RequiredRights>) -> Asked {
     asked
 }
 
-/// Whether pages of a set may come back without their styles and scripts: as one undo, and in an
+/// True if pages of a set may come back without their styles and scripts: as one undo, and in an
 /// undo that goes on behind what cannot be taken back in full.
 fn may_lack_code(set: &ChangeSet) -> bool {
     !set.is_list() || set.goes_on()
 }
 
-/// Whether a change takes back a deletion.
+/// True if a change takes back a deletion.
 fn brings_back(one: &SetChange) -> bool {
     let is_there = |page: &PageState| page.is_there();
     one.undoes.is_some() && !one.change.before().is_some_and(is_there)
 }
 
-/// What is lacking beside the rights to styles and scripts, and what of these.
+/// Splits lacking rights: first all others, then those to styles and scripts.
 fn without_code(lacking: &Lacking) -> (Option<Lacking>, Option<Lacking>) {
     let is_code = |name: &&str| Right::OF_CODE.iter().any(|right| right.name() == *name);
     let (code, others): (Vec<_>, Vec<_>) = lacking.rights.iter().copied().partition(is_code);
@@ -348,7 +348,7 @@ fn of_asset(change: &Change) -> Vec<Right> {
     }
 }
 
-/// What is lacking of a need; `None` if nothing is known to be.
+/// The lacking rights of a need; `None` if nothing is known to be lacking.
 fn lacking(need: &RequiredRights, rights: &PageRights) -> Option<Lacking> {
     let lacks: Vec<&'static str> = named(need, |right| rights.has(right) == Some(false));
     (!lacks.is_empty()).then(|| Lacking {

@@ -14,7 +14,7 @@ use crate::write::caller::Caller;
 use crate::write::context::WriteContext;
 use crate::write::route::{Route, Warrant};
 
-/// How a set goes on, by the rules.
+/// The further way of a set, by the rules.
 pub(in crate::write) enum RuledRoute<'p> {
     /// It is sent: the rules cleared it, and the warrant confirms it.
     Send(Cleared<'p>, Warrant),
@@ -108,7 +108,7 @@ async fn facts(
     })
 }
 
-/// Who decided on this very set.
+/// The one who decided on this very set.
 fn decided(policy: &Policy, route: &Route) -> Decided {
     match route {
         Route::Send(_) if policy.authority.decides() => Decided::Operator,

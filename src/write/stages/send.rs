@@ -24,7 +24,7 @@ use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
 use crate::write::memory::{Knowing, SessionStore};
 
-/// What a write needs beside its permit.
+/// The job of a write, beside its permit.
 pub(in crate::write) struct WriteJob {
     pub(in crate::write) docket: EntryBuilder,
     pub(in crate::write) checked: SetCheck,
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(may_overwrite(StepKind::Update, &unread), None);
     }
 
-    /// Whether the session knows the page after a step that ended so.
+    /// True if the session knows the page after a step with this outcome.
     fn knows(outcome: Outcome, proof: Option<Proof>) -> bool {
         let settled = settled(outcome, proof);
         let knowing = Knowing {

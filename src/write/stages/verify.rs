@@ -21,13 +21,13 @@ pub(in crate::write) struct Settled {
     pub(in crate::write) outcome: Outcome,
     /// The last reading's proof, if a page was found.
     pub(in crate::write) proof: Option<Proof>,
-    /// Why the wiki did not answer with success.
+    /// The reason why the wiki did not answer with success.
     pub(in crate::write) cause: Option<WikiError>,
-    /// What somebody else changed since.
+    /// Later changes by somebody else.
     pub(in crate::write) since: Option<Box<ChangedSince>>,
-    /// Whether the wiki's success named another page than the one that was made.
+    /// True if the wiki's success named another page than the one that was made.
     pub(in crate::write) is_misnamed: bool,
-    /// Whether anything was sent.
+    /// True if anything was sent.
     pub(in crate::write) was_sent: bool,
 }
 

@@ -13,8 +13,8 @@ use super::super::audit_entry::unavailable;
 use super::super::context::WriteContext;
 use super::history::WriteHistory;
 
-/// How many deletions by other keys are checked: each takes a request or more to find out whether
-/// this key may read the place.
+/// The number of deletions by other keys that are checked: each takes a request or more to find out
+/// if this key may read the place.
 const MOST_ASKED: usize = 20;
 
 /// A page that is gone.
@@ -26,9 +26,10 @@ pub struct Deleted {
     pub locale: Locale,
     /// Its path.
     pub path: PagePath,
-    /// When it was deleted, or missed; `None` if the page is gone and nobody knows since when.
+    /// The time at which it was deleted, or missed; `None` if the page is gone and nobody knows
+    /// since when.
     pub at: Option<OffsetDateTime>,
-    /// When the key or the record saw it last, where it is not known when it went.
+    /// The time at which the key or the record saw it last, where it is not known when it went.
     pub last_seen: Option<OffsetDateTime>,
     /// The call that deleted it; `None` if it was only missing from the wiki's list.
     pub call: Option<CallId>,
@@ -39,9 +40,9 @@ pub struct Deleted {
 pub struct Deletions {
     /// The pages that are gone, newest first.
     pub pages: Vec<Deleted>,
-    /// How many more there may be.
+    /// The number of further deletions that there may be.
     pub more: usize,
-    /// Whether the content index could not be asked for the pages that it knew.
+    /// True if the content index could not be asked for the pages that it knew.
     pub is_index_unread: bool,
 }
 
@@ -228,7 +229,7 @@ impl WriteHistory {
         Ok(())
     }
 
-    /// Whether a deleted page could be read, by its tags. If its tags are unknown, it could not.
+    /// True if a deleted page could be read, by its tags. If its tags are unknown, it could not.
     async fn admits_deleted(&self, call: CallId) -> Result<bool, Failure> {
         if !self.wiki.scope().asks_for_tags() {
             return Ok(true);

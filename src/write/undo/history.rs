@@ -51,7 +51,7 @@ impl WriteHistory {
         may.then_some(story).ok_or_else(|| nothing(NOT_ON_RECORD))
     }
 
-    /// Whether a caller may know of a call: it may read all its places, and the pages as they were
+    /// True if a caller may know of a call: it may read all its places, and the pages as they were
     /// and are.
     ///
     /// # Errors

@@ -22,9 +22,9 @@ pub(in crate::write) const INTERRUPTED: &str = "interrupted";
 #[derive(Debug)]
 pub(in crate::write) struct AttemptedChanges {
     changes: Vec<CallHistory>,
-    /// Which call took which change back when the set failed.
+    /// The changes that were taken back when the set failed, each with the call that did it.
     taken_back: HashMap<CallId, CallId>,
-    /// Why changes are there although the set was taken back.
+    /// The reasons why changes are there although the set was taken back.
     not_taken_back: HashMap<CallId, NotTakenBack>,
 }
 
@@ -53,7 +53,7 @@ impl AttemptedChanges {
         }
     }
 
-    /// Whether an attempt has no outcome yet.
+    /// True if an attempt has no outcome yet.
     pub(in crate::write) fn is_open(&self) -> bool {
         self.changes.iter().any(CallHistory::is_open)
     }
@@ -73,7 +73,7 @@ impl AttemptedChanges {
         there.filter_map(|call| Some((call, stands_at(call)?)))
     }
 
-    /// How many of its changes are on the wiki.
+    /// The number of its changes on the wiki.
     pub(in crate::write) fn applied(&self) -> usize {
         self.changes
             .iter()
@@ -218,12 +218,12 @@ impl WriteHistory {
     }
 }
 
-/// Whether an undo took its change back, or found it gone.
+/// True if an undo took its change back, or found it gone.
 fn is_back(undo: &CallHistory) -> bool {
     matches!(undo.outcome(), Some(Outcome::Applied | Outcome::Unchanged))
 }
 
-/// Why an undo did not take its change back, or why that is there again.
+/// The reason why an undo did not take its change back, or why that is there again.
 fn why(undo: &CallHistory) -> Option<NotTakenBack> {
     let mut records = undo.records.iter().rev();
     records.find_map(|record| {

@@ -1,4 +1,4 @@
-//! What is taken back, and what a caller may know of recorded writes.
+//! Reads recorded writes and deletions, for undos and as far as a caller may know them.
 
 pub(super) mod deletions;
 pub(super) mod history;

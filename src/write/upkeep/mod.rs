@@ -1,4 +1,4 @@
-//! What goes on beside the writes: recovery, purges, the sets under way.
+//! Works beside the writes: recovery, purges, the sets under way.
 
 pub(super) mod purge;
 pub(super) mod recover;

@@ -12,7 +12,7 @@ use crate::gates::Policy;
 const EVERY: Duration = Duration::from_hours(24);
 /// After one part in this many of the bound in bytes the next purge comes earlier.
 const PARTS: u64 = 8;
-/// When this run purged last.
+/// The time of this run's last purge.
 #[derive(Debug, Default)]
 struct LastPurge {
     at: Option<Instant>,
@@ -24,8 +24,8 @@ struct LastPurge {
 }
 
 impl LastPurge {
-    /// Whether another purge is due, and notes it: once a day, or up to once an hour (which a purge
-    /// spares) if much was kept.
+    /// True if another purge is due, which it notes: once a day, or up to once an hour (which a
+    /// purge spares) if much was kept.
     fn is_due(&mut self, now: Instant, kept: u64, most: u64) -> bool {
         let is_due = self.at.is_none_or(|last| {
             let passed = now.duration_since(last);
@@ -52,7 +52,7 @@ pub(in crate::write) struct Purges {
 }
 
 impl Purges {
-    /// What is kept, in words.
+    /// The retention settings, in words.
     #[cfg(test)]
     pub(in crate::write) fn kept(&self) -> String {
         format!("{:?}", self.keep)

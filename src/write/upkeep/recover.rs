@@ -25,9 +25,9 @@ use super::super::undo::history_set;
 
 /// The most attempts that one start takes up, the newest first.
 const MOST: usize = 64;
-/// How long after a try that left attempts of this run open they are tried again.
+/// Time after a try that left attempts of this run open until they are tried again.
 const AGAIN: Duration = Duration::from_secs(30);
-/// How many are settled concurrently.
+/// The number of attempts that are settled concurrently.
 const AT_ONCE: usize = 4;
 
 /// The outcome of an attempt.
@@ -40,7 +40,7 @@ struct RecoveredOutcome {
     left: Option<PageState>,
 }
 
-/// Why an attempt stays open until the next start.
+/// The reason why an attempt stays open until the next start.
 #[derive(Debug, thiserror::Error)]
 enum StaysOpen {
     #[error(transparent)]
@@ -60,7 +60,7 @@ pub(in crate::write) struct Recovery {
     patience: Timeouts,
     keep: Keep,
     once: OnceCell<()>,
-    /// When it was last tried to settle attempts of this run in vain.
+    /// The time of the last vain try to settle attempts of this run.
     tried: Mutex<Option<Instant>>,
 }
 

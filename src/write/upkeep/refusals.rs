@@ -1,9 +1,9 @@
-//! How many writes each gate refused.
+//! Counts the writes that each gate refused.
 
 use crate::gates::Gate;
 use crate::meter::Counter;
 
-/// How many writes each gate refused in this run.
+/// The number of writes that each gate refused in this run.
 #[derive(Debug)]
 pub struct Refusals(Vec<(Gate, Counter)>);
 

@@ -24,7 +24,7 @@ fn told(call: CallId, event: AuditEvent, step: &str, outcome: Option<Outcome>) -
     }
 }
 
-/// What happens to a modelled call.
+/// The course of a modelled call.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Refused,

@@ -119,7 +119,7 @@ fn a_text_that_would_grow_beyond_any_page_is_not_made() {
     assert_eq!(made, Some(MOST_BYTES));
 }
 
-/// How often a text is in another, counted at every character.
+/// Number of occurrences of a text in another, overlapping ones included.
 fn count(text: &str, sought: &str) -> usize {
     text.char_indices()
         .filter(|(at, _)| text.get(*at..).is_some_and(|rest| rest.starts_with(sought)))

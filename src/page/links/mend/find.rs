@@ -34,7 +34,7 @@ struct OpenLink {
     link_type: LinkType,
     is_image: bool,
     target: String,
-    /// Where what it shows ends, as far as that was read.
+    /// End of its visible text, as far as that was read.
     shown: usize,
 }
 
@@ -45,7 +45,7 @@ struct Markdown<'a> {
     links: Vec<SourceLink>,
     html: HtmlLinks,
     open: Vec<OpenLink>,
-    /// How many blocks of code are open.
+    /// Number of open code blocks.
     code: usize,
     /// The block of HTML that is open.
     block: HtmlBlock,
@@ -294,13 +294,13 @@ impl<'a> Markdown<'a> {
 /// The most characters that are looked at behind the host of an address without a scheme.
 const MAX_BARE: usize = 1024;
 
-/// Whether a host is a name with an ending, such as `example.org`.
+/// True if a host is a name with a top-level domain, such as `example.org`.
 fn has_ending(host: &str) -> bool {
     host.rsplit_once('.')
         .is_some_and(|(_, ending)| ending.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
-/// Whether Markdown makes no link of a target.
+/// True if Markdown makes no link of a target.
 fn is_refused(target: &str) -> bool {
     let scheme = target.split(':').next().unwrap_or_default();
     let is = |name: &str| scheme.eq_ignore_ascii_case(name) && scheme.len() < target.len();
@@ -309,7 +309,7 @@ fn is_refused(target: &str) -> bool {
         .any(is)
 }
 
-/// Where the label of a definition ends, with its colon.
+/// End of a definition's label, its colon included.
 fn end_of_label(raw: &str) -> Option<usize> {
     let mut is_escaped = false;
     for (at, byte) in raw.bytes().enumerate() {

@@ -14,7 +14,7 @@ const LINKING: [&str; 3] = ["href", "src", "xlink:href"];
 #[derive(Debug, Default)]
 pub(super) struct HtmlLinks {
     pub(super) links: Vec<SourceLink>,
-    /// How many `<code>` and `<pre>` are open, and how many `<a>`.
+    /// Number of open `<code>` and `<pre>`, and of open `<a>`.
     code: usize,
     pre: usize,
     anchors: usize,

@@ -12,7 +12,7 @@ use super::written::SourceLink;
 use crate::page::markdown::outline::SourceFormat;
 use crate::page::select::position::line_feeds;
 
-/// Which pages move: from where to where.
+/// Pages that move, with their places before and after.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Moves(HashMap<PagePlace, PagePlace>);
 
@@ -55,7 +55,7 @@ pub struct MendedLink {
     pub after: String,
 }
 
-/// Why a link was left although its page is no longer there.
+/// The reason that a link was left although its page is no longer there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WhyLeft {
     /// It stands in `<code>` or `<pre>`.
@@ -91,7 +91,7 @@ pub struct LeftLink {
     pub line: usize,
     /// Its target as it is written.
     pub link: String,
-    /// Why.
+    /// The reason.
     pub why: WhyLeft,
 }
 
@@ -100,9 +100,9 @@ pub struct LeftLink {
 pub struct MendedText {
     /// The text; unchanged if nothing was mended.
     pub text: String,
-    /// What was mended, in page order.
+    /// Mended links, in page order.
     pub mended: Vec<MendedLink>,
-    /// What should have been mended but could not be, in page order.
+    /// Links that should have been mended but could not be, in page order.
     pub left: Vec<LeftLink>,
     /// The lines of links that stay as they are and lead right once the page is rendered where it
     /// goes, in page order: until then its readers get to where they led before.
@@ -189,7 +189,7 @@ struct Edit<'a> {
     link: &'a SourceLink,
 }
 
-/// What has to be done about a link.
+/// The action that a link needs.
 enum MendAction {
     Nothing,
     /// It stays, and leads right once the page is rendered where it goes.
@@ -207,7 +207,7 @@ struct Mender<'a> {
 }
 
 impl Mender<'_> {
-    /// Where a link should lead when all pages are moved.
+    /// The place that a link should lead to when all pages are moved.
     fn wanted(&self, link: &SourceLink) -> Leads {
         let before = resolve(&link.target, link.carrier, Seat::at(self.page), self.site);
         match before {
@@ -216,12 +216,12 @@ impl Mender<'_> {
         }
     }
 
-    /// Whether a target leads there once the page is rendered where it goes.
+    /// True if a target leads there once the page is rendered where it goes.
     fn leads(&self, target: &str, link: &SourceLink, wanted: &Leads) -> bool {
         self.leads_from(Seat::at(&self.after), target, link, wanted)
     }
 
-    /// Whether it does so as the page was rendered before it moved.
+    /// True if it does so as the page was rendered before it moved.
     fn leads_at_once(&self, target: &str, link: &SourceLink, wanted: &Leads) -> bool {
         let seat = Seat {
             rendered: self.page,
@@ -310,7 +310,7 @@ impl Mender<'_> {
         }
     }
 
-    /// Whether the new text has the same links, each leading where it should.
+    /// True if the new text has the same links, each leading where it should.
     fn is_as_meant(&self, before: &[SourceLink], new: &str, format: SourceFormat) -> bool {
         let after = written_links(new, format, host(self.site));
         before.len() == after.len()
@@ -322,7 +322,7 @@ impl Mender<'_> {
             })
     }
 
-    /// What a source in another format names.
+    /// Lists the links that a source in another format names; none is mended.
     fn only_named(&self, text: &str) -> MendedText {
         let mut lines = LineLocator::of(text);
         let mut left = Vec::new();

@@ -16,7 +16,7 @@ pub struct MovedPart {
 }
 
 impl MovedPart {
-    /// Whether it would go to its own place or below it.
+    /// True if it would move to its own place or below it.
     #[must_use]
     pub fn goes_into_itself(&self) -> bool {
         self.locale == self.to_locale && self.to.is_within(&self.from)

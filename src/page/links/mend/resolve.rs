@@ -1,4 +1,4 @@
-//! Where a link leads after Wiki.js renders it and a browser follows it.
+//! Resolves a link as Wiki.js renders it and a browser follows it.
 //!
 //! Measured on 2.5.314, every form with namespacing on and off, in pages of both locales:
 //! - Rendering rewrites `<a href>` alone. A link with a dot anywhere behind the site's address
@@ -21,7 +21,7 @@ use crate::page::model::locale::is_locale_like;
 use crate::page::model::reference::{percent_decoded, way_below};
 use crate::page::{Locale, PagePath};
 
-/// Where a page stands.
+/// The place of a page.
 pub type PagePlace = (Locale, PagePath);
 
 /// The wiki, as far as it decides where links lead.
@@ -31,9 +31,9 @@ pub struct LinkedSite {
     pub address: Url,
     /// Its own locale: that of addresses without one.
     pub locale: Locale,
-    /// Whether the addresses of its pages begin with a locale.
+    /// True if the addresses of its pages begin with a locale.
     pub has_namespaces: bool,
-    /// Whether it is set to take relative links from its root (`absoluteLinks`).
+    /// True if it is set to take relative links from its root (`absoluteLinks`).
     pub relative_from_root: bool,
 }
 
@@ -44,12 +44,11 @@ pub(super) enum Carrier {
     Markdown,
     /// `<a href>` of HTML, which the wiki rewrites.
     Anchor,
-    /// What the wiki leaves unchanged for browsers: images of Markdown, `src`, `href` of other
-    /// elements.
+    /// Left unchanged for browsers: images of Markdown, `src`, `href` of other elements.
     Untouched,
 }
 
-/// Where a page is rendered and where it is read. They differ for a page that moves: the wiki
+/// The places that a page is rendered at and read at. They differ for a page that moves: the wiki
 /// writes it first, renders it at its old place, and does not render it again.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seat<'a> {
@@ -66,7 +65,7 @@ impl<'a> Seat<'a> {
     }
 }
 
-/// Where a link leads.
+/// The target that a link leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Leads {
     /// To a place on the page itself.
@@ -79,7 +78,7 @@ pub(super) enum Leads {
     Elsewhere,
 }
 
-/// Where a link leads from a page.
+/// Resolves a link on a page.
 pub(super) fn resolve(target: &str, carrier: Carrier, seat: Seat<'_>, site: &LinkedSite) -> Leads {
     let href = href(target, carrier, seat.rendered, site);
     site.followed(&href, || site.read_at(seat.read))
@@ -130,7 +129,7 @@ impl<'a> LinkBase<'a> {
     }
 }
 
-/// What a page's HTML has for a link, rendered at a place.
+/// The `href` that a link has in a page's HTML, rendered at a place.
 pub(super) fn href(target: &str, carrier: Carrier, at: &PagePlace, site: &LinkedSite) -> String {
     match carrier {
         Carrier::Markdown => site.rewritten(encoded(target), at),
@@ -140,7 +139,7 @@ pub(super) fn href(target: &str, carrier: Carrier, at: &PagePlace, site: &Linked
 }
 
 impl LinkedSite {
-    /// What the wiki makes of the `href` of a link, in a page that it renders at a place.
+    /// The `href` that the wiki writes for a link's, in a page that it renders at a place.
     fn rewritten(&self, href: String, (locale, path): &PagePlace) -> String {
         let is_left = href.is_empty()
             || ["#", "mailto:", "tel:"]
@@ -172,7 +171,7 @@ impl LinkedSite {
         }
     }
 
-    /// Where a browser gets by an `href` of a page that it reads at an address.
+    /// The target that a browser reaches by an `href` of a page that it reads at an address.
     fn followed<A: Borrow<Url>>(&self, href: &str, read_at: impl FnOnce() -> Option<A>) -> Leads {
         let href = href.trim_matches(|c: char| c <= ' ');
         if href.is_empty() || href.starts_with('#') {
@@ -216,7 +215,8 @@ impl LinkedSite {
         Some(url)
     }
 
-    /// What the wiki answers with at a way below its address, which may be percent-encoded.
+    /// The target that the wiki answers with for a path below its address, which may be
+    /// percent-encoded.
     fn answered(&self, way: &str) -> Leads {
         // Measured: it takes several slashes for one.
         let segments: Vec<&str> = way.split('/').filter(|part| !part.is_empty()).collect();
@@ -273,7 +273,7 @@ impl LinkedSite {
     }
 }
 
-/// Whether an `href` begins as one of the wiki's views does, which it leaves as it is.
+/// True if an `href` begins like one of the wiki's views: the wiki leaves these unchanged.
 fn begins_view(href: &str) -> bool {
     let mut chars = href.chars();
     chars.next() == Some('/')
@@ -281,20 +281,20 @@ fn begins_view(href: &str) -> bool {
         && matches!(chars.next(), None | Some('/'))
 }
 
-/// Whether an address has a host of its own: `http:x` is relative where the scheme is the same.
+/// True if an address has a host of its own: `http:x` is relative where the scheme is the same.
 fn has_authority(href: &str) -> bool {
     href.split_once(':')
         .is_some_and(|(_, rest)| begins_authority(rest))
 }
 
-/// Whether it begins with two slashes; browsers take backslashes for slashes.
+/// True if it begins with two slashes; browsers take backslashes for slashes.
 fn begins_authority(href: &str) -> bool {
     let is_slash = |c: Option<char>| matches!(c, Some('/' | '\\'));
     let mut chars = href.chars();
     is_slash(chars.next()) && is_slash(chars.next())
 }
 
-/// Whether each `%` of a way begins the code of a byte; the wiki refuses other ways.
+/// True if each `%` of a path begins a percent-encoded byte; the wiki refuses other paths.
 fn is_well_coded(way: &str) -> bool {
     let mut parts = way.split('%');
     parts.next();

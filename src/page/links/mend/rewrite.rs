@@ -72,7 +72,7 @@ impl<'a> LinkTargetParts<'a> {
         self.way.get(start..).unwrap_or_default()
     }
 
-    /// Whether the way names a locale.
+    /// True if the path names a locale.
     fn has_locale(self) -> bool {
         let first = self.way.trim_start_matches('/').split('/').next();
         let is_from_root = !self.address.is_empty() || self.way.starts_with('/');
@@ -117,7 +117,7 @@ impl<'a> LinkTargetParts<'a> {
     }
 }
 
-/// How much of a target is the wiki's address.
+/// Length of the wiki's address at the beginning of a target.
 fn address_length(target: &str, site: &LinkedSite) -> usize {
     let Some(authority) = target.find("//").map(|at| at + 2) else {
         return 0;

@@ -12,9 +12,9 @@ use crate::page::{
     LinkKind, Locale, PagePath, SourceFormat, can_be_linked, links, may_lead_to_page,
 };
 
-/// Where each form of link leads on a real 2.5.314, from places of several depths in both
-/// locales, with namespacing on and off: what its render and a browser made of it, and which
-/// page answered. `e`, `h` and `s` before a place are the wiki's views of it.
+/// The target of each form of link on a real 2.5.314, from places of several depths in both
+/// locales, with namespacing on and off: what its render and a browser made of it, and which page
+/// answered. `e`, `h` and `s` before a place are the wiki's views of it.
 const LEADS: &str = include_str!("../../../../tests/links/leads.jsonl");
 
 fn site(has_namespaces: bool) -> LinkedSite {
@@ -152,7 +152,7 @@ fn readers_get_to_the_page_that_the_real_wiki_leads_to() {
     assert!(faults.is_empty(), "{}\n{}", faults.len(), faults.join("\n"));
 }
 
-/// What a real 2.5.314 took for links and images of some texts.
+/// The links and images that a real 2.5.314 found in some texts.
 const FOUND: &str = include_str!("../../../../tests/links/found.jsonl");
 
 /// The differences: links within marks of the wiki's own Markdown or that its cleaning of HTML
@@ -272,7 +272,7 @@ fn readers_of_a_page_see_the_links_that_the_real_wiki_takes_for_links() {
     assert!(faults.is_empty(), "{}\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Where a page may go: deeper, up, into the other locale, to a name of other letters.
+/// Destinations of moves: deeper, up, into the other locale, to a name of other letters.
 const DESTINATIONS: [&str; 5] = [
     "en:moved",
     "en:links-lab/deep/er/and/deeper",
@@ -304,7 +304,7 @@ fn leads(text: &str, format: SourceFormat, page: &PagePlace, site: &LinkedSite) 
     resolve(&links[0].target, links[0].carrier, Seat::at(page), site)
 }
 
-/// What stands before and behind the link's target.
+/// The text before and behind the link's target.
 fn around(text: &str, format: SourceFormat) -> (String, String) {
     let range = written_links(text, format)[0].range.clone().unwrap();
     let part = |range: std::ops::Range<usize>| text.get(range).unwrap().to_owned();

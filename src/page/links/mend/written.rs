@@ -8,17 +8,17 @@ use super::resolve::Carrier;
 /// A link as it stands in a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SourceLink {
-    /// Where it begins.
+    /// Its start in the source.
     pub(super) at: usize,
     /// The bytes of its target; none where they cannot be told surely.
     pub(super) range: Option<Range<usize>>,
-    /// How these bytes say it.
+    /// The escapes that these bytes are written with.
     pub(super) writing: Writing,
-    /// What they say.
+    /// The target after decoding.
     pub(super) target: String,
-    /// What it stands in.
+    /// The syntax that carries it.
     pub(super) carrier: Carrier,
-    /// Whether it stands in `<code>` or `<pre>` of HTML, where it leads readers all the same.
+    /// It stands in `<code>` or `<pre>` of HTML, where it leads readers all the same.
     pub(super) is_in_code: bool,
 }
 

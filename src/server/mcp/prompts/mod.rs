@@ -57,7 +57,6 @@ struct PromptParameter {
     is_required: bool,
 }
 
-/// What an argument is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PromptArgumentKind {
     /// A path of pages, with its locale if it is not the configured one.
@@ -99,7 +98,7 @@ fn days_before(today: time::Date, days: i64) -> String {
 }
 
 impl PromptArgumentKind {
-    /// Why a text is not of this kind.
+    /// The reason a text is not of this kind.
     fn fault(self, wiki: &Wiki, text: &str) -> Option<String> {
         match self {
             Self::Path => Reference::place(text, &wiki.settings().base_url)
@@ -121,10 +120,10 @@ impl PromptArgumentKind {
 
 /// The prompts of a session.
 pub(in crate::server) struct Offer<'a> {
-    /// Whose session it is.
+    /// The caller that the session belongs to.
     pub(in crate::server) visit: &'a CallerContext,
     tools: SessionTools,
-    /// Whether any call can lead to a write.
+    /// True if any call can lead to a write.
     may_write: bool,
 }
 

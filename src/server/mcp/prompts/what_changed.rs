@@ -1,4 +1,4 @@
-//! What changed in the wiki, or a part of it, since a time.
+//! Asks for a report on changes of the wiki, or of a part of it, since a time.
 
 use super::{Prompt, PromptArgumentKind, PromptArguments, PromptParameter};
 

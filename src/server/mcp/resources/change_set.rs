@@ -24,7 +24,7 @@ pub(super) fn template() -> ResourceTemplate {
         .with_mime_type(MIME_TYPE)
 }
 
-/// Whether sets can be read in a session.
+/// True if sets can be read in a session.
 pub(super) fn is_offered(reads: &crate::tools::SessionTools) -> bool {
     reads.has(TOOL)
 }

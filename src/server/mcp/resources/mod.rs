@@ -47,13 +47,13 @@ struct BuiltInResource {
 }
 
 impl BuiltInResource {
-    /// Whether it is useful to a session with these tools.
+    /// True if it is useful to a session with these tools.
     fn serves(&self, offered: &SessionTools) -> bool {
         self.about.is_none_or(|tool| offered.has(tool))
     }
 }
 
-/// Where its text comes from.
+/// The source of a resource's text.
 enum ResourceText {
     Fixed(&'static str),
     Made(for<'a> fn(&'a ResourceReader<'_>) -> ResourceFuture<'a>),
@@ -61,12 +61,12 @@ enum ResourceText {
 
 type ResourceFuture<'a> = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send + 'a>>;
 
-/// Who reads a resource.
+/// The caller that reads a resource.
 #[derive(Debug)]
 pub(in crate::server) struct ResourceReader<'a> {
     pub(in crate::server) visit: &'a CallerContext,
     pub(in crate::server) caller: Caller,
-    /// Whether the client can ask a person.
+    /// True if the client can ask a person.
     pub(in crate::server) can_ask: bool,
 }
 

@@ -18,7 +18,7 @@ use crate::write::ReadExtent;
 
 /// The template of page addresses.
 pub(in crate::server) const TEMPLATE: &str = "wikijs://{locale}/{+path}";
-/// How many pages a part of the list has.
+/// Number of pages in a part of the list.
 const PART: usize = 50;
 /// The most bytes of a page's text that are given.
 const MAX_TEXT_BYTES: usize = 64 * 1024;

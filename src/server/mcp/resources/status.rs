@@ -20,9 +20,9 @@ use crate::tools::Toolset;
 use crate::wiki::{PageRights, Right, in_words};
 use crate::write::{Child, Family};
 
-/// How long the wiki may take to report the key's rights.
+/// Timeout for the wiki's report of the key's rights.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How many of the open proposals are named.
+/// The most open proposals that are named.
 const MOST_PROPOSALS: usize = 20;
 
 /// The resource.
@@ -52,13 +52,13 @@ struct Status {
     #[serde(skip_serializing_if = "Option::is_none")]
     proposals: Option<ProposalsInfo>,
     index: IndexStatus,
-    /// What is remembered, if this session may recall it.
+    /// The state of its memory, if this session may recall it.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<OwnMemory>,
     /// The operator's own tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     custom_tools: Option<CustomTools>,
-    /// What could not be found out.
+    /// Facts that could not be found out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unavailable: Vec<&'static str>,
 }
@@ -67,7 +67,7 @@ struct Status {
 struct CustomTools {
     /// Those that this session is offered.
     offered: Vec<&'static str>,
-    /// Why queries are not offered yet.
+    /// The reason queries are not offered yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting: Option<String>,
 }
@@ -78,10 +78,10 @@ struct OwnClient {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// What is to be done about that, where it is soon.
+    /// Advice about that, where it is soon.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
-    /// Who made it, what for, and how many changes it may make still, if it is a delegate.
+    /// Its maker, task and number of changes left, if it is a delegate.
     #[serde(skip_serializing_if = "Option::is_none")]
     delegate_of: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,20 +117,20 @@ struct KeyRights {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct WriteStatus {
-    /// What a write gets: `off`, `dry_run`, `review`, `person`, `token` or `preview`.
+    /// The treatment of a write: `off`, `dry_run`, `review`, `person`, `token` or `preview`.
     level: &'static str,
     /// The line that set it.
     set_by: String,
-    /// Why every write is refused, if it is.
+    /// The reason every write is refused, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<&'static str>,
     /// Everywhere, if it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed_prefixes: Option<Vec<String>>,
     denied_prefixes: Vec<String>,
-    /// Whether a page can be moved to a trash instead of deleted.
+    /// True if a page can be moved to a trash instead of deleted.
     has_trash: bool,
-    /// Why an operator paused all writes, and since when.
+    /// Reason and time of an operator's pause of all writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     paused: Option<Value>,
 }
@@ -151,7 +151,7 @@ struct OpenProposal {
     created_at: String,
 }
 
-/// What this caller remembers.
+/// The state of this caller's memory.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct OwnMemory {
@@ -307,7 +307,7 @@ async fn proposals(reader: &ResourceReader<'_>) -> Result<ProposalsInfo, Failure
     })
 }
 
-/// What this caller remembers, where it may recall anything.
+/// The state of this caller's memory, where it may recall anything.
 async fn own_memory(reader: &ResourceReader<'_>) -> Result<Option<OwnMemory>, Failure> {
     let offered = reader.visit.offered();
     if !offered.has("wikijs_recall") {

@@ -1,4 +1,4 @@
-//! What a person was shown of a proposal, in a word that a decision can carry.
+//! Makes the digest of a proposal as a person saw it; a decision can carry it.
 
 use std::io;
 
@@ -33,7 +33,7 @@ pub(in crate::write) fn of<'a>(
     hex::encode(&digest.0.finalize())
 }
 
-/// What a change does.
+/// The effect of a change.
 #[derive(serde::Serialize)]
 struct DigestInput<'a> {
     operation: &'a str,

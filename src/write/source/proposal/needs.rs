@@ -1,5 +1,5 @@
-//! What the changes of a proposed set need of each other: whoever leaves one out leaves out what
-//! depends on it.
+//! Finds the dependencies between the changes of a proposed set: whoever leaves one out leaves out
+//! what depends on it.
 //!
 //! A change depends on another one
 //! - if it takes a place that the other leaves;
@@ -19,11 +19,11 @@ use crate::page::{
     LinkBase, LinkedSite, Moves, PagePlace, PageState, SourceFormat, links, mend_links,
 };
 
-/// What the changes of a set need of each other.
+/// The dependencies between the changes of a set.
 #[derive(Debug, Clone, Default)]
 pub(in crate::write) struct Needs(Vec<ChangeDependency>);
 
-/// What one change needs.
+/// The needs of one change.
 #[derive(Debug, Clone, Default)]
 struct ChangeDependency {
     /// The change that leaves the place which this one takes.
@@ -33,8 +33,9 @@ struct ChangeDependency {
 }
 
 impl Needs {
-    /// What changes need of each other; with each whether it does nothing but mend links. Where
-    /// links lead the wiki decides; where nobody knows, such a change mends links to all moves.
+    /// The dependencies between changes, each given with true if it does nothing but mend links.
+    /// Where links lead the wiki decides; where nobody knows, such a change mends links to all
+    /// moves.
     pub(in crate::write) fn of(changes: &[(&Change, bool)], site: Option<&LinkedSite>) -> Self {
         let all = || changes.iter().map(|(change, _)| *change).enumerate();
         let frees: HashMap<PagePlace, usize> = all()
@@ -82,7 +83,7 @@ impl Needs {
     }
 }
 
-/// Where the page of a change was and where it goes, if it moves.
+/// The old and the new place of a change's page, if it moves.
 fn moved(change: &Change) -> Option<(PagePlace, PagePlace)> {
     let page = change.after().filter(|_| change.moves())?;
     Some((change.place_left()?, place_of(page)))
@@ -171,7 +172,7 @@ pub(super) fn broken_in(left_out: &Change, moving: &[&Change], site: &LinkedSite
     links.collect()
 }
 
-/// Why a page keeps links that will lead nowhere.
+/// The reason why a page keeps links that will lead nowhere.
 const STAYS: &str = "the change of its page is left out";
 
 fn place_of(page: &PageState) -> PagePlace {

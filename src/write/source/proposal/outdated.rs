@@ -1,4 +1,5 @@
-//! Whether a proposal still fits its page, and the merge if it does not overlap with later changes.
+//! Checks that a proposal still fits its page, and merges it if not, unless it overlaps with later
+//! changes.
 
 use serde_json::json;
 
@@ -84,7 +85,7 @@ pub(in crate::write) async fn held_against(
     Ok(change)
 }
 
-/// Whether the place of a new or moved page is still free.
+/// Checks that the place of a new or moved page is still free.
 pub(in crate::write) async fn is_free(desk: &WriteContext, change: &Change) -> Result<(), Failure> {
     let looked = new_place::look(&desk.wiki, change).await;
     looked.map(drop).map_err(gone)

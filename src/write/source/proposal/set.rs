@@ -18,7 +18,7 @@ use crate::write::audit_entry::unavailable;
 use crate::write::context::WriteContext;
 use crate::write::source::whole_page::ToWrite;
 
-/// Why a change of a proposed set was not made.
+/// The reason why a change of a proposed set was not made.
 pub(in crate::write) const LEFT_OUT: &str = "a person left it out";
 
 /// The changes of a proposal as they were kept, in order.
@@ -103,7 +103,7 @@ pub(in crate::write) async fn links_left_without(
     Ok(links_left)
 }
 
-/// What a person leaves out: what was named, and what depends on it.
+/// The changes that a person leaves out: those that were named, and those that depend on them.
 pub(super) async fn omission(
     desk: &WriteContext,
     changes: &ProposalChanges,
@@ -130,7 +130,7 @@ pub(super) async fn omission(
     Ok(all.map(|all| Omission { asked, all }))
 }
 
-/// What the changes of a proposal need of each other.
+/// The dependencies between the changes of a proposal.
 pub(in crate::write) async fn needs_of(desk: &WriteContext, changes: &ProposalChanges) -> Needs {
     let told: Vec<(&Change, bool)> = changes
         .iter()
@@ -144,14 +144,14 @@ pub(in crate::write) async fn needs_of(desk: &WriteContext, changes: &ProposalCh
     Needs::of(&told, site.as_ref())
 }
 
-/// What stays of some changes, what is left out, and the links that will lead nowhere for it.
+/// The changes that stay, those left out, and the links that will lead nowhere for it.
 type Parted = (
     Vec<(ProposedChange, Change)>,
     Vec<(ProposedChange, Change)>,
     Vec<LinkLeft>,
 );
 
-/// What stays of the changes, with the links as they are without what is left out, and what is
+/// Splits changes into those that stay, with the links as they are without the others, and those
 /// left out.
 async fn parted(
     desk: &WriteContext,
@@ -199,7 +199,7 @@ async fn parted(
 pub(in crate::write) struct Looked {
     /// It made on top of what was changed since, where it does not fit and the two do not touch.
     pub(in crate::write) merged: Option<Box<Change>>,
-    /// Why it does not fit.
+    /// The reason why it does not fit.
     pub(in crate::write) fault: Option<Failure>,
     /// True if this key may read its page.
     pub(in crate::write) is_readable: bool,
@@ -238,7 +238,7 @@ pub(in crate::write) async fn look(desk: &WriteContext, changes: &ProposalChange
     all
 }
 
-/// What a person is shown of an open proposal, in a word.
+/// The digest of an open proposal as a person is shown it.
 pub(in crate::write) fn digest_of(
     proposal: &Proposal,
     changes: &ProposalChanges,
@@ -282,7 +282,7 @@ async fn fitting(
     Ok(change)
 }
 
-/// Whether it is on record as applied and the page is still as promised.
+/// True if it is on record as applied and the page is still as promised.
 async fn is_done(
     desk: &WriteContext,
     one: &ProposedChange,

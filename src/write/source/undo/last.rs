@@ -20,7 +20,7 @@ pub(super) async fn own_last(desk: &WriteContext, undo: &UndoRequest) -> Option<
     None
 }
 
-/// Whether a call was applied and not taken back.
+/// True if a call was applied and not taken back.
 fn is_in_force(story: &CallHistory) -> bool {
     story.outcome() == Some(Outcome::Applied) && story.undone_by.is_none()
 }

@@ -125,7 +125,8 @@ pub(super) async fn of_set(
     Ok(back.undoing(set).going_on(undo.skips).without(left_out))
 }
 
-/// Whether a change of a set cannot be taken back for its page's sake, so that the others still can.
+/// True if a change of a set cannot be taken back for its page's sake, so that the others still
+/// can.
 const fn concerns_page(code: Code) -> bool {
     matches!(
         code,

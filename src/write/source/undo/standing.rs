@@ -10,10 +10,10 @@ use super::{as_it_is, states_around};
 use crate::write::context::WriteContext;
 use crate::write::source::present;
 
-/// How many of the newest versions of a page are searched.
+/// The number of the newest versions of a page that are searched.
 const NEWEST: usize = 20;
 
-/// Whether a change that was taken back is on the wiki.
+/// The present state of a change that was taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::write) enum UndoneChangeState {
     /// It is gone.
@@ -59,7 +59,7 @@ pub(in crate::write) async fn standing(
     Ok(UndoneChangeState::There { version })
 }
 
-/// Whether a page shows a write, from the page before it, as it left it, and now.
+/// Finds out if a page shows a write, from the page before it, as it left it, and now.
 fn stands(
     before: Option<PageState>,
     after: Option<PageState>,

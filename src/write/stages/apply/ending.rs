@@ -1,11 +1,11 @@
-//! How the sending of a set ended, and what its caller is told.
+//! Answers a caller by the way in which the sending of its set ended.
 
 use crate::audit::Outcome;
 use crate::change::Warning;
 use crate::error::{Code, Failure};
 use crate::write::answer::{SetAnswer, SetMember, SetOutcome};
 
-/// How the sending of a set ended.
+/// The end of the sending of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SetEnd {
     /// All is applied.
@@ -49,7 +49,7 @@ impl SetEnd {
         }
     }
 
-    /// Whether what is on the wiki now is what the caller wanted to stay.
+    /// True if the changes on the wiki now are those that the caller wanted to stay.
     pub(super) const fn leaves_what_was_asked_for(self) -> bool {
         matches!(self, Self::Applied | Self::Kept)
     }

@@ -17,8 +17,8 @@ use crate::write::source::conflict::ConflictCheck;
 use crate::write::stages::check::SetCheck;
 use crate::write::testing::{Office, policy, set, update};
 
-/// What is known of a set that was shown: nothing of it is looked for in the wiki but the places
-/// that it takes.
+/// The facts of a set that was shown: nothing of it is looked for in the wiki but the places that
+/// it takes.
 fn seen() -> CheckInput {
     CheckInput {
         conflict: ConflictCheck::Checked,

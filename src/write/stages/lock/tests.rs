@@ -69,7 +69,7 @@ fn office() -> Office {
     Office::new(policy(WritePolicy::Preview))
 }
 
-/// Which of page 1, page 2 and the tree others must wait for.
+/// Tells of page 1, page 2 and the tree if others must wait for it.
 async fn held(desk: &WriteContext) -> [bool; 3] {
     let now = Duration::ZERO;
     let is_busy = |error: Option<AuditError>| error == Some(AuditError::Busy);

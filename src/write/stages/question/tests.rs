@@ -401,7 +401,7 @@ fn the_values_of_a_set_share_one_room() {
     assert_eq!(foreign.count(), 40, "{question}");
 }
 
-/// How many lines a difference shows that begin with this.
+/// The number of lines of a difference that begin with this.
 fn shown(question: &str, sign: &str) -> usize {
     let begin = format!("| {sign}");
     let of_kind = |line: &&str| line.starts_with(&begin);

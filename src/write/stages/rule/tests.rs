@@ -50,7 +50,6 @@ fn shown() -> Route {
     Route::Send(Warrant::Preview("token".to_owned()))
 }
 
-/// Who calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum By {
     /// A client that can ask nobody.

@@ -8,11 +8,11 @@ use crate::change::{Change, Proof, StepKind, prove};
 use crate::page::{Date, Field, PageReading, PageState};
 use crate::wiki::{Wiki, WikiError};
 
-/// How much older than its attempt a page made by the attempt may look: the sending time is known
-/// to a second of the wiki's clock.
+/// The most that a page made by an attempt may look older than it: the sending time is known to a
+/// second of the wiki's clock.
 const SURELY_AFTER: Duration = Duration::seconds(2);
-/// How much older than an attempt a page must look to be surely not made by it, whatever a proxy's
-/// clock says.
+/// The least that a page must look older than an attempt to be surely not made by it, whatever a
+/// proxy's clock says.
 const SURELY_BEFORE: Duration = Duration::minutes(5);
 
 /// The promised state of the page after a step.
@@ -43,15 +43,14 @@ pub(in crate::write) enum PageObservation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::write) struct FoundPage {
     pub(in crate::write) proof: Proof,
-    /// Whether it is the page that the answer to a create named, at the promised place.
+    /// True if it is the page that the answer to a create named, at the promised place.
     pub(in crate::write) is_answered: bool,
-    /// When it was made.
     pub(in crate::write) created_at: Option<Date>,
-    /// Who wrote it last.
+    /// The author of its last write.
     pub(in crate::write) author: Option<String>,
 }
 
-/// Whether a page at a create's place was made before or after the attempt.
+/// The order of a page's creation and the attempt to create it at this place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::write) enum CreationOrder {
     AfterTheAttempt,
@@ -108,7 +107,7 @@ impl<'a> Promise<'a> {
         }
     }
 
-    /// Whether the wiki refused a new page because its place is taken. The wiki checks that before
+    /// True if the wiki refused a new page because its place is taken. The wiki checks that before
     /// it writes anything (6002).
     pub(in crate::write) const fn is_taken(&self, cause: Option<&WikiError>) -> bool {
         matches!(
@@ -117,7 +116,7 @@ impl<'a> Promise<'a> {
         )
     }
 
-    /// Whether a found page is surely the one that was written, since another client's page could
+    /// True if a found page is surely the one that was written, since another client's page could
     /// be at its place. A new page is known by the id in the wiki's answer, if it is at the
     /// promised place; without an id, it must be exactly as promised and made after the attempt was
     /// sent.
@@ -213,7 +212,7 @@ impl<'a> Promise<'a> {
         })))
     }
 
-    /// Whether other content than before was found where other content than found was promised.
+    /// True if other content than before was found where other content than found was promised.
     fn is_new(&self, proof: &Proof) -> bool {
         let is_other = proof.differing.contains(&Field::Content);
         match self {
@@ -234,22 +233,22 @@ impl<'a> Promise<'a> {
 }
 
 impl FoundPage {
-    /// Whether the content was read, and everything that was read is as promised.
+    /// True if the content was read, and everything that was read is as promised.
     pub(in crate::write) fn is_to_the_letter(&self) -> bool {
         self.proof.holds() && !self.proof.unverified.contains(&Field::Content)
     }
 
-    /// Whether an attempt sent at this time, by the wiki's clock, made it.
+    /// The order of its creation and an attempt sent at this time, by the wiki's clock.
     pub(in crate::write) fn made(&self, sent_at: OffsetDateTime) -> CreationOrder {
         made(self.created_at.as_ref(), sent_at)
     }
 
-    /// Whether a field was read and is as promised.
+    /// True if a field was read and is as promised.
     pub(in crate::write) fn shows(&self, field: Field) -> bool {
         !self.proof.differing.contains(&field) && !self.proof.unverified.contains(&field)
     }
 
-    /// Whether the page's date is later than in this state.
+    /// True if the page's date is later than in this state.
     pub(in crate::write) fn is_later_than(&self, state: &PageState) -> bool {
         match (&self.proof.found.updated_at, &state.updated_at) {
             (Some(now), Some(then)) => !now.same(then),
@@ -275,7 +274,7 @@ async fn answered_page(
     }
 }
 
-/// Whether a page is at the promised place.
+/// True if a page is at the promised place.
 fn is_there(page: &PageReading, promised: &PageState) -> bool {
     page.locale == promised.locale && page.path == promised.path
 }

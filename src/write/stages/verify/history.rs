@@ -1,4 +1,4 @@
-//! What a page's history shows of a write, of what it overwrote, and of later writes.
+//! Searches a page's history for a write, the state that it overwrote, and later writes.
 //!
 //! Each write keeps the state that it found as a version, dated by the time of that state. So if
 //! somebody else wrote after us, our state is the version that their write left. If we overwrote
@@ -18,13 +18,13 @@ use crate::wiki::{History, HistoryEntry, Version, Wiki, WikiError};
 use super::expected::{FoundPage, Promise};
 use crate::write::undo::history::WriteHistory;
 
-/// How many of the newest versions are searched.
+/// The number of the newest versions that are searched.
 const NEWEST: usize = 10;
-/// How long to search, since the caller of the write is waiting.
+/// The time limit for the search, since the caller of the write is waiting.
 const LOOK_BACK: Duration = Duration::from_secs(3);
-/// How long before our write was sent an overlapping one may have begun. Only milliseconds lie
-/// between a write and the version that it keeps, but the sending time is known to a second of the
-/// wiki's clock.
+/// The time before our write was sent in which an overlapping one may have begun. Only milliseconds
+/// lie between a write and the version that it keeps, but the sending time is known to a second of
+/// the wiki's clock.
 const OVERLAP: time::Duration = time::Duration::seconds(3);
 /// The most characters of a name.
 const NAME: usize = 128;
@@ -38,14 +38,14 @@ pub(in crate::write) struct ChangedSince {
     pub(in crate::write::stages::verify) version: i64,
     /// The fields that were changed since.
     pub(in crate::write::stages::verify) fields: Vec<Field>,
-    /// Who wrote the page last, and when.
+    /// The author and the time of the page's last write.
     pub(in crate::write::stages::verify) author: Option<String>,
     pub(in crate::write::stages::verify) at: Option<Date>,
     /// The call of ours that wrote it last, if our record has that write.
     pub(in crate::write::stages::verify) ours: Option<CallId>,
 }
 
-/// What the history shows of a step that its page does not show.
+/// The history's evidence of a step that its page does not show.
 #[derive(Debug)]
 pub(in crate::write) enum HistoryEvidence {
     /// A version has the page as the step left it.
@@ -176,7 +176,7 @@ fn of_time(history: &History, time: Option<OffsetDateTime>) -> Vec<i64> {
     ids(history, |at| at == time)
 }
 
-/// Whether other writes began since the page was read, or may have: there are versions, and none of
+/// True if other writes began since the page was read, or may have: there are versions, and none of
 /// them is shown.
 const fn is_passed(history: &History, later: &[i64]) -> bool {
     !later.is_empty() || (history.entries.is_empty() && history.total > 0)
@@ -189,7 +189,7 @@ fn ids(history: &History, which: impl Fn(Option<OffsetDateTime>) -> bool) -> Vec
     entries.map(|entry| entry.version_id).collect()
 }
 
-/// Whether several of the versions of one state were kept about when a write was sent.
+/// True if several of the versions of one state were kept about when a write was sent.
 async fn overlap(
     wiki: &Wiki,
     id: i64,
@@ -214,7 +214,7 @@ fn asked(before: Option<&PageState>, after: &PageState) -> Vec<Field> {
     before.map_or_else(|| Field::ALL.into(), |before| before.difference(after))
 }
 
-/// Whether a version is the page as a step left it. An update writes every field, a move its own.
+/// True if a version is the page as a step left it. An update writes every field, a move its own.
 fn holds(version: &Version, after: &PageState, asked: &[Field], step: StepKind) -> bool {
     let shown = version.clone().laid_over(after);
     let of_step = |field: &Field| match step {
@@ -261,7 +261,7 @@ fn as_written(
     }
 }
 
-/// What a write may have overwritten between its reading and its sending, as a warning.
+/// A warning if a write may have overwritten others between its reading and its sending.
 ///
 /// Only fields that a version keeps can be compared: not tags, styles or scripts.
 pub(in crate::write) async fn overwritten(
@@ -332,7 +332,7 @@ impl OverwriteCandidates {
     }
 }
 
-/// What somebody wrote between our reading and our sending.
+/// A write by somebody else between our reading and our sending.
 struct Overwritten {
     version: i64,
     at: Date,
@@ -341,7 +341,7 @@ struct Overwritten {
 }
 
 impl Overwritten {
-    /// What a version has that is neither in the page as it was read nor in our own write: a
+    /// The fields of a version that are neither in the page as it was read nor in our own write: a
     /// version equal to that comes from a proxy that sent it twice.
     fn of(version: Version, before: &PageState, written: &PageState) -> Option<Self> {
         let (id, at, author) = (

@@ -16,22 +16,22 @@ pub(in crate::write::stages::verify) enum StepAnswer {
     Nothing,
 }
 
-/// What is known of a step beside its page.
+/// A step that was sent, and the facts of it beside its page.
 pub(in crate::write::stages::verify) struct SentStep<'a> {
     pub(in crate::write::stages::verify) promise: &'a Promise<'a>,
     pub(in crate::write::stages::verify) answered: StepAnswer,
     pub(in crate::write::stages::verify) cause: Option<WikiError>,
     pub(in crate::write::stages::verify) new_id: Option<i64>,
-    /// When it was sent, by the wiki's clock.
+    /// The time at which it was sent, by the wiki's clock.
     pub(in crate::write::stages::verify) sent_at: OffsetDateTime,
 }
 
-/// How long the page has looked the same, and how long we have waited.
+/// The wait for a page so far.
 #[derive(Clone, Copy)]
 pub(in crate::write::stages::verify) struct Waited {
-    /// Whether the page was seen the same twice, some time apart.
+    /// True if the page was seen the same twice, some time apart.
     pub(in crate::write::stages::verify) is_stable: bool,
-    /// Whether the time to wait is over.
+    /// True if the time to wait is over.
     pub(in crate::write::stages::verify) is_over: bool,
 }
 
@@ -46,7 +46,7 @@ pub(in crate::write::stages::verify) enum Says {
     AskHistory,
 }
 impl SentStep<'_> {
-    /// Whether the wiki itself said no before it began to write, so that nothing came of the step
+    /// True if the wiki itself said no before it began to write, so that nothing came of the step
     /// whatever its page looks like. That a place is taken is not such a word: the page there may
     /// be the step's own, if something between sent it twice.
     pub(in crate::write::stages::verify) fn is_refused(&self) -> bool {
@@ -56,8 +56,8 @@ impl SentStep<'_> {
             && !self.promise.is_taken(cause)
     }
 
-    /// Whether the wiki itself said no, also because the place was taken: then the outcome is known,
-    /// whatever cannot be read.
+    /// True if the wiki itself said no, also because the place was taken: then the outcome is
+    /// known, whatever cannot be read.
     pub(in crate::write::stages::verify) fn is_denied(&self) -> bool {
         self.is_refused()
             || (self.answered == StepAnswer::Refusal && self.promise.is_taken(self.cause.as_ref()))
@@ -130,7 +130,7 @@ impl SentStep<'_> {
         }
     }
 
-    /// Whether somebody else's write may have come after an applied step.
+    /// True if somebody else's write may have come after an applied step.
     fn may_be_behind(&self, found: &FoundPage) -> bool {
         match self.promise {
             Promise::Created { .. } => {
@@ -184,7 +184,7 @@ impl SentStep<'_> {
     }
 }
 
-/// Whether the wiki answers so before it begins to write.
+/// True if the wiki gives this answer before it begins to write.
 const fn is_final(cause: Option<&WikiError>) -> bool {
     !matches!(
         cause,
