@@ -142,7 +142,7 @@ fn of_markdown(text: &str) -> Vec<PageLink> {
                 scan(&html, |token, _| match token {
                     HtmlToken::Open(tag) if tag.name() == "a" => anchors += 1,
                     HtmlToken::Close(tag) if tag.name() == "a" => {
-                        anchors = anchors.saturating_sub(1)
+                        anchors = anchors.saturating_sub(1);
                     }
                     _ => {}
                 });

@@ -329,18 +329,15 @@ impl Guard {
         }
         let end = caller.client.as_ref().and_then(|client| client.expires);
         let delegate = delegate_of(&caller);
+        let take =
+            |limits: &ConcurrencyLimits| limits.take(caller.client.as_deref(), caller.site.name());
         if request.method() != Method::POST {
-            let place = self
-                .streams
-                .take(caller.client.as_deref(), caller.site.name())?;
+            let place = take(&self.streams)?;
             let request = announced(request, caller, session, None);
             let response = self.while_it_lasts(delegate, (self.with_sessions)(request).await);
             return Ok(until(end, holding(place, response)));
         }
-        let place = Arc::new(
-            self.calls
-                .take(caller.client.as_deref(), caller.site.name())?,
-        );
+        let place = Arc::new(take(&self.calls)?);
         let (head, body) = request.into_parts();
         let most = self.limits.body;
         let room = RoomOf {
@@ -351,7 +348,7 @@ impl Guard {
                 .map(|client| &*client.counted().identity),
         };
         let reading = read(body, most, room);
-        let (body, cargo) = tokio::time::timeout(self.limits.request, reading)
+        let (body, payload) = tokio::time::timeout(self.limits.request, reading)
             .await
             .map_err(|_| {
                 HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long")
@@ -365,16 +362,13 @@ impl Guard {
         let is_stream = method.as_deref() == Some(LISTEN);
         let delegate = delegate.filter(|_| is_stream);
         let place = if is_stream {
-            Arc::new(
-                self.streams
-                    .take(caller.client.as_deref(), caller.site.name())?,
-            )
+            Arc::new(take(&self.streams)?)
         } else {
             place
         };
         let mut request = Request::from_parts(head, Body::from(body));
-        if let Some(cargo) = cargo {
-            request.extensions_mut().insert(cargo);
+        if let Some(payload) = payload {
+            request.extensions_mut().insert(payload);
         }
         let (response, place) = if is_first {
             let owner = SessionOwner {

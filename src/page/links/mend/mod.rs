@@ -3,14 +3,14 @@
 
 mod find;
 mod html;
-mod mend;
+mod mended;
 mod named;
 mod part;
 mod resolve;
 mod rewrite;
 mod written;
 
-pub use mend::{LeftLink, MendedLink, MendedText, Moves, WhyLeft, mend_links};
+pub use mended::{LeftLink, MendedLink, MendedText, Moves, WhyLeft, mend_links};
 pub use part::MovedPart;
 pub use resolve::{LinkBase, LinkedSite, PagePlace};
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::find::written_links as written_links_of;
-use super::mend::{MendedText, Moves, WhyLeft, mend_links};
+use super::mended::{MendedText, Moves, WhyLeft, mend_links};
 use super::resolve::{Carrier, Leads, LinkBase, LinkedSite, PagePlace, Seat, resolve};
 use super::written::SourceLink;
 use crate::page::{
