@@ -1,7 +1,7 @@
 //! The record of every attempt: the request, the decision, the outcome.
 //!
 //! One run of the server writes one file of JSON lines ([`Record`]), each chained to the one before
-//! it ([`chain`]); the states of a page before and after a change are kept beside it
+//! it ([`entry::chain`]); the states of a page before and after a change are kept beside it
 //! ([`KeptState`]). Everything is stored under the name of the wiki:
 //!
 //! ```text
