@@ -19,9 +19,10 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
+use super::proposals::named;
 use super::signals::Signals;
 use super::{CommandResult, print, start};
-use crate::audit::ProposalId;
+use crate::gates::PolicyLevel;
 use crate::hex;
 use crate::private_files;
 use crate::review::{Authenticator, ReviewOrigin, Reviewer, Reviews, SignInId, WikiHandle, router};
@@ -36,8 +37,8 @@ const OPENERS: [&str; 2] = ["xdg-open", "open"];
     after_help = "What you decide on the page is the operator's decision: it applies at every level but `off`, ends a dry run,\npasses a pause, and satisfies every rule but `deny`.\n\nExamples:\n  wikijs-gate review\n  wikijs-gate review 4f2a6b1c9d8e7f60\n  wikijs-gate review --no-browser --port 8780"
 )]
 pub(super) struct Arguments {
-    /// The proposal to begin with
-    id: Option<ProposalId>,
+    /// The proposal to begin with: its id, or four or more of its first characters
+    id: Option<String>,
     /// Listen at this port of 127.0.0.1; a free one if none is named
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
@@ -84,6 +85,21 @@ impl Authenticator for OperatorsDoor {
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let failed = |error: String| (Exit::Failed, error);
     let app = start::app_for_page()?;
+    let first = match arguments.id {
+        Some(id) => named(&app, &[id])
+            .await
+            .map_err(|failure| print::failure(&failure, false))?
+            .first()
+            .copied(),
+        None => None,
+    };
+    let policy = app.desk.policy();
+    if matches!(policy.writes().level(), PolicyLevel::Off) {
+        print::note(&format!(
+            "the level is off, set by {}: sets can be looked at and rejected, and none applied",
+            policy.set_by().for_operator()
+        ));
+    }
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(failed)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
@@ -126,9 +142,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         host: Some(host.clone()),
         is_secure: false,
     };
-    let then = arguments
-        .id
-        .map_or_else(String::new, |id| format!("&then={id}"));
+    let then = first.map_or_else(String::new, |id| format!("&then={id}"));
     let link = format!("http://{host}/review/sign-in?link={secret}{then}");
     print::line(&link);
     print::note("the link works once, in one browser; Ctrl-C ends the page");

@@ -86,7 +86,7 @@ async fn serve_without_wiki(layers: &Layers, missing: Vec<&'static str>) -> Comm
     let failed = |error: String| (Exit::Failed, error);
     let (tools, _) = start::tools_of(layers)?;
     let names = missing.join(" and ");
-    tracing::warn!("serving no wiki but the list of tools: {names} is not set");
+    tracing::warn!("serving no wiki but the list of tools, since this is missing: {names}");
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(failed)?;
     serve_tools_alone(tools, missing, stop)

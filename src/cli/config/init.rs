@@ -7,6 +7,7 @@ use tokio::runtime::Handle;
 
 use crate::cli::doctor::{AccessFault, test_connection};
 use crate::cli::exit::Exit;
+use crate::cli::level::Levels;
 use crate::cli::typing::{Typing, is_like_key};
 use crate::cli::{CommandResult, file_faults, print, start};
 use crate::config::{InitFile, file_place, parse_base_url};
@@ -100,7 +101,11 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     print::line(&if arguments.json {
         json!({ "file": path }).to_string()
     } else {
-        format!("{shown} is written; look at it with `wikijs-gate config show`")
+        let policy = draft.check(&path).map_err(wrong)?.policy;
+        let level = Levels::new(policy.writes(), policy.set_by(), policy.read_only()).in_words();
+        format!(
+            "{shown} is written, {level}\nnext: `wikijs-gate doctor`, then connect a client; `wikijs-gate config show` has every setting"
+        )
     });
     Ok(Exit::Done)
 }

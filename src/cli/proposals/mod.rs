@@ -114,7 +114,7 @@ fn is_open(proposal: &Proposal) -> bool {
 }
 
 /// The proposals that are named, by their ids or the beginnings of these.
-async fn named(app: &App, names: &[String]) -> Result<Vec<ProposalId>, Failure> {
+pub(super) async fn named(app: &App, names: &[String]) -> Result<Vec<ProposalId>, Failure> {
     let all = app.desk.proposals().all().await?;
     names
         .iter()
