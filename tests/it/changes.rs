@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::harness::{Served, Setup, id_of, sample_wiki, wiki_of};
 use crate::reads::read;
 
 const TOOL: &str = "wikijs_get_page_history";
@@ -326,6 +326,45 @@ async fn the_deletion_of_a_page_that_was_only_read_by_itself_or_listed_in_part_i
     let another = serve(&wiki, &other).await;
     let all = changes(&another, json!({ "since": since })).await;
     assert_eq!(all.get("deleted"), None, "{all}");
+}
+
+/// Another server, on the same record, hides two pages from a narrower one before it deletes them.
+#[tokio::test]
+async fn the_deletion_of_a_page_that_was_hidden_before_is_not_told_by_its_old_place() {
+    let paths = ["docs/tagged", "docs/moved", "docs/open"];
+    let wiki = wiki_of(&paths.map(|path| (path, "# A\n"))).await;
+    let narrow = Setup::of(&wiki, |keys| &keys.admin)
+        .with("WIKI_DENIED_READ_TAGS", "secret")
+        .with("WIKI_ALLOWED_READ_PATH_PREFIXES", "docs")
+        .serve()
+        .await;
+    let wide = Setup::of(&wiki, |keys| &keys.admin)
+        .in_dir_of(&narrow)
+        .serve()
+        .await;
+    let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
+    let ids = paths.map(|path| id_of(&wiki, path));
+    for id in ids {
+        let one = json!({ "id": id });
+        read(&narrow, "wikijs_get_page_by_id", one).await.unwrap();
+    }
+    let [tagged, moved, _] = ids;
+    for change in [
+        json!({ "id": tagged, "addTags": ["secret"] }),
+        json!({ "id": moved, "path": "staff/moved" }),
+    ] {
+        let changed = wide.confirmed("wikijs_update_page", change).await;
+        assert_eq!(changed.unwrap()["outcome"], "applied");
+    }
+    for id in ids {
+        let deleted = wide.confirmed("wikijs_delete_page", json!({ "id": id }));
+        assert_eq!(deleted.await.unwrap()["outcome"], "applied");
+    }
+    let all = changes(&narrow, json!({ "since": since })).await;
+    let gone = all["deleted"].as_array().unwrap();
+    let told: Vec<_> = gone.iter().map(|page| &page["path"]).collect();
+    assert_eq!(told, ["docs/open"], "{all}");
+    assert_eq!(all.get("moreDeleted"), None, "{all}");
 }
 
 #[tokio::test]

@@ -248,7 +248,7 @@ impl Actor {
 ///     tool: Some("wikijs_delete_page".to_owned()),
 ///     id: Some(7),
 ///     gate: Some("enabled".to_owned()),
-///     ..Entry::new(CallId::new()?, AuditEvent::Refusal)
+///     ..AuditEntry::new(CallId::new()?, AuditEvent::Refusal)
 /// };
 /// # Ok::<(), wikijs_gate::audit::AuditError>(())
 /// ```

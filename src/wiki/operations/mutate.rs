@@ -74,10 +74,10 @@ pub struct Sender {
 /// A step comes of a record, and sending takes it; so a write is sent once, and on record before:
 ///
 /// ```
-/// use wikijs_gate::audit::{AuditLog, Entry};
+/// use wikijs_gate::audit::{AuditEntry, AuditLog};
 /// use wikijs_gate::{gates::Permit, wiki::Sending};
 ///
-/// async fn in_order(audit: &AuditLog, entry: Entry, permit: &mut Permit, sending: &Sending) {
+/// async fn in_order(audit: &AuditLog, entry: AuditEntry, permit: &mut Permit, sending: &Sending) {
 ///     let on_record = audit.attempt(entry).await.unwrap();
 ///     let step = permit.next_step(on_record).unwrap();
 ///     sending.send(step).await;
@@ -87,10 +87,10 @@ pub struct Sender {
 /// The same lines, sent before it is on record, are no program:
 ///
 /// ```compile_fail,E0425
-/// use wikijs_gate::audit::{AuditLog, Entry};
+/// use wikijs_gate::audit::{AuditEntry, AuditLog};
 /// use wikijs_gate::{gates::Permit, wiki::Sending};
 ///
-/// async fn swapped(audit: &AuditLog, entry: Entry, permit: &mut Permit, sending: &Sending) {
+/// async fn swapped(audit: &AuditLog, entry: AuditEntry, permit: &mut Permit, sending: &Sending) {
 ///     let step = permit.next_step(on_record).unwrap();
 ///     sending.send(step).await;
 ///     let on_record = audit.attempt(entry).await.unwrap();

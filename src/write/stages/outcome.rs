@@ -25,7 +25,7 @@ pub(super) fn said_of(settled: &Settled) -> Vec<Warning> {
              search index, storage and links may lag until the next write.",
         )),
         Some(cause) if cause.is_refusal() => warnings.push(Warning::new("answered_otherwise", format!(
-            "what the write asks for is there, although it was answered with a refusal ({cause}); something between may have sent it twice, or answered in the wiki's place."
+            "what the write asks for is there, although it was answered with a refusal ({cause}); something between may have sent it twice or answered in the wiki's place, or somebody else wrote the same at that moment: look before you undo it."
         ))),
         Some(cause) => warnings.push(Warning::new("answer_was_no_success", format!(
             "what the write asks for is there, although the answer was not success ({cause})."

@@ -90,7 +90,8 @@ impl WriteContext {
 
 impl WriteHistory {
     /// The ids of the pages that are there, the deletions that the record and this key's lists
-    /// tell, and how many places the wiki was asked about.
+    /// tell, and how many places the wiki was asked about. The ids also have the pages whose deletion
+    /// is on record: each is told by its last place, or not at all.
     async fn told_by_record_and_lists(
         &self,
         since: OffsetDateTime,
@@ -100,17 +101,22 @@ impl WriteHistory {
         // same, and must not be told as gone.
         let unbounded = self.wiki.unbounded();
         let there = unbounded.pages_now().await?;
-        let there: HashSet<i64> = there.iter().filter_map(|page| page.id).collect();
+        let mut settled: HashSet<i64> = there.iter().filter_map(|page| page.id).collect();
+        settled.extend(unbounded.gone_pages().iter().map(|page| page.id));
         let on_record = self.audit.deleted_since(since).await;
         let on_record = on_record.map_err(|error| unavailable(&error))?;
         let mut deleted = Vec::new();
         let mut asked = 0_usize;
         for deletion in on_record {
+            settled.insert(deletion.id);
             let is_told = self
                 .wiki
                 .scope()
                 .admits_place(&deletion.locale, &deletion.path);
             if !is_told || !is_wanted(&deletion.locale, &deletion.path) {
+                continue;
+            }
+            if !self.admits_deleted(deletion.call).await? {
                 continue;
             }
             if deletion.key != Some(self.key()) {
@@ -122,9 +128,6 @@ impl WriteHistory {
                 if !self.wiki.may_read(locale, path).await? {
                     continue;
                 }
-            }
-            if !self.admits_deleted(deletion.call).await? {
-                continue;
             }
             deleted.push(Deleted {
                 id: deletion.id,
@@ -148,7 +151,7 @@ impl WriteHistory {
             last_seen: None,
             call: None,
         }));
-        Ok((there, deleted, asked))
+        Ok((settled, deleted, asked))
     }
 
     /// Adds the pages that this key or its content index saw and that are gone, nobody knows when.
@@ -209,12 +212,12 @@ impl WriteHistory {
             if told.contains(&page.id) || !may_be_told || !is_wanted(locale, path) {
                 continue;
             }
+            if !self.admits_deleted(page.call).await? {
+                continue;
+            }
             // The page may be there, and this key may no more read it: also if it could once.
             *asked = asked.saturating_add(1);
-            if *asked > MOST_ASKED
-                || !self.wiki.may_read(locale, path).await?
-                || !self.admits_deleted(page.call).await?
-            {
+            if *asked > MOST_ASKED || !self.wiki.may_read(locale, path).await? {
                 continue;
             }
             deleted.push(Deleted {
