@@ -9,7 +9,9 @@ use time::OffsetDateTime;
 use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{runs, scan};
-use super::super::{AuditError, AuditEvent, AuditLog, CallId, KeyDigest, Outcome, Record};
+use super::super::{
+    AuditError, AuditEvent, AuditLog, CallId, KeptState, KeyDigest, Outcome, Record,
+};
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};
 
@@ -26,6 +28,8 @@ pub struct Deletion {
     pub locale: Locale,
     /// Its path.
     pub path: PagePath,
+    /// Its kept state before.
+    pub before: Option<KeptState>,
     /// Time at which it was found to be gone.
     pub time: OffsetDateTime,
 }
@@ -51,9 +55,9 @@ pub struct PageOnRecord {
     /// Its path.
     pub path: PagePath,
     /// The call that told of it.
-    pub call: CallId,
-    /// The key that the call came with, where it is on record.
-    pub key: Option<KeyDigest>,
+    call: CallId,
+    /// Its kept state before that call.
+    pub before: Option<KeptState>,
     /// Time of that call.
     pub time: OffsetDateTime,
 }
@@ -103,13 +107,14 @@ fn pages_not_among(
             if was_applied && record.operation == Some(Operation::Delete) {
                 deleted.extend(record.id);
             }
-            let Some(page) = PageOnRecord::of(record, was_applied) else {
+            let Some(mut page) = PageOnRecord::of(record, was_applied) else {
                 continue;
             };
-            let is_newer = gone
-                .get(&page.id)
-                .is_none_or(|known| known.time <= page.time);
-            if is_newer {
+            let known = gone.get(&page.id);
+            if known.is_none_or(|known| known.time <= page.time) {
+                // Not every record of a call names the state.
+                let same = known.filter(|known| known.call == page.call);
+                page.before = page.before.or(same.and_then(|known| known.before));
                 gone.insert(page.id, page);
             }
         }
@@ -152,7 +157,7 @@ impl PageOnRecord {
             locale: record.locale?,
             path: new_path.or(record.path)?,
             call: record.call?,
-            key: record.key,
+            before: record.before,
             time,
         })
     }
@@ -183,6 +188,7 @@ fn deleted_since(place: &AuditLayout, since: OffsetDateTime) -> Result<Vec<Delet
                 id,
                 locale,
                 path,
+                before: record.before,
                 time,
             });
         }

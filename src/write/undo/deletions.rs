@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use time::OffsetDateTime;
 
-use crate::audit::CallId;
+use crate::audit::{CallId, KeptState};
 use crate::error::Failure;
 use crate::page::{Locale, PagePath};
 use crate::wiki::SeenPage;
@@ -63,21 +63,21 @@ impl WriteContext {
         let mut seen = self.wiki.pages_seen();
         let indexed = self.index.ids_known().await;
         let past = &self.past;
-        let (there, mut deleted, mut asked) =
+        let (settled, mut deleted, mut asked) =
             past.told_by_record_and_lists(since, is_wanted).await?;
         let indexed = match indexed {
             Ok(ids) => {
-                let gone = ids.difference(&there).copied().collect();
+                let gone = ids.difference(&settled).copied().collect();
                 self.index.pages_known(gone).await
             }
             Err(error) => Err(error),
         };
         let is_index_unread = indexed.is_err();
         seen.extend(indexed.unwrap_or_default());
-        seen.retain(|page| !there.contains(&page.id));
+        seen.retain(|page| !settled.contains(&page.id));
         past.add_seen(&mut deleted, &mut asked, seen, is_wanted)
             .await?;
-        past.add_known(&mut deleted, &mut asked, there, is_wanted)
+        past.add_known(&mut deleted, &mut asked, settled, is_wanted)
             .await?;
         deleted.sort_by_key(|page| std::cmp::Reverse((page.at, page.last_seen)));
         Ok(Deletions {
@@ -89,9 +89,9 @@ impl WriteContext {
 }
 
 impl WriteHistory {
-    /// The ids of the pages that are there, the deletions that the record and this key's lists
-    /// tell, and how many places the wiki was asked about. The ids also have the pages whose deletion
-    /// is on record: each is told by its last place, or not at all.
+    /// The deletions that the record and this key's lists tell, and the number of places that the
+    /// wiki was asked about. The ids are those of pages that are there, that a list had and the next
+    /// one had not, or whose deletion is on record: each is told by its last place, or not at all.
     async fn told_by_record_and_lists(
         &self,
         since: OffsetDateTime,
@@ -116,7 +116,7 @@ impl WriteHistory {
             if !is_told || !is_wanted(&deletion.locale, &deletion.path) {
                 continue;
             }
-            if !self.admits_deleted(deletion.call).await? {
+            if !self.admits_deleted(deletion.before).await? {
                 continue;
             }
             if deletion.key != Some(self.key()) {
@@ -162,7 +162,7 @@ impl WriteHistory {
         seen: Vec<SeenPage>,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool,
     ) -> Result<(), Failure> {
-        let mut told = self.told(deleted);
+        let mut told = HashSet::new();
         for page in seen {
             let (locale, path) = (&page.locale, &page.path);
             let scope = self.wiki.scope();
@@ -187,32 +187,24 @@ impl WriteHistory {
         Ok(())
     }
 
-    /// The ids of the pages whose deletion is told already. What a list had and the next one had
-    /// not is told with its time, however long ago.
-    fn told(&self, deleted: &[Deleted]) -> HashSet<i64> {
-        let mut told: HashSet<i64> = deleted.iter().map(|page| page.id).collect();
-        told.extend(self.wiki.gone_pages().iter().map(|page| page.id));
-        told
-    }
-
     /// Adds the pages that the record knows and that are gone, nobody knows when.
     async fn add_known(
         &self,
         deleted: &mut Vec<Deleted>,
         asked: &mut usize,
-        there: HashSet<i64>,
+        settled: HashSet<i64>,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool,
     ) -> Result<(), Failure> {
-        let known = self.audit.pages_not_among(there).await;
+        let known = self.audit.pages_not_among(settled).await;
         let known = known.map_err(|error| unavailable(&error))?;
-        let told = self.told(deleted);
+        let told: HashSet<i64> = deleted.iter().map(|page| page.id).collect();
         for page in known {
             let (locale, path) = (&page.locale, &page.path);
             let may_be_told = self.wiki.scope().admits_place(locale, path);
             if told.contains(&page.id) || !may_be_told || !is_wanted(locale, path) {
                 continue;
             }
-            if !self.admits_deleted(page.call).await? {
+            if !self.admits_deleted(page.before).await? {
                 continue;
             }
             // The page may be there, and this key may no more read it: also if it could once.
@@ -232,15 +224,14 @@ impl WriteHistory {
         Ok(())
     }
 
-    /// True if a deleted page could be read, by its tags. If its tags are unknown, it could not.
-    async fn admits_deleted(&self, call: CallId) -> Result<bool, Failure> {
+    /// True if a deleted page could be read, by its tags before. If these are unknown, it could not.
+    async fn admits_deleted(&self, before: Option<KeptState>) -> Result<bool, Failure> {
         if !self.wiki.scope().asks_for_tags() {
             return Ok(true);
         }
-        let story = self.audit.story_for(None, &call.into()).await;
-        let Some(before) = story.ok().and_then(|story| story.before()) else {
-            return Ok(false);
-        };
-        self.admits_kept(before).await
+        match before {
+            Some(before) => self.admits_kept(before).await,
+            None => Ok(false),
+        }
     }
 }
