@@ -1,6 +1,7 @@
 //! Says why a command's write was left to people, and how they decide.
 
 use super::exit::Exit;
+use super::level;
 use crate::gates::{Policy, PolicyLevel};
 use crate::server::App;
 
@@ -17,7 +18,7 @@ fn why(settings: &Policy, met: &Policy) -> String {
         return "a rule leaves this to people".to_owned();
     }
     // The settings want a person's yes; only since nobody is asked is it a dry run here.
-    let (named, unasked) = match settings.writes().level() {
+    let (policy, unasked) = match settings.writes().level() {
         PolicyLevel::Person => (settings, ", and nobody was asked"),
         PolicyLevel::Off
         | PolicyLevel::DryRun
@@ -25,8 +26,7 @@ fn why(settings: &Policy, met: &Policy) -> String {
         | PolicyLevel::Token
         | PolicyLevel::Preview => (met, ""),
     };
-    let (level, line) = (named.writes().as_str(), named.set_by().for_operator());
-    format!("the level is {level}, set by {line}{unasked}")
+    format!("{}{unasked}", level::named(policy))
 }
 
 /// The end of a command that was to write and could only propose.

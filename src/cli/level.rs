@@ -2,7 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::gates::{SetBy, WritePolicy};
+use crate::gates::{Policy, SetBy, WritePolicy};
+
+/// Names the level of a policy and the line that set it, as a part of a sentence.
+pub(super) fn named(policy: &Policy) -> String {
+    let (level, line) = (policy.writes().as_str(), policy.set_by().for_operator());
+    format!("the level is {level}, set by {line}")
+}
 
 /// The level of clients' writes, and of the operator's own commands where they have another one.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::exit::Exit;
 use super::proposals::named;
 use super::signals::Signals;
-use super::{CommandResult, print, start};
+use super::{CommandResult, level, print, start};
 use crate::gates::PolicyLevel;
 use crate::hex;
 use crate::private_files;
@@ -96,8 +96,8 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let policy = app.desk.policy();
     if matches!(policy.writes().level(), PolicyLevel::Off) {
         print::note(&format!(
-            "the level is off, set by {}: sets can be looked at and rejected, and none applied",
-            policy.set_by().for_operator()
+            "{}: sets can be looked at and rejected, and none applied",
+            level::named(policy)
         ));
     }
     let stop = CancellationToken::new();

@@ -59,7 +59,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     }
     let mut draft = InitFile::default();
     fill(&mut draft, arguments.key_stdin).map_err(wrong)?;
-    if print::can_ask() {
+    let policy = if print::can_ask() {
         // Answers cannot mend faults in what was given.
         with_placeholders(&draft)
             .and_then(|whole| whole.check(&path))
@@ -81,7 +81,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
             interview.hold()
         })
         .map_err(wrong)?;
-        draft.check(&path).map_err(wrong)?;
+        draft.check(&path).map_err(wrong)?.policy
     } else {
         is_whole(&draft).map_err(wrong)?;
         let settings = draft.check(&path).map_err(wrong)?;
@@ -94,14 +94,14 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
                 format!("{seen}; nothing was written. {todo} --untested writes it all the same."),
             ));
         }
-    }
+        settings.policy
+    };
     draft
         .write(&path, arguments.force)
         .map_err(|error| (Exit::Failed, file_faults::unwritten(&path, error.kind())))?;
     print::line(&if arguments.json {
         json!({ "file": path }).to_string()
     } else {
-        let policy = draft.check(&path).map_err(wrong)?.policy;
         let level = Levels::new(policy.writes(), policy.set_by(), policy.read_only()).in_words();
         format!(
             "{shown} is written, {level}\nnext: `wikijs-gate doctor`, then connect a client; `wikijs-gate config show` has every setting"
