@@ -119,6 +119,7 @@ mod settings;
 mod shares;
 mod site_commands;
 mod sites;
+mod sources;
 mod standing;
 mod status;
 mod styles;

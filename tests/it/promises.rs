@@ -14,6 +14,7 @@ use crate::harness::{Setup, id_of, mutations, new_page, sample_wiki, told, wiki_
 use crate::hosted::Caller;
 use crate::review::Desk;
 use crate::sites::{Many, put, site, with_gate, writes};
+use crate::sources::sources;
 
 #[tokio::test]
 async fn promise_1_the_default_surface_is_exactly_ten_tools() {
@@ -561,39 +562,13 @@ fn where_a_write_is_on_record_sent_and_why_only_once_is_answered_by_file_and_fun
     }
 }
 
-/// The sources, without their tests and docs, that contain a text.
+/// The sources, without their comments, that contain a text.
 pub(crate) fn files_that_contain(text: &str) -> Vec<String> {
-    fn walk(dir: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {
-        for entry in std::fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(&path, files);
-            } else {
-                files.push(path);
-            }
-        }
-    }
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = Vec::new();
-    walk(&root.join("src"), &mut files);
-    let mut found: Vec<String> = files
-        .iter()
-        .filter(|file| file.extension().is_some_and(|ending| ending == "rs"))
-        .filter(|file| {
-            let source = std::fs::read_to_string(file).unwrap();
-            source
-                .lines()
-                .filter(|line| !line.trim_start().starts_with("//"))
-                .any(|line| line.contains(text))
-        })
-        .map(|file| {
-            file.strip_prefix(root)
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .to_owned()
-        })
-        .collect();
-    found.sort();
-    found
+    let contains = |source: &str| {
+        let mut lines = source.lines();
+        lines.any(|line| !line.trim_start().starts_with("//") && line.contains(text))
+    };
+    let sources = sources().into_iter();
+    let found = sources.filter(|(_, source)| contains(source));
+    found.map(|(file, _)| file).collect()
 }

@@ -758,7 +758,6 @@ const ASKS_FOR_NO_PAGE: [(&str, &str); 14] = [
 
 #[test]
 fn whatever_asks_the_wiki_for_pages_looks_whether_they_may_be_read() {
-    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/wiki");
     let asks = [
         "query::<",
         "batch::<",
@@ -779,26 +778,19 @@ fn whatever_asks_the_wiki_for_pages_looks_whether_they_may_be_read() {
         "admitted_one(",
     ];
     let mut found = BTreeSet::new();
-    let mut dirs = vec![dir.clone()];
-    while let Some(next) = dirs.pop() {
-        for entry in std::fs::read_dir(next).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                dirs.push(path);
-                continue;
-            }
-            let name = path.strip_prefix(&dir).unwrap().with_extension("");
-            let name = name.to_str().unwrap();
-            let is_apart = ["transport", "transport/look", "rights/bounds"].contains(&name);
-            if is_apart || name.ends_with("/tests") {
-                continue;
-            }
-            let source = std::fs::read_to_string(&path).unwrap();
-            let (source, _) = source.split_once("mod tests {").unwrap_or((&source, ""));
-            let asks = asks.iter().any(|ask| source.contains(ask));
-            if asks && !looks.iter().any(|look| source.contains(look)) {
-                found.insert(name.to_owned());
-            }
+    for (path, source) in crate::sources::sources() {
+        let name = path.strip_prefix("src/wiki/");
+        let Some(name) = name.and_then(|name| name.strip_suffix(".rs")) else {
+            continue;
+        };
+        let is_apart = ["transport", "transport/look", "rights/bounds"].contains(&name);
+        if is_apart || name.ends_with("/tests") {
+            continue;
+        }
+        let (source, _) = source.split_once("mod tests {").unwrap_or((&source, ""));
+        let asks = asks.iter().any(|ask| source.contains(ask));
+        if asks && !looks.iter().any(|look| source.contains(look)) {
+            found.insert(name.to_owned());
         }
     }
     let known: BTreeSet<String> = ASKS_FOR_NO_PAGE

@@ -6,8 +6,6 @@
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
 
 use crate::promises::files_that_contain;
 
@@ -25,8 +23,11 @@ struct Sources {
 impl Sources {
     fn read() -> Self {
         let mut sources = Self::default();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        sources.walk(&root, &[]);
+        for (path, source) in crate::sources::sources() {
+            if let Some(module) = module_of(&path) {
+                sources.code.insert(module, without_comments(&source));
+            }
+        }
         // Modules that are compiled for tests alone.
         let tests: Vec<Module> = sources
             .code
@@ -59,24 +60,6 @@ impl Sources {
             sources.passed_on.insert(module, passed_on);
         }
         sources
-    }
-
-    fn walk(&mut self, dir: &Path, module: &[String]) {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_stem().unwrap().to_str().unwrap();
-            if path.is_dir() {
-                self.walk(&path, &child(module, name));
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                let module = match name {
-                    "mod" => module.to_vec(),
-                    "lib" | "main" => continue,
-                    name => child(module, name),
-                };
-                let code = without_comments(&fs::read_to_string(&path).unwrap());
-                self.code.insert(module, code);
-            }
-        }
     }
 
     /// A path from the crate's root; none for one that leads out of the crate.
@@ -152,6 +135,18 @@ struct Import {
 
 fn child(module: &[String], name: &str) -> Module {
     [module, &[name.to_owned()]].concat()
+}
+
+/// The module of a source file; none for the roots of crates.
+fn module_of(path: &str) -> Option<Module> {
+    let path = path.strip_prefix("src/")?.strip_suffix(".rs")?;
+    let names: Vec<&str> = path.split('/').collect();
+    let names = match names.as_slice() {
+        ["lib" | "main"] => return None,
+        [above @ .., "mod"] => above,
+        all => all,
+    };
+    Some(names.iter().map(|name| (*name).to_owned()).collect())
 }
 
 fn without_comments(source: &str) -> String {

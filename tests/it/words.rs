@@ -1,27 +1,8 @@
 //! Words: a type's name stands once, and comments say what a thing does.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
 
-/// The sources by their paths below the root, without the demo wiki.
-fn sources() -> BTreeMap<String, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = BTreeMap::new();
-    let mut dirs: Vec<PathBuf> = vec![root.join("src")];
-    while let Some(dir) = dirs.pop() {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(root).unwrap().to_str().unwrap();
-            if path.is_dir() {
-                dirs.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                found.insert(name.to_owned(), fs::read_to_string(&path).unwrap());
-            }
-        }
-    }
-    found
-}
+use crate::sources::sources;
 
 /// The name of a type that a line defines outside of functions and `impl`s.
 fn type_defined(line: &str) -> Option<&str> {
