@@ -22,7 +22,7 @@ pub struct TextReplacement {
     pub new_text: String,
 }
 
-/// The reason that edits cannot be made. In that case none of them is made.
+/// The fault that stops all edits of a call.
 ///
 /// `index` is the edit's place in the list, from 0; places are those of the text as the edits
 /// before it left it.

@@ -219,7 +219,7 @@ impl Wiki {
     }
 }
 
-/// The error of an answer that is none of the wiki's own.
+/// The error for an answer that does not come from the wiki.
 pub(in crate::wiki) fn classified(answer: &RawAnswer) -> WikiError {
     match read_query::<serde::de::IgnoredAny>(answer) {
         Err(error) => error,

@@ -120,8 +120,8 @@ async fn ask(wiki: &Wiki, needs: Vec<RequiredRights>) -> RightsAnswer {
     asked
 }
 
-/// True if pages of a set may come back without their styles and scripts: as one undo, and in an
-/// undo that goes on behind what cannot be taken back in full.
+/// True if pages of a set may come back without their styles and scripts: in the undo of one call,
+/// and in an undo that skips changes which the key may not make.
 fn may_lack_code(set: &ChangeSet) -> bool {
     !set.is_list() || set.goes_on()
 }
