@@ -1,4 +1,17 @@
-//! The one form of an error for whoever called: what happened, what to do next, and details.
+//! Defines [`Failure`], the one form of an error for callers, and holds the policy for errors.
+//!
+//! - **Rooms without callers** (`page`, `change`, `custom`, `config`, `files`, `audit`, `memory`, `index`,
+//!   `wiki`) have enums of their own, one a subject, with `thiserror`: `EditFault`, `SettingError`,
+//!   `AuditError`, `WikiError`. They know neither tools nor codes of answers, but for `WikiError`.
+//! - **Where a caller answers** (`gates`, `write`, `tools`, `review`, `server`) an error becomes a `Failure`:
+//!   by `From` where it means the same for every caller (`WikiError`, `UnknownLocale`, `Unresolved`,
+//!   `IndexError`, `RenderBudgetExceeded`), else at the one place that knows what the caller can do about it.
+//!   A stopped write is a `Refusal`: the gate, and a `Failure`.
+//! - **A caller sees** code, message, hint and details: a tool as structured content, the command line as
+//!   `CODE: message` with the hint and an exit code, the review page as a sentence. Message and hint are ours
+//!   to the letter; no text of the wiki, SQL, path of the disk or secret gets into them.
+//! - **The log gets** what an operator needs beyond that: the cause, in the wiki's own words or with a path,
+//!   beside the call's id. The record gets the code and the gate of each refusal of a write.
 
 use std::fmt;
 
