@@ -141,7 +141,7 @@ fn add(script: &mut Script, events: usize, run: usize, event: usize, pages: &[St
         part => json!({
             "event": if part % 2 == 0 { "attempt" } else { "outcome" },
             "outcome": (part % 2 == 1).then_some("applied"), "step": "update",
-            "gate": (part % 2 == 0).then_some("confirm"), "decision": (part % 2 == 0).then_some("preview"),
+            "gate": (part % 2 == 0).then_some("confirm"), "decision": (part % 2 == 0).then_some("token"),
             "before": state(call), "after": state(call + 1), "linesAdded": 3, "linesRemoved": 1,
         }),
     };
