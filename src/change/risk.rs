@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::plan::{Change, Operation};
+use super::operation::Operation;
+use super::plan::Change;
 use super::warning::Warning;
 use crate::page::Field;
 

@@ -1,20 +1,21 @@
 //! Calls that belong together: a set of changes with its preview, its decision and its changes; a
 //! proposal with what became of it. A list for people has one row for each group.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-
-use time::OffsetDateTime;
+use std::collections::HashMap;
 
 use super::super::documents::proposals::{is_making, is_making_of_other};
 use super::super::run::reader::{runs, scan};
 use super::super::{
-    ApprovalId, AuditError, AuditEvent, AuditLog, CallFilter, CallHistory, CallId, CallOutcome,
-    Exclusions, ProposalId, Record,
+    AuditError, AuditEvent, AuditLog, CallFilter, CallHistory, CallId, CallOutcome, Exclusions,
+    ProposalId, Record,
 };
 use super::spent_approval::SpendingCalls;
+use survey::{GroupSortKey, key, own_group};
 
-/// The most groups that are told apart; of more the oldest are only counted.
-const MOST_GROUPS: usize = 100_000;
+mod survey;
+
+pub use survey::GroupSurvey;
+
 /// The most calls of a group beside its changes.
 const MOST_CALLS: usize = 50;
 
@@ -159,7 +160,7 @@ impl CallGroup {
     }
 
     /// Time and id of its newest call.
-    fn newest(&self) -> Option<(Option<OffsetDateTime>, CallId)> {
+    fn newest(&self) -> Option<GroupSortKey> {
         self.all().map(key).max()
     }
 }
@@ -177,158 +178,6 @@ pub struct Groups {
     pub unreadable: u64,
 }
 
-type GroupSortKey = (Option<OffsetDateTime>, CallId);
-
-fn key(call: &CallHistory) -> GroupSortKey {
-    (call.began(), call.call)
-}
-
-/// Facts about all calls, collected in one reading.
-#[derive(Debug, Default)]
-pub struct GroupSurvey {
-    /// The groups with a call that was taken, and the newest such call.
-    taken: HashMap<GroupId, GroupSortKey>,
-    /// The group that another one is part of.
-    same: HashMap<GroupId, GroupId>,
-    /// Sets of which a change may be seen, and of which one may not.
-    shown: HashSet<CallId>,
-    hidden: HashSet<CallId>,
-    /// The same for sets that may be seen only as their changes.
-    doubtful: HashMap<GroupId, GroupSortKey>,
-    dropped: usize,
-}
-
-impl GroupSurvey {
-    /// Learns of a call, which the filter took or not.
-    pub fn tell(&mut self, call: &CallHistory, seen: CallVisibility, is_taken: bool) {
-        let group = own_group(call);
-        if let (Some(set), false) = (call.set(), call.is_set()) {
-            match seen {
-                CallVisibility::Yes => self.shown.insert(set),
-                CallVisibility::No | CallVisibility::AsItsChanges => self.hidden.insert(set),
-            };
-        }
-        if seen == CallVisibility::No {
-            return;
-        }
-        if let (Some(set), Some(proposal)) = (call.set(), proposal(call)) {
-            self.same
-                .insert(GroupId::Set(set), GroupId::Proposal(proposal));
-        }
-        self.tell_set(call, group);
-        if is_taken {
-            let groups = match seen {
-                CallVisibility::AsItsChanges => &mut self.doubtful,
-                CallVisibility::Yes | CallVisibility::No => &mut self.taken,
-            };
-            let newest = groups.entry(group).or_insert_with(|| key(call));
-            *newest = key(call).max(*newest);
-            if groups.len() > MOST_GROUPS {
-                self.dropped = self.dropped.saturating_add(drop_oldest(groups));
-            }
-        }
-    }
-
-    /// A set that was shown, or about which a person was asked, and the set that spent this
-    /// approval are one group.
-    fn tell_set(&mut self, call: &CallHistory, group: GroupId) {
-        let GroupId::Set(written) = group else {
-            return;
-        };
-        let spent = call.records.iter().filter_map(|record| record.confirms);
-        let shown = spent
-            .map(ApprovalId::call)
-            .filter(|shown| *shown != written);
-        self.same
-            .extend(shown.map(|shown| (GroupId::Set(shown), group)));
-    }
-
-    /// The group of a call.
-    #[must_use]
-    pub fn group_of(&self, call: &CallHistory) -> GroupId {
-        self.resolved(own_group(call))
-    }
-
-    /// The group that an id stands for.
-    #[must_use]
-    pub fn resolved(&self, mut group: GroupId) -> GroupId {
-        // A preview is of a set, which is of a proposal.
-        for _ in 0..3 {
-            match self.same.get(&group) {
-                Some(larger) => group = *larger,
-                None => break,
-            }
-        }
-        group
-    }
-
-    /// True if all of a set may be seen, as far as its changes tell.
-    fn is_whole(&self, set: CallId) -> bool {
-        !self.hidden.contains(&set)
-    }
-
-    /// True if a call may be seen, now that all calls are known.
-    fn admits(&self, call: &CallHistory, seen: CallVisibility) -> bool {
-        match seen {
-            CallVisibility::Yes => true,
-            CallVisibility::No => false,
-            CallVisibility::AsItsChanges => self.admits_doubtful(own_group(call)),
-        }
-    }
-
-    fn admits_doubtful(&self, group: GroupId) -> bool {
-        // The changes may be those of the write that a preview showed.
-        let mut at = group;
-        for _ in 0..4 {
-            if let GroupId::Set(set) = at
-                && self.shown.contains(&set)
-            {
-                return self.is_whole(set);
-            }
-            match self.same.get(&at) {
-                Some(next) => at = *next,
-                None => return false,
-            }
-        }
-        false
-    }
-
-    /// The newest groups begun before a call, and how many older ones there are.
-    fn newest(
-        &self,
-        before: Option<GroupSortKey>,
-        room: usize,
-    ) -> (BTreeSet<(GroupSortKey, GroupId)>, usize) {
-        let mut keys: HashMap<GroupId, GroupSortKey> = HashMap::new();
-        let admitted = self.doubtful.iter();
-        let admitted = admitted.filter(|(group, _)| self.admits_doubtful(**group));
-        for (group, newest) in self.taken.iter().chain(admitted) {
-            let of = keys.entry(self.resolved(*group)).or_insert(*newest);
-            *of = (*newest).max(*of);
-        }
-        let all = keys.into_iter().map(|(group, newest)| (newest, group));
-        let mut all: Vec<_> = all
-            .filter(|(newest, _)| before.is_none_or(|before| *newest < before))
-            .collect();
-        all.sort_unstable_by(|a, b| b.cmp(a));
-        let older = all.len().saturating_sub(room).saturating_add(self.dropped);
-        all.truncate(room);
-        (all.into_iter().collect(), older)
-    }
-}
-
-/// Drops the older half; how many those are.
-fn drop_oldest(groups: &mut HashMap<GroupId, GroupSortKey>) -> usize {
-    let mut keys: Vec<GroupSortKey> = groups.values().copied().collect();
-    keys.sort_unstable();
-    let Some(middle) = keys.get(keys.len() / 2).copied() else {
-        return 0;
-    };
-    let before = groups.len();
-    groups.retain(|_, newest| *newest >= middle);
-    before - groups.len()
-}
-
 fn add((added, removed): (u64, u64), record: &Record) -> (u64, u64) {
     (
         added.saturating_add(record.lines_added),
@@ -338,18 +187,6 @@ fn add((added, removed): (u64, u64), record: &Record) -> (u64, u64) {
 
 fn add_call(sum: (u64, u64), call: &CallHistory) -> (u64, u64) {
     call.records.last().map_or(sum, |record| add(sum, record))
-}
-
-fn own_group(call: &CallHistory) -> GroupId {
-    match (proposal(call), call.set()) {
-        (Some(proposal), _) => GroupId::Proposal(proposal),
-        (None, Some(set)) => GroupId::Set(set),
-        (None, None) => GroupId::Call(call.call),
-    }
-}
-
-fn proposal(call: &CallHistory) -> Option<ProposalId> {
-    call.latest(|record| record.proposal.as_deref()?.parse().ok())
 }
 
 /// The check of a reader's access to a call.
@@ -520,172 +357,4 @@ fn forget_words(record: &mut Record) {
 }
 
 #[cfg(test)]
-mod tests {
-    use time::macros::datetime;
-    use time::{Duration, OffsetDateTime};
-
-    use super::super::super::testing::Script;
-    use super::super::super::{
-        AuditEntry, AuditEvent, AuditLog, CallFilter, CallId, Client, Outcome,
-    };
-    use super::{CallVisibility, GroupId, GroupLimits, GroupSurvey};
-    use crate::page::{Locale, PagePath};
-
-    const ROOM: GroupLimits = GroupLimits {
-        groups: 10,
-        changes: 2,
-    };
-
-    fn call(number: u8) -> CallId {
-        format!("{number:016x}").parse().unwrap()
-    }
-
-    fn entry(number: u8, event: AuditEvent, set: Option<u8>, path: Option<&str>) -> AuditEntry {
-        AuditEntry {
-            client: Some(Client {
-                name: "agent".to_owned(),
-                ..Client::default()
-            }),
-            tool: Some("wikijs_bulk_update_pages".to_owned()),
-            set: set.map(call),
-            confirms: set.filter(|set| *set == 2).map(|_| call(1).into()),
-            locale: path.map(|_| Locale::as_stored("en")),
-            path: path.map(PagePath::as_stored),
-            outcome: (event == AuditEvent::Outcome).then_some(Outcome::Applied),
-            ..AuditEntry::new(call(number), event)
-        }
-    }
-
-    /// A set that is shown, sent with three changes and ended; and a single write after it.
-    fn log(dir: &std::path::Path) -> AuditLog {
-        let at = |second: i64| -> OffsetDateTime {
-            datetime!(2030-01-02 09:00 UTC) + Duration::seconds(second)
-        };
-        let mut run = Script::begin(dir, at(0), Vec::new());
-        run.entry(at(1), &entry(1, AuditEvent::Preview, Some(1), None));
-        for (number, path) in [(3, "docs/a"), (4, "docs/b"), (5, "team/c")] {
-            let time = at(i64::from(number));
-            run.entry(
-                time,
-                &entry(number, AuditEvent::Attempt, Some(2), Some(path)),
-            );
-            run.entry(
-                time,
-                &entry(number, AuditEvent::Outcome, Some(2), Some(path)),
-            );
-        }
-        run.entry(at(6), &entry(2, AuditEvent::Outcome, Some(2), None));
-        run.entry(at(7), &entry(9, AuditEvent::Refusal, None, Some("docs/z")));
-        run.close(at(8));
-        AuditLog::new(dir, "docs")
-    }
-
-    #[test]
-    fn a_set_with_its_preview_and_its_changes_is_one_group() {
-        let dir = tempfile::tempdir().unwrap();
-        let log = log(dir.path());
-        let all = |_: &super::CallHistory| CallVisibility::Yes;
-        let mut taken = 0;
-        let found = log
-            .groups((&CallFilter::default(), None), &all, ROOM, |_| taken += 1)
-            .unwrap();
-        assert_eq!((found.groups.len(), found.older, taken), (2, 0, 6));
-        let set = &found.groups[1];
-        let calls: Vec<_> = set.calls.iter().map(|call| call.call).collect();
-        assert_eq!(calls, [call(2), call(1)]);
-        assert_eq!((set.changes.len(), set.of_changes), (2, 3));
-        assert_eq!(set.head().unwrap().call, call(2));
-        // One page after the other, each group once.
-        let room = GroupLimits { groups: 1, ..ROOM };
-        let first = log
-            .groups((&CallFilter::default(), None), &all, room, |_| {})
-            .unwrap();
-        assert_eq!((first.older, first.next), (1, Some(call(9))));
-        let before = first.groups[0].calls[0].clone();
-        let second = log
-            .groups((&CallFilter::default(), Some(&before)), &all, room, |_| {})
-            .unwrap();
-        assert_eq!(second.groups[0].head().unwrap().call, call(2));
-        assert_eq!(second.next, None);
-        let named = log.group("0000000000000004", &all, 9).unwrap().unwrap();
-        assert_eq!(named.changes.len(), 3);
-        assert!(log.group("00000000000000ff", &all, 9).unwrap().is_none());
-    }
-
-    #[test]
-    fn a_set_of_which_a_change_may_not_be_seen_is_not_there() {
-        let dir = tempfile::tempdir().unwrap();
-        let log = log(dir.path());
-        let below = |prefix: &'static str| {
-            move |call: &super::CallHistory| match call.place() {
-                None => CallVisibility::AsItsChanges,
-                Some(path) if path.as_str().starts_with(prefix) => CallVisibility::Yes,
-                Some(_) => CallVisibility::No,
-            }
-        };
-        let docs = below("docs");
-        let found = log
-            .groups((&CallFilter::default(), None), &docs, ROOM, |_| {})
-            .unwrap();
-        let set = &found.groups[1];
-        assert!(set.calls.is_empty());
-        let seen: Vec<_> = set.changes.iter().map(|one| one.call).collect();
-        assert_eq!(seen, [call(3), call(4)]);
-        assert_eq!(set.of_changes, 2);
-        let everything = below("");
-        let found = log
-            .groups((&CallFilter::default(), None), &everything, ROOM, |_| {})
-            .unwrap();
-        assert_eq!(found.groups[1].calls.len(), 2);
-        assert!(
-            log.group("0000000000000005", &docs, 9).unwrap().is_none(),
-            "what may not be seen is not there"
-        );
-    }
-
-    #[test]
-    fn a_set_is_of_one_group_with_the_preview_that_it_names_however_alike_others_are() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |second: i64| datetime!(2030-01-02 09:00 UTC) + Duration::seconds(second);
-        let mut run = Script::begin(dir.path(), at(0), Vec::new());
-        // The same client shows the same twice, and confirms the first.
-        for number in [1, 7] {
-            run.entry(
-                at(1),
-                &entry(number, AuditEvent::Preview, Some(number), None),
-            );
-        }
-        run.entry(
-            at(2),
-            &entry(3, AuditEvent::Outcome, Some(2), Some("docs/a")),
-        );
-        run.entry(at(3), &entry(2, AuditEvent::Outcome, Some(2), None));
-        run.close(at(8));
-        let log = AuditLog::new(dir.path(), "docs");
-        let sees = |call: &super::CallHistory| match call.place() {
-            None => CallVisibility::AsItsChanges,
-            Some(_) => CallVisibility::Yes,
-        };
-        let found = log.groups((&CallFilter::default(), None), &sees, ROOM, |_| {});
-        let groups = found.unwrap().groups;
-        assert_eq!(
-            groups.len(),
-            1,
-            "nobody may see a preview that nothing confirmed"
-        );
-        let calls: Vec<_> = groups[0].calls.iter().map(|call| call.call).collect();
-        assert_eq!(calls, [call(2), call(1)]);
-        // Even without the end of the set, its changes name the preview.
-        let mut survey = GroupSurvey::default();
-        log.calls(|one| {
-            if one.call != call(2) {
-                survey.tell(&one, CallVisibility::Yes, true);
-            }
-        })
-        .unwrap();
-        let of_preview = survey.resolved(GroupId::Set(call(1)));
-        assert_eq!(of_preview, GroupId::Set(call(2)));
-        let of_other = survey.resolved(GroupId::Set(call(7)));
-        assert_eq!(of_other, GroupId::Set(call(7)));
-    }
-}
+mod tests;

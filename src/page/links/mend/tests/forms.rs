@@ -1,0 +1,210 @@
+//! Forms of links that a move keeps, and links that it leaves.
+
+use url::Url;
+
+use super::super::mended::{MendedText, Moves, WhyLeft, mend_links};
+use super::{at, site};
+use crate::page::SourceFormat;
+
+fn mended_at(text: &str, page: &str, pairs: &[(&str, &str)], has_namespaces: bool) -> MendedText {
+    let moves = pairs.iter().map(|(from, to)| (at(from), at(to))).collect();
+    mend_links(
+        text,
+        SourceFormat::Markdown,
+        &at(page),
+        &moves,
+        &site(has_namespaces),
+    )
+}
+
+/// A page of docs, and b that goes elsewhere.
+fn mended(text: &str) -> String {
+    let mended = mended_at(text, "en:docs/a", &[("en:docs/b", "en:new/c")], true);
+    assert_eq!(mended.left, [], "{text}");
+    mended.text
+}
+
+#[test]
+fn a_link_keeps_its_form() {
+    for (before, after) in [
+        ("[x](/docs/b)", "[x](/new/c)"),
+        ("[x](/en/docs/b)", "[x](/en/new/c)"),
+        ("[x](/docs/b/)", "[x](/new/c/)"),
+        ("[x](/docs/b.md)", "[x](/new/c.md)"),
+        ("[x](/docs/b?a=1#b)", "[x](/new/c?a=1#b)"),
+        ("[x](./b)", "[x](../new/c)"),
+        ("[x](./b#v1.2)", "[x](../new/c#v1.2)"),
+        ("[x](b.md)", "[x](../new/c.md)"),
+        ("[x](../docs/b)", "[x](../new/c)"),
+        (
+            "[x](http://127.0.0.1:3100/docs/b)",
+            "[x](http://127.0.0.1:3100/new/c)",
+        ),
+        (
+            "[x](http://127.0.0.1:3100/en/docs/b#x)",
+            "[x](http://127.0.0.1:3100/en/new/c#x)",
+        ),
+        (
+            "<http://127.0.0.1:3100/docs/b>",
+            "<http://127.0.0.1:3100/new/c>",
+        ),
+        (
+            "see http://127.0.0.1:3100/docs/b.",
+            "see http://127.0.0.1:3100/new/c.",
+        ),
+        ("[x](</docs/b> 't')", "[x](</new/c> 't')"),
+        ("[x]( /docs/b \"t\" )", "[x]( /new/c \"t\" )"),
+        ("[x](/docs\\/b\\#y)", "[x](/new/c\\#y)"),
+        ("[x](/docs/b?a&amp;b)", "[x](/new/c?a&amp;b)"),
+        (
+            "[x][r]\n\n[r]: /docs/b 't'\n",
+            "[x][r]\n\n[r]: /new/c 't'\n",
+        ),
+        ("[r]\n\n[R]:\n  </docs/b>\n", "[r]\n\n[R]:\n  </new/c>\n"),
+        (
+            "> [r]\n>\n> [r]:\n> /docs/b\n",
+            "> [r]\n>\n> [r]:\n> /new/c\n",
+        ),
+        ("[![i](./b.md)](/docs/b)", "[![i](../new/c.md)](/new/c)"),
+        (
+            "[`x`](/docs/b) [a [b] c](/docs/b)",
+            "[`x`](/new/c) [a [b] c](/new/c)",
+        ),
+        ("<a href='/docs/b'>x</a>", "<a href='/new/c'>x</a>"),
+        (
+            "<div>\n<a class=x href=/docs/b>x</a></div>",
+            "<div>\n<a class=x href=/new/c>x</a></div>",
+        ),
+        (
+            "- > <div>\n  > <a href=\"/docs/b\">x</a></div>",
+            "- > <div>\n  > <a href=\"/new/c\">x</a></div>",
+        ),
+        (
+            "| x |\n|---|\n| [x](/docs/b) |",
+            "| x |\n|---|\n| [x](/new/c) |",
+        ),
+        ("[x](/e/en/docs/b)", "[x](/e/en/new/c)"),
+        ("a\r\n[x](/docs/b)\r\nb", "a\r\n[x](/new/c)\r\nb"),
+        (
+            "[x](/docs/b) ![i](./b.md =10x20)",
+            "[x](/new/c) ![i](../new/c.md =10x20)",
+        ),
+    ] {
+        assert_eq!(mended(before), after, "{before}");
+    }
+}
+
+#[test]
+fn what_is_no_link_stays() {
+    for text in [
+        "`[x](/docs/b)`",
+        "```\n[x](/docs/b)\n```",
+        "    [x](/docs/b)",
+        "\\[x](/docs/b)",
+        "<!-- [x](/docs/b) <a href=\"/docs/b\">x</a> -->",
+        "/docs/b",
+        "[[/docs/b]]",
+        "[x] (/docs/b)",
+        "$[x](/docs/b)$",
+        "<script>\"<a href='/docs/b'>\"</script>",
+        "[x](/docs/bb) [x](/docs/b/c)",
+        "[x](https://elsewhere.example.org/docs/b)",
+        "[x](mailto:docs/b)",
+        "[x](#docs/b)",
+        "[x](javascript:/docs/b)",
+        "[r]: /docs/b",
+        "`http://127.0.0.1:3100/docs/b`",
+        "<a href=\"/y\">http://127.0.0.1:3100/docs/b</a>",
+        "[x](/de/docs/b)",
+        "[http://127.0.0.1:3100/docs/b](/y)",
+    ] {
+        assert_eq!(mended(text), text);
+    }
+}
+
+#[test]
+fn what_cannot_be_mended_surely_is_left_and_named() {
+    for (text, to, why) in [
+        ("a\n<code>[x](/docs/b)</code>", "en:new/c", WhyLeft::InCode),
+        (
+            "a\n<pre><a href='/docs/b'>x</a></pre>",
+            "en:new/c",
+            WhyLeft::InCode,
+        ),
+        ("a\n[x](/docs/b)", "en:new/c:d", WhyLeft::NoAddress),
+        ("a\n[x](/docs/b)", "pt-br:new/c", WhyLeft::NoAddress),
+        (
+            "a\n[x](https://127.0.0.1/docs/b)",
+            "en:new/c",
+            WhyLeft::OtherAddress,
+        ),
+        (
+            "a\n> x <a\n> href='/docs/b'>x</a>",
+            "en:new/c",
+            WhyLeft::NotFound,
+        ),
+    ] {
+        let mended = mended_at(text, "en:docs/a", &[("en:docs/b", to)], true);
+        assert_eq!(mended.text, text);
+        let left: Vec<_> = mended.left.iter().map(|left| left.why).collect();
+        assert_eq!(left, [why], "{text}");
+        assert!(mended.left[0].line >= 2);
+    }
+    let mut named = site(true);
+    named.address = Url::parse("https://wiki.example.org").unwrap();
+    let moves: Moves = [(at("en:docs/b"), at("en:new/c"))].into_iter().collect();
+    let text = "see wiki.example.org/docs/b, wiki.example.org/docs/c, www.wiki.example.org/docs/b";
+    let mended = mend_links(
+        text,
+        SourceFormat::Markdown,
+        &at("en:docs/a"),
+        &moves,
+        &named,
+    );
+    assert_eq!(mended.left.len(), 1);
+    assert_eq!(mended.left[0].why, WhyLeft::OtherAddress);
+    let text = "= Title\n\nlink:/docs/b[text], link:/docs/bb[text]\n";
+    let mended = mend_links(
+        text,
+        SourceFormat::AsciiDoc,
+        &at("en:docs/a"),
+        &moves,
+        &site(true),
+    );
+    assert_eq!((mended.left.len(), mended.left[0].line), (1, 3));
+    assert_eq!(mended.left[0].why, WhyLeft::Format);
+}
+
+#[test]
+fn pages_that_move_together_go_on_leading_to_each_other() {
+    let pairs = [
+        ("en:docs/a", "en:new/a"),
+        ("en:docs/a/b", "en:new/a/b"),
+        ("en:docs/c", "en:new/c"),
+    ];
+    for (before, after) in [
+        // It leads right once the page is rendered where it goes.
+        ("[x](b)", "[x](b)"),
+        ("[x](./c)", "[x](./c)"),
+        ("[x](/docs/a)", "[x](/new/a)"),
+        ("[x](#here)", "[x](#here)"),
+        ("[x](./d)", "[x](../docs/d)"),
+        ("![x](../pic.png)", "![x](../pic.png)"),
+        ("![x](pic.png)", "![x](/en/docs/pic.png)"),
+        ("[x](/docs/d)", "[x](/docs/d)"),
+    ] {
+        let mended = mended_at(before, "en:docs/a", &pairs, true);
+        assert_eq!(
+            (mended.text.as_str(), mended.left.len()),
+            (after, 0),
+            "{before}"
+        );
+    }
+    let stale = |text| mended_at(text, "en:docs/a", &pairs, true).stale;
+    assert_eq!(stale("a\n[x](b) [x](./c)\n\n[y](b)"), [2, 4]);
+    assert_eq!(stale("[x](./c) [x](/docs/a) [y](other)"), [0_usize; 0]);
+    // Two change places.
+    let swapped = [("en:a1", "en:b1"), ("en:b1", "en:a1")];
+    let mended = mended_at("[x](/a1) [y](/b1)", "en:c1", &swapped, false);
+    assert_eq!(mended.text, "[x](/b1) [y](/a1)");
+}
