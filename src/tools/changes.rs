@@ -13,18 +13,19 @@ use crate::change::compare;
 use crate::error::Failure;
 use crate::page::{Date, Field, PageReading, escape_hidden};
 use crate::wiki::{Before, ChangedPage, RIGHT_TO_AUTHOR, Version};
-use crate::write::{Deleted, Deletions};
+use crate::write::Deleted;
 
-/// The most pages that are described in detail.
-const MOST_PAGES: usize = 20;
-/// The most deletions.
-const MOST_DELETED: usize = 50;
+/// The most pages that are described in detail, and the most deletions, of one answer.
+const MOST: usize = 20;
 
 /// Deletions that cannot be known: the wiki records none (W18).
 const UNKNOWN_DELETIONS: &str = "of pages that this server neither read nor listed before they went, and that are not on its record; the wiki keeps no record of deletions";
 /// The note on pages that went at an unknown time.
 const GONE_SOMETIME: &str =
     "deleted without at: gone by now, and there at lastSeen; it may have gone before since.";
+
+/// The note on deletions that no offset reaches.
+const NOT_ASKED: &str = "moreDeleted counts pages that the wiki was not asked about: a call asks about 20 places. Name a path below which to look.";
 
 /// The note where the content index could not be asked.
 const INDEX_UNREAD: &str =
@@ -48,7 +49,7 @@ pub(super) struct RecentChanges {
     /// Number of pages that changed earlier and are not listed here.
     #[serde(skip_serializing_if = "Option::is_none")]
     more: Option<i64>,
-    /// The offset at which those pages are listed.
+    /// The offset at which those pages, and more deletions, are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<i64>,
     /// Number of pages that are left out because their date moved without a write.
@@ -56,6 +57,8 @@ pub(super) struct RecentChanges {
     only_touched: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     deleted: Vec<DeletedPage>,
+    /// Number of deletions that are not listed here; as far as a note does not say otherwise, they
+    /// are at the next offset.
     #[serde(skip_serializing_if = "Option::is_none")]
     more_deleted: Option<i64>,
     /// Parts that are not known of every page, with the reasons.
@@ -137,17 +140,16 @@ pub(super) async fn since(
     };
     let mut listed = context.wiki.dated_since(time).await?;
     listed.retain(|page| is_wanted(&page.locale, &page.path));
-    // Deletions are listed once, with the first part.
-    let deletions = match offset {
-        0 => context.desk.deletions(time, is_wanted).await?,
-        _ => Deletions::default(),
-    };
-    let deleted = deletions.pages;
-    let all = listed.len();
-    let limit = limit.min(MOST_PAGES);
+    let deletions = context.desk.deletions(time, is_wanted).await?;
+    let limit = limit.min(MOST);
+    let next = offset.saturating_add(limit);
+    let rest = |all: usize| all.saturating_sub(next);
+    let (more, more_deleted) = (rest(listed.len()), rest(deletions.pages.len()));
     let shown: Vec<_> = listed.into_iter().skip(offset).take(limit).collect();
-    let next = offset.saturating_add(shown.len());
-    let more = some_count(all.saturating_sub(next));
+    let deleted: Vec<Deleted> = { deletions.pages.into_iter() }
+        .skip(offset)
+        .take(limit)
+        .collect();
     let changes = context.wiki.changes(shown, time).await?;
     let mut unavailable = UnreadReasons::new();
     let count = changes.len();
@@ -169,6 +171,9 @@ pub(super) async fn since(
     if deleted.iter().any(|page| page.at.is_none()) {
         notes.push(GONE_SOMETIME);
     }
+    if deletions.more > 0 {
+        notes.push(NOT_ASKED);
+    }
     if deletions.is_index_unread {
         notes.push(INDEX_UNREAD);
     }
@@ -178,21 +183,12 @@ pub(super) async fn since(
         );
     }
     Ok(RecentChanges {
-        more,
-        next_offset: more.and_then(|_| some_count(next)),
+        more: some_count(more),
+        next_offset: some_count(next).filter(|_| more > 0 || more_deleted > 0),
         only_touched: some_count(count.saturating_sub(pages.len())),
         pages,
-        more_deleted: some_count(
-            deleted
-                .len()
-                .saturating_sub(MOST_DELETED)
-                .saturating_add(deletions.more),
-        ),
-        deleted: deleted
-            .iter()
-            .take(MOST_DELETED)
-            .map(DeletedPage::of)
-            .collect(),
+        more_deleted: some_count(more_deleted.saturating_add(deletions.more)),
+        deleted: deleted.iter().map(DeletedPage::of).collect(),
         unavailable,
         notes,
     })

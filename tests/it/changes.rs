@@ -367,6 +367,88 @@ async fn the_deletion_of_a_page_that_was_hidden_before_is_not_told_by_its_old_pl
     assert_eq!(all.get("moreDeleted"), None, "{all}");
 }
 
+/// The places of the deletions in an answer.
+fn deleted(all: &Value) -> Vec<String> {
+    let deleted = all["deleted"].as_array().map(Vec::as_slice);
+    let deleted = deleted.unwrap_or_default().iter();
+    deleted
+        .map(|page| page["path"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn deletions_that_find_no_room_in_an_answer_are_listed_at_the_next_offset() {
+    let paths: Vec<String> = (0..45).map(|number| format!("late/{number:02}")).collect();
+    let pages: Vec<(&str, &str)> = paths.iter().map(|path| (&**path, "# A\n")).collect();
+    let wiki = wiki_of(&pages).await;
+    let key = wiki.keys().editor.clone();
+    let served = serve(&wiki, &key).await;
+    let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
+    let _all = served.app.wiki.pages_now().await.unwrap();
+    for path in &paths {
+        let gone = id_of(&wiki, path);
+        wiki.with_store(|store| store.remove(gone));
+    }
+    let (mut offset, mut told) = (0, Vec::new());
+    loop {
+        let all = changes(&served, json!({ "since": since, "offset": offset })).await;
+        told.extend(deleted(&all));
+        let left = 45 - told.len();
+        assert_eq!(
+            all["moreDeleted"].as_u64().unwrap_or(0),
+            left as u64,
+            "{all}"
+        );
+        let Some(next) = all["nextOffset"].as_u64() else {
+            assert_eq!(left, 0, "{all}");
+            break;
+        };
+        offset = next;
+    }
+    told.sort();
+    assert_eq!(told, paths);
+}
+
+#[tokio::test]
+async fn deletions_that_the_wiki_was_not_asked_about_are_found_below_a_path() {
+    let below = |number| if number < 15 { "late/x" } else { "late/y" };
+    let paths = (0..25).map(|number| format!("{}/{number:02}", below(number)));
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    // No list of all pages ever has them.
+    let _all = served.app.wiki.pages_now().await.unwrap();
+    let mut ids = Vec::new();
+    for path in paths {
+        let id = wiki.with_store(|store| {
+            store.add(PageRow {
+                path,
+                ..PageRow::default()
+            })
+        });
+        let one = json!({ "id": id });
+        read(&served, "wikijs_get_page_by_id", one).await.unwrap();
+        ids.push(id);
+    }
+    let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
+    wiki.with_store(|store| {
+        for id in ids {
+            store.remove(id);
+        }
+    });
+    let all = changes(&served, json!({ "since": since })).await;
+    assert_eq!(deleted(&all).len(), 20, "{all}");
+    assert_eq!(
+        (&all["moreDeleted"], all.get("nextOffset")),
+        (&json!(5), None)
+    );
+    assert!(all["notes"].to_string().contains("Name a path"), "{all}");
+    for (path, count) in [("late/x", 15), ("late/y", 10)] {
+        let below = changes(&served, json!({ "since": since, "path": path })).await;
+        assert_eq!(deleted(&below).len(), count, "{below}");
+        assert_eq!(below.get("moreDeleted"), None, "{below}");
+    }
+}
+
 #[tokio::test]
 async fn the_deletion_of_a_page_that_only_the_index_on_the_disk_knew_is_told_by_later_processes() {
     let (wiki, index) = (sample_wiki().await, tempfile::TempDir::new().unwrap());

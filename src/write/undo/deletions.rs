@@ -79,7 +79,7 @@ impl WriteContext {
             .await?;
         past.add_known(&mut deleted, &mut asked, settled, is_wanted)
             .await?;
-        deleted.sort_by_key(|page| std::cmp::Reverse((page.at, page.last_seen)));
+        deleted.sort_by_key(|page| std::cmp::Reverse((page.at, page.last_seen, page.id)));
         Ok(Deletions {
             pages: deleted,
             more: asked.saturating_sub(MOST_ASKED),
