@@ -14,6 +14,7 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 use wikijs_gate::write::Timeouts;
 
 use crate::audit::{child, childs_dir};
+use crate::command::Command;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply, attempts_on_record};
 use crate::harness::{QUICK, Served, Setup, id_of, mutations, new_page, said, sample_wiki, told};
 use crate::relay::{Relay, socket_of};
@@ -106,7 +107,7 @@ fn pages(wiki: &DemoWiki) -> Vec<PageRow> {
     in_order(rows.into_iter().map(plain).collect())
 }
 
-fn html(status: u16) -> Reply {
+pub(crate) fn html(status: u16) -> Reply {
     Reply::say(status, "text/html", "<!DOCTYPE html><p>Sign in</p>")
 }
 
@@ -311,8 +312,14 @@ async fn prove(it: Case) {
     let answer = served.confirmed(tool, arguments).await;
 
     // What is told.
+    let refusal = match (warning, kind, cause) {
+        (Some("answered_otherwise: "), Kind::Create | Kind::Move, "") => " PAGE_EXISTS".to_owned(),
+        (Some("answered_otherwise: "), Kind::Delete, "") => " PAGE_NOT_FOUND".to_owned(),
+        (Some("answered_otherwise: "), _, cause) => format!(" {cause}"),
+        _ => String::new(),
+    };
     let (code, record) = match outcome {
-        Outcome::Applied => ("", String::new()),
+        Outcome::Applied => ("", refusal),
         Outcome::NotApplied => ("NOT_APPLIED", " NOT_APPLIED".to_owned()),
         _ => ("OUTCOME_UNKNOWN", " OUTCOME_UNKNOWN".to_owned()),
     };
@@ -678,6 +685,7 @@ async fn a_create_that_is_refused_since_its_page_is_there_is_compared_with_it() 
             assert_eq!(applied["target"]["id"], id);
             let warning = said(&applied["warnings"][0]);
             assert!(warning.starts_with("answered_otherwise: "), "{warning}");
+            undone_by_force_alone(&wiki, &served, applied).await;
         } else {
             // A page that may be another's is not on record, and never taken away.
             let outcome = served.records().pop().unwrap();
@@ -691,6 +699,44 @@ async fn a_create_that_is_refused_since_its_page_is_there_is_compared_with_it() 
             assert_eq!(id_of(&wiki, "faults/new"), id);
         }
     }
+}
+
+/// The record has the refusal of a create that counts as applied; only force deletes its page.
+async fn undone_by_force_alone(wiki: &DemoWiki, served: &Served, applied: &Value) {
+    let (id, call) = (
+        &applied["target"]["id"],
+        applied["callId"].as_str().unwrap(),
+    );
+    let outcome = served.records().pop().unwrap();
+    assert_eq!(outcome.outcome, Some(Outcome::Applied));
+    assert_eq!(outcome.code.as_deref(), Some("PAGE_EXISTS"));
+    let reason = outcome.reason.unwrap();
+    assert!(reason.starts_with("Answered with a refusal: "), "{reason}");
+    let shown = Command::new(&["audit", "show", call])
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap());
+    let shown = tokio::task::spawn_blocking(|| shown.run()).await.unwrap();
+    for line in [
+        "  code      PAGE_EXISTS\n",
+        "  reason    Answered with a refusal: ",
+    ] {
+        assert!(shown.told.contains(line), "{}", shown.told);
+    }
+    let mut undo = json!({ "callId": applied["callId"] });
+    let refused = served.call("wikijs_undo_write", undo.clone()).await;
+    let refused = refused.unwrap_err();
+    assert_eq!(refused["code"], "EDIT_CONFLICT", "{refused}");
+    assert_eq!(refused["details"]["refusal"], "PAGE_EXISTS", "{refused}");
+    assert_eq!(&refused["details"]["id"], id, "{refused}");
+    undo["force"] = true.into();
+    let forced = served.call("wikijs_undo_write", undo.clone()).await;
+    let forced = forced.unwrap();
+    let warnings = forced["warnings"].as_array().unwrap();
+    let is_told = warnings.iter().any(|one| one["code"] == "takes_along");
+    assert!(is_told, "{forced}");
+    undo["confirm"] = forced["confirm"].clone();
+    served.call("wikijs_undo_write", undo).await.unwrap();
+    wiki.with_store(|store| assert!(store.page_at("en", "faults/new").is_none()));
 }
 
 /// Something answers in the wiki's place: success, with the id of another page.

@@ -185,6 +185,17 @@ impl CallHistory {
         })
     }
 
+    /// The refusal with which a create was answered whose page was then found as asked for: the page
+    /// may be somebody else's.
+    #[must_use]
+    pub fn create_refused(&self) -> Option<&Record> {
+        self.last_applied().filter(|record| {
+            record.operation == Some(Operation::Create)
+                && record.outcome == Some(Outcome::Applied)
+                && record.code.is_some()
+        })
+    }
+
     /// The page's id: from the last outcome that has one (the attempt of a create does not know
     /// it), otherwise from the call.
     #[must_use]

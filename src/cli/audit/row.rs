@@ -73,6 +73,7 @@ impl<'a> CallRow<'a> {
     pub(super) fn of(call: &'a CallHistory) -> Self {
         let gate = call.gate();
         let (first, last) = (call.records.first(), call.records.last());
+        let refused = call.create_refused();
         Self {
             call: call.call,
             time: first.map_or("", |record| record.time.as_str()),
@@ -87,8 +88,8 @@ impl<'a> CallRow<'a> {
             new_path: call.latest(|record| record.new_path.as_ref().map(PagePath::as_str)),
             gate: gate.map(|(gate, _)| gate),
             decision: gate.map(|(_, decision)| decision),
-            code: last.and_then(|record| record.code.as_deref()),
-            reason: last.and_then(|record| record.reason.as_deref()),
+            code: refused.or(last).and_then(|record| record.code.as_deref()),
+            reason: refused.or(last).and_then(|record| record.reason.as_deref()),
             fields: last.map_or(&[], |record| &record.fields),
             lines_added: last.map_or(0, |record| record.lines_added),
             lines_removed: last.map_or(0, |record| record.lines_removed),

@@ -114,7 +114,7 @@ fn call(call: &CallHistory, changed: Option<&ChangeDetails>, links: &RecordLinks
 fn facts(call: &CallHistory, links: &RecordLinks) -> Markup {
     let latest = |tells: fn(&crate::audit::Record) -> Option<&str>| call.latest(tells);
     let note = latest(|record| record.note.as_deref());
-    let last = call.records.last();
+    let last = call.create_refused().or(call.records.last());
     let fields: Vec<&str> = last.map_or_else(Vec::new, |record| {
         record.fields.iter().map(|field| field.name()).collect()
     });

@@ -24,7 +24,7 @@ mod said;
 mod set;
 mod standing;
 
-use fault::undo_failure;
+use fault::{maybe_theirs, undo_failure};
 use last::{own_last, redo_warning, with_redo};
 use said::said_of;
 use set::{left_of_set, of_set};
@@ -230,7 +230,10 @@ async fn change_of(
         (fault, _) => undo_failure(fault, states.clone()),
     })?;
     let [_, left, now] = states;
-    let warnings = said_of(desk, &story, &undone, (left.as_ref(), now.as_ref())).await?;
+    let mut warnings = said_of(desk, &story, &undone, (left.as_ref(), now.as_ref())).await?;
+    if let Some(refused) = story.create_refused() {
+        warnings.push(maybe_theirs(refused, now.as_ref(), undo.force)?);
+    }
     let change = target::at_its_page(&desk.wiki, undone.change).await?;
     // A page whose links were rendered anew where it went is so where it comes back.
     let is_update = |record: &Record| record.step.as_deref() == Some(StepKind::Update.as_str());

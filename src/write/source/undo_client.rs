@@ -158,16 +158,27 @@ impl UndoClient {
                 Err(_) => return Ok(Err("what it was before is not kept, or not for this key")),
             }
         }
+        let is_maybe_theirs = writes.iter().any(|story| story.create_refused().is_some());
+        if is_maybe_theirs && !self.force {
+            return Ok(Err(
+                "the wiki refused to create it, and it may be somebody else's",
+            ));
+        }
         let (change, loses) = match back(now, states, self.force) {
             Ok(change) => change,
             Err(why) => return Ok(Err(why)),
         };
         let mut calls = writes.iter().map(|story| story.call);
+        let mut warnings = takes_along(&loses);
+        if is_maybe_theirs {
+            let message = "force also deletes a page that may be somebody else's: the wiki refused to create it.";
+            warnings.push(Warning::new("takes_along", message));
+        }
         Ok(Ok(SetChange {
             change,
             undoes: calls.next(),
             also_undoes: calls.collect(),
-            warnings: takes_along(&loses),
+            warnings,
         }))
     }
 }

@@ -54,6 +54,19 @@ pub(super) fn said_of(settled: &Settled) -> Vec<Warning> {
     warnings
 }
 
+/// The refusal with which an applied step was answered, for the record: what the step asks for may
+/// be there by somebody else's hand.
+pub(super) fn refused_although_applied(settled: &Settled) -> Option<Failure> {
+    let cause = settled.cause.clone();
+    let is_applied = settled.outcome == Outcome::Applied;
+    let cause = cause.filter(|cause| is_applied && cause.is_refusal())?;
+    let failure = Failure::from(cause);
+    Some(Failure {
+        message: format!("Answered with a refusal: {}", failure.message),
+        ..failure
+    })
+}
+
 /// The most dropped rules that are named.
 const MAX_RULES: usize = 20;
 

@@ -8,7 +8,7 @@ use crate::change::{Change, StepKind};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal, Step};
 
-use super::outcome::behind_the_move;
+use super::outcome::{behind_the_move, refused_although_applied};
 use super::verify::Settled;
 use crate::write::audit_entry::{EntryBuilder, is_worth_keeping, unavailable};
 
@@ -38,7 +38,8 @@ pub(super) async fn outcome(
     failure: Option<&Failure>,
     change: &Change,
 ) -> bool {
-    let mut entry = docket.outcome(settled.outcome, Some(kind), failure);
+    let refusal = refused_although_applied(settled);
+    let mut entry = docket.outcome(settled.outcome, Some(kind), failure.or(refusal.as_ref()));
     if let Some(proof) = &settled.proof {
         entry.id = proof.found.id.or(entry.id);
         if matches!(settled.outcome, Outcome::Applied | Outcome::PartlyApplied) {

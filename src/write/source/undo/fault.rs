@@ -1,6 +1,7 @@
 //! Says why a write cannot be taken back, with what was written since.
 
-use crate::change::{Change, UndoFault, cut, merge_marked};
+use crate::audit::Record;
+use crate::change::{Change, UndoFault, Warning, cut, merge_marked};
 use crate::error::{Code, Failure};
 use crate::page::{Field, PageState, unified_diff};
 use crate::wiki::WikiError;
@@ -62,6 +63,37 @@ pub(super) fn undo_failure(
             failure.detail("fields", names)
         }
     }
+}
+
+/// The warning that force deletes a page whose creation the wiki refused.
+///
+/// # Errors
+/// Without force the page is not deleted: it may be somebody else's.
+pub(super) fn maybe_theirs(
+    refused: &Record,
+    now: Option<&PageState>,
+    force: bool,
+) -> Result<Warning, Failure> {
+    let code = refused.code.as_deref().unwrap_or_default();
+    if force {
+        let message = format!(
+            "force also deletes a page that may be somebody else's: the wiki refused to create it ({code})."
+        );
+        return Ok(Warning::new("takes_along", message));
+    }
+    let message = format!(
+        "The wiki refused to create that page ({code}), and a page with the same content was there: it may be somebody else's, so it is not deleted."
+    );
+    let failure = Failure::new(Code::EditConflict, message)
+        .hint("Look who wrote the page (view metadata); with force it is deleted all the same.")
+        .detail("refusal", code);
+    Err(match now {
+        Some(now) => failure
+            .detail("id", now.id)
+            .detail("locale", now.locale.as_str())
+            .detail("path", now.path.as_str()),
+        None => failure,
+    })
 }
 
 /// The places at which an undo and what was written since touch, with both texts between markers:

@@ -1,4 +1,4 @@
-use super::{MAX_RULES, failure_of, named, said_of};
+use super::{MAX_RULES, failure_of, named, refused_although_applied, said_of};
 use crate::audit::Outcome;
 use crate::change::{Change, Proof, StepKind};
 use crate::error::Code;
@@ -75,6 +75,21 @@ fn a_step_that_was_applied_is_no_failure_and_says_what_was_odd() {
     // A step that was not applied is a failure.
     let unknown = settled(Outcome::Unknown, None, Some(WikiError::TreeRebuild));
     assert_eq!(words(&unknown), Vec::<String>::new());
+}
+
+#[test]
+fn only_a_refusal_of_an_applied_step_is_kept_beside_its_outcome() {
+    let code = |outcome, cause| {
+        let refusal = refused_although_applied(&settled(outcome, None, cause))?;
+        assert!(refusal.message.starts_with("Answered with a refusal: "));
+        Some(refusal.code)
+    };
+    let exists = || Some(WikiError::PageExists);
+    assert_eq!(code(Outcome::Applied, exists()), Some(Code::PageExists));
+    assert_eq!(code(Outcome::NotApplied, exists()), None);
+    for cause in [None, Some(WikiError::TreeRebuild), Some(WikiError::Cut)] {
+        assert_eq!(code(Outcome::Applied, cause), None);
+    }
 }
 
 #[test]
