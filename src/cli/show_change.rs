@@ -97,8 +97,7 @@ fn set_done(word: &str, set: &SetAnswer) {
 fn left_out(pages: &[LeftOut]) -> Vec<String> {
     let line = |page: &LeftOut| {
         let path = page.path.as_ref().map_or("page", PagePath::as_str);
-        // A page that was to be created has no id.
-        let id = (page.id > 0).then(|| format!(" (id {})", page.id));
+        let id = page.id.map(|id| format!(" (id {id})"));
         let told = format!("{path}{}: {}", id.unwrap_or_default(), page.why);
         format!(
             "{} {}",

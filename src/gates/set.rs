@@ -47,8 +47,8 @@ impl From<Change> for SetChange {
 /// A page that was asked for and that the set does not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its id.
-    pub id: i64,
+    /// Its id; `None` of a page that is not there.
+    pub id: Option<i64>,
     /// Its path, where it is known.
     pub path: Option<PagePath>,
     /// The reason, in words of our own.
@@ -58,9 +58,9 @@ pub struct LeftOut {
 impl LeftOut {
     /// A page that was read.
     #[must_use]
-    pub fn of(page: &PageState, why: &'static str) -> Self {
+    pub fn of(page: &PageState, why: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            id: page.id.unwrap_or_default(),
+            id: page.id,
             path: Some(page.path.clone()),
             why: why.into(),
         }

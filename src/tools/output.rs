@@ -451,7 +451,7 @@ struct PageLeftOut {
 impl From<LeftOut> for PageLeftOut {
     fn from(page: LeftOut) -> Self {
         Self {
-            id: Some(page.id).filter(|id| *id > 0),
+            id: page.id,
             path: page.path.map(|path| path.as_str().to_owned()),
             why: page.why,
         }

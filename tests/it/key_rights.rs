@@ -337,6 +337,71 @@ async fn the_undo_of_a_set_goes_on_behind_rights_that_the_key_lacks_if_asked() {
     assert!(now("legal/c").is_none());
 }
 
+/// A page that came back without its scripts gets them by the same undo with a key that may.
+#[tokio::test]
+async fn the_undo_of_a_set_that_left_scripts_out_is_completed_by_another_key() {
+    let wiki = wiki_of(&[("docs/a", "# A\n"), ("docs/b", "# B\n")]).await;
+    let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
+    wiki.with_store(|store| store.page_mut(a).unwrap().script_js = "f()".to_owned());
+    let tools = |setup: Setup| setup.with("WIKI_TOOLSETS", "pages,undo,drafts");
+    let admin = tools(Setup::of(&wiki, |keys| &keys.admin)).serve().await;
+    let delete = json!({ "id": a, "draft": "tidy" });
+    admin.call("wikijs_delete_page", delete).await.unwrap();
+    let edit = json!({ "id": b, "title": "Other", "draft": "tidy" });
+    admin.call("wikijs_update_page", edit).await.unwrap();
+    let submit = json!({ "draft": "tidy" });
+    let done = admin.confirmed("wikijs_submit_draft", submit).await;
+    let undo = json!({ "callId": done.unwrap()["callId"] });
+    let served = tools(Setup::at(&wiki.address(), &section_key(&wiki)))
+        .in_dir_of(&admin)
+        .serve()
+        .await;
+    let skipping = json!({ "callId": undo["callId"], "onConflict": "skip" });
+    let shown = served.call(UNDO, skipping.clone()).await.unwrap();
+    // No script runs in the page that comes back without it.
+    assert!(!shown.to_string().contains("script_added"), "{shown}");
+    let warnings = shown["warnings"].as_array().unwrap();
+    let incomplete = warnings.iter().find(|one| one["code"] == "cannot_return");
+    let incomplete = said(incomplete.unwrap());
+    assert!(
+        incomplete.contains("the same undo with a key"),
+        "{incomplete}"
+    );
+    let mut confirmed = skipping.clone();
+    confirmed["confirm"] = shown["confirm"].clone();
+    let partly = served.call(UNDO, confirmed).await.unwrap_err();
+    assert_eq!(partly["code"], "PARTLY_APPLIED", "{partly}");
+    let back = id_of(&wiki, "docs/a");
+    let script = || wiki.with_store(|store| store.page(back).unwrap().script_js.clone());
+    assert_eq!(script(), "");
+
+    // The same key cannot add them, and is told which page and which right.
+    let refused = served.call(UNDO, skipping).await.unwrap_err();
+    assert_eq!(refused["code"], "NOTHING_TO_UNDO", "{refused}");
+    let left_out = &refused["details"]["leftOut"][0];
+    assert_eq!(
+        (&left_out["id"], &left_out["path"]),
+        (&json!(back), &json!("docs/a")),
+        "{refused}"
+    );
+    let why = left_out["message"].as_str().unwrap();
+    assert!(why.contains("lacks write:scripts"), "{refused}");
+    let hint = refused["hint"].as_str().unwrap();
+    assert!(
+        hint.contains("With a key that has the missing rights"),
+        "{hint}"
+    );
+
+    let shown = admin.call(UNDO, undo.clone()).await.unwrap();
+    assert_eq!(shown["changes"].as_array().unwrap().len(), 1, "{shown}");
+    assert_eq!(shown["changes"][0]["target"]["id"], back, "{shown}");
+    let whole = admin.confirmed(UNDO, undo.clone()).await.unwrap();
+    assert_eq!(whole["outcome"], "applied", "{whole}");
+    assert_eq!(script(), "f()");
+    let nothing = admin.call(UNDO, undo).await.unwrap_err();
+    assert_eq!(nothing["code"], "NOTHING_TO_UNDO", "{nothing}");
+}
+
 #[tokio::test]
 async fn what_the_key_may_not_do_with_comments_is_refused_at_the_preview() {
     const COMMENTS: [&str; 3] = ["read:comments", "write:comments", "manage:comments"];

@@ -5,11 +5,14 @@ use std::collections::HashMap;
 use super::super::disk::blocking::blocking;
 use super::super::disk::layout::AuditLayout;
 use super::super::run::reader::{RunFile, runs, scan};
-use super::super::{AuditError, AuditEvent, AuditLog, CallId, KeptState, Outcome, Record};
+use super::super::{
+    AuditError, AuditEvent, AuditLog, CallId, KeptState, KeyDigest, Outcome, Record,
+};
 use super::undo_index::{RecordClock, RecordPosition};
 use crate::change::Operation;
 
-/// A page or an asset that a write of ours deleted, and that the undo of this write created again.
+/// A page or an asset that a write of ours deleted, and that the undo of this write created again,
+/// in whole or in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recreation {
     /// The page's id before.
@@ -20,6 +23,10 @@ pub struct Recreation {
     pub new: Option<i64>,
     /// The recreated page or asset, as it was found; `None` if it is as it was kept before.
     pub found: Option<KeptState>,
+    /// True if only a part of it came back, such as a page without its scripts.
+    pub is_partial: bool,
+    /// The key of the wiki that created it again.
+    pub key: Option<KeyDigest>,
 }
 
 impl AuditLog {
@@ -55,6 +62,8 @@ fn recreations(place: &AuditLayout, of_assets: bool) -> Result<Vec<Recreation>, 
                 deleted: deletion.before,
                 new: record.id,
                 found: record.found,
+                is_partial: record.outcome == Some(Outcome::PartlyApplied),
+                key: record.key,
             };
             found.push((moment, recreation));
         }
@@ -66,7 +75,7 @@ fn recreations(place: &AuditLayout, of_assets: bool) -> Result<Vec<Recreation>, 
         .collect())
 }
 
-/// Passes the outcomes of all applied writes of a kind to `each`.
+/// Passes the outcomes of all writes of a kind that were applied, in whole or in part, to `each`.
 fn applied(
     runs: &[RunFile],
     operation: Operation,
@@ -77,8 +86,11 @@ fn applied(
     scan(runs, &[&wanted], |told| {
         let Ok(record) = told.record else { return };
         let moment = clock.read(told.index, told.line, &record);
-        let is_applied =
-            record.event == AuditEvent::Outcome && record.outcome == Some(Outcome::Applied);
+        let is_applied = record.event == AuditEvent::Outcome
+            && matches!(
+                record.outcome,
+                Some(Outcome::Applied | Outcome::PartlyApplied)
+            );
         if is_applied && record.operation == Some(operation) {
             each(moment, record);
         }

@@ -251,7 +251,7 @@ impl Bulk {
         let asked = || shown.iter().filter(|one| shown.only_mends(one).is_none());
         let mut shown_ids: Vec<i64> = asked()
             .filter_map(|one| one.change.before()?.id)
-            .chain(shown.left_out().iter().map(|page| page.id))
+            .chain(shown.left_out().iter().filter_map(|page| page.id))
             .collect();
         shown_ids.sort_unstable();
         shown_ids.dedup();
@@ -267,7 +267,7 @@ impl Bulk {
 async fn read(wiki: &Wiki, id: i64) -> Result<Result<ToWrite, LeftOut>, Failure> {
     let left_out = |why: &'static str| {
         Ok(Err(LeftOut {
-            id,
+            id: Some(id),
             path: None,
             why: why.into(),
         }))
@@ -333,7 +333,7 @@ impl ChangeSource for Bulk {
 fn nothing_left(left_out: &[LeftOut]) -> Failure {
     if !left_out.is_empty() && left_out.iter().all(|page| page.why == MAY_NOT_WRITE) {
         let right = Right::WritePages.name();
-        let pages: Vec<i64> = left_out.iter().map(|page| page.id).collect();
+        let pages: Vec<i64> = left_out.iter().filter_map(|page| page.id).collect();
         return Failure::new(
             Code::PermissionDenied,
             format!("This key may write none of these pages: it lacks {right} at each."),

@@ -24,6 +24,29 @@ pub(super) async fn page(desk: &WriteContext, id: i64) -> Result<Option<PageStat
     Ok(None)
 }
 
+/// The page that an undo brought back only in part after it was deleted under this id: as that undo
+/// left it, and as it is now; `None` if there is none.
+pub(super) async fn in_part(
+    desk: &WriteContext,
+    id: i64,
+) -> Result<Option<(PageState, PageState)>, Failure> {
+    let all = desk.audit.recreations(false).await;
+    let all = all.map_err(|error| unavailable(&error))?;
+    for one in all
+        .iter()
+        .filter(|one| one.old == Some(id) && one.is_partial)
+    {
+        let (Some(new), Some(found)) = (one.new, one.found) else {
+            continue;
+        };
+        if let Some(now) = by_id(&desk.wiki, new).await? {
+            let [left] = desk.past.kept([Some(found)], one.key).await?;
+            return Ok(left.map(|left| (left, now)));
+        }
+    }
+    Ok(None)
+}
+
 /// The ids under which undos created a page again, the newest first.
 pub(super) async fn later_ids(desk: &WriteContext, id: i64) -> Result<Vec<i64>, Failure> {
     let all = desk.audit.recreations(false).await;

@@ -223,6 +223,12 @@ async fn change_of(
         before => before,
     };
     let (gone, now) = as_it_is(desk, &story, (before.as_ref(), after.as_ref())).await?;
+    let (after, now) =
+        match Box::pin(in_part(desk, &story, before.as_ref(), after.as_ref())).await? {
+            // An earlier undo brought the page back without some of it: this one adds the rest.
+            Some((left, now)) => (Some(left), Some(now)),
+            None => (after, now),
+        };
     let states = [before.clone(), after.clone(), now.clone()];
     let undone = Change::undo(before, after, now, undo.force);
     let undone = undone.map_err(|fault| match (fault, gone) {
@@ -259,6 +265,22 @@ async fn as_it_is(
         _ => None,
     };
     Ok((of_thing.and_then(|state| state.thing.clone()), now))
+}
+
+/// The deleted page that an earlier undo of the same write brought back in part, as that undo left
+/// it, and as it is now.
+async fn in_part(
+    desk: &WriteContext,
+    story: &CallHistory,
+    before: Option<&PageState>,
+    after: Option<&PageState>,
+) -> Result<Option<(PageState, PageState)>, Failure> {
+    match (before, after, story.id()) {
+        (Some(before), None, Some(id)) if before.thing.is_none() => {
+            present::in_part(desk, id).await
+        }
+        _ => Ok(None),
+    }
 }
 
 /// A page before and after a write.

@@ -46,7 +46,7 @@ impl UndoClient {
             match self.of_page(desk, id, &writes).await? {
                 Ok(change) => changes.push(change),
                 Err(why) => left_out.push(LeftOut {
-                    id,
+                    id: writes.iter().find_map(CallHistory::id).and(Some(id)),
                     path: writes.first().and_then(CallHistory::place),
                     why: why.into(),
                 }),

@@ -15,7 +15,7 @@ use crate::page::{Field, LineCounts, LinkedSite, PagePlace, PageReading};
 use crate::rules::{ChangeFacts, RuleBook};
 use crate::wiki::{AllPages, Wiki, aside};
 
-use super::rights;
+use super::rights::{self, RightsCheck};
 use crate::write::answer::Notes;
 use crate::write::context::WriteContext;
 use crate::write::links::new_place;
@@ -94,7 +94,7 @@ pub(in crate::write) async fn look(
     let of_rights = if asks_rights(set, &seen) {
         rights::look(wiki, set).await.map_err(at_change)?
     } else {
-        Vec::new()
+        RightsCheck::default()
     };
     let mut notes = Notes {
         warnings: Vec::new(),
@@ -154,6 +154,7 @@ pub(in crate::write) async fn look(
         linked_from.extend(around_it.linked_from);
         let difference = (!set.is_list()).then_some(difference);
         let fact = around.look(one, own, &mut found).await;
+        found.retain(|warning| !of_rights.refutes(change, warning));
         // The text is made last: the checks take memory of their own.
         if let Some(difference) = difference {
             diff = aside(change.bytes(), || difference.unified());
@@ -172,7 +173,7 @@ pub(in crate::write) async fn look(
     }
     notes.warnings.extend(seen.said);
     if !seen.was_shown {
-        notes.warnings.extend(of_rights);
+        notes.warnings.extend(of_rights.warnings);
     }
     notes.linked_from = linkers::first_named(linked_from);
     Ok(SetCheck {

@@ -41,13 +41,44 @@ impl RequiredRights {
     }
 }
 
+/// The page's own styles and scripts, each with the right to write it.
+const CODE: [(Field, Right); 2] = [
+    (Field::ScriptCss, Right::WriteStyles),
+    (Field::ScriptJs, Right::WriteScripts),
+];
+
+/// The result of checking the rights of a set.
+#[derive(Debug, Default)]
+pub(super) struct RightsCheck {
+    /// Its warnings.
+    pub(super) warnings: Vec<Warning>,
+    /// The places at which pages come back without styles or scripts, with the missing rights.
+    code: Vec<Lacking>,
+}
+
+impl RightsCheck {
+    /// True if a warning is about styles or scripts without which the page comes back.
+    pub(super) fn refutes(&self, change: &Change, warning: &Warning) -> bool {
+        let Some(page) = change.after() else {
+            return false;
+        };
+        let is_there = |one: &&Lacking| one.locale == page.locale && one.path == page.path;
+        let lacks = |right: Right| {
+            let mut here = self.code.iter().filter(is_there);
+            here.any(|one| one.rights.contains(&right.name()))
+        };
+        CODE.into_iter()
+            .any(|(field, right)| warning.at.as_deref() == Some(field.name()) && lacks(right))
+    }
+}
+
 /// Checks the rights of the key at each place of a set. An unknown right stops nothing: the wiki
-/// then refuses the step, and a list is taken back. Returns warnings: about unknown rights, and
-/// about styles and scripts without which a deleted page comes back.
+/// then refuses the step, and a list is taken back. The warnings are about unknown rights, and about
+/// styles and scripts without which a deleted page comes back.
 ///
 /// # Errors
 /// `PERMISSION_DENIED`, with the missing rights at each place.
-pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<Vec<Warning>, Failure> {
+pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<RightsCheck, Failure> {
     let needs = set.iter().flat_map(|one| {
         let comes_back = may_lack_code(set) && brings_back(one);
         needs(&one.change, set.is_list())
@@ -60,10 +91,14 @@ pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<Vec<Warning>, F
         unknown,
     } = ask(wiki, needs.collect()).await;
     match lacking.as_slice() {
-        [] => Ok(warning(unknown)
-            .into_iter()
-            .chain(incomplete(&code, set.is_list()))
-            .collect()),
+        [] => {
+            let warnings = warning(unknown).into_iter();
+            let warnings = warnings.chain(incomplete(&code, set.is_list()));
+            Ok(RightsCheck {
+                warnings: warnings.collect(),
+                code,
+            })
+        }
         [one] if !set.is_list() => Err(denied(one)),
         all if set.undoes().is_some() => Err(denied_set(all).hint(UNDO_HINT)),
         all => Err(denied_set(all)),
@@ -154,7 +189,7 @@ fn incomplete(code: &[Lacking], is_list: bool) -> Option<Warning> {
     let message = match code {
         [] => return None,
         [_] if !is_list => format!(
-            "this key lacks {rights}, so the page comes back without its own styles or scripts that need this."
+            "this key lacks {rights}, so the page comes back without its own styles or scripts that need this; the same undo with a key that has it adds them."
         ),
         all => {
             let named = all.iter().take(MOST_NAMED).map(Lacking::place);
@@ -163,7 +198,7 @@ fn incomplete(code: &[Lacking], is_list: bool) -> Option<Warning> {
                 more => format!(" and {more} more"),
             };
             format!(
-                "this key lacks {rights}, so these pages come back without their own styles or scripts that need this: {}{more}.",
+                "this key lacks {rights}, so these pages come back without their own styles or scripts that need this: {}{more}; the same undo with a key that has it adds them.",
                 named.collect::<Vec<_>>().join(", ")
             )
         }
@@ -327,11 +362,7 @@ fn at_page(change: &Change, is_list: bool) -> Vec<Right> {
 /// The rights to the styles and scripts that a change writes.
 fn of_code(change: &Change) -> Vec<Right> {
     let fields = change.fields();
-    let both = [
-        (Field::ScriptCss, Right::WriteStyles),
-        (Field::ScriptJs, Right::WriteScripts),
-    ];
-    both.into_iter()
+    CODE.into_iter()
         .filter(|(field, _)| fields.contains(field))
         .map(|(_, right)| right)
         .collect()
@@ -372,13 +403,13 @@ fn named(need: &RequiredRights, is_one: impl Fn(Right) -> bool) -> Vec<&'static 
 #[cfg(test)]
 mod tests {
     use super::{
-        Lacking, RequiredRights, brings_back, incomplete, lacking, needs, unknown, warning,
-        without_code,
+        Lacking, RequiredRights, RightsCheck, brings_back, incomplete, lacking, needs, unknown,
+        warning, without_code,
     };
-    use crate::change::Change;
+    use crate::change::{Change, Warning};
     use crate::gates::SetChange;
     use crate::page::testing::page;
-    use crate::page::{PagePath, PageState};
+    use crate::page::{Field, PagePath, PageState};
     use crate::wiki::{PageRights, Right};
     use crate::write::testing::set;
 
@@ -470,7 +501,7 @@ mod tests {
         assert_eq!(said(&[], true), None);
         assert_eq!(
             said(&[both], false).unwrap(),
-            "cannot_return: this key lacks write:styles and write:scripts, so the page comes back without its own styles or scripts that need this."
+            "cannot_return: this key lacks write:styles and write:scripts, so the page comes back without its own styles or scripts that need this; the same undo with a key that has it adds them."
         );
         let all = [of(vec!["write:scripts"]), of(vec!["write:scripts"])];
         let told = said(&all, true).unwrap();
@@ -478,6 +509,22 @@ mod tests {
             told.contains("lacks write:scripts, so these pages come back"),
             "{told}"
         );
+
+        // What stays away is not warned of as if it came.
+        let without = RightsCheck {
+            warnings: Vec::new(),
+            code: vec![of(vec!["write:scripts"])],
+        };
+        let added = |field| Warning::new("script_added", "Why.").at(field, None);
+        let back = Change::recreate(page());
+        assert!(without.refutes(&back, &added(Field::ScriptJs)));
+        assert!(!without.refutes(&back, &added(Field::ScriptCss)));
+        assert!(!without.refutes(&back, &Warning::new("links_break", "Why.")));
+        let elsewhere = Change::recreate(PageState {
+            path: PagePath::as_stored("docs/other"),
+            ..page()
+        });
+        assert!(!without.refutes(&elsewhere, &added(Field::ScriptJs)));
 
         // Only an undo brings a page back; a new one has all that was asked for, or is not made.
         let undo = |change: Change| SetChange {

@@ -165,7 +165,7 @@ impl WriteHistory {
         changes
             .filter(|(number, _)| omitted.numbers().contains(number))
             .map(|(_, one)| LeftOut {
-                id: one.page.unwrap_or_default(),
+                id: one.page,
                 path: Some(one.path),
                 why: LEFT_OUT.into(),
             })

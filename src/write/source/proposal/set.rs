@@ -83,7 +83,7 @@ pub(super) async fn made(
     }
     let set = ChangeSet::list(call.id, made).ok_or_else(broke_off)?;
     let left_out = left_out.into_iter().map(|(one, _)| LeftOut {
-        id: one.page.unwrap_or_default(),
+        id: one.page,
         path: Some(one.path),
         why: LEFT_OUT.into(),
     });

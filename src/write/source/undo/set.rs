@@ -80,11 +80,7 @@ pub(super) async fn of_set(
                     None
                 };
                 match hindrance {
-                    Some(why) => left_out.push(LeftOut {
-                        id: id.unwrap_or_default(),
-                        path,
-                        why: why.into(),
-                    }),
+                    Some(why) => left_out.push(LeftOut::of(change.change.target(), why)),
                     None => changes.push(change),
                 }
                 continue;
@@ -93,7 +89,7 @@ pub(super) async fn of_set(
         };
         if undo.skips && concerns_page(failure.code) {
             left_out.push(LeftOut {
-                id: id.unwrap_or_default(),
+                id,
                 path,
                 why: failure.message.into(),
             });
@@ -120,7 +116,9 @@ pub(super) async fn of_set(
     let Some(back) = ChangeSet::list(call.id, changes) else {
         let named: Vec<_> = left_out.iter().map(LeftOut::as_detail).collect();
         let failure = nothing("Nothing of that set is left that can be taken back.");
-        return Err(failure.detail("leftOut", named));
+        return Err(failure
+            .hint("details.leftOut names the pages and the reasons. With a key that has the missing rights, the same call takes the rest back.")
+            .detail("leftOut", named));
     };
     Ok(back.undoing(set).going_on(undo.skips).without(left_out))
 }
