@@ -7,7 +7,10 @@ use reqwest::header::COOKIE;
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
+use wikijs_gate::audit::{AuditEvent, Outcome, Record};
 
+use crate::faults::html;
+use crate::faulty_wiki::{Fault, FaultyWiki, Reach};
 use crate::harness::{Setup, id_of, mutations, wiki_of};
 use crate::hosted::Names;
 use crate::review::{Browser, Desk, PAGES, page, reviewer};
@@ -177,6 +180,94 @@ async fn of_two_who_decide_at_once_one_applies_and_the_other_is_told() {
     ];
     let refused = anna.send(&format!("/review/sets/{id}"), &form).await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
+}
+
+/// The wiki answers one request of a decision with 429, each in turn: nothing is sent twice, what is
+/// told and on record is true, and a decision that was put off can be made again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_decision_that_the_wiki_puts_off_is_told_as_it_is_and_can_be_made_again() {
+    for pages in [&["docs/a"][..], &["docs/a", "docs/b"]] {
+        let wiki = wiki_of(PAGES).await;
+        let faulty = FaultyWiki::before(&wiki).await;
+        let setup = || {
+            Setup::at(&faulty.address(), &wiki.keys().scripter)
+                .with("WIKI_MUTATION_DRY_RUN", "true")
+                .with("WIKI_TOOLSETS", "pages,drafts,proposals")
+        };
+        let agent = setup().serve().await;
+        let names = Names::new();
+        let hosted = setup().in_dir_of(&agent).naming(&names).host().await;
+        let anna = ["anna", "--reviewer", "--may-apply-in-dry-run"];
+        let anna = reviewer(&hosted, &names, &anna).await;
+        let ids: Vec<i64> = pages.iter().map(|path| id_of(&wiki, path)).collect();
+        let propose = async |tag: &str| {
+            let shown = match &*ids {
+                [id] => {
+                    let tags = json!({ "id": id, "addTags": [tag] });
+                    agent.call("wikijs_update_page", tags).await
+                }
+                ids => {
+                    let tags = json!({ "ids": ids, "addTags": [tag] });
+                    agent.call("wikijs_bulk_update_pages", tags).await
+                }
+            };
+            shown.unwrap()["proposal"].as_str().unwrap().to_owned()
+        };
+        let has = |tag: &str| {
+            let has = |id: &i64| {
+                let tags = wiki.with_store(|store| store.page(*id).unwrap().tags.clone());
+                tags.iter().any(|own| own == tag)
+            };
+            ids.iter().filter(|id| has(id)).count()
+        };
+        let (mut number, mut put_off) = (0, 0);
+        // Until the fault comes after the last request of a decision.
+        loop {
+            let tag = format!("t{number}");
+            let id = propose(&tag).await;
+            let shown = anna.open(&format!("/review/sets/{id}")).await;
+            let busy = html(429).header("retry-after", "86400");
+            let begun = faulty.seen().len();
+            faulty.on_request_after(number, Fault::new(Reach::Never, busy));
+            let told = anna.decide_on(&id, &shown, "apply", &[]).await;
+            let met = format!("{pages:?}, request {number}: {}", told.text);
+            let is_over = faulty.seen().len() <= begun + number;
+            faulty.recovers();
+            let records = agent.records();
+            let attempts = records
+                .iter()
+                .filter(|one| one.event == AuditEvent::Attempt);
+            assert_eq!(attempts.count(), faulty.mutations().len(), "{met}");
+            let of_set = |one: &&Record| {
+                one.event == AuditEvent::Outcome && one.proposal.as_deref() == Some(&id)
+            };
+            let outcome = records
+                .iter()
+                .rev()
+                .find(of_set)
+                .and_then(|one| one.outcome);
+            let state = agent.call("wikijs_get_proposal", json!({ "id": id }));
+            let state = state.await.unwrap()["state"].clone();
+            if told.status == StatusCode::SEE_OTHER {
+                assert_eq!((has(&tag), &state), (ids.len(), &json!("applied")), "{met}");
+                assert_eq!(outcome, Some(Outcome::Applied), "{met}");
+            } else {
+                put_off += 1;
+                assert_eq!(state, "open", "{met}");
+                assert_ne!(outcome, Some(Outcome::Applied), "{met}");
+                let says = ["fewer requests", "Try again in"];
+                assert!(says.iter().any(|says| told.text.contains(says)), "{met}");
+                let again = anna.decide(&id, "apply", &[]).await;
+                assert_eq!(again.status, StatusCode::SEE_OTHER, "{met}: {}", again.text);
+                assert_eq!(has(&tag), ids.len(), "{met}");
+            }
+            if is_over {
+                break;
+            }
+            number += 1;
+        }
+        assert!(put_off > pages.len(), "{put_off} of {number}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
