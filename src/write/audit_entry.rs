@@ -11,7 +11,9 @@ use crate::audit::{
 };
 use crate::change::{Change, Operation, StepKind, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{Asked, ChangeSet, Confirmation, Gate, Policy, Refusal, SetChange, paused};
+use crate::gates::{
+    Asked, ChangeSet, Confirmation, Gate, Policy, Refusal, SetChange, WritePolicy, paused,
+};
 use crate::memory::MemoryPage;
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath, PageState};
 
@@ -28,6 +30,8 @@ pub(super) struct EntryBuilder {
     /// The call of the tool, as it was given.
     asked: Option<Asked>,
     confirmed: (Gate, &'static str),
+    /// What leaves a change to people, where one does: a dry run, the level, or a rule.
+    left_open: (Gate, &'static str),
     /// The changes of a proposed set that a person left out.
     omitted: Option<Exclusions>,
     /// The review page's address for its caller, if that is known.
@@ -47,6 +51,7 @@ impl EntryBuilder {
             note: caller.note.clone(),
             asked: caller.asked.clone(),
             confirmed: (Gate::Confirm, ""),
+            left_open: (Gate::DryRun, "dry_run"),
             omitted: None,
             review: caller.review.clone(),
         }
@@ -156,6 +161,18 @@ impl EntryBuilder {
         entry
     }
 
+    /// The call is under this policy.
+    pub(super) const fn under(&mut self, policy: &Policy) {
+        self.left_open = match policy.writes {
+            WritePolicy::Off | WritePolicy::DryRun => (Gate::DryRun, "dry_run"),
+            WritePolicy::Review { .. } => (Gate::Confirm, "review"),
+            // At these levels only a rule leaves a change to people.
+            WritePolicy::Person { .. } | WritePolicy::Token(_) | WritePolicy::Preview => {
+                (Gate::Rules, "review")
+            }
+        };
+    }
+
     /// The record of changes discarded from a draft: nothing was sent.
     pub(super) fn discarded(&self, draft: &DraftName) -> AuditEntry {
         let mut entry = self.joined(draft);
@@ -165,7 +182,7 @@ impl EntryBuilder {
 
     /// The record of a change that joined a draft: nothing can be confirmed, and nothing was sent.
     pub(super) fn joined(&self, draft: &DraftName) -> AuditEntry {
-        let mut entry = self.preview(false);
+        let mut entry = self.preview(true);
         entry.decision = Some("drafted".to_owned());
         entry.reason = Some(format!("draft {draft}"));
         entry
@@ -324,8 +341,7 @@ impl EntryBuilder {
 
     /// The record of a proposal's change after the first.
     pub(super) fn proposed(&self) -> AuditEntry {
-        let mut entry = self.entry(AuditEvent::Preview);
-        entry.gate = Some(Gate::DryRun.as_str().to_owned());
+        let mut entry = self.preview(false);
         entry.decision = Some(OTHER.to_owned());
         entry
     }
@@ -389,15 +405,13 @@ impl EntryBuilder {
 
     pub(super) fn preview(&self, has_token: bool) -> AuditEntry {
         let mut entry = self.entry(AuditEvent::Preview);
-        entry.gate = Some(Gate::DryRun.as_str().to_owned());
-        entry.decision = Some(
-            if has_token {
-                "to_be_confirmed"
-            } else {
-                "dry_run"
-            }
-            .to_owned(),
-        );
+        let (gate, decision) = if has_token {
+            (Gate::Confirm, "to_be_confirmed")
+        } else {
+            self.left_open
+        };
+        entry.gate = Some(gate.as_str().to_owned());
+        entry.decision = Some(decision.to_owned());
         entry
     }
 

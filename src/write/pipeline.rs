@@ -131,6 +131,7 @@ async fn through(
     brought: Brought,
 ) -> Result<Passed, Refusal> {
     let (session, source) = (&caller.session, plan.source());
+    docket.under(policy);
     let (enabled, route) = Route::of(policy, session, brought)?;
     let wrote_whole = source.says_whole_content() || route.wrote_whole(desk, session);
     let mut draft = match source.joins() {

@@ -181,7 +181,7 @@ async fn what_became_of_a_proposal_is_on_record_and_names_the_operator() {
         [
             "preview dry_run dry_run",
             "proposal - made",
-            "preview dry_run to_be_confirmed",
+            "preview confirm to_be_confirmed",
             "attempt operator yes",
             "outcome - -",
             "proposal operator applied"

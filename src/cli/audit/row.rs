@@ -119,8 +119,8 @@ impl<'a> CallRow<'a> {
 
     /// The proposal that the call decided on; one that it made is another matter.
     fn decided_proposal(&self) -> Option<&str> {
-        self.proposal
-            .filter(|_| self.actor.is_some() || self.proposer.is_some())
+        let is_decision = is_decision(self.actor, self.proposer, self.undoes);
+        self.proposal.filter(|_| is_decision)
     }
 
     /// The reason for the write, marked as the operator's or the agent's words: in a decision on a
@@ -146,6 +146,16 @@ impl<'a> CallRow<'a> {
             (added, removed) => format!("+{added} -{removed}"),
         }
     }
+}
+
+/// True if a call with a proposal decided on it. An undo of the operator's own without a proposer
+/// made it.
+pub(super) const fn is_decision(
+    actor: Option<&Actor>,
+    proposer: Option<&Client>,
+    undoes: Option<CallId>,
+) -> bool {
+    proposer.is_some() || (actor.is_some() && undoes.is_none())
 }
 
 /// The caller (the user of the machine, or the client by its name), and the client that had

@@ -77,7 +77,7 @@ fn line(record: &Record, is_json: bool) -> String {
     ));
     let (client, proposer) = (record.client.as_ref(), record.proposer.as_ref());
     parts.push(row::who(client, record.actor.as_ref(), proposer));
-    let is_decision = record.actor.is_some() || proposer.is_some();
+    let is_decision = row::is_decision(record.actor.as_ref(), proposer, record.undoes);
     let proposal = record.proposal.as_deref().filter(|_| is_decision);
     parts.push(row::tool(record.tool.as_deref(), record.undoes, proposal));
     parts.extend(record.operation.map(|operation| operation.to_string()));
