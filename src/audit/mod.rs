@@ -48,7 +48,7 @@ pub use documents::draft::{Draft, DraftChange, DraftName, DraftOwner};
 pub use documents::drafts::HeldDraft;
 pub use documents::pause_file::{Pause, PauseInfo, Pauses};
 pub use documents::proposal::{
-    LinkLeftOpen, MAX_LINKS_LEFT, MAX_WHY, Proposal, ProposalState, ProposedChange,
+    LinkLeftOpen, MAX_LINKS_LEFT, MAX_WHY, Proposal, ProposalState, ProposedChange, SaidWhenMade,
 };
 pub(crate) use documents::proposals::OTHER;
 pub use documents::proposals::{HeldProposal, ProposalOnRecord};

@@ -154,6 +154,16 @@ async fn take_back(app: &App, plan: WriteRequest, arguments: &Arguments) -> Comm
             }
             Err(left_to_people::refused(app, &id))
         }
+        InteractiveOutcome::Waits(id) => {
+            let id = id.to_string();
+            if arguments.json {
+                print::line(&json!({ "open": id }).to_string());
+            }
+            let message = format!(
+                "nothing was written or proposed: this undo already waits as the proposal {id}; `wikijs-gate proposals apply {id}` writes it"
+            );
+            Err((Exit::Refused, message))
+        }
         InteractiveOutcome::Done(done) => {
             if arguments.json {
                 print::line(&show_change::done_json(&done).to_string());

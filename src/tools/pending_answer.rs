@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::audit::{CallId, MAX_WHY, Outcome};
 use crate::change::Warning;
 use crate::page::escaped;
-use crate::write::{Became, LinkedFrom, Notes, PROPOSED, PendingSet, SetAnswer};
+use crate::write::{Became, LinkedFrom, Notes, PROPOSED, PendingSet, SetAnswer, WAITS};
 
 /// The state of a write that was left to people and not applied.
 #[derive(Debug, Default, Serialize)]
@@ -85,7 +85,7 @@ impl PendingAnswer {
 
 /// The warnings of a set that waits: what else its answer says is left out.
 fn warnings(mut said: Vec<Warning>, attempt: Option<(CallId, Outcome)>) -> Vec<Warning> {
-    said.retain(|warning| warning.code != PROPOSED);
+    said.retain(|warning| warning.code != PROPOSED && warning.code != WAITS);
     said.extend(attempt.map(|(call, outcome)| {
         let outcome = outcome.as_str();
         let message = format!("a person tried to apply it with the call {call}: {outcome}.");

@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use crate::audit::{
     ApprovalId, AuditEntry, AuditError, AuditEvent, AuditLog, CallHistory, CallId, DraftName,
     Exclusions, KeyDigest, OTHER, Outcome, Proposal, ProposalId, ProposalState, ProposedChange,
+    SaidWhenMade,
 };
 use crate::change::{Change, Operation, StepKind, Warning};
 use crate::error::{Code, Failure};
@@ -32,6 +33,8 @@ pub(super) struct EntryBuilder {
     confirmed: (Gate, &'static str),
     /// What leaves a change to people, where one does: a dry run, the level, or a rule.
     left_open: (Gate, &'static str),
+    /// The source's own warnings, about no change in particular.
+    said: Vec<Warning>,
     /// The changes of a proposed set that a person left out.
     omitted: Option<Exclusions>,
     /// The review page's address for its caller, if that is known.
@@ -52,6 +55,7 @@ impl EntryBuilder {
             asked: caller.asked.clone(),
             confirmed: (Gate::Confirm, ""),
             left_open: (Gate::DryRun, "dry_run"),
+            said: Vec::new(),
             omitted: None,
             review: caller.review.clone(),
         }
@@ -173,6 +177,16 @@ impl EntryBuilder {
         };
     }
 
+    /// The source of the changes has a warning.
+    pub(super) fn says(&mut self, warning: Option<&Warning>) {
+        self.said = warning.into_iter().cloned().collect();
+    }
+
+    /// True if the user of the machine calls, not a client.
+    pub(super) const fn is_of_operator(&self) -> bool {
+        self.entry.actor.is_some()
+    }
+
     /// The record of changes discarded from a draft: nothing was sent.
     pub(super) fn discarded(&self, draft: &DraftName) -> AuditEntry {
         let mut entry = self.joined(draft);
@@ -249,6 +263,7 @@ impl EntryBuilder {
         session: String,
         change: &Change,
         others: Option<Vec<ProposedChange>>,
+        said: Vec<SaidWhenMade>,
     ) -> Proposal {
         let is_list = others.is_some();
         let ProposedChange {
@@ -298,6 +313,7 @@ impl EntryBuilder {
             note: self.note.clone(),
             is_list,
             warnings: self.entry.warnings.clone(),
+            said,
             others: others.unwrap_or_default(),
             links_left: Vec::new(),
             links_left_not_kept: 0,
@@ -328,6 +344,26 @@ impl EntryBuilder {
             aside: self.entry.aside.clone(),
             renders_anew: change.renders_anew(),
         }
+    }
+
+    /// The warnings of the source and of the makers of these changes, for a proposal.
+    pub(super) fn said<'a>(
+        &self,
+        changes: impl Iterator<Item = &'a SetChange>,
+    ) -> Vec<SaidWhenMade> {
+        let of_all = self.said.iter().map(|warning| (None, warning));
+        let of_each = changes.enumerate();
+        let of_each = of_each.flat_map(|(number, one)| {
+            let warnings = one.warnings.iter();
+            warnings.map(move |warning| (Some(number), warning))
+        });
+        of_all
+            .chain(of_each)
+            .map(|(change, warning)| SaidWhenMade {
+                change,
+                warning: warning.clone(),
+            })
+            .collect()
     }
 
     /// The record of one change of a proposed set, under the call of the set.
@@ -412,6 +448,13 @@ impl EntryBuilder {
         };
         entry.gate = Some(gate.as_str().to_owned());
         entry.decision = Some(decision.to_owned());
+        entry
+    }
+
+    /// The record of an undo that was proposed before and waits.
+    pub(super) fn waits(&self, proposal: ProposalId) -> AuditEntry {
+        let mut entry = self.preview(false);
+        entry.reason = Some(format!("waits already, as the proposal {proposal}"));
         entry
     }
 

@@ -6,6 +6,7 @@ use crate::error::{Code, Failure};
 use super::answer::{Applied, Preview, SetAnswer, SetOutcome, SetPreview, WriteAnswer};
 use super::caller::Caller;
 use super::source::WriteRequest;
+use super::stages::propose::WAITS;
 use super::writer::Writer;
 
 /// The preview that a person sees before they say yes.
@@ -35,6 +36,8 @@ pub enum InteractiveOutcome {
     Declined,
     /// It is left to people, as this proposal.
     Proposed(ProposalId),
+    /// It is an undo that was proposed before: it waits as this proposal.
+    Waits(ProposalId),
     /// Nothing would change, so nothing was sent or kept.
     Unchanged,
 }
@@ -54,7 +57,9 @@ impl Writer {
         match self.write_or_propose(caller, plan, says_yes).await? {
             InteractiveOutcome::Done(done) => Ok(Some(done)),
             InteractiveOutcome::Declined => Ok(None),
-            InteractiveOutcome::Proposed(_) | InteractiveOutcome::Unchanged => Err(Failure::new(
+            InteractiveOutcome::Proposed(_)
+            | InteractiveOutcome::Waits(_)
+            | InteractiveOutcome::Unchanged => Err(Failure::new(
                 Code::InternalError,
                 "The write ended as a preview.",
             )),
@@ -118,11 +123,17 @@ impl PreviewToConfirm {
 
     /// The outcome without a token.
     fn left(&self) -> InteractiveOutcome {
-        let proposal = match self {
-            Self::One(preview) => preview.proposal,
-            Self::Set(preview) => preview.proposal,
+        let (proposal, notes) = match self {
+            Self::One(preview) => (preview.proposal, &preview.notes),
+            Self::Set(preview) => (preview.proposal, &preview.notes),
         };
-        proposal.map_or(InteractiveOutcome::Unchanged, InteractiveOutcome::Proposed)
+        match proposal {
+            None => InteractiveOutcome::Unchanged,
+            Some(id) if notes.warnings.iter().any(|one| one.code == WAITS) => {
+                InteractiveOutcome::Waits(id)
+            }
+            Some(id) => InteractiveOutcome::Proposed(id),
+        }
     }
 }
 

@@ -60,7 +60,7 @@ pub use source::{
     Apply, AssetWrite, Bulk, CommentWrite, Copy, CopyFields, Delete, Drafting, LinksTo, MAX_PAGES,
     PageSelection, Push, Submit, ToAsset, ToComment, UndoClient, UndoRequest, Update, WriteRequest,
 };
-pub(crate) use stages::propose::PROPOSED;
+pub(crate) use stages::propose::{PROPOSED, WAITS};
 pub use timeouts::Timeouts;
 pub use undo::deletions::{Deleted, Deletions};
 pub use undo::history::WriteHistory;

@@ -150,9 +150,11 @@ async fn through(
     };
     docket.about(&read.set);
     let allowed = gates::paths(enabled, read.set)?;
+    let said = source.said(desk, allowed.set());
+    docket.says(said.as_ref());
     let seen = check::CheckInput {
         conflict: read.conflict,
-        said: source.said(desk, allowed.set()),
+        said,
         was_shown: route.was_shown(),
         stays_open: matches!(route, Route::Open),
         joins: draft.is_some(),

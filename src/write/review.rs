@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::audit::{AuditError, CallId, Proposal, ProposalId, ProposalState, ProposedChange};
+use crate::audit::{
+    AuditError, CallId, Proposal, ProposalId, ProposalState, ProposedChange, SaidWhenMade,
+};
 use crate::change::{Change, Risk, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LinkLeft, SetChange};
@@ -98,6 +100,15 @@ impl ReviewWarning {
         Self {
             warning,
             changes: Vec::new(),
+        }
+    }
+
+    /// The same from when the proposal was made.
+    #[must_use]
+    pub fn said(said: &SaidWhenMade) -> Self {
+        Self {
+            warning: said.warning.clone(),
+            changes: said.change.into_iter().collect(),
         }
     }
 
@@ -202,7 +213,8 @@ impl WriteContext {
         let set = as_set(changes)?;
         let warnings = match &set {
             Some(set) if warns && is_open => {
-                Box::pin(self.warnings_of(set, &proposal, hindrance.is_some())).await?
+                let found = Box::pin(self.warnings_of(set, &proposal, hindrance.is_some()));
+                with_said(found.await?, &proposal)
             }
             _ => Vec::new(),
         };
@@ -436,6 +448,17 @@ impl WriteContext {
         }
         Ok(changes)
     }
+}
+
+/// Adds the warnings of those who made the changes, which the checks do not find.
+fn with_said(mut found: Vec<ReviewWarning>, proposal: &Proposal) -> Vec<ReviewWarning> {
+    for said in &proposal.said {
+        let is_it = |known: &ReviewWarning| known.warning.code == said.warning.code;
+        if !found.iter().any(is_it) {
+            found.push(ReviewWarning::said(said));
+        }
+    }
+    found
 }
 
 /// The kept changes of a proposal as a set to check; `None` if there are none.

@@ -264,6 +264,81 @@ async fn an_undo_is_proposed_and_applied_too() {
     assert_eq!(again["code"], "NOTHING_TO_UNDO");
 }
 
+/// An operator's undo that asks nobody, at level review.
+async fn undo_by_operator(wiki: &DemoWiki, served: &Served, call: &str) -> Ended {
+    let command = Command::new(&["undo", call, "--force", "--yes"])
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_API_TOKEN", &wiki.keys().scripter)
+        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_MUTATION_DRY_RUN", "false")
+        .with("WIKI_CONFIRM", "review")
+        .with("WIKI_LOG", "off");
+    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+}
+
+#[tokio::test]
+async fn an_undo_that_waits_is_not_proposed_again_and_is_told_for_what_it_is() {
+    let wiki = sample_wiki().await;
+    let live = setup(&wiki).with("WIKI_MUTATION_DRY_RUN", "false");
+    let live = live.serve().await;
+    let id = id_of(&wiki, "glossary");
+    let title = |title: &str| {
+        wiki.with_store(|store| store.rewrite(id, |page| title.clone_into(&mut page.title)));
+    };
+    let done = json!({ "id": id, "title": "Ours" });
+    let done = live.confirmed("wikijs_update_page", done).await.unwrap();
+    let call = done["callId"].as_str().unwrap();
+    title("Theirs");
+    let proposed = |ended: &Ended| {
+        let (_, id) = ended
+            .stderr
+            .split_once("`wikijs-gate proposals apply ")
+            .unwrap();
+        id.split_once('`').unwrap().0.to_owned()
+    };
+    let first = undo_by_operator(&wiki, &live, call).await;
+    assert_eq!(first.code, 3, "{}", first.told);
+    let waiting = proposed(&first);
+    let again = undo_by_operator(&wiki, &live, call).await;
+    assert_eq!(again.code, 3, "{}", again.told);
+    let says = format!("this undo already waits as the proposal {waiting}");
+    assert!(again.stderr.contains(&says), "{}", again.told);
+    assert_eq!(proposed(&again), waiting);
+    // Of the page as it is now, it is another.
+    title("Theirs again");
+    let other = undo_by_operator(&wiki, &live, call).await;
+    assert_ne!(proposed(&other), waiting, "{}", other.told);
+
+    // The undone call is named, and what it waits for.
+    let listed = audit(&wiki, &live, &["list"]).await;
+    let rows: Vec<&str> = { listed.stdout.lines() }
+        .filter(|line| line.contains(&format!("undo {call} ")))
+        .collect();
+    let count = |words: &str| rows.iter().filter(|row| row.contains(words)).count();
+    assert_eq!(rows.len(), 3, "{}", listed.told);
+    assert_eq!(count("proposal (confirm: review)"), 2, "{}", listed.told);
+    assert_eq!(count("preview (confirm: review)"), 1, "{}", listed.told);
+    assert!(!listed.stdout.contains("dry_run"), "{}", listed.told);
+    let tail = audit(&wiki, &live, &["tail", "--lines", "4"]).await;
+    assert!(
+        tail.stdout.contains(&format!("undo {call} ")),
+        "{}",
+        tail.told
+    );
+
+    // The warning stands there in words, also once it is decided.
+    for decision in [None, Some("no")] {
+        if let Some(why) = decision {
+            operator(&wiki, &live, &["reject", &waiting, "--why", why]).await;
+        }
+        let shown = operator(&wiki, &live, &["show", &waiting]).await;
+        assert!(shown.stdout.contains("risks: "), "{}", shown.told);
+        let text = "warning: takes_along: force also takes back what was written since in title;";
+        assert!(shown.stdout.contains(text), "{}", shown.told);
+    }
+}
+
 #[tokio::test]
 async fn enabled_paths_and_record_hold_for_the_operator() {
     let wiki = sample_wiki().await;

@@ -10,7 +10,7 @@ use super::super::{
     ArgumentDigest, AuditEntry, AuditEvent, CallId, Client, KeptState, KeyDigest, ProposalId,
     Record,
 };
-use crate::change::{Operation, Risk};
+use crate::change::{Operation, Risk, Warning};
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath};
 
 /// The newest version of the proposal format; a reader must not guess at a newer one.
@@ -25,8 +25,8 @@ pub const MAX_WHY: usize = 500;
 /// The contents of a proposal's file; the members are in this order.
 ///
 /// It holds one change or a set: its own members are the first change, `others` the rest. The page
-/// before and after is in the kept states. All but titles, links left, digests of arguments, session and times is also in
-/// the records of its making, so changing only the file changes nothing that is applied.
+/// before and after is in the kept states. All but titles, sentences of warnings, links left, digests of arguments, session and
+/// times is also in the records of its making, so changing only the file changes nothing that is applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
@@ -98,6 +98,10 @@ pub struct Proposal {
     /// The codes of the warnings of checks about all its changes, as it was made.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
+    /// The warnings of those who made its changes, which nothing finds again later: of an undo, what
+    /// it takes along.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub said: Vec<SaidWhenMade>,
     /// The other changes of a set, in order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub others: Vec<ProposedChange>,
@@ -118,6 +122,17 @@ pub struct Proposal {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 const fn is_none_left(count: &usize) -> bool {
     *count == 0
+}
+
+/// A warning about a proposal when it was made, in words of our own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SaidWhenMade {
+    /// The number of the change that it is about, from 0; `None` if it is about all.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub change: Option<usize>,
+    /// The warning.
+    #[serde(flatten)]
+    pub warning: Warning,
 }
 
 /// A link that a proposed set does not mend: its place, and why. Its text belongs to the page and

@@ -52,7 +52,15 @@ async fn ending(app: &App, state: &ProposalState) -> Option<CallOutcome> {
 
 async fn review(app: &App, id: String) -> Result<(Review, Vec<ReviewWarning>), Failure> {
     match named(app, &[id]).await?.as_slice() {
-        [id, ..] => Box::pin(app.desk.review_with_warnings(*id, |_| true)).await,
+        [id, ..] => {
+            let (review, mut warnings) =
+                Box::pin(app.desk.review_with_warnings(*id, |_| true)).await?;
+            if !review.proposal.is_open() && review.unseen.is_none() {
+                let said = review.proposal.said.iter();
+                warnings.extend(said.map(ReviewWarning::said));
+            }
+            Ok((review, warnings))
+        }
         [] => Err(super::no_such_proposal()),
     }
 }
@@ -76,7 +84,10 @@ fn as_json(review: &Review, warnings: &[ReviewWarning]) -> Value {
     if let (Some(unseen), Some(shown)) = (&review.unseen, shown.as_object_mut()) {
         shown.insert("notShown".to_owned(), json!(unseen));
         let proposal = shown.get_mut("proposal").and_then(Value::as_object_mut);
-        proposal.and_then(|proposal| proposal.shift_remove("title"));
+        if let Some(proposal) = proposal {
+            proposal.shift_remove("title");
+            proposal.shift_remove("said");
+        }
     }
     if let (Some(hindrance), Some(shown)) = (&review.hindrance, shown.as_object_mut()) {
         shown.insert("error".to_owned(), json!(hindrance));
@@ -116,6 +127,14 @@ fn tell_risks(review: &Review, warnings: &[ReviewWarning]) {
         }
     });
     print::lines(&show_change::warnings(&told.collect::<Vec<_>>()));
+    // Those that nothing gives any more: of a decided proposal, or mended since.
+    let known = |code: &&String| warnings.iter().any(|one| one.warning.code == **code);
+    let others = review.proposal.warnings.iter().filter(|code| !known(code));
+    let others: Vec<&str> = others.map(String::as_str).collect();
+    if !others.is_empty() {
+        let text = format!("warned of when it was made: {}", others.join(", "));
+        print::line(&print::harmless(&text));
+    }
 }
 
 fn tell(

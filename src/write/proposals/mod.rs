@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 
 use crate::audit::{
     AuditError, CallId, CallSelector, HeldProposal, KeyDigest, LinkLeftOpen, MAX_LINKS_LEFT,
-    Outcome, Proposal, ProposalId, ProposalState, ProposedChange, Record,
+    Outcome, Proposal, ProposalId, ProposalState, ProposedChange, Record, SaidWhenMade,
 };
 use crate::change::Change;
 use crate::error::{Code, Failure};
@@ -228,11 +228,12 @@ impl Proposals {
         &self,
         docket: &mut EntryBuilder,
         session: &SessionId,
-        change: &Change,
+        one: &SetChange,
     ) -> Result<(ProposalId, Option<ProposalId>), Refusal> {
+        let change = &one.change;
         let at_record = |failure| Refusal::at(Gate::Record, failure);
         let id = self.take_room(session, bytes(change)).await?;
-        let made = self.make(docket, session, change, id).await;
+        let made = self.make(docket, session, one, id).await;
         made.map_err(|error| at_record(unavailable(&error)))?;
         let subject = ProposalSubject::of(change);
         let old = subject.and_then(|subject| self.last.replace(session, subject, id));
@@ -257,18 +258,61 @@ impl Proposals {
         self.change_of(&one, proposal.key).await.ok()
     }
 
+    /// The open proposal of the same undo: of the same writes, from the same pages to the same. Also
+    /// `None` for what is no undo.
+    pub(super) async fn waiting_undo(
+        &self,
+        docket: &EntryBuilder,
+        set: &ChangeSet,
+    ) -> Result<Option<ProposalId>, Failure> {
+        let changes: Vec<&SetChange> = set.iter().filter(|one| !one.change.is_empty()).collect();
+        let undone: Option<Vec<CallId>> = changes.iter().map(|one| one.undoes).collect();
+        let Some(undone) = undone else {
+            return Ok(None);
+        };
+        let is_candidate = |open: &Proposal| {
+            let calls: Option<Vec<CallId>> = open.changes().map(|one| one.undoes).collect();
+            open.is_open() && calls.as_ref() == Some(&undone)
+        };
+        let all = self.all().await?;
+        let candidates: Vec<Proposal> = all.into_iter().filter(is_candidate).collect();
+        if candidates.is_empty() {
+            return Ok(None);
+        }
+        let mut kept = Vec::new();
+        for one in changes {
+            let mut docket = docket.of_proposed(one);
+            let states = docket.keep_states(&self.past.audit, &one.change).await;
+            states.map_err(|error| unavailable(&error))?;
+            let proposed = docket.as_proposed(&one.change);
+            kept.push((proposed.before, proposed.after));
+        }
+        let is_same = |open: &Proposal| {
+            open.changes()
+                .map(|one| (one.before, one.after))
+                .eq(kept.iter().copied())
+        };
+        Ok(candidates
+            .iter()
+            .find(|open| is_same(open))
+            .map(|open| open.id))
+    }
+
     async fn make(
         &self,
         docket: &mut EntryBuilder,
         session: &SessionId,
-        change: &Change,
+        one: &SetChange,
         id: ProposalId,
     ) -> Result<(), AuditError> {
+        let change = &one.change;
         docket.keep_states(&self.past.audit, change).await?;
         docket.proposal(id);
         self.past.audit.record(docket.preview(false)).await?;
         self.past.audit.record(docket.decided("made", None)).await?;
-        let proposal = docket.as_proposal(id, self.session_word(session), change, None);
+        let said = docket.said(std::iter::once(one));
+        let session = self.session_word(session);
+        let proposal = docket.as_proposal(id, session, change, None, said);
         self.past.audit.keep_proposal(proposal).await
     }
 
@@ -286,7 +330,9 @@ impl Proposals {
             return Err(Refusal::at(Gate::Record, too_large(room)));
         }
         let id = self.take_room(session, room).await?;
-        let made = self.make_set(docket, session, (set, all()), id).await;
+        let said = docket.said(all());
+        let made = self.make_set(docket, session, (set, all()), (id, said));
+        let made = made.await;
         made.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
         Ok(id)
     }
@@ -296,7 +342,7 @@ impl Proposals {
         docket: &mut EntryBuilder,
         session: &SessionId,
         (set, mut changes): (&ChangeSet, impl Iterator<Item = &SetChange>),
-        id: ProposalId,
+        (id, said): (ProposalId, Vec<SaidWhenMade>),
     ) -> Result<(), AuditError> {
         let audit = &self.past.audit;
         docket.proposal(id);
@@ -317,7 +363,7 @@ impl Proposals {
         // The last of the records: without it, nothing was proposed.
         audit.record(own.decided("made", None)).await?;
         let session = self.session_word(session);
-        let proposal = own.as_proposal(id, session, &first.change, Some(others));
+        let proposal = own.as_proposal(id, session, &first.change, Some(others), said);
         let left = set.mending().map_or(&[][..], |mending| &mending.left);
         let proposal = Proposal {
             links_left: left.iter().take(MAX_LINKS_LEFT).map(left_open).collect(),
