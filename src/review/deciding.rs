@@ -14,7 +14,7 @@ use super::markup::{self, Frame, News};
 use super::part;
 use super::reply::{BrowserResponse, answer, page, see_other};
 use super::session::SignedIn;
-use super::set_page::{LINKS_LEFT, digest_of_links};
+use super::set_page::names_links;
 use super::set_parts::ReviewerInput;
 use super::set_view::SetView;
 use super::visitor::{Reviews, Visitor, busy, failed};
@@ -170,7 +170,11 @@ async fn asked_about_links(
     let desk = &visitor.reviewer.bench.desk;
     let links = desk.links_left_without(&seen.review.proposal, &leave_out);
     Ok(match links.await {
-        Ok(links) if links.is_empty() || form.text(LINKS_LEFT) == digest_of_links(&links) => wanted,
+        Ok(links)
+            if links.is_empty() || names_links(&visitor.session, &seen.review, &links, form) =>
+        {
+            wanted
+        }
         Ok(links) => Err(Stop::Links(links)),
         // The decision itself says what is wrong with it.
         Err(failure) if failure.code == Code::InvalidInput => wanted,

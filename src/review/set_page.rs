@@ -6,10 +6,11 @@ use maud::{Markup, html};
 
 use super::difference::rows;
 use super::fields;
+use super::form::FormFields;
 use super::markup::{self, Frame, client, counted, text, when};
 use super::queue::{marks, place, verb, what};
 use super::rows::table;
-use super::session::short_digest;
+use super::session::SignedIn;
 use super::set_parts::SetPageModel;
 use super::set_view::{ChangeView, FieldDiff};
 use super::standing::{conflict, hindrance, state};
@@ -17,6 +18,7 @@ use crate::audit::Proposal;
 use crate::change::{Operation, Risk};
 use crate::gates::LinkLeft;
 use crate::page::is_picture;
+use crate::write::Review;
 
 /// The page.
 pub(super) fn page(shown: &SetPageModel, frame: &Frame) -> Markup {
@@ -35,7 +37,7 @@ pub(super) fn page(shown: &SetPageModel, frame: &Frame) -> Markup {
                     (hidden(shown))
                     (changes(shown))
                     (links_left(proposal))
-                    (links_without(shown.given.links))
+                    (links_without(shown))
                     (decide(shown))
                 }
             } @else {
@@ -55,7 +57,7 @@ pub(super) fn page(shown: &SetPageModel, frame: &Frame) -> Markup {
 /// The hidden members of both forms.
 fn hidden(shown: &SetPageModel) -> Markup {
     html! {
-        input type="hidden" name="form_token" value=(shown.form_token);
+        input type="hidden" name="form_token" value=(shown.session.form_token);
         input type="hidden" name="digest" value=(shown.sheet.review.digest);
     }
 }
@@ -246,20 +248,40 @@ fn links_left(proposal: &Proposal) -> Markup {
 /// The member of a form that says which links its page named as leading nowhere.
 pub(super) const LINKS_LEFT: &str = "links_left";
 
-/// The digest of links that lead nowhere for what is left out.
-pub(super) fn digest_of_links(links: &[LinkLeft]) -> String {
-    let told: Vec<_> = links
+/// Tells whether a form comes from the page that named these links.
+pub(super) fn names_links(
+    session: &SignedIn,
+    review: &Review,
+    links: &[LinkLeft],
+    form: &FormFields,
+) -> bool {
+    let words = words_of_links(review, links);
+    let words = words.each_ref().map(String::as_str);
+    session.is_token_for(&words, form.text(LINKS_LEFT))
+}
+
+/// All that the token of a page which names links is bound to.
+fn words_of_links(review: &Review, links: &[LinkLeft]) -> [String; 4] {
+    let named: Vec<_> = links
         .iter()
         .map(|left| (left.id, &left.place, &left.link))
         .collect();
-    short_digest(&format!("{told:?}"))
+    [
+        "links".to_owned(),
+        review.proposal.id.to_string(),
+        review.digest.clone(),
+        format!("{named:?}"),
+    ]
 }
 
 /// The links that lead nowhere for what a person leaves out, before they decide.
-fn links_without(links: &[LinkLeft]) -> Markup {
+fn links_without(shown: &SetPageModel) -> Markup {
+    let links = shown.given.links;
+    let words = words_of_links(shown.sheet.review, links);
+    let words = words.each_ref().map(String::as_str);
     html! {
         @if !links.is_empty() {
-            input type="hidden" name=(LINKS_LEFT) value=(digest_of_links(links));
+            input type="hidden" name=(LINKS_LEFT) value=(shown.session.token_for(&words));
             section.left {
                 h2 { "Links that will lead nowhere" }
                 ul {

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 
 use super::part::Unseen;
 use super::queue::place;
+use super::session::SignedIn;
 use super::set_view::SetView;
 use crate::audit::{CallId, Proposal};
 use crate::error::Code;
@@ -33,8 +34,8 @@ pub(super) struct SetPageModel<'a> {
     pub unseen: Unseen,
     /// True if differences are in two columns.
     pub is_side_by_side: bool,
-    /// The token of the session's forms.
-    pub form_token: &'a str,
+    /// The session, whose tokens its forms carry.
+    pub session: &'a SignedIn,
     /// True if the person decides; else they only look.
     pub may_decide: bool,
     /// True if the person applies; else, in a dry run, they only reject.

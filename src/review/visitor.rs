@@ -235,7 +235,7 @@ impl Reviews {
             sheet: &sheet,
             parts,
             is_side_by_side: visitor.session.is_side_by_side,
-            form_token: &visitor.session.form_token,
+            session: &visitor.session,
             may_decide: visitor.reviewer.may_decide,
             may_apply: visitor.reviewer.may_apply,
             given,

@@ -799,10 +799,17 @@ async fn links_that_lead_nowhere_for_what_is_left_out_are_named_before_it_is_app
     };
     assert!(ticked.contains(&format!("value=\"{number}\"")), "{ticked}");
     assert_eq!(mutations(&desk.wiki).len(), 0);
-    // A made-up word is not the page's; that of the page applies the rest.
-    let made_up = [without, ("links_left", "x")];
-    let again = browser.decide(id, "apply", &made_up).await;
-    assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+    // Neither a made-up word nor that of another session is the page's; its own applies the rest.
+    let (other_program, other_browser) = desk.beside().await;
+    let elsewhere = other_browser.decide(id, "apply", &[without]).await;
+    let elsewhere = elsewhere.hidden("links_left");
+    for wrong in ["x", &*elsewhere] {
+        let wrong = [without, ("links_left", wrong)];
+        let again = browser.decide(id, "apply", &wrong).await;
+        assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+        assert_eq!(mutations(&desk.wiki).len(), 0);
+    }
+    other_program.kill();
     let told = asked.hidden("links_left");
     let accepted = [without, ("links_left", &*told)];
     let done = browser.decide(id, "apply", &accepted).await;
