@@ -95,7 +95,7 @@ pub(crate) fn within<F: Future>(work: F) -> impl Future<Output = F::Output> {
     // A call's future is large.
     let work = Box::pin(work);
     async move {
-        if CALL.try_with(|_| ()).is_ok() {
+        if is_counted() {
             return work.await;
         }
         let call = CallBudget::of(Arc::clone(&OF_PROCESS));
@@ -139,6 +139,11 @@ async fn count(texts: usize) -> Result<(), RenderBudgetExceeded> {
     let room = budget.take(bytes).await?;
     let _ = CALL.try_with(|call| call.held().room = room);
     Ok(())
+}
+
+/// True within a call that shows differences: large answers then wait for room.
+pub(crate) fn is_counted() -> bool {
+    CALL.try_with(|_| ()).is_ok()
 }
 
 /// True if an answer of the wiki needs more room to be of this many bytes.

@@ -274,6 +274,50 @@ fn result_of(answer: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_large_page_that_may_not_be_read_waits_for_no_room() {
+    let large = format!("{}\n", "old ".repeat(1_000)).repeat(1_000);
+    let wiki = wiki_of(&[("docs/large", &large), ("vault/large", &large)]).await;
+    let (dir, names) = (TempDir::new().unwrap(), Names::new());
+    let agent = names.add("agent", Grant::default());
+    let server = Listening::start(&[
+        ("WIKI_BASE_URL", &*wiki.address()),
+        ("WIKI_API_TOKEN", &wiki.keys().scripter),
+        ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+        ("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap()),
+        ("WIKI_MUTATIONS_ENABLED", "true"),
+        ("WIKI_MUTATION_DRY_RUN", "true"),
+        ("WIKI_TOOLSETS", "pages,proposals"),
+        ("WIKI_DENIED_READ_PATH_PREFIXES", "vault"),
+        ("WIKI_INDEX", "off"),
+    ]);
+    let update = async |id: i64| {
+        let edit = json!({ "id": id, "title": "New" });
+        let message = call(UPDATE, edit).to_string();
+        result_of(&server.post(&agent, message.as_bytes()).await)
+    };
+    let [readable, hidden] = ["docs/large", "vault/large"].map(|path| id_of(&wiki, path));
+    // How large it is is known from then on.
+    let shown = update(readable).await;
+    assert!(shown["proposal"].is_string(), "{shown}");
+    let before = wiki.content_reads().len();
+    wiki.hold_content_reads(before..usize::MAX);
+    let rest = async {
+        // The first has all the room, and waits for the wiki.
+        wiki.content_reads_came(before + 1).await;
+        wiki.hold_content_reads(before..before + 1);
+        let told = [update(hidden).await, update(hidden + 1_000).await];
+        wiki.hold_content_reads(0..0);
+        told
+    };
+    let (first, [hidden, missing]) = tokio::join!(update(readable), rest);
+    assert!(first["code"].is_null(), "{first}");
+    assert_eq!(missing["code"], "PAGE_NOT_FOUND", "{missing}");
+    for part in ["code", "message", "hint"] {
+        assert_eq!(hidden[part], missing[part], "{hidden}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
     // Few lines of many bytes: what is large takes little time.
     let lines = |word: &str| format!("{}\n", word.repeat(1_000)).repeat(1_000);
