@@ -17,6 +17,7 @@ use crate::server::App;
 use crate::server::http::check_start;
 use crate::site::SiteName;
 use crate::tools::{Registry, add_customs};
+use crate::wiki::KeySetting;
 use crate::write::{Asker, Caller, Extent, Timeouts};
 
 /// The command line's settings; global to the process like its environment.
@@ -49,7 +50,7 @@ pub(super) enum Start {
 }
 
 /// Reads the settings of a server over standard input and output, which starts without a wiki where
-/// nothing says which. Any other fault stops it.
+/// no key is given. Any other fault stops it: who gives a key means a wiki.
 ///
 /// # Errors
 /// The first setting that is bad, with the exit code for it.
@@ -59,11 +60,15 @@ pub(super) fn settings_if_set(layers: &Layers) -> Result<Start, (Exit, String)> 
         Err(faults) => faults,
     };
     let (lacking, wrong): (Vec<_>, Vec<_>) = faults.iter().partition(|fault| fault.lacks_wiki);
-    if wrong.is_empty() {
-        let names = lacking.iter().map(|fault| fault.name);
-        return Ok(Start::WithoutWiki(names.collect()));
+    if !wrong.is_empty() {
+        return Err(first(&wrong));
     }
-    Err(first(&wrong))
+    let names: Vec<_> = lacking.iter().map(|fault| fault.name).collect();
+    if names.contains(&KeySetting::Token.name()) {
+        Ok(Start::WithoutWiki(names))
+    } else {
+        Err(first(&lacking))
+    }
 }
 
 fn read(layers: &Layers, of_all: bool) -> Result<Vec<Settings>, Vec<SettingError>> {

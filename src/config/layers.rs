@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::file::{File, FileFault, SiteEntries};
+use super::key_source::settings_of_key;
 use super::names::SETTINGS;
-use super::parse::{Origin, SettingsSource};
+use super::parse::{Origin, SettingError, SettingsSource};
 use super::setting::{InSite, Setting};
 use crate::site::SiteName;
 use crate::tools::{did_you_mean, nearest};
@@ -82,6 +83,14 @@ impl Layers {
     #[must_use]
     pub fn has_address(&self) -> bool {
         !matches!(self.source().filled(BASE_URL), Ok(None))
+    }
+
+    /// True if they give any wiki its address and its key.
+    #[must_use]
+    pub fn name_a_wiki(&self) -> bool {
+        let has_key = |layers: &Self| !settings_of_key(&layers.source()).is_empty();
+        let every = self.every();
+        every.iter().any(|one| one.has_address() && has_key(one))
     }
 
     /// The same layers for a site, or for the wiki without a site table; `None` if the site is not
@@ -316,17 +325,37 @@ fn unknown_names() -> impl Iterator<Item = String> {
 /// A warning for an unknown name that looks like one of our settings: a misspelt name could leave a
 /// gate open that the operator thinks closed.
 fn unknown_name(name: &str) -> Option<String> {
-    let known = || {
-        let settings = SETTINGS
-            .iter()
-            .filter(|setting| setting.is_in_environment());
-        settings.map(|setting| setting.name)
-    };
-    if name == CONFIG || !name.starts_with("WIKI_") || known().any(|known| known == name) {
+    if name == CONFIG || !name.starts_with("WIKI_") || known_names().any(|known| known == name) {
         return None;
     }
-    let meant = did_you_mean(nearest(name, known(), 0.85));
+    let meant = did_you_mean(meant_by(name));
     Some(format!("{name} is no setting of this version{meant}"))
+}
+
+/// The settings that the environment may set.
+fn known_names() -> impl Iterator<Item = &'static str> {
+    let settings = SETTINGS.iter();
+    let settings = settings.filter(|setting| setting.is_in_environment());
+    settings.map(|setting| setting.name)
+}
+
+/// The setting whose name is nearest to this one.
+fn meant_by(name: &str) -> Option<&'static str> {
+    nearest(name, known_names(), 0.85)
+}
+
+/// Names the variable that most likely means a missing setting, whose fault this is: then it is set
+/// wrongly, and not left unset.
+pub(super) fn with_misspelt(mut fault: SettingError) -> SettingError {
+    if fault.lacks_wiki {
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let meant = |name: &String| meant_by(name) == Some(fault.name);
+        if let Some(told) = names.filter(meant).find_map(|name| unknown_name(&name)) {
+            fault.fault = format!("{}; {told}", fault.fault);
+            fault.lacks_wiki = false;
+        }
+    }
+    fault
 }
 
 #[cfg(test)]

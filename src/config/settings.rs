@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use url::Url;
 
 use super::key_source::{self, KeySource};
-use super::layers::Layers;
+use super::layers::{Layers, with_misspelt};
 use super::parse::{SettingError, SettingsSource, choose};
 use super::serve::ServeSettings;
 use super::{anchors, connection, custom, network, policy, storage};
@@ -91,7 +91,8 @@ impl Settings {
     /// # Errors
     /// Every setting that is missing or bad.
     pub fn load(layers: &Layers) -> Result<Self, Vec<SettingError>> {
-        let mut settings = Self::read_all(&layers.source())?;
+        let mut settings = Self::read_all(&layers.source())
+            .map_err(|faults| faults.into_iter().map(with_misspelt).collect::<Vec<_>>())?;
         settings.warnings.extend(layers.warnings());
         Ok(settings)
     }

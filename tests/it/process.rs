@@ -539,7 +539,6 @@ fn without_a_wiki_a_client_sees_the_tools_and_each_call_says_what_to_set() {
     let other = TempDir::new().unwrap();
     let of_other = ("HOME", other.path().to_str().unwrap());
     tools_without_a_wiki(&[of_other, address], &json!(["WIKI_API_TOKEN"]));
-    tools_without_a_wiki(&[of_other, key], &json!(["WIKI_BASE_URL"]));
     // It opened no log and made no directory.
     assert!(all_files(other.path()).is_empty());
     assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
@@ -554,6 +553,7 @@ fn only_a_client_on_stdin_is_served_without_a_wiki_and_only_if_nothing_is_set_wr
     let file = ("WIKI_CONFIG", file.to_str().unwrap());
     let home = ("HOME", "/nonexistent");
     let address = ("WIKI_BASE_URL", "http://127.0.0.1:9");
+    let key = ("WIKI_API_TOKEN", PLANTED);
     let refused = [
         (
             &["tool", "call", "wikijs_list_pages"][..],
@@ -605,6 +605,31 @@ fn only_a_client_on_stdin_is_served_without_a_wiki_and_only_if_nothing_is_set_wr
             &[],
             vec![home, file],
             "WIKI_BASE_URL is missing; name a site with --site: there are a, b",
+        ),
+        (
+            &[],
+            vec![home, key],
+            "WIKI_BASE_URL is missing; it must be an address",
+        ),
+        (
+            &[],
+            vec![home, key, ("WIKI_BASEURL", "http://127.0.0.1:9")],
+            "settings file); WIKI_BASEURL is no setting of this version; did you mean WIKI_BASE_URL?",
+        ),
+        (
+            &[],
+            vec![home, ("WIKI_BASE_URI", "http://127.0.0.1:9")],
+            "WIKI_BASE_URI is no setting of this version; did you mean WIKI_BASE_URL?",
+        ),
+        (
+            &["config", "check"],
+            vec![home, key, ("WIKI_BASEURL", "http://127.0.0.1:9")],
+            "WIKI_BASEURL is no setting of this version; did you mean WIKI_BASE_URL?",
+        ),
+        (
+            &[],
+            vec![home, key, ("WIKI_BASE_URL", "wiki.example.com")],
+            "WIKI_BASE_URL must be an address",
         ),
         (
             &["--site", "a"],
