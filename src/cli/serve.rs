@@ -89,7 +89,7 @@ async fn serve_without_wiki(layers: &Layers, missing: Vec<&'static str>) -> Comm
     tracing::warn!("serving no wiki but the list of tools, since this is missing: {names}");
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(failed)?;
-    serve_tools_alone(tools, missing, stop)
+    serve_tools_alone(tools, missing, start::given().clone(), stop)
         .await
         .map_err(failed)?;
     Ok(signals.exit().unwrap_or(Exit::Done))

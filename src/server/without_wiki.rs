@@ -9,20 +9,33 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 
 use super::mcp::{methods, result};
-use crate::config::Indent;
+use crate::config::{CommandLineSettings, Indent, Layers};
 use crate::error::{Code, Failure};
 use crate::tools::{Registry, SessionTools, ToolDefinition, is_of_delegation};
+
+/// The hint once the settings are there.
+const RESTART: &str = "Tell the user to start this server again, as by reconnecting it in the client: its settings are there now.";
 
 /// Answers a connection of a server that has no wiki: it holds no key, opens no log, sends nothing.
 #[derive(Debug)]
 pub(super) struct WithoutWiki {
     tools: Registry,
     missing: Vec<&'static str>,
+    /// The command line, by which its settings file is found.
+    given: CommandLineSettings,
 }
 
 impl WithoutWiki {
-    pub(super) const fn new(tools: Registry, missing: Vec<&'static str>) -> Self {
-        Self { tools, missing }
+    pub(super) const fn new(
+        tools: Registry,
+        missing: Vec<&'static str>,
+        given: CommandLineSettings,
+    ) -> Self {
+        Self {
+            tools,
+            missing,
+            given,
+        }
     }
 
     /// The tools that a server on these settings has for the only client of its stdin.
@@ -34,6 +47,15 @@ impl WithoutWiki {
         };
         let tools = self.tools.definitions().filter(is_open);
         tools.filter(|tool| !is_of_delegation(tool)).collect()
+    }
+
+    /// The answer to every call, by the settings as they are now.
+    fn failure(&self) -> Failure {
+        if Layers::load(&self.given).is_ok_and(|layers| layers.name_a_wiki()) {
+            let told = "This server was started before its wiki was set.";
+            return Failure::new(Code::NotConfigured, told).hint(RESTART);
+        }
+        Failure::new(Code::NotConfigured, self.told()).detail("missing", self.missing.clone())
     }
 
     fn told(&self) -> String {
@@ -74,8 +96,6 @@ impl ServerHandler for WithoutWiki {
                 None,
             ));
         }
-        let failure =
-            Failure::new(Code::NotConfigured, self.told()).detail("missing", self.missing.clone());
-        Ok(result::failure(&failure, Indent::default()).into())
+        Ok(result::failure(&self.failure(), Indent::default()).into())
     }
 }

@@ -545,6 +545,29 @@ fn without_a_wiki_a_client_sees_the_tools_and_each_call_says_what_to_set() {
 }
 
 #[test]
+fn a_server_without_a_wiki_asks_for_a_restart_once_its_settings_are_written() {
+    let dir = TempDir::new().unwrap();
+    let home = ("HOME", dir.path().to_str().unwrap());
+    let mut program = Program::serve(&[], &[home]);
+    let before = program.full("wikijs_list_pages", &json!({}));
+    assert!(before["details"]["missing"].is_array(), "{before}");
+    let mut init = vec!["config", "init", "--untested", "--key-stdin"];
+    init.extend(["--base-url", "http://127.0.0.1:9"]);
+    let init = crate::command::Command::new(&init).with("HOME", home.1);
+    let written = init.stdin(PLANTED).run();
+    assert_eq!(written.code, 0, "{}", written.told);
+    let after = program.full("wikijs_list_pages", &json!({}));
+    assert_eq!(after["code"], "NOT_CONFIGURED", "{after}");
+    assert_eq!(after["details"], Value::Null, "{after}");
+    let hint = after["hint"].as_str().unwrap();
+    assert!(
+        hint.contains("reconnecting") && !hint.contains("config init"),
+        "{hint}"
+    );
+    assert_eq!(program.stopped().code, Some(0));
+}
+
+#[test]
 fn only_a_client_on_stdin_is_served_without_a_wiki_and_only_if_nothing_is_set_wrongly() {
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("config.toml");
@@ -587,27 +610,6 @@ fn only_a_client_on_stdin_is_served_without_a_wiki_and_only_if_nothing_is_set_wr
         ),
         (
             &[],
-            vec![home, address, ("WIKI_API_TOKEN_FILE", "/nowhere")],
-            "WIKI_API_TOKEN_FILE names",
-        ),
-        (
-            &[],
-            vec![home, ("WIKI_CONFIRM", "nobody")],
-            "WIKI_CONFIRM must be",
-        ),
-        (
-            &[],
-            vec![home, ("WIKI_CA_FILE", "/nowhere")],
-            "WIKI_CA_FILE names",
-        ),
-        (&[], vec![("PATH", "/bin")], "WIKI_AUDIT_DIR is missing"),
-        (
-            &[],
-            vec![home, file],
-            "WIKI_BASE_URL is missing; name a site with --site: there are a, b",
-        ),
-        (
-            &[],
             vec![home, key],
             "WIKI_BASE_URL is missing; it must be an address",
         ),
@@ -630,6 +632,27 @@ fn only_a_client_on_stdin_is_served_without_a_wiki_and_only_if_nothing_is_set_wr
             &[],
             vec![home, key, ("WIKI_BASE_URL", "wiki.example.com")],
             "WIKI_BASE_URL must be an address",
+        ),
+        (
+            &[],
+            vec![home, address, ("WIKI_API_TOKEN_FILE", "/nowhere")],
+            "WIKI_API_TOKEN_FILE names",
+        ),
+        (
+            &[],
+            vec![home, ("WIKI_CONFIRM", "nobody")],
+            "WIKI_CONFIRM must be",
+        ),
+        (
+            &[],
+            vec![home, ("WIKI_CA_FILE", "/nowhere")],
+            "WIKI_CA_FILE names",
+        ),
+        (&[], vec![("PATH", "/bin")], "WIKI_AUDIT_DIR is missing"),
+        (
+            &[],
+            vec![home, file],
+            "WIKI_BASE_URL is missing; name a site with --site: there are a, b",
         ),
         (
             &["--site", "a"],

@@ -24,6 +24,7 @@ use super::super::mcp::handler::Handler;
 use super::super::site::Sites;
 use super::super::without_wiki::WithoutWiki;
 use super::framing::{LineFramer, PayloadSlot};
+use crate::config::CommandLineSettings;
 use crate::gates::SessionId;
 use crate::tools::Registry;
 
@@ -67,16 +68,17 @@ pub async fn serve_stdio(sites: Arc<Sites>, stop: CancellationToken) -> Result<S
 }
 
 /// Serves the list of tools without a wiki until stdin closes or `stop` is cancelled; each call is
-/// answered with the settings that are missing.
+/// answered with the settings that are missing, looked for by the command line `given`.
 ///
 /// # Errors
 /// As [`serve_stdio`].
 pub async fn serve_tools_alone(
     tools: Registry,
     missing: Vec<&'static str>,
+    given: CommandLineSettings,
     stop: CancellationToken,
 ) -> Result<StdioEnd, String> {
-    answer(WithoutWiki::new(tools, missing), stop).await
+    answer(WithoutWiki::new(tools, missing, given), stop).await
 }
 
 /// Answers the only client of stdin and stdout.
