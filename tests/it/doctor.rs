@@ -14,7 +14,7 @@ use wikijs_gate::demo::DemoWiki;
 use crate::command::{Command, Ended};
 use crate::docs::generated;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
-use crate::harness::{Setup, golden, id_of, mutations, new_page, runs, sample_wiki};
+use crate::harness::{Setup, golden, id_of, mutations, new_page, runs, sample_wiki, wiki_of};
 use crate::tls_server;
 
 /// The page at which rights are looked at: the order of pages changed at once is left open.
@@ -447,6 +447,27 @@ async fn rights_that_could_not_be_looked_at_are_not_well() {
     assert!(!ended.told.contains("All is well"), "{}", ended.told);
     let line = "\nrights    warning  not looked at, since the key sees no page below no/such/place";
     assert!(ended.told.contains(line), "{}", ended.told);
+}
+
+#[tokio::test]
+async fn on_an_empty_wiki_the_advice_is_about_its_first_page() {
+    let wiki = wiki_of(&[]).await;
+    let dir = TempDir::new().unwrap();
+    let doctor = |key: &str| {
+        doctor_with(&["doctor"], &wiki.address(), key, dir.path())
+            .with("WIKI_MUTATIONS_ENABLED", "true")
+    };
+    let ended = run(doctor(&wiki.keys().editor)).await;
+    let line = "\nrights    good     at en:home, where no page is yet: read:pages,";
+    assert!(ended.told.contains(line), "{}", ended.told);
+    assert!(!ended.told.contains("--page"), "{}", ended.told);
+    let ended = run(doctor(&wiki.keys().readonly)).await;
+    assert_eq!(ended.code, 6, "{}", ended.told);
+    let told = ended.told.split_whitespace().collect::<Vec<_>>().join(" ");
+    for says in ["sees no page at all", "first page in its own editor"] {
+        assert!(told.contains(says), "{}", ended.told);
+    }
+    assert!(!told.contains("--page"), "{}", ended.told);
 }
 
 #[tokio::test]

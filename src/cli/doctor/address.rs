@@ -24,6 +24,8 @@ pub(super) fn found(wiki: &Wiki, reached: &Result<Reached, Unreachable>) -> Doct
 fn wrong(wiki: &Wiki, why: &Unreachable) -> DoctorFinding {
     const CHECK: &str = "Correct WIKI_BASE_URL.";
     const PATH: &str = "Correct WIKI_GRAPHQL_PATH, or WIKI_BASE_URL if the wiki lies below a path.";
+    const OF_PAGE: &str =
+        "Leave the path out of WIKI_BASE_URL, unless the wiki as a whole lies below it.";
     let settings = wiki.settings();
     let host = settings.base_url.host_str().unwrap_or_default();
     let port = settings
@@ -59,6 +61,12 @@ fn wrong(wiki: &Wiki, why: &Unreachable) -> DoctorFinding {
             ),
             "Set WIKI_BASE_URL to the address that the wiki itself answers at.",
         ),
+        Unreachable::NotTheApi { .. } | Unreachable::WrongPath
+            if settings.base_url.path() != "/" =>
+        {
+            let seen = format!("there is no API below {}", settings.base_url);
+            DoctorFinding::wrong(seen, OF_PAGE)
+        }
         Unreachable::NotTheApi {
             status,
             is_html: true,

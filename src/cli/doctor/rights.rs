@@ -8,13 +8,15 @@ use crate::cli::print::{self, Paint};
 use crate::cli::table::{Cell, Table};
 use crate::error::{Code, Failure};
 use crate::gates::{Policy, PolicyLevel};
-use crate::page::PageReading;
+use crate::page::{PagePath, PageReading};
 use crate::tools::{ToolSelection, Toolset};
 use crate::wiki::{ListQuery, PageRights, Right, Wiki, WikiError};
 
 /// The number of recently changed pages that are searched for a published one: only writers of a
 /// draft see their rights on it.
 const LOOKED_AT: usize = 20;
+/// The path of the page that a new wiki asks for first.
+const HOME: &str = "home";
 
 /// The rights of the key at a page, by tool.
 #[derive(Debug, Serialize)]
@@ -59,13 +61,8 @@ pub(super) async fn found(
     let page = match page(wiki, policy, reference).await {
         Ok(Some(page)) => page,
         Ok(None) => {
-            let below = policy.allowed.iter().flatten().next();
-            let below = below.map_or_else(String::new, |prefix| format!(" below {prefix}"));
-            let seen = format!(
-                "not looked at, since the key sees no page{below}: whether it may read or write is not known"
-            );
-            let todo = "Name a page that the wiki has by --page.";
-            return (vec![DoctorFinding::warning(seen, todo)], None);
+            let found = found_without_page(wiki, policy, surface).await;
+            return found.unwrap_or_else(|error| failed(error.into()));
         }
         Err(failure) if failure.code == Code::PageNotFound => {
             let wrong =
@@ -92,6 +89,46 @@ pub(super) async fn found(
         tools: with(&rights, surface),
     };
     (found, Some(seen))
+}
+
+/// Checks the rights where the key sees no page: at the place of a page to come, if the wiki tells
+/// them there.
+async fn found_without_page(
+    wiki: &Wiki,
+    policy: &Policy,
+    surface: &ToolSelection,
+) -> Result<(Vec<DoctorFinding>, Option<RightsReport>), WikiError> {
+    let prefix = policy.allowed.iter().flatten().next();
+    let locale = prefix.and_then(|prefix| prefix.locale.as_ref());
+    let locale = locale.unwrap_or(&wiki.settings().default_locale);
+    let path = prefix.map_or_else(|| PagePath::as_stored(HOME), |prefix| prefix.path.clone());
+    let rights = wiki.rights_at(locale, &path).await?;
+    if rights.has(Right::ReadPages).is_some() {
+        let page = format!("{locale}:{path}");
+        let found = findings(&rights, policy, &format!("{page}, where no page is yet"));
+        let tools = with(&rights, surface);
+        return Ok((found, Some(RightsReport { page, tools })));
+    }
+    let sees_none = wiki
+        .list(&ListQuery::newest_first(), 1)
+        .await?
+        .pages
+        .is_empty();
+    let finding = if sees_none {
+        DoctorFinding::warning(
+            "not looked at, since the key sees no page at all: the wiki is empty, or the key's group may not read",
+            "Make the wiki's first page in its own editor, or give the key's group read:pages; then run this again.",
+        )
+    } else {
+        let below = prefix.map_or_else(String::new, |prefix| format!(" below {prefix}"));
+        DoctorFinding::warning(
+            format!(
+                "not looked at, since the key sees no page{below}: whether it may read or write is not known"
+            ),
+            "Name a page that the wiki has by --page.",
+        )
+    };
+    Ok((vec![finding], None))
 }
 
 fn findings(rights: &PageRights, policy: &Policy, place: &str) -> Vec<DoctorFinding> {
