@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use tokio::runtime::Handle;
+use url::Url;
 
 use crate::cli::doctor::{AccessFault, test_connection};
 use crate::cli::exit::Exit;
@@ -160,6 +161,45 @@ fn with_placeholders(draft: &InitFile) -> Result<InitFile, String> {
     Ok(whole)
 }
 
+/// The address of a wiki that somebody most likely meant by another one.
+enum MeantAddress {
+    /// They left out its scheme.
+    WithScheme(String),
+    /// They gave the address of one of its pages.
+    OfPage(String),
+}
+
+/// The address that somebody most likely meant; `None` if it is theirs, or unknown.
+fn meant(address: &str) -> Option<MeantAddress> {
+    if address.contains("://") {
+        return wiki_of_page(&Url::parse(address).ok()?).map(MeantAddress::OfPage);
+    }
+    let whole = format!("https://{address}");
+    let url = Url::parse(&whole)
+        .ok()
+        .filter(|url| url.username().is_empty())?;
+    Some(MeantAddress::WithScheme(
+        wiki_of_page(&url).unwrap_or(whole),
+    ))
+}
+
+/// The wiki's address, out of one that looks like a page's: its path has a locale with something
+/// behind it.
+fn wiki_of_page(page: &Url) -> Option<String> {
+    let is_locale = |part: &&str| {
+        let (language, region) = part.split_once('-').unwrap_or((part, "xx"));
+        let is_code = |code: &str| code.len() == 2 && code.bytes().all(|b| b.is_ascii_lowercase());
+        is_code(language) && is_code(region)
+    };
+    let parts: Vec<&str> = page.path_segments()?.collect();
+    let at = parts.iter().position(is_locale)?;
+    parts.get(at + 1).filter(|first| !first.is_empty())?;
+    // A view has one letter before the locale, such as /e/en/home.
+    let above = parts.iter().take(at).filter(|part| part.len() > 1);
+    let above: String = above.map(|part| format!("/{part}")).collect();
+    Some(page.origin().ascii_serialization() + &above)
+}
+
 /// The person who answers: at the terminal, or scripted in tests.
 trait Prompter {
     /// Asks a question; nothing if nobody answers any more.
@@ -272,6 +312,7 @@ impl Interview<'_> {
     }
 
     fn ask_address(&mut self) -> Result<(), String> {
+        let mut of_page = String::new();
         while !self.draft.has(ADDRESS) {
             let address = self.ask("Address of the wiki, such as https://wiki.example.com:")?;
             if is_like_key(&address) {
@@ -279,9 +320,18 @@ impl Interview<'_> {
                     .tell("That looks like a key; it is asked for after the address.");
                 continue;
             }
-            match parse_base_url(&address) {
-                Ok(_) => set(self.draft, ADDRESS, &address)?,
-                Err(error) => self.person.tell(&format!("The address {}.", error.fault)),
+            match (parse_base_url(&address), meant(&address)) {
+                (_, Some(MeantAddress::WithScheme(meant))) => self.person.tell(&format!(
+                    "The address must begin with https:// or http://; type {meant}"
+                )),
+                (_, Some(MeantAddress::OfPage(meant))) if address != of_page => {
+                    self.person.tell(&format!(
+                        "That looks like the address of a page; type {meant}, or the same once more if the wiki lies below this path."
+                    ));
+                    of_page = address;
+                }
+                (Ok(_), _) => set(self.draft, ADDRESS, &address)?,
+                (Err(error), _) => self.person.tell(&format!("The address {}.", error.fault)),
             }
         }
         Ok(())
@@ -292,7 +342,7 @@ impl Interview<'_> {
             let key = self
                 .person
                 .ask_hidden(
-                    "API key (not shown): paste it, or name a file that holds it as @FILE, or a command that prints it as !COMMAND:",
+                    "API key (not shown), which an administrator of the wiki makes under Administration, API Access: paste it, or name a file that holds it as @FILE, or a command that prints it as !COMMAND:",
                 )
                 .ok_or(NO_ANSWER)?;
             let (name, value) = match (key.strip_prefix('@'), key.strip_prefix('!')) {
@@ -496,6 +546,51 @@ mod tests {
         assert_eq!(told.len(), 10, "{told:?}");
         for secret in ["eyJ", "two words", "good"] {
             assert!(!told.concat().contains(secret), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn an_address_without_a_scheme_or_of_a_page_is_answered_with_what_to_type() {
+        for (given, meant) in [
+            ("w", "type https://w"),
+            (
+                "wiki.example.com:3000",
+                "type https://wiki.example.com:3000",
+            ),
+            ("localhost:3000/en/home", "type https://localhost:3000"),
+            ("https://w/en/home", "type https://w,"),
+            ("https://w/e/pt-br/docs/a", "type https://w,"),
+            (
+                "http://w:3000/below/en/home#top",
+                "type http://w:3000/below,",
+            ),
+        ] {
+            let (set, told) = interviewed(&[given, "https://w", "good", "1"]);
+            assert_eq!(set.unwrap(), [ADDRESS, KEY]);
+            let [told] = &told[..] else {
+                panic!("{given}: {told:?}");
+            };
+            assert!(told.contains(meant), "{given}: {told}");
+        }
+        // Below such a path there can be a wiki, too.
+        let twice = [
+            "https://w/it/wiki",
+            "https://w/it/wiki",
+            "good",
+            "keep",
+            "1",
+        ];
+        let (set, told) = interviewed(&twice);
+        assert_eq!(set.unwrap(), ["base_url = \"https://w/it/wiki\"", KEY]);
+        assert_eq!(told.len(), 2, "{told:?}");
+        for own in [
+            "https://w",
+            "https://w/base",
+            "https://w/en",
+            "https://w/en/",
+        ] {
+            let (_, told) = interviewed(&[own, "good", "keep", "1"][..]);
+            assert!(!told.concat().contains("type "), "{own}: {told:?}");
         }
     }
 
