@@ -18,6 +18,7 @@ pub(super) use places::{
     Locales, date, draft, known_locale, known_tags, memory_id, new_place, place, places,
     required_memory_id, tag_filters, tags,
 };
+pub(super) use shape::MISSING_ID;
 use shape::{check_ranges, check_shape};
 
 /// Reads arguments by a schema into a typed input, in linear time.

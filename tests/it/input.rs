@@ -88,17 +88,29 @@ async fn every_tool_refuses_an_unknown_argument_with_the_nearest_name() {
         ("wikijs_create_page", "script_css", "scriptCss"),
         ("wikijs_update_page", "published", "isPublished"),
         ("wikijs_delete_page", "confirmToken", "confirm"),
+        ("wikijs_delete_page", "pageId", "id"),
+        ("wikijs_get_page_by_id", "page_id", "id"),
     ] {
         let required = TOOLS.iter().find(|(name, _)| *name == tool).unwrap().1;
         let mut arguments = least(required);
         arguments[given] = json!("x");
+        let told = faults(&at, tool, arguments).await;
+        let [told] = &told[..] else {
+            panic!("{told:?}");
+        };
+        let (meant, takes) = told.split_once("; it takes ").unwrap();
         assert_eq!(
-            faults(&at, tool, arguments).await,
-            [format!(
-                "{given}: is not an argument of this tool (did you mean {nearest}?)"
-            )]
+            meant,
+            format!("{given}: is not an argument of this tool (did you mean {nearest}?)")
         );
+        assert!(takes.split(", ").any(|name| name == nearest), "{told}");
+        assert!(!takes.ends_with('…'), "{told}");
     }
+    // However many are unknown, the list is told once.
+    let many = json!({ "id": 1, "zzzzzz": 1, "yyyyyy": 2 });
+    let told = faults(&at, "wikijs_delete_page", many).await;
+    let lists = told.iter().filter(|fault| fault.contains("it takes "));
+    assert_eq!((told.len(), lists.count()), (2, 1), "{told:?}");
 }
 
 #[tokio::test]
@@ -112,9 +124,17 @@ async fn every_tool_names_what_is_required_and_missing() {
             .split_whitespace()
             .map(|name| format!("{name}: is required"))
             .collect();
-        // What else may stand in its place is said behind that.
+        // What else may stand in its place, and where it comes from, is said behind that.
         let told = faults(&at, tool, json!({})).await;
-        let told = told.iter().map(|fault| fault.split(',').next().unwrap());
+        if required == "id" {
+            assert!(
+                told[0].contains("wikijs_get_page_by_path"),
+                "{tool}: {told:?}"
+            );
+        }
+        let told = told
+            .iter()
+            .map(|fault| fault.split([',', ';']).next().unwrap());
         assert_eq!(told.collect::<Vec<_>>(), wanted, "{tool}");
     }
 }
@@ -184,7 +204,7 @@ async fn several_faults_are_told_together_with_the_names_that_callers_know() {
             "isPublished: must be a boolean, not a string",
             "tags[1]: must be a string, not a number",
             "tags[2]: must be a string, not null; leave it out instead",
-            "publish_start_date: is not an argument of this tool (did you mean publishStartDate?)",
+            "publish_start_date: is not an argument of this tool (did you mean publishStartDate?); it takes confirm, path, title, content, fromPage, replaceAll, locale, description, editor, tags, isPublished, isPrivate, publishStartDate, publishEndDate, scriptCss, scriptJs, note",
             "scriptCss: must be a string, not an array",
             "path: is required",
         ]

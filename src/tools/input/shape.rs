@@ -9,6 +9,10 @@ use crate::tools::nearest::MOST_NAME;
 /// The most items of a list whose schema sets no limit.
 const MOST_ITEMS: u64 = 100;
 
+/// The fault of a missing id of a page.
+pub(in crate::tools) const MISSING_ID: &str =
+    "is required; wikijs_get_page_by_path takes a path or a title, and returns the id";
+
 pub(super) fn check_shape(
     schema: &Map<String, Value>,
     explained: &[(&str, &str)],
@@ -20,6 +24,14 @@ pub(super) fn check_shape(
         .and_then(Value::as_object)
         .unwrap_or(&empty);
     let mut faults = ArgumentFaults::default();
+    // The arguments that the tool takes are listed once.
+    let mut takes = Some(
+        known
+            .keys()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", "),
+    );
     for (name, value) in arguments.members() {
         match known.get(name) {
             Some(property) => type_faults(&mut faults, name, property, value),
@@ -27,7 +39,7 @@ pub(super) fn check_shape(
                 Value::Object(inner) if wraps(inner, known) => {
                     "holds the arguments; give them themselves, without it around them".to_owned()
                 }
-                _ => unknown(name, explained, known),
+                _ => unknown(name, explained, known, &mut takes),
             }),
         }
     }
@@ -36,7 +48,7 @@ pub(super) fn check_shape(
     let required = schema.get("required").and_then(Value::as_array);
     for name in required.into_iter().flatten().filter_map(Value::as_str) {
         if !arguments.has(name) {
-            faults.add(name, || "is required".to_owned());
+            faults.add(name, || missing(name, known.get(name)));
         }
     }
     faults
@@ -181,7 +193,25 @@ fn names_a_page(name: &str) -> bool {
     matches!(name, "id" | "ids" | "linksTo" | "relatedTo")
 }
 
-fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -> String {
+/// The fault of a missing argument; of an id, with where ids come from.
+fn missing(name: &str, property: Option<&Value>) -> String {
+    let of = |member: &str| property?.get(member)?.as_str();
+    match (of("type"), of("description")) {
+        (Some("integer"), _) if names_a_page(name) => MISSING_ID.to_owned(),
+        (_, Some(meaning)) if name == "id" => {
+            format!("is required: {}", meaning.trim_end_matches('.'))
+        }
+        _ => "is required".to_owned(),
+    }
+}
+
+/// The fault of an unknown argument; `takes` is told once.
+fn unknown(
+    name: &str,
+    explained: &[(&str, &str)],
+    known: &Map<String, Value>,
+    takes: &mut Option<String>,
+) -> String {
     if let Some((_, why)) = explained.iter().find(|(explained, _)| *explained == name) {
         return (*why).to_owned();
     }
@@ -194,17 +224,31 @@ fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -
             // "published" means isPublished, although publishEndDate is more similar.
             let is_part = given.len() > 3 && ours.contains(&given);
             let likeness = strsim::jaro_winkler(&ours, &given);
-            let likeness = if is_part { 1.0 } else { likeness };
+            let likeness = if is_part || ends_with_word(name, known) {
+                1.0
+            } else {
+                likeness
+            };
             (if ours == given { 2.0 } else { likeness }, known)
         })
         .filter(|(likeness, _)| *likeness > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    if let Some((_, nearest)) = nearest {
-        return format!("is not an argument of this tool (did you mean {nearest}?)");
-    }
-    let names: Vec<&str> = known.keys().map(String::as_str).collect();
-    format!(
-        "is not an argument of this tool; it takes {}",
-        names.join(", ")
-    )
+    let nearest = nearest.map_or_else(String::new, |(_, nearest)| {
+        format!(" (did you mean {nearest}?)")
+    });
+    let takes = takes.take();
+    let takes = takes.map_or_else(String::new, |takes| format!("; it takes {takes}"));
+    format!("is not an argument of this tool{nearest}{takes}")
+}
+
+/// True if a name ends with another one as a word of its own, as `pageId` and `page_id` with `id`.
+fn ends_with_word(name: &str, word: &str) -> bool {
+    let Some((before, end)) = (name.len().checked_sub(word.len()))
+        .and_then(|at| name.split_at_checked(at))
+        .filter(|(before, _)| !before.is_empty())
+    else {
+        return false;
+    };
+    let begins = end.starts_with(|c: char| c.is_ascii_uppercase()) || before.ends_with(['_', '-']);
+    begins && end.eq_ignore_ascii_case(word)
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::audit::DraftName;
 use crate::error::Failure;
 use crate::page::PartSelector;
-use crate::tools::input::invalid_argument;
+use crate::tools::input::{MISSING_ID, invalid_argument};
 
 /// The most pages that are read at once.
 pub(in crate::tools) const MAX_AT_ONCE: usize = 20;
@@ -208,6 +208,7 @@ pub(in crate::tools) fn one_or_several<T>(
     match (one, several) {
         (Some(one), None) => Ok((vec![one], false)),
         (None, Some(several)) => Ok((several, true)),
+        (None, None) if name == "id" => Err(invalid_argument(name, MISSING_ID)),
         (None, None) => Err(invalid_argument(name, "is required")),
         (Some(_), Some(_)) => Err(invalid_argument(plural, format!("cannot go with {name}"))),
     }
