@@ -27,7 +27,9 @@ pub use edit::lines::{Difference, unified_diff};
 pub use edit::patch::apply_patch;
 pub use hidden::{HiddenText, Occurrences, escape_hidden, escaped};
 pub use html::plain_text;
-pub use links::link::{LinkKind, PageLink, can_be_linked, links, may_lead_to_page};
+pub use links::link::{
+    LinkKind, PageLink, can_be_linked, has_unchecked_links, links, may_lead_to_page,
+};
 pub use links::mend::{
     LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, WhyLeft,
     mend_links,
@@ -39,7 +41,8 @@ pub use markdown::properties::{Property, properties};
 pub use markdown::sections::{
     Section, SectionCandidate, SectionFault, SectionMode, edit_section, find_section,
 };
-pub use model::active::{Active, ActiveKind, active, active_styles};
+pub use markdown::signs::{MOST_SIGNS, has_too_many_signs};
+pub use model::active::{Active, ActiveKind, active, active_styles, has_unchecked_active};
 pub use model::asset::{
     MAX_ASSET_BYTES, can_be_downloaded, check_asset, check_new_asset_path, check_new_place,
     extension, is_picture, is_web_page, mime_of, needs_locale, parse_asset_path,

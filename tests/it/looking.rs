@@ -142,6 +142,72 @@ async fn many_views_of_400_000_lines_take_bounded_memory_and_delay_nobody() {
     views_at_once(400_000, MOST_DELAY).await;
 }
 
+/// A page that took 250 MB to parse is not parsed to check it, and that is said.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_with_a_sign_in_every_line_takes_bounded_memory_and_is_said_to_be_unchecked() {
+    const LINES: usize = 400_000;
+    let large = "[a](b)\n".repeat(LINES) + "end\n";
+    // As many signs as are parsed.
+    let most = "[a](b)\n".repeat(24_900) + "end\n";
+    let wiki = wiki_of(&[("docs/large", &large), ("docs/most", &most)]).await;
+    let dir = TempDir::new().unwrap();
+    let [id, most] = ["docs/large", "docs/most"].map(|path| id_of(&wiki, path));
+    let address = wiki.address();
+    let key = wiki.keys().scripter.clone();
+    let measured = tokio::task::spawn_blocking(move || {
+        let mut program = Program::serve(
+            &[],
+            &[
+                ("WIKI_BASE_URL", &*address),
+                ("WIKI_API_TOKEN", &key),
+                ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+                ("WIKI_MUTATIONS_ENABLED", "true"),
+                ("WIKI_INDEX", "off"),
+            ],
+        );
+        program.call("wikijs_list_pages", &json!({}));
+        let memory = Memory::of(program.id());
+        memory.forget();
+        let before = memory.most();
+        let [(parsed, of_parsed), (shown, of_shown)] = [most, id].map(|id| {
+            let script = json!({ "oldText": "end", "newText": "<script>x()</script>" });
+            let shown = program.call(UPDATE, &json!({ "id": id, "edits": [script] }));
+            (shown, memory.most().saturating_sub(before))
+        });
+        let read = program.call("wikijs_get_page_by_id", &json!({ "id": id }));
+        let of_read = memory.most().saturating_sub(before);
+        program.kill();
+        (parsed, shown, read, [of_parsed, of_shown, of_read])
+    });
+    let (parsed, shown, read, grown) = measured.await.unwrap();
+    tell(&format!(
+        "{LINES} lines with signs: {grown:?} bytes above idle"
+    ));
+    let parsed = parsed["warnings"].to_string();
+    assert!(
+        parsed.contains("every reader: script.") && !parsed.contains("Not checked"),
+        "{parsed}"
+    );
+    let warnings = shown["warnings"].as_array();
+    let warnings = warnings.unwrap_or_else(|| panic!("{:.900}", shown.to_string()));
+    for code in [
+        "dead_link",
+        "script_added",
+        "foreign_resource_added",
+        "hidden_text_added",
+    ] {
+        let warning = warnings.iter().find(|warning| warning["code"] == code);
+        let warning = warning.unwrap_or_else(|| panic!("{warnings:?}"));
+        let message = warning["message"].as_str().unwrap();
+        assert!(
+            message.starts_with("Not checked: too many signs"),
+            "{message}"
+        );
+    }
+    assert_eq!(read["hiddenText"]["note"], "not checked: too many signs");
+    assert!(grown[1] <= MOST_MEMORY, "{grown:?}");
+}
+
 /// Calls a tool of a program many times at once, and another call beside them and at an idle program:
 /// the answers of the former, and how long the latter took at most.
 fn calls_at_once(

@@ -6,10 +6,10 @@ use url::Url;
 
 use super::super::plan::Change;
 use super::super::warning::Warning;
-use super::named::named;
+use super::named::{named, unchecked};
 use crate::page::{
     Active, ActiveKind, Field, HiddenText, PageState, SecretKind, SourceFormat,
-    active as active_in, active_styles, secrets as secrets_in,
+    active as active_in, active_styles, has_unchecked_active, secrets as secrets_in,
 };
 
 /// Finds what is active in a page, each with its line.
@@ -69,7 +69,13 @@ pub(super) fn active(change: &Change, wiki: &Url, warnings: &mut Vec<Warning>) {
         let keyed = found.into_iter();
         keyed.map(|one| ((one.kind, one.what), one.line)).collect()
     };
-    let in_content = |page: &PageState| keyed(active_in(&page.content, format(page), wiki));
+    let is_unchecked = |page: &PageState| has_unchecked_active(&page.content, format(page));
+    let in_content = |page: &PageState| {
+        if is_unchecked(page) {
+            return Vec::new();
+        }
+        keyed(active_in(&page.content, format(page), wiki))
+    };
     let in_styles = |page: &PageState| keyed(active_styles(&page.script_css, wiki));
     let both: [(Field, &ActiveFinder<'_>); 2] = [
         (Field::Content, &in_content),
@@ -77,6 +83,10 @@ pub(super) fn active(change: &Change, wiki: &Url, warnings: &mut Vec<Warning>) {
     ];
     for (field, look) in both {
         if !is_changed(field) && !is_changed(Field::Editor) {
+            continue;
+        }
+        if field == Field::Content && is_unchecked(after) {
+            warnings.extend(["script_added", "foreign_resource_added"].map(unchecked));
             continue;
         }
         let added = added(before, after, look);
@@ -122,6 +132,9 @@ pub(super) fn hidden(change: &Change) -> Option<Warning> {
         |page: &PageState| HiddenText::of(&page.content, format(page), Some(&page.script_css));
     // The old page is searched only if something is hidden in the new one.
     let is = look(after)?;
+    if is.is_unchecked() {
+        return Some(unchecked("hidden_text_added"));
+    }
     let was = before.and_then(look).unwrap_or_default();
     let mut line = None;
     let names: Vec<String> = was

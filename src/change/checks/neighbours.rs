@@ -8,10 +8,10 @@ use url::Url;
 use super::super::plan::Change;
 use super::super::warning::Warning;
 use super::around::Surroundings;
-use super::named::named;
+use super::named::{named, unchecked};
 use crate::page::{
     Field, LinkBase, LinkKind, LinkedSite, PageLink, PagePlace, PageReading, PageState,
-    SourceFormat, escaped, links, may_lead_to_page,
+    SourceFormat, escaped, has_unchecked_links, links, may_lead_to_page,
 };
 
 /// The most links of one page that are followed.
@@ -26,7 +26,13 @@ pub(super) fn asks(change: &Change, wiki: &Url) -> bool {
 }
 
 pub(super) fn look(change: &Change, around: Surroundings<'_>, warnings: &mut Vec<Warning>) {
-    let (Some(after), Some(pages)) = (change.after(), around.pages) else {
+    let Some(after) = change.after() else {
+        return;
+    };
+    if !keeps_links(change, after) && has_links_unchecked(after) {
+        warnings.push(unchecked("dead_link"));
+    }
+    let Some(pages) = around.pages else {
         return;
     };
     if is_titled(change) {
@@ -76,11 +82,17 @@ fn same_title(after: &PageState, change: &Change, pages: &[Arc<PageReading>]) ->
     })
 }
 
-/// The links of a page that are followed.
+fn has_links_unchecked(page: &PageState) -> bool {
+    has_unchecked_links(&page.content, SourceFormat::of(None, Some(&page.editor)))
+}
+
+/// The links of a page that are followed; none of one with too many signs.
 fn followed(page: &PageState) -> impl Iterator<Item = PageLink> {
-    let found = links(&page.content, SourceFormat::of(None, Some(&page.editor)));
-    let found = found.into_iter();
+    let text = Some(&page.content).filter(|_| !has_links_unchecked(page));
+    let format = SourceFormat::of(None, Some(&page.editor));
+    let found = text.map_or_else(Vec::new, |text| links(text, format));
     found
+        .into_iter()
         .filter(|link| link.kind == LinkKind::Link)
         .take(MOST_LINKS)
 }

@@ -4,9 +4,10 @@ use std::str::Lines;
 
 use super::super::plan::Change;
 use super::super::warning::Warning;
-use super::named::named;
+use super::named::{named, unchecked};
 use crate::page::{
     Attached, Field, Heading, LineCounts, Outline, PageState, SourceFormat, StyleSheet, escaped,
+    has_too_many_signs,
 };
 
 /// Fewer removed lines cause no warning.
@@ -50,10 +51,14 @@ pub(super) fn heading_dropped(change: &Change) -> Option<Warning> {
         let text = stretch.position(|line| !line.trim().is_empty())?;
         Some(lead.saturating_add(text).saturating_add(1))
     };
-    let gone = heading_at(before, first(was(), of_was)?)?;
-    let what = match first(is(), of_is) {
-        Some(line) if heading_at(after, line).is_some() => return None,
-        Some(_) => "text without a heading comes in its place",
+    let gone = match heading_at(before, first(was(), of_was)?) {
+        Ok(heading) => heading?,
+        Err(unchecked) => return Some(unchecked),
+    };
+    let what = match first(is(), of_is).map(|line| heading_at(after, line)) {
+        Some(Err(unchecked)) => return Some(unchecked),
+        Some(Ok(Some(_))) => return None,
+        Some(Ok(None)) => "text without a heading comes in its place",
         None => {
             let lines = before.content.split_inclusive('\n');
             let to: usize = lines.take(of_was.saturating_sub(tail)).map(str::len).sum();
@@ -70,15 +75,19 @@ pub(super) fn heading_dropped(change: &Change) -> Option<Warning> {
     Some(warning.at(Field::Content, Some(lead.saturating_add(1))))
 }
 
-/// The heading that begins in a line. The page is parsed only if one may.
-fn heading_at(page: &PageState, line: usize) -> Option<Heading> {
+/// The heading that begins in a line, or the warning that the page was not parsed, which it is only
+/// if one may.
+fn heading_at(page: &PageState, line: usize) -> Result<Option<Heading>, Warning> {
     let format = SourceFormat::of(None, Some(&page.editor));
     if !may_begin_heading(&page.content, line, format) {
-        return None;
+        return Ok(None);
+    }
+    if has_too_many_signs(&page.content, format) {
+        return Err(unchecked("heading_dropped"));
     }
     let outline = Outline::in_format(&page.content, format);
     let mut headings = outline.headings().iter();
-    headings.find(|one| one.line == line).cloned()
+    Ok(headings.find(|one| one.line == line).cloned())
 }
 
 /// True if a heading may begin in a line, by its signs and those of the lines below it: a `#`, a

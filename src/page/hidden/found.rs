@@ -8,6 +8,7 @@ use super::sheet::HidingStyles;
 use super::{asciidoc, elements, markdown};
 use crate::page::html::{HtmlToken, scan};
 use crate::page::markdown::outline::SourceFormat;
+use crate::page::markdown::signs::has_too_many_signs;
 use crate::page::select::position::line_feeds;
 
 /// The most lines that are named of a kind.
@@ -51,16 +52,25 @@ pub struct HiddenText {
     #[serde(skip_serializing_if = "Occurrences::is_none")]
     pub unrendered: Occurrences,
     /// That there may be more.
-    pub note: NotExhaustive,
+    pub note: HiddenTextNote,
 }
 
 /// Says that a list of what is hidden may lack something.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct NotExhaustive;
+pub enum HiddenTextNote {
+    /// Some ways of hiding are not known.
+    #[default]
+    NotExhaustive,
+    /// Only characters were looked for.
+    TooManySigns,
+}
 
-impl Serialize for NotExhaustive {
+impl Serialize for HiddenTextNote {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str("not exhaustive")
+        serializer.serialize_str(match self {
+            Self::NotExhaustive => "not exhaustive",
+            Self::TooManySigns => "not checked: too many signs",
+        })
     }
 }
 
@@ -103,13 +113,26 @@ impl HiddenText {
         }
         let mut sheet = HidingStyles::default();
         sheet.add(css);
+        let may_hide = match format {
+            SourceFormat::Html => text.contains(['<', '&']),
+            SourceFormat::Markdown => markdown::may_hide(text, &sheet),
+            SourceFormat::AsciiDoc => true,
+            SourceFormat::Other => false,
+        };
         match format {
-            SourceFormat::Html if text.contains(['<', '&']) => hidden.html(text, sheet),
+            _ if !may_hide => {}
+            _ if has_too_many_signs(text, format) => hidden.note = HiddenTextNote::TooManySigns,
             SourceFormat::Markdown => markdown::walk(text, sheet, &mut hidden),
             SourceFormat::AsciiDoc => asciidoc::walk(text, &mut hidden),
-            SourceFormat::Html | SourceFormat::Other => {}
+            _ => hidden.html(text, sheet),
         }
         hidden.done()
+    }
+
+    /// True if the text has too many signs to be searched for more than characters.
+    #[must_use]
+    pub fn is_unchecked(&self) -> bool {
+        self.note == HiddenTextNote::TooManySigns
     }
 
     /// Finds what is hidden in the plain text of some HTML: characters by the lines of the plain
@@ -126,7 +149,7 @@ impl HiddenText {
             unused_definitions: of_html.unused_definitions.without_lines(),
             attributes: of_html.attributes.without_lines(),
             unrendered: of_html.unrendered.without_lines(),
-            note: NotExhaustive,
+            note: of_html.note,
         };
         (hidden != Self::default()).then_some(hidden)
     }

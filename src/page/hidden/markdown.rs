@@ -18,22 +18,16 @@ use super::sheet::HidingStyles;
 use super::source_map::Mapped;
 use crate::page::markdown::outline::options;
 
-/// True if a text without styles has a sign that all hiding in Markdown needs: of a link, an image,
-/// an element, a footnote, a table, attributes, a formula, a reference, an escape, or code. Parsing
-/// a long text takes many times its size in memory.
-fn may_hide(text: &str) -> bool {
+/// True if styles may hide some of a text, or it has a sign that all other hiding in Markdown needs:
+/// of a link, an image, an element, a footnote, a table, attributes, a formula, a reference, an
+/// escape, or code. Parsing a long text takes many times its size in memory.
+pub(super) fn may_hide(text: &str, sheet: &HidingStyles) -> bool {
     const SIGNS: [char; 10] = ['<', '[', '{', '$', '|', '&', '\\', '`', '~', '\t'];
-    text.contains(SIGNS) || text.contains("    ")
+    !sheet.is_empty() || text.contains(SIGNS) || text.contains("    ")
 }
 
 /// Adds what a page in Markdown hides.
-pub(super) fn walk(text: &str, sheet: HidingStyles, hidden: &mut HiddenText) {
-    if may_hide(text) || !sheet.is_empty() {
-        parse(text, sheet, hidden);
-    }
-}
-
-fn parse(text: &str, mut sheet: HidingStyles, hidden: &mut HiddenText) {
+pub(super) fn walk(text: &str, mut sheet: HidingStyles, hidden: &mut HiddenText) {
     let parser = Parser::new_ext(text, options());
     let mut definitions: Vec<LinkDefinition> = parser
         .reference_definitions()
@@ -383,14 +377,15 @@ const fn element(end: TagEnd) -> Option<&'static str> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{HiddenText, HidingStyles, may_hide, parse};
+    use super::{HiddenText, HidingStyles, may_hide, walk};
 
     proptest! {
         #[test]
         fn a_text_without_their_signs_hides_nothing(text in "(a |bc|\n|\n\n|- |\\* |\\+ |1\\. |12\\) |> |#+ |===|---|\\*\\*?|__?|:|!|\\(|\\)|\\]|\\}|  |   |\r|\u{c}|\u{a0}|\u{feff}|ä|https://a\\.b|www\\.a|\"c\"|%|\\^|@|;|=){0,32}") {
             let mut hidden = HiddenText::default();
-            parse(&text, HidingStyles::default(), &mut hidden);
-            prop_assert!(may_hide(&text) || hidden == HiddenText::default(), "{hidden:?}");
+            let sheet = HidingStyles::default;
+            walk(&text, sheet(), &mut hidden);
+            prop_assert!(may_hide(&text, &sheet()) || hidden == HiddenText::default(), "{hidden:?}");
         }
     }
 }

@@ -16,6 +16,7 @@ use super::super::PagePath;
 use super::super::html::{HtmlToken, scan};
 use super::super::markdown::html_block::HtmlBlock;
 use super::super::markdown::outline::{SourceFormat, has_marks, options};
+use super::super::markdown::signs::has_too_many_signs;
 use super::super::model::path::RESERVED;
 use super::super::select::position::line_feeds;
 use super::target::Writing;
@@ -64,6 +65,17 @@ pub fn links(text: &str, format: SourceFormat) -> Vec<PageLink> {
         link.line = line;
     }
     links
+}
+
+/// True if a source has too many signs to look for its links.
+#[must_use]
+pub fn has_unchecked_links(text: &str, format: SourceFormat) -> bool {
+    let may_link = match format {
+        SourceFormat::Markdown => may_link(text),
+        SourceFormat::Html => true,
+        SourceFormat::AsciiDoc | SourceFormat::Other => false,
+    };
+    may_link && has_too_many_signs(text, format)
 }
 
 fn link(kind: LinkKind, range: Range<usize>, target: impl Into<String>) -> PageLink {

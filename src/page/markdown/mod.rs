@@ -6,3 +6,4 @@ pub(super) mod index;
 pub(super) mod outline;
 pub(super) mod properties;
 pub(super) mod sections;
+pub(super) mod signs;

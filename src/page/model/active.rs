@@ -7,6 +7,7 @@ use url::Url;
 use super::super::html::{HtmlTag, HtmlToken, scan};
 use super::super::markdown::html_block::HtmlBlock;
 use super::super::markdown::outline::{SourceFormat, has_marks, options};
+use super::super::markdown::signs::has_too_many_signs;
 use super::super::select::position::line_feeds;
 
 /// A part of a source that is more than text.
@@ -57,13 +58,9 @@ pub fn active(text: &str, format: SourceFormat, wiki: &Url) -> Vec<Active> {
         active: Vec::new(),
     };
     match format {
-        SourceFormat::Markdown if has_marks(text) => found.markdown(text),
-        SourceFormat::Html => found.html(text, |at| at),
-        // AsciiDoc passes HTML through only between these marks.
-        SourceFormat::AsciiDoc if text.contains("+++") || text.contains("pass:") => {
-            found.html(text, |at| at);
-        }
-        SourceFormat::Markdown | SourceFormat::AsciiDoc | SourceFormat::Other => {}
+        _ if !may_be_active(text, format) => {}
+        SourceFormat::Markdown => found.markdown(text),
+        _ => found.html(text, |at| at),
     }
     let (mut passed, mut line) = (0, 1);
     found.active.sort_by_key(|(at, _)| *at);
@@ -74,6 +71,23 @@ pub fn active(text: &str, format: SourceFormat, wiki: &Url) -> Vec<Active> {
         active
     });
     placed.collect()
+}
+
+/// True if a source has too many signs to be searched for active parts.
+#[must_use]
+pub fn has_unchecked_active(text: &str, format: SourceFormat) -> bool {
+    may_be_active(text, format) && has_too_many_signs(text, format)
+}
+
+/// True if a source has a sign that every active part needs.
+fn may_be_active(text: &str, format: SourceFormat) -> bool {
+    match format {
+        SourceFormat::Markdown => has_marks(text),
+        SourceFormat::Html => true,
+        // It passes HTML through only between these marks.
+        SourceFormat::AsciiDoc => text.contains("+++") || text.contains("pass:"),
+        SourceFormat::Other => false,
+    }
 }
 
 /// Finds what a style sheet loads from other sites.
