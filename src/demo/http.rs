@@ -1,6 +1,5 @@
 //! The wiki's HTTP side.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Router;
@@ -18,11 +17,10 @@ use super::editor_view;
 use super::graphql::{Answer, Operation, WikiSchema, schema};
 use super::keys::Caller;
 use super::reader_view;
-use super::requests::{OperationKind, SeenRequest};
 use super::state::Shared;
 use super::surrogates;
+use super::testing::SeenRequest;
 use super::upload::{Upload, stored};
-use super::writes;
 
 /// The largest body that the wiki reads.
 const MOST: usize = 5 * 1024 * 1024;
@@ -31,6 +29,17 @@ const SWALLOWED: usize = 64 * 1024 * 1024;
 
 const JSON: &str = "application/json; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
+
+/// A page of the wiki that is no answer of its API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum View {
+    /// A page in its editor.
+    Editor,
+    /// A page as readers see it.
+    Reader,
+    /// The source of a page.
+    Source,
+}
 
 #[derive(Clone)]
 struct App {
@@ -181,20 +190,15 @@ async fn upload(State(app): State<App>, headers: HeaderMap, body: Body) -> Respo
             "You are not authorized to upload files to this folder.",
         );
     }
-    app.shared.requests().push(SeenRequest {
-        kind: OperationKind::Mutation,
-        fields: vec!["u".to_owned()],
-        variables: json!({ "folder": folder, "name": name }),
-        headers: readable(&headers),
-    });
+    let request = SeenRequest::of_upload(folder, &name);
+    let testing = &app.shared.testing;
+    let store = || app.shared.store();
+    let _under_way = testing.before(request, &headers, store).await;
     let sent = data.len();
     let data = stored(&name, &mime, data);
-    // Nothing can fail here that anybody is told of.
-    let _stored = writes::of_assets(&app.shared, |store| {
-        store.upload(folder, &name, (&mime, sent), data);
-        Ok(())
-    })
-    .await;
+    let mut store = app.shared.store();
+    store.upload(folder, &name, (&mime, sent), data);
+    drop(store);
     respond(StatusCode::OK, HTML, "ok".to_owned())
 }
 
@@ -207,7 +211,7 @@ async fn download_source(
         Ok(access) => access,
         Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
     };
-    if app.shared.behaviour().source_view_blocked {
+    if app.shared.testing.is_blocked(View::Source) {
         return status_only(StatusCode::NOT_FOUND);
     }
     if access.has_just_expired() {
@@ -216,7 +220,7 @@ async fn download_source(
     if !access.may(&["read:source"], &path) {
         return status_only(StatusCode::FORBIDDEN);
     }
-    let _read = app.shared.reads.begin(1).await;
+    let _under_way = app.shared.testing.before_source().await;
     match app.shared.store().page_at(&locale, &path) {
         Some(page) => respond(
             StatusCode::OK,
@@ -249,22 +253,16 @@ async fn view(
             html("Unauthorized"),
         );
     }
-    if app.shared.behaviour().reader_view_blocked {
+    if app.shared.testing.is_blocked(View::Reader) {
         return not_found().await;
     }
     if !access.may(&["read:pages"], &path) {
         return respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"));
     }
-    let (theme, cache) = {
-        let behaviour = app.shared.behaviour();
-        (behaviour.theme.clone(), behaviour.cached_pages.clone())
-    };
+    let theme = app.shared.testing.theme();
+    let cached = app.shared.testing.cached_page(&locale, &path);
     let store = app.shared.store();
-    let cached = cache.iter().flatten();
-    let cached = cached
-        .into_iter()
-        .find(|page| page.locale == locale && page.path == path);
-    match cached.or_else(|| store.page_at(&locale, &path)) {
+    match cached.as_ref().or_else(|| store.page_at(&locale, &path)) {
         // A draft is for those who may write it.
         Some(page) if !page.is_published && !access.may(&["write:pages"], &path) => {
             respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"))
@@ -289,15 +287,8 @@ async fn view_in_editor(
     Path((locale, path)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response<Body> {
-    let (is_blocked, hook, theme) = {
-        let mut behaviour = app.shared.behaviour();
-        (
-            behaviour.editor_view_blocked,
-            behaviour.next_editor_view.take(),
-            behaviour.theme.clone(),
-        )
-    };
-    if is_blocked {
+    let testing = &app.shared.testing;
+    if testing.is_blocked(View::Editor) {
         return not_found().await;
     }
     let access = match admit(&app.shared, &headers) {
@@ -309,11 +300,9 @@ async fn view_in_editor(
     if access.has_just_expired() {
         return no_answer().await;
     }
+    let theme = testing.theme();
     let mut store = app.shared.store();
-    if let Some(act) = hook {
-        act(&mut store);
-        store.settle();
-    }
+    testing.before_editor_view(&mut store);
     let page = store.page_at(&locale, &path);
     let rights = page.map_or(&["write:pages"][..], |_| editor_view::RIGHTS);
     if !access.may(rights, &path) {
@@ -393,41 +382,11 @@ async fn run(app: &App, headers: &HeaderMap, access: Access, body: &Value) -> An
         Ok(operation) => operation,
         Err(answer) => return answer,
     };
-    let is_content = |field: &&String| {
-        let field = field.as_str();
-        matches!(field, "pages.single" | "pages.conflictLatest")
-    };
-    let content_reads = operation.fields.iter().filter(is_content).count();
-    app.shared.requests().push(SeenRequest {
-        kind: operation.kind,
-        fields: operation.fields,
-        variables: operation.variables,
-        headers: readable(headers),
-    });
-    act_before(&app.shared);
-    let _read = match content_reads {
-        0 => None,
-        pages => Some(app.shared.reads.begin(pages).await),
-    };
+    let testing = &app.shared.testing;
+    let store = || app.shared.store();
+    let _under_way = testing.before(operation.seen, headers, store).await;
     let response = app.schema.execute(operation.request.data(access)).await;
     Answer::from_response(response)
-}
-
-/// Lets a test act, if this is the operation that it waits for.
-fn act_before(shared: &Shared) {
-    let act = {
-        let later = &mut shared.behaviour().later;
-        match later.take() {
-            Some((0, act)) => act,
-            waiting => {
-                *later = waiting.map(|(before, act)| (before.saturating_sub(1), act));
-                return;
-            }
-        }
-    };
-    let mut store = shared.store();
-    act(&mut store);
-    store.settle();
 }
 
 /// The rights of the caller, or what is said when they are turned away (W3).
@@ -437,7 +396,7 @@ fn admit(shared: &Shared, headers: &HeaderMap) -> Result<Access, &'static str> {
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.strip_prefix("Bearer "));
     let caller = shared.keyring().caller(token);
-    if caller != Caller::Guest && shared.behaviour().api_disabled {
+    if caller != Caller::Guest && shared.testing.is_api_disabled() {
         return Err("API is disabled. You must enable it from the Administration Area first.");
     }
     match caller {
@@ -446,15 +405,6 @@ fn admit(shared: &Shared, headers: &HeaderMap) -> Result<Access, &'static str> {
         Caller::JustExpired => Ok(Access::just_expired()),
         Caller::Revoked => Err("API Key is invalid or was revoked."),
     }
-}
-
-/// The headers that can be read, without the key.
-fn readable(headers: &HeaderMap) -> BTreeMap<String, String> {
-    headers
-        .iter()
-        .filter(|(name, _)| *name != header::AUTHORIZATION)
-        .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
-        .collect()
 }
 
 fn refusal(status: StatusCode, message: &str) -> Response<Body> {

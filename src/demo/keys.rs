@@ -114,18 +114,12 @@ impl Keyring {
         self.issue_until(access, OffsetDateTime::now_utc() + Duration::days(365))
     }
 
-    /// A key whose time was over an hour ago, of a wiki without a renewal time.
-    pub(super) fn issue_expired(&mut self, access: Access) -> String {
-        self.issue_until(access, OffsetDateTime::now_utc() - Duration::hours(1))
-    }
-
-    /// A key whose time was over an hour ago, in the wiki's renewal time (W3).
-    pub(super) fn issue_just_expired(&mut self, access: Access) -> String {
-        let token = self.issue_expired(access);
-        if let Some(entry) = self.entries.get_mut(&token) {
+    /// Lets the key be in the wiki's renewal time after its end (W3).
+    #[cfg(feature = "testing")]
+    pub(super) fn set_renewable(&mut self, token: &str) {
+        if let Some(entry) = self.entries.get_mut(token) {
             entry.is_renewable = true;
         }
-        token
     }
 
     /// A key that expires then.
@@ -185,13 +179,16 @@ fn token(key: i64, group: i64, expires: OffsetDateTime) -> String {
 
 #[cfg(test)]
 mod tests {
+    use time::{Duration, OffsetDateTime};
+
     use super::{Caller, Keyring};
     use crate::demo::access::Access;
 
     #[test]
     fn a_key_without_worth_is_a_guest_s() {
         let mut ring = Keyring::default();
-        let expired = ring.issue_expired(Access::full());
+        let ended = OffsetDateTime::now_utc() - Duration::hours(1);
+        let expired = ring.issue_until(Access::full(), ended);
         for token in [None, Some("nonsense"), Some(expired.as_str())] {
             assert_eq!(ring.caller(token), Caller::Guest);
         }

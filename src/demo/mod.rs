@@ -1,6 +1,7 @@
 //! The embedded demo wiki: Wiki.js 2.5 as far as its pages, their comments and assets go, in memory.
 //!
-//! It stands in for a real wiki in tests and in `serve --demo`. What it answers
+//! It stands in for a real wiki in `serve --demo`, and in tests, which break it and see what it was
+//! asked by the feature `testing`. What it answers
 //! is computed from what it holds, by rules that were measured on a real server
 //! (W1 to W42); recorded requests and answers of that server are replayed
 //! against it by a test. It listens on the loopback interface, keeps nothing,
@@ -19,7 +20,6 @@
 mod access;
 mod anchors;
 mod clock;
-mod controls;
 mod css;
 mod css_rules;
 mod download;
@@ -31,20 +31,24 @@ mod http;
 mod keys;
 mod path;
 mod reader_view;
-mod reads;
-mod requests;
 mod row_sort;
 mod seed;
 mod sql;
 mod state;
 mod store;
 mod surrogates;
+#[cfg(feature = "testing")]
+mod testing;
+#[cfg(not(feature = "testing"))]
+#[path = "shipped.rs"]
+mod testing;
 mod upload;
 mod wiki;
 mod writes;
 
 pub use keys::Keys;
-pub use reads::ContentRead;
-pub use requests::{OperationKind, SeenRequest};
+#[cfg(feature = "testing")]
 pub use store::{AssetRow, CommentRow, FolderRow, PageRow, Store};
+#[cfg(feature = "testing")]
+pub use testing::{ContentRead, OperationKind, SeenRequest};
 pub use wiki::{DemoOptions, DemoWiki, Seed};

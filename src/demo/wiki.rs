@@ -30,17 +30,14 @@ pub struct DemoOptions {
     pub address: SocketAddr,
     /// Its content.
     pub seed: Seed,
-    /// True if API access is switched off.
-    pub api_disabled: bool,
 }
 
 impl Default for DemoOptions {
-    /// Any free port of 127.0.0.1, the sample pages, API access on.
+    /// Any free port of 127.0.0.1, the sample pages.
     fn default() -> Self {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             seed: Seed::Sample,
-            api_disabled: false,
         }
     }
 }
@@ -60,6 +57,7 @@ impl DemoOptions {
 pub struct DemoWiki {
     address: SocketAddr,
     keys: Keys,
+    #[cfg(feature = "testing")]
     pub(super) shared: Arc<Shared>,
     stop: CancellationToken,
     server: JoinHandle<io::Result<()>>,
@@ -83,7 +81,6 @@ impl DemoWiki {
         let listener = TcpListener::bind(options.address).await?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared::default());
-        shared.behaviour().api_disabled = options.api_disabled;
         if options.seed == Seed::Sample {
             seed::plant(&mut shared.store());
         }
@@ -95,6 +92,7 @@ impl DemoWiki {
         Ok(Self {
             address,
             keys,
+            #[cfg(feature = "testing")]
             shared,
             stop,
             server,

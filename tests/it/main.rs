@@ -100,7 +100,6 @@ mod relay;
 mod report;
 mod resources;
 mod review;
-#[cfg(feature = "demo")]
 mod review_guarded;
 mod review_walk;
 mod reviewing;

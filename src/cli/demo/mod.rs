@@ -25,9 +25,6 @@ pub(super) struct Arguments {
     /// Start it without pages
     #[arg(long, requires = "wiki")]
     empty: bool,
-    /// Start it with API access switched off
-    #[arg(long, requires = "wiki")]
-    api_disabled: bool,
 }
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
@@ -51,7 +48,6 @@ async fn wiki_alone(address: SocketAddr, arguments: &Arguments) -> CommandResult
         } else {
             Seed::Sample
         },
-        api_disabled: arguments.api_disabled,
     };
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(|error| (Exit::Failed, error))?;

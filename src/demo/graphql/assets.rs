@@ -6,7 +6,6 @@ use super::errors::{nullable, require, shared};
 use super::mutation::DefaultResponse;
 use super::scalars::Date;
 use crate::demo::store::{AssetRow, FolderRow};
-use crate::demo::writes;
 
 const READERS: &[&str] = &["read:assets"];
 
@@ -121,9 +120,9 @@ impl AssetMutation {
         let _ = name;
         nullable(ctx, require(ctx, &["write:assets"]))?;
         let parent = parent_folder_id.into();
-        let result = writes::of_assets(shared(ctx), |store| store.create_folder(parent, &slug));
+        let result = shared(ctx).store().create_folder(parent, &slug);
         Some(DefaultResponse::of(
-            &result.await,
+            &result,
             "Asset Folder has been created successfully.",
         ))
     }
@@ -135,20 +134,19 @@ impl AssetMutation {
         filename: String,
     ) -> Option<DefaultResponse> {
         let access = nullable(ctx, require(ctx, &["manage:assets"]))?;
-        let rename = writes::of_assets(shared(ctx), |store| {
-            store.rename_asset(id.into(), &filename, access)
-        });
+        let mut store = shared(ctx).store();
+        let result = store.rename_asset(id.into(), &filename, access);
         Some(DefaultResponse::of(
-            &rename.await,
+            &result,
             "Asset has been renamed successfully.",
         ))
     }
 
     async fn delete_asset(&self, ctx: &Context<'_>, id: i32) -> Option<DefaultResponse> {
         let access = nullable(ctx, require(ctx, &["manage:assets"]))?;
-        let delete = writes::of_assets(shared(ctx), |store| store.delete_asset(id.into(), access));
+        let result = shared(ctx).store().delete_asset(id.into(), access);
         Some(DefaultResponse::of(
-            &delete.await,
+            &result,
             "Asset has been deleted successfully.",
         ))
     }

@@ -127,7 +127,7 @@ impl CommentMutation {
         nullable(ctx, shared(ctx).take_comment())?;
         let access = nullable(ctx, require(ctx, &["write:comments"]))?;
         let (page, reply) = (page_id.into(), reply_to.unwrap_or_default().into());
-        let result = writes::create_comment(shared(ctx), page, reply, &content, access).await;
+        let result = writes::create_comment(shared(ctx), page, reply, &content, access);
         Some(CommentCreateResponse {
             response_result: Some(ResponseStatus::of(
                 &result,
@@ -144,7 +144,7 @@ impl CommentMutation {
         content: String,
     ) -> Option<CommentUpdateResponse> {
         let access = nullable(ctx, require(ctx, SOURCE))?;
-        let result = writes::change_comment(shared(ctx), id.into(), &content, access).await;
+        let result = writes::change_comment(shared(ctx), id.into(), &content, access);
         Some(CommentUpdateResponse {
             response_result: Some(ResponseStatus::of(&result, "Comment updated successfully")),
             render: result.ok(),
@@ -153,7 +153,7 @@ impl CommentMutation {
 
     async fn delete(&self, ctx: &Context<'_>, id: i32) -> Option<DefaultResponse> {
         let access = nullable(ctx, require(ctx, &["manage:comments"]))?;
-        let result = writes::delete_comment(shared(ctx), id.into(), access).await;
+        let result = shared(ctx).store().delete_comment(id.into(), access);
         Some(DefaultResponse::of(&result, "Comment deleted successfully"))
     }
 }

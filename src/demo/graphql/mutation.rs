@@ -154,7 +154,8 @@ impl PageMutation {
 
     async fn convert(&self, ctx: &Context<'_>, id: i32, editor: String) -> Option<DefaultResponse> {
         let access = nullable(ctx, require(ctx, WRITERS))?;
-        let result = writes::convert(shared(ctx), id.into(), &editor, access).await;
+        let mut store = shared(ctx).store();
+        let result = store.convert(id.into(), &editor, access);
         Some(DefaultResponse::of(&result, "Page converted successfully."))
     }
 
@@ -180,7 +181,7 @@ impl PageMutation {
 
     async fn render(&self, ctx: &Context<'_>, id: i32) -> Option<DefaultResponse> {
         nullable(ctx, require(ctx, &[]))?;
-        let result = writes::render(shared(ctx), id.into()).await;
+        let result = writes::render(shared(ctx), id.into());
         Some(DefaultResponse::of(&result, "Page rendered successfully."))
     }
 

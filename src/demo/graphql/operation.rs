@@ -2,21 +2,18 @@
 
 use async_graphql::parser::parse_query;
 use async_graphql::parser::types::{
-    ExecutableDocument, OperationDefinition, OperationType, Selection, SelectionSet,
+    ExecutableDocument, OperationDefinition, Selection, SelectionSet,
 };
 use async_graphql::{Name, Request, Variables};
 use serde_json::Value;
 
 use super::Answer;
-use crate::demo::requests::OperationKind;
+use crate::demo::testing::SeenRequest;
 
 /// One operation of a request.
 pub(in crate::demo) struct Operation {
-    pub(in crate::demo) kind: OperationKind,
-    /// Its fields, two levels deep.
-    pub(in crate::demo) fields: Vec<String>,
-    /// Its variables, as they were sent.
-    pub(in crate::demo) variables: Value,
+    /// The operation as tests see it.
+    pub(in crate::demo) seen: SeenRequest,
     /// The request, as the engine runs it.
     pub(in crate::demo) request: Request,
 }
@@ -42,21 +39,14 @@ impl Operation {
         let absent = absent_variables(&operation, &variables)?;
         forget(&mut document, &absent);
 
-        let all = with_defaults(&operation, variables.clone());
+        let seen = SeenRequest::of_operation(&operation, &variables);
+        let all = with_defaults(&operation, variables);
         let mut request = Request::new(query).variables(Variables::from_json(all));
         if let Some(name) = name {
             request = request.operation_name(name);
         }
         request.set_parsed_query(document);
-        Ok(Self {
-            kind: match operation.ty {
-                OperationType::Mutation => OperationKind::Mutation,
-                OperationType::Query | OperationType::Subscription => OperationKind::Query,
-            },
-            fields: fields(&operation.selection_set.node),
-            variables,
-            request,
-        })
+        Ok(Self { seen, request })
     }
 }
 
@@ -136,20 +126,4 @@ fn forget_in(selection: &mut SelectionSet, absent: &[String]) {
             Selection::FragmentSpread(_) => {}
         }
     }
-}
-
-/// `pages.update` and the like.
-fn fields(selection: &SelectionSet) -> Vec<String> {
-    let mut found = Vec::new();
-    for outer in &selection.items {
-        let Selection::Field(outer) = &outer.node else {
-            continue;
-        };
-        for inner in &outer.node.selection_set.node.items {
-            if let Selection::Field(inner) = &inner.node {
-                found.push(format!("{}.{}", outer.node.name.node, inner.node.name.node));
-            }
-        }
-    }
-    found
 }

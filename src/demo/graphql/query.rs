@@ -60,7 +60,7 @@ impl PageQuery {
         locale: Option<String>,
     ) -> Result<PageSearchResponse> {
         let access = require(ctx, &["read:pages"]).map_err(|fault| error(&fault))?;
-        let row_ids = shared(ctx).behaviour().search_row_ids;
+        let row_ids = shared(ctx).testing.has_row_ids();
         let store = shared(ctx).store();
         let pages = store.search(&query, path.as_deref(), locale.as_deref(), access);
         let hit = |page: &PageRow| {

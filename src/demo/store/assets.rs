@@ -85,11 +85,6 @@ impl Store {
         self.assets.values()
     }
 
-    /// The asset with this id, to be altered.
-    pub fn asset_mut(&mut self, id: i64) -> Option<&mut AssetRow> {
-        self.assets.get_mut(&id)
-    }
-
     /// The path of a folder, without a slash at its ends; empty for the root.
     #[must_use]
     pub fn folder_path(&self, folder: i64) -> String {
@@ -148,12 +143,6 @@ impl Store {
         }
         self.upload(parent, name, (mime, data.len()), data.to_vec());
         self.asset_at(path).map_or(0, |asset| asset.id)
-    }
-
-    /// Removes all folders, as only somebody at the database can.
-    pub fn remove_folders(&mut self) {
-        self.folders.clear();
-        self.assets.retain(|_, asset| asset.folder == 0);
     }
 
     /// Makes a folder (W36); where, nobody looks at.

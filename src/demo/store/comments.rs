@@ -49,11 +49,6 @@ impl Store {
         self.comments.values()
     }
 
-    /// The comment with this id, to be altered.
-    pub fn comment_mut(&mut self, id: i64) -> Option<&mut CommentRow> {
-        self.comments.get_mut(&id)
-    }
-
     /// Adds a comment as somebody else does, and answers its id.
     pub fn add_comment(&mut self, page: i64, author: &str, content: &str) -> i64 {
         let now = self.clock.now();
@@ -69,11 +64,6 @@ impl Store {
         };
         self.comments.insert(row.id, row);
         self.last_comment
-    }
-
-    /// Takes a comment away.
-    pub fn remove_comment(&mut self, id: i64) -> Option<CommentRow> {
-        self.comments.remove(&id)
     }
 
     /// The comments of the page at a place, for whoever may read them there; of no page, none.

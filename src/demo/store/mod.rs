@@ -2,11 +2,17 @@
 //!
 //! [`Store`] is what a test sees; the operations of the GraphQL API are in the
 //! files beside it, one kind a file.
+#![cfg_attr(
+    not(feature = "testing"),
+    expect(unreachable_pub, reason = "only tests reach the rows")
+)]
 
 mod assets;
 mod comments;
 mod create;
 mod delete;
+#[cfg(feature = "testing")]
+mod direct;
 mod history;
 mod links;
 mod list;

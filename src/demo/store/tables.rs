@@ -112,16 +112,6 @@ impl Store {
         }
     }
 
-    /// Changes a page as somebody else's update does: it leaves a version behind.
-    pub fn rewrite(&mut self, id: i64, act: impl FnOnce(&mut PageRow)) {
-        if self.keep_version(id, "updated").is_ok()
-            && let Some(page) = self.pages.get_mut(&id)
-        {
-            act(page);
-            self.touch(id);
-        }
-    }
-
     /// Brings what follows from the pages up to date: tags and tree.
     pub(in crate::demo) fn settle(&mut self) {
         self.collect_tags();

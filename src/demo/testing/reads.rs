@@ -41,7 +41,7 @@ impl Default for Reads {
 }
 
 /// A read that is under way.
-pub(super) struct UnderWay<'a> {
+pub(in crate::demo) struct UnderWay<'a> {
     reads: &'a Reads,
     number: usize,
 }
