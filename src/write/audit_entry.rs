@@ -286,7 +286,7 @@ impl EntryBuilder {
             renders_anew,
         } = self.as_proposed(change);
         Proposal {
-            v: Proposal::version(is_list),
+            v: Proposal::VERSION,
             id,
             state: ProposalState::Open,
             created: now(),

@@ -115,7 +115,7 @@ async fn the_newest_run_is_missed_by_its_number_and_a_number_stands_once() {
 }
 
 #[tokio::test]
-async fn a_log_without_numbers_or_count_is_read_as_before_and_a_lost_count_is_said() {
+async fn a_lost_count_is_said_and_the_next_run_counts_on() {
     let dir = TempDir::new().unwrap();
     ended(&dir).await;
     let count = place(dir.path()).join("runs.count");

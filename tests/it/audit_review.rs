@@ -967,7 +967,7 @@ fn a_proposal_whose_file_is_not_as_on_record_is_named_with_what_differs() {
 fn a_proposal_that_cannot_be_read_or_is_not_on_record_is_named() {
     let log = log();
     let file = propose(&log, &[], true);
-    let newer = with(&file, "v", json!(3));
+    let newer = with(&file, "v", json!(2));
     let bad = format!(
         "wrong the proposal {PROPOSAL} cannot be read: its file is damaged, or a newer version wrote it\n"
     );

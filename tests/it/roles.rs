@@ -372,10 +372,6 @@ fn in_days(days: i64) -> Grant {
 async fn a_rotated_client_is_the_same_by_both_tokens_on_every_server() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let old = names.add("own", Grant::default());
-    // From before there were ids.
-    rewrite(&names, |line| {
-        drop(line.as_object_mut().unwrap().shift_remove("id"));
-    });
     let setup = || Setup::of(&wiki, |keys| &keys.editor).naming(&names);
     let servers = [setup().host().await, setup().host().await];
     let id = names.file().read().unwrap()[0].id();

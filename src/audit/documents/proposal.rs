@@ -13,10 +13,6 @@ use super::super::{
 use crate::change::{Operation, Risk, Warning};
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath};
 
-/// The newest version of the proposal format; a reader must not guess at a newer one.
-pub(in crate::audit) const VERSION: u32 = 2;
-/// The version for one change, which older readers know.
-const OF_ONE: u32 = 1;
 /// The most links left that a proposal names.
 pub const MAX_LINKS_LEFT: usize = 100;
 /// The longest reason for a rejection, in characters.
@@ -262,11 +258,8 @@ impl ProposalState {
 }
 
 impl Proposal {
-    /// The version of a new one: for a set or for one change.
-    #[must_use]
-    pub const fn version(is_list: bool) -> u32 {
-        if is_list { VERSION } else { OF_ONE }
-    }
+    /// The version of the format of its file; a reader must not guess at a newer one.
+    pub const VERSION: u32 = 1;
 
     /// All its changes, in order.
     pub fn changes(&self) -> impl Iterator<Item = ProposedChange> {

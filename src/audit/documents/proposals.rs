@@ -14,7 +14,6 @@ use super::super::{
     AuditError, AuditEvent, AuditLog, CallId, Exclusions, Outcome, Proposal, ProposalId,
     ProposalState, Record,
 };
-use super::proposal::VERSION;
 use super::whole_file;
 
 /// The most proposals that are kept.
@@ -270,7 +269,7 @@ fn read(path: &Path, id: ProposalId) -> Result<(Proposal, File), AuditError> {
         .read_to_end(&mut json)
         .map_err(failed)?;
     let proposal: Proposal = serde_json::from_slice(&json).map_err(|_| AuditError::BadProposal)?;
-    if proposal.id != id || proposal.v > VERSION {
+    if proposal.id != id || proposal.v > Proposal::VERSION {
         return Err(AuditError::BadProposal);
     }
     Ok((proposal, file))

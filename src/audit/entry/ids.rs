@@ -195,10 +195,10 @@ hex_name! {
 typed_name!(ClientId);
 random_name!(ClientId);
 
+#[cfg(test)]
 impl ClientId {
-    /// The id of a client that has none: derived from a text that is unique to it.
-    #[must_use]
-    pub fn derived(text: &str) -> Self {
+    /// The same id for the same text.
+    pub(crate) fn derived(text: &str) -> Self {
         let digest: [u8; 32] = Sha256::digest(text).into();
         let mut id = [0; 8];
         id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);

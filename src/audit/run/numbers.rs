@@ -1,7 +1,7 @@
 //! The numbers of runs: 1, 2, 3, …, in the order in which they begin.
 //!
 //! A run has its number in its file's name and in its first record, so that the heads that later
-//! runs, purges and lists of heads hold tell it too. Runs of versions before have none.
+//! runs, purges and lists of heads hold tell it too.
 //!
 //! `runs.count` holds the last number that was given, and is locked while one is given, so that no
 //! two servers give the same. It is what shows that the newest runs are gone, which no later run

@@ -42,12 +42,10 @@ pub enum Credential<'a> {
 #[serde(deny_unknown_fields)]
 pub struct NamedClient {
     /// Its id, which outlives its name and its token, and to which proposals and writes belong.
-    /// Lines that were made before there were ids have none; see [`NamedClient::id`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    id: Option<ClientId>,
+    id: ClientId,
     /// Its name, under which its calls are on record.
     pub name: String,
-    /// Its role; lines that were made before there were roles are of agents.
+    /// Its role; a line without one is of an agent.
     #[serde(default, skip_serializing_if = "Role::is_default")]
     role: Role,
     /// The client that made it, if it is a delegate. The tokens file has no such line.
@@ -175,7 +173,7 @@ impl NamedClient {
         let now = OffsetDateTime::now_utc();
         let now = now.replace_nanosecond(0).unwrap_or(now);
         Ok(Self {
-            id: Some(id),
+            id,
             name: String::new(),
             role,
             parent: None,
@@ -210,12 +208,7 @@ impl NamedClient {
             expires: rotation.expires.clone(),
             ..self.may.clone()
         };
-        let same = Self {
-            // A line from before there were ids gets one derived from its token.
-            id: Some(self.id()),
-            may,
-            ..self
-        };
+        let same = Self { may, ..self };
         match (&rotation.to, same.role.signs_in()) {
             (Credential::Link(link), true) => Ok(same.signing_in_with(link)),
             (Credential::Token(token), false) => {
@@ -255,13 +248,10 @@ impl NamedClient {
         self.may.ends()
     }
 
-    /// Its id; if its line has none, one derived from its name and token, which stays the same as
-    /// long as both do.
+    /// Its id.
     #[must_use]
-    pub fn id(&self) -> ClientId {
-        let sha256 = self.sha256.as_deref().unwrap_or_default().to_lowercase();
-        let derived = || ClientId::derived(&format!("{}#{sha256}", self.name));
-        self.id.unwrap_or_else(derived)
+    pub const fn id(&self) -> ClientId {
+        self.id
     }
 
     /// The client as the server takes it; `thinking` is the time that a person has.
@@ -322,8 +312,8 @@ impl NamedClient {
         match (self.role.signs_in(), has) {
             (false, (true, false)) => {}
             (false, _) => return Err(format!("the role {role} has a token and no link")),
-            (true, (false, _)) if self.id.is_some() => {}
-            (true, _) => return Err(format!("the role {role} has an id and no token")),
+            (true, (false, _)) => {}
+            (true, _) => return Err(format!("the role {role} has no token")),
         }
         self.may.fits(self.role)
     }
@@ -376,23 +366,27 @@ mod tests {
             format!(",\"link\":{{\"sha256\":\"{sha256}\",\"ends\":\"2030-01-01T00:00:00Z\"}}");
         let is_taken = |more: &str| {
             let text = format!("{{\"name\":\"x\",\"created\":\"\",\"may\":{{}}{more}}}");
-            let client: NamedClient = serde_json::from_str(&text).expect("a line");
-            client.checked(Duration::ZERO).is_ok()
+            let client = serde_json::from_str::<NamedClient>(&text);
+            client.is_ok_and(|client| client.checked(Duration::ZERO).is_ok())
         };
         let token = format!(",\"sha256\":\"{sha256}\"");
         let id = ",\"id\":\"0123456789abcdef\"".to_owned();
         let role = |role: &str| format!(",\"role\":\"{role}\"");
         for (more, is_good) in [
-            (token.clone(), true),
-            (String::new(), false),
-            (format!("{token}{link}"), false),
-            (role("metrics") + &token, true),
-            (role("metrics") + &link, false),
+            (format!("{id}{token}"), true),
+            (token.clone(), false),
+            (id.clone(), false),
+            (format!("{id}{token}{link}"), false),
+            (role("metrics") + &id + &token, true),
+            (role("metrics") + &id + &link, false),
             (role("reviewer") + &id, true),
             (role("reviewer") + &id + &link, true),
             (role("reviewer") + &link, false),
             (role("auditor") + &id + &token, false),
-            (format!("{token},\"parent\":\"0123456789abcdef\""), false),
+            (
+                format!("{id}{token},\"parent\":\"0123456789abcdef\""),
+                false,
+            ),
         ] {
             assert_eq!(is_taken(&more), is_good, "{more}");
         }
