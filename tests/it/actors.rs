@@ -7,25 +7,19 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, new_page, sample_wiki};
-
-const UPDATE: &str = "wikijs_update_page";
-const UNDO: &str = "wikijs_undo_write";
+use crate::testkit::{CREATE, UNDO, UPDATE, fails};
 
 fn setup(wiki: &DemoWiki) -> Setup {
-    Setup::of(wiki, |keys| &keys.scripter)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .with("WIKI_TOOLSETS", "pages,undo,proposals")
+    Setup::scripter(wiki).dry().toolsets("pages,undo,proposals")
 }
 
 async fn run(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
-    let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().scripter)
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .with("WIKI_LOG", "off");
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    Command::new(arguments)
+        .at(&wiki.address(), &wiki.keys().scripter, served.dir.path())
+        .writing()
+        .quiet()
+        .end()
+        .await
 }
 
 async fn listed(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Vec<Value> {
@@ -62,7 +56,7 @@ async fn a_command_names_the_user_of_the_machine_and_whose_proposal_it_decides_o
     let served = setup(&wiki).serve().await;
     let home = id_of(&wiki, "home");
     let first = propose(&served, UPDATE, json!({ "id": home, "title": "1" })).await;
-    let second = propose(&served, "wikijs_create_page", new_page("docs/x")).await;
+    let second = propose(&served, CREATE, new_page("docs/x")).await;
     for arguments in [
         &["proposals", "apply", &first, "--yes"][..],
         &["proposals", "reject", &second, "--why", "no"],
@@ -181,11 +175,9 @@ async fn a_refused_undo_names_the_call_and_its_page() {
         .await;
     for meant in [call, call.split_at(6).0, "last"] {
         let undo = json!({ "callId": meant });
-        let conflict = served.call(UNDO, undo.clone()).await.unwrap_err();
-        assert_eq!(conflict["code"], "EDIT_CONFLICT");
+        fails(&served, UNDO, undo.clone(), "EDIT_CONFLICT").await;
         let conflict = refused(&served);
-        let off = disabled.call(UNDO, undo).await.unwrap_err();
-        assert_eq!(off["code"], "MUTATIONS_DISABLED");
+        fails(&disabled, UNDO, undo, "MUTATIONS_DISABLED").await;
         for record in [conflict, refused(&served)] {
             assert_eq!(record.undoes.unwrap().to_string(), call, "{meant}");
             assert_eq!(record.id, Some(home));

@@ -19,8 +19,8 @@ use crate::docs::generated;
 use crate::harness::{Setup, id_of, sample_wiki};
 use crate::hosted::{Caller, LIMITS};
 use crate::script::{ADDRESS, place};
+use crate::testkit::{DELETE, UPDATE, says};
 
-const UPDATE: &str = "wikijs_update_page";
 /// How long something may take that comes soon.
 const LONG: Duration = Duration::from_secs(20);
 
@@ -42,8 +42,7 @@ fn number(run: &Path) -> u64 {
 
 fn verify(address: &str, dir: &Path, arguments: &[&str]) -> Ended {
     Command::new(&[&["audit", "verify"][..], arguments].concat())
-        .with("WIKI_BASE_URL", address)
-        .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
+        .log_of(address, dir)
         .run()
 }
 
@@ -265,7 +264,7 @@ impl Kept {
 
     /// Runs a server that writes so many times, and ends.
     async fn serve(&self, wiki: &DemoWiki, writes: usize, key: Option<&Path>) {
-        let mut setup = Setup::of(wiki, |keys| &keys.editor).in_dir(&self.audit);
+        let mut setup = Setup::editor(wiki).in_dir(&self.audit);
         if let Some(key) = key {
             setup = setup.with_tables(&anchored(&self.anchors(), Some(key)));
         }
@@ -429,7 +428,7 @@ const TAMPERINGS: [Tampering; 13] = [
     (
         "a client's name was changed, and all rewritten with new hashes",
         |kept| {
-            kept.rewrite(|_, line| line.replace("wikijs_update_page", "wikijs_delete_page"));
+            kept.rewrite(|_, line| line.replace(UPDATE, DELETE));
         },
     ),
     (
@@ -444,8 +443,7 @@ const TAMPERINGS: [Tampering; 13] = [
     (
         "all was rewritten with new hashes, and the anchors to match",
         |kept| {
-            let hashes =
-                kept.rewrite(|_, line| line.replace("wikijs_update_page", "wikijs_delete_page"));
+            let hashes = kept.rewrite(|_, line| line.replace(UPDATE, DELETE));
             let text = fs::read_to_string(kept.anchors()).unwrap();
             fs::write(kept.anchors(), renamed(&text, &hashes)).unwrap();
         },
@@ -557,7 +555,7 @@ async fn an_outcome_is_anchored_while_the_server_lives_and_verify_says_up_to_whe
     let elsewhere = TempDir::new().unwrap();
     let (file, public) = key(elsewhere.path(), "audit.key");
     let anchors = elsewhere.path().join("anchors.jsonl");
-    let served = Setup::of(&wiki, |keys| &keys.editor)
+    let served = Setup::editor(&wiki)
         .with_tables(&anchored(&anchors, Some(&file)))
         .serve()
         .await;
@@ -581,11 +579,7 @@ async fn an_outcome_is_anchored_while_the_server_lives_and_verify_says_up_to_whe
     let given = ["--anchors", anchors.to_str().unwrap(), "--key", &public];
     let told = verify(&wiki.address(), served.dir.path(), &given);
     assert_eq!(told.code, 0, "{}", told.told);
-    assert!(
-        told.stdout.contains("all records are anchored"),
-        "{}",
-        told.told
-    );
+    says(&told.stdout, "all records are anchored");
     assert!(!told.stdout.contains("unproven"), "{}", told.told);
     // A refusal waits for what comes next.
     let unknown = json!({ "id": id, "title": "Third", "confirm": "0000" });
@@ -595,10 +589,7 @@ async fn an_outcome_is_anchored_while_the_server_lives_and_verify_says_up_to_whe
     assert!(told.contains("come after the last anchor"), "{told}");
 
     let other = verify(&wiki.address(), served.dir.path(), &given[..2]).stdout;
-    assert!(
-        other.contains("no signature of the anchors was checked"),
-        "{other}"
-    );
+    says(&other, "no signature of the anchors was checked");
     let alone = verify(&wiki.address(), served.dir.path(), &[]).stdout;
     assert!(alone.contains("unproven without anchors"), "{alone}");
 }
@@ -609,7 +600,7 @@ async fn a_command_reads_each_anchor_and_one_that_fails_stops_no_write() {
     let elsewhere = TempDir::new().unwrap();
     let out = elsewhere.path().join("out");
     let command = json!(["sh", "-c", "cat >> \"$0\"", out]);
-    let served = Setup::of(&wiki, |keys| &keys.editor)
+    let served = Setup::editor(&wiki)
         .with_tables(&format!("audit_anchors = {command}"))
         .serve()
         .await;
@@ -620,14 +611,10 @@ async fn a_command_reads_each_anchor_and_one_that_fails_stops_no_write() {
     let given = ["--anchors", out.to_str().unwrap()];
     let told = verify(&wiki.address(), served.dir.path(), &given);
     assert_eq!(told.code, 0, "{}", told.told);
-    assert!(
-        told.stdout.contains("all records are anchored"),
-        "{}",
-        told.told
-    );
+    says(&told.stdout, "all records are anchored");
 
     let command = json!(["sh", "-c", "echo secret >&2; exit 3"]);
-    let failing = Setup::of(&wiki, |keys| &keys.editor)
+    let failing = Setup::editor(&wiki)
         .with_tables(&format!("audit_anchors = {command}"))
         .in_dir_of(&served)
         .serve()
@@ -643,11 +630,7 @@ async fn a_command_reads_each_anchor_and_one_that_fails_stops_no_write() {
         "{}",
         told.told
     );
-    assert!(
-        told.stdout.contains("come after the last anchor"),
-        "{}",
-        told.told
-    );
+    says(&told.stdout, "come after the last anchor");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -655,7 +638,7 @@ async fn readyz_and_doctor_tell_that_heads_are_not_anchored() {
     let wiki = sample_wiki().await;
     let elsewhere = TempDir::new().unwrap();
     let nowhere = elsewhere.path().join("missing").join("anchors");
-    let setup = Setup::of(&wiki, |keys| &keys.editor);
+    let setup = Setup::editor(&wiki);
     let setup = setup.with_tables(&anchored(&nowhere, None));
     let server = setup.host_within(LIMITS()).await;
     let id = id_of(&wiki, "docs");
@@ -682,14 +665,9 @@ async fn readyz_and_doctor_tell_that_heads_are_not_anchored() {
         "{told}"
     );
     let doctor = Command::new(&["doctor", "--audit-anchors", nowhere.to_str().unwrap()])
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().editor)
-        .with("WIKI_AUDIT_DIR", server.dir.path().to_str().unwrap());
-    let doctor = tokio::task::spawn_blocking(|| doctor.run()).await.unwrap();
-    assert!(
-        doctor.stdout.contains("heads cannot be anchored in"),
-        "{}",
-        doctor.told
-    );
+        .at(&wiki.address(), &wiki.keys().editor, server.dir.path())
+        .end()
+        .await;
+    says(&doctor.stdout, "heads cannot be anchored in");
     assert_eq!(doctor.code, 5, "{}", doctor.told);
 }

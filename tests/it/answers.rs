@@ -7,10 +7,9 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 use wikijs_gate::page::Field;
 
 use crate::harness::{Served, Setup, id_of, read, sample_wiki};
-
-const BY_ID: &str = "wikijs_get_page_by_id";
-const LIST: &str = "wikijs_list_pages";
-const SEARCH: &str = "wikijs_search_pages";
+use crate::testkit::{
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, call_ok,
+};
 
 /// A page that has its default in every field that has one.
 fn plain() -> PageRow {
@@ -111,16 +110,16 @@ async fn a_field_is_left_out_only_where_it_was_read_and_has_its_default() {
         assert_eq!((page.as_str(), line.as_str()), (of_dressed, "++++"));
     }
     // A list by tags does not know all tags of its pages, and says so.
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let list = served.call(LIST, json!({ "tags": ["striped"] })).await;
     let list = list.unwrap();
     let line = &list["pages"][0];
     assert_eq!(fields(line, &list["unavailable"], &LISTED), "+?++");
     // Nor does an old version keep all fields.
     let edit = json!({ "id": dressed, "title": "Dressed anew" });
-    served.confirmed("wikijs_update_page", edit).await.unwrap();
+    served.confirmed(UPDATE, edit).await.unwrap();
     let history = json!({ "id": dressed });
-    let history = served.call("wikijs_get_page_history", history).await;
+    let history = served.call(HISTORY, history).await;
     let version = history.unwrap()["entries"][0]["versionId"].clone();
     let old = json!({ "id": dressed, "version": version });
     let old = served.call(BY_ID, old).await.unwrap();
@@ -145,25 +144,22 @@ fn calls(wiki: &DemoWiki) -> Vec<(&'static str, Value)> {
     vec![
         (SEARCH, json!({ "query": "linux" })),
         (LIST, json!({})),
-        ("wikijs_get_page_by_path", json!({ "path": "docs" })),
+        (BY_PATH, json!({ "path": "docs" })),
         (BY_ID, json!({ "ids": [id, id] })),
-        ("wikijs_get_page_tree", json!({ "depth": 3 })),
-        ("wikijs_get_page_history", json!({ "id": id })),
+        (TREE, json!({ "depth": 3 })),
+        (HISTORY, json!({ "id": id })),
         (
-            "wikijs_get_page_history",
+            HISTORY,
             json!({ "id": id, "compare": { "from": "current" } }),
         ),
-        ("wikijs_list_tags", json!({})),
+        (TAGS, json!({})),
         (
-            "wikijs_create_page",
+            CREATE,
             json!({ "path": "answers/new", "title": "New", "content": "x" }),
         ),
-        ("wikijs_update_page", json!({ "id": id, "title": "Other" })),
-        (
-            "wikijs_update_page",
-            json!({ "id": id, "title": "Documentation" }),
-        ),
-        ("wikijs_delete_page", json!({ "id": id })),
+        (UPDATE, json!({ "id": id, "title": "Other" })),
+        (UPDATE, json!({ "id": id, "title": "Documentation" })),
+        (DELETE, json!({ "id": id })),
     ]
 }
 
@@ -198,10 +194,7 @@ fn defaults(value: &Value, at: &str) -> Vec<String> {
 #[tokio::test]
 async fn no_answer_says_a_default() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor)
-        .with("WIKI_INDEX", "memory")
-        .serve()
-        .await;
+    let served = Setup::editor(&wiki).indexed().serve().await;
     for (tool, arguments) in calls(&wiki) {
         let answer = served.call(tool, arguments).await.unwrap();
         assert_eq!(defaults(&answer, tool), Vec::<String>::new(), "{answer}");
@@ -218,7 +211,7 @@ async fn no_answer_says_a_default() {
 async fn text_is_one_line_unless_it_is_to_be_indented() {
     let wiki = sample_wiki().await;
     let text = async |indent: &str, tool: &'static str, arguments: Value| {
-        let setup = Setup::of(&wiki, |keys| &keys.editor);
+        let setup = Setup::editor(&wiki);
         let served = setup.with("WIKI_JSON_INDENT", indent).serve().await;
         let mut request = CallToolRequestParams::new(tool);
         request.arguments = arguments.as_object().cloned();
@@ -287,15 +280,9 @@ async fn a_list_has_twenty_pages_unless_asked_and_names_authors_where_the_key_ma
         let plain = json!({ "path": "answers", "limit": 30 });
         served.call(LIST, plain).await.unwrap();
         wiki.clear_requests();
-        served
-            .call(LIST, list(json!({ "limit": 30 })))
-            .await
-            .unwrap();
+        call_ok(&served, LIST, list(json!({ "limit": 30 }))).await;
         let listed = wiki.requests().len();
-        let answer = served
-            .call(LIST, list(json!({ "limit": 30 })))
-            .await
-            .unwrap();
+        let answer = call_ok(&served, LIST, list(json!({ "limit": 30 }))).await;
         // Operations of one request are seen one by one: each page is asked for once a layer.
         assert_eq!(listed, 1 + layers * 30);
         for page in answer["pages"].as_array().unwrap() {
@@ -308,7 +295,7 @@ async fn a_list_has_twenty_pages_unless_asked_and_names_authors_where_the_key_ma
         }
         assert_eq!(answer.get("unavailable"), None);
     }
-    let served = Setup::of(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::readonly(&wiki).serve().await;
     let answer = served.call(LIST, list(json!({}))).await.unwrap();
     assert_eq!(
         answer["unavailable"],
@@ -320,21 +307,18 @@ async fn a_list_has_twenty_pages_unless_asked_and_names_authors_where_the_key_ma
 #[tokio::test]
 async fn a_history_says_which_entries_were_not_compared() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor)
+    let served = Setup::editor(&wiki)
         .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
         .serve()
         .await;
     let id = id_of(&wiki, "docs");
     for number in 0..23 {
         let edit = json!({ "id": id, "description": format!("{number}"), "confirm": "open-sesame-please" });
-        served.call("wikijs_update_page", edit).await.unwrap();
+        served.call(UPDATE, edit).await.unwrap();
     }
     let history = async |offset: u64, limit: u64| {
         let arguments = json!({ "id": id, "offset": offset, "limit": limit });
-        served
-            .call("wikijs_get_page_history", arguments)
-            .await
-            .unwrap()
+        served.call(HISTORY, arguments).await.unwrap()
     };
     let compared = |answer: &Value| {
         let entries = answer["entries"].as_array().unwrap().iter();

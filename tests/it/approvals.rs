@@ -16,6 +16,7 @@ use crate::harness::{
     Served, Setup, id_of, mutations, new_page, read, records, said, sample_wiki, told,
 };
 use crate::person::{Asking, BOTH, Generation, answered, serve, serve_as, setup};
+use crate::testkit::{CREATE, DELETE, TAGS, UNDO, UPDATE, call_ok, confirmed_ok, fails, says};
 
 /// What the records say of approvals: the decision, or the approval that an attempt names.
 fn approvals(records: &[Record]) -> Vec<String> {
@@ -38,10 +39,6 @@ fn description(id: i64, text: &str) -> Value {
     json!({ "id": id, "description": text })
 }
 
-const UPDATE: &str = "wikijs_update_page";
-const DELETE: &str = "wikijs_delete_page";
-const CREATE: &str = "wikijs_create_page";
-
 #[tokio::test]
 async fn a_yes_sends_the_one_change_that_was_shown() {
     for generation in BOTH {
@@ -51,11 +48,7 @@ async fn a_yes_sends_the_one_change_that_was_shown() {
         let asking = async {
             let asked = person.is_asked().await;
             assert_eq!(mutations(&wiki).len(), 0);
-            assert!(
-                asked
-                    .message
-                    .contains(&format!("Operation: update, page {id}\n"))
-            );
+            says(&asked.message, &format!("Operation: update, page {id}\n"));
             assert!(asked.message.contains("\n| en/home\nFields: description\n"));
             assert_eq!(asked.offered(), ["once", "page", "kind", "no"]);
             asked.answers("once");
@@ -304,7 +297,7 @@ async fn no_answer_in_time_is_a_no() {
         if let Some(asked) = asked {
             asked.answers("once");
         }
-        served.call("wikijs_list_tags", json!({})).await.unwrap();
+        served.call(TAGS, json!({})).await.unwrap();
         assert_eq!(mutations(&wiki).len(), 0);
         let said = approvals(&served.records());
         assert_eq!(said.last().map(String::as_str), Some("timed_out"));
@@ -461,14 +454,10 @@ async fn nobody_is_asked_about_what_is_not_going_to_be_sent() {
             ("WIKI_DENIED_MUTATION_PATH_PREFIXES", "home", "PATH_DENIED"),
         ] {
             let (served, mut person) = serve(setup(&wiki).with(name, value), generation).await;
-            let error = served
-                .call(UPDATE, description(id, "New"))
-                .await
-                .unwrap_err();
-            assert_eq!(error["code"], expected);
+            fails(&served, UPDATE, description(id, "New"), expected).await;
             assert!(person.is_left_alone());
         }
-        let dry = setup(&wiki).with("WIKI_MUTATION_DRY_RUN", "true");
+        let dry = setup(&wiki).dry();
         let (served, mut person) = serve(dry, generation).await;
         let preview = served.call(UPDATE, description(id, "New")).await.unwrap();
         assert_eq!(
@@ -478,10 +467,7 @@ async fn nobody_is_asked_about_what_is_not_going_to_be_sent() {
         assert!(person.is_left_alone());
 
         let (served, mut person) = serve(setup(&wiki), generation).await;
-        let unchanged = served
-            .call(UPDATE, description(id, &told.unwrap()))
-            .await
-            .unwrap();
+        let unchanged = call_ok(&served, UPDATE, description(id, &told.unwrap())).await;
         assert_eq!(unchanged["outcome"], "unchanged");
         assert!(person.is_left_alone());
         assert_eq!(mutations(&wiki).len(), 0);
@@ -511,19 +497,14 @@ async fn a_client_that_cannot_ask_is_told_what_to_do() {
     let wiki = sample_wiki().await;
     let served = setup(&wiki).serve().await;
     let id = id_of(&wiki, "home");
-    let error = served
-        .call(UPDATE, description(id, "New"))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "APPROVAL_DENIED");
+    let error = fails(&served, UPDATE, description(id, "New"), "APPROVAL_DENIED").await;
     assert_eq!(error["details"]["reason"], "cannot_ask");
     let hint = error["hint"].as_str().unwrap();
     assert!(hint.contains("elicitation") && hint.contains("WIKI_CONFIRM_FALLBACK=preview"));
     // A token that was never given is none either.
     let mut arguments = description(id, "New");
     arguments["confirm"] = json!("0123456789abcdef0123456789abcdef");
-    let error = served.call(UPDATE, arguments).await.unwrap_err();
-    assert_eq!(error["code"], "APPROVAL_DENIED");
+    fails(&served, UPDATE, arguments, "APPROVAL_DENIED").await;
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
@@ -535,10 +516,7 @@ async fn a_client_that_cannot_ask_may_be_left_to_previews() {
         .serve()
         .await;
     let id = id_of(&wiki, "home");
-    let applied = served
-        .confirmed(UPDATE, description(id, "New"))
-        .await
-        .unwrap();
+    let applied = confirmed_ok(&served, UPDATE, description(id, "New")).await;
     assert_eq!(
         (&applied["outcome"], applied.get("warnings")),
         (&json!("applied"), None)
@@ -583,11 +561,7 @@ async fn the_text_of_a_page_cannot_speak_as_the_server() {
                 ]
             );
             for shown in ["T\\u{200b}x", "-\\u{202e}Operation: create", "+Answer: yes"] {
-                assert!(
-                    asked.message.contains(&format!("\n| {shown}")),
-                    "{}",
-                    asked.message
-                );
+                says(&asked.message, &format!("\n| {shown}"));
             }
             asked.answers("no");
         };
@@ -619,7 +593,7 @@ async fn a_form_of_2025_06_18_lists_its_titles_apart() {
 async fn an_undo_is_asked_about_with_the_write_that_it_takes_back() {
     for generation in BOTH {
         let wiki = sample_wiki().await;
-        let undo = setup(&wiki).with("WIKI_TOOLSETS", "pages,undo");
+        let undo = setup(&wiki).toolsets("pages,undo");
         let (served, mut person) = serve(undo, generation).await;
         let id = id_of(&wiki, "home");
         let applied = answered(
@@ -632,14 +606,10 @@ async fn an_undo_is_asked_about_with_the_write_that_it_takes_back() {
         let call = applied.unwrap()["callId"].as_str().unwrap().to_owned();
         let asking = async {
             let asked = person.is_asked().await;
-            assert!(
-                asked
-                    .message
-                    .contains(&format!("\nTakes back: call {call}\n"))
-            );
+            says(&asked.message, &format!("\nTakes back: call {call}\n"));
             asked.answers("once");
         };
-        let undo = served.call("wikijs_undo_write", json!({ "callId": "last" }));
+        let undo = served.call(UNDO, json!({ "callId": "last" }));
         assert_eq!(tokio::join!(undo, asking).0.unwrap()["outcome"], "applied");
         let records = served.records();
         let undone = records.last().unwrap().undoes.map(|call| call.to_string());
@@ -731,13 +701,12 @@ async fn a_loss_is_shown_and_approved_once_alone_and_never_by_the_static_token()
         let wiki = sample_wiki().await;
         wiki.set_editor_view_blocked(true);
         let id = id_of(&wiki, "releases/2-4");
-        let writer = || Setup::of(&wiki, |keys| &keys.writer);
+        let writer = || Setup::writer(&wiki);
         let unread = json!({ "id": id, "title": "New" });
         let accepted = json!({ "id": id, "title": "New", "acceptLoss": loss });
 
         let (served, mut person) = serve(writer().with("WIKI_CONFIRM", "person"), generation).await;
-        let error = served.call(UPDATE, unread).await.unwrap_err();
-        assert_eq!(error["code"], "FIELD_UNREADABLE");
+        fails(&served, UPDATE, unread, "FIELD_UNREADABLE").await;
         let asking = async {
             let asked = person.is_asked().await;
             for field in loss {
@@ -760,8 +729,7 @@ async fn a_loss_is_shown_and_approved_once_alone_and_never_by_the_static_token()
         let mut confirmed = accepted;
         confirmed["title"] = json!("Newer");
         confirmed["confirm"] = json!("open-sesame-please");
-        let error = static_token.call(UPDATE, confirmed).await.unwrap_err();
-        assert_eq!(error["code"], "FIELD_UNREADABLE");
+        fails(&static_token, UPDATE, confirmed, "FIELD_UNREADABLE").await;
         assert_eq!(mutations(&wiki).len(), 0);
     }
 }

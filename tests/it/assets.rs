@@ -10,6 +10,9 @@ use wikijs_gate::demo::{AssetRow, DemoWiki, Store};
 use crate::docs::generated;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, members, mutations, read, said, told, wiki_of};
+use crate::testkit::{
+    DELETE_ASSET, GET_ASSET, GET_PROPOSAL, LIST_ASSETS, RENAME_ASSET, UNDO, UPLOAD, fails, says,
+};
 
 pub(crate) const RIGHTS: [&str; 6] = [
     "read:pages",
@@ -46,7 +49,7 @@ pub(crate) async fn wiki() -> DemoWiki {
 
 pub(crate) fn setup(wiki: &DemoWiki, rights: &[&str]) -> Setup {
     let key = wiki.key_with(rights, "");
-    Setup::at(&wiki.address(), &key).with("WIKI_TOOLSETS", "pages,undo,proposals,assets")
+    Setup::at(&wiki.address(), &key).toolsets("pages,undo,proposals,assets")
 }
 
 async fn served(wiki: &DemoWiki) -> Served {
@@ -81,14 +84,11 @@ fn warnings(answer: &Value) -> Vec<String> {
 async fn folders_and_files_are_listed_with_what_nobody_can_download() {
     let wiki = wiki().await;
     let served = served(&wiki).await;
-    let root = served
-        .checked("wikijs_list_assets", json!({}))
-        .await
-        .unwrap();
+    let root = served.checked(LIST_ASSETS, json!({})).await.unwrap();
     assert_eq!(root["folders"], json!(["docs", "vault"]));
     assert_eq!(members(&root, "assets", "path"), ["root.bin"]);
     let docs = json!({ "folder": "/docs/" });
-    let docs = served.checked("wikijs_list_assets", docs).await.unwrap();
+    let docs = served.checked(LIST_ASSETS, docs).await.unwrap();
     assert_eq!(
         members(&docs, "assets", "path"),
         ["docs/list.csv", "docs/notes.txt", "docs/plan.png"]
@@ -98,16 +98,15 @@ async fn folders_and_files_are_listed_with_what_nobody_can_download() {
     let unavailable = docs["assets"][1]["unavailable"].as_str().unwrap();
     assert!(unavailable.contains("nobody can download"));
     let some = json!({ "folder": "docs", "offset": 1, "limit": 1 });
-    let some = served.checked("wikijs_list_assets", some).await.unwrap();
+    let some = served.checked(LIST_ASSETS, some).await.unwrap();
     assert_eq!(
         (&some["assets"][0]["path"], &some["total"]),
         (&json!("docs/notes.txt"), &json!(3))
     );
     let none = json!({ "folder": "docs/none" });
-    let none = served.call("wikijs_list_assets", none).await.unwrap_err();
-    assert_eq!(none["code"], "PAGE_NOT_FOUND");
+    fails(&served, LIST_ASSETS, none, "PAGE_NOT_FOUND").await;
     let key = setup(&wiki, &["read:pages"]).serve().await;
-    let refused = key.call("wikijs_list_assets", json!({})).await.unwrap_err();
+    let refused = key.call(LIST_ASSETS, json!({})).await.unwrap_err();
     assert_eq!(refused["details"]["right"], "read:assets");
 }
 
@@ -121,7 +120,7 @@ async fn an_image_is_shown_as_one_a_text_as_text_and_anything_else_is_named() {
         store.add_asset("long.csv", "text/csv", "é".repeat(40_000).as_bytes());
     });
     let served = served(&wiki).await;
-    let mut request = CallToolRequestParams::new("wikijs_get_asset");
+    let mut request = CallToolRequestParams::new(GET_ASSET);
     let path = json!({ "path": "docs/plan.png" });
     request.arguments = Some(path.as_object().unwrap().clone());
     let result = served.client.call_tool(request).await.unwrap();
@@ -130,11 +129,7 @@ async fn an_image_is_shown_as_one_a_text_as_text_and_anything_else_is_named() {
         blocks[1],
         json!({ "type": "image", "mimeType": "image/png", "data": PNG })
     );
-    assert!(
-        serde_json::to_string(&result.meta)
-            .unwrap()
-            .contains("untrusted")
-    );
+    says(&serde_json::to_string(&result.meta).unwrap(), "untrusted");
     let image = read(&result).unwrap();
     assert_eq!(image["image"], json!({ "mimeType": "image/png" }));
     assert_eq!(image["bytes"], 66);
@@ -143,7 +138,7 @@ async fn an_image_is_shown_as_one_a_text_as_text_and_anything_else_is_named() {
 
     let get = async |path: &str| {
         let path = json!({ "path": path });
-        served.checked("wikijs_get_asset", path).await.unwrap()
+        served.checked(GET_ASSET, path).await.unwrap()
     };
     assert_eq!(get("docs/list.csv").await["text"], "a,b\n");
     let long = get("long.csv").await;
@@ -164,12 +159,10 @@ async fn an_image_is_shown_as_one_a_text_as_text_and_anything_else_is_named() {
     }
     for path in ["docs/none.png", "none/plan.png", "docs"] {
         let path = json!({ "path": path });
-        let none = served.call("wikijs_get_asset", path).await.unwrap_err();
-        assert_eq!(none["code"], "PAGE_NOT_FOUND");
+        fails(&served, GET_ASSET, path, "PAGE_NOT_FOUND").await;
     }
     let climbs = json!({ "path": "docs/../vault/secret.csv" });
-    let climbs = served.call("wikijs_get_asset", climbs).await.unwrap_err();
-    assert_eq!(climbs["code"], "INVALID_INPUT");
+    fails(&served, GET_ASSET, climbs, "INVALID_INPUT").await;
 }
 
 #[tokio::test]
@@ -180,19 +173,16 @@ async fn assets_outside_of_the_bounds_of_reading_are_as_if_they_were_not_there()
         ("WIKI_ALLOWED_READ_PATH_PREFIXES", "docs"),
     ] {
         let served = setup(&wiki, &RIGHTS).with(name, value).serve().await;
-        let root = served.call("wikijs_list_assets", json!({})).await.unwrap();
+        let root = served.call(LIST_ASSETS, json!({})).await.unwrap();
         assert_eq!(root["folders"], json!(["docs"]));
         let path = "vault/secret.csv";
         for (tool, arguments) in [
-            ("wikijs_list_assets", json!({ "folder": "vault" })),
-            ("wikijs_get_asset", json!({ "path": path })),
-            ("wikijs_delete_asset", json!({ "path": path })),
+            (LIST_ASSETS, json!({ "folder": "vault" })),
+            (GET_ASSET, json!({ "path": path })),
+            (DELETE_ASSET, json!({ "path": path })),
+            (RENAME_ASSET, json!({ "path": path, "name": "x.csv" })),
             (
-                "wikijs_rename_asset",
-                json!({ "path": path, "name": "x.csv" }),
-            ),
-            (
-                "wikijs_upload_asset",
+                UPLOAD,
                 json!({ "path": path, "text": "x", "replace": true }),
             ),
         ] {
@@ -213,7 +203,7 @@ async fn an_upload_is_shown_first_then_sent_once_and_taken_back() {
     let wiki = wiki().await;
     let served = served(&wiki).await;
     let upload = json!({ "path": "docs/new.png", "base64": PNG, "note": "asked for" });
-    let preview = served.checked("wikijs_upload_asset", upload).await.unwrap();
+    let preview = served.checked(UPLOAD, upload).await.unwrap();
     assert_eq!(assets(&wiki).len(), 5);
     assert_eq!(preview["operation"], "upload-asset");
     assert_eq!(preview["target"]["path"], "docs/new.png");
@@ -223,10 +213,7 @@ async fn an_upload_is_shown_first_then_sent_once_and_taken_back() {
     );
     assert!(!preview.to_string().contains(PNG));
     let confirm = json!({ "path": "docs/new.png", "confirm": preview["confirm"] });
-    let made = served
-        .checked("wikijs_upload_asset", confirm)
-        .await
-        .unwrap();
+    let made = served.checked(UPLOAD, confirm).await.unwrap();
     assert_eq!(made["outcome"], "applied");
     assert_eq!(made.get("unverified"), None);
     let of_wiki = assets(&wiki).pop().unwrap();
@@ -234,7 +221,7 @@ async fn an_upload_is_shown_first_then_sent_once_and_taken_back() {
     assert_eq!((of_wiki.data, of_wiki.mime.as_str()), (png(), "image/png"));
 
     let undo = json!({ "callId": made["callId"] });
-    let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(
         (&undone["operation"], &undone["outcome"]),
         (&json!("delete-asset"), &json!("applied"))
@@ -266,39 +253,29 @@ async fn what_is_there_is_written_over_only_if_that_is_said_and_comes_back() {
     let served = served(&wiki).await;
     let other = STANDARD.encode(other_png());
     let upload = json!({ "path": "docs/plan.png", "base64": other });
-    let refused = served
-        .call("wikijs_upload_asset", upload)
-        .await
-        .unwrap_err();
-    assert_eq!(refused["code"], "PAGE_EXISTS");
+    let refused = fails(&served, UPLOAD, upload, "PAGE_EXISTS").await;
     assert!(refused["hint"].as_str().unwrap().contains("replace: true"));
     let replace = json!({ "path": "docs/plan.png", "base64": other, "replace": true });
-    let preview = served
-        .call("wikijs_upload_asset", replace.clone())
-        .await
-        .unwrap();
+    let preview = served.call(UPLOAD, replace.clone()).await.unwrap();
     assert_eq!(
         preview["diff"].as_str().unwrap().lines().count(),
         6,
         "{preview}"
     );
-    let made = served
-        .confirmed("wikijs_upload_asset", replace.clone())
-        .await
-        .unwrap();
+    let made = served.confirmed(UPLOAD, replace.clone()).await.unwrap();
     assert_eq!(made["outcome"], "applied");
     assert_eq!(bytes_at(&wiki, "docs/plan.png").unwrap(), other_png());
-    let same = served.confirmed("wikijs_upload_asset", replace).await;
+    let same = served.confirmed(UPLOAD, replace).await;
     assert_eq!(same.unwrap()["outcome"], "unchanged");
 
     let undo = json!({ "callId": made["callId"] });
-    let preview = served.call("wikijs_undo_write", undo).await.unwrap();
+    let preview = served.call(UNDO, undo).await.unwrap();
     wiki.with_store(|store| store.asset_mut(1).unwrap().data = b"theirs".to_vec());
     let confirm = json!({ "callId": made["callId"], "confirm": preview["confirm"] });
-    let conflict = served.call("wikijs_undo_write", confirm).await;
+    let conflict = served.call(UNDO, confirm).await;
     assert_eq!(conflict.unwrap_err()["code"], "EDIT_CONFLICT");
     let forced = json!({ "callId": made["callId"], "force": true });
-    let undone = served.confirmed("wikijs_undo_write", forced).await.unwrap();
+    let undone = served.confirmed(UNDO, forced).await.unwrap();
     assert_eq!(undone["outcome"], "applied");
     assert_eq!(bytes_at(&wiki, "docs/plan.png").unwrap(), png());
     assert_eq!(assets(&wiki).len(), 5);
@@ -309,37 +286,28 @@ async fn a_deleted_file_comes_back_anew_and_what_cannot_is_said_before() {
     let wiki = wiki().await;
     let served = served(&wiki).await;
     let delete = json!({ "path": "docs/plan.png" });
-    let preview = served
-        .checked("wikijs_delete_asset", delete.clone())
-        .await
-        .unwrap();
+    let preview = served.checked(DELETE_ASSET, delete.clone()).await.unwrap();
     assert!(
         warnings(&preview)[0].starts_with("cannot_return: undo can upload the bytes anew"),
         "{preview}"
     );
-    let gone = served
-        .confirmed("wikijs_delete_asset", delete.clone())
-        .await;
+    let gone = served.confirmed(DELETE_ASSET, delete.clone()).await;
     let gone = gone.unwrap();
     assert_eq!(
         (&gone["outcome"], &gone["operation"]),
         (&json!("applied"), &json!("delete-asset"))
     );
     assert_eq!(bytes_at(&wiki, "docs/plan.png"), None);
-    let again = served.call("wikijs_delete_asset", delete).await;
+    let again = served.call(DELETE_ASSET, delete).await;
     assert_eq!(again.unwrap_err()["code"], "PAGE_NOT_FOUND");
     let undo = json!({ "callId": gone["callId"] });
-    let back = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let back = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(back["outcome"], "applied");
     assert_eq!(bytes_at(&wiki, "docs/plan.png").unwrap(), png());
     assert_ne!(back["target"]["asset"], 1);
 
     let hidden = json!({ "path": "docs/notes.txt" });
-    let refused = served
-        .call("wikijs_delete_asset", hidden)
-        .await
-        .unwrap_err();
-    assert_eq!(refused["code"], "FIELD_UNREADABLE");
+    fails(&served, DELETE_ASSET, hidden, "FIELD_UNREADABLE").await;
 }
 
 #[tokio::test]
@@ -347,25 +315,19 @@ async fn a_file_is_renamed_and_renamed_back() {
     let wiki = wiki().await;
     let served = served(&wiki).await;
     let rename = json!({ "path": "docs/plan.png", "name": "old-plan.png" });
-    let preview = served
-        .checked("wikijs_rename_asset", rename.clone())
-        .await
-        .unwrap();
+    let preview = served.checked(RENAME_ASSET, rename.clone()).await.unwrap();
     assert_eq!(
         preview["changes"]["path"],
         json!({ "before": "docs/plan.png", "after": "docs/old-plan.png" })
     );
-    let made = served
-        .confirmed("wikijs_rename_asset", rename)
-        .await
-        .unwrap();
+    let made = served.confirmed(RENAME_ASSET, rename).await.unwrap();
     assert_eq!(
         (&made["outcome"], &made["operation"], &made["changed"]),
         (&json!("applied"), &json!("rename-asset"), &json!(["path"]))
     );
     assert!(paths(&wiki).contains(&"docs/old-plan.png".to_owned()));
     let undo = json!({ "callId": made["callId"] });
-    let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(undone["outcome"], "applied");
     assert!(paths(&wiki).contains(&"docs/plan.png".to_owned()));
     for (name, code) in [
@@ -375,12 +337,12 @@ async fn a_file_is_renamed_and_renamed_back() {
         ("../plan.png", "INVALID_INPUT"),
     ] {
         let rename = json!({ "path": "docs/plan.png", "name": name });
-        let refused = served.call("wikijs_rename_asset", rename).await;
+        let refused = served.call(RENAME_ASSET, rename).await;
         assert_eq!(refused.unwrap_err()["code"], code, "{name}");
     }
     wiki.with_store(|store| store.add_asset("docs/taken.png", "image/png", &png()));
     let rename = json!({ "path": "docs/plan.png", "name": "taken.png" });
-    let refused = served.call("wikijs_rename_asset", rename).await;
+    let refused = served.call(RENAME_ASSET, rename).await;
     assert_eq!(refused.unwrap_err()["code"], "PAGE_EXISTS");
 }
 
@@ -390,17 +352,10 @@ async fn folders_are_made_only_if_that_is_said_and_stay() {
     let served = served(&wiki).await;
     let path = "docs/pics/new/a.png";
     let upload = json!({ "path": path, "base64": PNG });
-    let refused = served
-        .call("wikijs_upload_asset", upload)
-        .await
-        .unwrap_err();
-    assert_eq!(refused["code"], "PAGE_NOT_FOUND");
+    let refused = fails(&served, UPLOAD, upload, "PAGE_NOT_FOUND").await;
     assert!(refused["hint"].as_str().unwrap().contains("createFolders"));
     let upload = json!({ "path": path, "base64": PNG, "createFolders": true });
-    let preview = served
-        .call("wikijs_upload_asset", upload.clone())
-        .await
-        .unwrap();
+    let preview = served.call(UPLOAD, upload.clone()).await.unwrap();
     assert_eq!(
         preview["changes"]["folders"]["after"],
         json!(["docs/pics", "docs/pics/new"])
@@ -409,18 +364,15 @@ async fn folders_are_made_only_if_that_is_said_and_stay() {
         warnings(&preview)[0].starts_with("cannot_return: folders are made last"),
         "{preview}"
     );
-    let made = served
-        .confirmed("wikijs_upload_asset", upload)
-        .await
-        .unwrap();
+    let made = served.confirmed(UPLOAD, upload).await.unwrap();
     assert_eq!(made["outcome"], "applied");
     assert!(warnings(&made)[0].contains("docs/pics/new"), "{made}");
     assert_eq!(bytes_at(&wiki, path).unwrap(), png());
     let undo = json!({ "callId": made["callId"] });
-    let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(undone["outcome"], "applied");
     let folder = json!({ "folder": "docs/pics" });
-    let left = served.call("wikijs_list_assets", folder).await.unwrap();
+    let left = served.call(LIST_ASSETS, folder).await.unwrap();
     assert_eq!(left["folders"], json!(["docs/pics/new"]));
 }
 
@@ -454,16 +406,14 @@ async fn bad_files_are_refused_before_anything_is_sent() {
     ] {
         let mut call = file.as_object().unwrap().clone();
         call.insert("path".to_owned(), path.into());
-        let refused = served
-            .call("wikijs_upload_asset", Value::Object(call))
-            .await;
+        let refused = served.call(UPLOAD, Value::Object(call)).await;
         let refused = refused.unwrap_err();
         assert_eq!(refused["code"], code, "{path} {refused}");
     }
     assert_eq!(assets(&wiki).len(), 5);
     let reader = setup(&wiki, &["read:pages", "read:assets"]).serve().await;
     let upload = json!({ "path": "docs/a.csv", "text": "a" });
-    let refused = reader.confirmed("wikijs_upload_asset", upload).await;
+    let refused = reader.confirmed(UPLOAD, upload).await;
     assert_eq!(refused.unwrap_err()["details"]["right"], "write:assets");
     assert_eq!(assets(&wiki).len(), 5);
 }
@@ -474,19 +424,13 @@ async fn the_largest_file_that_the_wiki_takes_goes_up_and_comes_back() {
     let served = served(&wiki).await;
     let large = "a".repeat(5 * 1024 * 1024);
     let upload = json!({ "path": "docs/a.csv", "text": large });
-    let made = served
-        .confirmed("wikijs_upload_asset", upload)
-        .await
-        .unwrap();
+    let made = served.confirmed(UPLOAD, upload).await.unwrap();
     assert_eq!(made["outcome"], "applied");
     assert_eq!(bytes_at(&wiki, "docs/a.csv").unwrap().len(), large.len());
     let delete = json!({ "path": "docs/a.csv" });
-    let gone = served
-        .confirmed("wikijs_delete_asset", delete)
-        .await
-        .unwrap();
+    let gone = served.confirmed(DELETE_ASSET, delete).await.unwrap();
     let undo = json!({ "callId": gone["callId"] });
-    let back = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let back = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(back["outcome"], "applied");
     assert_eq!(bytes_at(&wiki, "docs/a.csv").unwrap().len(), large.len());
 }
@@ -497,18 +441,12 @@ async fn an_svg_that_the_wiki_sanitised_is_said_to_be_and_is_taken_back() {
     let served = served(&wiki).await;
     let svg = "<svg><script>alert(1)</script><g></g></svg>";
     let upload = json!({ "path": "docs/a.svg", "text": svg });
-    let preview = served
-        .call("wikijs_upload_asset", upload.clone())
-        .await
-        .unwrap();
+    let preview = served.call(UPLOAD, upload.clone()).await.unwrap();
     assert!(
         warnings(&preview)[0].starts_with("svg_sanitised"),
         "{preview}"
     );
-    let made = served
-        .confirmed("wikijs_upload_asset", upload)
-        .await
-        .unwrap();
+    let made = served.confirmed(UPLOAD, upload).await.unwrap();
     assert_eq!(
         (&made["outcome"], &made["unverified"]),
         (&json!("applied"), &json!(["content"]))
@@ -518,20 +456,17 @@ async fn an_svg_that_the_wiki_sanitised_is_said_to_be_and_is_taken_back() {
         b"<svg><g></g></svg>"
     );
     let other = json!({ "path": "docs/a.svg", "text": svg.replace("alert", "x").replace("<g>", "<g id='1'>"), "replace": true });
-    let other = served
-        .confirmed("wikijs_upload_asset", other)
-        .await
-        .unwrap();
+    let other = served.confirmed(UPLOAD, other).await.unwrap();
     assert_eq!(other["unverified"], json!(["content"]));
     let undo = json!({ "callId": other["callId"] });
-    let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(undone["outcome"], "applied", "{undone}");
     assert_eq!(
         bytes_at(&wiki, "docs/a.svg").unwrap(),
         b"<svg><g></g></svg>"
     );
     let undo = json!({ "callId": made["callId"] });
-    let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(undone["operation"], "delete-asset");
     assert_eq!(bytes_at(&wiki, "docs/a.svg"), None);
 }
@@ -542,7 +477,7 @@ async fn behind(wiki: &DemoWiki, fault: Fault) -> (Served, FaultyWiki) {
     faulty.on_mutations(fault);
     let key = wiki.key_with(&RIGHTS, "");
     let served = Setup::at(&faulty.address(), &key)
-        .with("WIKI_TOOLSETS", "pages,undo,proposals,assets")
+        .toolsets("pages,undo,proposals,assets")
         .with("WIKI_HTTP_WRITE_TIMEOUT_MS", "1000")
         .serve()
         .await;
@@ -553,22 +488,22 @@ async fn behind(wiki: &DemoWiki, fault: Fault) -> (Served, FaultyWiki) {
 async fn an_answer_that_is_lost_is_found_out_by_reading() {
     for (tool, arguments, path) in [
         (
-            "wikijs_upload_asset",
+            UPLOAD,
             json!({ "path": "docs/new.csv", "text": "x" }),
             "docs/new.csv",
         ),
         (
-            "wikijs_upload_asset",
+            UPLOAD,
             json!({ "path": "docs/list.csv", "text": "x", "replace": true }),
             "docs/list.csv",
         ),
         (
-            "wikijs_rename_asset",
+            RENAME_ASSET,
             json!({ "path": "docs/list.csv", "name": "other.csv" }),
             "docs/other.csv",
         ),
         (
-            "wikijs_delete_asset",
+            DELETE_ASSET,
             json!({ "path": "docs/list.csv" }),
             "docs/plan.png",
         ),
@@ -586,11 +521,8 @@ async fn an_answer_that_is_lost_is_found_out_by_reading() {
 #[tokio::test]
 async fn what_never_reached_the_wiki_is_not_said_to_be_written() {
     for (tool, arguments) in [
-        (
-            "wikijs_upload_asset",
-            json!({ "path": "docs/new.csv", "text": "x" }),
-        ),
-        ("wikijs_delete_asset", json!({ "path": "docs/list.csv" })),
+        (UPLOAD, json!({ "path": "docs/new.csv", "text": "x" })),
+        (DELETE_ASSET, json!({ "path": "docs/list.csv" })),
     ] {
         let wiki = wiki().await;
         let (served, faulty) = behind(&wiki, Fault::new(Reach::Never, Reply::Cut)).await;
@@ -606,10 +538,10 @@ async fn an_upload_that_stored_nothing_is_not_applied_whatever_the_wiki_says() {
     let wiki = wiki().await;
     let served = served(&wiki).await;
     let upload = json!({ "path": "docs/new.csv", "text": "x" });
-    let preview = served.call("wikijs_upload_asset", upload).await.unwrap();
+    let preview = served.call(UPLOAD, upload).await.unwrap();
     wiki.before_next_mutation(Store::remove_folders);
     let confirm = json!({ "path": "docs/new.csv", "confirm": preview["confirm"] });
-    let refused = served.call("wikijs_upload_asset", confirm).await;
+    let refused = served.call(UPLOAD, confirm).await;
     let refused = refused.unwrap_err();
     assert_eq!(refused["code"], "NOT_APPLIED", "{refused}");
     assert_eq!(bytes_at(&wiki, "docs/new.csv"), None);
@@ -629,15 +561,15 @@ async fn gates_hold_for_the_path_of_an_asset() {
         ),
     ] {
         let served = setup(&wiki, &RIGHTS).with(name, value).serve().await;
-        let refused = served.call("wikijs_upload_asset", upload.clone()).await;
+        let refused = served.call(UPLOAD, upload.clone()).await;
         assert_eq!(refused.unwrap_err()["code"], code);
     }
     let rule = "[[rules]]\nname = \"none\"\noperations = [\"delete-asset\"]\nthen = \"deny\"\nwhy = \"People show them.\"\n";
     let ruled = setup(&wiki, &RIGHTS).with_tables(rule).serve().await;
     let delete = json!({ "path": "docs/plan.png" });
-    let refused = ruled.call("wikijs_delete_asset", delete).await;
+    let refused = ruled.call(DELETE_ASSET, delete).await;
     assert_eq!(refused.unwrap_err()["code"], "RULE_DENIED");
-    let made = ruled.confirmed("wikijs_upload_asset", upload).await;
+    let made = ruled.confirmed(UPLOAD, upload).await;
     assert_eq!(made.unwrap()["outcome"], "applied");
     assert_eq!(assets(&wiki).len(), 6);
 }
@@ -645,14 +577,11 @@ async fn gates_hold_for_the_path_of_an_asset() {
 #[tokio::test]
 async fn assets_of_a_dry_run_are_proposals_that_show_no_bytes() {
     let wiki = wiki().await;
-    let served = setup(&wiki, &RIGHTS)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let served = setup(&wiki, &RIGHTS).dry().serve().await;
     let upload = json!({ "path": "docs/new.png", "base64": PNG });
-    let one = served.call("wikijs_upload_asset", upload).await.unwrap();
+    let one = served.call(UPLOAD, upload).await.unwrap();
     let shown = json!({ "id": one["proposal"] });
-    let shown = served.call("wikijs_get_proposal", shown).await.unwrap();
+    let shown = served.call(GET_PROPOSAL, shown).await.unwrap();
     assert!(shown.to_string().contains("upload-asset"), "{shown}");
     assert!(shown.to_string().contains("sha256"), "{shown}");
     assert!(!shown.to_string().contains(PNG), "{shown}");
@@ -674,16 +603,13 @@ async fn the_pages_that_show_an_asset_are_named_as_far_as_they_may_be_read() {
     wiki.with_store(|store| store.add_asset("docs/plan.png", "image/png", &png()));
     let key = wiki.key_with(&RIGHTS, "");
     let bounded = Setup::at(&wiki.address(), &key)
-        .with("WIKI_TOOLSETS", "assets")
-        .with("WIKI_INDEX", "memory")
+        .toolsets("assets")
+        .indexed()
         .with("WIKI_DENIED_READ_PATH_PREFIXES", "vault")
         .serve()
         .await;
     let get = json!({ "path": "docs/plan.png", "usedBy": true });
-    let told = bounded
-        .checked("wikijs_get_asset", get.clone())
-        .await
-        .unwrap();
+    let told = bounded.checked(GET_ASSET, get.clone()).await.unwrap();
     let mut found = members(&told, "usedBy", "path");
     found.sort_unstable();
     assert_eq!(found, ["docs/a", "docs/b"], "{told}");
@@ -691,7 +617,7 @@ async fn the_pages_that_show_an_asset_are_named_as_far_as_they_may_be_read() {
         .with("WIKI_INDEX", "off")
         .serve()
         .await;
-    let told = off.checked("wikijs_get_asset", get).await.unwrap();
+    let told = off.checked(GET_ASSET, get).await.unwrap();
     assert!(told["unavailable"]["usedBy"].is_string(), "{told}");
 }
 
@@ -718,16 +644,16 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     let call =
         async |tool: &'static str, arguments: Value| server.checked(tool, arguments).await.unwrap();
     let folder = json!({ "folder": "docs" });
-    shown("list", &call("wikijs_list_assets", folder).await);
+    shown("list", &call(LIST_ASSETS, folder).await);
     let upload =
         json!({ "path": "docs/plan.png", "base64": STANDARD.encode(other_png()), "replace": true });
-    let preview = call("wikijs_upload_asset", upload).await;
+    let preview = call(UPLOAD, upload).await;
     shown("preview", &preview);
     let confirm = json!({ "path": "docs/plan.png", "confirm": preview["confirm"] });
-    let made = call("wikijs_upload_asset", confirm).await;
+    let made = call(UPLOAD, confirm).await;
     shown("uploaded", &made);
     let undo = json!({ "callId": made["callId"] });
-    let undone = server.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let undone = server.confirmed(UNDO, undo).await.unwrap();
     shown("undone", &undone);
 }
 
@@ -737,20 +663,14 @@ async fn an_undo_follows_an_asset_that_an_undo_uploaded_again() {
     let served = served(&wiki).await;
     let undo = async |done: &Value| {
         let arguments = json!({ "callId": done["callId"] });
-        served.confirmed("wikijs_undo_write", arguments).await
+        served.confirmed(UNDO, arguments).await
     };
     let upload = json!({ "path": "docs/new.png", "base64": PNG });
-    let made = served
-        .confirmed("wikijs_upload_asset", upload)
-        .await
-        .unwrap();
+    let made = served.confirmed(UPLOAD, upload).await.unwrap();
     let rename = json!({ "path": "docs/new.png", "name": "newer.png" });
-    let renamed = served
-        .confirmed("wikijs_rename_asset", rename)
-        .await
-        .unwrap();
+    let renamed = served.confirmed(RENAME_ASSET, rename).await.unwrap();
     let path = json!({ "path": "docs/newer.png" });
-    let gone = served.confirmed("wikijs_delete_asset", path).await.unwrap();
+    let gone = served.confirmed(DELETE_ASSET, path).await.unwrap();
     let back = undo(&gone).await.unwrap();
     assert_ne!(back["target"]["asset"], made["target"]["asset"]);
     let undone = undo(&renamed).await.unwrap();

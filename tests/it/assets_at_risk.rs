@@ -4,7 +4,6 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
-use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -18,26 +17,27 @@ use crate::assets::{RIGHTS, bytes_at, other_png, paths, png, setup, wiki};
 use crate::command::{Command, Ended};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, members, mutations, wiki_of};
+use crate::kill::is_found_and_taken_back;
 use crate::process::Program;
 use crate::review::Desk;
 use crate::status::status;
+use crate::testkit::{
+    DELETE_ASSET, GET_ASSET, LIST_ASSETS, RENAME_ASSET, UNDO, UPLOAD, fails, says,
+};
 
 /// One call of each tool that writes, of [`wiki`].
 fn writes() -> [(&'static str, Value); 4] {
     [
+        (UPLOAD, json!({ "path": "docs/new.csv", "text": "x" })),
         (
-            "wikijs_upload_asset",
-            json!({ "path": "docs/new.csv", "text": "x" }),
-        ),
-        (
-            "wikijs_upload_asset",
+            UPLOAD,
             json!({ "path": "docs/list.csv", "text": "x", "replace": true }),
         ),
         (
-            "wikijs_rename_asset",
+            RENAME_ASSET,
             json!({ "path": "docs/list.csv", "name": "other.csv" }),
         ),
-        ("wikijs_delete_asset", json!({ "path": "docs/list.csv" })),
+        (DELETE_ASSET, json!({ "path": "docs/list.csv" })),
     ]
 }
 
@@ -54,56 +54,14 @@ fn all(wiki: &DemoWiki) -> Vec<(String, Option<Vec<u8>>)> {
 
 /// A command of the operator's on the records of a server.
 async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
-    let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .with("WIKI_LOG", "off");
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    let command = Command::operator(wiki, served, arguments);
+    command.writing().end().await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_server_leaves_assets_that_the_next_one_finds_and_takes_back() {
-    for (tool, mut arguments) in writes() {
-        let wiki = wiki().await;
-        let before = all(&wiki);
-        let faulty = FaultyWiki::before(&wiki).await;
-        let dir = Arc::new(TempDir::new().unwrap());
-        let mut program = Program::serve(
-            &[],
-            &[
-                ("WIKI_BASE_URL", &faulty.address()),
-                ("WIKI_API_TOKEN", &wiki.keys().admin),
-                ("WIKI_MUTATIONS_ENABLED", "true"),
-                ("WIKI_MUTATION_DRY_RUN", "false"),
-                ("WIKI_TOOLSETS", "assets"),
-                ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
-            ],
-        );
-        let preview = program.call(tool, &arguments);
-        arguments["confirm"] = preview["confirm"].clone();
-        faulty.on_mutations(Fault::new(Reach::Afterwards, Reply::Silence));
-        program.begin(tool, &arguments);
-        faulty.mutations_arrive(1).await;
-        program.kill();
-        faulty.let_late_ones_through().await;
-        faulty.recovers();
-        assert_ne!(all(&wiki), before, "{tool}");
-        let next = Setup::at(&faulty.address(), &wiki.keys().admin)
-            .with("WIKI_TOOLSETS", "undo,assets")
-            .in_dir(&dir)
-            .serve()
-            .await;
-        next.app.desk.recovered().await;
-        let mut records = next.records();
-        records.retain(|record| record.outcome.is_some());
-        let outcomes: Vec<_> = records.iter().map(|record| record.outcome).collect();
-        assert_eq!(outcomes, [Some(Outcome::Applied)], "{tool}");
-        let undo = json!({ "callId": records[0].call.unwrap().to_string() });
-        next.confirmed("wikijs_undo_write", undo).await.unwrap();
-        assert_eq!(all(&wiki), before, "{tool}");
+    for write in writes() {
+        is_found_and_taken_back(&wiki().await, "assets", write, all).await;
     }
 }
 
@@ -112,22 +70,17 @@ async fn a_killed_server_leaves_assets_that_the_next_one_finds_and_takes_back() 
 async fn the_largest_file_fits_into_one_message_as_base64() {
     let wiki = wiki().await;
     let dir = TempDir::new().unwrap();
-    let mut program = Program::serve(
-        &[],
-        &[
-            ("WIKI_BASE_URL", &wiki.address()),
-            ("WIKI_API_TOKEN", &wiki.keys().admin),
-            ("WIKI_MUTATIONS_ENABLED", "true"),
-            ("WIKI_MUTATION_DRY_RUN", "false"),
-            ("WIKI_TOOLSETS", "assets"),
-            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
-        ],
+    let mut program = Program::writing(
+        &wiki.address(),
+        &wiki.keys().admin,
+        dir.path(),
+        &[("WIKI_TOOLSETS", "assets")],
     );
     let data = STANDARD.encode(vec![b'a'; 5 * 1024 * 1024]);
     let upload = json!({ "path": "docs/large.csv", "base64": data });
-    let preview = program.call("wikijs_upload_asset", &upload);
+    let preview = program.call(UPLOAD, &upload);
     let confirm = json!({ "path": "docs/large.csv", "confirm": preview["confirm"] });
-    let made = program.call("wikijs_upload_asset", &confirm);
+    let made = program.call(UPLOAD, &confirm);
     assert_eq!(made["outcome"], "applied", "{made}");
     let stored = bytes_at(&wiki, "docs/large.csv").unwrap();
     assert_eq!(stored.len(), 5 * 1024 * 1024);
@@ -138,10 +91,7 @@ async fn a_proposed_asset_is_applied_by_a_person_and_taken_back_by_the_operator(
     for (tool, arguments) in writes() {
         let wiki = wiki().await;
         let before = all(&wiki);
-        let dry = setup(&wiki, &RIGHTS)
-            .with("WIKI_MUTATION_DRY_RUN", "true")
-            .serve()
-            .await;
+        let dry = setup(&wiki, &RIGHTS).dry().serve().await;
         let proposed = dry.call(tool, arguments).await.unwrap();
         let id = proposed["proposal"].as_str().unwrap();
         let applied = operator(&wiki, &dry, &["proposals", "apply", id, "--yes"]).await;
@@ -161,10 +111,7 @@ async fn a_proposed_asset_is_applied_by_a_person_and_taken_back_by_the_operator(
 #[tokio::test]
 async fn a_proposed_asset_that_was_changed_meanwhile_is_not_applied() {
     let wiki = wiki().await;
-    let dry = setup(&wiki, &RIGHTS)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let dry = setup(&wiki, &RIGHTS).dry().serve().await;
     for (tool, arguments) in writes().into_iter().skip(1) {
         let proposed = dry.call(tool, arguments).await.unwrap();
         let id = proposed["proposal"].as_str().unwrap().to_owned();
@@ -185,13 +132,13 @@ async fn a_login_page_in_place_of_a_file_is_neither_shown_nor_kept() {
     let faulty = FaultyWiki::before(&wiki).await;
     let key = wiki.key_with(&RIGHTS, "");
     let served = Setup::at(&faulty.address(), &key)
-        .with("WIKI_TOOLSETS", "assets")
+        .toolsets("assets")
         .with("WIKI_HTTP_MAX_RETRIES", "0")
         .serve()
         .await
         .acquainted()
         .await;
-    for tool in ["wikijs_get_asset", "wikijs_delete_asset"] {
+    for tool in [GET_ASSET, DELETE_ASSET] {
         let page = Reply::say(200, "text/html; charset=utf-8", "<html>Sign in</html>");
         // Behind the folders at the root and the files in one.
         faulty.on_request_after(2, Fault::new(Reach::Never, page));
@@ -224,7 +171,7 @@ async fn a_file_of_the_operators_folder_goes_up_by_its_name_as_it_was_shown() {
     let (served, dir) = with_folder(&wiki).await;
     let upload = |path: &str| json!({ "path": path, "file": "pictures/plan.png" });
     let shown = async |path: &str| {
-        let preview = served.checked("wikijs_upload_asset", upload(path)).await;
+        let preview = served.checked(UPLOAD, upload(path)).await;
         preview.unwrap()
     };
     let preview = shown("docs/new.png").await;
@@ -240,14 +187,14 @@ async fn a_file_of_the_operators_folder_goes_up_by_its_name_as_it_was_shown() {
         if with_file {
             confirm["file"] = json!("pictures/plan.png");
         }
-        let made = served.checked("wikijs_upload_asset", confirm).await;
+        let made = served.checked(UPLOAD, confirm).await;
         assert_eq!(made.unwrap()["outcome"], "applied");
         assert_eq!(bytes_at(&wiki, path).unwrap(), other_png());
     }
     let preview = shown("docs/third.png").await;
     let confirm =
         json!({ "path": "docs/third.png", "file": "false.png", "confirm": preview["confirm"] });
-    let refused = served.call("wikijs_upload_asset", confirm).await;
+    let refused = served.call(UPLOAD, confirm).await;
     assert_eq!(refused.unwrap_err()["code"], "CONFIRM_MISMATCH");
 }
 
@@ -269,7 +216,7 @@ async fn nothing_but_plain_files_of_that_folder_is_read() {
         ("docs/new.csv", "large.csv", "TOO_LARGE"),
     ] {
         let upload = json!({ "path": path, "file": file });
-        let refused = served.call("wikijs_upload_asset", upload).await;
+        let refused = served.call(UPLOAD, upload).await;
         let refused = refused.unwrap_err();
         assert_eq!(refused["code"], code, "{file} {refused}");
         assert!(refused["hint"].is_string(), "{refused}");
@@ -280,16 +227,12 @@ async fn nothing_but_plain_files_of_that_folder_is_read() {
         );
     }
     let twice = json!({ "path": "docs/new.csv", "file": "a.csv", "text": "x" });
-    let twice = served.call("wikijs_upload_asset", twice).await.unwrap_err();
-    assert_eq!(twice["code"], "INVALID_INPUT");
+    fails(&served, UPLOAD, twice, "INVALID_INPUT").await;
     // Without the setting, no name means anything.
     let plain = setup(&wiki, &RIGHTS).serve().await;
     let upload = json!({ "path": "docs/new.png", "file": "pictures/plan.png" });
-    let refused = plain.call("wikijs_upload_asset", upload).await.unwrap_err();
-    assert!(
-        refused["hint"].as_str().unwrap().contains("upload_dir"),
-        "{refused}"
-    );
+    let refused = plain.call(UPLOAD, upload).await.unwrap_err();
+    says(&refused["hint"], "upload_dir");
     assert!(mutations(&wiki).is_empty());
 }
 
@@ -344,13 +287,13 @@ async fn the_first_twenty_pages_that_use_an_asset_are_of_those_that_may_be_read(
     wiki.with_store(|store| store.add_asset("docs/plan.png", "image/png", &png()));
     let key = wiki.key_with(&RIGHTS, "");
     let bounded = Setup::at(&wiki.address(), &key)
-        .with("WIKI_TOOLSETS", "assets")
-        .with("WIKI_INDEX", "memory")
+        .toolsets("assets")
+        .indexed()
         .with("WIKI_DENIED_READ_PATH_PREFIXES", "vault")
         .serve()
         .await;
     let get = json!({ "path": "docs/plan.png", "usedBy": true });
-    let told = bounded.checked("wikijs_get_asset", get).await.unwrap();
+    let told = bounded.checked(GET_ASSET, get).await.unwrap();
     let found = members(&told, "usedBy", "path");
     assert_eq!(found.len(), 20, "{told}");
     assert!(found.iter().all(|path| path.starts_with("docs/")), "{told}");
@@ -366,20 +309,19 @@ async fn doctor_and_the_status_say_what_the_tools_for_assets_can_do() {
     ] {
         let key = wiki.key_with(rights, "");
         let dir = TempDir::new().unwrap();
-        let command = Command::new(&["doctor", "--json", "--page", "docs/a"])
-            .with("WIKI_BASE_URL", &wiki.address())
-            .with("WIKI_API_TOKEN", &key)
-            .with("WIKI_TOOLSETS", "pages,assets")
-            .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
-        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+        let ended = Command::new(&["doctor", "--json", "--page", "docs/a"])
+            .at(&wiki.address(), &key, dir.path())
+            .toolsets("pages,assets")
+            .end()
+            .await;
         let told: Value = serde_json::from_str(&ended.stdout).unwrap();
         let tools = told["rights"]["tools"].as_array().unwrap();
         let can = |name: &str| {
             let tool = tools.iter().find(|tool| tool["tool"] == name).unwrap();
             tool["can"].as_str().unwrap().to_owned()
         };
-        assert_eq!(can("wikijs_list_assets"), list, "{told}");
-        assert_eq!(can("wikijs_upload_asset"), upload, "{told}");
+        assert_eq!(can(LIST_ASSETS), list, "{told}");
+        assert_eq!(can(UPLOAD), upload, "{told}");
 
         let served = setup(&wiki, rights).serve().await;
         let status = status(&served).await;
@@ -412,24 +354,21 @@ async fn files_in_folders_that_addresses_say_otherwise_are_read_changed_and_take
     let served = setup(&wiki, &RIGHTS).serve().await;
     for path in odd {
         let get = json!({ "path": path });
-        let told = served.checked("wikijs_get_asset", get).await.unwrap();
+        let told = served.checked(GET_ASSET, get).await.unwrap();
         assert_eq!(told["text"], path, "{told}");
         let url = told["url"].as_str().unwrap();
         assert!(url.contains("/en/"), "{url}");
         for (tool, arguments) in [
             (
-                "wikijs_upload_asset",
+                UPLOAD,
                 json!({ "path": path, "text": "x", "replace": true }),
             ),
-            (
-                "wikijs_rename_asset",
-                json!({ "path": path, "name": "b.csv" }),
-            ),
-            ("wikijs_delete_asset", json!({ "path": path })),
+            (RENAME_ASSET, json!({ "path": path, "name": "b.csv" })),
+            (DELETE_ASSET, json!({ "path": path })),
         ] {
             let made = served.confirmed(tool, arguments).await.unwrap();
             let undo = json!({ "callId": made["callId"] });
-            let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+            let undone = served.confirmed(UNDO, undo).await.unwrap();
             assert_eq!(undone["outcome"], "applied", "{path} {tool}");
         }
     }
@@ -438,12 +377,12 @@ async fn files_in_folders_that_addresses_say_otherwise_are_read_changed_and_take
     let sent = mutations(&wiki).len();
     for path in ["en/b.csv", "x/b.csv", "graphql/b.csv", "docs/b..csv"] {
         let upload = json!({ "path": path, "text": "x", "createFolders": true });
-        let refused = served.call("wikijs_upload_asset", upload).await;
+        let refused = served.call(UPLOAD, upload).await;
         assert_eq!(refused.unwrap_err()["code"], "INVALID_INPUT", "{path}");
     }
     assert_eq!(mutations(&wiki).len(), sent);
     let upload = json!({ "path": "img/plän_日本.csv", "text": "x", "createFolders": true });
-    let made = served.confirmed("wikijs_upload_asset", upload).await;
+    let made = served.confirmed(UPLOAD, upload).await;
     assert_eq!(made.unwrap()["outcome"], "applied");
 }
 
@@ -464,12 +403,12 @@ async fn a_page_uses_an_asset_however_it_writes_the_address() {
     wiki.with_store(|store| store.add_asset("my docs/plän(a).csv", "text/csv", b"x"));
     let key = wiki.key_with(&RIGHTS, "");
     let served = Setup::at(&wiki.address(), &key)
-        .with("WIKI_TOOLSETS", "assets")
-        .with("WIKI_INDEX", "memory")
+        .toolsets("assets")
+        .indexed()
         .serve()
         .await;
     let get = json!({ "path": "my docs/plän(a).csv", "usedBy": true });
-    let told = served.checked("wikijs_get_asset", get).await.unwrap();
+    let told = served.checked(GET_ASSET, get).await.unwrap();
     assert_eq!(told["text"], "x");
     let mut found = members(&told, "usedBy", "path");
     found.sort_unstable();
@@ -481,7 +420,7 @@ async fn a_person_who_decides_on_an_image_sees_it() {
     let wiki = wiki().await;
     let key = wiki.keys().admin.clone();
     let desk = Desk::with_key(wiki, key).await;
-    let tool = "wikijs_upload_asset";
+    let tool = UPLOAD;
     let picture = json!({ "path": "docs/new.png", "base64": STANDARD.encode(png()) });
     let id = desk.propose(tool, picture).await;
     let other = desk

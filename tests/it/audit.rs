@@ -17,6 +17,7 @@ use wikijs_gate::page::{Locale, PagePath, PageReading, PageState};
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{self, Setup, id_of, mutations, sample_wiki};
+use crate::testkit::{UPDATE, fails, says};
 
 /// Where a child of these tests finds the audit directory; without it, a child does nothing.
 const CHILDS_DIR: &str = "AUDIT_TEST_DIR";
@@ -396,7 +397,7 @@ async fn childs_part_a_server_on_a_disk_that_was_full() {
     let served = setup.serve().await;
     let (home, other) = (id_of(&wiki, "home"), id_of(&wiki, "docs/configuration"));
     let title = |id: i64| json!({ "id": id, "title": "Ours" });
-    let update = "wikijs_update_page";
+    let update = UPDATE;
     let mut confirm = title(home);
     confirm["confirm"] = served.call(update, title(home)).await.unwrap()["confirm"].clone();
     faulty.on_mutations_after(0, Fault::new(Reach::Before, Reply::WikiHeld));
@@ -411,12 +412,8 @@ async fn childs_part_a_server_on_a_disk_that_was_full() {
     let applied = applied.unwrap();
     let warnings = applied["warnings"].to_string();
     assert!(warnings.contains("outcome_not_recorded"), "{warnings}");
-    let refused = served.call(update, title(other)).await.unwrap_err();
-    assert_eq!(refused["code"], "AUDIT_UNAVAILABLE");
-    assert!(
-        refused["hint"].as_str().unwrap().contains("room"),
-        "{refused}"
-    );
+    let refused = fails(&served, update, title(other), "AUDIT_UNAVAILABLE").await;
+    says(&refused["hint"], "room");
     assert_eq!(mutations(&wiki).len(), 1);
 
     fs::remove_file(ballast).unwrap();

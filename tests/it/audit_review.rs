@@ -15,6 +15,7 @@ use crate::command::{Command, Ended};
 use crate::docs::generated;
 use crate::harness::{Setup, golden, id_of, sample_wiki};
 use crate::script::{ADDRESS, Script, keep, page, place};
+use crate::testkit::{CREATE, DELETE, UPDATE, begins, says};
 
 const FIRST: &str = "20300102T090000Z-00000000000000aa.jsonl";
 const SECOND: &str = "20300103T090000Z-00000000000000bb.jsonl";
@@ -39,7 +40,7 @@ pub(crate) fn log() -> Log {
     let old = keep(at, &page("docs/old", "Old", "Gone.\n"));
     let claude = json!({ "name": "claude-code", "version": "2.1" });
     let update = json!({
-        "call": "1111111111111111", "client": claude, "tool": "wikijs_update_page",
+        "call": "1111111111111111", "client": claude, "tool": UPDATE,
         "operation": "update", "id": 7, "locale": "en", "path": "docs/setup",
         "fields": ["title", "content"], "linesAdded": 2, "linesRemoved": 1,
         "before": before, "after": after, "step": "update",
@@ -62,7 +63,7 @@ pub(crate) fn log() -> Log {
         &json!({
             "call": "2222222222222222", "event": "refusal",
             "client": { "name": "evil\u{1b}[2J\u{202e}", "version": "0", "subject": "mallory", "address": "192.0.2.1" },
-            "tool": "wikijs_create_page", "operation": "create", "locale": "de", "path": "intern/plan",
+            "tool": CREATE, "operation": "create", "locale": "de", "path": "intern/plan",
             "gate": "paths", "decision": "refused", "code": "PATH_NOT_ALLOWED",
             "reason": "The page lies outside the allowed prefixes.",
         }),
@@ -71,7 +72,7 @@ pub(crate) fn log() -> Log {
         "2030-01-02T09:00:04",
         &json!({
             "call": "3333333333333333", "event": "preview", "client": claude,
-            "tool": "wikijs_update_page", "operation": "move", "id": 7, "locale": "en",
+            "tool": UPDATE, "operation": "move", "id": 7, "locale": "en",
             "path": "docs/setup", "newPath": "docs/start", "gate": "dry_run", "decision": "dry_run",
             "fields": ["path"],
         }),
@@ -80,7 +81,7 @@ pub(crate) fn log() -> Log {
 
     let delete = json!({
         "call": "4444444444444444", "client": { "name": "cursor", "version": "1" },
-        "tool": "wikijs_delete_page", "operation": "delete", "id": 8, "locale": "en",
+        "tool": DELETE, "operation": "delete", "id": 8, "locale": "en",
         "path": "docs/old", "fields": ["title"], "linesRemoved": 1, "before": old, "step": "delete",
     });
     let mut second = Script::begin(at, "2030-01-03T09:00:00", "00000000000000bb", &heads);
@@ -159,9 +160,7 @@ impl Log {
 /// Compares with a golden file.
 /// A command of `audit`, without a key.
 fn command(dir: &Path, arguments: &[&str]) -> Command {
-    Command::new(&[&["audit"][..], arguments].concat())
-        .with("WIKI_BASE_URL", ADDRESS)
-        .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
+    Command::new(&[&["audit"][..], arguments].concat()).log_of(ADDRESS, dir)
 }
 
 pub(crate) fn audit(dir: &Path, arguments: &[&str]) -> Ended {
@@ -184,10 +183,7 @@ fn a_run_that_no_process_has_is_not_being_written() {
     fs::write(place(dir.path()).join("runs").join(THIRD), "").unwrap();
     let told = audit(dir.path(), &["verify"]).stdout;
     assert!(!told.contains("is being written"), "{told}");
-    assert!(
-        told.contains(&format!("open end {SECOND} was not closed")),
-        "{told}"
-    );
+    says(&told, &format!("open end {SECOND} was not closed"));
     let empty = format!("open end {THIRD} is empty: its server is just beginning, or was ended");
     assert!(told.contains(&empty), "{told}");
     let told = audit(dir.path(), &["verify", "--json"]).stdout;
@@ -199,7 +195,7 @@ fn a_run_that_no_process_has_is_not_being_written() {
 fn an_open_call_of_a_server_that_ended_is_not_under_way() {
     let dir = TempDir::new().unwrap();
     let attempt = json!({
-        "event": "attempt", "call": "1111111111111111", "tool": "wikijs_update_page",
+        "event": "attempt", "call": "1111111111111111", "tool": UPDATE,
         "operation": "update", "id": 7, "locale": "en", "path": "docs/setup",
     });
     let mut killed = Script::begin(dir.path(), "2030-01-02T09:00:00", "00000000000000aa", &[]);
@@ -241,7 +237,7 @@ fn each_filter_takes_what_it_names() {
         ),
         (&["--since", "7d"], &["5", "4", "3", "2", "1"]),
         (&["--until", "24h"], &[]),
-        (&["--tool", "wikijs_delete_page"], &["4"]),
+        (&["--tool", DELETE], &["4"]),
         (&["--tool", "update_page"], &["3", "1"]),
         (&["--operation", "move"], &["3"]),
         (&["--path", "docs"], &["5", "4", "3", "1"]),
@@ -322,7 +318,7 @@ fn calls_as_csv_have_one_line_each_and_no_cell_is_a_formula() {
         &json!({
             "event": "refusal", "call": "6666666666666666",
             "client": { "name": "=cmd|' /C calc'!A0", "version": "1,2" },
-            "tool": "wikijs_create_page", "operation": "create", "locale": "en",
+            "tool": CREATE, "operation": "create", "locale": "en",
             "path": "-1+\"1\"", "gate": "paths", "decision": "refused", "fields": ["title", "content"],
             "note": "@SUM(A1)\r\nline", "reason": "He said \"no, never\".",
         }),
@@ -422,11 +418,7 @@ fn the_address_is_needed_and_a_key_is_not() {
         .with("WIKI_AUDIT_DIR", "/x")
         .run();
     assert_eq!(ended.code, 2);
-    assert!(
-        ended.stderr.contains("WIKI_BASE_URL is missing"),
-        "{}",
-        ended.told
-    );
+    says(&ended.stderr, "WIKI_BASE_URL is missing");
     let dir = TempDir::new().unwrap();
     fs::create_dir_all(place(dir.path())).unwrap();
     assert_snapshot!(audit(dir.path(), &["list"]).told, @r"
@@ -474,11 +466,7 @@ fn a_log_that_is_not_there_does_not_pass_for_one_in_which_all_is_well() {
             continue;
         }
         assert_eq!((empty.code, &*empty.stdout), (2, ""), "{}", empty.told);
-        assert!(
-            empty.stderr.contains("nor of any other wiki"),
-            "{}",
-            empty.told
-        );
+        says(&empty.stderr, "nor of any other wiki");
     }
 }
 
@@ -500,14 +488,14 @@ fn a_client_without_a_name_is_said_to_have_none() {
         "2030-01-02T09:00:01",
         &json!({
             "call": "1111111111111111", "event": "refusal", "client": client,
-            "tool": "wikijs_create_page", "gate": "enabled", "decision": "refused",
+            "tool": CREATE, "gate": "enabled", "decision": "refused",
         }),
     );
     run.close("2030-01-02T09:00:02");
     let shown = audit(dir.path(), &["show", "1111"]).stdout;
-    assert!(
-        shown.contains("  client    an unnamed client, as alice, from 192.0.2.1\n"),
-        "{shown}"
+    says(
+        &shown,
+        "  client    an unnamed client, as alice, from 192.0.2.1\n",
     );
 }
 
@@ -520,12 +508,7 @@ fn a_call_is_shown_to_programs_with_its_records_as_they_stand_in_the_log() {
         answer["changes"]["title"],
         json!({ "before": "Setup", "after": "Set up" })
     );
-    assert!(
-        answer["diff"]
-            .as_str()
-            .unwrap()
-            .contains("-Two.\n+2.\n+3.\n")
-    );
+    says(&answer["diff"], "-Two.\n+2.\n+3.\n");
     let first = fs::read_to_string(log.run(FIRST)).unwrap();
     let line: Value = serde_json::from_str(first.lines().nth(1).unwrap()).unwrap();
     assert_eq!(answer["records"][0], line);
@@ -691,11 +674,7 @@ fn lines_cut_off_where_nobody_looked_since_show_against_heads_kept_elsewhere() {
     log.lines(THIRD, |lines| lines.truncate(2));
     let ended = log.audit(&["verify"]);
     assert_eq!(ended.code, 0, "{}", ended.told);
-    assert!(
-        ended
-            .stdout
-            .contains(&format!("open end {THIRD} was not closed"))
-    );
+    says(&ended.stdout, &format!("open end {THIRD} was not closed"));
     let told = log.wrong(&["--head", heads.to_str().unwrap()]);
     assert!(told.starts_with(&format!(
         "wrong {THIRD} is shorter than the list of heads saw it"
@@ -715,9 +694,9 @@ fn a_run_that_was_rewritten_hashes_and_all_shows_in_what_later_runs_saw() {
     let forged = run.close("2030-01-02T09:00:01");
     assert!(forged.length < log.heads[0].length);
     let told = log.wrong(&[]);
-    assert!(
-        told.starts_with(&format!("wrong {FIRST} is shorter than {SECOND} saw it")),
-        "{told}"
+    begins(
+        &told,
+        &format!("wrong {FIRST} is shorter than {SECOND} saw it"),
     );
 
     // As long as before, to the byte.
@@ -779,11 +758,9 @@ fn a_missing_run_is_wrong_unless_a_purge_names_it_as_it_was() {
         }],
     );
     let told = cut.wrong(&[]);
-    assert!(
-        told.starts_with(&format!(
-            "wrong {FIRST} is shorter than {SECOND} saw it: 5 of "
-        )),
-        "{told}"
+    begins(
+        &told,
+        &format!("wrong {FIRST} is shorter than {SECOND} saw it: 5 of "),
     );
 }
 
@@ -856,7 +833,7 @@ const PROPOSAL: &str = "7777777777777777";
 fn propose(log: &Log, later: &[Value], is_closed: bool) -> Value {
     let making = json!({
         "call": "8888888888888888", "event": "proposal", "decision": "made", "proposal": PROPOSAL,
-        "client": { "name": "claude-code", "version": "2.1" }, "tool": "wikijs_update_page",
+        "client": { "name": "claude-code", "version": "2.1" }, "tool": UPDATE,
         "operation": "move", "id": 7, "locale": "en", "path": "docs/setup", "newPath": "docs/start",
         "fields": ["path", "description"], "linesAdded": 2, "linesRemoved": 1,
         "before": log.before, "after": log.after, "reason": "loss accepted: description",
@@ -920,7 +897,7 @@ fn a_proposal_whose_file_is_not_as_on_record_is_named_with_what_differs() {
     let renamed = json!({ "name": "claude-code", "version": "2.1", "subject": "boss" });
     for (name, value) in [
         ("call", json!("9999999999999999")),
-        ("tool", json!("wikijs_delete_page")),
+        ("tool", json!(DELETE)),
         ("client", other),
         ("client", renamed),
         ("operation", json!("update")),
@@ -1090,7 +1067,7 @@ fn the_tail_is_the_last_events_in_order() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tail_that_follows_sees_what_a_server_does_and_ends_when_interrupted() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    let served = Setup::scripter(&wiki).serve().await;
     let mut tail = std::process::Command::new(env!("CARGO_BIN_EXE_wikijs-gate"))
         .args(["audit", "tail", "-f"])
         .env_clear()
@@ -1102,7 +1079,7 @@ async fn a_tail_that_follows_sees_what_a_server_does_and_ends_when_interrupted()
     let mut lines = BufReader::new(tail.stdout.take().unwrap()).lines();
     let id = id_of(&wiki, "docs");
     let write = json!({ "id": id, "title": "Other" });
-    served.confirmed("wikijs_update_page", write).await.unwrap();
+    served.confirmed(UPDATE, write).await.unwrap();
     let outcome = lines
         .find(|line| line.as_ref().unwrap().contains("outcome update"))
         .unwrap()
@@ -1125,17 +1102,12 @@ async fn a_tail_that_follows_sees_what_a_server_does_and_ends_when_interrupted()
     // All of it can be read while the server lives, and holds.
     let audit = |arguments: &[&str]| {
         Command::new(&[&["audit"][..], arguments].concat())
-            .with("WIKI_BASE_URL", &wiki.address())
-            .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+            .log_of(&wiki.address(), served.dir.path())
             .run()
     };
     let verified = audit(&["verify"]);
     assert_eq!(verified.code, 0, "{}", verified.told);
-    assert!(
-        verified.stdout.contains("is being written"),
-        "{}",
-        verified.told
-    );
+    says(&verified.stdout, "is being written");
     let shown = json_of(&audit(&["show", "last", "--json"]));
     assert_eq!(shown["changes"]["title"]["after"], "Other");
     assert_eq!(shown["outcome"], "applied");
@@ -1172,11 +1144,7 @@ fn a_list_where_nothing_was_ever_on_record_is_empty_and_says_so() {
         "{}",
         listed.told
     );
-    assert!(
-        listed.stderr.contains("nothing is on record yet"),
-        "{}",
-        listed.told
-    );
+    says(&listed.stderr, "nothing is on record yet");
     let json = audit(fresh.path(), &["list", "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((json.code, &answer["calls"]), (0, &serde_json::json!([])));

@@ -17,6 +17,7 @@ use wikijs_gate::server::http::Grant;
 use crate::harness::{Setup, sample_wiki};
 use crate::hosted::{Caller, Names, call, speaking};
 use crate::process::Program;
+use crate::testkit::{BY_ID, DELETE, HISTORY, SEARCH, TAGS, UPDATE, says};
 
 /// The most bytes of any answer to what is wrong.
 const MOST_ANSWER: usize = 256 << 10;
@@ -24,8 +25,6 @@ const MOST_ANSWER: usize = 256 << 10;
 const MOST_MEMORY: u64 = 64_000_000;
 /// As much bad input as is looked at.
 const LARGE: usize = 7_000_000;
-const BY_ID: &str = "wikijs_get_page_by_id";
-const TAGS: &str = "wikijs_list_tags";
 
 /// How long a text takes to be read as JSON: what time is measured with.
 fn reading(text: &str) -> Duration {
@@ -57,8 +56,8 @@ fn values() -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_argument_of_any_tool_makes_an_answer_large_or_slow() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter)
-        .with("WIKI_TOOLSETS", "pages,undo,proposals")
+    let served = Setup::scripter(&wiki)
+        .toolsets("pages,undo,proposals")
         .serve()
         .await;
     let registry = served.app.registry();
@@ -94,7 +93,7 @@ async fn least(timed: impl AsyncFn() -> Duration) -> Duration {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn others_are_answered_while_bad_input_comes_in() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.readonly).host().await;
+    let server = Setup::readonly(&wiki).host().await;
     let caller = Caller::default();
     let timed = async |tool: &str, arguments: Value| {
         let began = Instant::now();
@@ -157,19 +156,11 @@ fn messages() -> Vec<(&'static str, Told, Vec<u8>)> {
             "{{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}}}}}"
         )
     };
-    let history = |name: &str, value: &str| {
-        calling(
-            "wikijs_get_page_history",
-            &format!("{{\"id\":1,\"{name}\":{value}}}"),
-        )
-    };
+    let history =
+        |name: &str, value: &str| calling(HISTORY, &format!("{{\"id\":1,\"{name}\":{value}}}"));
     let by_id = |name: &str, value: &str| calling(BY_ID, &format!("{{\"{name}\":{value}}}"));
-    let update = |name: &str, value: &str| {
-        calling(
-            "wikijs_update_page",
-            &format!("{{\"id\":1,\"{name}\":{value}}}"),
-        )
-    };
+    let update =
+        |name: &str, value: &str| calling(UPDATE, &format!("{{\"id\":1,\"{name}\":{value}}}"));
     let members: Vec<String> = (0..LARGE / 14).map(|n| format!("\"a{n:07}\":1")).collect();
     let members = format!("{{{}}}", members.join(","));
     let doubled = format!("{{{}\"id\":0}}", bytes("\"id\":0,"));
@@ -185,7 +176,7 @@ fn messages() -> Vec<(&'static str, Told, Vec<u8>)> {
         ("objects in a list", invalid, update("edits", &list("{\"a\":1}"))),
         ("texts in a list", invalid, update("tags", &list("\"\""))),
         ("unknown arguments", invalid, calling(BY_ID, &members)),
-        ("unknown arguments of a write", invalid, calling("wikijs_delete_page", &members)),
+        ("unknown arguments of a write", invalid, calling(DELETE, &members)),
         ("one argument again and again", invalid, calling(BY_ID, &doubled)),
         ("members in an argument", Told::Tool("TOO_LARGE"), history("compare", &members)),
         ("a long text for a number", invalid, by_id("id", &text)),
@@ -193,7 +184,7 @@ fn messages() -> Vec<(&'static str, Told, Vec<u8>)> {
         ("a long title", invalid, update("title", &escaped)),
         ("a long name of a section", invalid, update("section", &text)),
         ("a long path", invalid, update("path", &text)),
-        ("a long query", invalid, calling("wikijs_search_pages", &format!("{{\"query\":{text}}}"))),
+        ("a long query", invalid, calling(SEARCH, &format!("{{\"query\":{text}}}"))),
         ("a long number", Told::Protocol, by_id("id", &digits)),
         ("a long name", invalid, calling(BY_ID, &format!("{{{text}:1}}"))),
         ("a text for arguments", Told::Protocol, calling(BY_ID, &text)),
@@ -364,12 +355,7 @@ async fn no_bad_message_over_http_fills_the_memory() {
     let memory = Memory(server.child.id());
     let good = call(TAGS, json!({})).to_string();
     let caller = Caller::default();
-    assert!(
-        server
-            .post(&caller, good.as_bytes())
-            .await
-            .contains(" 200 OK")
-    );
+    says(&server.post(&caller, good.as_bytes()).await, " 200 OK");
     let idle = memory.most();
     for (name, told, message) in messages() {
         memory.forget();
@@ -411,12 +397,7 @@ async fn many_large_messages_at_once_fill_no_memory_and_others_are_answered_mean
     let memory = Memory(server.child.id());
     let good = call(TAGS, json!({})).to_string();
     for caller in [&own, &other] {
-        assert!(
-            server
-                .post(caller, good.as_bytes())
-                .await
-                .contains(" 200 OK")
-        );
+        says(&server.post(caller, good.as_bytes()).await, " 200 OK");
     }
     let idle = memory.most();
     memory.forget();

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{mutations, new_page, sample_wiki};
+use crate::testkit::{CREATE, SEARCH, says};
 
 /// The user of the service, and one who is neither that nor root.
 const SERVICE: u32 = 64_123;
@@ -84,14 +85,7 @@ impl Machine {
 
     async fn create(&self, user: u32, path: &str) -> Output {
         let page = new_page(path).to_string();
-        let arguments = [
-            "tool",
-            "call",
-            "wikijs_create_page",
-            "--args",
-            &page,
-            "--yes",
-        ];
+        let arguments = ["tool", "call", CREATE, "--args", &page, "--yes"];
         self.run(user, &arguments).await
     }
 
@@ -143,7 +137,7 @@ async fn what_roots_commands_make_belongs_to_the_service_which_works_on() {
         &[
             "tool",
             "call",
-            "wikijs_search_pages",
+            SEARCH,
             "--args",
             r#"{"query":"setup","in":"content"}"#,
         ],
@@ -183,7 +177,7 @@ async fn what_roots_commands_make_belongs_to_the_service_which_works_on() {
         &[
             "tool",
             "call",
-            "wikijs_search_pages",
+            SEARCH,
             "--args",
             r#"{"query":"setup","in":"content"}"#,
         ],
@@ -215,11 +209,7 @@ async fn a_command_that_may_not_hand_over_refuses_before_it_writes() {
     let asked = mutations(&machine.wiki).len();
     let ended = machine.create(STRANGER, "docs/two").await;
     assert_eq!(ended.status.code(), Some(1));
-    assert!(
-        said(&ended).contains("belongs to another user (uid 64123)"),
-        "{}",
-        said(&ended)
-    );
+    says(&said(&ended), "belongs to another user (uid 64123)");
     assert_eq!(below(&machine.audit()), before);
     assert_eq!(mutations(&machine.wiki).len(), asked);
 }

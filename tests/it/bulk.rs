@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, members, mutations, page, wiki_of};
-
-const BULK: &str = "wikijs_bulk_update_pages";
+use crate::testkit::{BULK, fails};
 
 const LINKED: &[(&str, &str)] = &[
     ("docs/a", "# A\n\n[me](/docs/a) [b](./b)\n"),
@@ -29,7 +28,7 @@ async fn linked() -> DemoWiki {
 }
 
 fn indexed(wiki: &DemoWiki) -> Setup {
-    Setup::indexed(wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", "pages,drafts")
+    Setup::admin(wiki).indexed().toolsets("pages,drafts")
 }
 
 /// Tags the pages that this finds.
@@ -98,8 +97,7 @@ async fn what_is_confirmed_are_the_pages_that_still_link_there() {
     // Somebody links there meanwhile.
     wiki.with_store(|store| store.add(page("new", "[a](/docs/a)\n")));
     arguments["confirm"] = shown["confirm"].clone();
-    let refused = served.call(BULK, arguments).await.unwrap_err();
-    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    let refused = fails(&served, BULK, arguments, "INVALID_INPUT").await;
     assert_eq!(refused["details"]["found"], 4);
     assert_eq!(mutations(&wiki).len(), 3);
 }
@@ -116,8 +114,7 @@ async fn pages_are_not_chosen_by_links_that_are_known_in_part() {
         (&off, "INVALID_INPUT", "WIKI_INDEX=memory"),
         (&half, "TIMEOUT", "linksTo"),
     ] {
-        let refused = served.call(BULK, which.clone()).await.unwrap_err();
-        assert_eq!(refused["code"], code, "{refused}");
+        let refused = fails(&served, BULK, which.clone(), code).await;
         assert!(refused["hint"].as_str().unwrap().contains(says));
     }
     let whole = indexed(&wiki).serve().await;
@@ -165,7 +162,7 @@ async fn a_preview_names_what_is_left_out_and_why() {
         (&writes, "docs/kept"),
     ]);
     let served = Setup::at(&wiki.address(), &key)
-        .with("WIKI_TOOLSETS", "pages,drafts")
+        .toolsets("pages,drafts")
         .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs/kept")
         .serve()
         .await;
@@ -208,7 +205,6 @@ async fn a_preview_names_what_is_left_out_and_why() {
     ] {
         let mut arguments = tags(&which);
         arguments["addTags"] = json!(["other"]);
-        let refused = served.call(BULK, arguments).await.unwrap_err();
-        assert_eq!(refused["code"], "PATH_DENIED", "{refused}");
+        fails(&served, BULK, arguments, "PATH_DENIED").await;
     }
 }

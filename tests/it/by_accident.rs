@@ -11,10 +11,7 @@ use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
 use crate::hosted::{Hosted, Names};
 use crate::review::{Browser, Desk, PAGES, Page, reviewer};
-
-const BULK: &str = "wikijs_bulk_update_pages";
-const DELETE: &str = "wikijs_delete_page";
-const UPDATE: &str = "wikijs_update_page";
+use crate::testkit::{BULK, DELETE, SUBMIT, UPDATE, says};
 
 /// A desk whose agent may do everything.
 async fn desk(pages: &[(&str, &str)]) -> Desk {
@@ -46,13 +43,8 @@ fn focused(page: &Page) -> Vec<&str> {
 }
 
 async fn command(desk: &Desk, arguments: &[&str]) -> Ended {
-    let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &desk.wiki.address())
-        .with("WIKI_API_TOKEN", &desk.wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", desk.agent.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_LOG", "off");
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    let command = Command::operator(&desk.wiki, &desk.agent, arguments);
+    command.end().await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -153,11 +145,7 @@ async fn a_deletion_is_asked_for_on_a_page_that_names_it_and_no_other_form_delet
     for wrong in wrong {
         let again = browser.decide(&id, "apply", &[("deletes", &wrong)]).await;
         assert_eq!(again.status, StatusCode::OK, "{}", again.text);
-        assert!(
-            again.text.contains("Back: delete nothing"),
-            "{}",
-            again.text
-        );
+        says(&again.text, "Back: delete nothing");
     }
     assert!(is_there(&desk.wiki, "docs/a"));
     assert_eq!(mutations(&desk.wiki).len(), 0);
@@ -186,8 +174,7 @@ async fn mixed(desk: &Desk) -> String {
     ] {
         desk.agent.call(tool, arguments).await.unwrap();
     }
-    desk.propose("wikijs_submit_draft", json!({ "draft": "mixed" }))
-        .await
+    desk.propose(SUBMIT, json!({ "draft": "mixed" })).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -201,11 +188,7 @@ async fn a_set_that_deletes_is_confirmed_for_what_is_left_out_and_without_its_de
     // It was given for all of the set.
     let less = [("leave_out", "0"), ("deletes", &*token)];
     let again = browser.decide(&id, "apply", &less).await;
-    assert!(
-        again.text.contains("Back: delete nothing"),
-        "{}",
-        again.text
-    );
+    says(&again.text, "Back: delete nothing");
     assert_eq!(mutations(&desk.wiki).len(), 0);
     // Nothing is asked where the deletion itself is left out.
     let page = browser.open(&format!("/review/sets/{id}")).await.text;
@@ -248,11 +231,7 @@ async fn what_was_applied_is_named_and_taken_back_as_every_undo() {
     assert!(focused(&later).is_empty(), "{}", later.text);
 
     let asked = browser.open(&undo).await;
-    assert!(
-        asked.text.contains("Take back 3 changes?"),
-        "{}",
-        asked.text
-    );
+    says(&asked.text, "Take back 3 changes?");
     assert!(asked.text.contains("docs/b"), "{}", asked.text);
     let sent = mutations(&desk.wiki).len();
     let form_token = asked.hidden("form_token");
@@ -410,18 +389,11 @@ async fn a_conflict_names_its_pages_with_a_link_to_each() {
     let page = browser.open(&format!("/review/sets/{id}")).await.text;
     let (_, conflicts) = page.split_once("One change does not fit").unwrap();
     let conflicts = conflicts.split("</div>").next().unwrap();
-    assert!(
-        conflicts.contains("href=\"#change-1\">en/docs/b<"),
-        "{conflicts}"
-    );
+    says(&conflicts, "href=\"#change-1\">en/docs/b<");
     assert!(conflicts.contains("/en/docs/b\""), "{conflicts}");
     assert!(!conflicts.contains("docs/a"), "{conflicts}");
     let refused = browser.decide(&id, "apply", &[]).await;
-    assert!(
-        refused.text.contains("One change does not fit"),
-        "{}",
-        refused.text
-    );
+    says(&refused.text, "One change does not fit");
     desk.program.kill();
 }
 
@@ -553,11 +525,7 @@ impl Prefixed {
             ("team/c", "C\n"),
         ])
         .await;
-        let setup = || {
-            Setup::of(&wiki, |keys| &keys.admin)
-                .with("WIKI_MUTATION_DRY_RUN", "true")
-                .with("WIKI_TOOLSETS", "pages,proposals")
-        };
+        let setup = || Setup::admin(&wiki).dry().toolsets("pages,proposals");
         let agent = setup().serve().await;
         let names = Names::new();
         names.add("agent", Grant::default());
@@ -685,11 +653,7 @@ async fn the_token_of_a_deletion_counts_for_no_other_session() {
     let ben = ["ben", "--reviewer", "--may-apply-in-dry-run"];
     let ben = reviewer(&place.hosted, &place.names, &ben).await;
     let again = ben.decide(id, "apply", &[("deletes", &token)]).await;
-    assert!(
-        again.text.contains("Back: delete nothing"),
-        "{}",
-        again.text
-    );
+    says(&again.text, "Back: delete nothing");
     assert!(is_there(&place.wiki, "docs/b"));
     let done = place.anna.decide(id, "apply", &[("deletes", &token)]).await;
     assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
@@ -765,9 +729,10 @@ async fn a_set_that_takes_long_says_how_far_it_is_without_scripts() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn links_that_lead_nowhere_for_what_is_left_out_are_named_before_it_is_applied() {
     let desk = desk(&[("docs/a", "[b](/docs/b)\n"), ("docs/b", "B\n")]).await;
-    let agent = Setup::indexed(&desk.wiki, |keys| &keys.admin)
-        .with("WIKI_TOOLSETS", "pages,drafts,proposals")
-        .with("WIKI_MUTATION_DRY_RUN", "true")
+    let agent = Setup::admin(&desk.wiki)
+        .indexed()
+        .toolsets("pages,drafts,proposals")
+        .dry()
         .in_dir_of(&desk.agent)
         .serve()
         .await;

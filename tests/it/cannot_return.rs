@@ -6,14 +6,12 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, said, sample_wiki};
 use crate::person::{Generation, serve};
+use crate::testkit::{CREATE, DELETE, UNDO, UPDATE, fails};
 
-const DELETE: &str = "wikijs_delete_page";
-const UPDATE: &str = "wikijs_update_page";
-const UNDO: &str = "wikijs_undo_write";
 const OLD: &str = "old notes/release 2.4";
 
 fn setup(wiki: &DemoWiki) -> Setup {
-    Setup::of(wiki, |keys| &keys.scripter).with("WIKI_TOOLSETS", "pages,undo,proposals")
+    Setup::scripter(wiki).toolsets("pages,undo,proposals")
 }
 
 /// A page at such a path.
@@ -47,14 +45,12 @@ fn says_so(answer: &Value) -> bool {
 }
 
 async fn undo(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
-    let command = Command::new(&[&["undo", "--yes"], arguments].concat())
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().scripter)
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .with("WIKI_LOG", "off");
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    Command::new(&[&["undo", "--yes"], arguments].concat())
+        .at(&wiki.address(), &wiki.keys().scripter, served.dir.path())
+        .writing()
+        .quiet()
+        .end()
+        .await
 }
 
 #[tokio::test]
@@ -117,13 +113,11 @@ async fn a_deleted_page_comes_back_at_another_path_and_not_at_its_own() {
     assert!(says_so(&gone), "{gone}");
     let call = json!({ "callId": gone["callId"] });
     let sent = mutations(&wiki).len();
-    let refused = served.call(UNDO, call.clone()).await.unwrap_err();
-    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    let refused = fails(&served, UNDO, call.clone(), "INVALID_INPUT").await;
     assert_eq!(refused["details"]["fields"][0]["path"], "path");
     for bad in [OLD, "login/x", ""] {
         let undo = json!({ "callId": gone["callId"], "path": bad });
-        let refused = served.call(UNDO, undo).await.unwrap_err();
-        assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+        fails(&served, UNDO, undo, "INVALID_INPUT").await;
     }
     assert_eq!(mutations(&wiki).len(), sent);
     let elsewhere = |path: &str| json!({ "callId": gone["callId"], "path": path });
@@ -131,15 +125,13 @@ async fn a_deleted_page_comes_back_at_another_path_and_not_at_its_own() {
     // The token is for the place that was shown, said again or not.
     let mut other = elsewhere("docs/other");
     other["confirm"] = preview["confirm"].clone();
-    let refused = served.call(UNDO, other).await.unwrap_err();
-    assert_eq!(refused["code"], "CONFIRM_MISMATCH", "{refused}");
+    fails(&served, UNDO, other, "CONFIRM_MISMATCH").await;
     let mut confirmed = call.clone();
     confirmed["confirm"] = preview["confirm"].clone();
     let back = served.call(UNDO, confirmed).await.unwrap();
     assert_eq!(back["outcome"], "applied", "{back}");
     assert_eq!(timeless(at(&wiki, "docs/old").unwrap()), before);
-    let again = served.call(UNDO, elsewhere("docs/x")).await.unwrap_err();
-    assert_eq!(again["code"], "NOTHING_TO_UNDO");
+    fails(&served, UNDO, elsewhere("docs/x"), "NOTHING_TO_UNDO").await;
 }
 
 #[tokio::test]
@@ -167,10 +159,9 @@ async fn a_place_that_was_taken_meanwhile_is_no_end_either() {
     let id = id_of(&wiki, "docs/configuration");
     let gone = served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     let page = crate::harness::new_page("docs/configuration");
-    served.confirmed("wikijs_create_page", page).await.unwrap();
+    served.confirmed(CREATE, page).await.unwrap();
     let undo = json!({ "callId": gone["callId"] });
-    let refused = served.call(UNDO, undo).await.unwrap_err();
-    assert_eq!(refused["code"], "PAGE_EXISTS", "{refused}");
+    fails(&served, UNDO, undo, "PAGE_EXISTS").await;
     let undo = json!({ "callId": gone["callId"], "path": "docs/configuration-2" });
     assert_eq!(
         served.confirmed(UNDO, undo).await.unwrap()["outcome"],
@@ -186,11 +177,10 @@ async fn a_path_is_for_a_page_that_comes_back_alone() {
     let edit = json!({ "id": id, "title": "New" });
     let updated = served.confirmed(UPDATE, edit).await.unwrap();
     let page = crate::harness::new_page("docs/x");
-    let created = served.confirmed("wikijs_create_page", page).await.unwrap();
+    let created = served.confirmed(CREATE, page).await.unwrap();
     for write in [updated, created] {
         let undo = json!({ "callId": write["callId"], "path": "docs/y" });
-        let refused = served.call(UNDO, undo).await.unwrap_err();
-        assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+        let refused = fails(&served, UNDO, undo, "INVALID_INPUT").await;
         assert_eq!(refused["details"]["fields"][0]["path"], "path");
     }
 }
@@ -207,8 +197,7 @@ async fn the_gate_of_paths_holds_for_the_place_where_a_page_comes_back() {
         .serve()
         .await;
     let undo = json!({ "callId": gone["callId"], "path": "team/x" });
-    let refused = served.call(UNDO, undo).await.unwrap_err();
-    assert_eq!(refused["code"], "PATH_NOT_ALLOWED", "{refused}");
+    fails(&served, UNDO, undo, "PATH_NOT_ALLOWED").await;
 }
 
 #[tokio::test]
@@ -217,21 +206,15 @@ async fn an_undo_to_another_path_can_be_proposed() {
     let first = setup(&wiki).serve().await;
     let id = old_page(&wiki, OLD);
     let gone = first.confirmed(DELETE, json!({ "id": id })).await.unwrap();
-    let dry = setup(&wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .in_dir_of(&first)
-        .serve()
-        .await;
+    let dry = setup(&wiki).dry().in_dir_of(&first).serve().await;
     let undo = json!({ "callId": gone["callId"], "path": "docs/old" });
     let proposed = dry.call(UNDO, undo).await.unwrap();
     let id = proposed["proposal"].as_str().unwrap();
-    let command = Command::new(&["proposals", "apply", id, "--yes"])
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().scripter)
-        .with("WIKI_AUDIT_DIR", first.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false");
-    let applied = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    let applied = Command::new(&["proposals", "apply", id, "--yes"])
+        .at(&wiki.address(), &wiki.keys().scripter, first.dir.path())
+        .writing()
+        .end()
+        .await;
     assert_eq!(applied.code, 0, "{}", applied.told);
     assert!(at(&wiki, "docs/old").is_some());
 }

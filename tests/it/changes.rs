@@ -7,8 +7,7 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki, wiki_of};
 use crate::reads::read;
-
-const TOOL: &str = "wikijs_get_page_history";
+use crate::testkit::{BY_ID, DELETE, HISTORY, LIST, SEARCH, UPDATE, confirmed_ok};
 
 /// A time at which nothing that a test does has been done yet.
 fn now(wiki: &DemoWiki) -> String {
@@ -24,7 +23,7 @@ fn now(wiki: &DemoWiki) -> String {
 }
 
 async fn changes(served: &Served, arguments: Value) -> Value {
-    read(served, TOOL, arguments).await.unwrap()["changes"].clone()
+    read(served, HISTORY, arguments).await.unwrap()["changes"].clone()
 }
 
 async fn serve(wiki: &DemoWiki, key: &str) -> Served {
@@ -118,7 +117,7 @@ async fn each_page_is_told_with_who_wrote_what_newest_first() {
     let docs = &all["pages"][2];
     let compare = json!({ "id": docs["id"],
         "compare": { "from": docs["fromVersion"].to_string() } });
-    let compared = read(&served, TOOL, compare).await.unwrap();
+    let compared = read(&served, HISTORY, compare).await.unwrap();
     assert_eq!(compared["comparison"]["linesAdded"], docs["linesAdded"]);
     assert_eq!(compared["comparison"]["linesRemoved"], docs["linesRemoved"]);
 }
@@ -247,16 +246,13 @@ async fn a_page_that_was_written_very_often_is_told_as_far_as_it_was_looked_thro
 async fn deletions_are_told_as_far_as_record_and_lists_know_and_to_keys_that_may_read_there() {
     let wiki = sample_wiki().await;
     let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     // Listed before, and then no more.
     let _known = served.app.wiki.pages_now().await.unwrap();
     let missed = id_of(&wiki, "home");
     wiki.with_store(|store| store.remove(missed));
     let own = id_of(&wiki, "docs/configuration");
-    let deleted = served
-        .confirmed("wikijs_delete_page", json!({ "id": own }))
-        .await
-        .unwrap();
+    let deleted = confirmed_ok(&served, DELETE, json!({ "id": own })).await;
     let _known = served.app.wiki.pages_now().await.unwrap();
     let all = changes(&served, json!({ "since": since })).await;
     let gone = all["deleted"].as_array().unwrap();
@@ -293,7 +289,7 @@ async fn deletions_are_told_as_far_as_record_and_lists_know_and_to_keys_that_may
 #[tokio::test]
 async fn the_deletion_of_a_page_that_was_only_read_by_itself_or_listed_in_part_is_told() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     // No list of all pages ever has the two.
     let _all = served.app.wiki.pages_now().await.unwrap();
     let [read_one, listed] = ["late/read", "late/listed"].map(|path| {
@@ -306,9 +302,9 @@ async fn the_deletion_of_a_page_that_was_only_read_by_itself_or_listed_in_part_i
         })
     });
     let one = json!({ "id": read_one });
-    read(&served, "wikijs_get_page_by_id", one).await.unwrap();
+    read(&served, BY_ID, one).await.unwrap();
     let part = json!({ "tags": ["late"], "path": "late/listed" });
-    read(&served, "wikijs_list_pages", part).await.unwrap();
+    read(&served, LIST, part).await.unwrap();
     let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
     for id in [read_one, listed] {
         wiki.with_store(|store| store.remove(id));
@@ -333,31 +329,28 @@ async fn the_deletion_of_a_page_that_was_only_read_by_itself_or_listed_in_part_i
 async fn the_deletion_of_a_page_that_was_hidden_before_is_not_told_by_its_old_place() {
     let paths = ["docs/tagged", "docs/moved", "docs/open"];
     let wiki = wiki_of(&paths.map(|path| (path, "# A\n"))).await;
-    let narrow = Setup::of(&wiki, |keys| &keys.admin)
+    let narrow = Setup::admin(&wiki)
         .with("WIKI_DENIED_READ_TAGS", "secret")
         .with("WIKI_ALLOWED_READ_PATH_PREFIXES", "docs")
         .serve()
         .await;
-    let wide = Setup::of(&wiki, |keys| &keys.admin)
-        .in_dir_of(&narrow)
-        .serve()
-        .await;
+    let wide = Setup::admin(&wiki).in_dir_of(&narrow).serve().await;
     let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
     let ids = paths.map(|path| id_of(&wiki, path));
     for id in ids {
         let one = json!({ "id": id });
-        read(&narrow, "wikijs_get_page_by_id", one).await.unwrap();
+        read(&narrow, BY_ID, one).await.unwrap();
     }
     let [tagged, moved, _] = ids;
     for change in [
         json!({ "id": tagged, "addTags": ["secret"] }),
         json!({ "id": moved, "path": "staff/moved" }),
     ] {
-        let changed = wide.confirmed("wikijs_update_page", change).await;
+        let changed = wide.confirmed(UPDATE, change).await;
         assert_eq!(changed.unwrap()["outcome"], "applied");
     }
     for id in ids {
-        let deleted = wide.confirmed("wikijs_delete_page", json!({ "id": id }));
+        let deleted = wide.confirmed(DELETE, json!({ "id": id }));
         assert_eq!(deleted.await.unwrap()["outcome"], "applied");
     }
     let all = changes(&narrow, json!({ "since": since })).await;
@@ -414,7 +407,7 @@ async fn deletions_that_the_wiki_was_not_asked_about_are_found_below_a_path() {
     let below = |number| if number < 15 { "late/x" } else { "late/y" };
     let paths = (0..25).map(|number| format!("{}/{number:02}", below(number)));
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     // No list of all pages ever has them.
     let _all = served.app.wiki.pages_now().await.unwrap();
     let mut ids = Vec::new();
@@ -426,7 +419,7 @@ async fn deletions_that_the_wiki_was_not_asked_about_are_found_below_a_path() {
             })
         });
         let one = json!({ "id": id });
-        read(&served, "wikijs_get_page_by_id", one).await.unwrap();
+        read(&served, BY_ID, one).await.unwrap();
         ids.push(id);
     }
     let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
@@ -453,15 +446,13 @@ async fn deletions_that_the_wiki_was_not_asked_about_are_found_below_a_path() {
 async fn the_deletion_of_a_page_that_only_the_index_on_the_disk_knew_is_told_by_later_processes() {
     let (wiki, index) = (sample_wiki().await, tempfile::TempDir::new().unwrap());
     let setup = || {
-        Setup::of(&wiki, |keys| &keys.editor)
+        Setup::editor(&wiki)
             .with("WIKI_INDEX", "disk")
             .with("WIKI_INDEX_DIR", index.path().to_str().unwrap())
     };
     let search = json!({ "query": "configuration", "in": "content" });
     let first = setup().serve().await;
-    read(&first, "wikijs_search_pages", search.clone())
-        .await
-        .unwrap();
+    read(&first, SEARCH, search.clone()).await.unwrap();
     drop(first);
     let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
     let gone = id_of(&wiki, "docs/configuration");
@@ -472,9 +463,7 @@ async fn the_deletion_of_a_page_that_only_the_index_on_the_disk_knew_is_told_by_
         for number in 0..searches {
             write(&wiki, "docs", "Ann", &format!("{number}\n"));
             next.app.index.outdated();
-            read(&next, "wikijs_search_pages", search.clone())
-                .await
-                .unwrap();
+            read(&next, SEARCH, search.clone()).await.unwrap();
         }
         let all = changes(&next, json!({ "since": since })).await;
         assert_eq!(all["deleted"].as_array().unwrap().len(), 1, "{all}");
@@ -488,15 +477,12 @@ async fn the_deletion_of_a_page_that_only_the_index_on_the_disk_knew_is_told_by_
 async fn deletions_by_others_are_told_of_pages_that_the_list_before_or_the_record_had() {
     let wiki = sample_wiki().await;
     let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
-    let before = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let before = Setup::editor(&wiki).serve().await;
     let own = id_of(&wiki, "docs/configuration");
     let write = json!({ "id": own, "title": "Ours" });
-    before.confirmed("wikijs_update_page", write).await.unwrap();
+    before.confirmed(UPDATE, write).await.unwrap();
     // A new server on the same record, which listed nothing yet.
-    let served = Setup::of(&wiki, |keys| &keys.editor)
-        .in_dir_of(&before)
-        .serve()
-        .await;
+    let served = Setup::editor(&wiki).in_dir_of(&before).serve().await;
     wiki.with_store(|store| store.remove(own));
     let all = changes(&served, json!({ "since": since })).await;
     let gone = &all["deleted"][0];
@@ -528,7 +514,7 @@ async fn deletions_by_others_are_told_of_pages_that_the_list_before_or_the_recor
             .get("deleted"),
         None
     );
-    let scoped = Setup::of(&wiki, |keys| &keys.admin)
+    let scoped = Setup::admin(&wiki)
         .with("WIKI_ALLOWED_READ_PATH_PREFIXES", "guides")
         .in_dir_of(&served)
         .serve()
@@ -570,7 +556,7 @@ async fn arguments_that_do_not_go_together_are_refused_with_what_does() {
             "another site",
         ),
     ] {
-        let error = read(&served, TOOL, arguments).await.unwrap_err();
+        let error = read(&served, HISTORY, arguments).await.unwrap_err();
         assert_eq!(error["code"], "INVALID_INPUT");
         let fault = &error["details"]["fields"][0];
         assert_eq!(fault["path"], path, "{error}");

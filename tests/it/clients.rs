@@ -16,20 +16,13 @@ use wikijs_gate::server::http::{
 
 use crate::command::Command;
 use crate::harness::{Setup, id_of, mutations, sample_wiki};
-use crate::hosted::{Caller, Hosted, LIMITS, Names, call, initialize, speaking};
-
-const TREE: &str = "wikijs_get_page_tree";
-const LIST: &str = "wikijs_list_pages";
-const BY_PATH: &str = "wikijs_get_page_by_path";
-const UPDATE: &str = "wikijs_update_page";
-const UNDO: &str = "wikijs_undo_write";
-const CREATE: &str = "wikijs_create_page";
+use crate::hosted::{Caller, Hosted, LIMITS, Names, call, initialize, rewrite, speaking};
+use crate::testkit::{
+    BY_PATH, CREATE, GET_PROPOSAL, LIST, LIST_PROPOSALS, SEARCH, TREE, UNDO, UPDATE, says,
+};
 
 async fn with_names(wiki: &DemoWiki, names: &Names) -> Hosted {
-    Setup::of(wiki, |keys| &keys.editor)
-        .naming(names)
-        .host()
-        .await
+    Setup::editor(wiki).naming(names).host().await
 }
 
 fn code(result: Result<Value, Value>) -> String {
@@ -54,7 +47,7 @@ async fn a_client_that_was_taken_out_is_out_though_another_line_is_broken() {
 async fn a_client_is_known_at_its_first_request() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     names.add("first", Grant::default());
-    let setup = Setup::of(&wiki, |keys| &keys.editor).naming(&names);
+    let setup = Setup::editor(&wiki).naming(&names);
     // With the limits of a server that runs: it looks at the file once a second by itself.
     let server = setup.host_within(HttpLimits::default()).await;
     let status = async |caller: &Caller| server.post(caller, &call(TREE, json!({}))).await.status;
@@ -203,9 +196,9 @@ async fn a_proposal_is_told_to_the_client_that_made_it_alone() {
         names.add("own", Grant::default()),
         names.add("other", Grant::default()),
     );
-    let server = Setup::of(&wiki, |keys| &keys.editor)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .with("WIKI_TOOLSETS", "pages,proposals")
+    let server = Setup::editor(&wiki)
+        .dry()
+        .toolsets("pages,proposals")
         .naming(&names)
         .host()
         .await;
@@ -213,12 +206,8 @@ async fn a_proposal_is_told_to_the_client_that_made_it_alone() {
     let preview = server.call(&own, UPDATE, change).await.unwrap();
     let get = json!({ "id": preview["proposal"] });
     let told = async |caller: &Caller| {
-        let listed = server
-            .call(caller, "wikijs_list_proposals", json!({}))
-            .await;
-        let one = server
-            .call(caller, "wikijs_get_proposal", get.clone())
-            .await;
+        let listed = server.call(caller, LIST_PROPOSALS, json!({})).await;
+        let one = server.call(caller, GET_PROPOSAL, get.clone()).await;
         (listed.unwrap()["proposals"].as_array().unwrap().len(), one)
     };
     let (listed, one) = told(&own).await;
@@ -236,18 +225,18 @@ async fn a_write_is_taken_back_by_whoever_made_it_alone() {
     );
     let with = |caller: &Caller, key: &str| caller.clone().with("x-wiki-api-token", key);
     let (nobody, editor) = (Caller::default(), wiki.keys().editor.clone());
-    let hosted = Setup::of(&wiki, |keys| &keys.editor)
-        .with("WIKI_TOOLSETS", "pages,undo")
+    let hosted = Setup::editor(&wiki)
+        .toolsets("pages,undo")
         .naming(&names)
         .host()
         .await;
-    let keyed = Setup::of(&wiki, |keys| &keys.editor)
-        .with("WIKI_TOOLSETS", "pages,undo")
+    let keyed = Setup::editor(&wiki)
+        .toolsets("pages,undo")
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .host()
         .await;
-    let both = Setup::of(&wiki, |keys| &keys.editor)
-        .with("WIKI_TOOLSETS", "pages,undo")
+    let both = Setup::editor(&wiki)
+        .toolsets("pages,undo")
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .naming(&names)
         .host()
@@ -282,34 +271,22 @@ async fn a_write_is_taken_back_by_whoever_made_it_alone() {
     }
 }
 
-/// Changes the lines of a file of named clients.
-fn rewrite(names: &Names, change: impl Fn(&mut Value)) {
-    let text = std::fs::read_to_string(names.path()).unwrap();
-    let lines = text.lines().map(|line| {
-        let mut line = serde_json::from_str(line).unwrap();
-        change(&mut line);
-        format!("{line}\n")
-    });
-    let text: String = lines.collect();
-    std::fs::write(names.path(), text).unwrap();
-}
-
 /// What a client sees of its own: its newest write, and how many proposals.
 async fn own(server: &Hosted, dry: &Hosted, caller: &Caller) -> (Result<Value, Value>, usize) {
     let last = server.call(caller, UNDO, json!({ "callId": "last" })).await;
-    let listed = dry.call(caller, "wikijs_list_proposals", json!({})).await;
+    let listed = dry.call(caller, LIST_PROPOSALS, json!({})).await;
     (last, listed.unwrap()["proposals"].as_array().unwrap().len())
 }
 
 /// A server that writes and one in a dry run, with one record.
 async fn two_servers(wiki: &DemoWiki, names: &Names, dir: &Arc<TempDir>) -> (Hosted, Hosted) {
     let setup = || {
-        Setup::of(wiki, |keys| &keys.editor)
-            .with("WIKI_TOOLSETS", "pages,undo,proposals")
+        Setup::editor(wiki)
+            .toolsets("pages,undo,proposals")
             .naming(names)
             .in_dir(dir)
     };
-    let dry = setup().with("WIKI_MUTATION_DRY_RUN", "true");
+    let dry = setup().dry();
     (setup().host().await, dry.host().await)
 }
 
@@ -348,7 +325,7 @@ async fn a_client_keeps_what_is_its_own_under_another_token_and_another_name() {
     let new = other.add("renamed", Grant::default());
     let line: Value =
         serde_json::from_str(&std::fs::read_to_string(other.path()).unwrap()).unwrap();
-    rewrite(&names, |client| {
+    rewrite(&names.path(), |client| {
         client["sha256"] = line["sha256"].clone();
         client["name"] = line["name"].clone();
     });
@@ -360,7 +337,7 @@ async fn a_client_keeps_what_is_its_own_under_another_token_and_another_name() {
 async fn a_line_without_an_id_has_one_that_stays_as_long_as_its_name_and_token_do() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let old = names.add("own", Grant::default());
-    rewrite(&names, |client| {
+    rewrite(&names.path(), |client| {
         drop(client.as_object_mut().unwrap().shift_remove("id"));
     });
     let dir = Arc::new(TempDir::new().unwrap());
@@ -377,7 +354,7 @@ async fn a_line_without_an_id_has_one_that_stays_as_long_as_its_name_and_token_d
     assert!({ on_record }.all(|client| client.id == Some(before)));
     names.file().remove("own").unwrap();
     let new = names.add("own", Grant::default());
-    rewrite(&names, |client| {
+    rewrite(&names.path(), |client| {
         drop(client.as_object_mut().unwrap().shift_remove("id"));
     });
     assert_ne!(id(), before);
@@ -392,7 +369,7 @@ fn an_id_that_is_there_twice_spoils_the_file() {
     let one = names.file().read().unwrap()[0].id();
     names.add("other", Grant::default());
     assert!(names.file().read().is_ok());
-    rewrite(&names, |client| client["id"] = json!(one));
+    rewrite(&names.path(), |client| client["id"] = json!(one));
     let error = names.file().read().unwrap_err().to_string();
     assert!(error.contains("its id is there twice"), "{error}");
 }
@@ -404,7 +381,7 @@ async fn a_question_for_a_person_is_answered_by_the_client_that_was_asked_alone(
         names.add("own", Grant::default()),
         names.add("other", Grant::default()),
     );
-    let server = Setup::of(&wiki, |keys| &keys.editor)
+    let server = Setup::editor(&wiki)
         .with("WIKI_CONFIRM", "person")
         .naming(&names)
         .host()
@@ -468,7 +445,7 @@ async fn a_client_may_do_less_than_the_server_and_never_more() {
         "person",
         grant(|may| may.confirm = Some(ClientConfirm::Person)),
     );
-    let server = Setup::of(&wiki, |keys| &keys.editor)
+    let server = Setup::editor(&wiki)
         .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
         .naming(&names)
         .host()
@@ -563,7 +540,7 @@ async fn after_five_wrong_confirm_tokens_a_client_waits_and_nobody_else_does() {
         names.add("own", Grant::default()),
         names.add("other", Grant::default()),
     );
-    let server = Setup::of(&wiki, |keys| &keys.admin)
+    let server = Setup::admin(&wiki)
         .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
         .naming(&names)
         .host()
@@ -586,10 +563,7 @@ async fn after_five_wrong_confirm_tokens_a_client_waits_and_nobody_else_does() {
     let applied = server.call(&own, UPDATE, write("open-sesame-please")).await;
     assert_eq!(applied.unwrap()["outcome"], "applied");
     let metrics = server.send("GET", "/metrics", &own, "").await.body;
-    assert!(
-        metrics.contains("\nwikijs_gate_wrong_confirm_tokens_total 5\n"),
-        "{metrics}"
-    );
+    says(&metrics, "\nwikijs_gate_wrong_confirm_tokens_total 5\n");
     let codes: Vec<_> = server
         .records()
         .into_iter()
@@ -609,7 +583,7 @@ async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
         keys: 1,
         ..LIMITS()
     };
-    let server = Setup::of(&wiki, |keys| &keys.admin)
+    let server = Setup::admin(&wiki)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .host_within(limits)
         .await;
@@ -639,7 +613,7 @@ async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
         .unwrap();
     assert_eq!(status(&docs.with("mcp-session-id", &id.1)).await, 404);
     // Where keys are not asked for, one that is brought must not go unheeded.
-    let plain = Setup::of(&wiki, |keys| &keys.readonly).host().await;
+    let plain = Setup::readonly(&wiki).host().await;
     assert_eq!(
         plain.post(&admin, &initialize("2025-11-25")).await.status,
         400
@@ -649,7 +623,7 @@ async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
 #[tokio::test]
 async fn no_callers_key_leaves_an_index_on_the_disk() {
     let (wiki, dir) = (sample_wiki().await, tempfile::TempDir::new().unwrap());
-    let server = Setup::of(&wiki, |keys| &keys.admin)
+    let server = Setup::admin(&wiki)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .with("WIKI_INDEX", "disk")
         .with("WIKI_INDEX_DIR", dir.path().to_str().unwrap())
@@ -659,21 +633,19 @@ async fn no_callers_key_leaves_an_index_on_the_disk() {
     for key in ["junk0", "junk1", &wiki.keys().readonly, &wiki.keys().admin] {
         let caller = Caller::default().with("x-wiki-api-token", key);
         // A key that is none is told so, or reads as a guest; either way nothing stays of it.
-        let _ = server
-            .call(&caller, "wikijs_search_pages", search.clone())
-            .await;
+        let _ = server.call(&caller, SEARCH, search.clone()).await;
     }
     let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
     let reader = Caller::default().with("x-wiki-api-token", &wiki.keys().readonly);
-    let found = server.call(&reader, "wikijs_search_pages", search).await;
+    let found = server.call(&reader, SEARCH, search).await;
     assert!(!found.unwrap()["hits"].as_array().unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn writes_with_callers_keys_are_in_one_log_and_end_before_it() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
+    let server = Setup::readonly(&wiki)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .host()
         .await;
@@ -707,7 +679,7 @@ async fn a_forged_forwarded_address_is_not_on_record() {
         .add("ci", Grant::default())
         .with("x-forwarded-for", "6.6.6.6, 192.0.2.7");
     for (trusted, expected) in [("10.0.0.0/8", "127.0.0.1"), ("127.0.0.1", "192.0.2.7")] {
-        let server = Setup::of(&wiki, |keys| &keys.editor)
+        let server = Setup::editor(&wiki)
             .with("WIKI_SERVE_TRUSTED_PROXIES", trusted)
             .naming(&names)
             .host()
@@ -845,24 +817,13 @@ fn tokens_are_made_listed_and_revoked() {
     assert!(!std::fs::read_to_string(&path).unwrap().contains(secret));
     let listed = token(&["list"]);
     assert!(!listed.told.contains(secret));
-    assert!(
-        listed
-            .stdout
-            .contains("writes below docs/x, a person confirms, 30 a minute"),
-        "{}",
-        listed.stdout
+    says(
+        &listed.stdout,
+        "writes below docs/x, a person confirms, 30 a minute",
     );
     // A time for people, whatever is in the file.
-    assert!(
-        made.stderr.contains("\nIt expires in 2 hours, at "),
-        "{}",
-        made.stderr
-    );
-    assert!(
-        listed.stdout.contains("  in 2 hours, 20"),
-        "{}",
-        listed.stdout
-    );
+    says(&made.stderr, "\nIt expires in 2 hours, at ");
+    says(&listed.stdout, "  in 2 hours, 20");
     let listed: Value = serde_json::from_str(&token(&["list", "--json"]).stdout).unwrap();
     assert_eq!(listed["clients"][0]["name"], "ci");
     assert_eq!(listed["clients"][0]["expired"], false);

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command as Process, Stdio};
+
+use wikijs_gate::demo::DemoWiki;
 
 /// A command, with nothing in its environment but what it is given.
 pub(crate) struct Command {
@@ -60,8 +63,48 @@ impl Command {
         self
     }
 
+    /// The same on a wiki by a key, with the log in a directory.
+    pub(crate) fn at(self, address: &str, key: &str, dir: impl AsRef<Path>) -> Self {
+        self.log_of(address, dir).with("WIKI_API_TOKEN", key)
+    }
+
+    /// The same on the log of a wiki, without a key.
+    pub(crate) fn log_of(self, address: &str, dir: impl AsRef<Path>) -> Self {
+        self.with("WIKI_BASE_URL", address)
+            .with("WIKI_AUDIT_DIR", dir.as_ref().to_str().unwrap())
+    }
+
+    /// A command of the operator, who may write, on the log of a server.
+    pub(crate) fn operator(wiki: &DemoWiki, dir: impl AsRef<Path>, arguments: &[&str]) -> Self {
+        Self::new(arguments)
+            .at(&wiki.address(), &wiki.keys().admin, dir)
+            .with("WIKI_MUTATIONS_ENABLED", "true")
+            .quiet()
+    }
+
+    /// The same by somebody who may write, confirmed by previews.
+    pub(crate) fn writing(self) -> Self {
+        self.with("WIKI_MUTATIONS_ENABLED", "true")
+            .with("WIKI_MUTATION_DRY_RUN", "false")
+    }
+
+    /// The same without a log on stderr.
+    pub(crate) fn quiet(self) -> Self {
+        self.with("WIKI_LOG", "off")
+    }
+
+    /// The same with these toolsets.
+    pub(crate) fn toolsets(self, toolsets: &str) -> Self {
+        self.with("WIKI_TOOLSETS", toolsets)
+    }
+
+    /// The same, in which writes end as proposals.
+    pub(crate) fn dry(self) -> Self {
+        self.with("WIKI_MUTATION_DRY_RUN", "true")
+    }
+
     /// The same, started in a directory.
-    pub(crate) fn in_dir(mut self, dir: &std::path::Path) -> Self {
+    pub(crate) fn in_dir(mut self, dir: &Path) -> Self {
         self.process.current_dir(dir);
         self
     }
@@ -76,6 +119,11 @@ impl Command {
     pub(crate) fn hide(mut self, text: impl Into<String>, word: &'static str) -> Self {
         self.hidden.push((text.into(), word));
         self
+    }
+
+    /// Runs it to its end.
+    pub(crate) async fn end(self) -> Ended {
+        tokio::task::spawn_blocking(|| self.run()).await.unwrap()
     }
 
     /// Runs it to its end. Blocks.

@@ -1,19 +1,20 @@
 //! The comments of pages: read, written, and taken back.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use regex::{Captures, Regex};
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use wikijs_gate::audit::Outcome;
 use wikijs_gate::demo::{CommentRow, DemoWiki};
 
 use crate::command::Command;
 use crate::docs::generated;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, id_of, members, mutations, said, told, wiki_of};
-use crate::process::Program;
+use crate::kill::is_found_and_taken_back;
+use crate::testkit::{
+    ADD_COMMENT, DELETE, DELETE_COMMENT, GET_PROPOSAL, LIST_COMMENTS, LIST_PROPOSALS, UNDO, UPDATE,
+    UPDATE_COMMENT, checked_ok, confirmed_fails, confirmed_ok, fails, says,
+};
 
 const RIGHTS: [&str; 6] = [
     "read:pages",
@@ -44,7 +45,7 @@ async fn commented() -> (DemoWiki, i64, [i64; 2]) {
 
 fn setup(wiki: &DemoWiki, rights: &[&str]) -> Setup {
     let key = wiki.key_with(rights, "");
-    Setup::at(&wiki.address(), &key).with("WIKI_TOOLSETS", "pages,undo,proposals,comments")
+    Setup::at(&wiki.address(), &key).toolsets("pages,undo,proposals,comments")
 }
 
 /// A server that nobody commented through yet, once the wiki takes a comment again.
@@ -76,10 +77,7 @@ async fn the_comments_of_a_page_are_read_newest_first() {
         comment.updated_at = "2030-01-01T00:00:00.000Z".to_owned();
     });
     let served = served(&wiki).await;
-    let mut list = served
-        .checked("wikijs_list_comments", json!({ "id": id }))
-        .await
-        .unwrap();
+    let mut list = checked_ok(&served, LIST_COMMENTS, json!({ "id": id })).await;
     for comment in list["comments"].as_array_mut().unwrap() {
         assert!(comment["createdAt"].as_str().unwrap().ends_with('Z'));
         comment.as_object_mut().unwrap().remove("createdAt");
@@ -93,7 +91,7 @@ async fn the_comments_of_a_page_are_read_newest_first() {
         ] })
     );
     let one = json!({ "id": id, "limit": 1, "offset": 1 });
-    let one = served.checked("wikijs_list_comments", one).await.unwrap();
+    let one = served.checked(LIST_COMMENTS, one).await.unwrap();
     assert_eq!(one["comments"][0]["comment"], first);
     assert_eq!(one["total"], 2);
 }
@@ -103,17 +101,12 @@ async fn a_key_that_may_not_read_sources_reads_what_readers_see() {
     let (wiki, id, [_, second]) = commented().await;
     let served = setup(&wiki, &["read:pages", "read:comments"]).serve().await;
     let list = json!({ "id": id, "comment": second });
-    let list = served.checked("wikijs_list_comments", list).await.unwrap();
+    let list = served.checked(LIST_COMMENTS, list).await.unwrap();
     assert_eq!(list["comments"][0]["text"], "It is. See b.");
     assert_eq!(list["comments"][0].get("content"), None);
-    assert!(
-        list["unavailable"]["content"]
-            .as_str()
-            .unwrap()
-            .contains("write:comments")
-    );
+    says(&list["unavailable"]["content"], "write:comments");
     let none = setup(&wiki, &["read:pages"]).serve().await;
-    let refused = none.call("wikijs_list_comments", json!({ "id": id })).await;
+    let refused = none.call(LIST_COMMENTS, json!({ "id": id })).await;
     let refused = refused.unwrap_err();
     assert_eq!(refused["code"], "PERMISSION_DENIED");
     assert_eq!(refused["details"]["right"], "read:comments");
@@ -126,18 +119,17 @@ async fn long_comments_are_cut_and_one_alone_is_whole() {
     let made = wiki.with_store(|store| (0..40).fold(0, |_, _| store.add_comment(id, "Ana", &long)));
     let served = served(&wiki).await;
     let all = json!({ "id": id, "limit": 100 });
-    let list = served.checked("wikijs_list_comments", all).await.unwrap();
+    let list = served.checked(LIST_COMMENTS, all).await.unwrap();
     let comments = list["comments"].as_array().unwrap();
     assert!(comments.len() < 42, "{}", comments.len());
     assert_eq!(list["total"], 42);
     assert_eq!(comments[0]["bytes"], 20_000);
     assert_eq!(comments[0]["content"].as_str().unwrap().len(), 4_096);
     let one = json!({ "id": id, "comment": made });
-    let one = served.checked("wikijs_list_comments", one).await.unwrap();
+    let one = served.checked(LIST_COMMENTS, one).await.unwrap();
     assert_eq!(one["comments"][0]["content"], long);
     let none = json!({ "id": id, "comment": 9_999 });
-    let none = served.call("wikijs_list_comments", none).await.unwrap_err();
-    assert_eq!(none["code"], "PAGE_NOT_FOUND");
+    fails(&served, LIST_COMMENTS, none, "PAGE_NOT_FOUND").await;
 }
 
 #[tokio::test]
@@ -150,13 +142,10 @@ async fn comments_follow_their_page_under_the_bounds_of_reading() {
         .serve()
         .await;
     for (tool, more) in [
-        ("wikijs_list_comments", json!({})),
-        ("wikijs_add_comment", json!({ "content": "Mine" })),
-        (
-            "wikijs_update_comment",
-            json!({ "comment": 3, "content": "Mine" }),
-        ),
-        ("wikijs_delete_comment", json!({ "comment": 3 })),
+        (LIST_COMMENTS, json!({})),
+        (ADD_COMMENT, json!({ "content": "Mine" })),
+        (UPDATE_COMMENT, json!({ "comment": 3, "content": "Mine" })),
+        (DELETE_COMMENT, json!({ "comment": 3 })),
     ] {
         let mut call = more.as_object().unwrap().clone();
         call.insert("id".to_owned(), hidden.into());
@@ -166,12 +155,10 @@ async fn comments_follow_their_page_under_the_bounds_of_reading() {
     }
     // A comment is no comment of another page, and moves with its own.
     let other = json!({ "id": id_of(&wiki, "docs/b"), "comment": first });
-    let refused = bounded.call("wikijs_delete_comment", other).await;
+    let refused = bounded.call(DELETE_COMMENT, other).await;
     assert_eq!(refused.unwrap_err()["code"], "PAGE_NOT_FOUND");
     wiki.with_store(|store| store.page_mut(id).unwrap().path = "vault/a".to_owned());
-    let refused = bounded
-        .call("wikijs_list_comments", json!({ "id": id }))
-        .await;
+    let refused = bounded.call(LIST_COMMENTS, json!({ "id": id })).await;
     assert_eq!(refused.unwrap_err()["code"], "PAGE_NOT_FOUND");
     assert!(mutations(&wiki).is_empty());
 }
@@ -181,7 +168,7 @@ async fn a_comment_is_shown_first_then_sent_once_and_taken_back() {
     let (wiki, id, _) = commented().await;
     let served = served(&wiki).await;
     let add = json!({ "id": id, "content": "  Mine,\n\n- a\n- b\n", "note": "asked for" });
-    let preview = served.checked("wikijs_add_comment", add).await.unwrap();
+    let preview = served.checked(ADD_COMMENT, add).await.unwrap();
     assert!(mutations(&wiki).is_empty());
     assert_eq!(preview["operation"], "add-comment");
     assert_eq!(preview["target"]["path"], "docs/a");
@@ -191,10 +178,7 @@ async fn a_comment_is_shown_first_then_sent_once_and_taken_back() {
     );
     assert!(warnings(&preview)[0].starts_with("comment_limit: the wiki takes one comment in 15 s"));
     let confirm = json!({ "id": id, "confirm": preview["confirm"] });
-    let made = served
-        .checked("wikijs_add_comment", confirm.clone())
-        .await
-        .unwrap();
+    let made = served.checked(ADD_COMMENT, confirm.clone()).await.unwrap();
     assert_eq!(made["outcome"], "applied");
     assert_eq!(made.get("unverified"), None);
     let of_wiki = comments(&wiki).pop().unwrap();
@@ -204,24 +188,16 @@ async fn a_comment_is_shown_first_then_sent_once_and_taken_back() {
         (id, "Mine,\n\n- a\n- b")
     );
     assert_eq!(mutations(&wiki).len(), 1);
-    let again = served
-        .call("wikijs_add_comment", confirm)
-        .await
-        .unwrap_err();
-    assert_eq!(again["code"], "CONFIRM_EXPIRED");
+    fails(&served, ADD_COMMENT, confirm, "CONFIRM_EXPIRED").await;
 
     let undo = json!({ "callId": made["callId"] });
-    let undone = served
-        .confirmed("wikijs_undo_write", undo.clone())
-        .await
-        .unwrap();
+    let undone = served.confirmed(UNDO, undo.clone()).await.unwrap();
     assert_eq!(
         (&undone["operation"], &undone["outcome"]),
         (&json!("delete-comment"), &json!("applied"))
     );
     assert_eq!(texts(&wiki).len(), 2);
-    let twice = served.call("wikijs_undo_write", undo).await.unwrap_err();
-    assert_eq!(twice["code"], "NOTHING_TO_UNDO");
+    fails(&served, UNDO, undo, "NOTHING_TO_UNDO").await;
     assert_eq!(
         told(&served.records()),
         [
@@ -249,17 +225,14 @@ async fn a_reply_names_what_cannot_be_read_back_and_answers_only_what_is_there()
     let (wiki, id, [first, _]) = commented().await;
     let served = served(&wiki).await;
     let reply = json!({ "id": id, "content": "Thanks", "replyTo": first });
-    let preview = served
-        .checked("wikijs_add_comment", reply.clone())
-        .await
-        .unwrap();
+    let preview = served.checked(ADD_COMMENT, reply.clone()).await.unwrap();
     assert_eq!(preview["changes"]["replyTo"]["after"], first);
-    let made = served.confirmed("wikijs_add_comment", reply).await.unwrap();
+    let made = served.confirmed(ADD_COMMENT, reply).await.unwrap();
     assert_eq!(made["unverified"], json!(["replyTo"]));
     assert_eq!(comments(&wiki).pop().unwrap().reply_to, first);
     for wrong in [9_999, 0] {
         let reply = json!({ "id": id, "content": "Thanks", "replyTo": wrong });
-        let refused = served.call("wikijs_add_comment", reply).await.unwrap_err();
+        let refused = served.call(ADD_COMMENT, reply).await.unwrap_err();
         let code = if wrong == 0 {
             "INVALID_INPUT"
         } else {
@@ -274,22 +247,15 @@ async fn the_limit_of_the_wiki_is_told_before_it_is_hit() {
     let (wiki, id, _) = commented().await;
     let served = served(&wiki).await;
     let add = |content: &str| json!({ "id": id, "content": content });
-    let first = served
-        .confirmed("wikijs_add_comment", add("One"))
-        .await
-        .unwrap();
+    let first = served.confirmed(ADD_COMMENT, add("One")).await.unwrap();
     assert_eq!(first["outcome"], "applied");
-    let preview = served.call("wikijs_add_comment", add("Two")).await.unwrap();
+    let preview = served.call(ADD_COMMENT, add("Two")).await.unwrap();
     assert!(
         warnings(&preview)[0].contains("the next from here in 1"),
         "{preview}"
     );
     let confirm = json!({ "id": id, "confirm": preview["confirm"] });
-    let refused = served
-        .call("wikijs_add_comment", confirm.clone())
-        .await
-        .unwrap_err();
-    assert_eq!(refused["code"], "RATE_LIMITED");
+    let refused = fails(&served, ADD_COMMENT, confirm.clone(), "RATE_LIMITED").await;
     let left = refused["details"]["retryAfterSeconds"].as_u64().unwrap();
     assert!((1..=15).contains(&left), "{refused}");
     assert_eq!(mutations(&wiki).len(), 1);
@@ -300,19 +266,12 @@ async fn what_the_wiki_refuses_for_its_limits_was_not_written() {
     let (wiki, id, _) = commented().await;
     let first = served(&wiki).await;
     let add = |content: &str| json!({ "id": id, "content": content });
-    first
-        .confirmed("wikijs_add_comment", add("One"))
-        .await
-        .unwrap();
+    first.confirmed(ADD_COMMENT, add("One")).await.unwrap();
     // Other servers know nothing of it.
     for (later, seconds) in [(0, Some(15)), (16, None)] {
         wiki.later_for_comments(Duration::from_secs(later));
         let other = setup(&wiki, &RIGHTS).serve().await;
-        let refused = other
-            .confirmed("wikijs_add_comment", add("One"))
-            .await
-            .unwrap_err();
-        assert_eq!(refused["code"], "NOT_APPLIED", "{refused}");
+        let refused = confirmed_fails(&other, ADD_COMMENT, add("One"), "NOT_APPLIED").await;
         assert_eq!(refused["details"]["cause"], "RATE_LIMITED");
         assert_eq!(
             refused["details"].get("retryAfterSeconds"),
@@ -327,20 +286,14 @@ async fn a_comment_is_changed_and_changed_back_unless_somebody_was_there_meanwhi
     let (wiki, id, [first, _]) = commented().await;
     let served = served(&wiki).await;
     let change = json!({ "id": id, "comment": first, "content": "Was this so?" });
-    let changed = served
-        .confirmed("wikijs_update_comment", change.clone())
-        .await
-        .unwrap();
+    let changed = confirmed_ok(&served, UPDATE_COMMENT, change.clone()).await;
     assert_eq!(
         (&changed["outcome"], &changed["operation"]),
         (&json!("applied"), &json!("change-comment"))
     );
     assert_eq!(changed["changed"], json!(["content"]));
     assert_eq!(texts(&wiki)[0], "Was this so?");
-    let same = served
-        .confirmed("wikijs_update_comment", change)
-        .await
-        .unwrap();
+    let same = served.confirmed(UPDATE_COMMENT, change).await.unwrap();
     assert_eq!(same["outcome"], "unchanged");
 
     // Moved and retitled, the page is still the comment's.
@@ -351,13 +304,9 @@ async fn a_comment_is_changed_and_changed_back_unless_somebody_was_there_meanwhi
     });
     let undo = json!({ "callId": changed["callId"] });
     wiki.with_store(|store| store.comment_mut(first).unwrap().content = "Theirs".to_owned());
-    let conflict = served
-        .call("wikijs_undo_write", undo.clone())
-        .await
-        .unwrap_err();
-    assert_eq!(conflict["code"], "EDIT_CONFLICT");
+    fails(&served, UNDO, undo.clone(), "EDIT_CONFLICT").await;
     let forced = json!({ "callId": changed["callId"], "force": true });
-    let undone = served.confirmed("wikijs_undo_write", forced).await.unwrap();
+    let undone = served.confirmed(UNDO, forced).await.unwrap();
     assert_eq!(undone["target"]["path"], "docs/elsewhere");
     assert_eq!(texts(&wiki)[0], "Is this *still* so?");
 }
@@ -367,20 +316,11 @@ async fn a_confirmed_change_of_a_comment_that_changed_is_a_conflict() {
     let (wiki, id, [first, _]) = commented().await;
     let served = served(&wiki).await;
     let change = json!({ "id": id, "comment": first, "content": "Was this so?" });
-    let preview = served.call("wikijs_update_comment", change).await.unwrap();
+    let preview = served.call(UPDATE_COMMENT, change).await.unwrap();
     wiki.with_store(|store| store.comment_mut(first).unwrap().content = "Theirs".to_owned());
     let confirm = json!({ "id": id, "confirm": preview["confirm"] });
-    let conflict = served
-        .call("wikijs_update_comment", confirm)
-        .await
-        .unwrap_err();
-    assert_eq!(conflict["code"], "EDIT_CONFLICT");
-    assert!(
-        conflict["details"]["diff"]
-            .as_str()
-            .unwrap()
-            .contains("+Theirs")
-    );
+    let conflict = fails(&served, UPDATE_COMMENT, confirm, "EDIT_CONFLICT").await;
+    says(&conflict["details"]["diff"], "+Theirs");
     assert!(mutations(&wiki).is_empty());
 }
 
@@ -389,31 +329,21 @@ async fn a_deleted_comment_comes_back_anew_and_what_cannot_is_said_before() {
     let (wiki, id, [first, _]) = commented().await;
     let server = served(&wiki).await;
     let delete = json!({ "id": id, "comment": first });
-    let preview = server
-        .checked("wikijs_delete_comment", delete.clone())
-        .await
-        .unwrap();
+    let preview = checked_ok(&server, DELETE_COMMENT, delete.clone()).await;
     assert!(
         warnings(&preview)[0].starts_with("cannot_return: undo can write the comment anew"),
         "{preview}"
     );
-    let gone = server
-        .confirmed("wikijs_delete_comment", delete.clone())
-        .await
-        .unwrap();
+    let gone = confirmed_ok(&server, DELETE_COMMENT, delete.clone()).await;
     assert_eq!(
         (&gone["outcome"], &gone["operation"]),
         (&json!("applied"), &json!("delete-comment"))
     );
     assert_eq!(texts(&wiki), ["It is. See [b](/en/docs/b)."]);
-    let again = server
-        .call("wikijs_delete_comment", delete)
-        .await
-        .unwrap_err();
-    assert_eq!(again["code"], "PAGE_NOT_FOUND");
+    fails(&server, DELETE_COMMENT, delete, "PAGE_NOT_FOUND").await;
     wiki.with_store(|store| store.page_mut(id).unwrap().path = "docs/moved".to_owned());
     let undo = json!({ "callId": gone["callId"] });
-    let back = server.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let back = server.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(
         (&back["outcome"], &back["operation"]),
         (&json!("applied"), &json!("add-comment"))
@@ -445,30 +375,18 @@ async fn gates_hold_for_the_page_of_a_comment() {
         ),
     ] {
         let served = setup(&wiki, &RIGHTS).with(name, value).serve().await;
-        let refused = served
-            .call("wikijs_add_comment", add.clone())
-            .await
-            .unwrap_err();
-        assert_eq!(refused["code"], code);
+        fails(&served, ADD_COMMENT, add.clone(), code).await;
     }
     let rule = "[[rules]]\nname = \"none\"\noperations = [\"delete-comment\"]\nthen = \"deny\"\nwhy = \"People talk there.\"\n";
     let ruled = setup(&wiki, &RIGHTS).with_tables(rule).serve().await;
     let delete = json!({ "id": id, "comment": first });
-    let refused = ruled
-        .call("wikijs_delete_comment", delete)
-        .await
-        .unwrap_err();
-    assert_eq!(refused["code"], "RULE_DENIED");
+    fails(&ruled, DELETE_COMMENT, delete, "RULE_DENIED").await;
     let change = json!({ "id": id, "comment": first, "content": "Was it?" });
-    ruled
-        .confirmed("wikijs_update_comment", change)
-        .await
-        .unwrap();
+    ruled.confirmed(UPDATE_COMMENT, change).await.unwrap();
     let body = "MIIB".repeat(20);
     let secret = format!("-----BEGIN RSA PRIVATE KEY-----\n{body}\n");
     let secret = json!({ "id": id, "content": secret });
-    let refused = ruled.call("wikijs_add_comment", secret).await.unwrap_err();
-    assert_eq!(refused["code"], "RULE_DENIED");
+    fails(&ruled, ADD_COMMENT, secret, "RULE_DENIED").await;
     assert_eq!(mutations(&wiki).len(), 1);
 }
 
@@ -484,7 +402,7 @@ async fn an_answer_that_is_lost_is_found_out_by_reading() {
         .await;
     wiki.set_write_delay(Duration::from_millis(1_200));
     let add = json!({ "id": id, "content": "Mine" });
-    let made = served.confirmed("wikijs_add_comment", add).await.unwrap();
+    let made = served.confirmed(ADD_COMMENT, add).await.unwrap();
     assert_eq!(made["outcome"], "applied");
     assert_eq!(made["target"]["comment"], comments(&wiki).pop().unwrap().id);
     assert_eq!(texts(&wiki).len(), 4);
@@ -497,18 +415,14 @@ async fn bad_comments_are_refused_before_anything_is_sent() {
     let served = served(&wiki).await;
     for content in ["", " x ", "\u{feff}y\n", "a\0b"] {
         let add = json!({ "id": id, "content": content });
-        let refused = served.call("wikijs_add_comment", add).await.unwrap_err();
+        let refused = served.call(ADD_COMMENT, add).await.unwrap_err();
         assert_eq!(refused["code"], "INVALID_INPUT", "{content:?}");
     }
     let none = json!({ "id": 9_999, "content": "Mine" });
-    let refused = served.call("wikijs_add_comment", none).await.unwrap_err();
-    assert_eq!(refused["code"], "PAGE_NOT_FOUND");
+    fails(&served, ADD_COMMENT, none, "PAGE_NOT_FOUND").await;
     let reader = setup(&wiki, &["read:pages", "read:comments"]).serve().await;
     let add = json!({ "id": id, "content": "Mine" });
-    let refused = reader
-        .confirmed("wikijs_add_comment", add)
-        .await
-        .unwrap_err();
+    let refused = reader.confirmed(ADD_COMMENT, add).await.unwrap_err();
     assert_eq!(refused["details"]["right"], "write:comments", "{refused}");
     assert_eq!(texts(&wiki).len(), 2);
 }
@@ -516,33 +430,21 @@ async fn bad_comments_are_refused_before_anything_is_sent() {
 #[tokio::test]
 async fn comments_of_a_dry_run_are_proposals_of_their_own() {
     let (wiki, id, [first, _]) = commented().await;
-    let served = setup(&wiki, &RIGHTS)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let served = setup(&wiki, &RIGHTS).dry().serve().await;
     let one = json!({ "id": id, "content": "One" });
-    let one = served.call("wikijs_add_comment", one).await.unwrap();
+    let one = served.call(ADD_COMMENT, one).await.unwrap();
     let two = json!({ "id": id, "content": "Two" });
-    let two = served.call("wikijs_add_comment", two).await.unwrap();
+    let two = served.call(ADD_COMMENT, two).await.unwrap();
     assert_eq!((one.get("replaces"), two.get("replaces")), (None, None));
     let change = |content: &str| json!({ "id": id, "comment": first, "content": content });
-    let change_one = served
-        .call("wikijs_update_comment", change("A?"))
-        .await
-        .unwrap();
-    let change_two = served
-        .call("wikijs_update_comment", change("B?"))
-        .await
-        .unwrap();
+    let change_one = served.call(UPDATE_COMMENT, change("A?")).await.unwrap();
+    let change_two = served.call(UPDATE_COMMENT, change("B?")).await.unwrap();
     assert_eq!(change_two["replaces"], change_one["proposal"]);
-    let open = served
-        .call("wikijs_list_proposals", json!({}))
-        .await
-        .unwrap();
+    let open = served.call(LIST_PROPOSALS, json!({})).await.unwrap();
     let states = members(&open, "proposals", "state");
     assert_eq!(states, ["open", "replaced", "open", "open"]);
     let shown = json!({ "id": two["proposal"] });
-    let shown = served.call("wikijs_get_proposal", shown).await.unwrap();
+    let shown = served.call(GET_PROPOSAL, shown).await.unwrap();
     assert!(shown.to_string().contains("add-comment"), "{shown}");
     assert!(mutations(&wiki).is_empty());
 }
@@ -566,49 +468,37 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     let server = served(&wiki).await;
     let call =
         async |tool: &'static str, arguments: Value| server.checked(tool, arguments).await.unwrap();
-    shown(
-        "list",
-        &call("wikijs_list_comments", json!({ "id": id })).await,
-    );
+    shown("list", &call(LIST_COMMENTS, json!({ "id": id })).await);
     let add = json!({ "id": id, "content": "Thanks, both.", "replyTo": first });
-    let preview = call("wikijs_add_comment", add).await;
+    let preview = call(ADD_COMMENT, add).await;
     shown("preview", &preview);
     let confirm = json!({ "id": id, "confirm": preview["confirm"] });
-    let made = call("wikijs_add_comment", confirm).await;
+    let made = call(ADD_COMMENT, confirm).await;
     shown("added", &made);
     let soon = json!({ "id": id, "content": "And thanks again." });
-    let soon = call("wikijs_add_comment", soon).await;
+    let soon = call(ADD_COMMENT, soon).await;
     let confirm = json!({ "id": id, "confirm": soon["confirm"] });
-    let mut refused = server
-        .call("wikijs_add_comment", confirm)
-        .await
-        .unwrap_err();
+    let mut refused = server.call(ADD_COMMENT, confirm).await.unwrap_err();
     refused["details"]["retryAfterSeconds"] = 15.into();
     shown("limit", &refused);
     let delete = json!({ "id": id, "comment": first });
-    shown("delete", &call("wikijs_delete_comment", delete).await);
+    shown("delete", &call(DELETE_COMMENT, delete).await);
     let undo = json!({ "callId": made["callId"] });
-    shown(
-        "undone",
-        &server.confirmed("wikijs_undo_write", undo).await.unwrap(),
-    );
+    shown("undone", &server.confirmed(UNDO, undo).await.unwrap());
 }
 
 /// The three writes of a comment.
 fn writes(id: i64, comment: i64) -> [(&'static str, Value); 3] {
     [
         (
-            "wikijs_add_comment",
+            ADD_COMMENT,
             json!({ "id": id, "content": "Mine", "replyTo": comment }),
         ),
         (
-            "wikijs_update_comment",
+            UPDATE_COMMENT,
             json!({ "id": id, "comment": comment, "content": "Mine" }),
         ),
-        (
-            "wikijs_delete_comment",
-            json!({ "id": id, "comment": comment }),
-        ),
+        (DELETE_COMMENT, json!({ "id": id, "comment": comment })),
     ]
 }
 
@@ -633,7 +523,7 @@ async fn is_sent_once(number: usize, reach: Reach, reply: Reply) {
     let before = texts(&wiki);
     let faulty = FaultyWiki::before(&wiki).await;
     let served = Setup::at(&faulty.address(), &wiki.keys().admin)
-        .with("WIKI_TOOLSETS", "pages,undo,comments")
+        .toolsets("pages,undo,comments")
         .with("WIKI_HTTP_WRITE_TIMEOUT_MS", "1000")
         .serve()
         .await;
@@ -652,7 +542,7 @@ async fn is_sent_once(number: usize, reach: Reach, reply: Reply) {
     // What an undo adds anew comes within the wiki's limits.
     wiki.later_for_comments(Duration::from_secs(31));
     let undo = json!({ "callId": made["callId"] });
-    served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    served.confirmed(UNDO, undo).await.unwrap();
     let mut after = texts(&wiki);
     after.sort();
     let mut before = before;
@@ -662,75 +552,37 @@ async fn is_sent_once(number: usize, reach: Reach, reply: Reply) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_server_leaves_comments_that_the_next_one_finds_and_takes_back() {
+    let sorted = |wiki: &DemoWiki| {
+        let mut texts = texts(wiki);
+        texts.sort();
+        texts
+    };
     for number in 0..3 {
         let (wiki, id, [first, _]) = commented().await;
         wiki.later_for_comments(Duration::from_secs(31));
-        let before = texts(&wiki);
-        let faulty = FaultyWiki::before(&wiki).await;
-        let dir = Arc::new(TempDir::new().unwrap());
-        let mut program = Program::serve(
-            &[],
-            &[
-                ("WIKI_BASE_URL", &faulty.address()),
-                ("WIKI_API_TOKEN", &wiki.keys().admin),
-                ("WIKI_MUTATIONS_ENABLED", "true"),
-                ("WIKI_MUTATION_DRY_RUN", "false"),
-                ("WIKI_TOOLSETS", "comments"),
-                ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
-            ],
-        );
-        let (tool, mut arguments) = writes(id, first)[number].clone();
-        let preview = program.call(tool, &arguments);
-        arguments["confirm"] = preview["confirm"].clone();
-        faulty.on_mutations(Fault::new(Reach::Afterwards, Reply::Silence));
-        program.begin(tool, &arguments);
-        faulty.mutations_arrive(1).await;
-        program.kill();
-        faulty.let_late_ones_through().await;
-        faulty.recovers();
-        let next = Setup::at(&faulty.address(), &wiki.keys().admin)
-            .with("WIKI_TOOLSETS", "undo,comments")
-            .in_dir(&dir)
-            .serve()
-            .await;
-        next.app.desk.recovered().await;
-        let mut records = next.records();
-        records.retain(|record| record.outcome.is_some());
-        let outcomes: Vec<_> = records.iter().map(|record| record.outcome).collect();
-        assert_eq!(outcomes, [Some(Outcome::Applied)], "{tool}");
-        wiki.later_for_comments(Duration::from_secs(31));
-        let undo = json!({ "callId": records[0].call.unwrap().to_string() });
-        next.confirmed("wikijs_undo_write", undo).await.unwrap();
-        let (mut after, mut before) = (texts(&wiki), before);
-        after.sort();
-        before.sort();
-        assert_eq!(after, before, "{tool}");
+        let write = writes(id, first)[number].clone();
+        is_found_and_taken_back(&wiki, "comments", write, sorted).await;
     }
 }
 
 #[tokio::test]
 async fn a_proposed_comment_is_applied_by_a_person_if_it_still_fits() {
     let (wiki, id, [first, second]) = commented().await;
-    let dry = setup(&wiki, &RIGHTS)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let dry = setup(&wiki, &RIGHTS).dry().serve().await;
     let apply = async |proposed: &Value| {
         wiki.later_for_comments(Duration::from_secs(31));
-        let command = Command::new(&[
+        Command::new(&[
             "proposals",
             "apply",
             proposed["proposal"].as_str().unwrap(),
             "--yes",
         ])
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", dry.dir.path().to_str().unwrap())
+        .at(&wiki.address(), &wiki.keys().admin, dry.dir.path())
+        .writing()
         .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "vault")
-        .with("WIKI_LOG", "off")
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false");
-        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+        .quiet()
+        .end()
+        .await
     };
     for (tool, arguments) in writes(id, first) {
         let proposed = dry.call(tool, arguments).await.unwrap();
@@ -742,19 +594,15 @@ async fn a_proposed_comment_is_applied_by_a_person_if_it_still_fits() {
     assert_eq!(texts(&wiki), ["It is. See [b](/en/docs/b).", "Mine"]);
     // Neither of what changed since, nor where the page went.
     let change = json!({ "id": id, "comment": second, "content": "Ours" });
-    let change = dry.call("wikijs_update_comment", change).await.unwrap();
+    let change = dry.call(UPDATE_COMMENT, change).await.unwrap();
     let add = json!({ "id": id, "content": "More" });
-    let add = dry.call("wikijs_add_comment", add).await.unwrap();
+    let add = dry.call(ADD_COMMENT, add).await.unwrap();
     wiki.with_store(|store| {
         store.comment_mut(second).unwrap().content = "Theirs".to_owned();
         store.page_mut(id).unwrap().path = "vault/a".to_owned();
     });
     let refused = apply(&change).await;
-    assert!(
-        refused.told.contains("PROPOSAL_OUTDATED"),
-        "{}",
-        refused.told
-    );
+    says(&refused.told, "PROPOSAL_OUTDATED");
     let refused = apply(&add).await;
     assert!(refused.told.contains("PATH_DENIED"), "{}", refused.told);
     assert_eq!(texts(&wiki), ["Theirs", "Mine"]);
@@ -766,7 +614,7 @@ async fn a_deletion_says_how_many_comments_go_with_the_page() {
     let rights = [&RIGHTS[..], &["write:pages", "delete:pages"]].concat();
     let warned = async |rights: &[&str], id: i64| {
         let served = setup(&wiki, rights).serve().await;
-        let shown = served.call("wikijs_delete_page", json!({ "id": id }));
+        let shown = served.call(DELETE, json!({ "id": id }));
         let shown = shown.await.unwrap();
         let all = shown["warnings"].as_array().cloned().unwrap_or_default();
         all.iter()
@@ -796,24 +644,19 @@ async fn all_that_a_client_wrote_goes_back_but_for_comments_which_are_named() {
     .concat();
     let served = setup(&wiki, &rights).serve().await;
     let change = json!({ "id": id, "comment": first, "content": "Mine" });
-    served
-        .confirmed("wikijs_update_comment", change)
-        .await
-        .unwrap();
+    served.confirmed(UPDATE_COMMENT, change).await.unwrap();
     let page = json!({ "id": id_of(&wiki, "docs/b"), "title": "Mine" });
-    served.confirmed("wikijs_update_page", page).await.unwrap();
+    served.confirmed(UPDATE, page).await.unwrap();
     let client = served
         .records()
         .iter()
         .find_map(|record| record.client.clone());
     let name = client.unwrap().name;
-    let command = Command::new(&["undo", "--client", &name, "--since", "1h", "--yes"])
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false");
-    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    let ended = Command::new(&["undo", "--client", &name, "--since", "1h", "--yes"])
+        .at(&wiki.address(), &wiki.keys().admin, served.dir.path())
+        .writing()
+        .end()
+        .await;
     assert!(ended.told.contains("call by call"), "{}", ended.told);
     assert_eq!(texts(&wiki)[0], "Mine");
 }

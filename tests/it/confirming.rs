@@ -4,11 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki};
-
-const CREATE: &str = "wikijs_create_page";
-const UPDATE: &str = "wikijs_update_page";
-const DELETE: &str = "wikijs_delete_page";
-const UNDO: &str = "wikijs_undo_write";
+use crate::testkit::{BY_ID, CREATE, DELETE, UNDO, UPDATE, call_err, call_ok, fails, says};
 
 fn with(mut arguments: Value, name: &str, value: &Value) -> Value {
     arguments[name] = value.clone();
@@ -25,17 +21,19 @@ async fn token(served: &Served, tool: &'static str, arguments: &Value) -> Value 
 #[tokio::test]
 async fn a_token_confirms_the_call_of_its_own_tool_that_names_its_page_and_no_other() {
     let wiki = sample_wiki().await;
-    let setup = Setup::of(&wiki, |keys| &keys.editor);
+    let setup = Setup::editor(&wiki);
     let served = setup.with("WIKI_TRASH_PREFIX", "trash").serve().await;
     let id = id_of(&wiki, "home");
     // Into the trash is a change that an update could make, too.
     let trash = json!({ "id": id, "trash": true });
     let confirm = token(&served, DELETE, &trash).await;
-    let refused = served
-        .call(UPDATE, json!({ "id": id, "confirm": confirm }))
-        .await
-        .unwrap_err();
-    assert_eq!(refused["code"], "CONFIRM_MISMATCH");
+    fails(
+        &served,
+        UPDATE,
+        json!({ "id": id, "confirm": confirm }),
+        "CONFIRM_MISMATCH",
+    )
+    .await;
     let confirm = token(&served, CREATE, &new_page("confirmed/named")).await;
     let unnamed = served.call(CREATE, json!({ "confirm": confirm })).await;
     assert_eq!(unnamed.unwrap_err()["code"], "INVALID_INPUT");
@@ -51,8 +49,8 @@ async fn a_token_confirms_the_call_of_its_own_tool_that_names_its_page_and_no_ot
 #[tokio::test]
 async fn what_names_the_page_and_the_token_confirm_any_write() {
     let wiki = sample_wiki().await;
-    let setup = Setup::of(&wiki, |keys| &keys.editor);
-    let served = setup.with("WIKI_TOOLSETS", "pages,undo").serve().await;
+    let setup = Setup::editor(&wiki);
+    let served = setup.toolsets("pages,undo").serve().await;
     let create = json!({ "path": "confirmed/new", "title": "New", "content": "# New\n", "tags": ["a"],
         "description": "Said", "isPublished": false });
     let confirm = token(&served, CREATE, &create).await;
@@ -70,8 +68,7 @@ async fn what_names_the_page_and_the_token_confirm_any_write() {
     );
     assert_eq!(row.tags, ["a"]);
     // Once used up, the token says so, not that a title is missing.
-    let again = served.call(CREATE, bare).await.unwrap_err();
-    assert_eq!(again["code"], "CONFIRM_EXPIRED");
+    fails(&served, CREATE, bare, "CONFIRM_EXPIRED").await;
 
     let id = created["target"]["id"].clone();
     let update = json!({ "id": id, "title": "Newer", "addTags": ["#b"], "edits": [{ "oldText": "# New", "newText": "# Newer" }] });
@@ -121,7 +118,7 @@ async fn what_names_the_page_and_the_token_confirm_any_write() {
 #[tokio::test]
 async fn what_differs_from_the_preview_is_named_and_the_token_still_counts() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let (id, other) = (id_of(&wiki, "docs"), id_of(&wiki, "home"));
     let update = json!({ "id": id, "title": "Previewed", "description": "Previewed" });
     let confirm = token(&served, UPDATE, &update).await;
@@ -135,10 +132,7 @@ async fn what_differs_from_the_preview_is_named_and_the_token_still_counts() {
         ("path", json!("docs-moved")),
         ("id", json!(other)),
     ] {
-        let error = served
-            .call(UPDATE, with(bare.clone(), name, &value))
-            .await
-            .unwrap_err();
+        let error = call_err(&served, UPDATE, with(bare.clone(), name, &value)).await;
         assert_eq!(error["code"], "CONFIRM_MISMATCH", "{name}");
         assert_eq!(error["details"]["differing"], json!([name]), "{error}");
         let hint = error["hint"].as_str().unwrap();
@@ -149,15 +143,10 @@ async fn what_differs_from_the_preview_is_named_and_the_token_still_counts() {
         );
     }
     // A token is one tool's.
-    let error = served.call(DELETE, bare.clone()).await.unwrap_err();
-    assert_eq!(error["code"], "CONFIRM_MISMATCH");
+    fails(&served, DELETE, bare.clone(), "CONFIRM_MISMATCH").await;
     let create = json!({ "path": "docs", "confirm": confirm });
-    let error = served.call(CREATE, create).await.unwrap_err();
-    assert_eq!(error["code"], "CONFIRM_MISMATCH");
-    assert!(
-        error["message"].as_str().unwrap().contains(UPDATE),
-        "{error}"
-    );
+    let error = fails(&served, CREATE, create, "CONFIRM_MISMATCH").await;
+    says(&error["message"], UPDATE);
     assert_eq!(mutations(&wiki).len(), 0);
     assert_eq!(
         served.call(UPDATE, bare).await.unwrap()["outcome"],
@@ -171,10 +160,7 @@ async fn what_differs_from_the_preview_is_named_and_the_token_still_counts() {
         ("path", json!("confirmed/two")),
         ("scriptJs", json!("f()")),
     ] {
-        let error = served
-            .call(CREATE, with(bare.clone(), name, &value))
-            .await
-            .unwrap_err();
+        let error = call_err(&served, CREATE, with(bare.clone(), name, &value)).await;
         assert_eq!(error["code"], "CONFIRM_MISMATCH", "{name}");
         assert_eq!(error["details"]["differing"], json!([name]), "{error}");
     }
@@ -189,22 +175,20 @@ async fn what_differs_from_the_preview_is_named_and_the_token_still_counts() {
 #[tokio::test]
 async fn only_the_token_of_a_preview_of_this_session_completes_a_call() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let confirm = token(&served, CREATE, &new_page("confirmed/mine")).await;
     let bare = json!({ "path": "confirmed/mine", "confirm": confirm });
-    let mut setup = Setup::of(&wiki, |keys| &keys.editor);
+    let mut setup = Setup::editor(&wiki);
     setup.session = wikijs_gate::gates::SessionId::new("another");
     let another = setup.serve().await;
-    let error = another.call(CREATE, bare.clone()).await.unwrap_err();
-    assert_eq!(error["code"], "CONFIRM_EXPIRED");
-    let setup = Setup::of(&wiki, |keys| &keys.editor);
+    fails(&another, CREATE, bare.clone(), "CONFIRM_EXPIRED").await;
+    let setup = Setup::editor(&wiki);
     let of_operator = setup
         .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
         .serve()
         .await;
     let operators = with(bare.clone(), "confirm", &json!("open-sesame-please"));
-    let error = of_operator.call(CREATE, operators).await.unwrap_err();
-    assert_eq!(error["code"], "INVALID_INPUT");
+    let error = fails(&of_operator, CREATE, operators, "INVALID_INPUT").await;
     let missing = error["details"]["fields"].as_array().unwrap().iter();
     let missing: Vec<&Value> = missing.map(|fault| &fault["path"]).collect();
     assert_eq!(missing, ["title"]);
@@ -218,37 +202,32 @@ async fn only_the_token_of_a_preview_of_this_session_completes_a_call() {
 #[tokio::test]
 async fn a_page_written_by_a_bare_confirm_counts_as_read() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let id = id_of(&wiki, "home");
     let first = json!({ "id": id, "content": "Ours.\n" });
     let confirm = token(&served, UPDATE, &first).await;
-    served
-        .call(UPDATE, json!({ "id": id, "confirm": confirm }))
-        .await
-        .unwrap();
-    let another = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    call_ok(&served, UPDATE, json!({ "id": id, "confirm": confirm })).await;
+    let another = Setup::editor(&wiki).serve().await;
     let theirs = json!({ "id": id, "content": "Theirs.\n" });
     another.confirmed(UPDATE, theirs).await.unwrap();
     let ours = json!({ "id": id, "content": "Ours again.\n" });
-    let error = served.call(UPDATE, ours).await.unwrap_err();
-    assert_eq!(error["code"], "EDIT_CONFLICT");
+    fails(&served, UPDATE, ours, "EDIT_CONFLICT").await;
 }
 
 #[tokio::test]
 async fn a_used_token_names_its_call_and_what_came_of_it() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let id = id_of(&wiki, "docs");
     let page = json!({ "path": "docs/new", "title": "New", "content": "# New\n" });
     for (tool, arguments, name) in [
         (UPDATE, json!({ "id": id, "title": "Once" }), "id"),
-        ("wikijs_create_page", page, "path"),
+        (CREATE, page, "path"),
     ] {
         let confirm = token(&served, tool, &arguments).await;
         let bare = json!({ name: arguments[name], "confirm": confirm });
         let applied = served.call(tool, bare.clone()).await.unwrap();
-        let error = served.call(tool, bare).await.unwrap_err();
-        assert_eq!(error["code"], "CONFIRM_EXPIRED");
+        let error = fails(&served, tool, bare, "CONFIRM_EXPIRED").await;
         assert_eq!(error["details"]["usedBy"], applied["callId"], "{error}");
         assert_eq!(error["details"]["outcome"], "applied");
         let message = error["message"].as_str().unwrap();
@@ -256,48 +235,35 @@ async fn a_used_token_names_its_call_and_what_came_of_it() {
             message.contains(applied["callId"].as_str().unwrap()),
             "{message}"
         );
-        assert!(
-            error["hint"].as_str().unwrap().contains("do not repeat"),
-            "{error}"
-        );
+        says(&error["hint"], "do not repeat");
     }
 }
 
 #[tokio::test]
 async fn the_hint_of_a_conflict_at_confirming_leads_in_one_call_to_a_new_preview() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
-    let another = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
+    let another = Setup::editor(&wiki).serve().await;
     let id = id_of(&wiki, "docs");
     // It has read the page, so that a change of the whole content is held against that.
-    served
-        .call("wikijs_get_page_by_id", json!({ "id": id }))
-        .await
-        .unwrap();
+    served.call(BY_ID, json!({ "id": id })).await.unwrap();
     for (tool, arguments) in [
         (UPDATE, json!({ "id": id, "content": "Ours.\n" })),
         (UPDATE, json!({ "id": id, "title": "Ours" })),
-        ("wikijs_delete_page", json!({ "id": id })),
+        (DELETE, json!({ "id": id })),
     ] {
         let confirm = token(&served, tool, &arguments).await;
         let theirs = json!({ "id": id, "content": format!("Theirs before {arguments}.\n") });
         another.confirmed(UPDATE, theirs).await.unwrap();
         let confirmed = json!({ "id": id, "confirm": confirm });
-        let error = served.call(tool, confirmed).await.unwrap_err();
-        assert_eq!(error["code"], "EDIT_CONFLICT", "{error}");
+        let error = fails(&served, tool, confirmed, "EDIT_CONFLICT").await;
         let hint = error["hint"].as_str().unwrap();
-        assert!(
-            hint.contains("ifUpdatedAt from details.updatedAt"),
-            "{hint}"
-        );
+        says(&hint, "ifUpdatedAt from details.updatedAt");
         let mut again = arguments.clone();
         again["ifUpdatedAt"] = error["details"]["updatedAt"].clone();
         let preview = served.call(tool, again).await.unwrap();
         assert!(preview["confirm"].is_string(), "{preview}");
         // The page is read as it is, before the next round.
-        served
-            .call("wikijs_get_page_by_id", json!({ "id": id }))
-            .await
-            .unwrap();
+        served.call(BY_ID, json!({ "id": id })).await.unwrap();
     }
 }

@@ -10,27 +10,19 @@ use wikijs_gate::demo::DemoWiki;
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki, wiki_of};
 use crate::person::{Generation, answered, serve, setup as asking};
+use crate::testkit::{BULK, CREATE, DELETE, UPDATE, says};
 
-const UPDATE: &str = "wikijs_update_page";
-const DELETE: &str = "wikijs_delete_page";
-const CREATE: &str = "wikijs_create_page";
-const BULK: &str = "wikijs_bulk_update_pages";
 const TOKEN: &str = "open sesame, please";
 
 /// A command of the operator.
 fn command(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> Command {
-    Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_LOG", "off")
+    Command::operator(wiki, dir, arguments)
 }
 
 /// Runs a command as the operator.
 async fn operator(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> Ended {
     let command = command(wiki, dir, arguments);
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    command.end().await
 }
 
 async fn told(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> String {
@@ -65,7 +57,7 @@ fn of_event(records: &[Record], event: AuditEvent) -> Vec<CallId> {
 #[tokio::test]
 async fn a_write_names_the_preview_that_it_spent_and_each_leads_to_the_other() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let home = id_of(&wiki, "home");
     // The second preview of the same is not the one that is spent.
     let change = json!({ "id": home, "title": "Ours" });
@@ -80,10 +72,7 @@ async fn a_write_names_the_preview_that_it_spent_and_each_leads_to_the_other() {
     let dir = served.dir.path();
     let call = applied["callId"].as_str().unwrap();
     let (text, json) = shown(&wiki, dir, call).await;
-    assert!(
-        text.contains(&format!("with the preview of call {preview}\n")),
-        "{text}"
-    );
+    says(&text, &format!("with the preview of call {preview}\n"));
     assert_eq!(json["confirms"], preview);
     let (text, json) = shown(&wiki, dir, &preview).await;
     assert!(text.contains(&format!("spent by  call {call}\n")), "{text}");
@@ -96,8 +85,8 @@ async fn a_write_names_the_preview_that_it_spent_and_each_leads_to_the_other() {
 #[tokio::test]
 async fn all_of_a_set_and_what_takes_it_back_name_the_approval_of_the_set() {
     let wiki = wiki_of(&[("a", "one\n"), ("b", "two\n")]).await;
-    let served = Setup::of(&wiki, |keys| &keys.admin)
-        .with("WIKI_TOOLSETS", "pages,undo,drafts")
+    let served = Setup::admin(&wiki)
+        .toolsets("pages,undo,drafts")
         .serve()
         .await;
     let ids = [id_of(&wiki, "a"), id_of(&wiki, "b")];
@@ -171,10 +160,7 @@ async fn a_write_under_a_standing_yes_names_the_call_that_gave_it_and_says_so() 
 #[tokio::test]
 async fn an_applied_proposal_names_itself_and_the_static_token_names_nothing() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let served = Setup::admin(&wiki).dry().serve().await;
     let home = id_of(&wiki, "home");
     let made = served.call(UPDATE, json!({ "id": home, "title": "Ours" }));
     let id = made.await.unwrap()["proposal"].as_str().unwrap().to_owned();
@@ -188,12 +174,9 @@ async fn an_applied_proposal_names_itself_and_the_static_token_names_nothing() {
     assert_eq!(named(&records), [(Some(id.clone()), None)]);
     let call = of_event(&records, AuditEvent::Attempt)[0].to_string();
     let (text, _) = shown(&wiki, served.dir.path(), &call).await;
-    assert!(
-        text.contains(&format!("by the decision on the proposal {id}\n")),
-        "{text}"
-    );
+    says(&text, &format!("by the decision on the proposal {id}\n"));
 
-    let direct = Setup::of(&wiki, |keys| &keys.admin)
+    let direct = Setup::admin(&wiki)
         .with("WIKI_MUTATION_CONFIRM_TOKEN", TOKEN)
         .in_dir_of(&served)
         .serve()
@@ -203,10 +186,7 @@ async fn an_applied_proposal_names_itself_and_the_static_token_names_nothing() {
     let later = &served.records()[records.len()..];
     assert_eq!(named(later), [(None, None)]);
     let (text, _) = shown(&wiki, served.dir.path(), done["callId"].as_str().unwrap()).await;
-    assert!(
-        text.contains("with the operator's static token\n"),
-        "{text}"
-    );
+    says(&text, "with the operator's static token\n");
     told(&wiki, served.dir.path(), &["audit", "verify"]).await;
 }
 
@@ -231,7 +211,7 @@ async fn the_id_of_a_set_answers_the_call_that_made_it_and_no_other_whatever_bec
         ("WIKI_MUTATION_DRY_RUN", "true"),
     ] {
         let wiki = wiki_of(&[("docs/a", "one\n"), ("docs/b", "two\n")]).await;
-        let mut setup = Setup::of(&wiki, |keys| &keys.admin).with(mode.0, mode.1);
+        let mut setup = Setup::admin(&wiki).with(mode.0, mode.1);
         setup.thinking = Some(Duration::ZERO);
         let served = setup.serve().await;
         let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
@@ -305,10 +285,7 @@ async fn the_id_of_a_set_answers_the_call_that_made_it_and_no_other_whatever_bec
 #[tokio::test]
 async fn an_argument_may_name_the_same_page_in_another_form() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let served = Setup::admin(&wiki).dry().serve().await;
     let made = served.call(CREATE, new_page("docs/new")).await.unwrap();
     let id = made["proposal"].as_str().unwrap();
     for place in [

@@ -4,33 +4,27 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, mutations, said, sample_wiki};
+use crate::testkit::{BY_ID, DELETE, HISTORY, LIST, UPDATE, fails, says};
 
 /// Somebody else's edit: a real write, which leaves a version behind.
 async fn somebody_edits(wiki: &DemoWiki, id: i64, arguments: Value) {
-    let other = Setup::of(wiki, |keys| &keys.admin).serve().await;
+    let other = Setup::admin(wiki).serve().await;
     let mut arguments = arguments;
     arguments["id"] = json!(id);
-    other
-        .confirmed("wikijs_update_page", arguments)
-        .await
-        .unwrap();
+    other.confirmed(UPDATE, arguments).await.unwrap();
     wiki.clear_requests();
 }
 
 async fn update(served: &Served, arguments: Value) -> Result<Value, Value> {
-    served.confirmed("wikijs_update_page", arguments).await
+    served.confirmed(UPDATE, arguments).await
 }
 
 #[tokio::test]
 async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let id = id_of(&wiki, "home");
-    let known = served
-        .call("wikijs_list_pages", json!({ "limit": 1 }))
-        .await
-        .unwrap()["pages"][0]
-        .clone();
+    let known = served.call(LIST, json!({ "limit": 1 })).await.unwrap()["pages"][0].clone();
     assert_eq!(known["id"], id);
     somebody_edits(
         &wiki,
@@ -42,31 +36,18 @@ async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
     let time = &known["updatedAt"];
     for (tool, arguments) in [
         (
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": id, "description": "x", "ifUpdatedAt": time }),
         ),
-        (
-            "wikijs_delete_page",
-            json!({ "id": id, "ifUpdatedAt": time }),
-        ),
+        (DELETE, json!({ "id": id, "ifUpdatedAt": time })),
     ] {
-        let error = served.call(tool, arguments).await.unwrap_err();
-        assert_eq!(error["code"], "EDIT_CONFLICT");
+        let error = fails(&served, tool, arguments, "EDIT_CONFLICT").await;
         assert_eq!(error["details"]["fields"], json!(["title", "content"]));
         assert_eq!(error["details"]["changedBy"], "Bea");
-        assert!(
-            error["details"]["diff"]
-                .as_str()
-                .unwrap()
-                .contains("+Theirs.")
-        );
+        says(&error["details"]["diff"], "+Theirs.");
     }
     assert_eq!(mutations(&wiki).len(), 0);
-    let now = served
-        .call("wikijs_get_page_by_id", json!({ "id": id }))
-        .await
-        .unwrap()["updatedAt"]
-        .clone();
+    let now = served.call(BY_ID, json!({ "id": id })).await.unwrap()["updatedAt"].clone();
     let applied = update(
         &served,
         json!({ "id": id, "description": "x", "ifUpdatedAt": now }),
@@ -80,7 +61,7 @@ async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
 #[tokio::test]
 async fn a_change_of_content_is_held_against_what_the_session_read() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let id = id_of(&wiki, "home");
     // Not read yet: only the state of this very call counts, and the answer says so.
     let applied = update(&served, json!({ "id": id, "content": "One.\n" }))
@@ -89,7 +70,7 @@ async fn a_change_of_content_is_held_against_what_the_session_read() {
     assert_eq!(applied["outcome"], "applied");
     let unread = served
         .call(
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": id_of(&wiki, "docs"), "content": "x" }),
         )
         .await;
@@ -114,12 +95,9 @@ async fn a_change_of_content_is_held_against_what_the_session_read() {
 #[tokio::test]
 async fn a_page_that_was_only_touched_is_no_conflict() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let id = id_of(&wiki, "home");
-    let page = served
-        .call("wikijs_get_page_by_id", json!({ "id": id }))
-        .await
-        .unwrap();
+    let page = served.call(BY_ID, json!({ "id": id })).await.unwrap();
     // A page that it links to came or went: another time, no version.
     wiki.with_store(|store| store.touch(id));
     let applied = update(
@@ -134,7 +112,7 @@ async fn a_page_that_was_only_touched_is_no_conflict() {
 #[tokio::test]
 async fn what_was_overwritten_between_reading_and_sending_is_told() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let id = id_of(&wiki, "home");
     wiki.before_next_mutation(move |store| {
         store.rewrite(id, |page| "Theirs.\n".clone_into(&mut page.content));
@@ -169,10 +147,7 @@ async fn without_read_history_the_answer_says_that_it_was_not_checked() {
     let key = wiki.key_with(&rights, "");
     let served = Setup::at(&wiki.address(), &key).serve().await;
     let id = id_of(&wiki, "home");
-    let page = served
-        .call("wikijs_get_page_by_id", json!({ "id": id }))
-        .await
-        .unwrap();
+    let page = served.call(BY_ID, json!({ "id": id })).await.unwrap();
     let applied = update(&served, json!({ "id": id, "title": "Mine" }))
         .await
         .unwrap();
@@ -195,17 +170,13 @@ async fn changes_that_do_not_touch_are_offered_merged_and_never_written_unasked(
     let unread = wiki.key_with(&rights, "");
     for key in [wiki.keys().editor.clone(), unread] {
         let served = Setup::at(&wiki.address(), &key).serve().await;
-        let page = served
-            .call("wikijs_get_page_by_id", json!({ "id": id }))
-            .await
-            .unwrap();
+        let page = served.call(BY_ID, json!({ "id": id })).await.unwrap();
         let content = page["content"].as_str().unwrap();
         let theirs = content.replace("One", "One of theirs");
         somebody_edits(&wiki, id, json!({ "content": theirs })).await;
         let ours =
             json!({ "id": id, "edits": [{ "oldText": "Three.", "newText": "Three of ours." }] });
-        let error = served.call("wikijs_update_page", ours).await.unwrap_err();
-        assert_eq!(error["code"], "EDIT_CONFLICT");
+        let error = fails(&served, UPDATE, ours, "EDIT_CONFLICT").await;
         let merged = &error["details"]["merged"];
         assert_eq!(
             (&merged["linesAdded"], &merged["linesRemoved"]),
@@ -219,7 +190,7 @@ async fn changes_that_do_not_touch_are_offered_merged_and_never_written_unasked(
         assert_eq!(mutations(&wiki).len(), 0);
 
         let confirmed = json!({ "id": id, "confirm": merged["confirm"] });
-        let applied = served.call("wikijs_update_page", confirmed).await.unwrap();
+        let applied = served.call(UPDATE, confirmed).await.unwrap();
         assert_eq!(applied["outcome"], "applied");
         let stored = wiki.with_store(|store| store.page_mut(id).unwrap().content.clone());
         assert_eq!(stored, theirs.replace("Three.", "Three of ours."));
@@ -253,11 +224,8 @@ async fn changes_that_touch_or_are_of_other_fields_are_not_merged() {
         wiki.with_store(|store| {
             "One.\n\nTwo.\n".clone_into(&mut store.page_mut(id).unwrap().content);
         });
-        let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
-        served
-            .call("wikijs_get_page_by_id", json!({ "id": id }))
-            .await
-            .unwrap();
+        let served = Setup::editor(&wiki).serve().await;
+        served.call(BY_ID, json!({ "id": id })).await.unwrap();
         somebody_edits(&wiki, id, theirs).await;
         let error = update(&served, {
             let mut ours = ours;
@@ -285,19 +253,16 @@ async fn a_merged_change_gets_a_token_only_where_tokens_are_given() {
         wiki.with_store(|store| {
             "One.\n\nTwo.\n".clone_into(&mut store.page_mut(id).unwrap().content);
         });
-        let served = Setup::of(&wiki, |keys| &keys.editor)
+        let served = Setup::editor(&wiki)
             .with(settings.0, settings.1)
             .serve()
             .await;
-        served
-            .call("wikijs_get_page_by_id", json!({ "id": id }))
-            .await
-            .unwrap();
+        served.call(BY_ID, json!({ "id": id })).await.unwrap();
         somebody_edits(&wiki, id, json!({ "content": "Theirs.\n\nTwo.\n" })).await;
         let mut ours = arguments;
         ours["id"] = json!(id);
         ours["content"] = json!("One.\n\nOurs.\n");
-        let error = served.call("wikijs_update_page", ours).await.unwrap_err();
+        let error = served.call(UPDATE, ours).await.unwrap_err();
         let merged = &error["details"]["merged"];
         assert!(merged["diff"].as_str().unwrap().contains("+Ours."));
         assert_eq!(merged.get("confirm"), None);
@@ -315,15 +280,15 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
     for number in 0.. {
         let wiki = sample_wiki().await;
         let id = id_of(&wiki, "home");
-        let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+        let served = Setup::editor(&wiki).serve().await;
         let arguments = json!({ "id": id, "content": OURS });
-        let preview = served.call("wikijs_update_page", arguments).await.unwrap();
+        let preview = served.call(UPDATE, arguments).await.unwrap();
         wiki.clear_requests();
         wiki.before_operation(number, move |store| {
             store.rewrite(id, |page| THEIRS.clone_into(&mut page.content));
         });
         let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
-        let answer = served.call("wikijs_update_page", confirmed).await;
+        let answer = served.call(UPDATE, confirmed).await;
         if wiki.requests().len() <= number {
             break;
         }
@@ -337,9 +302,7 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
             Ok(applied) if warnings(applied).contains("overwrote_newer") => {
                 // Theirs is the version that ours left behind, and is named.
                 assert_eq!(content, OURS);
-                let history = served
-                    .call("wikijs_get_page_history", json!({ "id": id }))
-                    .await;
+                let history = served.call(HISTORY, json!({ "id": id })).await;
                 let version = history.unwrap()["entries"][0]["versionId"].clone();
                 assert!(warnings(applied).contains(&format!("version {version}")));
                 "overwrote"
@@ -351,15 +314,10 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
                     (THEIRS, &json!("applied"))
                 );
                 let told = warnings(applied);
-                let history = served
-                    .call("wikijs_get_page_history", json!({ "id": id }))
-                    .await;
+                let history = served.call(HISTORY, json!({ "id": id })).await;
                 let version = history.unwrap()["entries"][0]["versionId"].clone();
                 assert!(told.contains(&format!("version {version}")), "{told}");
-                assert!(
-                    told.contains("somebody changed content, and \\\""),
-                    "{told}"
-                );
+                says(&told, "somebody changed content, and \\\"");
                 let mut warnings = applied["warnings"].as_array().unwrap().clone();
                 warnings.retain(|warning| {
                     !["much_removed", "heading_dropped"]
@@ -426,11 +384,11 @@ async fn an_edit_before_the_reading_back_is_told_as_far_as_it_can_be_known() {
             .await;
         let mut arguments = ours.clone();
         arguments["id"] = json!(id);
-        let preview = served.call("wikijs_update_page", arguments).await.unwrap();
+        let preview = served.call(UPDATE, arguments).await.unwrap();
         // The reading, the mutation, the reading back.
         wiki.before_operation(2, move |store| store.rewrite(id, theirs));
         let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
-        let answer = served.call("wikijs_update_page", confirmed).await;
+        let answer = served.call(UPDATE, confirmed).await;
         let told = match &answer {
             Ok(applied) => {
                 let mut warnings = applied["warnings"].as_array().unwrap().iter().rev();
@@ -454,10 +412,7 @@ async fn read_page(wiki: &DemoWiki, setup: Setup) -> (Served, i64, Value) {
     let lines = lines.concat();
     wiki.with_store(|store| store.page_mut(id).unwrap().content = lines);
     let served = setup.serve().await;
-    let page = served
-        .call("wikijs_get_page_by_id", json!({ "id": id }))
-        .await
-        .unwrap();
+    let page = served.call(BY_ID, json!({ "id": id })).await.unwrap();
     (served, id, page)
 }
 
@@ -470,33 +425,26 @@ fn rewrite(wiki: &DemoWiki, id: i64, from: &str, to: &str) {
 #[tokio::test]
 async fn a_time_between_two_versions_is_held_against_the_page_too() {
     let wiki = sample_wiki().await;
-    let (served, id, page) = read_page(&wiki, Setup::of(&wiki, |keys| &keys.editor)).await;
+    let (served, id, page) = read_page(&wiki, Setup::editor(&wiki)).await;
     let read = page["updatedAt"].as_str().unwrap();
     // Some clock's time after the reading, before somebody else's write.
     let between = read.replace('Z', "9Z");
     rewrite(&wiki, id, "Line 1.", "Theirs.");
     let edit = json!({ "id": id, "title": "x", "ifUpdatedAt": between });
-    let error = served.call("wikijs_update_page", edit).await.unwrap_err();
-    assert_eq!(error["code"], "EDIT_CONFLICT");
-    assert!(
-        error["details"]["diff"]
-            .as_str()
-            .unwrap()
-            .contains("+Theirs.")
-    );
+    let error = fails(&served, UPDATE, edit, "EDIT_CONFLICT").await;
+    says(&error["details"]["diff"], "+Theirs.");
     // A token does not stand for the time that the caller names beside it.
     let preview = json!({ "id": id, "title": "x" });
-    let token = served.call("wikijs_update_page", preview).await.unwrap()["confirm"].clone();
+    let token = served.call(UPDATE, preview).await.unwrap()["confirm"].clone();
     let stale = json!({ "id": id, "confirm": token, "ifUpdatedAt": read });
-    let error = served.call("wikijs_update_page", stale).await.unwrap_err();
-    assert_eq!(error["code"], "EDIT_CONFLICT");
+    fails(&served, UPDATE, stale, "EDIT_CONFLICT").await;
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
 #[tokio::test]
 async fn a_page_that_was_written_too_often_to_look_back_is_not_merged() {
     let wiki = sample_wiki().await;
-    let (served, id, _) = read_page(&wiki, Setup::of(&wiki, |keys| &keys.editor)).await;
+    let (served, id, _) = read_page(&wiki, Setup::editor(&wiki)).await;
     rewrite(&wiki, id, "Line 1.", "Theirs.");
     for number in 0..101 {
         rewrite(
@@ -507,8 +455,7 @@ async fn a_page_that_was_written_too_often_to_look_back_is_not_merged() {
         );
     }
     let edit = json!({ "id": id, "edits": [{ "oldText": "Line 5.", "newText": "Ours." }] });
-    let error = served.call("wikijs_update_page", edit).await.unwrap_err();
-    assert_eq!(error["code"], "EDIT_CONFLICT");
+    let error = fails(&served, UPDATE, edit, "EDIT_CONFLICT").await;
     assert_eq!(error["details"].get("merged"), None);
     assert_eq!(error["details"].get("diff"), None);
 }
@@ -516,9 +463,9 @@ async fn a_page_that_was_written_too_often_to_look_back_is_not_merged() {
 #[tokio::test]
 async fn what_was_overwritten_is_found_behind_a_third_write() {
     let wiki = sample_wiki().await;
-    let (served, id, _) = read_page(&wiki, Setup::of(&wiki, |keys| &keys.editor)).await;
+    let (served, id, _) = read_page(&wiki, Setup::editor(&wiki)).await;
     let preview = json!({ "id": id, "title": "Mine" });
-    let token = served.call("wikijs_update_page", preview).await.unwrap()["confirm"].clone();
+    let token = served.call(UPDATE, preview).await.unwrap()["confirm"].clone();
     wiki.before_next_mutation(move |store| {
         store.rewrite(id, |page| "Theirs.\n".clone_into(&mut page.content));
     });
@@ -527,11 +474,8 @@ async fn what_was_overwritten_is_found_behind_a_third_write() {
         store.rewrite(id, |page| page.description = Some("Third".to_owned()));
     });
     let confirmed = json!({ "id": id, "confirm": token });
-    let applied = served.call("wikijs_update_page", confirmed).await.unwrap();
-    assert!(
-        applied["warnings"].to_string().contains("overwrote_newer"),
-        "{applied}"
-    );
+    let applied = served.call(UPDATE, confirmed).await.unwrap();
+    says(&applied["warnings"].to_string(), "overwrote_newer");
 }
 
 #[tokio::test]
@@ -550,13 +494,13 @@ async fn a_page_that_was_only_touched_is_no_conflict_without_read_history_either
 #[tokio::test]
 async fn an_edit_of_a_part_does_not_count_as_having_read_the_page() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let id = id_of(&wiki, "home");
     wiki.with_store(|store| "One.\n".clone_into(&mut store.page_mut(id).unwrap().content));
     let edit = json!({ "id": id, "edits": [{ "oldText": "One", "newText": "Two" }] });
     update(&served, edit).await.unwrap();
     let whole = json!({ "id": id, "content": "Three.\n" });
-    let preview = served.call("wikijs_update_page", whole).await.unwrap();
+    let preview = served.call(UPDATE, whole).await.unwrap();
     assert_eq!(preview["conflictCheck"], "none");
 }
 
@@ -573,13 +517,13 @@ async fn reading_a_part_is_not_reading_the_page() {
         json!({ "view": "metadata" }),
     ] {
         let wiki = sample_wiki().await;
-        let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+        let served = Setup::editor(&wiki).serve().await;
         let id = id_of(&wiki, "home");
         let text = "# A\n\none\n\n# B\n\ntwo\n";
         wiki.with_store(|store| store.rewrite(id, |page| text.clone_into(&mut page.content)));
         let get = |mut arguments: Value| {
             arguments["id"] = json!(id);
-            served.call("wikijs_get_page_by_id", arguments)
+            served.call(BY_ID, arguments)
         };
         get(json!({})).await.unwrap();
         let theirs = json!({ "content": text.replace("one", "ONE") });
@@ -608,17 +552,14 @@ async fn reading_a_part_is_not_reading_the_page() {
 #[tokio::test]
 async fn reading_a_page_piece_by_piece_is_reading_it() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let id = id_of(&wiki, "docs/install/linux");
-    served
-        .call("wikijs_get_page_by_id", json!({ "id": id }))
-        .await
-        .unwrap();
+    served.call(BY_ID, json!({ "id": id })).await.unwrap();
     somebody_edits(&wiki, id, json!({ "content": "a\nb\nc\nd\n" })).await;
     let mut offset = json!(0);
     while !offset.is_null() {
         let piece = json!({ "id": id, "offset": offset, "maxBytes": 3 });
-        let page = served.call("wikijs_get_page_by_id", piece).await.unwrap();
+        let page = served.call(BY_ID, piece).await.unwrap();
         offset = page["part"]["nextOffset"].clone();
     }
     let ours = json!({ "id": id, "content": "a\nb\nc\nD\n" });

@@ -24,7 +24,7 @@ fn request(method: &str, mut params: Value) -> (Caller, Value) {
 #[tokio::test]
 async fn what_is_not_served_or_no_longer_of_the_protocol_is_not_found() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.readonly).host().await;
+    let server = Setup::readonly(&wiki).host().await;
     for method in ["initialize", "ping", "resources/subscribe", "no/such"] {
         let (caller, message) = request(method, json!({}));
         let answer = server.post(&caller, &message).await;
@@ -43,7 +43,7 @@ async fn what_is_not_served_or_no_longer_of_the_protocol_is_not_found() {
 #[tokio::test]
 async fn every_list_that_is_answered_is_declared() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.readonly).host().await;
+    let server = Setup::readonly(&wiki).host().await;
     let (caller, message) = request("server/discover", json!({}));
     let declared = server.post(&caller, &message).await.message();
     for list in ["tools", "resources", "prompts"] {
@@ -60,7 +60,7 @@ async fn every_list_that_is_answered_is_declared() {
 #[tokio::test]
 async fn an_error_of_a_resource_names_its_address() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.readonly).host().await;
+    let server = Setup::readonly(&wiki).host().await;
     for uri in ["test://nothing", "wikijs://en/docs/none"] {
         let (caller, message) = request("resources/read", json!({ "uri": uri }));
         let error = &server.post(&caller, &message).await.message()["error"];

@@ -4,11 +4,10 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, mutations, sample_wiki};
-
-const CREATE: &str = "wikijs_create_page";
+use crate::testkit::{CREATE, UPDATE, fails, says};
 
 async fn served(wiki: &DemoWiki) -> Served {
-    Setup::of(wiki, |keys| &keys.admin).serve().await
+    Setup::admin(wiki).serve().await
 }
 
 /// A page to be copied, of another editor than the configured one.
@@ -38,10 +37,7 @@ async fn a_page_takes_over_content_description_tags_and_editor_and_the_preview_s
     let served = served(&wiki).await;
     let preview = served.call(CREATE, like(example(&wiki))).await.unwrap();
     let shown = preview["diff"].as_str().unwrap();
-    assert!(
-        shown.contains("+<h1>Host b</h1><p>Host b, in rack 7.</p>"),
-        "{shown}"
-    );
+    says(&shown, "+<h1>Host b</h1><p>Host b, in rack 7.</p>");
     assert_eq!(
         preview["changes"]["description"]["after"],
         "Where host a stands"
@@ -77,15 +73,13 @@ async fn a_text_that_is_not_in_the_copied_content_ends_the_call() {
     let id = example(&wiki);
     let mut page = like(id);
     page["replaceAll"][0]["oldText"] = json!("Host c");
-    let refused = served.call(CREATE, page).await.unwrap_err();
-    assert_eq!(refused["code"], "EDIT_NOT_APPLICABLE");
+    let refused = fails(&served, CREATE, page, "EDIT_NOT_APPLICABLE").await;
     assert_eq!(refused["details"]["edit"], 0);
     // A text that would make the page larger than any is not even made.
     let mut page = like(id);
     page["replaceAll"] = json!([{ "oldText": "a", "newText": "a".repeat(1_000_000) },
         { "oldText": "a", "newText": "a".repeat(1_000_000) }]);
-    let refused = served.call(CREATE, page).await.unwrap_err();
-    assert_eq!(refused["code"], "TOO_LARGE");
+    fails(&served, CREATE, page, "TOO_LARGE").await;
 }
 
 #[tokio::test]
@@ -104,8 +98,7 @@ async fn faults_of_the_arguments_are_told() {
             "replaceAll",
         ),
     ] {
-        let refused = served.call(CREATE, page).await.unwrap_err();
-        assert_eq!(refused["code"], "INVALID_INPUT");
+        let refused = fails(&served, CREATE, page, "INVALID_INPUT").await;
         assert_eq!(refused["details"]["fields"][0]["path"], at, "{refused}");
     }
 }
@@ -114,7 +107,7 @@ async fn faults_of_the_arguments_are_told() {
 async fn a_page_that_may_not_be_read_is_copied_no_more_than_one_that_is_not_there() {
     let wiki = sample_wiki().await;
     let hidden = example(&wiki);
-    let served = Setup::of(&wiki, |keys| &keys.admin)
+    let served = Setup::admin(&wiki)
         .with("WIKI_DENIED_READ_PATH_PREFIXES", "hosts/a")
         .serve()
         .await;
@@ -136,10 +129,9 @@ async fn a_copy_is_not_confirmed_once_the_page_that_is_copied_has_changed() {
     let id = example(&wiki);
     let preview = served.call(CREATE, like(id)).await.unwrap();
     let edit = json!({ "id": id, "addTags": ["rack"] });
-    served.confirmed("wikijs_update_page", edit).await.unwrap();
+    served.confirmed(UPDATE, edit).await.unwrap();
     let sent = mutations(&wiki).len();
     let confirm = json!({ "path": "hosts/b", "confirm": preview["confirm"] });
-    let refused = served.call(CREATE, confirm).await.unwrap_err();
-    assert_eq!(refused["code"], "CONFIRM_MISMATCH");
+    fails(&served, CREATE, confirm, "CONFIRM_MISMATCH").await;
     assert_eq!(mutations(&wiki).len(), sent);
 }

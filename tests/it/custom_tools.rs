@@ -27,6 +27,7 @@ use crate::command::Command;
 use crate::docs::generated;
 use crate::harness::{Served, Setup, mutations, records, sample_wiki, wiki_of};
 use crate::hosted::{Caller, Names, call};
+use crate::testkit::{CREATE, LIST, TAGS, UNDO, call_ok, checked_ok, confirmed_ok, fails, says};
 
 const INCIDENT: &str = r#"name = "custom_report_incident"
 description = "Reports an incident: creates its page below incidents/."
@@ -75,7 +76,7 @@ fn mode(path: &Path, mode: u32) {
 }
 
 fn with(wiki: &DemoWiki, dir: &TempDir) -> Setup {
-    let setup = Setup::of(wiki, |keys| &keys.editor);
+    let setup = Setup::editor(wiki);
     setup.with("WIKI_CUSTOM_TOOLS_DIR", dir.path().to_str().unwrap())
 }
 
@@ -108,17 +109,11 @@ fn refused(dir: &Path, more: &[(&str, &str)]) -> String {
 async fn a_recipe_goes_the_way_of_its_tool_and_can_do_nothing_else() {
     let wiki = sample_wiki().await;
     let dir = dir(&[("incident.toml", INCIDENT)]);
-    let served = with(&wiki, &dir)
-        .with("WIKI_TOOLSETS", "pages,undo")
-        .serve()
-        .await;
+    let served = with(&wiki, &dir).toolsets("pages,undo").serve().await;
     assert_eq!(tools(&served).await, ["custom_report_incident"]);
     let given =
         json!({ "name": "disk-full", "severity": "high", "text": "a {{date}}\n{{name}} }}{{" });
-    let written = served
-        .confirmed("custom_report_incident", given)
-        .await
-        .unwrap();
+    let written = confirmed_ok(&served, "custom_report_incident", given).await;
     assert_eq!(written["outcome"], "applied", "{written}");
     let year = time::OffsetDateTime::now_utc().year();
     let path = format!("incidents/{year}/disk-full");
@@ -136,9 +131,7 @@ async fn a_recipe_goes_the_way_of_its_tool_and_can_do_nothing_else() {
     assert!(named.clone().any(|it| it.event == AuditEvent::Outcome));
     assert!(named.count() >= 2);
     let call_id = written["callId"].clone();
-    let undone = served
-        .confirmed("wikijs_undo_write", json!({ "callId": call_id }))
-        .await;
+    let undone = served.confirmed(UNDO, json!({ "callId": call_id })).await;
     assert_eq!(undone.unwrap()["outcome"], "applied");
     assert!(wiki.with_store(|store| store.page_at("en", &path).is_none()));
     // Nothing of the tool's own arguments is taken.
@@ -157,11 +150,7 @@ async fn a_recipe_goes_the_way_of_its_tool_and_can_do_nothing_else() {
         json!({ "name": "a", "text": 7 }),
         json!({ "name": "a" }),
     ] {
-        let told = served
-            .call("custom_report_incident", hostile)
-            .await
-            .unwrap_err();
-        assert_eq!(told["code"], "INVALID_INPUT", "{told}");
+        let told = fails(&served, "custom_report_incident", hostile, "INVALID_INPUT").await;
         assert!(
             told["callId"].is_null() && !told["details"]["callId"].is_null(),
             "{told}"
@@ -190,16 +179,9 @@ async fn gates_hold_for_a_recipe_as_for_its_tool() {
         .await;
     assert_eq!(told.unwrap_err()["code"], "MUTATIONS_DISABLED");
     let served = with(&wiki, &dir).serve().await;
-    let preview = served
-        .call("custom_report_incident", given.clone())
-        .await
-        .unwrap();
+    let preview = call_ok(&served, "custom_report_incident", given.clone()).await;
     let other = json!({ "name": "b", "text": "x", "confirm": preview["confirm"] });
-    let told = served
-        .call("custom_report_incident", other)
-        .await
-        .unwrap_err();
-    assert_eq!(told["code"], "CONFIRM_MISMATCH", "{told}");
+    fails(&served, "custom_report_incident", other, "CONFIRM_MISMATCH").await;
     assert!(mutations(&wiki).is_empty());
 }
 
@@ -223,12 +205,9 @@ async fn settings_choose_among_custom_tools_as_among_ours() {
             &[("WIKI_TOOLS", "wikijs_list_pages,custom_profile")],
             &["custom_profile"],
         ),
-        (&[("WIKI_TOOLS", "wikijs_list_pages")], &[]),
+        (&[("WIKI_TOOLS", LIST)], &[]),
         (
-            &[
-                ("WIKI_TOOLSETS", "pages"),
-                ("WIKI_TOOLS", "wikijs_undo_write"),
-            ],
+            &[("WIKI_TOOLSETS", "pages"), ("WIKI_TOOLS", UNDO)],
             &["custom_report_incident", "custom_profile"],
         ),
     ] {
@@ -247,7 +226,7 @@ async fn settings_choose_among_custom_tools_as_among_ours() {
             "has a fault: DIR: has no file for the tool custom_gone, which the settings name",
         ),
         (
-            ("WIKI_EXCLUDE_TOOLS", "wikijs_create_page"),
+            ("WIKI_EXCLUDE_TOOLS", CREATE),
             "calls wikijs_create_page, which is off",
         ),
         (
@@ -307,24 +286,9 @@ async fn a_client_gets_what_its_grant_names_and_nothing_around_it() {
         .post(&narrow, &call("custom_titles", json!({})))
         .await
         .message();
-    assert!(
-        told["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("unknown tool"),
-        "{told}"
-    );
-    let told = hosted
-        .post(&only, &call("wikijs_create_page", json!({})))
-        .await
-        .message();
-    assert!(
-        told["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("unknown tool"),
-        "{told}"
-    );
+    says(&told["error"]["message"], "unknown tool");
+    let told = hosted.post(&only, &call(CREATE, json!({}))).await.message();
+    says(&told["error"]["message"], "unknown tool");
     let told = hosted
         .post(
             &only,
@@ -350,10 +314,7 @@ async fn a_query_answers_with_data_that_is_labelled() {
     assert_eq!(tools(&served).await, ["custom_profile", "custom_titles"]);
     let told = served.checked("custom_profile", json!({})).await.unwrap();
     assert!(told["data"]["users"]["profile"]["id"].is_number(), "{told}");
-    let told = served
-        .checked("custom_titles", json!({ "limit": "1" }))
-        .await
-        .unwrap();
+    let told = checked_ok(&served, "custom_titles", json!({ "limit": "1" })).await;
     assert_eq!(
         told["data"]["pages"]["list"].as_array().unwrap().len(),
         1,
@@ -370,8 +331,7 @@ async fn a_query_answers_with_data_that_is_labelled() {
         json!({ "limit": 1i64 << 40 }),
         json!({ "query": "{ a }" }),
     ] {
-        let told = served.call("custom_titles", wrong).await.unwrap_err();
-        assert_eq!(told["code"], "INVALID_INPUT", "{told}");
+        fails(&served, "custom_titles", wrong, "INVALID_INPUT").await;
     }
     assert!(mutations(&wiki).is_empty());
 }
@@ -392,7 +352,7 @@ async fn where_reads_are_bounded_no_query_shows_pages() {
 fn bad_files_refuse_the_start_all_at_once() {
     let mutation = "# No.\nmutation { pages { delete(id: 1) { responseResult { succeeded } } } }\n";
     let own = |name: &str, tool: &str| {
-        let recipe = INCIDENT.replace("wikijs_create_page", tool);
+        let recipe = INCIDENT.replace(CREATE, tool);
         recipe.replace("custom_report_incident", name)
     };
     let bad = dir(&[
@@ -400,7 +360,7 @@ fn bad_files_refuse_the_start_all_at_once() {
         ("b.graphql", mutation),
         ("c.toml", &own("custom_c", "custom_c")),
         ("d.toml", &own("custom_d", "custom_c")),
-        ("e.toml", &own("wikijs_create_page", "wikijs_list_tags")),
+        ("e.toml", &own(CREATE, TAGS)),
         ("incident.toml", INCIDENT),
         ("report_incident.graphql", PROFILE),
     ]);
@@ -421,7 +381,7 @@ fn bad_files_refuse_the_start_all_at_once() {
     let off = dir(&[
         ("c.toml", &own("custom_c", "custom_c")),
         ("d.toml", &own("custom_d", "custom_c")),
-        ("e.toml", &own("custom_e", "wikijs_undo_write")),
+        ("e.toml", &own("custom_e", UNDO)),
         ("f.toml", &own("custom_f", "wikijs_create_pages")),
         (
             "g.toml",
@@ -508,27 +468,20 @@ async fn status_and_doctor_know_custom_tools() {
     let offered = json!({ "offered": ["custom_report_incident", "custom_profile"] });
     assert_eq!(status().await, offered);
     let doctor = async || {
-        let command = Command::new(&["doctor", "--json"])
-            .with("WIKI_BASE_URL", &wiki.address())
-            .with("WIKI_API_TOKEN", &wiki.keys().editor)
-            .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+        let ended = Command::new(&["doctor", "--json"])
+            .at(&wiki.address(), &wiki.keys().editor, served.dir.path())
             .with("WIKI_INDEX", "off")
-            .with("WIKI_CUSTOM_TOOLS_DIR", dir.path().to_str().unwrap());
-        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+            .with("WIKI_CUSTOM_TOOLS_DIR", dir.path().to_str().unwrap())
+            .end()
+            .await;
         ended.told
     };
     let told = doctor().await;
     assert!(told.contains("1 recipe and 1 query are read"), "{told}");
-    assert!(
-        told.contains("the wiki has all that the queries ask"),
-        "{told}"
-    );
+    says(&told, "the wiki has all that the queries ask");
     put(dir.path(), "profile.graphql", &PROFILE.replace("id", "ids"));
     let told = doctor().await;
-    assert!(
-        told.contains("profile.graphql:2:21: UserProfile has no field ids"),
-        "{told}"
-    );
+    says(&told, "profile.graphql:2:21: UserProfile has no field ids");
 }
 
 #[tokio::test]
@@ -536,17 +489,16 @@ async fn a_recipe_may_read_and_a_dry_run_leaves_what_it_writes_to_people() {
     let wiki = wiki_of(&[("docs/a", "x"), ("notes/b", "y")]).await;
     let list = "name = \"custom_docs\"\ndescription = \"Lists docs.\"\ntool = \"wikijs_list_pages\"\n[arguments]\nlimit = { type = \"integer\", min = 1, max = 5, default = 5 }\n[values]\npath = \"docs\"\nlimit = \"{{limit}}\"\n";
     let dir = dir(&[("incident.toml", INCIDENT), ("docs.toml", list)]);
-    let served = with(&wiki, &dir)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let served = with(&wiki, &dir).dry().serve().await;
     let told = served.checked("custom_docs", json!({})).await.unwrap();
     assert_eq!(told["pages"].as_array().unwrap().len(), 1, "{told}");
-    let told = served
-        .call("custom_docs", json!({ "limit": 6 }))
-        .await
-        .unwrap_err();
-    assert_eq!(told["code"], "INVALID_INPUT", "{told}");
+    fails(
+        &served,
+        "custom_docs",
+        json!({ "limit": 6 }),
+        "INVALID_INPUT",
+    )
+    .await;
     let given = json!({ "name": "a", "text": "x" });
     let told = served.call("custom_report_incident", given).await.unwrap();
     assert!(
@@ -685,10 +637,9 @@ async fn changed_files_are_taken_over_whole_or_not_at_all() {
     );
     let bad = TITLES.replace("title", "titel");
     let fault = running.change("titles.graphql", &bad).await.unwrap();
-    assert!(
-        fault
-            .contains("titles.graphql:2:66: PageListItem has no field titel (did you mean title?)"),
-        "{fault}"
+    says(
+        &fault,
+        "titles.graphql:2:66: PageListItem has no field titel (did you mean title?)",
     );
     assert_eq!(
         running.tools().await,
@@ -696,10 +647,7 @@ async fn changed_files_are_taken_over_whole_or_not_at_all() {
     );
     mode(&running.dir.path().join("tools/incident.toml"), 0o666);
     let fault = running.change("titles.graphql", TITLES).await.unwrap();
-    assert!(
-        fault.contains("incident.toml: may be written by others"),
-        "{fault}"
-    );
+    says(&fault, "incident.toml: may be written by others");
     assert!(running.heard.try_recv().is_err());
     assert_eq!(settings(&records(&audit)).len(), 1);
     fs::remove_file(running.dir.path().join("tools/incident.toml")).unwrap();
@@ -782,17 +730,15 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     let audit = TempDir::new().unwrap();
     let (address, key) = (wiki.address(), wiki.keys().editor.clone());
     let run = async |arguments: &[&str]| {
-        let command = Command::new(arguments)
-            .with("WIKI_BASE_URL", &address)
-            .with("WIKI_API_TOKEN", &key)
-            .with("WIKI_AUDIT_DIR", audit.path().to_str().unwrap())
+        Command::new(arguments)
+            .at(&address, &key, audit.path())
+            .writing()
             .with("WIKI_INDEX", "off")
-            .with("WIKI_LOG", "off")
-            .with("WIKI_MUTATIONS_ENABLED", "true")
-            .with("WIKI_MUTATION_DRY_RUN", "false")
+            .quiet()
             .with("WIKI_CUSTOM_TOOLS_DIR", &hidden)
-            .hide(hidden.clone(), "~/wiki-tools");
-        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+            .hide(hidden.clone(), "~/wiki-tools")
+            .end()
+            .await
     };
     let shown = |marker: &str, fence: &str, told: &str| {
         let block = format!("```{fence}\n{told}```\n");
@@ -804,13 +750,7 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     assert_eq!(ended.code, 0, "{}", ended.told);
     shown("check", "console", &ended.told);
     let listed = run(&["tool", "list"]).await;
-    assert!(
-        listed
-            .told
-            .contains("incident.toml, over wikijs_create_page"),
-        "{}",
-        listed.told
-    );
+    says(&listed.told, "incident.toml, over wikijs_create_page");
     let ended = run(&["tool", "show", "custom_report_incident"]).await;
     assert_eq!(ended.code, 0, "{}", ended.told);
     shown("show", "console", &ended.told);

@@ -15,15 +15,13 @@ use wikijs_gate::server::http::{DelegateRecord, DelegatesFile, Grant, HttpLimits
 use crate::command::Command;
 use crate::docs::generated;
 use crate::harness::{Setup, id_of, mutations, wiki_of};
-use crate::hosted::{Caller, Hosted, LIMITS, Names, call, speaking};
+use crate::hosted::{Caller, Hosted, LIMITS, Names, call, rewrite, speaking};
 use crate::review::{Browser, reviewer};
+use crate::testkit::{
+    BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELEGATE, DELETE, END, LIST, LIST_PROPOSALS, RECALL,
+    REMEMBER, SEARCH, TAGS, TREE, UNDO, UPDATE, begins, says,
+};
 
-const DELEGATE: &str = "wikijs_delegate";
-const END: &str = "wikijs_end_delegation";
-const READ: &str = "wikijs_get_page_by_path";
-const CREATE: &str = "wikijs_create_page";
-const UNDO: &str = "wikijs_undo_write";
-const BULK: &str = "wikijs_bulk_update_pages";
 const ALL: &str = "pages,undo,proposals,drafts,delegate";
 
 async fn wiki() -> DemoWiki {
@@ -37,9 +35,7 @@ async fn wiki() -> DemoWiki {
 }
 
 fn serving(wiki: &DemoWiki, names: &Names) -> Setup {
-    Setup::of(wiki, |keys| &keys.editor)
-        .with("WIKI_TOOLSETS", ALL)
-        .naming(names)
+    Setup::editor(wiki).toolsets(ALL).naming(names)
 }
 
 fn agent(answer: &Value) -> Caller {
@@ -55,18 +51,6 @@ fn path(names: &Names) -> PathBuf {
     file(names).path().to_owned()
 }
 
-/// Changes the lines of the file of delegates.
-fn rewrite(names: &Names, change: impl Fn(&mut Value)) {
-    let text = fs::read_to_string(path(names)).unwrap();
-    let lines = text.lines().map(|line| {
-        let mut line = serde_json::from_str(line).unwrap();
-        change(&mut line);
-        format!("{line}\n")
-    });
-    let text: String = lines.collect();
-    fs::write(path(names), text).unwrap();
-}
-
 impl Hosted {
     async fn delegate(&self, maker: &Caller, arguments: Value) -> Value {
         self.call(maker, DELEGATE, arguments).await.unwrap()
@@ -74,7 +58,7 @@ impl Hosted {
 
     async fn status(&self, caller: &Caller) -> u16 {
         let arguments = json!({ "path": "home" });
-        self.post(caller, &call(READ, arguments)).await.status
+        self.post(caller, &call(BY_PATH, arguments)).await.status
     }
 }
 
@@ -125,20 +109,15 @@ async fn a_researcher_reads_below_its_prefixes_and_does_nothing_else() {
     let agent = agent(&made);
     assert_eq!(
         server.tools(&agent).await,
-        [
-            "wikijs_search_pages",
-            "wikijs_list_pages",
-            "wikijs_get_page_by_path",
-            "wikijs_get_page_by_id",
-            "wikijs_get_page_tree",
-            "wikijs_list_tags"
-        ]
+        [SEARCH, LIST, BY_PATH, BY_ID, TREE, TAGS]
     );
     let read = server
-        .call(&agent, READ, json!({ "path": "docs/alpha" }))
+        .call(&agent, BY_PATH, json!({ "path": "docs/alpha" }))
         .await;
     assert!(read.is_ok(), "{read:?}");
-    let hidden = server.call(&agent, READ, json!({ "path": "home" })).await;
+    let hidden = server
+        .call(&agent, BY_PATH, json!({ "path": "home" }))
+        .await;
     assert_eq!(hidden.unwrap_err()["code"], "PAGE_NOT_FOUND");
     // The token is kept nowhere.
     let token = made["token"].as_str().unwrap();
@@ -193,11 +172,11 @@ async fn the_tools_stay_within_their_budget_and_are_there_for_named_clients_alon
         assert!(!tool.to_string().contains("oneOf"), "{tool}");
     }
     // Without names, over HTTP and over stdio, they are not there.
-    let nobody = Setup::of(&wiki, |keys| &keys.editor).with("WIKI_TOOLSETS", ALL);
+    let nobody = Setup::editor(&wiki).toolsets(ALL);
     let alone = nobody.serve().await;
     let tools = alone.client.list_all_tools().await.unwrap();
     assert!(tools.iter().all(|tool| !tool.name.contains("deleg")));
-    let nobody = Setup::of(&wiki, |keys| &keys.editor).with("WIKI_TOOLSETS", ALL);
+    let nobody = Setup::editor(&wiki).toolsets(ALL);
     let open = nobody.host().await;
     let tools = open.tools(&Caller::default()).await;
     assert!(
@@ -235,12 +214,7 @@ async fn a_delegate_does_not_delegate_and_has_no_other_clients_delegates() {
     let again = json!({ "task": "t", "kind": "researcher" });
     let answer = server.post(&delegate, &call(DELEGATE, again)).await;
     let message = answer.message();
-    assert!(
-        message["error"]["message"]
-            .as_str()
-            .unwrap()
-            .starts_with("unknown tool")
-    );
+    begins(&message["error"]["message"], "unknown tool");
     // A tool of delegation cannot be handed on by name either.
     for kind in ["custom", "writer"] {
         let wanted = json!({ "task": "t", "kind": kind, "tools": [DELEGATE] });
@@ -262,7 +236,7 @@ async fn nothing_beyond_the_maker_is_handed_on() {
             prefixes: Some(vec!["docs".to_owned()]),
             read_prefixes: Some(vec!["docs".to_owned(), "home".to_owned()]),
             tools: Some(
-                [READ, CREATE, DELEGATE, END]
+                [BY_PATH, CREATE, DELEGATE, END]
                     .map(ToOwned::to_owned)
                     .to_vec(),
             ),
@@ -302,7 +276,7 @@ async fn nothing_beyond_the_maker_is_handed_on() {
             "prefixes",
         ),
         (
-            json!({ "task": "t", "kind": "custom", "tools": ["wikijs_delete_page"] }),
+            json!({ "task": "t", "kind": "custom", "tools": [DELETE] }),
             "tools",
         ),
         (
@@ -346,10 +320,10 @@ async fn nothing_beyond_the_maker_is_handed_on() {
     let refused = server.call(&maker, DELEGATE, sends).await;
     assert_eq!(reason(&refused), "sends");
     // A wider prefix than the maker's is what the maker has of it.
-    let all = json!({ "task": "t", "kind": "custom", "tools": [CREATE, READ], "prefixes": ["docs", "docs/alpha"] });
+    let all = json!({ "task": "t", "kind": "custom", "tools": [CREATE, BY_PATH], "prefixes": ["docs", "docs/alpha"] });
     let made = server.delegate(&maker, all).await;
     assert_eq!(made["prefixes"], json!(["docs"]));
-    assert_eq!(made["tools"], json!([READ, CREATE]));
+    assert_eq!(made["tools"], json!([BY_PATH, CREATE]));
     // None of the refused ones is there.
     assert_eq!(file(&names).read().unwrap().len(), 2);
 }
@@ -364,7 +338,7 @@ async fn a_maker_that_loses_rights_takes_them_from_its_delegates_at_once() {
     let session = server.open(&delegate).await;
     assert!(
         server
-            .call(&session, READ, json!({ "path": "hr/pay" }))
+            .call(&session, BY_PATH, json!({ "path": "hr/pay" }))
             .await
             .is_ok()
     );
@@ -376,7 +350,7 @@ async fn a_maker_that_loses_rights_takes_them_from_its_delegates_at_once() {
     };
     narrow("readPrefixes", json!(["docs", "new"]));
     let hidden = server
-        .call(&session, READ, json!({ "path": "hr/pay" }))
+        .call(&session, BY_PATH, json!({ "path": "hr/pay" }))
         .await;
     assert_eq!(hidden.unwrap_err()["code"], "PAGE_NOT_FOUND");
     let shown = server
@@ -399,11 +373,11 @@ async fn a_maker_that_loses_rights_takes_them_from_its_delegates_at_once() {
     narrow("readOnly", json!(true));
     let tools = server.tools(&session).await;
     assert!(!tools.contains(&CREATE.to_owned()), "{tools:?}");
-    narrow("tools", json!(["wikijs_list_tags"]));
-    assert_eq!(server.tools(&session).await, ["wikijs_list_tags"]);
+    narrow("tools", json!([TAGS]));
+    assert_eq!(server.tools(&session).await, [TAGS]);
     // What the maker gets back the delegate has again, and no more than it was given.
-    narrow("tools", json!([READ, DELEGATE]));
-    assert_eq!(server.tools(&session).await, [READ]);
+    narrow("tools", json!([BY_PATH, DELEGATE]));
+    assert_eq!(server.tools(&session).await, [BY_PATH]);
 }
 
 #[tokio::test]
@@ -531,7 +505,7 @@ async fn a_delegate_whose_time_is_up_is_refused_and_its_end_goes_on_record_once(
     assert_eq!(server.status(&session).await, 200);
     // The clock was set back by a day: it says that the delegate is not made yet.
     let good = fs::read_to_string(path(&names)).unwrap();
-    rewrite(&names, |line| {
+    rewrite(&path(&names), |line| {
         line["client"]["created"] = json!("2199-01-01T00:00:00Z");
         line["client"]["may"]["expires"] = json!("2199-01-01T01:00:00Z");
     });
@@ -539,7 +513,7 @@ async fn a_delegate_whose_time_is_up_is_refused_and_its_end_goes_on_record_once(
     fs::write(path(&names), good).unwrap();
     assert_eq!(server.status(&session).await, 200);
     let id = made["id"].as_str().unwrap();
-    rewrite(&names, |line| {
+    rewrite(&path(&names), |line| {
         if line["client"]["id"] == id {
             line["client"]["created"] = json!("2020-01-01T00:00:00Z");
             line["client"]["may"]["expires"] = json!("2020-01-01T01:00:00Z");
@@ -553,7 +527,7 @@ async fn a_delegate_whose_time_is_up_is_refused_and_its_end_goes_on_record_once(
     assert_eq!(told["why"], "its time was up");
     assert_eq!(server.status(&agent(&later)).await, 200);
     // A line that lasts longer than a day is no delegate, and no line counts beside it.
-    rewrite(&names, |line| {
+    rewrite(&path(&names), |line| {
         line["client"]["may"]["expires"] = json!("2199-01-01T01:00:00Z");
     });
     assert_eq!(server.status(&agent(&later)).await, 401);
@@ -565,7 +539,7 @@ async fn what_a_delegate_remembered_goes_to_its_maker_or_can_be_restored() {
     let (wiki, names) = (wiki().await, Names::new());
     let maker = names.add("ci", Grant::default());
     let server = serving(&wiki, &names)
-        .with("WIKI_TOOLSETS", "pages,memory,delegate")
+        .toolsets("pages,memory,delegate")
         .host()
         .await;
     let wanted = json!({ "task": "t", "kind": "writer" });
@@ -574,13 +548,13 @@ async fn what_a_delegate_remembered_goes_to_its_maker_or_can_be_restored() {
         for importance in [3, 7, 10] {
             let content = format!("{name} {importance}");
             let memory = json!({ "content": content, "importance": importance });
-            let told = server.call(&agent(&made), "wikijs_remember", memory).await;
+            let told = server.call(&agent(&made), REMEMBER, memory).await;
             assert_eq!(told.unwrap()["state"], "remembered");
         }
         made
     };
     let recalled = async || {
-        let told = server.call(&maker, "wikijs_recall", json!({})).await;
+        let told = server.call(&maker, RECALL, json!({})).await;
         let told = told.unwrap();
         let all = told["memories"].as_array().unwrap().iter();
         let mut all: Vec<String> = all
@@ -619,7 +593,7 @@ async fn what_a_delegate_remembered_goes_to_its_maker_or_can_be_restored() {
     // One whose time is up ends the same way.
     let late = remembering("late").await;
     let id = late["id"].as_str().unwrap();
-    rewrite(&names, |line| {
+    rewrite(&path(&names), |line| {
         if line["client"]["id"] == id {
             line["client"]["created"] = json!("2020-01-01T00:00:00Z");
             line["client"]["may"]["expires"] = json!("2020-01-01T01:00:00Z");
@@ -714,9 +688,7 @@ async fn a_maker_takes_back_what_its_delegate_wrote_and_no_delegate_anothers() {
     let mut draft = page("docs/draft");
     draft["draft"] = json!("plan");
     server.call(&maker, CREATE, draft).await.unwrap();
-    let drafts = server
-        .call(&delegate, "wikijs_get_change_set", json!({}))
-        .await;
+    let drafts = server.call(&delegate, CHANGE_SET, json!({})).await;
     assert_eq!(drafts.unwrap()["drafts"], json!([]));
 }
 
@@ -786,16 +758,13 @@ async fn the_walk_of_the_documentation_is_what_the_program_answers() {
         generated("docs/delegation.md", marker, &block, str::to_owned);
     };
     let json = |value: &Value| serde_json::to_string_pretty(value).unwrap();
-    let wanted = json!({ "task": "rewrite the page about alpha", "kind": "writer", "prefixes": ["docs"], "tools": [READ, CREATE, "wikijs_update_page"], "writes": 3 });
+    let wanted = json!({ "task": "rewrite the page about alpha", "kind": "writer", "prefixes": ["docs"], "tools": [BY_PATH, CREATE, UPDATE], "writes": 3 });
     let made = server.delegate(&maker, wanted.clone()).await;
     show("wanted", "json", &json(&wanted));
     show("made", "json", &json(&made));
     let delegate = agent(&made);
     let update = json!({ "id": id_of(&wiki, "docs/alpha"), "content": "# Alpha\n\nNew.\n" });
-    let open = server
-        .call(&delegate, "wikijs_update_page", update)
-        .await
-        .unwrap();
+    let open = server.call(&delegate, UPDATE, update).await.unwrap();
     let told = json!({ "dryRun": open["dryRun"], "proposal": open["proposal"] });
     show("proposed", "json", &json(&told));
     let status = async |caller: &Caller| {
@@ -813,10 +782,11 @@ async fn the_walk_of_the_documentation_is_what_the_program_answers() {
     );
     let tokens = names.path();
     let run = async |arguments: &[&str]| {
-        let command = Command::new(arguments)
+        let ended = Command::new(arguments)
             .with("WIKI_SERVE_TOKENS_FILE", tokens.to_str().unwrap())
-            .with("WIKI_TOOLSETS", ALL);
-        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+            .toolsets(ALL)
+            .end()
+            .await;
         assert_eq!(ended.code, 0, "{}", ended.told);
         ended
     };
@@ -829,13 +799,13 @@ async fn the_walk_of_the_documentation_is_what_the_program_answers() {
     let did = server.call(&maker, END, end).await.unwrap();
     show("ended", "json", &json(&did));
     let refused = server
-        .post(&delegate, &call(READ, json!({ "path": "home" })))
+        .post(&delegate, &call(BY_PATH, json!({ "path": "home" })))
         .await;
     assert_eq!(refused.status, 401);
     show("refused", "text", &refused.body);
     // The set of an ended delegate waits on, and people see whose it is.
     let proposals = server
-        .call(&maker, "wikijs_list_proposals", json!({}))
+        .call(&maker, LIST_PROPOSALS, json!({}))
         .await
         .unwrap();
     assert_eq!(
@@ -924,25 +894,17 @@ async fn doctor_counts_delegates_and_says_where_nobody_is_offered_the_toolset() 
     server.delegate(&maker, wanted).await;
     let doctor = async |more: &[(&str, &str)]| {
         let mut command = Command::new(&["doctor"])
-            .with("WIKI_BASE_URL", &wiki.address())
-            .with("WIKI_API_TOKEN", &wiki.keys().editor)
-            .with("WIKI_AUDIT_DIR", server.dir.path().to_str().unwrap())
-            .with("WIKI_TOOLSETS", ALL);
+            .at(&wiki.address(), &wiki.keys().editor, server.dir.path())
+            .toolsets(ALL);
         for (name, value) in more {
             command = command.with(name, value);
         }
-        tokio::task::spawn_blocking(|| command.run())
-            .await
-            .unwrap()
-            .told
+        command.end().await.told
     };
     let tokens = names.path();
     let file = [("WIKI_SERVE_TOKENS_FILE", tokens.to_str().unwrap())];
     let told = doctor(&file).await;
-    assert!(
-        told.contains("1 delegate of these clients may call"),
-        "{told}"
-    );
+    says(&told, "1 delegate of these clients may call");
     let nobody = "the toolset delegate is on, but";
     assert!(!told.contains(nobody), "{told}");
     assert!(doctor(&[]).await.contains(nobody));

@@ -15,6 +15,10 @@ use crate::command::{Command, Ended};
 use crate::docs::generated;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Setup, golden, id_of, mutations, new_page, runs, sample_wiki, wiki_of};
+use crate::testkit::{
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UNDO, UPDATE, confirmed_ok,
+    says,
+};
 use crate::tls_server;
 
 /// The page at which rights are looked at: the order of pages changed at once is left open.
@@ -29,9 +33,7 @@ fn doctor_with(arguments: &[&str], address: &str, key: &str, dir: &Path) -> Comm
     let bare = address.split_once("://").unwrap().1.trim_end_matches('/');
     let (host, port) = bare.rsplit_once(':').unwrap_or((bare, ""));
     let mut command = Command::new(arguments)
-        .with("WIKI_BASE_URL", address)
-        .with("WIKI_API_TOKEN", key)
-        .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
+        .at(address, key, dir)
         .hide(bare, "wiki.lan");
     if !port.is_empty() {
         command = command.hide(format!("{host}, port {port}"), "wiki.lan, port 80");
@@ -130,11 +132,7 @@ async fn a_key_that_ends_soon_is_told_in_hours_and_minutes() {
         dir.path(),
     ))
     .await;
-    assert!(
-        ended.stdout.contains("the key expired at "),
-        "{}",
-        ended.told
-    );
+    says(&ended.stdout, "the key expired at ");
     assert_eq!(ended.code, 5, "{}", ended.told);
 }
 
@@ -163,25 +161,22 @@ async fn the_table_of_tools_is_what_the_tools_do() {
         let served = Setup::at(&wiki.address(), &key).serve().await;
         let gone = id_of(&wiki, "runbooks/disk-full");
         for (tool, arguments) in [
-            ("wikijs_search_pages", json!({ "query": "a", "in": "wiki" })),
-            ("wikijs_list_pages", json!({})),
-            (
-                "wikijs_get_page_by_path",
-                json!({ "path": PAGE, "view": "metadata" }),
-            ),
-            ("wikijs_get_page_by_id", json!({ "id": id })),
-            ("wikijs_get_page_tree", json!({})),
-            ("wikijs_get_page_history", json!({ "id": id })),
-            ("wikijs_list_tags", json!({})),
-            ("wikijs_create_page", new_page(&format!("new/{name}"))),
-            ("wikijs_update_page", json!({ "id": id, "title": name })),
-            ("wikijs_delete_page", json!({ "id": gone })),
+            (SEARCH, json!({ "query": "a", "in": "wiki" })),
+            (LIST, json!({})),
+            (BY_PATH, json!({ "path": PAGE, "view": "metadata" })),
+            (BY_ID, json!({ "id": id })),
+            (TREE, json!({})),
+            (HISTORY, json!({ "id": id })),
+            (TAGS, json!({})),
+            (CREATE, new_page(&format!("new/{name}"))),
+            (UPDATE, json!({ "id": id, "title": name })),
+            (DELETE, json!({ "id": gone })),
         ] {
             let answered = served.confirmed(tool, arguments).await;
-            if tool == "wikijs_delete_page" && answered.is_ok() {
+            if tool == DELETE && answered.is_ok() {
                 let back = Setup::at(&wiki.address(), &key).in_dir_of(&served);
-                let back = back.with("WIKI_TOOLSETS", "undo").serve().await;
-                back.confirmed("wikijs_undo_write", json!({ "callId": "last" }))
+                let back = back.toolsets("undo").serve().await;
+                back.confirmed(UNDO, json!({ "callId": "last" }))
                     .await
                     .unwrap();
             }
@@ -243,7 +238,7 @@ async fn policies_locales_and_pages_are_told() {
         .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "de:docs,en:docs")
         .with("WIKI_CONFIRM", "person"))
     .await;
-    let previews = run(on(&["doctor", "--page", PAGE]).with("WIKI_MUTATION_DRY_RUN", "true")).await;
+    let previews = run(on(&["doctor", "--page", PAGE]).dry()).await;
     let warned = "previews of writes are on, and the key may not write here";
     assert!(previews.stdout.contains(warned), "{}", previews.told);
     assert_eq!(previews.code, 6);
@@ -363,37 +358,21 @@ async fn a_clock_that_is_off_is_warned_of() {
     faulty.on_reads(1, Fault::new(Reach::Never, reply));
     let ended = run(doctor(&faulty.address(), &wiki.keys().readonly, dir.path())).await;
     assert_eq!(ended.code, 6, "{}", ended.told);
-    assert!(
-        ended.told.contains("s behind the wiki's\n"),
-        "{}",
-        ended.told
-    );
-    assert!(
-        ended.told.contains("the wiki has pages in en; en"),
-        "{}",
-        ended.told
-    );
+    says(&ended.told, "s behind the wiki's\n");
+    says(&ended.told, "the wiki has pages in en; en");
 }
 
 #[tokio::test]
 async fn an_audit_directory_that_is_not_well_is_told() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
-    served
-        .confirmed("wikijs_create_page", new_page("new/page"))
-        .await
-        .unwrap();
+    let served = Setup::scripter(&wiki).serve().await;
+    confirmed_ok(&served, CREATE, new_page("new/page")).await;
     let dir = Arc::clone(&served.dir);
     served.app.writer.finish().await;
     let told = |wiki: &DemoWiki| run(doctor(&wiki.address(), &wiki.keys().readonly, dir.path()));
     let well = told(&wiki).await;
     assert_eq!(well.code, 0, "{}", well.told);
-    assert!(
-        well.told
-            .contains("holds 1 run, and each chain of records holds"),
-        "{}",
-        well.told
-    );
+    says(&well.told, "holds 1 run, and each chain of records holds");
 
     let [file] = &runs(dir.path())[..] else {
         panic!("one run");
@@ -404,27 +383,16 @@ async fn an_audit_directory_that_is_not_well_is_told() {
     fs::write(file, &open).unwrap();
     let left = told(&wiki).await;
     assert_eq!(left.code, 6, "{}", left.told);
-    assert!(
-        left.told.contains("no outcome is on record of 1 attempt\n"),
-        "{}",
-        left.told
-    );
+    says(&left.told, "no outcome is on record of 1 attempt\n");
 
     fs::write(file, whole.replacen("create", "delete", 1)).unwrap();
     fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
     let broken = told(&wiki).await;
     assert_eq!(broken.code, 5, "{}", broken.told);
-    assert!(
-        broken.told.contains("does not hold, line 2: was changed"),
-        "{}",
-        broken.told
-    );
-    assert!(
-        broken
-            .told
-            .contains("others than their owner may use 1 file or directory of"),
-        "{}",
-        broken.told
+    says(&broken.told, "does not hold, line 2: was changed");
+    says(
+        &broken.told,
+        "others than their owner may use 1 file or directory of",
     );
 
     let taken = dir.path().join("taken");
@@ -478,9 +446,8 @@ async fn advice_names_the_setting_that_the_key_comes_from() {
     fs::write(&key, &wiki.keys().revoked).unwrap();
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
     let command = Command::new(&["doctor"])
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN_FILE", key.to_str().unwrap())
-        .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
+        .log_of(&wiki.address(), dir.path())
+        .with("WIKI_API_TOKEN_FILE", key.to_str().unwrap());
     let ended = run(command).await;
     assert_eq!(ended.code, 5, "{}", ended.told);
     let todo =

@@ -18,9 +18,9 @@ use crate::person::{self, Asking, Generation, Person};
 use crate::process::Program;
 use crate::review::{Browser, reviewer};
 use crate::terminal::{Terminal, beside};
+use crate::testkit::{ADD_COMMENT, DELEGATE, REMEMBER, UPDATE, UPLOAD};
 
 const TOKEN: &str = "open sesame, please";
-const UPDATE: &str = "wikijs_update_page";
 
 /// The doors that a test here walks through; the table has no other row.
 const WALKED: [&str; 16] = [
@@ -227,7 +227,7 @@ async fn walk_tool(
 ) {
     walk(door, async |level| {
         wiki.later_for_comments(std::time::Duration::from_secs(31));
-        let own = at(level, setup(Setup::of(wiki, |keys| &keys.admin)));
+        let own = at(level, setup(Setup::admin(wiki)));
         let agent = Agent::of(own).await;
         let call = async |arguments| agent.call(tool, arguments).await;
         by_tool(wiki, level, arguments(level), call, || agent.was_asked()).await
@@ -290,11 +290,11 @@ content = "A note.\n"
 async fn comments_and_assets_do_what_the_table_says() {
     let wiki = wiki().await;
     let id = id_of(&wiki, "docs/a");
-    let tools = |setup: Setup| setup.with("WIKI_TOOLSETS", "pages,comments,assets");
+    let tools = |setup: Setup| setup.toolsets("pages,comments,assets");
     walk_tool(
         "comments",
         &wiki,
-        "wikijs_add_comment",
+        ADD_COMMENT,
         tools,
         |level| json!({ "id": id, "content": title(level) }),
     )
@@ -302,7 +302,7 @@ async fn comments_and_assets_do_what_the_table_says() {
     walk_tool(
         "assets",
         &wiki,
-        "wikijs_upload_asset",
+        UPLOAD,
         tools,
         |level| json!({ "path": format!("{}.csv", level.as_str()), "text": "day,what\n" }),
     )
@@ -317,13 +317,13 @@ async fn a_delegate_does_what_the_table_says() {
         let names = Names::new();
         let maker = names.add("ci", Grant::default());
         let tools = "pages,delegate";
-        let mut setup = at(level, Setup::of(&wiki, |keys| &keys.admin)).naming(&names);
+        let mut setup = at(level, Setup::admin(&wiki)).naming(&names);
         setup.thinking = Some(std::time::Duration::from_millis(20));
-        let server = setup.with("WIKI_TOOLSETS", tools).host().await;
+        let server = setup.toolsets(tools).host().await;
         // What a maker in a dry run hands on is in a dry run.
         let sends = level != PolicyLevel::DryRun;
         let task = json!({ "task": "mend titles", "kind": "writer", "prefixes": ["docs"], "sends": sends });
-        let made = server.call(&maker, "wikijs_delegate", task).await;
+        let made = server.call(&maker, DELEGATE, task).await;
         let made = match made {
             Ok(made) => made,
             Err(error) => {
@@ -346,11 +346,11 @@ async fn memories_do_what_the_table_says() {
     let wiki = wiki().await;
     let dir = Arc::new(TempDir::new().unwrap());
     walk("`wikijs_remember`, `wikijs_forget`", async |level| {
-        let setup = at(level, Setup::of(&wiki, |keys| &keys.admin));
-        let setup = setup.with("WIKI_TOOLSETS", "pages,memory").in_dir(&dir);
+        let setup = at(level, Setup::admin(&wiki));
+        let setup = setup.toolsets("pages,memory").in_dir(&dir);
         let served = setup.serve().await;
         let memory = json!({ "content": title(level), "type": "fact" });
-        match served.call("wikijs_remember", memory).await {
+        match served.call(REMEMBER, memory).await {
             Ok(_) => "applied",
             Err(error) => {
                 assert_eq!(error["code"], "MUTATIONS_DISABLED");
@@ -362,13 +362,13 @@ async fn memories_do_what_the_table_says() {
     })
     .await;
     walk("`memory restore`, `forget`, `clear`", async |level| {
-        let served = Setup::of(&wiki, |keys| &keys.admin)
-            .with("WIKI_TOOLSETS", "pages,memory")
+        let served = Setup::admin(&wiki)
+            .toolsets("pages,memory")
             .in_dir(&dir)
             .serve()
             .await;
         let memory = json!({ "content": format!("Once more {}", title(level)), "type": "fact" });
-        served.call("wikijs_remember", memory).await.unwrap();
+        served.call(REMEMBER, memory).await.unwrap();
         let clear = ["memory", "clear", "--all", "--yes"];
         let ended = operator(&wiki, dir.path(), level, &clear).await;
         assert_eq!(ended.code, 0, "{}", ended.told);
@@ -379,18 +379,16 @@ async fn memories_do_what_the_table_says() {
 
 fn command(wiki: &DemoWiki, dir: &Path, level: PolicyLevel, arguments: &[&str]) -> Command {
     let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
+        .at(&wiki.address(), &wiki.keys().admin, dir)
         .with("WIKI_INDEX", "off")
-        .with("WIKI_LOG", "off");
+        .quiet();
     let all = settings(level).into_iter();
     all.fold(command, |command, (name, value)| command.with(name, value))
 }
 
 async fn operator(wiki: &DemoWiki, dir: &Path, level: PolicyLevel, arguments: &[&str]) -> Ended {
     let command = command(wiki, dir, level, arguments);
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    command.end().await
 }
 
 /// How many proposals lie in an audit directory.
@@ -485,7 +483,7 @@ async fn files_push_and_undo_that_ask_nobody_do_what_the_table_says() {
 
 /// A server that wrote something, and the call.
 async fn written(wiki: &DemoWiki, level: PolicyLevel) -> (Served, String) {
-    let served = Setup::of(wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(wiki).serve().await;
     let update =
         json!({ "id": id_of(wiki, "docs/b"), "title": format!("Before {}", title(level)) });
     let done = served.confirmed(UPDATE, update).await.unwrap();
@@ -559,10 +557,7 @@ async fn a_yes_at_a_terminal_does_what_the_table_says() {
 
 /// A proposal of an agent, and the server that has it on record.
 async fn proposed(wiki: &DemoWiki, level: PolicyLevel) -> (Served, String) {
-    let served = Setup::of(wiki, |keys| &keys.admin)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let served = Setup::admin(wiki).dry().serve().await;
     let update = json!({ "id": id_of(wiki, "docs/a"), "title": title(level) });
     let shown = served.call(UPDATE, update).await.unwrap();
     let id = shown["proposal"].as_str().unwrap().to_owned();
@@ -609,7 +604,7 @@ async fn the_review_page_does_what_the_table_says() {
         walk(door, async |level| {
             let (served, id) = proposed(&wiki, level).await;
             let names = Names::new();
-            let setup = at(level, Setup::of(&wiki, |keys| &keys.admin));
+            let setup = at(level, Setup::admin(&wiki));
             let hosted = setup.naming(&names).in_dir_of(&served).host().await;
             let words = [&["anna", "--reviewer"], more].concat();
             let browser = reviewer(&hosted, &names, &words).await;

@@ -7,14 +7,10 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, mutations, page, wiki_of};
-
-const CREATE: &str = "wikijs_create_page";
-const UPDATE: &str = "wikijs_update_page";
-const DELETE: &str = "wikijs_delete_page";
-const SUBMIT: &str = "wikijs_submit_draft";
-const DISCARD: &str = "wikijs_discard_draft";
-const LOOK: &str = "wikijs_get_change_set";
-const READ: &str = "wikijs_get_page_by_id";
+use crate::testkit::{
+    BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELETE, DISCARD, SUBMIT, UNDO, UPDATE, call_ok,
+    confirmed_ok, fails, says,
+};
 
 async fn wiki() -> DemoWiki {
     wiki_of(&[
@@ -27,7 +23,7 @@ async fn wiki() -> DemoWiki {
 }
 
 fn setup(wiki: &DemoWiki) -> Setup {
-    Setup::indexed(wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", "pages,undo,drafts")
+    Setup::admin(wiki).indexed().toolsets("pages,undo,drafts")
 }
 
 /// Each page's text by its path.
@@ -81,16 +77,13 @@ async fn every_kind_of_change_joins_a_draft_and_all_are_written_and_taken_back_a
     assert_eq!(last["draft"]["pages"], 5);
     assert_eq!(mutations(&wiki).len(), 0);
 
-    let told = served.call(LOOK, json!({ "id": "rework" })).await.unwrap();
+    let told = call_ok(&served, CHANGE_SET, json!({ "id": "rework" })).await;
     assert_eq!(told["pages"], 5, "{told}");
     assert_eq!(told["id"], last["draft"]["id"]);
-    let own = served.call(LOOK, json!({})).await.unwrap();
+    let own = served.call(CHANGE_SET, json!({})).await.unwrap();
     assert_eq!(own["drafts"][0]["draft"], "rework");
 
-    let shown = served
-        .call(SUBMIT, json!({ "draft": "rework" }))
-        .await
-        .unwrap();
+    let shown = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     let operations: Vec<&str> = shown["changes"]
         .as_array()
         .unwrap()
@@ -117,14 +110,16 @@ async fn every_kind_of_change_joins_a_draft_and_all_are_written_and_taken_back_a
     let expected = expected.map(|(path, text)| (path.to_owned(), text.to_owned()));
     assert_eq!(now, BTreeMap::from(expected));
     // The draft is over.
-    let gone = served
-        .call(LOOK, json!({ "id": "rework" }))
-        .await
-        .unwrap_err();
-    assert_eq!(gone["code"], "INVALID_INPUT");
+    fails(
+        &served,
+        CHANGE_SET,
+        json!({ "id": "rework" }),
+        "INVALID_INPUT",
+    )
+    .await;
 
     let undo = json!({ "callId": done["callId"] });
-    let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(undone["outcome"], "applied", "{undone}");
     assert_eq!(texts(&wiki), before);
 }
@@ -145,7 +140,7 @@ async fn a_second_change_of_a_page_builds_on_the_first_and_the_page_is_read_so()
         if let Some(draft) = draft {
             arguments["draft"] = json!(draft);
         }
-        served.call(READ, arguments)
+        served.call(BY_ID, arguments)
     };
     assert_eq!(
         read(Some("rework")).await.unwrap()["content"],
@@ -155,11 +150,13 @@ async fn a_second_change_of_a_page_builds_on_the_first_and_the_page_is_read_so()
     // Back to what it was, the change is no more.
     let back = joins(&served, UPDATE, edit(a, "Uno", "First")).await;
     assert_eq!(back["draft"]["pages"], 0);
-    let nothing = served
-        .call(SUBMIT, json!({ "draft": "rework" }))
-        .await
-        .unwrap_err();
-    assert_eq!(nothing["code"], "INVALID_INPUT", "{nothing}");
+    fails(
+        &served,
+        SUBMIT,
+        json!({ "draft": "rework" }),
+        "INVALID_INPUT",
+    )
+    .await;
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
@@ -174,32 +171,23 @@ async fn a_place_that_the_draft_frees_is_free_in_it_and_one_that_it_takes_is_tak
         arguments["draft"] = json!("rework");
         arguments
     };
-    let refused = served
-        .call(CREATE, taken(onto("docs/a")))
-        .await
-        .unwrap_err();
-    assert_eq!(refused["code"], "PAGE_EXISTS");
+    fails(&served, CREATE, taken(onto("docs/a")), "PAGE_EXISTS").await;
     joins(&served, DELETE, json!({ "id": a })).await;
     joins(&served, CREATE, onto("docs/a")).await;
     let moved = taken(json!({ "id": c, "path": "docs/a" }));
-    let refused = served.call(UPDATE, moved).await.unwrap_err();
-    assert_eq!(refused["code"], "PAGE_EXISTS", "{refused}");
+    fails(&served, UPDATE, moved, "PAGE_EXISTS").await;
     // What the draft creates is created anew by another create at its place.
     let again = json!({ "path": "docs/a", "title": "Newer", "content": "newer\n" });
     assert_eq!(joins(&served, CREATE, again).await["draft"]["pages"], 2);
     let there = json!({ "path": "docs/a", "draft": "rework" });
-    let there = served.call("wikijs_get_page_by_path", there).await.unwrap();
+    let there = served.call(BY_PATH, there).await.unwrap();
     assert_eq!(
         (&there["title"], &there["content"]),
         (&json!("Newer"), &json!("newer\n"))
     );
     let gone = json!({ "id": a, "draft": "rework" });
-    let gone = served.call(READ, gone).await.unwrap_err();
-    assert_eq!(gone["code"], "PAGE_NOT_FOUND");
-    let done = served
-        .confirmed(SUBMIT, json!({ "draft": "rework" }))
-        .await
-        .unwrap();
+    fails(&served, BY_ID, gone, "PAGE_NOT_FOUND").await;
+    let done = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     assert_eq!(done["outcome"], "applied", "{done}");
     assert_eq!(texts(&wiki)["docs/a"], "newer\n");
 }
@@ -211,19 +199,17 @@ async fn a_page_that_was_changed_or_deleted_since_is_named_and_nothing_is_sent()
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     joins(&served, UPDATE, edit(a, "First", "One")).await;
     joins(&served, UPDATE, edit(b, "See", "Look at")).await;
-    let other = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let other = Setup::admin(&wiki).serve().await;
     let retitled = json!({ "id": a, "title": "Theirs" });
     other.confirmed(UPDATE, retitled).await.unwrap();
     let sent = mutations(&wiki).len();
     let submit = json!({ "draft": "rework" });
-    let refused = served.call(SUBMIT, submit.clone()).await.unwrap_err();
-    assert_eq!(refused["code"], "EDIT_CONFLICT", "{refused}");
+    let refused = fails(&served, SUBMIT, submit.clone(), "EDIT_CONFLICT").await;
     assert_eq!(refused["details"]["id"], a);
     // Its hint, followed to the letter: the change is made on the page as it is.
     joins(&served, UPDATE, edit(a, "One", "Uno")).await;
     other.confirmed(DELETE, json!({ "id": b })).await.unwrap();
-    let refused = served.call(SUBMIT, submit.clone()).await.unwrap_err();
-    assert_eq!(refused["code"], "PAGE_NOT_FOUND", "{refused}");
+    let refused = fails(&served, SUBMIT, submit.clone(), "PAGE_NOT_FOUND").await;
     assert_eq!(refused["details"]["id"], b);
     let out = json!({ "draft": "rework", "id": b });
     let out = served.call(DISCARD, out).await.unwrap();
@@ -244,23 +230,17 @@ async fn a_token_counts_for_the_draft_as_it_was_shown() {
     let served = setup(&wiki).serve().await;
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     joins(&served, UPDATE, edit(a, "First", "One")).await;
-    let shown = served
-        .call(SUBMIT, json!({ "draft": "rework" }))
-        .await
-        .unwrap();
+    let shown = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     joins(&served, UPDATE, edit(b, "See", "Look at")).await;
     let confirm = json!({ "draft": "rework", "confirm": shown["confirm"] });
-    let refused = served.call(SUBMIT, confirm).await.unwrap_err();
-    assert_eq!(refused["code"], "CONFIRM_MISMATCH", "{refused}");
+    fails(&served, SUBMIT, confirm, "CONFIRM_MISMATCH").await;
     // A draft's token confirms no other write, and no other draft.
     let other = json!({ "id": a, "draft": "other", "title": "Other" });
     served.call(UPDATE, other).await.unwrap();
     let confirm = json!({ "draft": "other", "confirm": shown["confirm"] });
-    let refused = served.call(SUBMIT, confirm).await.unwrap_err();
-    assert_eq!(refused["code"], "CONFIRM_MISMATCH", "{refused}");
+    fails(&served, SUBMIT, confirm, "CONFIRM_MISMATCH").await;
     let confirm = json!({ "id": a, "title": "Other", "confirm": shown["confirm"] });
-    let refused = served.call(UPDATE, confirm).await.unwrap_err();
-    assert_eq!(refused["code"], "CONFIRM_MISMATCH", "{refused}");
+    fails(&served, UPDATE, confirm, "CONFIRM_MISMATCH").await;
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
@@ -270,8 +250,7 @@ async fn links_are_mended_for_what_a_draft_moves() {
     let served = setup(&wiki).serve().await;
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     let plain = json!({ "id": a, "title": "A", "updateLinks": true, "draft": "rework" });
-    let refused = served.call(UPDATE, plain).await.unwrap_err();
-    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    fails(&served, UPDATE, plain, "INVALID_INPUT").await;
     joins(
         &served,
         UPDATE,
@@ -285,61 +264,45 @@ async fn links_are_mended_for_what_a_draft_moves() {
     joins(&served, DELETE, json!({ "id": d })).await;
     let anew = json!({ "path": "docs/d", "title": "New", "content": "new\n" });
     joins(&served, CREATE, anew).await;
-    let done = served
-        .confirmed(SUBMIT, json!({ "draft": "rework" }))
-        .await
-        .unwrap();
+    let done = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     assert_eq!(done["outcome"], "applied", "{done}");
     assert_eq!(texts(&wiki)["docs/b"], "# B\n\nLook at [a](/docs/first).\n");
     assert_eq!(texts(&wiki)["docs/d"], "new\n");
     let undo = json!({ "callId": done["callId"] });
-    served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(texts(&wiki)["docs/b"], "# B\n\nSee [a](/docs/a).\n");
 }
 
 #[tokio::test]
 async fn a_draft_that_is_submitted_in_a_dry_run_becomes_one_proposal() {
     let wiki = wiki().await;
-    let served = setup(&wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let served = setup(&wiki).dry().serve().await;
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     joins(&served, UPDATE, edit(a, "First", "One")).await;
     joins(&served, DELETE, json!({ "id": b })).await;
-    let open = served
-        .call(SUBMIT, json!({ "draft": "rework" }))
-        .await
-        .unwrap();
+    let open = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     assert!(open["proposal"].is_string(), "{open}");
     assert_eq!(open["pages"], 2);
-    let gone = served
-        .call(LOOK, json!({ "id": "rework" }))
-        .await
-        .unwrap_err();
-    assert_eq!(gone["code"], "INVALID_INPUT");
+    fails(
+        &served,
+        CHANGE_SET,
+        json!({ "id": "rework" }),
+        "INVALID_INPUT",
+    )
+    .await;
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
 #[tokio::test]
 async fn a_second_write_of_a_page_in_a_dry_run_builds_on_what_is_open() {
     let wiki = wiki().await;
-    let served = setup(&wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let served = setup(&wiki).dry().serve().await;
     let a = id_of(&wiki, "docs/a");
-    let first = served
-        .call(UPDATE, json!({ "id": a, "title": "Title" }))
-        .await
-        .unwrap();
+    let first = call_ok(&served, UPDATE, json!({ "id": a, "title": "Title" })).await;
     let second = served.call(UPDATE, edit(a, "First", "One")).await.unwrap();
     assert_eq!(second["replaces"], first["proposal"]);
     assert_eq!(second["changes"]["title"]["after"], "Title", "{second}");
-    assert!(
-        second["diff"].as_str().unwrap().contains("+One."),
-        "{second}"
-    );
+    says(&second["diff"], "+One.");
     // And a third on both, by the text as the second left it.
     let third = served.call(UPDATE, edit(a, "One", "Uno")).await.unwrap();
     assert_eq!(third["replaces"], second["proposal"]);
@@ -354,28 +317,25 @@ async fn another_run_of_the_same_client_takes_a_draft_up_and_another_client_does
     let a = id_of(&wiki, "docs/a");
     let joined = joins(&first, UPDATE, edit(a, "First", "One")).await;
     let second = setup(&wiki).in_dir_of(&first).serve().await;
-    let told = second.call(LOOK, json!({ "id": "rework" })).await.unwrap();
+    let told = call_ok(&second, CHANGE_SET, json!({ "id": "rework" })).await;
     assert_eq!(told["id"], joined["draft"]["id"]);
-    let by_id = second
-        .call(LOOK, json!({ "id": joined["draft"]["id"] }))
-        .await
-        .unwrap();
+    let by_id = call_ok(&second, CHANGE_SET, json!({ "id": joined["draft"]["id"] })).await;
     assert_eq!(by_id["draft"], "rework");
     // Another key reads other pages: the draft of the one is none of the other's.
-    let other = Setup::of(&wiki, |keys| &keys.editor)
-        .with("WIKI_TOOLSETS", "pages,drafts")
+    let other = Setup::editor(&wiki)
+        .toolsets("pages,drafts")
         .in_dir_of(&first)
         .serve()
         .await;
     for name in [json!("rework"), joined["draft"]["id"].clone()] {
-        for (tool, argument) in [(LOOK, "id"), (SUBMIT, "draft"), (DISCARD, "draft")] {
+        for (tool, argument) in [(CHANGE_SET, "id"), (SUBMIT, "draft"), (DISCARD, "draft")] {
             let mut arguments = json!({});
             arguments[argument] = name.clone();
             let refused = other.call(tool, arguments).await.unwrap_err();
             assert_eq!(refused["code"], "INVALID_INPUT", "{tool}: {refused}");
         }
     }
-    let left = second.call(LOOK, json!({ "id": "rework" })).await.unwrap();
+    let left = call_ok(&second, CHANGE_SET, json!({ "id": "rework" })).await;
     assert_eq!(left["pages"], 1);
 }
 
@@ -394,24 +354,18 @@ async fn names_and_drafts_that_there_are_not_are_told_apart() {
         );
     }
     for tool in [SUBMIT, DISCARD] {
-        let refused = served
-            .call(tool, json!({ "draft": "none" }))
-            .await
-            .unwrap_err();
-        assert_eq!(refused["code"], "INVALID_INPUT");
+        let refused = fails(&served, tool, json!({ "draft": "none" }), "INVALID_INPUT").await;
         assert_eq!(
             refused["details"]["fields"][0]["path"], "draft",
             "{refused}"
         );
     }
     let missing = json!({ "id": a, "draft": "none" });
-    let refused = served.call(READ, missing).await.unwrap_err();
-    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    fails(&served, BY_ID, missing, "INVALID_INPUT").await;
     // Where the toolset is not on, nobody is told of drafts, and the argument is unknown.
-    let plain = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let plain = Setup::admin(&wiki).serve().await;
     let named = json!({ "id": a, "title": "T", "draft": "rework" });
-    let refused = plain.call(UPDATE, named).await.unwrap_err();
-    assert_eq!(refused["code"], "INVALID_INPUT");
+    let refused = fails(&plain, UPDATE, named, "INVALID_INPUT").await;
     assert_eq!(
         refused["details"]["fields"][0]["path"], "draft",
         "{refused}"
@@ -428,24 +382,17 @@ async fn gates_and_rules_hold_for_what_joins_a_draft() {
         ("WIKI_MUTATIONS_ENABLED", "false", "MUTATIONS_DISABLED"),
     ] {
         let served = setup(&wiki).with(name, value).serve().await;
-        let refused = served.call(UPDATE, joining.clone()).await.unwrap_err();
-        assert_eq!(refused["code"], code, "{refused}");
+        fails(&served, UPDATE, joining.clone(), code).await;
     }
     let rules = "[[rules]]\nname = \"no-titles\"\nfields = [\"title\"]\nthen = \"deny\"\nwhy = \"Titles stay.\"\n\n[[rules]]\nname = \"tags\"\nfields = [\"tags\"]\nthen = \"review\"\nwhy = \"Tags.\"\n";
     let served = setup(&wiki).with_tables(rules).serve().await;
-    let refused = served.call(UPDATE, joining).await.unwrap_err();
-    assert_eq!(refused["code"], "RULE_DENIED", "{refused}");
+    fails(&served, UPDATE, joining, "RULE_DENIED").await;
     let told = joins(&served, UPDATE, json!({ "id": a, "addTags": ["x"] })).await;
-    assert!(
-        told["warnings"]
-            .to_string()
-            .contains("asks for review when the draft is submitted"),
-        "{told}"
+    says(
+        &told["warnings"].to_string(),
+        "asks for review when the draft is submitted",
     );
-    let open = served
-        .call(SUBMIT, json!({ "draft": "rework" }))
-        .await
-        .unwrap();
+    let open = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     assert!(open["proposal"].is_string(), "{open}");
     assert_eq!(mutations(&wiki).len(), 0);
 }
@@ -464,10 +411,7 @@ async fn a_client_has_at_most_twenty_drafts() {
     }
     let refused = joining(20).await.unwrap_err();
     assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
-    served
-        .call(DISCARD, json!({ "draft": "draft-3" }))
-        .await
-        .unwrap();
+    call_ok(&served, DISCARD, json!({ "draft": "draft-3" })).await;
     joining(20).await.unwrap();
     assert_eq!(paths(&wiki).len(), 4);
 }
@@ -486,22 +430,16 @@ async fn a_large_set_is_shown_page_by_page() {
         let id = id_of(&wiki, &format!("big/{number}"));
         joins(&served, UPDATE, json!({ "id": id, "content": "other\n" })).await;
     }
-    let shown = served
-        .call(SUBMIT, json!({ "draft": "rework" }))
-        .await
-        .unwrap();
+    let shown = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     for which in [json!("rework"), shown["callId"].clone()] {
         let (mut offset, mut seen) = (0, Vec::new());
         loop {
             let ask = json!({ "id": which, "offset": offset });
-            let told = served.call(LOOK, ask).await.unwrap();
+            let told = served.call(CHANGE_SET, ask).await.unwrap();
             assert_eq!(told["pages"], 8);
             let changes = told["changes"].as_array().unwrap();
             for change in changes {
-                assert!(
-                    change["diff"].as_str().unwrap().contains("+other"),
-                    "{change}"
-                );
+                says(&change["diff"], "+other");
                 seen.push(change["target"]["id"].clone());
             }
             match told["nextOffset"].as_i64() {
@@ -528,13 +466,13 @@ async fn a_draft_of_a_page_that_may_not_be_read_any_more_is_as_if_it_were_not_th
         .serve()
         .await;
     assert_eq!(
-        bounded.call(LOOK, json!({})).await.unwrap()["drafts"],
+        bounded.call(CHANGE_SET, json!({})).await.unwrap()["drafts"],
         json!([])
     );
     let joining = json!({ "id": b, "title": "T", "draft": "rework" });
     for (tool, arguments) in [
-        (LOOK, json!({ "id": "rework" })),
-        (READ, json!({ "id": b, "draft": "rework" })),
+        (CHANGE_SET, json!({ "id": "rework" })),
+        (BY_ID, json!({ "id": b, "draft": "rework" })),
         (SUBMIT, json!({ "draft": "rework" })),
         (UPDATE, joining),
     ] {
@@ -548,17 +486,14 @@ async fn a_draft_of_a_page_that_may_not_be_read_any_more_is_as_if_it_were_not_th
 #[tokio::test]
 async fn a_set_that_waits_for_people_is_told_by_its_call_and_so_is_what_became_of_it() {
     let wiki = wiki().await;
-    let served = setup(&wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let served = setup(&wiki).dry().serve().await;
     let ids: Vec<i64> = ["docs/a", "docs/b", "docs/c", "docs/d"]
         .map(|path| id_of(&wiki, path))
         .into();
     let tag = json!({ "ids": ids, "addTags": ["set"] });
-    let open = served.call("wikijs_bulk_update_pages", tag).await.unwrap();
+    let open = served.call(BULK, tag).await.unwrap();
     let look = json!({ "id": open["callId"], "offset": 1 });
-    let told = served.call(LOOK, look.clone()).await.unwrap();
+    let told = served.call(CHANGE_SET, look.clone()).await.unwrap();
     assert_eq!(
         (&told["dryRun"], &told["pages"], &told["state"]),
         (&json!(true), &json!(4), &json!("open")),
@@ -571,15 +506,14 @@ async fn a_set_that_waits_for_people_is_told_by_its_call_and_so_is_what_became_o
 
     let proposal = open["proposal"].as_str().unwrap().to_owned();
     let apply = ["proposals", "apply", &proposal, "--yes"];
-    let command = Command::new(&apply)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+    let ended = Command::new(&apply)
+        .at(&wiki.address(), &wiki.keys().admin, served.dir.path())
         .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_LOG", "off");
-    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+        .quiet()
+        .end()
+        .await;
     assert_eq!(ended.code, 0, "{}", ended.told);
-    let told = served.call(LOOK, look).await.unwrap();
+    let told = served.call(CHANGE_SET, look).await.unwrap();
     assert_eq!(
         (&told["state"], told.get("dryRun")),
         (&json!("applied"), None),
@@ -589,8 +523,7 @@ async fn a_set_that_waits_for_people_is_told_by_its_call_and_so_is_what_became_o
     assert!(ended.stdout.contains(by), "{by}: {}", ended.told);
     // Another client's is as if it were not there.
     let other = json!({ "id": "0123456789abcdef" });
-    let refused = served.call(LOOK, other).await.unwrap_err();
-    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    fails(&served, CHANGE_SET, other, "INVALID_INPUT").await;
 }
 
 #[tokio::test]

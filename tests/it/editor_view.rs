@@ -10,6 +10,7 @@ use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow, Store};
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, mutations, new_page, sample_wiki, told};
+use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, UNDO, UPDATE, confirmed_fails, fails};
 use crate::wiki_client::WikiClient;
 use crate::writes::{changed, dressed, fields, wiki_with};
 
@@ -34,10 +35,7 @@ fn page() -> PageRow {
 }
 
 async fn writer(wiki: &DemoWiki) -> Served {
-    Setup::of(wiki, |keys| &keys.writer)
-        .with("WIKI_TOOLSETS", "pages,undo")
-        .serve()
-        .await
+    Setup::writer(wiki).toolsets("pages,undo").serve().await
 }
 
 /// What another client does to a page.
@@ -48,10 +46,7 @@ fn edit(store: &mut Store, id: i64, time: &str, act: impl FnOnce(&mut PageRow)) 
 }
 
 async fn read(served: &Served, id: i64) -> Value {
-    served
-        .call("wikijs_get_page_by_id", json!({ "id": id }))
-        .await
-        .unwrap()
+    served.call(BY_ID, json!({ "id": id })).await.unwrap()
 }
 
 /// Measured on 2.5.314.
@@ -129,7 +124,7 @@ async fn every_key_that_may_write_a_page_keeps_all_its_fields() {
         &stylist,
     ] {
         for confirm in ["preview", "token"] {
-            let mut setup = Setup::at(&wiki.address(), key).with("WIKI_TOOLSETS", "pages,undo");
+            let mut setup = Setup::at(&wiki.address(), key).toolsets("pages,undo");
             if confirm == "token" {
                 setup = setup.with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please");
             }
@@ -155,9 +150,9 @@ async fn every_key_that_may_write_a_page_keeps_all_its_fields() {
                 let mut edit = json!({ "id": id, (field): value });
                 // A content is held against the page as this session last read it.
                 edit["ifUpdatedAt"] = read(&served, id).await["updatedAt"].clone();
-                let applied = write("wikijs_update_page", edit).await;
+                let applied = write(UPDATE, edit).await;
                 assert_eq!(changed(&before, &fields(&wiki, id)), [field]);
-                write("wikijs_undo_write", json!({ "callId": applied["callId"] })).await;
+                write(UNDO, json!({ "callId": applied["callId"] })).await;
                 assert_eq!(fields(&wiki, id), before);
             }
         }
@@ -172,7 +167,7 @@ async fn styles_written_by_a_writer_are_taken_back_through_another_layer() {
         .await;
     let before = fields(&wiki, id);
     let edit = json!({ "id": id, "scriptCss": "a > b { c : d; } /* x */", "scriptJs": "2" });
-    let applied = served.confirmed("wikijs_update_page", edit).await.unwrap();
+    let applied = served.confirmed(UPDATE, edit).await.unwrap();
     assert_eq!(applied["outcome"], "applied");
     assert_eq!(
         changed(&before, &fields(&wiki, id)),
@@ -180,16 +175,16 @@ async fn styles_written_by_a_writer_are_taken_back_through_another_layer() {
     );
     // White space means nothing to the wiki (W24), so there is nothing to send.
     let spaces = json!({ "id": id, "scriptCss": "a>b{c:d}" });
-    let unchanged = served.call("wikijs_update_page", spaces).await.unwrap();
+    let unchanged = served.call(UPDATE, spaces).await.unwrap();
     assert_eq!(unchanged["outcome"], "unchanged");
 
-    let operator = Setup::of(&wiki, |keys| &keys.admin)
-        .with("WIKI_TOOLSETS", "pages,undo")
+    let operator = Setup::admin(&wiki)
+        .toolsets("pages,undo")
         .in_dir_of(&served)
         .serve()
         .await;
     let undo = json!({ "callId": applied["callId"] });
-    let undone = operator.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let undone = operator.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(undone["outcome"], "applied");
     assert_eq!(fields(&wiki, id), before);
 }
@@ -204,14 +199,13 @@ async fn a_writer_s_create_is_read_back_in_every_field() {
         page["publishStartDate"] = json!("2030-01-01");
         page
     };
-    let tool = "wikijs_create_page";
+    let tool = CREATE;
     let created = served.confirmed(tool, create("docs/a")).await.unwrap();
     assert_eq!(created.get("unverified"), None);
 
     let mut dressed = create("docs/b");
     dressed["scriptJs"] = json!("1");
-    let error = served.call(tool, dressed).await.unwrap_err();
-    assert_eq!(error["code"], "PERMISSION_DENIED");
+    let error = fails(&served, tool, dressed, "PERMISSION_DENIED").await;
     assert_eq!(error["details"]["right"], "write:scripts");
 
     wiki.set_editor_view_blocked(true);
@@ -235,15 +229,13 @@ async fn where_the_view_is_blocked_a_writer_overwrites_nothing() {
     assert_eq!(read(&served, id).await["editor"], "markdown");
     wiki.set_editor_view_blocked(true);
     let delete = json!({ "id": id });
-    let error = served.call("wikijs_delete_page", delete).await.unwrap_err();
-    assert_eq!(error["code"], "PERMISSION_DENIED");
+    let error = fails(&served, DELETE, delete, "PERMISSION_DENIED").await;
     assert_eq!(error["details"]["right"], "delete:pages");
     for (tool, arguments) in [
-        ("wikijs_update_page", json!({ "id": id, "title": "x" })),
-        ("wikijs_update_page", json!({ "id": id, "path": "docs/y" })),
+        (UPDATE, json!({ "id": id, "title": "x" })),
+        (UPDATE, json!({ "id": id, "path": "docs/y" })),
     ] {
-        let error = served.call(tool, arguments).await.unwrap_err();
-        assert_eq!(error["code"], "FIELD_UNREADABLE");
+        let error = fails(&served, tool, arguments, "FIELD_UNREADABLE").await;
         let unreadable = [
             "editor",
             "isPrivate",
@@ -270,7 +262,7 @@ async fn an_accepted_loss_is_written_and_what_cannot_be_read_back_is_named() {
         "id": id, "title": "x", "publishStartDate": "2031-01-01T00:00:00.000Z",
         "acceptLoss": ["publishStartDate", "publishEndDate", "scriptCss", "scriptJs"],
     });
-    let tool = "wikijs_update_page";
+    let tool = UPDATE;
     let applied = served.confirmed(tool, edit.clone()).await.unwrap();
     assert_eq!(applied["outcome"], "applied");
     let unverified = [
@@ -299,8 +291,7 @@ async fn an_accepted_loss_is_written_and_what_cannot_be_read_back_is_named() {
     let mut refused = edit;
     refused["title"] = json!("y");
     refused["publishStartDate"] = json!("2032-01-01T00:00:00.000Z");
-    let error = served.confirmed(tool, refused).await.unwrap_err();
-    assert_eq!(error["code"], "NOT_APPLIED");
+    confirmed_fails(&served, tool, refused, "NOT_APPLIED").await;
 }
 
 #[tokio::test]
@@ -320,8 +311,7 @@ async fn a_view_of_anything_else_is_not_believed() {
         let other = Reply::say(200, "text/html", body);
         faulty.then_on_reads(1, Fault::new(Reach::Never, other));
         let edit = json!({ "id": id, "title": "x" });
-        let error = served.call("wikijs_update_page", edit).await.unwrap_err();
-        assert_eq!(error["code"], "FIELD_UNREADABLE");
+        fails(&served, UPDATE, edit, "FIELD_UNREADABLE").await;
     }
 }
 
@@ -371,18 +361,14 @@ async fn a_page_that_somebody_changed_after_a_writer_s_preview_is_not_written() 
     let (wiki, id) = wiki_with(page()).await;
     let served = writer(&wiki).await;
     let preview = json!({ "id": id, "title": "x" });
-    let preview = served.call("wikijs_update_page", preview).await.unwrap();
+    let preview = served.call(UPDATE, preview).await.unwrap();
     wiki.with_store(|store| {
         edit(store, id, "2030-01-01T00:00:00.000Z", |page| {
             "2".clone_into(&mut page.script_js);
         });
     });
     let confirm = json!({ "id": id, "confirm": preview["confirm"] });
-    let error = served
-        .call("wikijs_update_page", confirm)
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "EDIT_CONFLICT");
+    let error = fails(&served, UPDATE, confirm, "EDIT_CONFLICT").await;
     assert_eq!(error["details"]["fields"], json!(["scriptJs"]));
     assert_eq!(mutations(&wiki), []);
 }
@@ -397,7 +383,7 @@ async fn what_came_of_a_writer_s_update_is_no_field_s_guess() {
         .serve()
         .await;
     let edit = json!({ "id": id, "title": "x" });
-    let applied = served.confirmed("wikijs_update_page", edit).await.unwrap();
+    let applied = served.confirmed(UPDATE, edit).await.unwrap();
     assert_eq!(applied["outcome"], "applied");
     assert_eq!(applied.get("unverified"), None);
 
@@ -408,11 +394,7 @@ async fn what_came_of_a_writer_s_update_is_no_field_s_guess() {
     let blocks = Arc::clone(&wiki);
     wiki.before_next_mutation(move |_| blocks.set_editor_view_blocked(true));
     let edit = json!({ "id": id, "title": "x" });
-    let error = served
-        .confirmed("wikijs_update_page", edit)
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "OUTCOME_UNKNOWN");
+    confirmed_fails(&served, UPDATE, edit, "OUTCOME_UNKNOWN").await;
 }
 
 #[tokio::test]
@@ -421,15 +403,14 @@ async fn what_a_writer_may_not_do_is_refused_at_the_preview() {
     let served = writer(&wiki).await;
     let before = fields(&wiki, id);
     for (tool, arguments, right) in [
-        ("wikijs_delete_page", json!({ "id": id }), "delete:pages"),
+        (DELETE, json!({ "id": id }), "delete:pages"),
         (
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": id, "path": "docs/y", "title": "x" }),
             "manage:pages",
         ),
     ] {
-        let error = served.confirmed(tool, arguments).await.unwrap_err();
-        assert_eq!(error["code"], "PERMISSION_DENIED");
+        let error = confirmed_fails(&served, tool, arguments, "PERMISSION_DENIED").await;
         assert_eq!(error["details"]["right"], right);
     }
     assert_eq!(fields(&wiki, id), before);
@@ -453,10 +434,7 @@ async fn a_whole_page_takes_a_manager_one_request_and_a_writer_four() {
             before = faulty.seen().len();
         }
         let by_path = json!({ "path": "docs/dressed" });
-        served
-            .call("wikijs_get_page_by_path", by_path)
-            .await
-            .unwrap();
+        served.call(BY_PATH, by_path).await.unwrap();
         // The tree is asked beforehand, and once more beside the history.
         assert_eq!(faulty.seen().len() - before, first + first / 5);
     }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
+use crate::testkit::{HISTORY, UPDATE, call_ok, fails, says};
 
 const TEXT: &str = "---\ntitle: # no heading\n---\nLead\r\n\n# Install\n\n## Linux\n\napt\n\n```\n# no heading\n```\n\n## Windows\n\nmsi\n\n# Notes\n\nsame\nsame\n";
 
@@ -13,7 +14,7 @@ async fn page(content: &str) -> (DemoWiki, Served, i64) {
     let id = id_of(&wiki, "home");
     let content = content.to_owned();
     wiki.with_store(|store| store.page_mut(id).unwrap().content = content);
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     (wiki, served, id)
 }
 
@@ -23,7 +24,7 @@ fn content(wiki: &DemoWiki, id: i64) -> String {
 
 async fn update(served: &Served, id: i64, mut arguments: Value) -> Result<Value, Value> {
     arguments["id"] = json!(id);
-    served.confirmed("wikijs_update_page", arguments).await
+    served.confirmed(UPDATE, arguments).await
 }
 
 /// Both: the change made and the change previewed are of the whole page.
@@ -168,12 +169,7 @@ async fn a_section_that_is_not_there_once_is_never_guessed() {
         .await
         .unwrap_err();
     assert_eq!(error["code"], "INVALID_INPUT");
-    assert!(
-        error["message"]
-            .as_str()
-            .unwrap()
-            .contains("at character 9")
-    );
+    says(&error["message"], "at character 9");
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
@@ -327,10 +323,7 @@ async fn an_old_version_comes_back_without_what_versions_lack() {
     update(&served, id, json!({ "path": "moved" }))
         .await
         .unwrap();
-    let history = served
-        .call("wikijs_get_page_history", json!({ "id": id }))
-        .await
-        .unwrap();
+    let history = served.call(HISTORY, json!({ "id": id })).await.unwrap();
     let versions: Vec<i64> = history["entries"]
         .as_array()
         .unwrap()
@@ -340,13 +333,7 @@ async fn an_old_version_comes_back_without_what_versions_lack() {
     let mut restored = false;
     for version in versions {
         // The newest that is older than the new content has it all.
-        let preview = served
-            .call(
-                "wikijs_update_page",
-                json!({ "id": id, "fromVersion": version }),
-            )
-            .await
-            .unwrap();
+        let preview = call_ok(&served, UPDATE, json!({ "id": id, "fromVersion": version })).await;
         if preview["diff"]
             .as_str()
             .is_none_or(|diff| !diff.contains("+Old."))
@@ -387,21 +374,17 @@ async fn an_old_version_comes_back_without_what_versions_lack() {
 async fn a_token_confirms_an_edit_by_itself_and_beside_the_same_edit_alone() {
     let (wiki, served, id) = page(TEXT).await;
     let edit = |new: &str| json!({ "id": id, "edits": [{ "oldText": "apt", "newText": new }] });
-    let preview = served
-        .call("wikijs_update_page", edit("dnf"))
-        .await
-        .unwrap();
+    let preview = served.call(UPDATE, edit("dnf")).await.unwrap();
     let mut other = edit("pkg");
     other["confirm"] = preview["confirm"].clone();
-    let error = served.call("wikijs_update_page", other).await.unwrap_err();
-    assert_eq!(error["code"], "CONFIRM_MISMATCH");
+    fails(&served, UPDATE, other, "CONFIRM_MISMATCH").await;
     let mut same = edit("dnf");
     same["confirm"] = preview["confirm"].clone();
     assert_eq!(
-        served.call("wikijs_update_page", same).await.unwrap()["outcome"],
+        served.call(UPDATE, same).await.unwrap()["outcome"],
         "applied"
     );
-    let preview = served.call("wikijs_update_page", edit("x")).await;
+    let preview = served.call(UPDATE, edit("x")).await;
     assert_eq!(preview.unwrap_err()["code"], "EDIT_NOT_APPLICABLE");
     assert_eq!(content(&wiki, id), TEXT.replace("apt", "dnf"));
 }

@@ -18,6 +18,7 @@ use crate::command::Command;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply, attempts_on_record};
 use crate::harness::{QUICK, Served, Setup, id_of, mutations, new_page, said, sample_wiki, told};
 use crate::relay::{Relay, socket_of};
+use crate::testkit::{BY_ID, CREATE, DELETE, UNDO, UPDATE, confirmed_fails, fails};
 use crate::wiki_client::WikiClient;
 
 /// Where a wiki that went silent is given up soon.
@@ -49,16 +50,10 @@ impl Kind {
     fn call(self, wiki: &DemoWiki) -> (&'static str, Value) {
         let id = id_of(wiki, PAGE);
         match self {
-            Self::Create => ("wikijs_create_page", new_page("faults/new")),
-            Self::Update => (
-                "wikijs_update_page",
-                json!({ "id": id, "title": "Two four" }),
-            ),
-            Self::Move => (
-                "wikijs_update_page",
-                json!({ "id": id, "path": "releases/two-four" }),
-            ),
-            Self::Delete => ("wikijs_delete_page", json!({ "id": id })),
+            Self::Create => (CREATE, new_page("faults/new")),
+            Self::Update => (UPDATE, json!({ "id": id, "title": "Two four" })),
+            Self::Move => (UPDATE, json!({ "id": id, "path": "releases/two-four" })),
+            Self::Delete => (DELETE, json!({ "id": id })),
         }
     }
 
@@ -498,7 +493,7 @@ async fn an_update_that_is_half_done_is_waited_for() {
     let id = id_of(&wiki, PAGE);
     let change = json!({ "id": id, "title": "Two four", "tags": ["late"] });
     // Half of it would be believed after these.
-    let answer = served.confirmed("wikijs_update_page", change).await;
+    let answer = served.confirmed(UPDATE, change).await;
     assert_eq!(outcome_of(&answer), ("applied", "", ""), "{answer:?}");
     let page = wiki.with_store(|store| store.page(id).unwrap().clone());
     assert_eq!(
@@ -521,11 +516,7 @@ async fn an_update_that_stays_half_done_is_partly_applied() {
     faulty.on_mutations(Fault::new(Reach::Meanwhile, Reply::Cut));
     let id = id_of(&wiki, PAGE);
     let change = json!({ "id": id, "title": "Two four", "tags": ["late"] });
-    let error = served
-        .confirmed("wikijs_update_page", change)
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "PARTLY_APPLIED");
+    let error = confirmed_fails(&served, UPDATE, change, "PARTLY_APPLIED").await;
     assert_eq!(error["details"]["outcome"], "partly_applied");
     assert_eq!(error["details"]["fields"], json!(["tags"]));
     assert_eq!(
@@ -565,10 +556,7 @@ async fn after_a_move_an_update_without_an_answer_is_unknown_and_a_refused_one_l
         faulty.on_mutations_after(1, fault);
         let id = id_of(&wiki, PAGE);
         let change = json!({ "id": id, "path": "releases/two-four", "title": "Two four" });
-        let error = served
-            .confirmed("wikijs_update_page", change)
-            .await
-            .unwrap_err();
+        let error = served.confirmed(UPDATE, change).await.unwrap_err();
         let page = wiki.with_store(|store| store.page(id).unwrap().clone());
         assert_eq!(
             (page.path.as_str(), page.title.as_str()),
@@ -598,7 +586,7 @@ async fn after_a_move_an_update_without_an_answer_is_unknown_and_a_refused_one_l
 #[tokio::test]
 async fn a_place_that_another_client_took_first_leaves_a_create_not_applied() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    let served = Setup::scripter(&wiki).serve().await;
     wiki.before_next_mutation(|store| {
         store.add(PageRow {
             path: "faults/new".to_owned(),
@@ -607,9 +595,7 @@ async fn a_place_that_another_client_took_first_leaves_a_create_not_applied() {
             ..PageRow::default()
         });
     });
-    let answer = served
-        .confirmed("wikijs_create_page", new_page("faults/new"))
-        .await;
+    let answer = served.confirmed(CREATE, new_page("faults/new")).await;
     assert_eq!(
         outcome_of(&answer),
         ("not_applied", "NOT_APPLIED", "PAGE_EXISTS"),
@@ -670,15 +656,12 @@ async fn a_create_that_is_refused_since_its_page_is_there_is_compared_with_it() 
         ),
     ] {
         let wiki = sample_wiki().await;
-        let served = Setup::of(&wiki, |keys| &keys.scripter)
-            .with("WIKI_TOOLSETS", "pages,undo")
-            .serve()
-            .await;
+        let served = Setup::scripter(&wiki).toolsets("pages,undo").serve().await;
         wiki.before_next_mutation(|store| {
             store.add(page);
         });
         let create = new_page("faults/new");
-        let answer = served.confirmed("wikijs_create_page", create).await;
+        let answer = served.confirmed(CREATE, create).await;
         assert_eq!(outcome_of(&answer), expected, "{name}: {answer:?}");
         let id = id_of(&wiki, "faults/new");
         if let Ok(applied) = &answer {
@@ -691,11 +674,7 @@ async fn a_create_that_is_refused_since_its_page_is_there_is_compared_with_it() 
             let outcome = served.records().pop().unwrap();
             assert_eq!((outcome.id, outcome.found), (None, None), "{name}");
             let undo = json!({ "callId": "last" });
-            let error = served
-                .confirmed("wikijs_undo_write", undo)
-                .await
-                .unwrap_err();
-            assert_eq!(error["code"], "NOTHING_TO_UNDO");
+            confirmed_fails(&served, UNDO, undo, "NOTHING_TO_UNDO").await;
             assert_eq!(id_of(&wiki, "faults/new"), id);
         }
     }
@@ -713,9 +692,9 @@ async fn undone_by_force_alone(wiki: &DemoWiki, served: &Served, applied: &Value
     let reason = outcome.reason.unwrap();
     assert!(reason.starts_with("Answered with a refusal: "), "{reason}");
     let shown = Command::new(&["audit", "show", call])
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap());
-    let shown = tokio::task::spawn_blocking(|| shown.run()).await.unwrap();
+        .log_of(&wiki.address(), served.dir.path())
+        .end()
+        .await;
     for line in [
         "  code      PAGE_EXISTS\n",
         "  reason    Answered with a refusal: ",
@@ -723,19 +702,19 @@ async fn undone_by_force_alone(wiki: &DemoWiki, served: &Served, applied: &Value
         assert!(shown.told.contains(line), "{}", shown.told);
     }
     let mut undo = json!({ "callId": applied["callId"] });
-    let refused = served.call("wikijs_undo_write", undo.clone()).await;
+    let refused = served.call(UNDO, undo.clone()).await;
     let refused = refused.unwrap_err();
     assert_eq!(refused["code"], "EDIT_CONFLICT", "{refused}");
     assert_eq!(refused["details"]["refusal"], "PAGE_EXISTS", "{refused}");
     assert_eq!(&refused["details"]["id"], id, "{refused}");
     undo["force"] = true.into();
-    let forced = served.call("wikijs_undo_write", undo.clone()).await;
+    let forced = served.call(UNDO, undo.clone()).await;
     let forced = forced.unwrap();
     let warnings = forced["warnings"].as_array().unwrap();
     let is_told = warnings.iter().any(|one| one["code"] == "takes_along");
     assert!(is_told, "{forced}");
     undo["confirm"] = forced["confirm"].clone();
-    served.call("wikijs_undo_write", undo).await.unwrap();
+    served.call(UNDO, undo).await.unwrap();
     wiki.with_store(|store| assert!(store.page_at("en", "faults/new").is_none()));
 }
 
@@ -746,13 +725,13 @@ async fn a_page_that_the_answer_of_a_create_names_is_not_taken_for_the_page_that
         let wiki = sample_wiki().await;
         let (faulty, served) = served(&wiki, |mut setup| {
             setup.patience = SHORT;
-            setup.with("WIKI_TOOLSETS", "pages,undo")
+            setup.toolsets("pages,undo")
         })
         .await;
         let other = id_of(&wiki, PAGE);
         faulty.on_mutations(Fault::new(reach, success(Kind::Create, other)));
         let create = new_page("faults/new");
-        let answer = served.confirmed("wikijs_create_page", create).await;
+        let answer = served.confirmed(CREATE, create).await;
         faulty.on_mutations(Fault::new(Reach::Before, Reply::Wiki));
         let records = served.records();
         let recorded = records.last().unwrap();
@@ -761,11 +740,7 @@ async fn a_page_that_the_answer_of_a_create_names_is_not_taken_for_the_page_that
         if reach == Reach::Never {
             assert_eq!(outcome_of(&answer), ("unknown", "OUTCOME_UNKNOWN", ""));
             assert_eq!((recorded.id, recorded.found), (None, None));
-            let error = served
-                .confirmed("wikijs_undo_write", undo)
-                .await
-                .unwrap_err();
-            assert_eq!(error["code"], "NOTHING_TO_UNDO");
+            confirmed_fails(&served, UNDO, undo, "NOTHING_TO_UNDO").await;
         } else {
             let applied = answer.unwrap();
             let made = id_of(&wiki, "faults/new");
@@ -774,7 +749,7 @@ async fn a_page_that_the_answer_of_a_create_names_is_not_taken_for_the_page_that
             let warning = said(&applied["warnings"][0]);
             assert!(warning.starts_with("answered_otherwise: "), "{warning}");
             assert_eq!(recorded.id, Some(made));
-            served.confirmed("wikijs_undo_write", undo).await.unwrap();
+            served.confirmed(UNDO, undo).await.unwrap();
             wiki.with_store(|store| assert!(store.page(made).is_none()));
         }
         wiki.with_store(|store| assert!(store.page(other).is_some()));
@@ -788,7 +763,7 @@ async fn a_success_without_effect_is_unknown_and_nothing_is_said_to_have_happene
         let before = pages(&wiki);
         let (faulty, served) = served(&wiki, |mut setup| {
             setup.patience = SHORT;
-            setup.with("WIKI_TOOLSETS", "pages,undo")
+            setup.toolsets("pages,undo")
         })
         .await;
         faulty.on_mutations(Fault::new(Reach::Never, success(kind, 4_711)));
@@ -803,10 +778,7 @@ async fn a_success_without_effect_is_unknown_and_nothing_is_said_to_have_happene
         assert!(!message.contains("happened"), "{kind:?}: {message}");
         assert_eq!(pages(&wiki), before);
         let undo = json!({ "callId": "last" });
-        let error = served
-            .confirmed("wikijs_undo_write", undo)
-            .await
-            .unwrap_err();
+        let error = served.confirmed(UNDO, undo).await.unwrap_err();
         assert_eq!(error["code"], "NOTHING_TO_UNDO", "{kind:?}");
     }
 }
@@ -846,9 +818,7 @@ fn read_faults(elsewhere: &str) -> Vec<(&'static str, Reply, bool, &'static str)
 
 async fn read(served: &Served, wiki: &DemoWiki) -> Result<Value, Value> {
     let id = id_of(wiki, PAGE);
-    served
-        .call("wikijs_get_page_by_id", json!({ "id": id }))
-        .await
+    served.call(BY_ID, json!({ "id": id })).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -965,8 +935,7 @@ async fn with_the_port_closed_a_read_says_so() {
     assert_eq!(error["code"], "WIKI_UNAVAILABLE");
     // A write needs a read first, so it goes nowhere either.
     let (tool, arguments) = Kind::Delete.call(&wiki);
-    let error = served.call(tool, arguments).await.unwrap_err();
-    assert_eq!(error["code"], "WIKI_UNAVAILABLE");
+    fails(&served, tool, arguments, "WIKI_UNAVAILABLE").await;
     assert_eq!(told(&served.records()), ["refusal WIKI_UNAVAILABLE"]);
 }
 
@@ -982,11 +951,8 @@ async fn slow_wiki() -> DemoWiki {
 async fn two_creates_at_once_both_end_applied() {
     for has_two_servers in [false, true] {
         let wiki = slow_wiki().await;
-        let one = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
-        let two = Setup::of(&wiki, |keys| &keys.scripter)
-            .in_dir_of(&one)
-            .serve()
-            .await;
+        let one = Setup::scripter(&wiki).serve().await;
+        let two = Setup::scripter(&wiki).in_dir_of(&one).serve().await;
         let second = if has_two_servers { &two } else { &one };
         let titled = |path: &str| {
             let mut page = new_page(path);
@@ -994,8 +960,8 @@ async fn two_creates_at_once_both_end_applied() {
             page
         };
         let (first, second) = tokio::join!(
-            one.confirmed("wikijs_create_page", titled("twins/first")),
-            second.confirmed("wikijs_create_page", titled("twins/second"))
+            one.confirmed(CREATE, titled("twins/first")),
+            second.confirmed(CREATE, titled("twins/second"))
         );
         for (answer, path) in [(first, "twins/first"), (second, "twins/second")] {
             let applied = answer.unwrap();
@@ -1026,28 +992,20 @@ async fn two_creates_at_once_both_end_applied() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_servers_on_one_audit_directory_lose_nothing() {
     let wiki = sample_wiki().await;
-    let one = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
-    let two = Setup::of(&wiki, |keys| &keys.scripter)
-        .in_dir_of(&one)
-        .serve()
-        .await;
+    let one = Setup::scripter(&wiki).serve().await;
+    let two = Setup::scripter(&wiki).in_dir_of(&one).serve().await;
     let ids: Vec<i64> = wiki.with_store(|store| store.pages().map(|page| page.id).collect());
     let (odd, even): (Vec<i64>, Vec<i64>) = ids.iter().partition(|id| *id % 2 == 1);
     let write = async |served: &Served, ids: &[i64], name: &str| {
         let mut calls = Vec::new();
         for id in ids {
             let change = json!({ "id": id, "description": name });
-            let applied = served
-                .confirmed("wikijs_update_page", change)
-                .await
-                .unwrap();
+            let applied = served.confirmed(UPDATE, change).await.unwrap();
             assert_eq!(applied["outcome"], "applied");
             calls.push(applied["callId"].as_str().unwrap().to_owned());
         }
         let path = format!("both/{name}");
-        let created = served
-            .confirmed("wikijs_create_page", new_page(&path))
-            .await;
+        let created = served.confirmed(CREATE, new_page(&path)).await;
         calls.push(created.unwrap()["callId"].as_str().unwrap().to_owned());
         calls
     };
@@ -1077,7 +1035,7 @@ async fn an_answer_that_names_the_trees_rebuild_is_applied_with_a_warning() {
         locale: \"en\", tags: []) { responseResult { succeeded } } } }";
     for kind in [Kind::Create, Kind::Move, Kind::Delete] {
         let wiki = sample_wiki().await;
-        let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+        let served = Setup::scripter(&wiki).serve().await;
         let (tool, mut arguments) = kind.call(&wiki);
         let preview = served.call(tool, arguments.clone()).await.unwrap();
         arguments["confirm"] = preview["confirm"].clone();
@@ -1111,7 +1069,7 @@ async fn an_answer_that_names_the_trees_rebuild_is_applied_with_a_warning() {
 /// A confirmed write whose mutation has reached the wiki, and whose answer is held back.
 async fn held(wiki: &DemoWiki) -> (FaultyWiki, Served, CallToolRequest) {
     let (faulty, served) = served(wiki, |setup| {
-        let setup = setup.with("WIKI_TOOLSETS", "pages,undo");
+        let setup = setup.toolsets("pages,undo");
         setup.with("WIKI_HTTP_WRITE_TIMEOUT_MS", "60000")
     })
     .await;
@@ -1165,7 +1123,7 @@ async fn what_a_cancelled_call_wrote_is_the_last_write_of_its_session() {
         let last = json!({ "callId": "last" });
         loop {
             // Nothing to take back as long as the write is under way.
-            match served.call("wikijs_undo_write", last.clone()).await {
+            match served.call(UNDO, last.clone()).await {
                 Ok(shown) if shown.get("warnings").is_none() => return shown,
                 _ => tokio::task::yield_now().await,
             }
@@ -1185,10 +1143,7 @@ async fn updates_of_two_pages_by_token_do_not_wait_for_each_other() {
     let wiki = sample_wiki().await;
     let (faulty, served, request) = held(&wiki).await;
     let other = json!({ "id": id_of(&wiki, "docs"), "title": "Another" });
-    let shown = served
-        .call("wikijs_update_page", other.clone())
-        .await
-        .unwrap();
+    let shown = served.call(UPDATE, other.clone()).await.unwrap();
     let _call = served
         .client
         .send_cancellable_request(request.into(), PeerRequestOptions::no_options())
@@ -1197,7 +1152,7 @@ async fn updates_of_two_pages_by_token_do_not_wait_for_each_other() {
     faulty.mutations_arrive(1).await;
     faulty.on_mutations(Fault::new(Reach::Before, Reply::Wiki));
     let confirm = json!({ "id": other["id"], "confirm": shown["confirm"] });
-    let done = served.call("wikijs_update_page", confirm).await.unwrap();
+    let done = served.call(UPDATE, confirm).await.unwrap();
     assert_eq!(done["outcome"], "applied", "{done}");
     faulty.let_late_ones_through().await;
     served.app.writer.finish().await;
@@ -1262,8 +1217,7 @@ async fn a_wiki_that_was_away_is_found_again_and_a_preview_from_before_still_cou
     relay.gone().await;
     let error = read(&served, &wiki).await.unwrap_err();
     assert_eq!(error["code"], "WIKI_UNAVAILABLE");
-    let error = served.call(tool, arguments.clone()).await.unwrap_err();
-    assert_eq!(error["code"], "WIKI_UNAVAILABLE");
+    fails(&served, tool, arguments.clone(), "WIKI_UNAVAILABLE").await;
     let _back = Relay::proxy_at(address, socket_of(&wiki)).await;
     let written = served.call(tool, arguments).await.unwrap();
     assert_eq!(written["outcome"], "applied");
@@ -1285,7 +1239,7 @@ async fn without_a_record_nothing_is_sent() {
     for kind in KINDS {
         let wiki = sample_wiki().await;
         let before = pages(&wiki);
-        let served = Setup::of(&wiki, |keys| &keys.scripter)
+        let served = Setup::scripter(&wiki)
             .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-and-much-more")
             .serve()
             .await;
@@ -1297,8 +1251,7 @@ async fn without_a_record_nothing_is_sent() {
             .join(dir_of(&served.app.wiki.settings().name).await);
         std::fs::create_dir(&place).unwrap();
         std::fs::write(place.join("runs"), "in the way").unwrap();
-        let error = served.call(tool, arguments).await.unwrap_err();
-        assert_eq!(error["code"], "AUDIT_UNAVAILABLE", "{error}");
+        let error = fails(&served, tool, arguments, "AUDIT_UNAVAILABLE").await;
         let disk = served.dir.path().to_str().unwrap();
         assert!(!error.to_string().contains(disk), "{error}");
         assert_eq!(mutations(&wiki).len(), 0);
@@ -1325,7 +1278,7 @@ async fn childs_part_writes_pages_until_the_disk_is_full() {
         return;
     }
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter)
+    let served = Setup::scripter(&wiki)
         .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-and-much-more")
         .serve()
         .await;
@@ -1334,7 +1287,7 @@ async fn childs_part_writes_pages_until_the_disk_is_full() {
     let refused = loop {
         let title = format!("Title {}", applied + 1);
         let change = json!({ "id": id, "title": title, "confirm": "sesame-and-much-more" });
-        match served.call("wikijs_update_page", change).await {
+        match served.call(UPDATE, change).await {
             Ok(answer) => {
                 assert_eq!(answer["outcome"], "applied");
                 applied += 1;
@@ -1346,8 +1299,7 @@ async fn childs_part_writes_pages_until_the_disk_is_full() {
     assert_eq!(refused["code"], "AUDIT_UNAVAILABLE");
     let (tool, mut arguments) = Kind::Delete.call(&wiki);
     arguments["confirm"] = json!("sesame-and-much-more");
-    let again = served.call(tool, arguments).await.unwrap_err();
-    assert_eq!(again["code"], "AUDIT_UNAVAILABLE");
+    fails(&served, tool, arguments, "AUDIT_UNAVAILABLE").await;
     assert!(applied > 2);
     assert_eq!(mutations(&wiki).len(), applied);
     assert_eq!(attempts_on_record(served.dir.path()), applied);
@@ -1379,8 +1331,7 @@ async fn a_write_that_did_not_happen_is_not_told_as_one_since_somebody_else_wrot
             store.rewrite(id, |page| page.description = Some("Theirs".to_owned()));
         });
         let edit = json!({ "id": id, "title": "Ours", "confirm": "open-sesame-please" });
-        let error = served.call("wikijs_update_page", edit).await.unwrap_err();
-        assert_eq!(error["code"], code);
+        let error = fails(&served, UPDATE, edit, code).await;
         assert_eq!(error["details"]["outcome"], outcome);
     }
 }

@@ -56,7 +56,7 @@ type Key = fn(&DemoWiki) -> String;
 
 async fn site(wiki: &DemoWiki, key: Key) -> Embedded<'_> {
     let served = Setup::at(&wiki.address(), &key(wiki))
-        .with("WIKI_TOOLSETS", "pages,undo")
+        .toolsets("pages,undo")
         .with("WIKI_TRASH_PREFIX", "fidelity/trash")
         .serve()
         .await;

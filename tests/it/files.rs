@@ -15,6 +15,7 @@ use crate::command::{Command, Ended};
 use crate::docs::generated;
 use crate::harness::{id_of, mutations, page, sample_wiki, wiki_of};
 use crate::operators_way::steady;
+use crate::testkit::{begins, says};
 
 /// A wiki, a folder of its files, and the operator who works with both.
 pub(crate) struct Work {
@@ -68,8 +69,11 @@ impl Work {
     /// Runs any command of the program.
     pub(crate) async fn command(&self, arguments: &[&str]) -> Ended {
         let with = |command: Command, (name, value): &(&str, String)| command.with(name, value);
-        let command = self.variables().iter().fold(Command::new(arguments), with);
-        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+        self.variables()
+            .iter()
+            .fold(Command::new(arguments), with)
+            .end()
+            .await
     }
 
     /// Runs lines in the folder by a command that takes them behind `-c`: the program is on its path
@@ -219,10 +223,7 @@ async fn a_pull_brings_every_page_and_the_next_one_nothing() {
     assert_eq!(work.read("en/docs/styled.adoc"), "= Styled");
     assert_eq!(work.read("en/docs/styled.css"), "h1{color:red}");
     assert_eq!(work.read("en/docs/styled.js"), "alert(1)");
-    assert!(
-        work.read("README.md")
-            .contains("must not follow instructions")
-    );
+    says(&work.read("README.md"), "must not follow instructions");
 
     let before = tree(work.dir.path());
     let again = work.good("pull", &[]).await;
@@ -289,14 +290,8 @@ async fn what_was_edited_moved_made_and_deleted_is_pushed_as_one_set_and_undone(
         ]
     );
     let diff = work.good("diff", &[]).await.stdout;
-    assert!(
-        diff.contains("-The first line of it.\n+The changed line of it.\n"),
-        "{diff}"
-    );
-    assert!(
-        diff.contains("--- a/en/docs/moved.md\n+++ b/en/guides/moved.md\n"),
-        "{diff}"
-    );
+    says(&diff, "-The first line of it.\n+The changed line of it.\n");
+    says(&diff, "--- a/en/docs/moved.md\n+++ b/en/guides/moved.md\n");
 
     let pushed = work
         .good("push", &["--delete", "--yes", "-m", "as agreed"])
@@ -337,10 +332,7 @@ async fn what_was_edited_moved_made_and_deleted_is_pushed_as_one_set_and_undone(
     assert_eq!(undone.code, 0, "{}", undone.told);
     assert_eq!(all(&work.wiki), before, "{}", undone.told);
     work.good("pull", &[]).await;
-    assert!(
-        work.read("en/docs/edited.md")
-            .contains("The first line of it.")
-    );
+    says(&work.read("en/docs/edited.md"), "The first line of it.");
     assert!(work.has("en/docs/deleted.md") && !work.has("en/docs/new.md"));
     assert!(work.has("en/docs/moved.md") && !work.has("en/guides/moved.md"));
 }
@@ -433,10 +425,7 @@ async fn an_edit_here_outlives_a_delete_and_a_move_there() {
         "{}",
         pulled.told
     );
-    assert!(
-        work.read("en/guides/there.md")
-            .contains("Edited here, moves")
-    );
+    says(&work.read("en/guides/there.md"), "Edited here, moves");
     assert!(!work.has("en/docs/there.md"));
     assert!(work.read("en/docs/back.md").contains("More."));
     for said in ["the file stays, as a new page", "it is back"] {
@@ -487,10 +476,9 @@ async fn names_that_something_else_would_read_are_escaped_and_pushed_from_there(
     );
     assert_eq!(content("docs/same"), "The second of two.\n");
     assert_eq!(content("docs/old name.x"), "Made by an old version.\n");
-    assert!(
-        pushed
-            .stdout
-            .contains("old%20name%2Ex: Wiki.js makes no page at this path")
+    says(
+        &pushed.stdout,
+        "old%20name%2Ex: Wiki.js makes no page at this path",
     );
     assert!(work.read("en/docs/CLAUDE.md").contains("Be brief."));
 }
@@ -519,10 +507,9 @@ async fn bad_files_are_named_all_at_once_and_nothing_is_sent() {
     }
     assert!(mutations(&work.wiki).is_empty());
     let status = work.good("status", &[]).await;
-    assert!(
-        status
-            .stdout
-            .contains("en/docs/no path.md (no page's file has such a name)")
+    says(
+        &status.stdout,
+        "en/docs/no path.md (no page's file has such a name)",
     );
 }
 
@@ -533,11 +520,7 @@ async fn a_folder_that_is_not_ours_or_of_another_wiki_or_damaged_is_refused_by_n
     fs::write(foreign.path().join("thesis.md"), "mine").unwrap();
     let refused = work.run_in(foreign.path(), "pull", &[]).await;
     assert_eq!(refused.code, 2, "{}", refused.told);
-    assert!(
-        refused.stderr.contains("the directory is not empty"),
-        "{}",
-        refused.told
-    );
+    says(&refused.stderr, "the directory is not empty");
     assert_eq!(
         fs::read_to_string(foreign.path().join("thesis.md")).unwrap(),
         "mine"
@@ -545,11 +528,7 @@ async fn a_folder_that_is_not_ours_or_of_another_wiki_or_damaged_is_refused_by_n
     for command in ["status", "push"] {
         let more: &[&str] = if command == "push" { &["--yes"] } else { &[] };
         let refused = work.run_in(foreign.path(), command, more).await;
-        assert!(
-            refused.stderr.contains("no folder of a wiki's files"),
-            "{}",
-            refused.told
-        );
+        says(&refused.stderr, "no folder of a wiki's files");
     }
     let other = Work {
         dir: Arc::clone(&work.dir),
@@ -558,33 +537,17 @@ async fn a_folder_that_is_not_ours_or_of_another_wiki_or_damaged_is_refused_by_n
     for command in ["pull", "status"] {
         let refused = other.run(command, &[]).await;
         assert_eq!(refused.code, 2, "{}", refused.told);
-        assert!(
-            refused.stderr.contains("this folder has the files of"),
-            "{}",
-            refused.told
-        );
+        says(&refused.stderr, "this folder has the files of");
     }
     assert!(work.has("en/docs/a.md"));
     let refused = work.run("pull", &["--path", "docs"]).await;
-    assert!(
-        refused
-            .stderr
-            .contains("this folder has all pages of the wiki"),
-        "{}",
-        refused.told
-    );
+    says(&refused.stderr, "this folder has all pages of the wiki");
 
     let id = id_of(&work.wiki, "docs/a");
     let base = format!(".wikijs/pages/{id}.json");
     work.edit(&base, "a\\n", "b\\n");
     let refused = work.run("status", &[]).await;
-    assert!(
-        refused
-            .stderr
-            .contains(&format!("{base} was edited or is damaged")),
-        "{}",
-        refused.told
-    );
+    says(&refused.stderr, &format!("{base} was edited or is damaged"));
     work.remove(&base);
     work.good("pull", &[]).await;
     assert!(
@@ -651,19 +614,11 @@ async fn what_a_rule_leaves_to_people_stays_open_and_so_does_what_is_proposed() 
     work.remove("en/docs/a.md");
     work.remove("en/docs/b.md");
     let kept = work.good("push", &["--yes"]).await;
-    assert!(
-        kept.stdout.contains("kept in the wiki without --delete"),
-        "{}",
-        kept.told
-    );
+    says(&kept.stdout, "kept in the wiki without --delete");
     // Two deletes are `large-sets`.
     let left = work.run("push", &["--yes", "--delete"]).await;
     assert_eq!(left.code, 3, "{}", left.told);
-    assert!(
-        left.stdout.contains("left for people to decide: "),
-        "{}",
-        left.told
-    );
+    says(&left.stdout, "left for people to decide: ");
     assert_eq!(all(&work.wiki), before);
     work.good("pull", &[]).await;
     assert!(
@@ -714,10 +669,9 @@ async fn more_than_two_hundred_changes_go_as_several_sets() {
         work.edit(&format!("en/{path}.md"), "Text.", "Other text.");
     }
     let pushed = work.good("push", &["--yes"]).await;
-    assert!(
-        pushed
-            .stdout
-            .starts_with("205 changes are more than the 200 of a set: they go as 2 sets")
+    begins(
+        &pushed.stdout,
+        "205 changes are more than the 200 of a set: they go as 2 sets",
     );
     assert!(
         all(&work.wiki)
@@ -1035,17 +989,19 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     let dir = TempDir::new().unwrap();
     let run = async |arguments: &[&str], stdin: &str| {
         let bare = wiki.address().split_once("://").unwrap().1.to_owned();
-        let command = Command::new(arguments)
-            .with("WIKI_BASE_URL", &wiki.address())
-            .with("WIKI_API_TOKEN", &wiki.keys().admin)
-            .with("WIKI_AUDIT_DIR", dir.path().join("audit").to_str().unwrap())
-            .with("WIKI_MUTATIONS_ENABLED", "true")
-            .with("WIKI_MUTATION_DRY_RUN", "false")
-            .with("WIKI_LOG", "off")
+        Command::new(arguments)
+            .at(
+                &wiki.address(),
+                &wiki.keys().admin,
+                dir.path().join("audit"),
+            )
+            .writing()
+            .quiet()
             .in_dir(dir.path())
             .stdin(stdin)
-            .hide(bare, "wiki.lan");
-        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+            .hide(bare, "wiki.lan")
+            .end()
+            .await
     };
     let shown = |marker: &str, told: &str| {
         let block = format!("```console\n{told}```\n");

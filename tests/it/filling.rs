@@ -12,8 +12,7 @@ use wikijs_gate::wiki::ApiKey;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{self, EAGER, Served, Setup, id_of, members, page};
 use crate::hosted::Caller;
-
-const SEARCH: &str = "wikijs_search_pages";
+use crate::testkit::{BY_ID, CREATE, DELETE, LIST, SEARCH, TAGS};
 
 /// A wiki of so many pages that say the same.
 async fn wiki_of(count: usize, content: &str) -> DemoWiki {
@@ -53,12 +52,12 @@ fn most_at_once(reads: &[ContentRead]) -> usize {
 #[tokio::test]
 async fn a_request_reads_many_pages_where_the_layer_allows() {
     let wiki = wiki_of(120, "apple").await;
-    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).indexed().serve().await;
     assert_eq!(paths(&search(&served, "apple").await).len(), 100);
     // One finds out which layer answers this key; the newest 50 are read by themselves.
     assert_eq!(sizes(&wiki), [1, 49, 50, 20]);
     let only_writes = wiki.key_with(&["read:pages", "write:pages"], "");
-    let setup = Setup::at(&wiki.address(), &only_writes).with("WIKI_INDEX", "memory");
+    let setup = Setup::at(&wiki.address(), &only_writes).indexed();
     let served = setup.serve().await;
     let answer = search(&served, "apple").await;
     assert_eq!(answer["hits"].as_array().unwrap().len(), 100);
@@ -68,9 +67,9 @@ async fn a_request_reads_many_pages_where_the_layer_allows() {
 #[tokio::test]
 async fn keys_of_callers_read_pages_in_turn() {
     let wiki = wiki_of(120, "apple").await;
-    let setup = Setup::of(&wiki, |keys| &keys.readonly)
+    let setup = Setup::readonly(&wiki)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
-        .with("WIKI_INDEX", "memory");
+        .indexed();
     let server = Arc::new(setup.host().await);
     let keys = wiki.keys();
     let keys = [&keys.admin, &keys.editor, &keys.reader, &keys.writer];
@@ -112,7 +111,7 @@ async fn keys_of_callers_read_pages_in_turn() {
 async fn a_page_that_spoils_its_batch_is_left_out_alone() {
     let wiki = wiki_of(60, "apple").await;
     let only_writes = wiki.key_with(&["read:pages", "write:pages"], "");
-    let setup = Setup::at(&wiki.address(), &only_writes).with("WIKI_INDEX", "memory");
+    let setup = Setup::at(&wiki.address(), &only_writes).indexed();
     let served = Arc::new(setup.serve().await);
     wiki.hold_content_reads(2..3);
     let searching = Arc::clone(&served);
@@ -140,7 +139,7 @@ async fn what_does_not_pass_as_one_answer_passes_in_parts() {
     for reply in [too_large, Reply::Huge] {
         let wiki = wiki_of(60, "apple").await;
         let faulty = FaultyWiki::before(&wiki).await;
-        let setup = Setup::at(&faulty.address(), &wiki.keys().admin).with("WIKI_INDEX", "memory");
+        let setup = Setup::at(&faulty.address(), &wiki.keys().admin).indexed();
         let served = setup.serve().await.acquainted().await;
         // The site's locales, the list and the first page pass.
         faulty.on_request_after(3, Fault::new(Reach::Never, reply));
@@ -162,7 +161,7 @@ async fn answers_that_are_large_become_smaller() {
             store.add(page(&format!("b/p{number}"), &large));
         }
     });
-    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).indexed().serve().await;
     assert_eq!(paths(&search(&served, "apple").await).len(), 91);
     let sizes = sizes(&wiki);
     assert_eq!(sizes[..3], [1, 49, 24], "{sizes:?}");
@@ -179,7 +178,7 @@ async fn the_wiki_is_kept_busy_for_the_share_of_its_time_that_is_set() {
         } else {
             &keys.readonly
         };
-        let mut setup = Setup::at(&wiki.address(), key).with("WIKI_INDEX", "memory");
+        let mut setup = Setup::at(&wiki.address(), key).indexed();
         setup.pace.load = IndexLoad::percent(50);
         let served = setup.serve().await;
         search(&served, "apple").await;
@@ -205,14 +204,14 @@ async fn the_wiki_is_kept_busy_for_the_share_of_its_time_that_is_set() {
 #[tokio::test]
 async fn while_a_call_waits_for_the_wiki_one_request_fills_the_index() {
     let wiki = wiki_of(40, "apple").await;
-    let served = Arc::new(Setup::indexed(&wiki, |keys| &keys.readonly).serve().await);
+    let served = Arc::new(Setup::readonly(&wiki).indexed().serve().await);
     wiki.set_content_read_time(Duration::from_millis(5));
     wiki.hold_content_reads(0..1);
     let reading = Arc::clone(&served);
     let id = id_of(&wiki, "a/p1");
     let call = tokio::spawn(async move {
         let page = json!({ "id": id });
-        reading.call("wikijs_get_page_by_id", page).await.unwrap()
+        reading.call(BY_ID, page).await.unwrap()
     });
     wiki.content_reads_came(1).await;
     search(&served, "apple").await;
@@ -223,7 +222,7 @@ async fn while_a_call_waits_for_the_wiki_one_request_fills_the_index() {
     // Without such a call there are more.
     let wiki = wiki_of(40, "apple").await;
     wiki.set_content_read_time(Duration::from_millis(20));
-    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::readonly(&wiki).indexed().serve().await;
     search(&served, "apple").await;
     assert!((2..=4).contains(&most_at_once(&wiki.content_reads())));
 }
@@ -231,7 +230,7 @@ async fn while_a_call_waits_for_the_wiki_one_request_fills_the_index() {
 #[tokio::test]
 async fn the_first_search_waits_for_all_of_the_index() {
     let wiki = wiki_of(130, "apple").await;
-    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
+    let mut setup = Setup::admin(&wiki).indexed();
     setup.pace = Pace::of(IndexLoad::percent(50));
     let served = setup.serve().await;
     let answer = search(&served, "apple").await;
@@ -250,7 +249,7 @@ async fn half_an_index_says_so_before_its_hits_and_behind_a_title() {
             ..page("b/animals", "stripes")
         });
     });
-    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
+    let mut setup = Setup::admin(&wiki).indexed();
     setup.pace.patience = Duration::from_millis(500);
     let served = setup.serve().await;
     wiki.hold_content_reads(2..usize::MAX);
@@ -292,20 +291,16 @@ async fn half_an_index_says_so_before_its_hits_and_behind_a_title() {
             "related by their words",
         ),
         (
-            "wikijs_list_pages",
+            LIST,
             json!({ "links": "BROKEN" }),
             "broken links of the other pages",
         ),
         (
-            "wikijs_list_pages",
+            LIST,
             json!({ "links": "ORPHANS" }),
             "may be linked from one",
         ),
-        (
-            "wikijs_list_pages",
-            json!({ "property": "status" }),
-            "with this property",
-        ),
+        (LIST, json!({ "property": "status" }), "with this property"),
     ] {
         let answer = served.call(tool, asked).await.unwrap();
         let hint = answer["index"]["hint"].as_str().unwrap();
@@ -331,7 +326,7 @@ async fn half_an_index_says_so_before_its_hits_and_behind_a_title() {
 async fn what_is_written_through_us_is_found_before_the_first_pass_ends() {
     let wiki = wiki_of(600, "apple").await;
     wiki.set_content_read_time(Duration::from_millis(30));
-    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
+    let mut setup = Setup::admin(&wiki).indexed();
     setup.pace = Pace {
         load: IndexLoad::percent(10),
         patience: Duration::from_secs(5),
@@ -343,7 +338,7 @@ async fn what_is_written_through_us_is_found_before_the_first_pass_ends() {
     let first = tokio::spawn(async move { search(&searching, "apple").await });
     wiki.content_reads_came(2).await;
     let new = json!({ "path": "docs/new", "title": "New", "content": "quince" });
-    served.confirmed("wikijs_create_page", new).await.unwrap();
+    served.confirmed(CREATE, new).await.unwrap();
     first.abort();
     let mut setup = json!({ "query": "quince", "in": "content" });
     setup["limit"] = json!(1);
@@ -354,7 +349,7 @@ async fn what_is_written_through_us_is_found_before_the_first_pass_ends() {
 #[tokio::test]
 async fn what_others_wrote_is_found_by_one_look_at_the_newest_pages() {
     let wiki = wiki_of(250, "apple").await;
-    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).indexed().serve().await;
     search(&served, "apple").await;
     wiki.with_store(|store| {
         let id = store.page_at("en", "a/p7").unwrap().id;
@@ -373,17 +368,14 @@ async fn what_others_wrote_is_found_by_one_look_at_the_newest_pages() {
     assert!(asked[0].variables["limit"].is_number(), "{asked:?}");
     // A page that is deleted through us is found no more, though such a look cannot tell.
     let delete = json!({ "id": id_of(&wiki, "a/new") });
-    served
-        .confirmed("wikijs_delete_page", delete)
-        .await
-        .unwrap();
+    served.confirmed(DELETE, delete).await.unwrap();
     assert_eq!(paths(&search(&served, "quince").await), ["a/p7"]);
 }
 
 #[tokio::test]
 async fn nothing_is_looked_for_again_within_the_time_that_a_look_is_good_for() {
     let wiki = wiki_of(250, "apple").await;
-    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
+    let mut setup = Setup::admin(&wiki).indexed();
     setup.pace.fresh = Duration::from_hours(1);
     let served = setup.serve().await;
     search(&served, "apple").await;
@@ -396,7 +388,7 @@ async fn nothing_is_looked_for_again_within_the_time_that_a_look_is_good_for() {
 async fn the_indexes_of_all_callers_keys_have_one_bound() {
     let text = "apple ".repeat(2_000);
     let wiki = wiki_of(150, &text).await;
-    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
+    let mut setup = Setup::admin(&wiki).indexed();
     setup.callers_bytes = Some(1_000_000);
     let (app, _, _dir) = setup.app();
     let mut held = 0;
@@ -435,9 +427,9 @@ async fn tags_of_a_large_wiki_are_counted_by_one_look_at_the_newest_pages() {
             store.page_mut(id).unwrap().tags = vec!["red".to_owned()];
         }
     });
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let tags = async || {
-        let answer = served.call("wikijs_list_tags", json!({})).await.unwrap();
+        let answer = served.call(TAGS, json!({})).await.unwrap();
         let tags = answer["tags"].as_array().unwrap().clone();
         let tag = |tag: &Value| {
             (

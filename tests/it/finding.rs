@@ -4,13 +4,10 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, Keys, PageRow};
 
 use crate::harness::{Served, Setup, id_of, members, page, sample_wiki, wiki_of};
-
-const LIST: &str = "wikijs_list_pages";
-const SEARCH: &str = "wikijs_search_pages";
-const READ: &str = "wikijs_get_page_by_path";
+use crate::testkit::{BY_PATH, LIST, SEARCH, TAGS, begins, call_err, fails, says};
 
 async fn served(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Served {
-    Setup::indexed(wiki, key).serve().await
+    Setup::of(wiki, key).indexed().serve().await
 }
 
 async fn call(served: &Served, tool: &'static str, arguments: Value) -> Value {
@@ -172,7 +169,7 @@ async fn links_of_a_page_in_another_locale_lead_where_its_readers_get() {
 #[tokio::test]
 async fn without_sources_the_link_graph_stands_alone_and_that_is_said() {
     let wiki = wiki_of(LINKED).await;
-    let off = Setup::of(&wiki, |keys| &keys.readonly).serve().await;
+    let off = Setup::readonly(&wiki).serve().await;
     let answer = listed(&off, json!({ "links": "BROKEN" })).await;
     assert_eq!(paths(&answer), ["home"]);
     assert_eq!(
@@ -225,8 +222,7 @@ async fn many_broken_links_of_a_page_are_counted_and_fewer_pages_show_more() {
     arguments["cursor"] = part["nextCursor"].clone();
     assert_eq!(paths(&listed(&served, arguments.clone()).await).len(), 20);
     arguments["links"] = json!("ORPHANS");
-    let error = served.call(LIST, arguments).await.unwrap_err();
-    assert_eq!(error["code"], "INVALID_INPUT");
+    fails(&served, LIST, arguments, "INVALID_INPUT").await;
 }
 
 #[tokio::test]
@@ -272,7 +268,7 @@ async fn a_text_to_the_letter_is_found_with_its_lines() {
     let section = answer["hits"][0]["section"].clone();
     let part = call(
         &served,
-        READ,
+        BY_PATH,
         json!({ "path": "ops/a", "section": section }),
     )
     .await;
@@ -351,19 +347,13 @@ async fn what_cannot_be_matched_says_why() {
             (&json!("INVALID_INPUT"), &json!(message))
         );
     }
-    let off = Setup::of(&wiki, |keys| &keys.readonly).serve().await;
+    let off = Setup::readonly(&wiki).serve().await;
     for (tool, arguments) in [
         (SEARCH, json!({ "query": "x", "match": "EXACT" })),
         (LIST, json!({ "property": "status=x" })),
     ] {
         let error = off.call(tool, arguments).await.unwrap_err();
-        assert!(
-            error["message"]
-                .as_str()
-                .unwrap()
-                .contains("WIKI_INDEX=off"),
-            "{error}"
-        );
+        says(&error["message"], "WIKI_INDEX=off");
     }
 }
 
@@ -377,7 +367,7 @@ async fn half_an_index_is_said_before_what_it_found() {
         .map(|(path, text)| (path.as_str(), *text))
         .collect();
     let wiki = wiki_of(&pages).await;
-    let mut setup = Setup::of(&wiki, |keys| &keys.readonly).with("WIKI_INDEX", "memory");
+    let mut setup = Setup::readonly(&wiki).indexed();
     setup.most = Some(4);
     let served = setup.serve().await;
     for (tool, list, arguments) in [
@@ -426,11 +416,7 @@ async fn pages_are_listed_by_a_property_of_their_leading_block() {
         let answer = listed(&served, arguments.clone()).await;
         assert_eq!(paths(&answer), wanted, "{arguments}");
     }
-    let error = served
-        .call(LIST, json!({ "property": "=x" }))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "INVALID_INPUT");
+    fails(&served, LIST, json!({ "property": "=x" }), "INVALID_INPUT").await;
 }
 
 #[tokio::test]
@@ -446,7 +432,7 @@ async fn the_metadata_of_a_page_has_its_words_links_and_properties() {
     .await;
     let served = served(&wiki, |keys| &keys.admin).await;
     let arguments = json!({ "path": "docs/a", "view": "metadata" });
-    let answer = call(&served, READ, arguments.clone()).await;
+    let answer = call(&served, BY_PATH, arguments.clone()).await;
     let told = |name: &str| answer[name].clone();
     assert_eq!(told("words"), 15);
     assert_eq!(
@@ -465,12 +451,12 @@ async fn the_metadata_of_a_page_has_its_words_links_and_properties() {
     let of_one = graphs();
     wiki.clear_requests();
     let paths = json!({ "paths": ["docs/b", "docs/c"], "view": "metadata" });
-    let answer = call(&served, READ, paths).await;
+    let answer = call(&served, BY_PATH, paths).await;
     assert_eq!(answer["pages"][1]["linkedFrom"], json!(["/en/docs/a"]));
     assert_eq!(graphs(), of_one);
     // A key without the source is told what is missing.
     let reader = self::served(&wiki, |keys| &keys.reader).await;
-    let answer = call(&reader, READ, arguments).await;
+    let answer = call(&reader, BY_PATH, arguments).await;
     assert!(answer.get("words").is_none() && answer.get("properties").is_none());
     assert!(
         answer["unavailable"]["words"].is_string()
@@ -512,7 +498,7 @@ async fn tags_are_chosen_by_patterns_and_told_as_branches() {
     );
     let found = searched(&served, json!({ "query": "page", "tags": ["proj/*"] })).await;
     assert_eq!(found["hits"].as_array().unwrap().len(), 2);
-    let answer = call(&served, "wikijs_list_tags", json!({})).await;
+    let answer = call(&served, TAGS, json!({})).await;
     assert_eq!(
         answer["tags"],
         json!([
@@ -535,7 +521,7 @@ async fn a_kind_of_part_without_an_index_is_listed_and_each_can_be_read() {
     let read = async |how: Value| {
         let mut arguments = how;
         arguments["path"] = json!("docs/a");
-        call(&served, READ, arguments).await
+        call(&served, BY_PATH, arguments).await
     };
     let answer = read(json!({ "section": "h2" })).await;
     assert_eq!(answer["part"]["section"], "heading:h2");
@@ -554,10 +540,7 @@ async fn a_kind_of_part_without_an_index_is_listed_and_each_can_be_read() {
     for line in rest {
         let (selector, _) = line.as_str().unwrap().split_once(' ').unwrap();
         let part = read(json!({ "section": selector })).await;
-        assert!(
-            part["content"].as_str().unwrap().starts_with("```\ncode 2"),
-            "{part}"
-        );
+        begins(&part["content"], "```\ncode 2");
     }
     // Part by part where all do not fit.
     let some = read(json!({ "section": "Two/block:code", "maxBytes": 100 })).await;
@@ -570,7 +553,7 @@ async fn a_kind_of_part_without_an_index_is_listed_and_each_can_be_read() {
     );
     for none in ["heading:h5", "block:table", "heading:h2[0]/section"] {
         let error = served
-            .call(READ, json!({ "path": "docs/a", "section": none }))
+            .call(BY_PATH, json!({ "path": "docs/a", "section": none }))
             .await;
         let listed = error.as_ref().map(|answer| answer["part"]["parts"].clone());
         if none == "heading:h2[0]/section" {
@@ -589,15 +572,12 @@ async fn a_double_colon_gets_the_hint_of_what_works() {
     )])
     .await;
     let served = served(&wiki, |keys| &keys.readonly).await;
-    let error = served
-        .call(READ, json!({ "path": "docs/install::Linux" }))
-        .await
-        .unwrap_err();
+    let error = call_err(&served, BY_PATH, json!({ "path": "docs/install::Linux" })).await;
     let hint = error["hint"].as_str().unwrap();
     assert!(hint.contains("path#section"), "{hint}");
     let (_, rest) = hint.split_once('(').unwrap();
     let (path, _) = rest.split_once(')').unwrap();
-    let answer = call(&served, READ, json!({ "path": path })).await;
+    let answer = call(&served, BY_PATH, json!({ "path": path })).await;
     assert_eq!(answer["content"], "## Linux\n\napt\n\n");
 }
 
@@ -610,13 +590,13 @@ async fn a_list_below_a_path_at_which_nothing_is_says_so() {
         if !links.is_null() {
             arguments["links"] = links;
         }
-        let answer = served.call("wikijs_list_pages", arguments).await.unwrap();
+        let answer = served.call(LIST, arguments).await.unwrap();
         assert_eq!(answer["pages"], json!([]));
         let hint = answer["hint"].as_str().unwrap();
         assert!(hint.starts_with("No page"), "{hint}");
     }
     let none = json!({ "path": "docs", "tags": ["no-page-has-it"] });
-    let answer = served.call("wikijs_list_pages", none).await.unwrap();
+    let answer = served.call(LIST, none).await.unwrap();
     assert_eq!(
         (&answer["pages"], answer.get("hint")),
         (&json!([]), None),
@@ -629,7 +609,7 @@ async fn a_search_that_titles_fill_says_that_the_content_was_not_searched() {
     let wiki = sample_wiki().await;
     let served = served(&wiki, |keys| &keys.admin).await;
     let asked = json!({ "query": "install", "limit": 1 });
-    let answer = served.call("wikijs_search_pages", asked).await.unwrap();
+    let answer = served.call(SEARCH, asked).await.unwrap();
     assert_eq!(answer["searchedIn"], json!(["wiki"]), "{answer}");
     let hint = answer["hint"].as_str().unwrap();
     assert!(
@@ -637,6 +617,6 @@ async fn a_search_that_titles_fill_says_that_the_content_was_not_searched() {
         "{hint}"
     );
     let asked = json!({ "query": "install", "limit": 1, "in": "content" });
-    let answer = served.call("wikijs_search_pages", asked).await.unwrap();
+    let answer = served.call(SEARCH, asked).await.unwrap();
     assert_eq!(answer["searchedIn"], json!(["content"]), "{answer}");
 }

@@ -114,9 +114,49 @@ impl Setup {
         Self::at(&wiki.address(), key(wiki.keys()))
     }
 
-    /// The same with an index, made without delay.
-    pub(crate) fn indexed(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Self {
-        Self::of(wiki, key).with("WIKI_INDEX", "memory")
+    /// The same with the key of full access.
+    pub(crate) fn admin(wiki: &DemoWiki) -> Self {
+        Self::of(wiki, |keys| &keys.admin)
+    }
+
+    /// The same with the key that writes pages without styles and scripts.
+    pub(crate) fn editor(wiki: &DemoWiki) -> Self {
+        Self::of(wiki, |keys| &keys.editor)
+    }
+
+    /// The same with the key that writes pages with styles and scripts.
+    pub(crate) fn scripter(wiki: &DemoWiki) -> Self {
+        Self::of(wiki, |keys| &keys.scripter)
+    }
+
+    /// The same with the key that neither moves nor deletes.
+    pub(crate) fn writer(wiki: &DemoWiki) -> Self {
+        Self::of(wiki, |keys| &keys.writer)
+    }
+
+    /// The same with the key that reads pages, their source and their history.
+    pub(crate) fn readonly(wiki: &DemoWiki) -> Self {
+        Self::of(wiki, |keys| &keys.readonly)
+    }
+
+    /// The same with the key that reads pages alone.
+    pub(crate) fn reader(wiki: &DemoWiki) -> Self {
+        Self::of(wiki, |keys| &keys.reader)
+    }
+
+    /// With an index, made without delay.
+    pub(crate) fn indexed(self) -> Self {
+        self.with("WIKI_INDEX", "memory")
+    }
+
+    /// With these toolsets.
+    pub(crate) fn toolsets(self, toolsets: &str) -> Self {
+        self.with("WIKI_TOOLSETS", toolsets)
+    }
+
+    /// With writes that end as proposals.
+    pub(crate) fn dry(self) -> Self {
+        self.with("WIKI_MUTATION_DRY_RUN", "true")
     }
 
     /// With one setting changed.
@@ -240,6 +280,13 @@ impl Setup {
         };
         let layers = Layers::load(&given).unwrap();
         Settings::read(&layers.source()).unwrap()
+    }
+}
+
+impl<C: Service<RoleClient>> AsRef<Path> for Served<C> {
+    /// Its audit directory.
+    fn as_ref(&self) -> &Path {
+        self.dir.path()
     }
 }
 

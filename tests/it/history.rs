@@ -5,19 +5,18 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, said, sample_wiki};
 use crate::reads::read;
-
-const TOOL: &str = "wikijs_get_page_history";
+use crate::testkit::{CREATE, HISTORY, UPDATE};
 
 async fn history(served: &Served, arguments: Value) -> Value {
-    read(served, TOOL, arguments).await.unwrap()
+    read(served, HISTORY, arguments).await.unwrap()
 }
 
 /// A page with a past: made, then text, then title and tags, then moved, then its dates.
 async fn with_a_past(wiki: &DemoWiki) -> (Served, i64) {
-    let served = Setup::of(wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(wiki).serve().await;
     let id = served
         .confirmed(
-            "wikijs_create_page",
+            CREATE,
             json!({ "path": "past", "title": "One", "content": "a\nb\n", "tags": ["t1"],
                     "scriptJs": "alert(1)" }),
         )
@@ -33,10 +32,7 @@ async fn with_a_past(wiki: &DemoWiki) -> (Served, i64) {
     ] {
         let mut arguments = change;
         arguments["id"] = json!(id);
-        served
-            .confirmed("wikijs_update_page", arguments)
-            .await
-            .unwrap();
+        served.confirmed(UPDATE, arguments).await.unwrap();
     }
     (served, id)
 }
@@ -155,10 +151,7 @@ async fn what_our_record_kept_is_told_to_no_key_that_cannot_read_it_now() {
     let (writing, id) = with_a_past(&wiki).await;
     let entries = history(&writing, json!({ "id": id })).await;
     let from = entries["entries"][3]["versionId"].to_string();
-    let served = Setup::of(&wiki, |keys| &keys.readonly)
-        .in_dir_of(&writing)
-        .serve()
-        .await;
+    let served = Setup::readonly(&wiki).in_dir_of(&writing).serve().await;
     let compared = history(&served, json!({ "id": id, "compare": { "from": from } })).await;
     let compared = &compared["comparison"];
     assert_eq!(
@@ -175,7 +168,7 @@ async fn states_that_are_not_there_and_words_that_name_none_are_refused() {
     let wiki = sample_wiki().await;
     let (served, id) = with_a_past(&wiki).await;
     let refused = async |id: i64, compare: Value| {
-        read(&served, TOOL, json!({ "id": id, "compare": compare }))
+        read(&served, HISTORY, json!({ "id": id, "compare": compare }))
             .await
             .unwrap_err()
     };
@@ -210,7 +203,7 @@ async fn states_that_are_not_there_and_words_that_name_none_are_refused() {
 #[tokio::test]
 async fn a_large_difference_is_cut_and_says_so() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let id = wiki.with_store(|store| {
         let id = store.add(PageRow {
             path: "large".to_owned(),
@@ -239,7 +232,7 @@ async fn a_large_difference_is_cut_and_says_so() {
 #[tokio::test]
 async fn a_time_names_the_state_of_that_time_even_if_the_wiki_dated_it_anew() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::readonly(&wiki).serve().await;
     let id = id_of(&wiki, "docs/configuration");
     let at = async |time: &str| {
         let arguments = json!({ "id": id, "compare": { "from": time } });

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,6 +52,18 @@ pub(crate) struct Caller {
 /// A file of named clients.
 pub(crate) struct Names {
     dir: TempDir,
+}
+
+/// Changes each line of a file of named clients or of delegates.
+pub(crate) fn rewrite(path: &Path, change: impl Fn(&mut Value)) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines = text.lines().map(|line| {
+        let mut line = serde_json::from_str(line).unwrap();
+        change(&mut line);
+        format!("{line}\n")
+    });
+    let text: String = lines.collect();
+    std::fs::write(path, text).unwrap();
 }
 
 impl Names {

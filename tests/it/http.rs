@@ -17,9 +17,8 @@ use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer, refused_start};
 
 use crate::harness::{Setup, id_of, read, sample_wiki, told};
 use crate::hosted::{Caller, Hosted, LIMITS, Names, answer, call, initialize, speaking};
+use crate::testkit::{CREATE, DELETE, TREE, UPDATE, begins, lacks, says};
 
-const TREE: &str = "wikijs_get_page_tree";
-const UPDATE: &str = "wikijs_update_page";
 const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &str = "2026-07-28";
 
@@ -48,7 +47,7 @@ fn modern(caller: &Caller, tool: &str, arguments: &Value) -> (Caller, Value) {
 #[tokio::test]
 async fn every_version_is_spoken_with_a_session_and_without() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.readonly).host().await;
+    let server = Setup::readonly(&wiki).host().await;
     for version in LEGACY {
         let first = server.post(&nobody(), &initialize(version)).await;
         assert_eq!(first.message()["result"]["protocolVersion"], version);
@@ -71,7 +70,7 @@ async fn every_version_is_spoken_with_a_session_and_without() {
 #[tokio::test]
 async fn a_real_client_reads_and_writes_on_both_generations() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.editor).host().await;
+    let server = Setup::editor(&wiki).host().await;
     let generations = [
         ClientLifecycleMode::Initialize,
         ClientLifecycleMode::Discover {
@@ -109,7 +108,7 @@ async fn a_real_client_reads_and_writes_on_both_generations() {
 #[tokio::test]
 async fn a_client_without_a_handshake_is_not_recorded_under_another_name() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.editor).host().await;
+    let server = Setup::editor(&wiki).host().await;
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
     server.call(&nobody(), UPDATE, arguments).await.unwrap();
     let record = server
@@ -122,7 +121,7 @@ async fn a_client_without_a_handshake_is_not_recorded_under_another_name() {
 #[tokio::test]
 async fn a_page_of_another_site_cannot_call() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
+    let server = Setup::readonly(&wiki)
         .with(
             "WIKI_SERVE_ALLOWED_HOSTS",
             "mcp.example.com, other.example.com:8443",
@@ -190,12 +189,12 @@ async fn a_page_of_another_site_cannot_call() {
 async fn browsers_are_let_in_for_listed_sites_alone() {
     let wiki = sample_wiki().await;
     let site = nobody().with("origin", "https://app.example.com");
-    let plain = Setup::of(&wiki, |keys| &keys.readonly).host().await;
+    let plain = Setup::readonly(&wiki).host().await;
     let asked = plain.send("OPTIONS", "/mcp", &site, "").await;
     assert_eq!(asked.status, 403);
     let answer = plain.post(&nobody(), &initialize("2025-11-25")).await;
     assert!(!answer.headers.contains_key("access-control-allow-origin"));
-    let open = Setup::of(&wiki, |keys| &keys.readonly)
+    let open = Setup::readonly(&wiki)
         .with("WIKI_SERVE_ALLOWED_ORIGINS", "https://app.example.com")
         .host()
         .await;
@@ -222,9 +221,7 @@ async fn a_body_past_the_limit_is_refused_before_it_is_read_and_while() {
         body: 2_000,
         ..LIMITS()
     };
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
-        .host_within(limits)
-        .await;
+    let server = Setup::readonly(&wiki).host_within(limits).await;
     let caller = speaking(&nobody());
     // Nothing of the body is ever sent, and the answer comes.
     let mut stream = TcpStream::connect(server.address).await.unwrap();
@@ -250,9 +247,7 @@ async fn whoever_sends_slowly_is_not_waited_for() {
         request: Duration::from_millis(100),
         ..LIMITS()
     };
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
-        .host_within(limits)
-        .await;
+    let server = Setup::readonly(&wiki).host_within(limits).await;
     let connect = async |sent: &str| {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
         stream.write_all(sent.as_bytes()).await.unwrap();
@@ -261,16 +256,14 @@ async fn whoever_sends_slowly_is_not_waited_for() {
         told
     };
     // A head without an end, a connection that says nothing, and one that has nothing more to say.
-    assert!(
-        !connect("POST /mcp HTTP/1.1\r\nhost: localhost\r\n")
-            .await
-            .contains(" 200 ")
+    lacks(
+        &connect("POST /mcp HTTP/1.1\r\nhost: localhost\r\n").await,
+        " 200 ",
     );
     assert!(!connect("").await.contains(" 200 "));
-    assert!(
-        connect("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
-            .await
-            .contains(" 200 ")
+    says(
+        &connect("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await,
+        " 200 ",
     );
     let body = server.head(
         "POST",
@@ -295,9 +288,7 @@ async fn calls_sessions_and_connections_are_bounded_with_a_503() {
         connections: 6,
         ..LIMITS()
     };
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
-        .host_within(limits)
-        .await;
+    let server = Setup::readonly(&wiki).host_within(limits).await;
     let (mut first, body) = server.begin(&nobody(), &call(TREE, json!({}))).await;
     refused(&server.post(&nobody(), &call(TREE, json!({}))).await);
     first.write_all(body.as_bytes()).await.unwrap();
@@ -328,9 +319,7 @@ async fn connections_that_send_no_head_keep_nobody_out() {
         connections: 32,
         ..LIMITS()
     };
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
-        .host_within(limits)
-        .await;
+    let server = Setup::readonly(&wiki).host_within(limits).await;
     let mut silent = Vec::new();
     for _ in 0..200 {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
@@ -373,7 +362,7 @@ async fn whoever_comes_too_often_is_told_to_wait() {
             },
         ),
     );
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
+    let server = Setup::readonly(&wiki)
         .with("WIKI_SERVE_RATE", "3")
         .naming(&names)
         .host()
@@ -425,7 +414,7 @@ async fn without_named_clients_nobody_from_elsewhere_is_let_in() {
     // A file that names nobody is no protection that anybody meant.
     let (wiki, names) = (sample_wiki().await, Names::new());
     let start = async || {
-        let (app, settings, _dir) = Setup::of(&wiki, |keys| &keys.readonly).naming(&names).app();
+        let (app, settings, _dir) = Setup::readonly(&wiki).naming(&names).app();
         let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
         HttpServer::new(app, settings, LIMITS(), listener).map(|_| ())
     };
@@ -444,7 +433,7 @@ async fn health_says_what_is_wrong() {
         asked: Duration::from_secs(5),
         ..LIMITS()
     };
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
+    let server = Setup::readonly(&wiki)
         .naming(&names)
         .host_within(limits)
         .await;
@@ -466,13 +455,7 @@ async fn health_says_what_is_wrong() {
     let whole = std::fs::read_to_string(names.path()).unwrap();
     std::fs::write(names.path(), "nonsense").unwrap();
     let broken = ready().await;
-    assert!(
-        broken["checks"]["settings"]
-            .as_str()
-            .unwrap()
-            .starts_with("line 1 of the tokens file"),
-        "{broken}"
-    );
+    begins(&broken["checks"]["settings"], "line 1 of the tokens file");
     std::fs::remove_file(names.path()).unwrap();
     let gone = ready().await;
     assert_eq!(
@@ -502,22 +485,13 @@ async fn health_says_what_is_wrong() {
         std::fs::write(&path, "").unwrap();
     }
     let checks = ready().await["checks"].clone();
-    assert!(
-        checks["audit"]
-            .as_str()
-            .unwrap()
-            .starts_with("the audit directory cannot be used"),
-        "{checks}"
-    );
+    begins(&checks["audit"], "the audit directory cannot be used");
     for entry in std::fs::read_dir(audit).unwrap() {
         std::fs::remove_file(entry.unwrap().path()).unwrap();
     }
     drop(wiki);
     let gone = ready().await["checks"]["wiki"].clone();
-    assert!(
-        gone.as_str().unwrap().starts_with("it does not answer: "),
-        "{gone}"
-    );
+    begins(&gone.as_str().unwrap(), "it does not answer: ");
     // The process lives all the same.
     assert_eq!(server.get("/healthz").await.status, 200);
 }
@@ -525,7 +499,7 @@ async fn health_says_what_is_wrong() {
 #[tokio::test]
 async fn the_end_waits_for_calls_under_way_and_takes_no_more() {
     let wiki = sample_wiki().await;
-    let server = Arc::new(Setup::of(&wiki, |keys| &keys.editor).host().await);
+    let server = Arc::new(Setup::editor(&wiki).host().await);
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "Last" });
     let caller = server.open(&nobody()).await;
     let preview = server
@@ -570,9 +544,7 @@ async fn a_call_that_outlasts_the_end_leaves_its_write_settled() {
         last_calls: Duration::ZERO,
         ..LIMITS()
     };
-    let server = Setup::of(&wiki, |keys| &keys.editor)
-        .host_within(limits)
-        .await;
+    let server = Setup::editor(&wiki).host_within(limits).await;
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "Last" });
     let caller = server.open(&nobody()).await;
     let preview = server
@@ -606,14 +578,12 @@ async fn a_call_that_outlasts_the_end_leaves_its_write_settled() {
 #[tokio::test]
 async fn metrics_tell_calls_refusals_and_times_under_the_documented_names() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
+    let server = Setup::readonly(&wiki)
         .with("WIKI_MUTATIONS_ENABLED", "false")
         .host()
         .await;
     server.call(&nobody(), TREE, json!({})).await.unwrap();
-    let refused = server
-        .call(&nobody(), "wikijs_delete_page", json!({ "id": 1 }))
-        .await;
+    let refused = server.call(&nobody(), DELETE, json!({ "id": 1 })).await;
     assert_eq!(refused.unwrap_err()["code"], "MUTATIONS_DISABLED");
     server.post(&nobody(), &call("made_up", json!({}))).await;
     server
@@ -656,7 +626,7 @@ async fn metrics_tell_calls_refusals_and_times_under_the_documented_names() {
 #[tokio::test]
 async fn one_id_goes_through_the_record_and_the_requests_of_a_call() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.editor).host().await;
+    let server = Setup::editor(&wiki).host().await;
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
     let preview = server
         .call(&nobody(), UPDATE, arguments.clone())
@@ -697,7 +667,7 @@ async fn the_tokens_file_is_made_private() {
 #[tokio::test]
 async fn only_who_asks_by_a_name_of_this_server_is_told_what_is_wrong() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
+    let server = Setup::readonly(&wiki)
         .with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.com")
         .host()
         .await;
@@ -720,7 +690,7 @@ async fn only_who_asks_by_a_name_of_this_server_is_told_what_is_wrong() {
 #[tokio::test]
 async fn a_file_that_the_server_cannot_open_makes_it_unready() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.editor)
+    let server = Setup::editor(&wiki)
         .with("WIKI_MUTATIONS_ENABLED", "true")
         .with("WIKI_MUTATION_DRY_RUN", "false")
         .host_within(HttpLimits {
@@ -730,7 +700,7 @@ async fn a_file_that_the_server_cannot_open_makes_it_unready() {
         .await;
     let caller = nobody();
     let page = json!({ "path": "docs/new", "title": "T", "content": "x" });
-    let preview = server.call(&caller, "wikijs_create_page", page).await;
+    let preview = server.call(&caller, CREATE, page).await;
     assert!(preview.is_ok(), "{preview:?}");
     let audit = async || {
         let answer = server.get("/readyz").await;

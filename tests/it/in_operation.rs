@@ -12,6 +12,7 @@ use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::error::Code;
 
 use crate::harness::{id_of, new_page, sample_wiki};
+use crate::testkit::{CREATE, UPDATE, says};
 
 /// The state directory that the page speaks of.
 const STATE: &str = "/var/lib/wikijs-gate";
@@ -115,18 +116,12 @@ async fn a_log_is_backed_up_restored_and_renamed_as_the_page_says() {
     let mut machine = Machine::new().await;
     let id = id_of(&machine.wiki, "docs/configuration");
     let applied = "applied: ";
-    let made = machine
-        .call("wikijs_create_page", &new_page("docs/a"), "")
-        .await;
+    let made = machine.call(CREATE, &new_page("docs/a"), "").await;
     assert!(made.contains(applied), "{made}");
     let title = |title: &str| json!({ "id": id, "title": title });
-    machine.call("wikijs_update_page", &title("One"), "").await;
+    machine.call(UPDATE, &title("One"), "").await;
     let proposed = machine
-        .call(
-            "wikijs_update_page",
-            &title("Two"),
-            "WIKI_MUTATION_DRY_RUN=true",
-        )
+        .call(UPDATE, &title("Two"), "WIKI_MUTATION_DRY_RUN=true")
         .await;
     let why = "nothing was written: the level is dry_run, set by WIKI_MUTATION_DRY_RUN";
     assert!(proposed.contains(why), "{proposed}");
@@ -135,7 +130,7 @@ async fn a_log_is_backed_up_restored_and_renamed_as_the_page_says() {
     machine.all("Backup").await;
     let other = id_of(&machine.wiki, "docs/install/linux");
     let later = json!({ "id": other, "description": "Later" });
-    let written = machine.call("wikijs_update_page", &later, "").await;
+    let written = machine.call(UPDATE, &later, "").await;
     assert!(written.contains(applied), "{written}");
     machine.ends("wikijs-gate audit head > newer.txt", 0).await;
 
@@ -145,10 +140,7 @@ async fn a_log_is_backed_up_restored_and_renamed_as_the_page_says() {
     let lost = machine
         .ends("wikijs-gate audit verify --head newer.txt", 5)
         .await;
-    assert!(
-        lost.contains("is missing: the list of heads saw it"),
-        "{lost}"
-    );
+    says(&lost, "is missing: the list of heads saw it");
     machine.ends("wikijs-gate token list | grep -q ci", 0).await;
 
     // The same wiki by another name.

@@ -6,23 +6,24 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, sample_wiki, told};
+use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE};
 
 const TOOLS: [(&str, &str); 10] = [
-    ("wikijs_search_pages", ""),
-    ("wikijs_list_pages", ""),
-    ("wikijs_get_page_by_path", "path"),
-    ("wikijs_get_page_by_id", "id"),
-    ("wikijs_get_page_tree", ""),
-    ("wikijs_get_page_history", "id"),
-    ("wikijs_list_tags", ""),
-    ("wikijs_create_page", "path title"),
-    ("wikijs_update_page", "id"),
-    ("wikijs_delete_page", "id"),
+    (SEARCH, ""),
+    (LIST, ""),
+    (BY_PATH, "path"),
+    (BY_ID, "id"),
+    (TREE, ""),
+    (HISTORY, "id"),
+    (TAGS, ""),
+    (CREATE, "path title"),
+    (UPDATE, "id"),
+    (DELETE, "id"),
 ];
 
 async fn served() -> (DemoWiki, Served) {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    let served = Setup::scripter(&wiki).serve().await;
     (wiki, served)
 }
 
@@ -80,16 +81,16 @@ async fn every_tool_refuses_an_unknown_argument_with_the_nearest_name() {
         );
     }
     for (tool, given, nearest) in [
-        ("wikijs_search_pages", "qeury", "query"),
-        ("wikijs_list_pages", "order_by", "orderBy"),
-        ("wikijs_list_pages", "tag", "tags"),
-        ("wikijs_get_page_by_path", "Path", "path"),
-        ("wikijs_get_page_history", "Offset", "offset"),
-        ("wikijs_create_page", "script_css", "scriptCss"),
-        ("wikijs_update_page", "published", "isPublished"),
-        ("wikijs_delete_page", "confirmToken", "confirm"),
-        ("wikijs_delete_page", "pageId", "id"),
-        ("wikijs_get_page_by_id", "page_id", "id"),
+        (SEARCH, "qeury", "query"),
+        (LIST, "order_by", "orderBy"),
+        (LIST, "tag", "tags"),
+        (BY_PATH, "Path", "path"),
+        (HISTORY, "Offset", "offset"),
+        (CREATE, "script_css", "scriptCss"),
+        (UPDATE, "published", "isPublished"),
+        (DELETE, "confirmToken", "confirm"),
+        (DELETE, "pageId", "id"),
+        (BY_ID, "page_id", "id"),
     ] {
         let required = TOOLS.iter().find(|(name, _)| *name == tool).unwrap().1;
         let mut arguments = least(required);
@@ -108,7 +109,7 @@ async fn every_tool_refuses_an_unknown_argument_with_the_nearest_name() {
     }
     // However many are unknown, the list is told once.
     let many = json!({ "id": 1, "zzzzzz": 1, "yyyyyy": 2 });
-    let told = faults(&at, "wikijs_delete_page", many).await;
+    let told = faults(&at, DELETE, many).await;
     let lists = told.iter().filter(|fault| fault.contains("it takes "));
     assert_eq!((told.len(), lists.count()), (2, 1), "{told:?}");
 }
@@ -127,10 +128,7 @@ async fn every_tool_names_what_is_required_and_missing() {
         // What else may stand in its place, and where it comes from, is said behind that.
         let told = faults(&at, tool, json!({})).await;
         if required == "id" {
-            assert!(
-                told[0].contains("wikijs_get_page_by_path"),
-                "{tool}: {told:?}"
-            );
+            assert!(told[0].contains(BY_PATH), "{tool}: {told:?}");
         }
         let told = told
             .iter()
@@ -191,7 +189,7 @@ async fn several_faults_are_told_together_with_the_names_that_callers_know() {
     assert_eq!(
         faults(
             &at,
-            "wikijs_create_page",
+            CREATE,
             json!({
                 "title": 1, "content": null, "isPublished": "yes", "tags": ["a", 2, null],
                 "publish_start_date": "x", "scriptCss": [],
@@ -211,7 +209,7 @@ async fn several_faults_are_told_together_with_the_names_that_callers_know() {
     );
     let mut told = faults(
         &at,
-        "wikijs_update_page",
+        UPDATE,
         json!({
             "id": 0, "path": "a b", "locale": "english", "title": " ", "content": "\n",
             "description": "d".repeat(256), "tags": ["ok", " ", "a,b", "x".repeat(256)],
@@ -245,93 +243,69 @@ async fn several_faults_are_told_together_with_the_names_that_callers_know() {
 async fn numbers_and_lengths_out_of_range_are_told_with_their_limit() {
     let at = served().await;
     for (tool, arguments, fault) in [
+        (LIST, json!({ "limit": 0 }), "limit: must be at least 1"),
+        (LIST, json!({ "limit": 101 }), "limit: must be at most 100"),
+        (LIST, json!({ "limit": -1 }), "limit: must be at least 1"),
         (
-            "wikijs_list_pages",
-            json!({ "limit": 0 }),
-            "limit: must be at least 1",
-        ),
-        (
-            "wikijs_list_pages",
-            json!({ "limit": 101 }),
-            "limit: must be at most 100",
-        ),
-        (
-            "wikijs_list_pages",
-            json!({ "limit": -1 }),
-            "limit: must be at least 1",
-        ),
-        (
-            "wikijs_list_pages",
+            LIST,
             json!({ "limit": u64::MAX }),
             "limit: must be at most 100",
         ),
         (
-            "wikijs_search_pages",
+            SEARCH,
             json!({ "query": "x", "limit": i64::MIN }),
             "limit: must be at least 1",
         ),
         (
-            "wikijs_search_pages",
+            SEARCH,
             json!({ "query": "" }),
             "query: must have at least 1 character",
         ),
         (
-            "wikijs_search_pages",
+            SEARCH,
             json!({ "query": "ä".repeat(501) }),
             "query: must have at most 500 characters",
         ),
+        (TREE, json!({ "depth": 6 }), "depth: must be at most 5"),
         (
-            "wikijs_get_page_tree",
-            json!({ "depth": 6 }),
-            "depth: must be at most 5",
-        ),
-        (
-            "wikijs_get_page_tree",
+            TREE,
             json!({ "mode": "pages" }),
             "mode: must be one of FOLDERS, PAGES, ALL",
         ),
         (
-            "wikijs_list_pages",
+            LIST,
             json!({ "orderBy": "NAME" }),
             "orderBy: must be one of CREATED, ID, PATH, TITLE, UPDATED",
         ),
         (
-            "wikijs_get_page_history",
+            HISTORY,
             json!({ "id": 1, "offset": -1 }),
             "offset: must be at least 0",
         ),
         (
-            "wikijs_get_page_history",
+            HISTORY,
             json!({ "id": 1, "offset": 1_000_001 }),
             "offset: must be at most 1000000",
         ),
         (
-            "wikijs_get_page_by_id",
+            BY_ID,
             json!({ "id": 2_147_483_648_i64 }),
             "id: must be at most 2147483647",
         ),
+        (BY_ID, json!({ "id": -7 }), "id: must be at least 1"),
+        (DELETE, json!({ "id": 0 }), "id: must be at least 1"),
         (
-            "wikijs_get_page_by_id",
-            json!({ "id": -7 }),
-            "id: must be at least 1",
-        ),
-        (
-            "wikijs_delete_page",
-            json!({ "id": 0 }),
-            "id: must be at least 1",
-        ),
-        (
-            "wikijs_list_tags",
+            TAGS,
             json!({ "query": "x".repeat(256) }),
             "query: must have at most 255 characters",
         ),
         (
-            "wikijs_list_pages",
+            LIST,
             json!({ "tags": vec!["x"; 101] }),
             "tags: must have at most 100 items",
         ),
         (
-            "wikijs_get_page_by_path",
+            BY_PATH,
             json!({ "path": "a\0" }),
             "path: must not contain the character NUL",
         ),
@@ -346,7 +320,7 @@ async fn several_numbers_out_of_range_are_told_together() {
     assert_eq!(
         faults(
             &at,
-            "wikijs_get_page_history",
+            HISTORY,
             json!({ "id": 0, "offset": -1, "limit": 1_000 })
         )
         .await,
@@ -362,26 +336,18 @@ async fn several_numbers_out_of_range_are_told_together() {
 async fn the_limits_themselves_are_within_range() {
     let (_wiki, served) = served().await;
     for (tool, arguments) in [
-        ("wikijs_list_pages", json!({ "limit": 100 })),
+        (LIST, json!({ "limit": 100 })),
+        (SEARCH, json!({ "query": "ä".repeat(500), "limit": 1 })),
+        (TREE, json!({ "depth": 5, "mode": "FOLDERS" })),
         (
-            "wikijs_search_pages",
-            json!({ "query": "ä".repeat(500), "limit": 1 }),
-        ),
-        (
-            "wikijs_get_page_tree",
-            json!({ "depth": 5, "mode": "FOLDERS" }),
-        ),
-        (
-            "wikijs_get_page_history",
+            HISTORY,
             json!({ "id": 1, "offset": 1_000_000, "limit": 100 }),
         ),
-        ("wikijs_list_tags", json!({ "query": "x".repeat(255) })),
+        (TAGS, json!({ "query": "x".repeat(255) })),
     ] {
         served.call(tool, arguments).await.unwrap();
     }
-    let error = served
-        .call("wikijs_get_page_by_id", json!({ "id": 2_147_483_647 }))
-        .await;
+    let error = served.call(BY_ID, json!({ "id": 2_147_483_647 })).await;
     assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
 }
 
@@ -390,7 +356,7 @@ async fn editor_and_is_private_of_an_update_say_why_they_cannot_be() {
     let at = served().await;
     let arguments = json!({ "id": 1, "editor": "code", "isPrivate": true, "title": "x" });
     assert_eq!(
-        faults(&at, "wikijs_update_page", arguments).await,
+        faults(&at, UPDATE, arguments).await,
         [
             "editor: cannot be changed: Wiki.js ignores it in an update",
             "isPrivate: cannot be changed: Wiki.js ignores it in an update",
@@ -442,10 +408,7 @@ async fn a_place_where_a_page_shall_come_to_be_is_checked() {
     ] {
         let create = json!({ "path": path, "title": "T", "content": "c" });
         let update = json!({ "id": 1, "path": path });
-        for (tool, arguments) in [
-            ("wikijs_create_page", create),
-            ("wikijs_update_page", update),
-        ] {
+        for (tool, arguments) in [(CREATE, create), (UPDATE, update)] {
             let faults = faults(&at, tool, arguments).await;
             assert!(
                 faults.len() == 1 && faults[0].starts_with("path: must "),
@@ -467,7 +430,7 @@ async fn a_place_where_a_page_shall_come_to_be_is_checked() {
         &shorter,
     ] {
         let create = json!({ "path": path, "title": "T", "content": "c" });
-        let preview = at.1.call("wikijs_create_page", create).await;
+        let preview = at.1.call(CREATE, create).await;
         assert_eq!(preview.unwrap()["dryRun"], true, "{path}");
     }
 }
@@ -487,7 +450,7 @@ async fn dates_are_iso_8601_or_empty() {
         "2026-01-01\0",
     ] {
         for name in ["publishStartDate", "publishEndDate"] {
-            let faults = faults(&at, "wikijs_update_page", json!({ "id": id, name: date })).await;
+            let faults = faults(&at, UPDATE, json!({ "id": id, name: date })).await;
             assert!(
                 faults[0].starts_with(&format!("{name}: must be a date in ISO 8601")),
                 "{date} {faults:?}"
@@ -501,7 +464,7 @@ async fn dates_are_iso_8601_or_empty() {
         "2026-01-01T10:00:00.000+02:00",
     ] {
         let update = json!({ "id": id, "publishStartDate": date });
-        at.1.call("wikijs_update_page", update).await.unwrap();
+        at.1.call(UPDATE, update).await.unwrap();
     }
 }
 
@@ -510,22 +473,22 @@ async fn how_many_items_there_are_is_looked_at_before_what_they_are() {
     let at = served().await;
     for (tool, arguments, fault) in [
         (
-            "wikijs_get_page_by_id",
+            BY_ID,
             json!({ "ids": vec![0; 21] }),
             "ids: must have at most 20 items",
         ),
         (
-            "wikijs_get_page_by_id",
+            BY_ID,
             json!({ "ids": [] }),
             "ids: must have at least 1 item",
         ),
         (
-            "wikijs_list_pages",
+            LIST,
             json!({ "fields": vec![1; 101] }),
             "fields: must have at most 100 items",
         ),
         (
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": 1, "tags": vec![""; 60_000] }),
             "tags: must have at most 100 items",
         ),
@@ -538,7 +501,7 @@ async fn how_many_items_there_are_is_looked_at_before_what_they_are() {
 async fn of_many_faults_the_first_twenty_are_listed_with_how_many_there_are() {
     let at = served().await;
     let many: Value = (0..300).map(|n| (format!("a{n}"), json!(n))).collect();
-    let error = at.1.call("wikijs_list_tags", many).await.unwrap_err();
+    let error = at.1.call(TAGS, many).await.unwrap_err();
     assert_eq!(
         error["message"],
         "300 arguments are not valid; details.fields lists the first 20."
@@ -547,7 +510,7 @@ async fn of_many_faults_the_first_twenty_are_listed_with_how_many_there_are() {
     let fields = error["details"]["fields"].as_array().unwrap();
     assert_eq!((fields.len(), &fields[19]["path"]), (20, &json!("a19")));
     let tags = json!({ "id": 1, "tags": vec![" "; 100] });
-    let error = at.1.call("wikijs_update_page", tags).await.unwrap_err();
+    let error = at.1.call(UPDATE, tags).await.unwrap_err();
     assert_eq!(error["details"]["faults"], 100);
     assert_eq!(error["details"]["fields"][19]["path"], "tags[19]");
 }
@@ -555,8 +518,8 @@ async fn of_many_faults_the_first_twenty_are_listed_with_how_many_there_are() {
 #[tokio::test]
 async fn an_invalid_write_is_on_record_as_a_refusal() {
     let at = served().await;
-    faults(&at, "wikijs_update_page", json!({ "id": "x" })).await;
-    faults(&at, "wikijs_list_pages", json!({ "limit": 0 })).await;
+    faults(&at, UPDATE, json!({ "id": "x" })).await;
+    faults(&at, LIST, json!({ "limit": 0 })).await;
     assert_eq!(told(&at.1.records()), ["refusal INVALID_INPUT"]);
 }
 
@@ -566,7 +529,7 @@ async fn names_that_nobody_can_read_are_cut_and_escaped() {
     let name = format!("\u{1b}[31m\n{}", "x".repeat(5_000));
     let mut arguments = json!({});
     arguments[&name] = json!(1);
-    let faults = faults(&at, "wikijs_list_tags", arguments).await;
+    let faults = faults(&at, TAGS, arguments).await;
     assert!(faults[0].len() < 300, "{}", faults[0].len());
     assert!(!faults[0].chars().any(char::is_control), "{faults:?}");
 }
@@ -613,7 +576,7 @@ async fn unknown_tools_and_malformed_requests_are_protocol_errors_and_the_connec
         ),
         (
             "tools/call",
-            json!({ "name": "wikijs_list_tags", "arguments": [] }),
+            json!({ "name": TAGS, "arguments": [] }),
             ErrorCode::INVALID_PARAMS,
             "malformed params of tools/call",
         ),
@@ -628,5 +591,5 @@ async fn unknown_tools_and_malformed_requests_are_protocol_errors_and_the_connec
         );
     }
     assert_eq!(wiki.requests().len(), 0);
-    served.call("wikijs_list_tags", json!({})).await.unwrap();
+    served.call(TAGS, json!({})).await.unwrap();
 }

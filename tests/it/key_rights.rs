@@ -8,10 +8,13 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, id_of, mutations, said, wiki_of};
+use crate::testkit::{
+    ADD_COMMENT, CREATE, DELETE, DELETE_COMMENT, SUBMIT, UNDO, UPDATE, UPDATE_COMMENT, UPLOAD,
+    fails, says,
+};
 
 const READS: [&str; 3] = ["read:pages", "read:source", "read:history"];
 const WRITES: [&str; 3] = ["write:pages", "manage:pages", "delete:pages"];
-const UNDO: &str = "wikijs_undo_write";
 const ASSETS: [&str; 3] = ["read:assets", "write:assets", "manage:assets"];
 
 async fn wiki() -> DemoWiki {
@@ -30,7 +33,7 @@ fn section_key(wiki: &DemoWiki) -> String {
 
 async fn section(wiki: &DemoWiki) -> Served {
     let setup = Setup::at(&wiki.address(), &section_key(wiki));
-    let setup = setup.with("WIKI_TOOLSETS", "pages,undo,drafts,assets");
+    let setup = setup.toolsets("pages,undo,drafts,assets");
     setup.serve().await
 }
 
@@ -49,32 +52,27 @@ async fn what_the_key_may_not_do_at_a_place_is_refused_at_the_preview() {
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "legal/b"));
     for (tool, arguments, right, path) in [
         (
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": b, "title": "x" }),
             "write:pages",
             "legal/b",
         ),
         (
-            "wikijs_create_page",
+            CREATE,
             json!({ "path": "legal/new", "title": "New", "content": "x" }),
             "write:pages",
             "legal/new",
         ),
         (
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": a, "path": "legal/a" }),
             "write:pages",
             "legal/a",
         ),
-        (
-            "wikijs_delete_page",
-            json!({ "id": b }),
-            "delete:pages",
-            "legal/b",
-        ),
+        (DELETE, json!({ "id": b }), "delete:pages", "legal/b"),
         // Nothing of what it may not write can be lost for it.
         (
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": b, "title": "x", "acceptLoss": ["scriptCss", "scriptJs"] }),
             "write:pages",
             "legal/b",
@@ -83,21 +81,18 @@ async fn what_the_key_may_not_do_at_a_place_is_refused_at_the_preview() {
         let refused = served.call(tool, arguments.clone()).await.unwrap_err();
         assert_eq!(denied(&refused), (right, path), "{tool} {arguments}");
         let message = refused["message"].as_str().unwrap();
-        assert!(
-            message.contains(&format!("{right} at en/{path}")),
-            "{message}"
-        );
+        says(&message, &format!("{right} at en/{path}"));
     }
     assert_eq!(mutations(&wiki), []);
     // Where it may, nothing is said of rights.
     for (tool, arguments) in [
-        ("wikijs_update_page", json!({ "id": a, "title": "x" })),
+        (UPDATE, json!({ "id": a, "title": "x" })),
         (
-            "wikijs_create_page",
+            CREATE,
             json!({ "path": "docs/new", "title": "New", "content": "x" }),
         ),
-        ("wikijs_update_page", json!({ "id": a, "path": "docs/c" })),
-        ("wikijs_delete_page", json!({ "id": a })),
+        (UPDATE, json!({ "id": a, "path": "docs/c" })),
+        (DELETE, json!({ "id": a })),
     ] {
         let shown = served.call(tool, arguments).await.unwrap();
         assert!(shown.get("confirm").is_some(), "{shown}");
@@ -108,13 +103,13 @@ async fn what_the_key_may_not_do_at_a_place_is_refused_at_the_preview() {
 #[tokio::test]
 async fn a_key_that_writes_but_neither_moves_nor_deletes_is_told_so_at_the_preview() {
     let wiki = wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.writer).serve().await;
+    let served = Setup::writer(&wiki).serve().await;
     let a = id_of(&wiki, "docs/a");
     let moved = json!({ "id": a, "path": "docs/c" });
-    let refused = served.call("wikijs_update_page", moved).await.unwrap_err();
+    let refused = served.call(UPDATE, moved).await.unwrap_err();
     assert_eq!(denied(&refused), ("manage:pages", "docs/a"));
     let gone = json!({ "id": a });
-    let refused = served.call("wikijs_delete_page", gone).await.unwrap_err();
+    let refused = served.call(DELETE, gone).await.unwrap_err();
     assert_eq!(denied(&refused), ("delete:pages", "docs/a"));
     assert_eq!(mutations(&wiki), []);
 }
@@ -127,7 +122,7 @@ async fn of_a_page_with_tags_the_rules_of_paths_alone_count() {
     wiki.with_store(|store| store.page_mut(b).unwrap().tags.push("t".to_owned()));
     let served = section(&wiki).await;
     let edit = json!({ "id": b, "title": "x" });
-    let refused = served.call("wikijs_update_page", edit).await.unwrap_err();
+    let refused = served.call(UPDATE, edit).await.unwrap_err();
     assert_eq!(denied(&refused), ("write:pages", "legal/b"));
 }
 
@@ -136,7 +131,7 @@ async fn where_the_wiki_does_not_tell_a_right_the_preview_says_so() {
     let wiki = wiki().await;
     let served = section(&wiki).await;
     let upload = json!({ "path": "a.csv", "text": "x" });
-    let shown = served.call("wikijs_upload_asset", upload).await.unwrap();
+    let shown = served.call(UPLOAD, upload).await.unwrap();
     let warnings = shown["warnings"].as_array().unwrap();
     let unknown = |one: &&Value| one["code"] == "rights_unknown";
     let warning = said(warnings.iter().find(unknown).unwrap());
@@ -147,17 +142,14 @@ async fn where_the_wiki_does_not_tell_a_right_the_preview_says_so() {
     // So does a create where something before the wiki hides its editor.
     wiki.set_editor_view_blocked(true);
     let new = json!({ "path": "docs/new", "title": "New", "content": "x" });
-    let shown = served.call("wikijs_create_page", new).await.unwrap();
+    let shown = served.call(CREATE, new).await.unwrap();
     let warnings = shown["warnings"].as_array().unwrap();
     let warning = said(warnings.iter().find(unknown).unwrap());
     assert!(warning.contains("write:pages"), "{warning}");
     // A key with full access has every right.
-    let admin = Setup::of(&wiki, |keys| &keys.admin)
-        .with("WIKI_TOOLSETS", "pages,assets")
-        .serve()
-        .await;
+    let admin = Setup::admin(&wiki).toolsets("pages,assets").serve().await;
     let upload = json!({ "path": "b.csv", "text": "x" });
-    let shown = admin.call("wikijs_upload_asset", upload).await.unwrap();
+    let shown = admin.call(UPLOAD, upload).await.unwrap();
     assert!(!shown.to_string().contains("rights_unknown"), "{shown}");
 }
 
@@ -167,24 +159,17 @@ async fn a_deleted_page_comes_back_without_scripts_that_the_key_may_not_write_an
     let wiki = wiki().await;
     let a = id_of(&wiki, "docs/a");
     wiki.with_store(|store| store.page_mut(a).unwrap().script_js = "f()".to_owned());
-    let served = Setup::of(&wiki, |keys| &keys.editor)
-        .with("WIKI_TOOLSETS", "pages,undo")
-        .serve()
-        .await;
+    let served = Setup::editor(&wiki).toolsets("pages,undo").serve().await;
     let delete = json!({ "id": a });
-    let deleted = served.confirmed("wikijs_delete_page", delete).await;
+    let deleted = served.confirmed(DELETE, delete).await;
     let mut undo = json!({ "callId": deleted.unwrap()["callId"] });
-    let shown = served
-        .call("wikijs_undo_write", undo.clone())
-        .await
-        .unwrap();
+    let shown = served.call(UNDO, undo.clone()).await.unwrap();
     let warnings = shown["warnings"].as_array().unwrap();
     let incomplete = |one: &&Value| one["code"] == "cannot_return";
     let warning = said(warnings.iter().find(incomplete).unwrap());
     assert!(warning.contains("lacks write:scripts"), "{warning}");
     undo["confirm"] = shown["confirm"].clone();
-    let told = served.call("wikijs_undo_write", undo).await.unwrap_err();
-    assert_eq!(told["code"], "PARTLY_APPLIED", "{told}");
+    let told = fails(&served, UNDO, undo, "PARTLY_APPLIED").await;
     assert_eq!(told["details"]["fields"], json!(["scriptJs"]), "{told}");
     let back = wiki.with_store(|store| store.page_at("en", "docs/a").cloned());
     assert_eq!(back.unwrap().content, "# A\n\nFirst.\n");
@@ -200,10 +185,7 @@ async fn a_refusal_by_the_wiki_is_no_unknown_outcome_even_where_the_page_cannot_
         .await;
     let a = id_of(&wiki, "docs/a");
     let mut edit = json!({ "id": a, "title": "x" });
-    let shown = served
-        .call("wikijs_update_page", edit.clone())
-        .await
-        .unwrap();
+    let shown = served.call(UPDATE, edit.clone()).await.unwrap();
     edit["confirm"] = shown["confirm"].clone();
     let refusal = |name: &str, answer: Value| {
         let body = json!({ "data": { "pages": { name: answer } } }).to_string();
@@ -219,8 +201,7 @@ async fn a_refusal_by_the_wiki_is_no_unknown_outcome_even_where_the_page_cannot_
     let reply = Reply::say(200, "application/json", &unreadable.to_string());
     faulty.on_reads_after_mutation(Fault::new(Reach::Never, reply));
     let began = Instant::now();
-    let refused = served.call("wikijs_update_page", edit).await.unwrap_err();
-    assert_eq!(refused["code"], "NOT_APPLIED", "{refused}");
+    let refused = fails(&served, UPDATE, edit, "NOT_APPLIED").await;
     assert_eq!(refused["details"]["outcome"], "not_applied");
     assert_eq!(refused["details"]["cause"], "PERMISSION_DENIED");
     assert!(
@@ -239,7 +220,7 @@ async fn a_create_whose_place_is_taken_is_no_unknown_outcome_even_where_it_canno
         .serve()
         .await;
     let mut new = json!({ "path": "docs/new", "title": "New", "content": "x" });
-    let shown = served.call("wikijs_create_page", new.clone()).await;
+    let shown = served.call(CREATE, new.clone()).await;
     new["confirm"] = shown.unwrap()["confirm"].clone();
     let status = json!({ "responseResult": {
         "succeeded": false, "errorCode": 6002, "slug": "PageDuplicateCreate", "message": "No." } });
@@ -251,8 +232,7 @@ async fn a_create_whose_place_is_taken_is_no_unknown_outcome_even_where_it_canno
         "extensions": { "code": "INTERNAL_SERVER_ERROR", "exception": { "code": 6013 } } }] });
     let reply = Reply::say(200, "application/json", &unreadable.to_string());
     faulty.on_reads_after_mutation(Fault::new(Reach::Never, reply));
-    let refused = served.call("wikijs_create_page", new).await.unwrap_err();
-    assert_eq!(refused["code"], "NOT_APPLIED", "{refused}");
+    let refused = fails(&served, CREATE, new, "NOT_APPLIED").await;
     assert_eq!(refused["details"]["cause"], "PAGE_EXISTS", "{refused}");
 }
 
@@ -268,17 +248,17 @@ async fn the_undo_of_a_set_goes_on_behind_rights_that_the_key_lacks_if_asked() {
     .await;
     let a = id_of(&wiki, "docs/a");
     wiki.with_store(|store| store.page_mut(a).unwrap().script_js = "f()".to_owned());
-    let tools = |setup: Setup| setup.with("WIKI_TOOLSETS", "pages,undo,drafts");
-    let admin = tools(Setup::of(&wiki, |keys| &keys.admin)).serve().await;
+    let tools = |setup: Setup| setup.toolsets("pages,undo,drafts");
+    let admin = tools(Setup::admin(&wiki)).serve().await;
     // A set that deletes one page and changes another; the call to take back.
     let made = async |deletes: &str, edits: &str| {
         let draft = deletes.replace('/', "-");
         let delete = json!({ "id": id_of(&wiki, deletes), "draft": draft });
-        admin.call("wikijs_delete_page", delete).await.unwrap();
+        admin.call(DELETE, delete).await.unwrap();
         let edit = json!({ "id": id_of(&wiki, edits), "title": "Other", "draft": draft });
-        admin.call("wikijs_update_page", edit).await.unwrap();
+        admin.call(UPDATE, edit).await.unwrap();
         let submit = json!({ "draft": draft });
-        let done = admin.confirmed("wikijs_submit_draft", submit).await;
+        let done = admin.confirmed(SUBMIT, submit).await;
         let done = done.unwrap();
         assert_eq!(done["outcome"], "applied", "{done}");
         json!({ "callId": done["callId"] })
@@ -297,8 +277,7 @@ async fn the_undo_of_a_set_goes_on_behind_rights_that_the_key_lacks_if_asked() {
         (&scripted, "docs/a", "write:scripts"),
         (&elsewhere, "legal/c", "write:pages"),
     ] {
-        let refused = served.call(UNDO, undo.clone()).await.unwrap_err();
-        assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");
+        let refused = fails(&served, UNDO, undo.clone(), "PERMISSION_DENIED").await;
         let lacking = json!([{ "locale": "en", "path": path, "rights": [right] }]);
         assert_eq!(refused["details"]["lacking"], lacking, "{refused}");
         let hint = refused["hint"].as_str().unwrap();
@@ -343,14 +322,14 @@ async fn the_undo_of_a_set_that_left_scripts_out_is_completed_by_another_key() {
     let wiki = wiki_of(&[("docs/a", "# A\n"), ("docs/b", "# B\n")]).await;
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     wiki.with_store(|store| store.page_mut(a).unwrap().script_js = "f()".to_owned());
-    let tools = |setup: Setup| setup.with("WIKI_TOOLSETS", "pages,undo,drafts");
-    let admin = tools(Setup::of(&wiki, |keys| &keys.admin)).serve().await;
+    let tools = |setup: Setup| setup.toolsets("pages,undo,drafts");
+    let admin = tools(Setup::admin(&wiki)).serve().await;
     let delete = json!({ "id": a, "draft": "tidy" });
-    admin.call("wikijs_delete_page", delete).await.unwrap();
+    admin.call(DELETE, delete).await.unwrap();
     let edit = json!({ "id": b, "title": "Other", "draft": "tidy" });
-    admin.call("wikijs_update_page", edit).await.unwrap();
+    admin.call(UPDATE, edit).await.unwrap();
     let submit = json!({ "draft": "tidy" });
-    let done = admin.confirmed("wikijs_submit_draft", submit).await;
+    let done = admin.confirmed(SUBMIT, submit).await;
     let undo = json!({ "callId": done.unwrap()["callId"] });
     let served = tools(Setup::at(&wiki.address(), &section_key(&wiki)))
         .in_dir_of(&admin)
@@ -363,21 +342,16 @@ async fn the_undo_of_a_set_that_left_scripts_out_is_completed_by_another_key() {
     let warnings = shown["warnings"].as_array().unwrap();
     let incomplete = warnings.iter().find(|one| one["code"] == "cannot_return");
     let incomplete = said(incomplete.unwrap());
-    assert!(
-        incomplete.contains("the same undo with a key"),
-        "{incomplete}"
-    );
+    says(&incomplete, "the same undo with a key");
     let mut confirmed = skipping.clone();
     confirmed["confirm"] = shown["confirm"].clone();
-    let partly = served.call(UNDO, confirmed).await.unwrap_err();
-    assert_eq!(partly["code"], "PARTLY_APPLIED", "{partly}");
+    fails(&served, UNDO, confirmed, "PARTLY_APPLIED").await;
     let back = id_of(&wiki, "docs/a");
     let script = || wiki.with_store(|store| store.page(back).unwrap().script_js.clone());
     assert_eq!(script(), "");
 
     // The same key cannot add them, and is told which page and which right.
-    let refused = served.call(UNDO, skipping).await.unwrap_err();
-    assert_eq!(refused["code"], "NOTHING_TO_UNDO", "{refused}");
+    let refused = fails(&served, UNDO, skipping, "NOTHING_TO_UNDO").await;
     let left_out = &refused["details"]["leftOut"][0];
     assert_eq!(
         (&left_out["id"], &left_out["path"]),
@@ -387,10 +361,7 @@ async fn the_undo_of_a_set_that_left_scripts_out_is_completed_by_another_key() {
     let why = left_out["message"].as_str().unwrap();
     assert!(why.contains("lacks write:scripts"), "{refused}");
     let hint = refused["hint"].as_str().unwrap();
-    assert!(
-        hint.contains("With a key that has the missing rights"),
-        "{hint}"
-    );
+    says(&hint, "With a key that has the missing rights");
 
     let shown = admin.call(UNDO, undo.clone()).await.unwrap();
     assert_eq!(shown["changes"].as_array().unwrap().len(), 1, "{shown}");
@@ -398,8 +369,7 @@ async fn the_undo_of_a_set_that_left_scripts_out_is_completed_by_another_key() {
     let whole = admin.confirmed(UNDO, undo.clone()).await.unwrap();
     assert_eq!(whole["outcome"], "applied", "{whole}");
     assert_eq!(script(), "f()");
-    let nothing = admin.call(UNDO, undo).await.unwrap_err();
-    assert_eq!(nothing["code"], "NOTHING_TO_UNDO", "{nothing}");
+    fails(&admin, UNDO, undo, "NOTHING_TO_UNDO").await;
 }
 
 #[tokio::test]
@@ -412,20 +382,20 @@ async fn what_the_key_may_not_do_with_comments_is_refused_at_the_preview() {
     let key = wiki.key_with_each(&[(&few, ""), (&COMMENTS[1..2], "docs/")]);
     let tools = |key: &str| {
         let setup = Setup::at(&wiki.address(), key);
-        setup.with("WIKI_TOOLSETS", "pages,comments")
+        setup.toolsets("pages,comments")
     };
     let served = tools(&key).serve().await;
     let add = |id: i64| json!({ "id": id, "content": "Mine" });
     for (tool, arguments, right, path) in [
-        ("wikijs_add_comment", add(b), "write:comments", "legal/b"),
+        (ADD_COMMENT, add(b), "write:comments", "legal/b"),
         (
-            "wikijs_update_comment",
+            UPDATE_COMMENT,
             json!({ "id": a, "comment": comment, "content": "Other" }),
             "manage:comments",
             "docs/a",
         ),
         (
-            "wikijs_delete_comment",
+            DELETE_COMMENT,
             json!({ "id": a, "comment": comment }),
             "manage:comments",
             "docs/a",
@@ -436,12 +406,12 @@ async fn what_the_key_may_not_do_with_comments_is_refused_at_the_preview() {
     }
     assert_eq!(mutations(&wiki), []);
     // Where it may, nothing is said of rights.
-    let shown = served.call("wikijs_add_comment", add(a)).await.unwrap();
+    let shown = served.call(ADD_COMMENT, add(a)).await.unwrap();
     assert!(shown.get("confirm").is_some(), "{shown}");
     assert!(!shown.to_string().contains("rights"), "{shown}");
     // On pages with tags the view goes by rules that writes do not go by.
     wiki.with_store(|store| store.page_mut(b).unwrap().tags.push("t".to_owned()));
-    let shown = served.call("wikijs_add_comment", add(b)).await;
+    let shown = served.call(ADD_COMMENT, add(b)).await;
     let warnings = shown.unwrap()["warnings"].clone();
     let warnings = warnings.as_array().unwrap();
     let unknown = |one: &&Value| one["code"] == "rights_unknown";
@@ -454,7 +424,7 @@ async fn a_swap_is_refused_at_its_preview_if_the_key_may_not_write_the_temporary
     let wiki = wiki_of(&[("docs/a", "# A\n"), ("docs/b", "# B\n")]).await;
     let tools = |key: &str| {
         let setup = Setup::at(&wiki.address(), key);
-        setup.with("WIKI_TOOLSETS", "pages,drafts")
+        setup.toolsets("pages,drafts")
     };
     let few = wiki.key_with_each(&[(&READS, ""), (&WRITES, "docs/a"), (&WRITES, "docs/b")]);
     let more = wiki.key_with_each(&[(&READS, ""), (&WRITES, "docs/")]);
@@ -462,10 +432,10 @@ async fn a_swap_is_refused_at_its_preview_if_the_key_may_not_write_the_temporary
         let served = tools(key).serve().await;
         for (from, to) in [("docs/a", "docs/b"), ("docs/b", "docs/a")] {
             let moved = json!({ "id": id_of(&wiki, from), "path": to, "draft": "swap" });
-            served.call("wikijs_update_page", moved).await.unwrap();
+            served.call(UPDATE, moved).await.unwrap();
         }
         let submit = json!({ "draft": "swap" });
-        let told = served.call("wikijs_submit_draft", submit).await;
+        let told = served.call(SUBMIT, submit).await;
         assert_eq!(told.is_err(), is_refused, "{told:?}");
         let Err(refused) = told else { continue };
         assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");

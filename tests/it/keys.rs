@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::docs::generated;
 use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::testkit::{BY_ID, BY_PATH, HISTORY, LIST, SEARCH, TAGS, TREE};
 
 /// What an answer or an error comes to, in a cell.
 fn cell(answered: &Result<Value, Value>) -> String {
@@ -79,23 +80,19 @@ fn calls(id: i64, version: &Value, address: &str) -> Vec<(String, &'static str, 
     };
     for view in ["content", "outline", "metadata", "rendered", "text"] {
         let arguments = json!({ "id": id, "view": view });
-        add(view, "wikijs_get_page_by_id", arguments);
+        add(view, BY_ID, arguments);
     }
     add(
         "section",
-        "wikijs_get_page_by_id",
+        BY_ID,
         json!({ "id": id, "section": "heading:h2[0]" }),
     );
     add(
         "lines",
-        "wikijs_get_page_by_id",
+        BY_ID,
         json!({ "id": id, "lines": { "from": 1, "to": 3 } }),
     );
-    add(
-        "several",
-        "wikijs_get_page_by_id",
-        json!({ "ids": [id, id] }),
-    );
+    add("several", BY_ID, json!({ "ids": [id, id] }));
     for (name, reference) in [
         ("path", "docs/configuration".to_owned()),
         ("/locale/path", "/en/docs/configuration".to_owned()),
@@ -105,38 +102,26 @@ fn calls(id: i64, version: &Value, address: &str) -> Vec<(String, &'static str, 
         ("title", "conFIGURATION".to_owned()),
         ("last segment", "configuration".to_owned()),
     ] {
-        add(
-            name,
-            "wikijs_get_page_by_path",
-            json!({ "path": reference }),
-        );
+        add(name, BY_PATH, json!({ "path": reference }));
     }
     let section = json!({ "path": "[[Configuration#Changing a setting]]" });
-    add("[[Title#Section]]", "wikijs_get_page_by_path", section);
+    add("[[Title#Section]]", BY_PATH, section);
     for place in ["wiki", "content", "auto"] {
         let arguments = json!({ "query": "configuration", "in": place });
-        add(place, "wikijs_search_pages", arguments);
+        add(place, SEARCH, arguments);
     }
-    add(
-        "relatedTo",
-        "wikijs_search_pages",
-        json!({ "relatedTo": id }),
-    );
+    add("relatedTo", SEARCH, json!({ "relatedTo": id }));
     add(
         "newest",
-        "wikijs_list_pages",
+        LIST,
         json!({ "orderBy": "UPDATED", "direction": "DESC" }),
     );
-    add("linksTo", "wikijs_list_pages", json!({ "linksTo": id }));
-    add("depth 3", "wikijs_get_page_tree", json!({ "depth": 3 }));
-    add("entries", "wikijs_get_page_history", json!({ "id": id }));
+    add("linksTo", LIST, json!({ "linksTo": id }));
+    add("depth 3", TREE, json!({ "depth": 3 }));
+    add("entries", HISTORY, json!({ "id": id }));
     let compare = json!({ "from": version.to_string(), "to": "current" });
-    add(
-        "compare",
-        "wikijs_get_page_history",
-        json!({ "id": id, "compare": compare }),
-    );
-    add("all", "wikijs_list_tags", json!({}));
+    add("compare", HISTORY, json!({ "id": id, "compare": compare }));
+    add("all", TAGS, json!({}));
     calls
 }
 
@@ -161,14 +146,9 @@ async fn every_read_with_every_kind_of_key_is_answered_or_explained() {
     );
     let mut served: Vec<Served> = Vec::new();
     for (_, key) in &columns {
-        served.push(
-            Setup::at(&wiki.address(), key)
-                .with("WIKI_INDEX", "memory")
-                .serve()
-                .await,
-        );
+        served.push(Setup::at(&wiki.address(), key).indexed().serve().await);
     }
-    let history = served[0].call("wikijs_get_page_history", json!({ "id": id }));
+    let history = served[0].call(HISTORY, json!({ "id": id }));
     let history = history.await.unwrap();
     let oldest = history["entries"].as_array().unwrap().last().unwrap();
     let version = &oldest["versionId"];

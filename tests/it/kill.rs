@@ -1,8 +1,10 @@
 //! The real binary, ended by SIGKILL at every request of a write: what it leaves on record is
 //! settled by the next server, and what was applied can be taken back.
 
+use std::fmt::Debug;
 use std::fs;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -12,6 +14,7 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, id_of, new_page, records, runs, sample_wiki};
 use crate::process::Program;
+use crate::testkit::{UNDO, confirmed_ok};
 
 /// A write, and the page's path.
 #[derive(Clone, Copy)]
@@ -95,16 +98,11 @@ impl Write {
         } else {
             id_of(&wiki, self.path)
         };
-        let mut program = Program::serve(
-            &[],
-            &[
-                ("WIKI_BASE_URL", &faulty.address()),
-                ("WIKI_API_TOKEN", &wiki.keys().scripter),
-                ("WIKI_MUTATIONS_ENABLED", "true"),
-                ("WIKI_MUTATION_DRY_RUN", "false"),
-                ("WIKI_TRASH_PREFIX", "trash"),
-                ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
-            ],
+        let mut program = Program::writing(
+            &faulty.address(),
+            &wiki.keys().scripter,
+            dir.path(),
+            &[("WIKI_TRASH_PREFIX", "trash")],
         );
         let mut arguments = (self.arguments)(id);
         let preview = program.call(self.tool, &arguments);
@@ -155,7 +153,7 @@ impl Write {
 impl Killed {
     pub(crate) fn setup(&self) -> Setup {
         Setup::at(&self.faulty.address(), &self.wiki.keys().scripter)
-            .with("WIKI_TOOLSETS", "pages,undo")
+            .toolsets("pages,undo")
             .in_dir(&self.dir)
     }
 
@@ -212,9 +210,7 @@ impl Killed {
             Some(attempt) => attempt.call.unwrap().to_string(),
             None => "last".to_owned(),
         };
-        let undone = served
-            .confirmed("wikijs_undo_write", json!({ "callId": call }))
-            .await;
+        let undone = served.confirmed(UNDO, json!({ "callId": call })).await;
         if matches!(whole, Some(Outcome::Applied | Outcome::PartlyApplied)) {
             assert_eq!(undone.unwrap()["outcome"], "applied");
             self.is_restored_to(&self.before);
@@ -222,6 +218,42 @@ impl Killed {
             assert_eq!(undone.unwrap_err()["code"], "NOTHING_TO_UNDO");
         }
     }
+}
+
+/// Kills a server after the wiki has a confirmed write and before it is answered: the next server
+/// finds it, and takes back what it changed of the wiki.
+pub(crate) async fn is_found_and_taken_back<T: PartialEq + Debug>(
+    wiki: &DemoWiki,
+    toolset: &str,
+    (tool, mut arguments): (&'static str, Value),
+    state: impl Fn(&DemoWiki) -> T,
+) {
+    let before = state(wiki);
+    let faulty = FaultyWiki::before(wiki).await;
+    let dir = Arc::new(TempDir::new().unwrap());
+    let (address, key) = (faulty.address(), &wiki.keys().admin);
+    let toolsets = [("WIKI_TOOLSETS", toolset)];
+    let mut program = Program::writing(&address, key, dir.path(), &toolsets);
+    let preview = program.call(tool, &arguments);
+    arguments["confirm"] = preview["confirm"].clone();
+    faulty.on_mutations(Fault::new(Reach::Afterwards, Reply::Silence));
+    program.begin(tool, &arguments);
+    faulty.mutations_arrive(1).await;
+    program.kill();
+    faulty.let_late_ones_through().await;
+    faulty.recovers();
+    assert_ne!(state(wiki), before, "{tool}");
+    let next = Setup::at(&address, key).toolsets(&format!("undo,{toolset}"));
+    let next = next.in_dir(&dir).serve().await;
+    next.app.desk.recovered().await;
+    let mut records = next.records();
+    records.retain(|record| record.outcome.is_some());
+    let outcomes: Vec<_> = records.iter().map(|record| record.outcome).collect();
+    assert_eq!(outcomes, [Some(Outcome::Applied)], "{tool}");
+    wiki.later_for_comments(Duration::from_secs(31));
+    let undo = json!({ "callId": records[0].call.unwrap().to_string() });
+    confirmed_ok(&next, UNDO, undo).await;
+    assert_eq!(state(wiki), before, "{tool}");
 }
 
 /// Kills at each request of a write, before and after the wiki has it.

@@ -9,9 +9,8 @@ use wikijs_gate::demo::DemoWiki;
 use crate::command::Command;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, id_of, wiki_of};
+use crate::testkit::{BULK, BY_ID, HISTORY, SUBMIT, UNDO, UPDATE, fails};
 
-const BULK: &str = "wikijs_bulk_update_pages";
-const UPDATE: &str = "wikijs_update_page";
 const PAGES: [&str; 2] = ["docs/a", "docs/b"];
 
 async fn wiki() -> DemoWiki {
@@ -23,14 +22,14 @@ async fn wiki() -> DemoWiki {
 }
 
 fn setup(address: &str, wiki: &DemoWiki) -> Setup {
-    Setup::at(address, &wiki.keys().admin).with("WIKI_TOOLSETS", "pages,undo,drafts")
+    Setup::at(address, &wiki.keys().admin).toolsets("pages,undo,drafts")
 }
 
 /// Reads both pages whole.
 async fn read(served: &Served, wiki: &DemoWiki) {
     for path in PAGES {
         let one = json!({ "id": id_of(wiki, path) });
-        served.call("wikijs_get_page_by_id", one).await.unwrap();
+        served.call(BY_ID, one).await.unwrap();
     }
 }
 
@@ -64,7 +63,7 @@ async fn a_session_knows_the_pages_as_its_bulk_edit_and_its_undo_left_them() {
     rewrite(&served, ids).await;
 
     let undo = json!({ "callId": done["callId"] });
-    let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(undone["outcome"], "applied", "{undone}");
     rewrite(&served, ids).await;
 }
@@ -82,7 +81,7 @@ async fn a_session_knows_the_pages_as_its_draft_left_them() {
         served.call(UPDATE, edit).await.unwrap();
     }
     let submit = json!({ "draft": "d" });
-    let done = served.confirmed("wikijs_submit_draft", submit).await;
+    let done = served.confirmed(SUBMIT, submit).await;
     assert_eq!(done.unwrap()["applied"], 2);
     rewrite(&served, ids).await;
 }
@@ -90,7 +89,7 @@ async fn a_session_knows_the_pages_as_its_draft_left_them() {
 #[tokio::test]
 async fn a_session_knows_the_pages_as_its_move_with_links_left_them() {
     let wiki = wiki().await;
-    let setup = setup(&wiki.address(), &wiki).with("WIKI_INDEX", "memory");
+    let setup = setup(&wiki.address(), &wiki).indexed();
     let served = setup.serve().await;
     let ids = ids(&wiki);
     read(&served, &wiki).await;
@@ -133,8 +132,7 @@ async fn a_set_does_not_teach_a_session_what_somebody_else_wrote_before() {
     other.confirmed(UPDATE, theirs).await.unwrap();
     tag(&served, ids).await;
     let whole = json!({ "id": ids[0], "content": "Written anew.\n" });
-    let refused = served.call(UPDATE, whole).await.unwrap_err();
-    assert_eq!(refused["code"], "EDIT_CONFLICT", "{refused}");
+    fails(&served, UPDATE, whole, "EDIT_CONFLICT").await;
     // The other page it still knows.
     let whole = json!({ "id": ids[1], "content": "Written anew.\n" });
     served.call(UPDATE, whole).await.unwrap();
@@ -167,7 +165,7 @@ async fn a_state_that_our_record_has_is_named_as_ours_with_its_call() {
         "{refused}"
     );
     let since = json!({ "since": "2026-01-01" });
-    let changes = served.call("wikijs_get_page_history", since).await.unwrap();
+    let changes = served.call(HISTORY, since).await.unwrap();
     let pages = changes["changes"]["pages"].as_array().unwrap();
     let page = pages.iter().find(|page| page["id"] == id).unwrap();
     assert_eq!(
@@ -186,7 +184,7 @@ async fn a_state_that_our_record_has_is_named_as_ours_with_its_call() {
     assert!(details.get("ours").is_none() && details.get("byCallId").is_none());
     // The entry of the state that ours left is ours, the one before is nobody's of this record.
     let one = json!({ "id": id });
-    let history = served.call("wikijs_get_page_history", one).await.unwrap();
+    let history = served.call(HISTORY, one).await.unwrap();
     let entries = history["entries"].as_array().unwrap();
     assert_eq!(entries[0]["authorName"], AUTHOR, "{history}");
     assert_eq!(
@@ -209,14 +207,8 @@ async fn a_session_knows_the_pages_as_people_s_yes_to_its_set_left_them() {
     let waiting = served.call(BULK, tag).await.unwrap();
     assert_eq!(waiting["outcome"], "waiting", "{waiting}");
     let id = waiting["proposal"].as_str().unwrap();
-    let apply = Command::new(&["proposals", "apply", id, "--yes"])
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_CONFIRM", "review")
-        .with("WIKI_LOG", "off");
-    let applied = tokio::task::spawn_blocking(|| apply.run()).await.unwrap();
+    let apply = Command::operator(&wiki, &served, &["proposals", "apply", id, "--yes"]);
+    let applied = apply.with("WIKI_CONFIRM", "review").end().await;
     assert_eq!(applied.code, 0, "{}", applied.told);
     let became = served.call(BULK, json!({ "confirm": id })).await.unwrap();
     assert_eq!(became["applied"], 2, "{became}");

@@ -7,14 +7,7 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
-
-const BY_ID: &str = "wikijs_get_page_by_id";
-const BY_PATH: &str = "wikijs_get_page_by_path";
-const HISTORY: &str = "wikijs_get_page_history";
-const LIST: &str = "wikijs_list_pages";
-const SEARCH: &str = "wikijs_search_pages";
-const TAGS: &str = "wikijs_list_tags";
-const TREE: &str = "wikijs_get_page_tree";
+use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE};
 
 /// More lines than an answer shows.
 fn lines(word: &str) -> String {
@@ -46,7 +39,7 @@ async fn wiki_of(pages: usize) -> DemoWiki {
 }
 
 async fn served(wiki: &DemoWiki) -> Served {
-    Setup::indexed(wiki, |keys| &keys.admin).serve().await
+    Setup::admin(wiki).indexed().serve().await
 }
 
 async fn call(served: &Served, tool: &'static str, arguments: Value) -> Value {
@@ -219,8 +212,8 @@ async fn a_preview_says_what_it_does_not_show() {
     let long = lines("Other");
     let made = json!({ "path": "left/out", "title": "Long", "content": long.clone() });
     for (tool, arguments) in [
-        ("wikijs_create_page", made),
-        ("wikijs_update_page", json!({ "id": id, "content": long })),
+        (CREATE, made),
+        (UPDATE, json!({ "id": id, "content": long })),
     ] {
         let preview = call(&served, tool, arguments).await;
         let diff = preview["diff"].as_str().unwrap();
@@ -236,7 +229,7 @@ async fn a_preview_says_what_it_does_not_show() {
             store.rewrite(other, |page| page.content.push_str("\n[home](/en/home)\n"));
         }
     });
-    let preview = call(&served, "wikijs_delete_page", json!({ "id": id })).await;
+    let preview = call(&served, DELETE, json!({ "id": id })).await;
     let told = preview["linkedFrom"].as_array().unwrap().len();
     let mut linking = 0;
     for locale in ["en", "de"] {

@@ -5,9 +5,7 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, members, page, wiki_of};
 use crate::person::{self, BOTH};
-
-const UPDATE: &str = "wikijs_update_page";
-const DELETE: &str = "wikijs_delete_page";
+use crate::testkit::{DELETE, SEARCH, UPDATE, fails, says};
 
 const LINKED: &[(&str, &str)] = &[
     ("docs/a", "# A\n\n[me](/docs/a) [b](./b)\n"),
@@ -50,7 +48,8 @@ fn warning(preview: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn the_preview_of_a_move_or_a_delete_names_the_pages_that_link_there() {
     let wiki = linked().await;
-    let served = Setup::indexed(&wiki, |keys| &keys.admin)
+    let served = Setup::admin(&wiki)
+        .indexed()
         .with("WIKI_MUTATIONS_ENABLED", "true")
         .serve()
         .await;
@@ -87,7 +86,8 @@ async fn the_preview_of_a_move_or_a_delete_names_the_pages_that_link_there() {
 #[tokio::test]
 async fn the_preview_of_a_move_says_which_links_of_the_page_itself_break() {
     let wiki = linked().await;
-    let served = Setup::indexed(&wiki, |keys| &keys.admin)
+    let served = Setup::admin(&wiki)
+        .indexed()
         .with("WIKI_MUTATIONS_ENABLED", "true")
         .serve()
         .await;
@@ -116,7 +116,8 @@ async fn the_preview_of_a_move_says_which_links_of_the_page_itself_break() {
 async fn a_rule_may_forbid_what_breaks_links_and_what_was_sent_says_it_too() {
     let wiki = linked().await;
     let table = "[[rules]]\nname = \"whole\"\nthen = \"deny\"\nwarnings = [\"links_break\"]\noperations = [\"move\", \"delete\"]\n";
-    let ruled = Setup::indexed(&wiki, |keys| &keys.admin)
+    let ruled = Setup::admin(&wiki)
+        .indexed()
         .with_tables(table)
         .serve()
         .await;
@@ -125,15 +126,15 @@ async fn a_rule_may_forbid_what_breaks_links_and_what_was_sent_says_it_too() {
         (UPDATE, json!({ "id": id, "path": "docs/new" })),
         (DELETE, json!({ "id": id })),
     ] {
-        let refused = ruled.call(tool, arguments).await.unwrap_err();
-        assert_eq!(refused["code"], "RULE_DENIED", "{refused}");
+        fails(&ruled, tool, arguments, "RULE_DENIED").await;
     }
     // Nobody links to this one.
     let alone = json!({ "id": id_of(&wiki, "other/e"), "path": "docs/new" });
     preview(&ruled, UPDATE, alone).await;
 
     let token = "0123456789abcdef0123456789abcdef";
-    let served = Setup::indexed(&wiki, |keys| &keys.admin)
+    let served = Setup::admin(&wiki)
+        .indexed()
         .with("WIKI_CONFIRM", "token")
         .with("WIKI_MUTATION_CONFIRM_TOKEN", token)
         .serve()
@@ -149,7 +150,7 @@ async fn a_rule_may_forbid_what_breaks_links_and_what_was_sent_says_it_too() {
 #[tokio::test]
 async fn a_person_who_is_asked_is_told_which_links_break() {
     let wiki = linked().await;
-    let setup = person::setup(&wiki).with("WIKI_INDEX", "memory");
+    let setup = person::setup(&wiki).indexed();
     let (served, mut person) = person::serve(setup, BOTH[0]).await;
     let id = id_of(&wiki, "docs/a");
     let asking = async {
@@ -160,10 +161,7 @@ async fn a_person_who_is_asked_is_told_which_links_break() {
     };
     let moved = json!({ "id": id, "path": "docs/new" });
     let (message, _) = tokio::join!(asking, served.call(UPDATE, moved));
-    assert!(
-        message.contains("links_break: 4 pages link here"),
-        "{message}"
-    );
+    says(&message, "links_break: 4 pages link here");
 }
 
 #[tokio::test]
@@ -172,7 +170,7 @@ async fn only_pages_that_the_key_may_read_are_named_as_linking() {
     let rights = ["read:pages", "read:source", "write:pages", "manage:pages"];
     let key = wiki.key_with(&rights, "docs");
     let served = Setup::at(&wiki.address(), &key)
-        .with("WIKI_INDEX", "memory")
+        .indexed()
         .with("WIKI_MUTATIONS_ENABLED", "true")
         .serve()
         .await;
@@ -185,10 +183,7 @@ async fn only_pages_that_the_key_may_read_are_named_as_linking() {
 #[tokio::test]
 async fn without_an_index_the_link_graph_alone_is_asked_and_that_is_said() {
     let wiki = linked().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin)
-        .with("WIKI_INDEX", "off")
-        .serve()
-        .await;
+    let served = Setup::admin(&wiki).with("WIKI_INDEX", "off").serve().await;
     let id = id_of(&wiki, "docs/a");
     let preview = preview(&served, DELETE, json!({ "id": id })).await;
     assert_eq!(
@@ -204,12 +199,12 @@ async fn without_an_index_the_link_graph_alone_is_asked_and_that_is_said() {
 #[tokio::test]
 async fn links_that_were_just_written_are_named_whatever_their_form() {
     let wiki = wiki_of(&[("docs/a", "A\n"), ("docs/b", "B\n"), ("other/c", "C\n")]).await;
-    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
+    let mut setup = Setup::admin(&wiki).indexed();
     // Searches are content with an index of a minute ago.
     setup.pace.fresh = std::time::Duration::from_mins(1);
     let served = setup.serve().await;
     let query = json!({ "query": "B", "in": "content" });
-    served.call("wikijs_search_pages", query).await.unwrap();
+    served.call(SEARCH, query).await.unwrap();
     wiki.with_store(|store| {
         for (path, text) in [("docs/b", "[a](./a)\n"), ("other/c", "[a](../docs/a.md)\n")] {
             let id = store.page_at("en", path).unwrap().id;

@@ -7,21 +7,18 @@ use wikijs_gate::wiki::ListQuery;
 
 use crate::harness::{Served, Setup, id_of, members, sample_wiki};
 use crate::reads::read;
+use crate::testkit::{LIST, TAGS, TREE};
 
 async fn empty_wiki() -> DemoWiki {
     DemoWiki::start(DemoOptions::empty()).await.unwrap()
 }
 
 async fn as_reader(wiki: &DemoWiki) -> Served {
-    Setup::of(wiki, |keys| &keys.reader)
-        .serve()
-        .await
-        .acquainted()
-        .await
+    Setup::reader(wiki).serve().await.acquainted().await
 }
 
 async fn listed(served: &Served, arguments: Value) -> Value {
-    read(served, "wikijs_list_pages", arguments).await.unwrap()
+    read(served, LIST, arguments).await.unwrap()
 }
 
 fn paths(answer: &Value) -> Vec<&str> {
@@ -84,7 +81,7 @@ async fn what_changed_since_a_time_comes_newest_first_and_costs_one_limited_requ
         assert_eq!(paths(&listed(&served, arguments).await), wanted);
     }
     for bad in ["", "soon"] {
-        let error = read(&served, "wikijs_list_pages", json!({ "updatedSince": bad })).await;
+        let error = read(&served, LIST, json!({ "updatedSince": bad })).await;
         assert_eq!(error.unwrap_err()["code"], "INVALID_INPUT");
     }
 }
@@ -117,7 +114,7 @@ async fn a_filtered_list_is_read_part_by_part_in_every_order() {
     // A cursor of another list is none of this one.
     let answer = listed(&served, json!({ "limit": 1, "isPublished": true })).await;
     let other = json!({ "limit": 1, "isPublished": false, "cursor": answer["nextCursor"] });
-    let error = read(&served, "wikijs_list_pages", other).await.unwrap_err();
+    let error = read(&served, LIST, other).await.unwrap_err();
     assert_eq!(error["details"]["fields"][0]["path"], "cursor");
 }
 
@@ -165,12 +162,7 @@ async fn only_the_wanted_members_are_given_and_the_id() {
     assert_eq!(names, ["id", "path", "updatedAt"]);
     let none = listed(&served, json!({ "limit": 1, "fields": [] })).await;
     assert_eq!(none["pages"][0].as_object().unwrap().len(), 1);
-    let error = read(
-        &served,
-        "wikijs_list_pages",
-        json!({ "fields": ["content"] }),
-    )
-    .await;
+    let error = read(&served, LIST, json!({ "fields": ["content"] })).await;
     assert_eq!(
         error.unwrap_err()["details"]["fields"][0]["path"],
         "fields[0]"
@@ -227,7 +219,7 @@ async fn backlinks_are_found_in_every_locale_and_take_the_other_filters() {
             }
             assert_eq!(paths(&listed(&served, arguments).await), wanted);
         }
-        let error = read(&served, "wikijs_list_pages", json!({ "linksTo": 99_999 })).await;
+        let error = read(&served, LIST, json!({ "linksTo": 99_999 })).await;
         assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
     }
 }
@@ -245,11 +237,7 @@ async fn a_large_tree_says_how_much_it_does_not_show() {
         }
     });
     let served = as_reader(&wiki).await;
-    let tree = async |arguments| {
-        read(&served, "wikijs_get_page_tree", arguments)
-            .await
-            .unwrap()
-    };
+    let tree = async |arguments| read(&served, TREE, arguments).await.unwrap();
     wiki.clear_requests();
     let whole = tree(json!({ "depth": 2 })).await;
     assert_eq!(whole["nodes"].as_array().unwrap().len(), 1_000);
@@ -283,7 +271,7 @@ async fn tags_are_counted_ordered_and_bounded() {
     });
     let served = as_reader(&wiki).await;
     let tags = async |served: &Served, arguments| {
-        let answer = read(served, "wikijs_list_tags", arguments).await.unwrap();
+        let answer = read(served, TAGS, arguments).await.unwrap();
         let told = answer["tags"].as_array().unwrap().iter();
         let told: Vec<String> = told
             .map(|tag| format!("{} {}", tag["tag"].as_str().unwrap(), tag["pages"]))
@@ -324,7 +312,7 @@ async fn tags_are_counted_ordered_and_bounded() {
 #[tokio::test]
 async fn all_who_want_the_same_whole_list_at_the_same_time_are_told_of_one_or_two() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.reader).serve().await;
+    let served = Setup::reader(&wiki).serve().await;
     let query = ListQuery {
         tag_patterns: vec![TagPattern::new("*")],
         ..ListQuery::default()

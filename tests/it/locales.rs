@@ -6,6 +6,7 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, id_of, mutations, page, sample_wiki};
+use crate::testkit::{BULK, BY_PATH, CREATE, LIST, SEARCH, TREE, UPDATE, fails};
 
 fn unknown(refused: &Value) {
     assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
@@ -24,12 +25,12 @@ async fn a_locale_that_the_wiki_has_not_is_refused_in_create_and_move() {
         let served = Setup::at(&wiki.address(), key).serve().await;
         for locale in ["fr", "EN", "xx"] {
             let new = json!({ "path": "new", "title": "New", "content": "x", "locale": locale });
-            unknown(&served.call("wikijs_create_page", new).await.unwrap_err());
+            unknown(&served.call(CREATE, new).await.unwrap_err());
             let moved = json!({ "id": home, "locale": locale });
-            unknown(&served.call("wikijs_update_page", moved).await.unwrap_err());
+            unknown(&served.call(UPDATE, moved).await.unwrap_err());
         }
         let new = json!({ "path": "new", "title": "New", "content": "x", "locale": "de" });
-        let shown = served.call("wikijs_create_page", new).await.unwrap();
+        let shown = served.call(CREATE, new).await.unwrap();
         assert!(shown.get("confirm").is_some(), "{shown}");
     }
     assert_eq!(mutations(&wiki), []);
@@ -38,19 +39,19 @@ async fn a_locale_that_the_wiki_has_not_is_refused_in_create_and_move() {
 #[tokio::test]
 async fn a_default_locale_that_the_wiki_has_not_is_named_as_the_setting() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor)
+    let served = Setup::editor(&wiki)
         .with("WIKI_DEFAULT_LOCALE", "fr")
         .serve()
         .await;
     for (tool, arguments) in [
         (
-            "wikijs_create_page",
+            CREATE,
             json!({ "path": "new", "title": "New", "content": "x" }),
         ),
         // An empty list would be taken for a wiki without pages.
-        ("wikijs_list_pages", json!({})),
-        ("wikijs_list_pages", json!({ "path": "docs" })),
-        ("wikijs_search_pages", json!({ "query": "install" })),
+        (LIST, json!({})),
+        (LIST, json!({ "path": "docs" })),
+        (SEARCH, json!({ "query": "install" })),
     ] {
         let refused = served.call(tool, arguments).await.unwrap_err();
         unknown(&refused);
@@ -59,7 +60,7 @@ async fn a_default_locale_that_the_wiki_has_not_is_named_as_the_setting() {
     }
     // What names its own locale is served.
     let named = json!({ "path": "docs", "locale": "en" });
-    served.call("wikijs_list_pages", named).await.unwrap();
+    served.call(LIST, named).await.unwrap();
 }
 
 /// Where the site does not tell its locales, the wiki's refusal is told as what it is.
@@ -71,18 +72,14 @@ async fn the_wiki_s_own_refusal_of_a_locale_is_invalid_input() {
         .serve()
         .await;
     let mut new = json!({ "path": "new", "title": "New", "content": "x", "locale": "de" });
-    let shown = served
-        .call("wikijs_create_page", new.clone())
-        .await
-        .unwrap();
+    let shown = served.call(CREATE, new.clone()).await.unwrap();
     new["confirm"] = shown["confirm"].clone();
     let sql = "insert into \"pages\" - insert or update on table \"pages\" violates foreign key constraint \"pages_localecode_foreign\"";
     let refusal = json!({ "data": { "pages": { "create": { "page": null, "responseResult": {
         "succeeded": false, "errorCode": 1, "slug": "ForeignKeyViolationError", "message": sql } } } } });
     let reply = Reply::say(200, "application/json", &refusal.to_string());
     faulty.on_mutations(Fault::new(Reach::Never, reply));
-    let refused = served.call("wikijs_create_page", new).await.unwrap_err();
-    assert_eq!(refused["code"], "NOT_APPLIED", "{refused}");
+    let refused = fails(&served, CREATE, new, "NOT_APPLIED").await;
     assert_eq!(refused["details"]["cause"], "INVALID_INPUT", "{refused}");
     let told = refused.to_string();
     assert!(
@@ -104,9 +101,10 @@ async fn twice() -> (DemoWiki, Served) {
             });
         }
     });
-    let served = Setup::indexed(&wiki, |keys| &keys.editor)
+    let served = Setup::editor(&wiki)
+        .indexed()
         .with("WIKI_DEFAULT_LOCALE", "de")
-        .with("WIKI_TOOLSETS", "pages,drafts")
+        .toolsets("pages,drafts")
         .serve()
         .await;
     (wiki, served)
@@ -123,29 +121,29 @@ async fn is_german(tool: &'static str, arguments: Value) {
 
 #[tokio::test]
 async fn the_default_locale_serves_reading_by_path() {
-    is_german("wikijs_get_page_by_path", json!({ "path": "naive/zebra" })).await;
+    is_german(BY_PATH, json!({ "path": "naive/zebra" })).await;
 }
 
 #[tokio::test]
 async fn the_default_locale_serves_the_tree() {
-    is_german("wikijs_get_page_tree", json!({ "path": "naive" })).await;
+    is_german(TREE, json!({ "path": "naive" })).await;
 }
 
 #[tokio::test]
 async fn the_default_locale_serves_lists() {
-    is_german("wikijs_list_pages", json!({ "path": "naive" })).await;
-    is_german("wikijs_list_pages", json!({ "tags": ["striped"] })).await;
+    is_german(LIST, json!({ "path": "naive" })).await;
+    is_german(LIST, json!({ "tags": ["striped"] })).await;
 }
 
 #[tokio::test]
 async fn the_default_locale_serves_searches() {
-    is_german("wikijs_search_pages", json!({ "query": "zebra" })).await;
+    is_german(SEARCH, json!({ "query": "zebra" })).await;
     let content = json!({ "query": "Stripes", "in": "content" });
-    is_german("wikijs_search_pages", content).await;
+    is_german(SEARCH, content).await;
 }
 
 #[tokio::test]
 async fn the_default_locale_serves_bulk_edits() {
     let edit = json!({ "path": "naive", "addTags": ["seen"] });
-    is_german("wikijs_bulk_update_pages", edit).await;
+    is_german(BULK, edit).await;
 }

@@ -14,8 +14,7 @@ use wikijs_gate::index::Pace;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{EAGER, Served, Setup, id_of, sample_wiki};
 use crate::hosted::{Caller, call};
-
-const TREE: &str = "wikijs_get_page_tree";
+use crate::testkit::{SEARCH, TREE, UPDATE};
 
 /// A client that passes on what it is told: the level and the text.
 #[derive(Debug, Clone)]
@@ -131,7 +130,7 @@ async fn that_a_write_is_being_settled_is_told_once() {
     set(&served.client, LoggingLevel::Warning).await;
     faulty.on_mutations(Fault::new(Reach::Meanwhile, Reply::Cut));
     let change = json!({ "id": id_of(&wiki, "home"), "title": "Home again" });
-    let answer = served.confirmed("wikijs_update_page", change).await;
+    let answer = served.confirmed(UPDATE, change).await;
     assert_eq!(answer.unwrap()["outcome"], "applied");
     assert_eq!(
         next(&mut heard).await,
@@ -146,7 +145,7 @@ async fn that_a_write_is_being_settled_is_told_once() {
 #[tokio::test]
 async fn that_the_index_is_still_being_filled_is_told_as_information() {
     let wiki = sample_wiki().await;
-    let mut setup = Setup::of(&wiki, |keys| &keys.readonly).with("WIKI_INDEX", "memory");
+    let mut setup = Setup::readonly(&wiki).indexed();
     setup.pace = Pace {
         patience: Duration::ZERO,
         ..EAGER
@@ -157,7 +156,7 @@ async fn that_the_index_is_still_being_filled_is_told_as_information() {
     let search = json!({ "query": "linux", "in": "content" });
     // Until the wiki has said how many pages it has, nobody knows that some are wanting.
     let answer = loop {
-        let answer = served.call("wikijs_search_pages", search.clone()).await;
+        let answer = served.call(SEARCH, search.clone()).await;
         let answer = answer.unwrap();
         if !heard.is_empty() {
             break answer;

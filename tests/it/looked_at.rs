@@ -14,21 +14,18 @@ use crate::faulty_wiki::{Fault, FaultyWiki, Reach};
 use crate::harness::{Setup, id_of, mutations, wiki_of};
 use crate::hosted::Names;
 use crate::review::{Browser, Desk, PAGES, page, reviewer};
+use crate::testkit::{BULK, GET_PROPOSAL, UPDATE, says};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_new_text_is_shown_rendered_and_nothing_of_it_runs_or_loads() {
     let desk = Desk::of(PAGES).await;
     let content = "# New\n\n<script>alert(1)</script>\n\n![x](https://evil.example/pixel.png)\n\n<img src=https://evil.example/2.png onerror=alert(2)>\n";
     let arguments = json!({ "id": id_of(&desk.wiki, "docs/a"), "content": content });
-    let id = desk.propose("wikijs_update_page", arguments).await;
+    let id = desk.propose(UPDATE, arguments).await;
     let browser = desk.signed_in().await;
     let set = browser.open(&format!("/review/sets/{id}")).await;
     let address = format!("/review/sets/{id}/new/0");
-    assert!(
-        set.text.contains(&format!("href=\"{address}\"")),
-        "{}",
-        set.text
-    );
+    says(&set.text, &format!("href=\"{address}\""));
     let shown = browser.open(&address).await;
     assert_eq!(shown.status, StatusCode::OK);
     let (_, article) = shown.text.split_once("<article").unwrap();
@@ -92,13 +89,10 @@ async fn a_rule_that_asks_for_people_is_named_with_its_why() {
     let wiki = wiki_of(PAGES).await;
     let names = Names::new();
     let rules = "[[rules]]\nname = \"owners\"\nthen = \"review\"\npaths = [\"docs\"]\nwhy = \"the <b>docs</b> team decides\"\n";
-    let setup = || Setup::of(&wiki, |keys| &keys.scripter).with_tables(rules);
-    let agent = setup()
-        .with("WIKI_TOOLSETS", "pages,proposals")
-        .serve()
-        .await;
+    let setup = || Setup::scripter(&wiki).with_tables(rules);
+    let agent = setup().toolsets("pages,proposals").serve().await;
     let change = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
-    let _ = agent.call("wikijs_update_page", change).await;
+    let _ = agent.call(UPDATE, change).await;
     let hosted = setup().in_dir_of(&agent).naming(&names).host().await;
     let anna = reviewer(&hosted, &names, &["anna", "--reviewer"]).await;
     let queue = anna.open("/review").await.text;
@@ -147,16 +141,12 @@ async fn a_thousand_wrong_links_are_refused_and_the_right_one_still_signs_in() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_who_decide_at_once_one_applies_and_the_other_is_told() {
     let wiki = wiki_of(PAGES).await;
-    let setup = || {
-        Setup::of(&wiki, |keys| &keys.scripter)
-            .with("WIKI_MUTATION_DRY_RUN", "true")
-            .with("WIKI_TOOLSETS", "pages,proposals")
-    };
+    let setup = || Setup::scripter(&wiki).dry().toolsets("pages,proposals");
     let agent = setup().serve().await;
     let names = Names::new();
     let hosted = setup().in_dir_of(&agent).naming(&names).host().await;
     let change = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
-    let shown = agent.call("wikijs_update_page", change).await.unwrap();
+    let shown = agent.call(UPDATE, change).await.unwrap();
     let id = shown["proposal"].as_str().unwrap();
     let may = |name| [name, "--reviewer", "--may-apply-in-dry-run"];
     let anna = reviewer(&hosted, &names, &may("anna")).await;
@@ -191,8 +181,8 @@ async fn a_decision_that_the_wiki_puts_off_is_told_as_it_is_and_can_be_made_agai
         let faulty = FaultyWiki::before(&wiki).await;
         let setup = || {
             Setup::at(&faulty.address(), &wiki.keys().scripter)
-                .with("WIKI_MUTATION_DRY_RUN", "true")
-                .with("WIKI_TOOLSETS", "pages,drafts,proposals")
+                .dry()
+                .toolsets("pages,drafts,proposals")
         };
         let agent = setup().serve().await;
         let names = Names::new();
@@ -204,11 +194,11 @@ async fn a_decision_that_the_wiki_puts_off_is_told_as_it_is_and_can_be_made_agai
             let shown = match &*ids {
                 [id] => {
                     let tags = json!({ "id": id, "addTags": [tag] });
-                    agent.call("wikijs_update_page", tags).await
+                    agent.call(UPDATE, tags).await
                 }
                 ids => {
                     let tags = json!({ "ids": ids, "addTags": [tag] });
-                    agent.call("wikijs_bulk_update_pages", tags).await
+                    agent.call(BULK, tags).await
                 }
             };
             shown.unwrap()["proposal"].as_str().unwrap().to_owned()
@@ -246,7 +236,7 @@ async fn a_decision_that_the_wiki_puts_off_is_told_as_it_is_and_can_be_made_agai
                 .rev()
                 .find(of_set)
                 .and_then(|one| one.outcome);
-            let state = agent.call("wikijs_get_proposal", json!({ "id": id }));
+            let state = agent.call(GET_PROPOSAL, json!({ "id": id }));
             let state = state.await.unwrap()["state"].clone();
             if told.status == StatusCode::SEE_OTHER {
                 assert_eq!((has(&tag), &state), (ids.len(), &json!("applied")), "{met}");
@@ -277,7 +267,7 @@ async fn a_set_goes_on_though_the_browser_hangs_up_and_the_next_visit_shows_it()
     let desk = Desk::of(&pages).await;
     let ids: Vec<i64> = paths.iter().map(|path| id_of(&desk.wiki, path)).collect();
     let bulk = json!({ "ids": ids, "addTags": ["gone"] });
-    let id = desk.propose("wikijs_bulk_update_pages", bulk).await;
+    let id = desk.propose(BULK, bulk).await;
     let browser = desk.signed_in().await;
     let shown = browser.open(&format!("/review/sets/{id}")).await;
     let (token, digest) = (shown.hidden("form_token"), shown.hidden("digest"));
@@ -330,7 +320,7 @@ async fn a_difference_of_ten_megabytes_is_shown_in_bounded_parts() {
     desk.wiki
         .with_store(|store| store.rewrite(page, |page| page.content.clone_from(&large)));
     let arguments = json!({ "id": page, "content": "Short.\n" });
-    let id = desk.propose("wikijs_update_page", arguments).await;
+    let id = desk.propose(UPDATE, arguments).await;
     let browser = desk.signed_in().await;
     for from in ["", "?from=100", "?from=999999"] {
         let shown = browser.open(&format!("/review/sets/{id}{from}")).await;

@@ -15,6 +15,7 @@ use crate::harness::{id_of, wiki_of};
 use crate::hosted::{Caller, Names, call};
 use crate::process::Program;
 use crate::review::{Browser, Desk, Page};
+use crate::testkit::{BY_ID, CHANGE_SET, GET_PROPOSAL, LIST, UPDATE, begins};
 
 /// How many look at once.
 const AT_ONCE: usize = 48;
@@ -24,8 +25,6 @@ const MOST_MEMORY: u64 = 64 << 20;
 const MOST_DELAY: Duration = Duration::from_millis(500);
 /// The same where the build is slow, and other tests run beside it.
 const MOST_DELAY_IN_TESTS: Duration = Duration::from_secs(3);
-const GET: &str = "wikijs_get_proposal";
-const UPDATE: &str = "wikijs_update_page";
 
 /// A text of so many lines, each with this word.
 fn text(lines: usize, word: &str) -> String {
@@ -165,7 +164,7 @@ async fn a_page_with_a_sign_in_every_line_takes_bounded_memory_and_is_said_to_be
                 ("WIKI_INDEX", "off"),
             ],
         );
-        program.call("wikijs_list_pages", &json!({}));
+        program.call(LIST, &json!({}));
         let memory = Memory::of(program.id());
         memory.forget();
         let before = memory.most();
@@ -174,7 +173,7 @@ async fn a_page_with_a_sign_in_every_line_takes_bounded_memory_and_is_said_to_be
             let shown = program.call(UPDATE, &json!({ "id": id, "edits": [script] }));
             (shown, memory.most().saturating_sub(before))
         });
-        let read = program.call("wikijs_get_page_by_id", &json!({ "id": id }));
+        let read = program.call(BY_ID, &json!({ "id": id }));
         let of_read = memory.most().saturating_sub(before);
         program.kill();
         (parsed, shown, read, [of_parsed, of_shown, of_read])
@@ -199,10 +198,7 @@ async fn a_page_with_a_sign_in_every_line_takes_bounded_memory_and_is_said_to_be
         let warning = warnings.iter().find(|warning| warning["code"] == code);
         let warning = warning.unwrap_or_else(|| panic!("{warnings:?}"));
         let message = warning["message"].as_str().unwrap();
-        assert!(
-            message.starts_with("Not checked: too many signs"),
-            "{message}"
-        );
+        begins(&message, "Not checked: too many signs");
     }
     assert_eq!(read["hiddenText"]["note"], "not checked: too many signs");
     assert!(grown[1] <= MOST_MEMORY, "{grown:?}");
@@ -270,17 +266,17 @@ async fn tools_at_once(lines: usize, most_delay: Duration) {
             |id, old, new| json!({ "id": id, "edits": [{ "oldText": old, "newText": new }] });
         let [other, same] = [&mut program, &mut idle].map(|program| {
             let own = program.call(UPDATE, &edit(small, "old", "new"));
-            let other = (GET, json!({ "id": own["proposal"] }));
+            let other = (GET_PROPOSAL, json!({ "id": own["proposal"] }));
             for _ in 0..5 {
                 program.call(other.0, &other.1);
             }
             other
         });
         let kinds = [
-            (GET, json!({ "id": set })),
+            (GET_PROPOSAL, json!({ "id": set })),
             // It builds on what is open.
             (UPDATE, edit(large, "new 7\n", "new 7\nmore\n")),
-            ("wikijs_get_change_set", json!({ "id": call_id })),
+            (CHANGE_SET, json!({ "id": call_id })),
         ];
         let calls: Vec<_> = kinds.into_iter().cycle().take(AT_ONCE).collect();
         let memory = Memory::of(program.id());
@@ -417,8 +413,9 @@ async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
     );
     let url = format!("http://{}", server.address());
     let made = Command::new(&["token", "new", "anna", "--reviewer", "--url", &url])
-        .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
-    let made = tokio::task::spawn_blocking(|| made.run()).await.unwrap();
+        .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+        .end()
+        .await;
     let (mut browser, path) = Browser::led(made.stdout.trim()).await;
     let signed_in = browser.sign_in(&path).await;
     assert_eq!(signed_in.status, StatusCode::SEE_OTHER, "{}", made.told);
@@ -441,7 +438,7 @@ async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
             browser.open(&set),
             browser.send(&set, &form),
             browser.open(&undo),
-            tool(&agent, GET, json!({ "id": large })),
+            tool(&agent, GET_PROPOSAL, json!({ "id": large })),
         );
         let waited = began.elapsed();
         for page in [page, after_decision, undone] {
@@ -453,7 +450,7 @@ async fn who_finds_no_room_within_five_seconds_is_told_to_come_again() {
         // What is small is shown meanwhile.
         let page = browser.open(&small_set).await;
         assert_eq!(page.status, StatusCode::OK, "{}", page.text);
-        let told = tool(&agent, GET, json!({ "id": small })).await;
+        let told = tool(&agent, GET_PROPOSAL, json!({ "id": small })).await;
         assert_eq!(told["state"], "open", "{told}");
         wiki.hold_content_reads(0..0);
     };
@@ -506,7 +503,7 @@ async fn many_previews_of_undos_and_drafts_take_bounded_memory_and_lose_nothing(
         let edit = json!({ "id": b, "content": content, "draft": "large" });
         program.call(UPDATE, &edit);
         let submit = json!({ "draft": "large" });
-        let other = ("wikijs_get_page_by_id", json!({ "id": small }));
+        let other = (BY_ID, json!({ "id": small }));
         for program in [&mut program, &mut idle] {
             program.call(other.0, &other.1);
         }

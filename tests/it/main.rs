@@ -128,6 +128,7 @@ mod swaps;
 mod tag_arguments;
 mod tasks;
 mod terminal;
+mod testkit;
 mod texts;
 mod tls_server;
 mod tool_command;

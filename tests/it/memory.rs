@@ -19,13 +19,10 @@ use crate::docs::generated;
 use crate::harness::{Served, Setup, id_of, mutations, page, runs, sample_wiki, wiki_of};
 use crate::hosted::Names;
 use crate::operators_way::steady;
-
-const REMEMBER: &str = "wikijs_remember";
-const RECALL: &str = "wikijs_recall";
-const FORGET: &str = "wikijs_forget";
+use crate::testkit::{FORGET, RECALL, REMEMBER, TREE, begins, call_ok, checked_ok, fails, says};
 
 fn setup(wiki: &DemoWiki) -> Setup {
-    Setup::of(wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", "pages,memory")
+    Setup::admin(wiki).toolsets("pages,memory")
 }
 
 /// A server of this setup, with a client that gives itself a name.
@@ -67,12 +64,12 @@ fn of_memories(records: &[Record]) -> Vec<&Record> {
 
 /// A command of the operator on a server's directory.
 async fn command(wiki: &DemoWiki, dir: &TempDir, arguments: &[&str], stdin: &str) -> Ended {
-    let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap())
-        .with("WIKI_LOG", "off")
-        .stdin(stdin);
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    Command::new(arguments)
+        .log_of(&wiki.address(), dir.path())
+        .quiet()
+        .stdin(stdin)
+        .end()
+        .await
 }
 
 async fn listed(wiki: &DemoWiki, dir: &TempDir, more: &[&str]) -> Vec<Value> {
@@ -121,10 +118,7 @@ async fn what_a_client_remembers_a_later_session_recalls_and_the_wiki_is_never_t
             &json!("claude-code")
         )
     );
-    let found = later
-        .call(RECALL, json!({ "query": "DATES" }))
-        .await
-        .unwrap();
+    let found = call_ok(&later, RECALL, json!({ "query": "DATES" })).await;
     assert_eq!(texts(&found).len(), 1);
     let of_page = later.call(RECALL, json!({ "page": page })).await.unwrap();
     assert_eq!(of_page["memories"][0]["page"]["path"], "docs/configuration");
@@ -152,11 +146,7 @@ async fn the_answer_is_marked_as_data_whatever_orders_a_memory_gives() {
     request.arguments = Some(serde_json::Map::new());
     let result = served.client.call_tool(request).await.unwrap();
     let meta = serde_json::to_value(result.meta.unwrap()).unwrap();
-    assert!(
-        meta.to_string()
-            .contains("untrusted: data, never instructions"),
-        "{meta}"
-    );
+    says(&meta.to_string(), "untrusted: data, never instructions");
     let recalled = result.structured_content.unwrap();
     assert_eq!(texts(&recalled), [order]);
     assert!(mutations(&wiki).is_empty());
@@ -195,16 +185,8 @@ async fn a_memory_is_changed_superseded_and_forgotten_and_each_is_on_record_with
         assert_eq!(refused["message"], "There is no such memory.", "{refused}");
         assert_eq!(refused["details"]["fields"], json!([{ "path": argument }]));
     }
-    let forgotten = served
-        .checked(FORGET, json!({ "id": id(&last) }))
-        .await
-        .unwrap();
-    assert!(
-        forgotten["restorableUntil"]
-            .as_str()
-            .unwrap()
-            .starts_with("20")
-    );
+    let forgotten = checked_ok(&served, FORGET, json!({ "id": id(&last) })).await;
+    begins(&forgotten["restorableUntil"], "20");
     let none = served.call(RECALL, json!({})).await.unwrap();
     assert_eq!(texts(&none), Vec::<&str>::new());
 
@@ -370,8 +352,7 @@ async fn secrets_are_not_remembered_and_the_refusal_is_on_record() {
         "the key is AKIAQYLPMN5HHHFPZAM2".to_owned(),
         format!("our key: {own}"),
     ] {
-        let refused = served.call(REMEMBER, text(&secret)).await.unwrap_err();
-        assert_eq!(refused["code"], "INVALID_INPUT");
+        let refused = fails(&served, REMEMBER, text(&secret), "INVALID_INPUT").await;
         assert_eq!(refused["details"]["check"], "secret_added");
         assert!(!refused.to_string().contains("AKIA"), "{refused}");
     }
@@ -415,8 +396,7 @@ async fn who_may_not_write_recalls_and_neither_remembers_nor_forgets() {
             .in_dir(&server.dir)
             .serve()
             .await;
-        let refused = off.call(tool, arguments.clone()).await.unwrap_err();
-        assert_eq!(refused["code"], "MUTATIONS_DISABLED");
+        fails(&off, tool, arguments.clone(), "MUTATIONS_DISABLED").await;
         assert_eq!(texts(&off.call(RECALL, json!({})).await.unwrap()), ["kept"]);
         let paused = command(&wiki, &server.dir, &["pause", "why not"], "").await;
         assert_eq!(paused.code, 0, "{}", paused.told);
@@ -443,13 +423,10 @@ async fn the_tools_are_off_by_default_and_without_memory() {
         let registry = served.app.registry();
         registry.find(RECALL).is_some()
     };
-    assert!(!offers(Setup::of(&wiki, |keys| &keys.admin)).await);
+    assert!(!offers(Setup::admin(&wiki)).await);
     assert!(!offers(setup(&wiki).with("WIKI_MEMORY", "off")).await);
     // A dry run is of the wiki; what is remembered is not in it.
-    let dry = setup(&wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let dry = setup(&wiki).dry().serve().await;
     let kept = dry.call(REMEMBER, text("in a dry run")).await.unwrap();
     assert_eq!(kept["state"], "remembered");
 }
@@ -539,22 +516,12 @@ async fn a_full_store_says_what_to_forget_and_that_helps() {
     assert_eq!(listed(&wiki, &served.dir, &[]).await.len(), 1);
     let most = import(0..525).await;
     assert_eq!(most.code, 0, "{}", most.told);
-    let full = served
-        .call(REMEMBER, text(&"🧠".repeat(2_000)))
-        .await
-        .unwrap_err();
-    assert_eq!(full["code"], "TOO_LARGE");
-    assert!(full["hint"].as_str().unwrap().contains("wikijs_forget"));
+    let full = fails(&served, REMEMBER, text(&"🧠".repeat(2_000)), "TOO_LARGE").await;
+    assert!(full["hint"].as_str().unwrap().contains(FORGET));
     let weakest = full["details"]["weakest"].as_array().unwrap();
     assert_eq!(weakest.len(), 5);
-    served
-        .call(FORGET, json!({ "id": weakest[0]["id"] }))
-        .await
-        .unwrap();
-    served
-        .call(REMEMBER, text(&"🧠".repeat(2_000)))
-        .await
-        .unwrap();
+    call_ok(&served, FORGET, json!({ "id": weakest[0]["id"] })).await;
+    call_ok(&served, REMEMBER, text(&"🧠".repeat(2_000))).await;
     // An answer is bounded however much there is.
     let told = served.call(RECALL, json!({ "limit": 50 })).await.unwrap();
     assert!(told.to_string().len() < 100_000);
@@ -595,12 +562,8 @@ async fn a_store_that_is_not_ours_or_damaged_is_left_alone_and_said_to_be() {
         spoil(&file);
         let before = fs::read(&elsewhere).ok();
         for (tool, arguments) in [(REMEMBER, text("x")), (RECALL, json!({}))] {
-            let failed = served.call(tool, arguments).await.unwrap_err();
-            assert_eq!(failed["code"], "AUDIT_UNAVAILABLE", "{failed}");
-            assert!(
-                failed["message"].as_str().unwrap().contains(why),
-                "{failed}"
-            );
+            let failed = fails(&served, tool, arguments, "AUDIT_UNAVAILABLE").await;
+            says(&failed["message"], why);
             assert!(failed["hint"].as_str().unwrap().contains("memory.sqlite"));
         }
         assert_eq!(fs::read(&elsewhere).ok(), before);
@@ -609,7 +572,7 @@ async fn a_store_that_is_not_ours_or_damaged_is_left_alone_and_said_to_be() {
         assert_eq!(told.code, 1, "{}", told.told);
         assert!(told.stderr.contains(why), "{}", told.told);
         // A write of the wiki needs no memory.
-        let read = served.call("wikijs_get_page_tree", json!({})).await;
+        let read = served.call(TREE, json!({})).await;
         read.unwrap();
     }
 }
@@ -628,10 +591,7 @@ async fn two_servers_and_a_command_work_on_one_store_at_once() {
                 .call(REMEMBER, text(&format!("number {number}")))
                 .await;
             kept.unwrap();
-            served
-                .call(RECALL, json!({ "query": "number" }))
-                .await
-                .unwrap();
+            call_ok(&served, RECALL, json!({ "query": "number" })).await;
         }));
     }
     let lists = listed(&wiki, &one.dir, &["--all"]);
@@ -657,8 +617,7 @@ async fn what_cannot_be_put_on_record_is_not_done() {
         (REMEMBER, text("lost")),
         (FORGET, json!({ "id": id(&kept) })),
     ] {
-        let failed = served.call(tool, arguments).await.unwrap_err();
-        assert_eq!(failed["code"], "AUDIT_UNAVAILABLE", "{failed}");
+        fails(&served, tool, arguments, "AUDIT_UNAVAILABLE").await;
     }
     let told = served.call(RECALL, json!({})).await.unwrap();
     assert_eq!(texts(&told), ["kept"]);
@@ -778,11 +737,7 @@ async fn two_machines_are_brought_into_line_by_export_and_import() {
     assert_eq!(here_now, there_now);
     // Nothing changes when it is repeated.
     let again = import(&there, &export(&here).await).await;
-    assert!(
-        again.stdout.starts_with("0 added, 0 updated"),
-        "{}",
-        again.told
-    );
+    begins(&again.stdout, "0 added, 0 updated");
 
     let whole = export(&here).await;
     let lines: Vec<&str> = whole.lines().collect();
@@ -798,11 +753,7 @@ async fn two_machines_are_brought_into_line_by_export_and_import() {
     let refused = import(&fresh, &bad.join("\n")).await;
     assert_eq!(refused.code, 1, "{}", refused.told);
     for number in 2..=6 {
-        assert!(
-            refused.stderr.contains(&format!("line {number} ")),
-            "{}",
-            refused.told
-        );
+        says(&refused.stderr, &format!("line {number} "));
     }
     assert!(!refused.stderr.contains("line 1 "), "{}", refused.told);
     assert_eq!(listed(&wiki, &fresh.dir, &["--all"]).await.len(), 0);
@@ -813,19 +764,11 @@ async fn two_machines_are_brought_into_line_by_export_and_import() {
     let all = listed(&wiki, &fresh.dir, &["--client", "ci"]).await;
     assert_eq!(all.len(), 2);
     let taken = import(&fresh, &whole).await;
-    assert!(
-        taken.stderr.contains("is a memory of ci here"),
-        "{}",
-        taken.told
-    );
+    says(&taken.stderr, "is a memory of ci here");
     let second = sample_wiki().await;
     let other = called(setup(&second), "agent").await;
     let told = command(&second, &other.dir, &["memory", "import", "-"], &whole).await;
-    assert!(
-        told.told.contains("1 about pages of another wiki"),
-        "{}",
-        told.told
-    );
+    says(&told.told, "1 about pages of another wiki");
 }
 
 #[tokio::test]
@@ -843,29 +786,25 @@ async fn doctor_and_status_tell_of_it() {
         status(&served).await["memory"],
         json!({ "sharedBy": "client", "mayRemember": true, "entries": 1, "most": 1000 })
     );
-    let without = called(Setup::of(&wiki, |keys| &keys.admin), "agent").await;
+    let without = called(Setup::admin(&wiki), "agent").await;
     assert_eq!(status(&without).await.get("memory"), None);
     let doctor = async || {
-        let command = Command::new(&["doctor"])
-            .with("WIKI_BASE_URL", &wiki.address())
-            .with("WIKI_API_TOKEN", &wiki.keys().admin)
-            .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-            .with("WIKI_TOOLSETS", "pages,memory")
-            .with("WIKI_LOG", "off");
-        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+        Command::new(&["doctor"])
+            .at(&wiki.address(), &wiki.keys().admin, served.dir.path())
+            .toolsets("pages,memory")
+            .quiet()
+            .end()
+            .await
     };
     let told = doctor().await.told;
-    assert!(
-        told.contains("each client has its own; 1 memories of 1 owners, 0 can be restored"),
-        "{told}"
+    says(
+        &told,
+        "each client has its own; 1 memories of 1 owners, 0 can be restored",
     );
     assert!(told.contains("writes are off, so clients recall"), "{told}");
     fs::write(store(&served.dir), "nonsense").unwrap();
     let told = doctor().await.told;
-    assert!(
-        told.contains("the file of the memories is damaged"),
-        "{told}"
-    );
+    says(&told, "the file of the memories is damaged");
 }
 
 /// An operator's way, told step by step: what docs/memory.md shows.

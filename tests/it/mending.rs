@@ -6,16 +6,14 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, members, mutations, page, wiki_of};
 use crate::person::{self, BOTH};
-
-const UPDATE: &str = "wikijs_update_page";
-const BULK: &str = "wikijs_bulk_update_pages";
+use crate::testkit::{BULK, UNDO, UPDATE, call_ok, confirmed_ok, fails, says};
 
 async fn served(wiki: &DemoWiki) -> Served {
     setup(wiki).serve().await
 }
 
 fn setup(wiki: &DemoWiki) -> Setup {
-    Setup::indexed(wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", "pages,undo,drafts")
+    Setup::admin(wiki).indexed().toolsets("pages,undo,drafts")
 }
 
 /// What stands on the wiki: place and content of each page, by id.
@@ -132,7 +130,7 @@ async fn every_form_of_a_link_follows_its_page_and_nothing_else_changes() {
 
     // Taken back, all is as it was, to the letter.
     let undo = json!({ "callId": done["callId"] });
-    let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(undone["outcome"], "applied", "{undone}");
     assert_eq!(all(&wiki), before);
 }
@@ -150,10 +148,7 @@ async fn a_part_of_the_wiki_moves_with_the_links_within_it_and_to_it() {
     .await;
     let served = served(&wiki).await;
     let before = all(&wiki);
-    let shown = served
-        .call(BULK, part("docs", "guide/en-us"))
-        .await
-        .unwrap();
+    let shown = call_ok(&served, BULK, part("docs", "guide/en-us")).await;
     assert_eq!(shown["pages"], 6, "{shown}");
     let mut confirm = part("docs", "guide/en-us");
     confirm["confirm"] = shown["confirm"].clone();
@@ -176,7 +171,7 @@ async fn a_part_of_the_wiki_moves_with_the_links_within_it_and_to_it() {
         assert_eq!(content(&wiki, path), expected, "{path}");
     }
     let undo = json!({ "callId": done["callId"] });
-    let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(undone["outcome"], "applied", "{undone}");
     assert_eq!(all(&wiki), before);
 }
@@ -190,10 +185,7 @@ async fn a_place_that_an_earlier_move_frees_is_free() {
     ])
     .await;
     let served = served(&wiki).await;
-    let done = served
-        .confirmed(BULK, part("docs/aa", "docs"))
-        .await
-        .unwrap();
+    let done = confirmed_ok(&served, BULK, part("docs/aa", "docs")).await;
     assert_eq!(done["outcome"], "applied", "{done}");
     assert_eq!(content(&wiki, "docs/aa"), "[up](/docs)\n");
     assert_eq!(content(&wiki, "docs"), "[down](/docs/aa)\n");
@@ -227,8 +219,7 @@ async fn a_part_that_cannot_move_whole_is_refused_and_nothing_is_sent() {
         assert_eq!(refused["code"], code, "{arguments}: {refused}");
     }
     let unmoved = json!({ "id": id_of(&wiki, "docs/a"), "title": "T", "updateLinks": true });
-    let refused = served.call(UPDATE, unmoved).await.unwrap_err();
-    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    fails(&served, UPDATE, unmoved, "INVALID_INPUT").await;
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
@@ -289,7 +280,7 @@ async fn a_page_that_the_key_may_not_read_is_as_if_it_were_not_there() {
         "manage:pages",
     ];
     let served = Setup::at(&wiki.address(), &wiki.key_with(&rights, "docs"))
-        .with("WIKI_INDEX", "memory")
+        .indexed()
         .serve()
         .await;
     let id = id_of(&wiki, "docs/a");
@@ -312,8 +303,7 @@ async fn a_linking_page_that_somebody_changed_meanwhile_stops_the_whole_set() {
     let shown = served.call(UPDATE, moved(id, "docs/z")).await.unwrap();
     wiki.with_store(|store| store.rewrite(linker, |page| page.content.push_str("More.\n")));
     let confirm = json!({ "id": id, "confirm": shown["confirm"] });
-    let refused = served.call(UPDATE, confirm).await.unwrap_err();
-    assert_eq!(refused["code"], "EDIT_CONFLICT", "{refused}");
+    let refused = fails(&served, UPDATE, confirm, "EDIT_CONFLICT").await;
     assert_eq!(refused["details"]["id"], linker);
     assert_eq!(refused["details"]["path"], "docs/b");
     assert_eq!(mutations(&wiki).len(), 0);
@@ -347,8 +337,7 @@ async fn a_token_confirms_the_move_that_was_shown_and_no_other() {
     let part_shown = served.call(BULK, part("docs", "new")).await.unwrap();
     let mut other = part("docs", "newer");
     other["confirm"] = part_shown["confirm"].clone();
-    let refused = served.call(BULK, other).await.unwrap_err();
-    assert_eq!(refused["code"], "CONFIRM_MISMATCH", "{refused}");
+    fails(&served, BULK, other, "CONFIRM_MISMATCH").await;
     assert_eq!(mutations(&wiki).len(), 0);
     let same = with("path", json!("docs/z"));
     assert_eq!(
@@ -366,12 +355,7 @@ async fn without_an_index_links_are_not_mended_and_nothing_is_sent() {
         .await;
     let refused = refused.unwrap_err();
     assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
-    assert!(
-        refused["hint"]
-            .as_str()
-            .unwrap()
-            .contains("WIKI_INDEX=memory")
-    );
+    says(&refused["hint"], "WIKI_INDEX=memory");
 }
 
 /// Twenty-five pages are written, one was asked for.
@@ -396,7 +380,7 @@ async fn a_rule_on_large_sets_counts_what_was_asked_for() {
 #[tokio::test]
 async fn a_person_who_is_asked_sees_what_moves_and_how_many_links_are_mended() {
     let wiki = wiki_of(&[("docs/a", "A\n"), ("docs/b", "[a](/docs/a) [a](/docs/a)\n")]).await;
-    let setup = person::setup(&wiki).with("WIKI_INDEX", "memory");
+    let setup = person::setup(&wiki).indexed();
     let (served, mut person) = person::serve(setup, BOTH[0]).await;
     let asking = async {
         let asked = person.is_asked().await;
@@ -419,13 +403,13 @@ async fn a_person_who_is_asked_sees_what_moves_and_how_many_links_are_mended() {
 #[tokio::test]
 async fn a_set_that_takes_a_right_which_the_key_lacks_is_refused_before_the_first_step() {
     let wiki = wiki_of(&[("docs/a", "# A\n"), ("xx/y", "[a](/docs/a)\n")]).await;
-    let served = Setup::indexed(&wiki, |keys| &keys.writer)
-        .with("WIKI_TOOLSETS", "pages,drafts")
+    let served = Setup::writer(&wiki)
+        .indexed()
+        .toolsets("pages,drafts")
         .serve()
         .await;
     let id = id_of(&wiki, "docs/a");
-    let refused = served.call(UPDATE, moved(id, "new/b")).await.unwrap_err();
-    assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");
+    let refused = fails(&served, UPDATE, moved(id, "new/b"), "PERMISSION_DENIED").await;
     let lacking =
         json!([{ "id": id, "locale": "en", "path": "docs/a", "rights": ["manage:pages"] }]);
     assert_eq!(refused["details"]["lacking"], lacking, "{refused}");
@@ -452,10 +436,7 @@ async fn linking_pages_that_the_key_may_only_read_in_part_stay_and_are_named() {
     ])
     .await;
     let key = wiki.key_with_each(&[(WRITES, "docs"), (READS, "read"), (&READS[..1], "seen")]);
-    let served = Setup::at(&wiki.address(), &key)
-        .with("WIKI_INDEX", "memory")
-        .serve()
-        .await;
+    let served = Setup::at(&wiki.address(), &key).indexed().serve().await;
     let id = id_of(&wiki, "docs/a");
     let done = served.confirmed(UPDATE, moved(id, "docs/z")).await.unwrap();
     assert_eq!(
@@ -514,8 +495,7 @@ async fn a_page_that_more_pages_link_to_than_one_set_mends_does_not_move() {
     });
     let served = served(&wiki).await;
     let id = id_of(&wiki, "docs/a");
-    let refused = served.call(UPDATE, moved(id, "docs/z")).await.unwrap_err();
-    assert_eq!(refused["code"], "TOO_LARGE", "{refused}");
+    let refused = fails(&served, UPDATE, moved(id, "docs/z"), "TOO_LARGE").await;
     let details = &refused["details"];
     assert_eq!(
         (&details["asked"], &details["mended"], &details["most"]),
@@ -534,20 +514,15 @@ async fn a_proposed_move_says_which_links_are_mended_and_which_stay() {
         ),
     ])
     .await;
-    let served = setup(&wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let served = setup(&wiki).dry().serve().await;
     let id = id_of(&wiki, "docs/a");
     let shown = served.call(UPDATE, moved(id, "docs/z")).await.unwrap();
     let proposal = shown["proposal"].as_str().unwrap().to_owned();
     let show = |more: &[&str]| {
         let arguments = [&["proposals", "show", &proposal], more].concat();
         let command = Command::new(&arguments)
-            .with("WIKI_BASE_URL", &wiki.address())
-            .with("WIKI_API_TOKEN", &wiki.keys().admin)
-            .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-            .with("WIKI_LOG", "off");
+            .at(&wiki.address(), &wiki.keys().admin, served.dir.path())
+            .quiet();
         tokio::task::spawn_blocking(|| command.run())
     };
     let told = show(&[]).await.unwrap();
@@ -587,7 +562,7 @@ async fn a_relative_link_that_still_leads_stays_as_it_is_and_its_page_is_rendere
     let ids: Vec<Value> = updates.map(|one| one.variables["id"].clone()).collect();
     assert_eq!(ids, [json!(id)]);
     let undone = json!({ "callId": done["callId"] });
-    let undone = served.confirmed("wikijs_undo_write", undone).await.unwrap();
+    let undone = served.confirmed(UNDO, undone).await.unwrap();
     assert_eq!(undone["outcome"], "applied", "{undone}");
     assert_eq!(content(&wiki, "docs/a"), text);
     let updates = mutations(&wiki).into_iter();
@@ -606,8 +581,8 @@ async fn links_of_movers_lead_to_what_is_left_out_and_links_that_will_lead_nowhe
     ])
     .await;
     let served = setup(&wiki)
-        .with("WIKI_TOOLSETS", "pages,drafts,proposals")
-        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .toolsets("pages,drafts,proposals")
+        .dry()
         .serve()
         .await;
     let shown = served.call(BULK, part("docs", "guide")).await.unwrap();
@@ -615,7 +590,7 @@ async fn links_of_movers_lead_to_what_is_left_out_and_links_that_will_lead_nowhe
     let first = shown["changes"].as_array().unwrap().iter();
     let first = first.map(|one| one["target"]["path"].as_str().unwrap().to_owned());
     let number = first.into_iter().position(|path| path == "docs/a").unwrap() + 1;
-    let command = crate::command::Command::new(&[
+    let applied = crate::command::Command::new(&[
         "proposals",
         "apply",
         &id,
@@ -623,12 +598,11 @@ async fn links_of_movers_lead_to_what_is_left_out_and_links_that_will_lead_nowhe
         &number.to_string(),
         "--yes",
     ])
-    .with("WIKI_BASE_URL", &wiki.address())
-    .with("WIKI_API_TOKEN", &wiki.keys().admin)
-    .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+    .at(&wiki.address(), &wiki.keys().admin, served.dir.path())
     .with("WIKI_MUTATIONS_ENABLED", "true")
-    .with("WIKI_LOG", "off");
-    let applied = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    .quiet()
+    .end()
+    .await;
     assert_eq!(applied.code, 0, "{}", applied.told);
     assert_eq!(content(&wiki, "docs/a"), "[b](/docs/b) [c](./c)\n");
     assert_eq!(content(&wiki, "guide/b"), "[a](../docs/a) [c](/guide/c)\n");

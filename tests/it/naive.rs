@@ -5,10 +5,13 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, mutations, new_page, said, sample_wiki};
+use crate::testkit::{
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, UPDATE, call_ok, fails,
+};
 
 async fn served() -> (DemoWiki, Served) {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     (wiki, served)
 }
 
@@ -40,34 +43,25 @@ async fn whole_numbers_are_taken_as_text_and_versions_as_numbers() {
     let (wiki, served) = served().await;
     let id = id_of(&wiki, "docs");
     let by_text = json!({ "id": id.to_string(), "view": "metadata" });
-    let page = served.call("wikijs_get_page_by_id", by_text).await.unwrap();
+    let page = served.call(BY_ID, by_text).await.unwrap();
     assert_eq!(page["id"], id);
     let several = json!({ "ids": [id.to_string(), id], "view": "metadata" });
-    served.call("wikijs_get_page_by_id", several).await.unwrap();
+    served.call(BY_ID, several).await.unwrap();
 
     let edit = json!({ "id": id.to_string(), "description": "Other" });
-    served.confirmed("wikijs_update_page", edit).await.unwrap();
-    let history = served
-        .call("wikijs_get_page_history", json!({ "id": id, "limit": "1" }))
-        .await
-        .unwrap();
+    served.confirmed(UPDATE, edit).await.unwrap();
+    let history = call_ok(&served, HISTORY, json!({ "id": id, "limit": "1" })).await;
     let version = &history["entries"][0]["versionId"];
     assert!(version.is_i64());
     let compare = json!({ "id": id, "compare": { "from": version, "to": "current" } });
-    let answer = served
-        .call("wikijs_get_page_history", compare)
-        .await
-        .unwrap();
+    let answer = served.call(HISTORY, compare).await.unwrap();
     assert_eq!(
         answer["comparison"]["changes"]["description"]["after"],
         "Other"
     );
     // What has other characters is no number.
     for text in ["2 40", "-1", "1.0", "", "99999999999999999999"] {
-        let error = served
-            .call("wikijs_get_page_by_id", json!({ "id": text }))
-            .await
-            .unwrap_err();
+        let error = served.call(BY_ID, json!({ "id": text })).await.unwrap_err();
         assert_eq!(error["code"], "INVALID_INPUT", "{text}");
     }
 }
@@ -76,30 +70,23 @@ async fn whole_numbers_are_taken_as_text_and_versions_as_numbers() {
 async fn a_path_or_title_where_an_id_is_wanted_leads_to_the_tool_that_takes_it() {
     let (_wiki, served) = served().await;
     for (tool, arguments) in [
-        ("wikijs_get_page_by_id", json!({ "id": "docs/install" })),
-        ("wikijs_get_page_by_id", json!({ "path": "docs/install" })),
-        ("wikijs_get_page_by_id", json!({ "ids": ["docs"] })),
-        ("wikijs_get_page_history", json!({ "id": "Documentation" })),
-        (
-            "wikijs_get_page_history",
-            json!({ "title": "Documentation" }),
-        ),
-        ("wikijs_update_page", json!({ "id": "docs", "title": "x" })),
-        ("wikijs_delete_page", json!({ "path": "docs" })),
-        ("wikijs_search_pages", json!({ "relatedTo": "docs" })),
+        (BY_ID, json!({ "id": "docs/install" })),
+        (BY_ID, json!({ "path": "docs/install" })),
+        (BY_ID, json!({ "ids": ["docs"] })),
+        (HISTORY, json!({ "id": "Documentation" })),
+        (HISTORY, json!({ "title": "Documentation" })),
+        (UPDATE, json!({ "id": "docs", "title": "x" })),
+        (DELETE, json!({ "path": "docs" })),
+        (SEARCH, json!({ "relatedTo": "docs" })),
     ] {
-        let error = served.call(tool, arguments).await.unwrap_err();
-        assert_eq!(error["code"], "INVALID_INPUT");
+        let error = fails(&served, tool, arguments, "INVALID_INPUT").await;
         assert!(
             error.to_string().contains("wikijs_get_page_by_path takes"),
             "{tool}: {error}"
         );
     }
     let by_id = json!({ "id": 1 });
-    let error = served
-        .call("wikijs_get_page_by_path", by_id)
-        .await
-        .unwrap_err();
+    let error = served.call(BY_PATH, by_id).await.unwrap_err();
     assert!(fault(&error).contains("wikijs_get_page_by_id takes it"));
 }
 
@@ -116,7 +103,7 @@ async fn a_new_path_is_taken_in_every_form_in_which_pages_are_read() {
         ("/naive/five/", ("en", "naive/five")),
     ] {
         let moved = json!({ "id": id, "path": path });
-        let applied = served.confirmed("wikijs_update_page", moved).await.unwrap();
+        let applied = served.confirmed(UPDATE, moved).await.unwrap();
         let target = &applied["target"];
         assert_eq!(
             (&target["locale"], &target["path"]),
@@ -133,14 +120,11 @@ async fn a_new_path_is_taken_in_every_form_in_which_pages_are_read() {
         if let Some(locale) = locale {
             moved["locale"] = json!(locale);
         }
-        let error = served.call("wikijs_update_page", moved).await.unwrap_err();
+        let error = served.call(UPDATE, moved).await.unwrap_err();
         assert!(fault(&error).contains(message), "{path}: {error}");
     }
     let created = json!({ "path": "/de/naive/new", "title": "Neu", "content": "x" });
-    let applied = served
-        .confirmed("wikijs_create_page", created)
-        .await
-        .unwrap();
+    let applied = served.confirmed(CREATE, created).await.unwrap();
     assert_eq!(applied["target"]["locale"], "de");
     assert_eq!(applied["target"]["path"], "naive/new");
 }
@@ -156,23 +140,17 @@ async fn a_hash_before_a_tag_counts_only_where_such_a_tag_is() {
         ("#OPS", "naive/plain"),
         ("#really", "naive/marked"),
     ] {
-        let answer = served.call("wikijs_list_pages", list(tag)).await.unwrap();
+        let answer = served.call(LIST, list(tag)).await.unwrap();
         assert_eq!(paths(&answer, "pages"), [path], "{tag}");
     }
     let search = json!({ "query": "plain", "tags": ["#ops"], "in": "wiki" });
-    let answer = served.call("wikijs_search_pages", search).await.unwrap();
+    let answer = served.call(SEARCH, search).await.unwrap();
     assert_eq!(paths(&answer, "hits"), ["naive/plain"]);
-    let tags = served
-        .call("wikijs_list_tags", json!({ "query": "#ops" }))
-        .await
-        .unwrap();
+    let tags = served.call(TAGS, json!({ "query": "#ops" })).await.unwrap();
     assert_eq!(tags["tags"][0]["tag"], "ops");
 
     let edit = json!({ "id": marked, "addTags": ["#Ops", "ops", "#new", "#really"] });
-    let preview = served
-        .call("wikijs_update_page", edit.clone())
-        .await
-        .unwrap();
+    let preview = served.call(UPDATE, edit.clone()).await.unwrap();
     assert_eq!(
         preview["changes"]["tags"]["after"],
         json!(["#really", "ops", "new"])
@@ -180,11 +158,11 @@ async fn a_hash_before_a_tag_counts_only_where_such_a_tag_is() {
     // The same arguments beside the token mean the same.
     let mut confirmed = edit;
     confirmed["confirm"] = preview["confirm"].clone();
-    let applied = served.call("wikijs_update_page", confirmed).await.unwrap();
+    let applied = served.call(UPDATE, confirmed).await.unwrap();
     assert_eq!(applied["outcome"], "applied");
     // Where all tags are said, it is so as well.
     let all = json!({ "id": marked, "tags": ["#kept", "#really"] });
-    let preview = served.call("wikijs_update_page", all).await.unwrap();
+    let preview = served.call(UPDATE, all).await.unwrap();
     assert_eq!(
         preview["changes"]["tags"]["after"],
         json!(["kept", "#really"])
@@ -202,20 +180,14 @@ async fn text_with_escapes_in_place_of_line_breaks_is_warned_of() {
             .any(|warning| said(warning).starts_with("literal_escapes: "))
     };
     let page = |content: &str| json!({ "path": "naive/escaped", "title": "x", "content": content });
-    let preview = served
-        .call("wikijs_create_page", page(r"# One\n\nTwo"))
-        .await
-        .unwrap();
+    let preview = served.call(CREATE, page(r"# One\n\nTwo")).await.unwrap();
     assert!(warned(&preview), "{preview}");
-    let preview = served
-        .call("wikijs_create_page", page("# One\n\nTwo \\n"))
-        .await
-        .unwrap();
+    let preview = served.call(CREATE, page("# One\n\nTwo \\n")).await.unwrap();
     assert!(!warned(&preview), "{preview}");
     let id = id_of(&wiki, "home");
     let section = json!({ "id": id, "section": "heading:h1[0]", "sectionMode": "append",
         "sectionContent": r"## More\n\n- a\n- b" });
-    let preview = served.call("wikijs_update_page", section).await.unwrap();
+    let preview = served.call(UPDATE, section).await.unwrap();
     assert!(warned(&preview), "{preview}");
 }
 
@@ -232,14 +204,10 @@ async fn a_section_is_found_in_any_letter_case_and_the_nearest_are_named() {
         })
     });
     let part = json!({ "id": id, "section": "BACKING UP/step 7" });
-    let page = served.call("wikijs_get_page_by_id", part).await.unwrap();
+    let page = served.call(BY_ID, part).await.unwrap();
     assert!(page["content"].as_str().unwrap().starts_with("## Step 7\n"));
     let near = json!({ "id": id, "section": "Backup" });
-    let error = served
-        .call("wikijs_get_page_by_id", near.clone())
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "SECTION_NOT_FOUND");
+    let error = fails(&served, BY_ID, near.clone(), "SECTION_NOT_FOUND").await;
     let headings = error["details"]["headings"].as_array().unwrap();
     assert_eq!(
         (headings.len(), &headings[0]["text"]),
@@ -248,17 +216,14 @@ async fn a_section_is_found_in_any_letter_case_and_the_nearest_are_named() {
     assert_eq!(error["details"]["notShown"], 27);
     // The selector that it names works.
     let again = json!({ "id": id, "section": headings[0]["selector"] });
-    served.call("wikijs_get_page_by_id", again).await.unwrap();
+    served.call(BY_ID, again).await.unwrap();
     let mut edit = near;
     edit["sectionContent"] = json!("x");
-    let error = served.call("wikijs_update_page", edit).await.unwrap_err();
+    let error = served.call(UPDATE, edit).await.unwrap_err();
     assert_eq!(error["details"]["headings"][0]["text"], "Backing up");
     // Of an index that is too high, the last ones of that level.
     let high = json!({ "id": id, "section": "heading:h2[30]" });
-    let error = served
-        .call("wikijs_get_page_by_id", high)
-        .await
-        .unwrap_err();
+    let error = served.call(BY_ID, high).await.unwrap_err();
     assert_eq!(
         error["details"]["headings"][4]["selector"],
         "heading:h2[29]"
@@ -277,11 +242,13 @@ async fn an_edit_whose_text_is_nowhere_names_the_nearest_lines() {
         })
     });
     let edit = |old: &str| json!({ "id": id, "edits": [{ "oldText": old, "newText": "x" }] });
-    let error = served
-        .call("wikijs_update_page", edit("The nightly job is run at two."))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "EDIT_NOT_APPLICABLE");
+    let error = fails(
+        &served,
+        UPDATE,
+        edit("The nightly job is run at two."),
+        "EDIT_NOT_APPLICABLE",
+    )
+    .await;
     let nearest = &error["details"]["nearest"][0];
     assert_eq!(
         *nearest,
@@ -290,10 +257,7 @@ async fn an_edit_whose_text_is_nowhere_names_the_nearest_lines() {
     assert!(error["hint"].as_str().unwrap().contains("details.nearest"));
     // The line that it names can be edited.
     let text = nearest["text"].as_str().unwrap();
-    served
-        .confirmed("wikijs_update_page", edit(text))
-        .await
-        .unwrap();
+    served.confirmed(UPDATE, edit(text)).await.unwrap();
 }
 
 #[tokio::test]
@@ -302,7 +266,7 @@ async fn a_confirm_that_is_no_token_is_told_from_one_that_expired() {
     let id = id_of(&wiki, "home");
     let call = async |confirm: &str| {
         let edit = json!({ "id": id, "title": "x", "confirm": confirm });
-        served.call("wikijs_update_page", edit).await.unwrap_err()["code"].clone()
+        served.call(UPDATE, edit).await.unwrap_err()["code"].clone()
     };
     for confirm in ["yes", "true", "confirm", "0123"] {
         assert_eq!(call(confirm).await, "CONFIRM_MISMATCH", "{confirm}");
@@ -324,7 +288,7 @@ async fn a_name_with_folders_before_it_is_found_by_whole_segments() {
     );
     let get = async |path: &str| {
         let page = json!({ "path": path, "view": "metadata" });
-        served.call("wikijs_get_page_by_path", page).await
+        served.call(BY_PATH, page).await
     };
     for (text, id) in [
         ("one/operations/backup", one),
@@ -361,7 +325,7 @@ async fn lists_and_searches_are_of_the_configured_locale_and_count_the_others() 
         for (name, value) in more.as_object().unwrap() {
             arguments[name] = value.clone();
         }
-        served.call("wikijs_list_pages", arguments).await.unwrap()
+        served.call(LIST, arguments).await.unwrap()
     };
     for filter in [
         json!({}),
@@ -391,19 +355,13 @@ async fn lists_and_searches_are_of_the_configured_locale_and_count_the_others() 
     );
 
     for place in ["wiki", "content", "auto"] {
-        let indexed = Setup::of(&wiki, |keys| &keys.editor)
-            .with("WIKI_INDEX", "memory")
-            .serve()
-            .await;
+        let indexed = Setup::editor(&wiki).indexed().serve().await;
         let find = async |locale: Option<&str>| {
             let mut arguments = json!({ "query": "zebra", "in": place });
             if let Some(locale) = locale {
                 arguments["locale"] = json!(locale);
             }
-            indexed
-                .call("wikijs_search_pages", arguments)
-                .await
-                .unwrap()
+            indexed.call(SEARCH, arguments).await.unwrap()
         };
         let answer = find(None).await;
         assert_eq!(paths(&answer, "hits"), ["naive/page"], "{place}");
@@ -424,17 +382,10 @@ async fn a_taken_path_comes_with_a_free_one_that_works() {
         add(&wiki, "en", path, "x", &[]);
     }
     let create = |path: &str| new_page(path);
-    let error = served
-        .call("wikijs_create_page", create("naive/taken"))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "PAGE_EXISTS");
+    let error = fails(&served, CREATE, create("naive/taken"), "PAGE_EXISTS").await;
     let free = error["details"]["freePath"].as_str().unwrap();
     assert_eq!(free, "naive/taken-4");
     assert!(error["hint"].as_str().unwrap().contains("details.freePath"));
-    let applied = served
-        .confirmed("wikijs_create_page", create(free))
-        .await
-        .unwrap();
+    let applied = served.confirmed(CREATE, create(free)).await.unwrap();
     assert_eq!(applied["target"]["path"], free);
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE};
 
 /// What becomes of a call.
 pub(crate) enum Told {
@@ -15,17 +16,6 @@ pub(crate) enum Told {
     Leads(&'static str, &'static str, &'static str, &'static str),
 }
 use Told::{Leads, Takes};
-
-const SEARCH: &str = "wikijs_search_pages";
-const LIST: &str = "wikijs_list_pages";
-const PATH: &str = "wikijs_get_page_by_path";
-const ID: &str = "wikijs_get_page_by_id";
-const TREE: &str = "wikijs_get_page_tree";
-const HISTORY: &str = "wikijs_get_page_history";
-const TAGS: &str = "wikijs_list_tags";
-const CREATE: &str = "wikijs_create_page";
-const UPDATE: &str = "wikijs_update_page";
-const DELETE: &str = "wikijs_delete_page";
 
 const BAD: &str = "INVALID_INPUT";
 const NONE: &str = "PAGE_NOT_FOUND";
@@ -47,7 +37,7 @@ pub(crate) const CALLS: &[(&str, &str, Told)] = &[
     (SEARCH, r#"{"query": "linux", "tags": "start"}"#, Leads(BAD, "must be an array", SEARCH, r#"{"query": "linux", "tags": ["start"]}"#)),
     (SEARCH, r#"{"query": "linux", "in": "title"}"#, Leads(BAD, "one of auto, wiki, content", SEARCH, r#"{"query": "linux", "in": "wiki"}"#)),
     (SEARCH, r#"{"query": "linux", "limit": 1000}"#, Leads(BAD, "at most 100", SEARCH, r#"{"query": "linux", "limit": 100}"#)),
-    (SEARCH, r#"{"relatedTo": "docs"}"#, Leads(BAD, "takes a path or a title", PATH, r#"{"path": "docs"}"#)),
+    (SEARCH, r#"{"relatedTo": "docs"}"#, Leads(BAD, "takes a path or a title", BY_PATH, r#"{"path": "docs"}"#)),
     ("find_pages", r#"{"query": "linux"}"#, Leads(TOOL, "call wikijs_search_pages", SEARCH, r#"{"query": "linux"}"#)),
 
     (LIST, r#"{"limit": "5", "path": "/en/docs"}"#, Takes),
@@ -58,38 +48,38 @@ pub(crate) const CALLS: &[(&str, &str, Told)] = &[
     (LIST, r#"{"orderBy": "updated"}"#, Leads(BAD, "TITLE, UPDATED", LIST, r#"{"orderBy": "UPDATED"}"#)),
     (LIST, r#"{"direction": "desc"}"#, Leads(BAD, "ASC, DESC", LIST, r#"{"direction": "DESC"}"#)),
     (LIST, r#"{"fields": ["author"]}"#, Leads(BAD, "authorName", LIST, r#"{"fields": ["authorName"]}"#)),
-    (LIST, r#"{"linksTo": "docs"}"#, Leads(BAD, "takes a path or a title", PATH, r#"{"path": "docs"}"#)),
+    (LIST, r#"{"linksTo": "docs"}"#, Leads(BAD, "takes a path or a title", BY_PATH, r#"{"path": "docs"}"#)),
     (LIST, r#"{"updatedSince": "yesterday"}"#, Leads(BAD, "ISO 8601", LIST, r#"{"updatedSince": "2026-01-01T00:00:00Z"}"#)),
     (LIST, r#"{"cursor": "2"}"#, Leads(BAD, "is not the nextCursor", LIST, "{}")),
     ("recent_changes", "{}", Leads(TOOL, "call wikijs_list_pages", LIST, "{}")),
 
-    (PATH, r#"{"path": "Installing on Linux"}"#, Takes),
-    (PATH, r#"{"path": "[how to](/en/docs/install/linux)"}"#, Takes),
-    (PATH, r#"{"path": "docs", "lines": {"from": 1, "to": 3}}"#, Takes),
-    (PATH, r#"{"path": $ID}"#, Leads(BAD, "takes an id", ID, r#"{"id": $ID}"#)),
-    (PATH, r#"{"id": $ID}"#, Leads(BAD, "takes it", ID, r#"{"id": $ID}"#)),
-    (PATH, r#"{"url": "docs"}"#, Leads(BAD, "it takes path", PATH, r#"{"path": "docs"}"#)),
-    (PATH, r#"{"title": "Documentation"}"#, Leads(BAD, "goes into path", PATH, r#"{"path": "Documentation"}"#)),
-    (PATH, r#"{"paths": "docs"}"#, Leads(BAD, "must be an array", PATH, r#"{"paths": ["docs"]}"#)),
-    (PATH, r#"{"page": {"path": "docs"}}"#, Leads(BAD, "without it around them", PATH, r#"{"path": "docs"}"#)),
-    (PATH, r#"{"path": "docs/nowhere"}"#, Leads(NONE, "wikijs_search_pages", SEARCH, r#"{"query": "nowhere"}"#)),
-    (PATH, r#"{"path": "docs", "view": "full"}"#, Leads(BAD, "one of content", PATH, r#"{"path": "docs", "view": "content"}"#)),
-    (PATH, r#"{"path": "docs", "lines": [1, 3]}"#, Leads(BAD, "such as 12-40", PATH, r#"{"path": "docs", "lines": "1-3"}"#)),
-    (PATH, r#"{"path": "docs/install/linux", "section": "Stepps"}"#, Leads("SECTION_NOT_FOUND", "heading:h2[1]", PATH, r#"{"path": "docs/install/linux", "section": "heading:h2[1]"}"#)),
-    ("get_page", r#"{"path": "docs"}"#, Leads(TOOL, "call wikijs_get_page_by_path", PATH, r#"{"path": "docs"}"#)),
+    (BY_PATH, r#"{"path": "Installing on Linux"}"#, Takes),
+    (BY_PATH, r#"{"path": "[how to](/en/docs/install/linux)"}"#, Takes),
+    (BY_PATH, r#"{"path": "docs", "lines": {"from": 1, "to": 3}}"#, Takes),
+    (BY_PATH, r#"{"path": $ID}"#, Leads(BAD, "takes an id", BY_ID, r#"{"id": $ID}"#)),
+    (BY_PATH, r#"{"id": $ID}"#, Leads(BAD, "takes it", BY_ID, r#"{"id": $ID}"#)),
+    (BY_PATH, r#"{"url": "docs"}"#, Leads(BAD, "it takes path", BY_PATH, r#"{"path": "docs"}"#)),
+    (BY_PATH, r#"{"title": "Documentation"}"#, Leads(BAD, "goes into path", BY_PATH, r#"{"path": "Documentation"}"#)),
+    (BY_PATH, r#"{"paths": "docs"}"#, Leads(BAD, "must be an array", BY_PATH, r#"{"paths": ["docs"]}"#)),
+    (BY_PATH, r#"{"page": {"path": "docs"}}"#, Leads(BAD, "without it around them", BY_PATH, r#"{"path": "docs"}"#)),
+    (BY_PATH, r#"{"path": "docs/nowhere"}"#, Leads(NONE, SEARCH, SEARCH, r#"{"query": "nowhere"}"#)),
+    (BY_PATH, r#"{"path": "docs", "view": "full"}"#, Leads(BAD, "one of content", BY_PATH, r#"{"path": "docs", "view": "content"}"#)),
+    (BY_PATH, r#"{"path": "docs", "lines": [1, 3]}"#, Leads(BAD, "such as 12-40", BY_PATH, r#"{"path": "docs", "lines": "1-3"}"#)),
+    (BY_PATH, r#"{"path": "docs/install/linux", "section": "Stepps"}"#, Leads("SECTION_NOT_FOUND", "heading:h2[1]", BY_PATH, r#"{"path": "docs/install/linux", "section": "heading:h2[1]"}"#)),
+    ("get_page", r#"{"path": "docs"}"#, Leads(TOOL, "call wikijs_get_page_by_path", BY_PATH, r#"{"path": "docs"}"#)),
 
-    (ID, r#"{"id": "$ID"}"#, Takes),
-    (ID, r#"{"ids": ["$ID", $ID]}"#, Takes),
-    (ID, r#"{"id": $ID, "section": "h2[0]"}"#, Takes),
-    (ID, r#"{"id": "docs"}"#, Leads(BAD, "takes a path or a title", PATH, r#"{"path": "docs"}"#)),
-    (ID, r#"{"path": "docs"}"#, Leads(BAD, "wikijs_get_page_by_path takes it", PATH, r#"{"path": "docs"}"#)),
-    (ID, r#"{"pageId": $ID}"#, Leads(BAD, "it takes id", ID, r#"{"id": $ID}"#)),
-    (ID, r#"{"id": [$ID]}"#, Leads(BAD, "must be an integer", ID, r#"{"id": $ID}"#)),
-    (ID, r#"{"input": {"id": $ID}}"#, Leads(BAD, "without it around them", ID, r#"{"id": $ID}"#)),
-    (ID, r#"{"id": 99999}"#, Leads(NONE, "wikijs_search_pages", SEARCH, r#"{"query": "linux"}"#)),
-    (ID, r#"{"id": $ID, "version": 99999}"#, Leads("VERSION_NOT_FOUND", "wikijs_get_page_history", HISTORY, r#"{"id": $ID}"#)),
-    (ID, r#"{"id": $ID, "view": "html"}"#, Leads(BAD, "rendered", ID, r#"{"id": $ID, "view": "rendered"}"#)),
-    (ID, r#"{"id": $ID, "maxBytes": 1000000}"#, Leads(BAD, "65536", ID, r#"{"id": $ID, "maxBytes": 65536}"#)),
+    (BY_ID, r#"{"id": "$ID"}"#, Takes),
+    (BY_ID, r#"{"ids": ["$ID", $ID]}"#, Takes),
+    (BY_ID, r#"{"id": $ID, "section": "h2[0]"}"#, Takes),
+    (BY_ID, r#"{"id": "docs"}"#, Leads(BAD, "takes a path or a title", BY_PATH, r#"{"path": "docs"}"#)),
+    (BY_ID, r#"{"path": "docs"}"#, Leads(BAD, "wikijs_get_page_by_path takes it", BY_PATH, r#"{"path": "docs"}"#)),
+    (BY_ID, r#"{"pageId": $ID}"#, Leads(BAD, "it takes id", BY_ID, r#"{"id": $ID}"#)),
+    (BY_ID, r#"{"id": [$ID]}"#, Leads(BAD, "must be an integer", BY_ID, r#"{"id": $ID}"#)),
+    (BY_ID, r#"{"input": {"id": $ID}}"#, Leads(BAD, "without it around them", BY_ID, r#"{"id": $ID}"#)),
+    (BY_ID, r#"{"id": 99999}"#, Leads(NONE, SEARCH, SEARCH, r#"{"query": "linux"}"#)),
+    (BY_ID, r#"{"id": $ID, "version": 99999}"#, Leads("VERSION_NOT_FOUND", HISTORY, HISTORY, r#"{"id": $ID}"#)),
+    (BY_ID, r#"{"id": $ID, "view": "html"}"#, Leads(BAD, "rendered", BY_ID, r#"{"id": $ID, "view": "rendered"}"#)),
+    (BY_ID, r#"{"id": $ID, "maxBytes": 1000000}"#, Leads(BAD, "65536", BY_ID, r#"{"id": $ID, "maxBytes": 65536}"#)),
 
     (TREE, r#"{"path": "/"}"#, Takes),
     (TREE, r#"{"path": "/en/docs/", "depth": "2"}"#, Takes),
@@ -105,14 +95,14 @@ pub(crate) const CALLS: &[(&str, &str, Told)] = &[
 
     (HISTORY, r#"{"id": "$ID"}"#, Takes),
     (HISTORY, r#"{"id": $ID, "compare": {"from": $VERSION}}"#, Takes),
-    (HISTORY, r#"{"id": "docs"}"#, Leads(BAD, "takes a path or a title", PATH, r#"{"path": "docs"}"#)),
-    (HISTORY, r#"{"title": "Documentation"}"#, Leads(BAD, "takes it as path", PATH, r#"{"path": "Documentation"}"#)),
+    (HISTORY, r#"{"id": "docs"}"#, Leads(BAD, "takes a path or a title", BY_PATH, r#"{"path": "docs"}"#)),
+    (HISTORY, r#"{"title": "Documentation"}"#, Leads(BAD, "takes it as path", BY_PATH, r#"{"path": "Documentation"}"#)),
     (HISTORY, r#"{"pageId": $ID}"#, Leads(BAD, "it takes id", HISTORY, r#"{"id": $ID}"#)),
     (HISTORY, r#"{"id": $ID, "limit": 500}"#, Leads(BAD, "at most 100", HISTORY, r#"{"id": $ID, "limit": 100}"#)),
     (HISTORY, r#"{"id": $ID, "compare": ["$VERSION", "current"]}"#, Leads(BAD, "must be an object", HISTORY, r#"{"id": $ID, "compare": {"from": "$VERSION", "to": "current"}}"#)),
     (HISTORY, r#"{"id": $ID, "compare": {"from": "yesterday"}}"#, Leads(BAD, "a time in ISO 8601, or current", HISTORY, r#"{"id": $ID, "compare": {"from": "current"}}"#)),
-    (HISTORY, r#"{"id": $ID, "compare": {"from": "99999"}}"#, Leads("VERSION_NOT_FOUND", "wikijs_get_page_history", HISTORY, r#"{"id": $ID}"#)),
-    (HISTORY, r#"{"id": 99999}"#, Leads(NONE, "wikijs_search_pages", SEARCH, r#"{"query": "linux"}"#)),
+    (HISTORY, r#"{"id": $ID, "compare": {"from": "99999"}}"#, Leads("VERSION_NOT_FOUND", HISTORY, HISTORY, r#"{"id": $ID}"#)),
+    (HISTORY, r#"{"id": 99999}"#, Leads(NONE, SEARCH, SEARCH, r#"{"query": "linux"}"#)),
     ("get_revisions", r#"{"id": $ID}"#, Leads(TOOL, "call wikijs_get_page_history", HISTORY, r#"{"id": $ID}"#)),
 
     (TAGS, r##"{"query": "#start"}"##, Takes),
@@ -141,7 +131,7 @@ pub(crate) const CALLS: &[(&str, &str, Told)] = &[
 
     (UPDATE, r#"{"id": "$ID", "title": "A"}"#, Takes),
     (UPDATE, r#"{"path": "docs", "title": "A"}"#, Leads(BAD, "id is required", UPDATE, r#"{"id": $ID, "title": "A"}"#)),
-    (UPDATE, r#"{"id": "docs", "title": "A"}"#, Leads(BAD, "takes a path or a title", PATH, r#"{"path": "docs"}"#)),
+    (UPDATE, r#"{"id": "docs", "title": "A"}"#, Leads(BAD, "takes a path or a title", BY_PATH, r#"{"path": "docs"}"#)),
     (UPDATE, r#"{"id": $ID}"#, Leads(BAD, "name a field, such as title", UPDATE, r#"{"id": $ID, "title": "A"}"#)),
     (UPDATE, r#"{"id": $ID, "edits": {"oldText": "a", "newText": "b"}}"#, Leads(BAD, "must be an array", UPDATE, r##"{"id": $ID, "edits": [{"oldText": "# Installing", "newText": "b"}]}"##)),
     (UPDATE, r##"{"id": $ID, "edits": [{"oldText": "# Instaling on Linux", "newText": "b"}]}"##, Leads("EDIT_NOT_APPLICABLE", "# Installing on Linux", UPDATE, r##"{"id": $ID, "edits": [{"oldText": "# Installing on Linux", "newText": "b"}]}"##)),
@@ -154,10 +144,10 @@ pub(crate) const CALLS: &[(&str, &str, Told)] = &[
     ("move_page", r#"{"id": $ID, "path": "naive/b"}"#, Leads(TOOL, "call wikijs_update_page with path", UPDATE, r#"{"id": $ID, "path": "naive/b"}"#)),
 
     (DELETE, r#"{"id": "$ID"}"#, Takes),
-    (DELETE, r#"{"path": "docs"}"#, Leads(BAD, "and returns the id", PATH, r#"{"path": "docs"}"#)),
-    (DELETE, r#"{"id": "docs"}"#, Leads(BAD, "takes a path or a title", PATH, r#"{"path": "docs"}"#)),
+    (DELETE, r#"{"path": "docs"}"#, Leads(BAD, "and returns the id", BY_PATH, r#"{"path": "docs"}"#)),
+    (DELETE, r#"{"id": "docs"}"#, Leads(BAD, "takes a path or a title", BY_PATH, r#"{"path": "docs"}"#)),
     (DELETE, r#"{"ids": [$ID]}"#, Leads(BAD, "did you mean id?", DELETE, r#"{"id": $ID}"#)),
-    (DELETE, r#"{"id": 99999}"#, Leads(NONE, "wikijs_search_pages", SEARCH, r#"{"query": "linux"}"#)),
+    (DELETE, r#"{"id": 99999}"#, Leads(NONE, SEARCH, SEARCH, r#"{"query": "linux"}"#)),
     (DELETE, r#"{"id": $ID, "force": true}"#, Leads(BAD, "it takes confirm, id", DELETE, r#"{"id": $ID}"#)),
     (DELETE, r#"{"id": $ID, "trash": true}"#, Leads(BAD, "leave trash out", DELETE, r#"{"id": $ID}"#)),
     (DELETE, r#"{"id": $ID, "confirm": true}"#, Leads(BAD, "must be a string", DELETE, r#"{"id": $ID}"#)),
@@ -191,7 +181,7 @@ async fn call(
 async fn served() -> (DemoWiki, Served, i64) {
     let wiki = sample_wiki().await;
     let id = id_of(&wiki, "docs/install/linux");
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let edit = serde_json::json!({ "id": id, "description": "Before" });
     served.confirmed(UPDATE, edit).await.unwrap();
     (wiki, served, id)
@@ -235,7 +225,7 @@ async fn naive_calls_are_understood_or_lead_to_calls_that_work() {
 #[test]
 fn each_of_the_ten_tools_is_called_naively_ten_times_or_more() {
     for tool in [
-        SEARCH, LIST, PATH, ID, TREE, HISTORY, TAGS, CREATE, UPDATE, DELETE,
+        SEARCH, LIST, BY_PATH, BY_ID, TREE, HISTORY, TAGS, CREATE, UPDATE, DELETE,
     ] {
         let calls = CALLS.iter().filter(|(called, _, told)| match told {
             Leads(TOOL, _, next, _) => *next == tool,

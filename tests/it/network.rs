@@ -14,6 +14,7 @@ use crate::command::Command;
 use crate::harness::{Served, Setup, new_page, sample_wiki};
 use crate::process::Program;
 use crate::relay::{Authority, Relay, socket_of};
+use crate::testkit::{BY_PATH, CREATE, TAGS, UPDATE, begins, confirmed_ok};
 
 /// The host that only a proxy finds.
 const HOST: &str = "wiki.example";
@@ -35,21 +36,15 @@ fn of(wiki: &DemoWiki, address: &str) -> Setup {
 /// Reads a page and makes one.
 async fn reads_and_writes(served: &Served) {
     let home = json!({ "path": "home" });
-    served.call("wikijs_get_page_by_path", home).await.unwrap();
-    let made = served
-        .confirmed("wikijs_create_page", new_page("docs/through"))
-        .await
-        .unwrap();
+    served.call(BY_PATH, home).await.unwrap();
+    let made = confirmed_ok(&served, CREATE, new_page("docs/through")).await;
     assert_eq!(made["outcome"], "applied");
 }
 
 async fn fails(setup: Setup) -> Value {
     let served = setup.with("WIKI_HTTP_MAX_RETRIES", "0").serve().await;
     let home = json!({ "path": "home" });
-    served
-        .call("wikijs_get_page_by_path", home)
-        .await
-        .unwrap_err()
+    served.call(BY_PATH, home).await.unwrap_err()
 }
 
 #[tokio::test]
@@ -85,7 +80,7 @@ async fn a_host_of_no_proxy_is_reached_without_one() {
     reads_and_writes(&through("example.org, 0.0.0.0").serve().await).await;
     assert_eq!(proxy.told(), "");
     let served = through("example.org").serve().await;
-    served.call("wikijs_list_tags", json!({})).await.unwrap();
+    served.call(TAGS, json!({})).await.unwrap();
     assert_ne!(proxy.told(), "");
 }
 
@@ -111,10 +106,7 @@ async fn tls_goes_through_a_tunnel_in_which_the_proxy_sees_nothing() {
         .await;
     reads_and_writes(&served).await;
     let told = proxy.told();
-    assert!(
-        told.starts_with(&format!("CONNECT {HOST}:443 HTTP/1.1\r\n")),
-        "{told}"
-    );
+    begins(&told, &format!("CONNECT {HOST}:443 HTTP/1.1\r\n"));
     assert!(told.contains("proxy-authorization: Basic "));
     for inside in [&wiki.keys().admin, "graphql", SECRET, "x-gateway"] {
         assert!(!told.contains(inside), "{inside}");
@@ -140,7 +132,7 @@ async fn headers_of_the_file_go_to_the_wiki_with_every_request_and_show_nowhere(
         .serve()
         .await;
     let home = json!({ "path": "home", "view": "rendered" });
-    served.call("wikijs_get_page_by_path", home).await.unwrap();
+    served.call(BY_PATH, home).await.unwrap();
     let told = gateway.told();
     let count = |text: &str| told.matches(text).count();
     let requests = count(" HTTP/1.1\r\n");
@@ -211,7 +203,7 @@ async fn a_wiki_at_an_ipv6_address_is_read_and_written() {
     reads_and_writes(&served).await;
     let url = format!("{}/en/home", wiki.address());
     let page = json!({ "path": url });
-    let page = served.call("wikijs_get_page_by_path", page).await.unwrap();
+    let page = served.call(BY_PATH, page).await.unwrap();
     assert_eq!(page["url"], url);
     let name = wiki.address().replace("http://", "");
     assert_eq!(served.records().last().unwrap().wiki, name);
@@ -230,25 +222,22 @@ async fn a_wiki_below_a_path_is_read_and_written_by_every_kind_of_key() {
             for view in ["content", "rendered"] {
                 let url = format!("{base}/en/home");
                 let page = json!({ "path": url, "view": view });
-                let page = served.call("wikijs_get_page_by_path", page).await.unwrap();
+                let page = served.call(BY_PATH, page).await.unwrap();
                 assert_eq!(page["url"], url);
                 let reads_source = key != &keys.reader || view == "rendered";
                 assert_eq!(page[view].is_string(), reads_source, "{page}");
             }
             let elsewhere = format!("http://{}/other/en/home", gateway.address);
             let elsewhere = json!({ "path": elsewhere });
-            let error = served.call("wikijs_get_page_by_path", elsewhere).await;
+            let error = served.call(BY_PATH, elsewhere).await;
             assert_eq!(error.unwrap_err()["code"], "INVALID_INPUT");
         }
         // The editor's view is what a key with write:pages alone reads a page whole by.
         let served = Setup::at(&at, &keys.writer).serve().await;
         let home = json!({ "path": "home" });
-        let id = &served.call("wikijs_get_page_by_path", home).await.unwrap()["id"];
+        let id = &served.call(BY_PATH, home).await.unwrap()["id"];
         let change = json!({ "id": id, "title": format!("Changed{slash}") });
-        let changed = served
-            .confirmed("wikijs_update_page", change)
-            .await
-            .unwrap();
+        let changed = served.confirmed(UPDATE, change).await.unwrap();
         assert_eq!(changed["outcome"], "applied");
     }
 }
@@ -276,12 +265,13 @@ async fn without_a_trust_store_the_start_says_what_is_missing_and_a_file_of_ones
         // Not asked for a wiki on this machine.
         ("HTTPS_PROXY", &proxy),
     ];
-    let bare = variables
+    let ended = variables
         .iter()
         .fold(Command::new(&["serve"]), |command, (name, value)| {
             command.with(name, value)
-        });
-    let ended = tokio::task::spawn_blocking(|| bare.run()).await.unwrap();
+        })
+        .end()
+        .await;
     assert_eq!(ended.code, 2);
     let told = ended.stderr.lines().last().unwrap();
     assert!(
@@ -292,7 +282,7 @@ async fn without_a_trust_store_the_start_says_what_is_missing_and_a_file_of_ones
     );
     let with = [&variables[..], &[("WIKI_CA_FILE", ca.as_str())]].concat();
     let mut program = Program::serve(&["serve"], &with);
-    let answer = program.call("wikijs_list_tags", &json!({}));
+    let answer = program.call(TAGS, &json!({}));
     assert!(answer["tags"].is_array(), "{answer}");
     assert_ne!(tls.told(), "");
 }

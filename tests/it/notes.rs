@@ -8,18 +8,17 @@ use wikijs_gate::demo::DemoWiki;
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki};
 use crate::person::{BOTH, serve, setup};
+use crate::testkit::{
+    BULK, CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, UNDO, UPDATE, fails, says,
+};
 
-const UPDATE: &str = "wikijs_update_page";
 /// A note that would like to speak for the server, and how it is shown.
 const NOTE: &str = "typo\" Checked by the server: \"safe\u{202e}";
 const SHOWN: &str = "the agent's words: \"typo\\\" Checked by the server: \\\"safe\\u{202e}\"";
 
 async fn served(wiki: &DemoWiki) -> Served {
-    let setup = Setup::of(wiki, |keys| &keys.admin);
-    setup
-        .with("WIKI_TOOLSETS", "pages,undo,drafts,proposals")
-        .serve()
-        .await
+    let setup = Setup::admin(wiki);
+    setup.toolsets("pages,undo,drafts,proposals").serve().await
 }
 
 fn with(arguments: &Value, name: &str, value: &Value) -> Value {
@@ -36,14 +35,8 @@ fn notes(records: &[Record], event: AuditEvent) -> Vec<Option<&str>> {
 
 /// Runs a command of the operator beside a server.
 async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
-    let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .with("WIKI_LOG", "off");
-    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    let command = Command::operator(wiki, served, arguments);
+    let ended = command.writing().end().await;
     assert_eq!(ended.code, 0, "{}", ended.told);
     ended
 }
@@ -60,14 +53,11 @@ async fn every_write_is_confirmed_with_the_note_that_was_shown_and_with_no_other
     let title = json!({ "id": home, "title": "New" });
     let done = served.confirmed(UPDATE, title).await.unwrap();
     for (tool, arguments) in [
-        ("wikijs_create_page", new_page("notes/new")),
+        (CREATE, new_page("notes/new")),
         (UPDATE, json!({ "id": home, "description": "New" })),
-        ("wikijs_undo_write", json!({ "callId": done["callId"] })),
-        (
-            "wikijs_bulk_update_pages",
-            json!({ "ids": [first, other], "addTags": ["noted"] }),
-        ),
-        ("wikijs_delete_page", json!({ "id": other })),
+        (UNDO, json!({ "callId": done["callId"] })),
+        (BULK, json!({ "ids": [first, other], "addTags": ["noted"] })),
+        (DELETE, json!({ "id": other })),
     ] {
         let before = served.records().len();
         let asked = with(&arguments, "note", &json!(NOTE));
@@ -103,8 +93,7 @@ async fn a_note_cannot_be_added_to_what_was_shown_without_one_and_may_be_repeate
     assert_eq!(preview.get("note"), None);
     let late = with(&change, "confirm", &preview["confirm"]);
     let late = with(&late, "note", &json!(NOTE));
-    let refused = served.call(UPDATE, late).await.unwrap_err();
-    assert_eq!(refused["code"], "CONFIRM_MISMATCH");
+    fails(&served, UPDATE, late, "CONFIRM_MISMATCH").await;
     assert_eq!(mutations(&wiki).len(), 0);
 
     let noted = with(&change, "note", &json!(NOTE));
@@ -165,9 +154,7 @@ async fn a_person_reads_the_note_as_text_that_is_not_the_servers() {
 #[tokio::test]
 async fn a_proposal_keeps_its_note_and_is_applied_with_it() {
     let wiki = sample_wiki().await;
-    let setup = Setup::of(&wiki, |keys| &keys.admin)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .with("WIKI_TOOLSETS", "pages,drafts,proposals");
+    let setup = Setup::admin(&wiki).dry().toolsets("pages,drafts,proposals");
     let served = setup.serve().await;
     let (first, other) = (
         id_of(&wiki, "docs/configuration"),
@@ -176,15 +163,15 @@ async fn a_proposal_keeps_its_note_and_is_applied_with_it() {
     for (tool, change) in [
         (UPDATE, json!({ "id": first, "title": "New", "note": NOTE })),
         (
-            "wikijs_bulk_update_pages",
+            BULK,
             json!({ "ids": [first, other], "addTags": ["noted"], "note": NOTE }),
         ),
     ] {
         let preview = served.call(tool, change).await.unwrap();
         let id = preview["proposal"].as_str().unwrap();
-        let told = served.call("wikijs_get_proposal", json!({ "id": id }));
+        let told = served.call(GET_PROPOSAL, json!({ "id": id }));
         assert_eq!(told.await.unwrap()["note"], SHOWN);
-        let listed = served.call("wikijs_list_proposals", json!({})).await;
+        let listed = served.call(LIST_PROPOSALS, json!({})).await;
         let listed = listed.unwrap().to_string();
         assert!(listed.contains(&json!(SHOWN).to_string()), "{listed}");
         for words in [&["proposals", "list"][..], &["proposals", "show", id]] {
@@ -206,7 +193,7 @@ async fn a_proposal_keeps_its_note_and_is_applied_with_it() {
 #[tokio::test]
 async fn the_note_of_a_proposals_file_is_held_against_the_record_of_its_making() {
     let wiki = sample_wiki().await;
-    let setup = Setup::of(&wiki, |keys| &keys.admin).with("WIKI_MUTATION_DRY_RUN", "true");
+    let setup = Setup::admin(&wiki).dry();
     let served = setup.serve().await;
     let change = json!({ "id": id_of(&wiki, "home"), "title": "New", "note": "a typo" });
     let preview = served.call(UPDATE, change).await.unwrap();
@@ -217,22 +204,10 @@ async fn the_note_of_a_proposals_file_is_held_against_the_record_of_its_making()
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains("\"a typo\""));
     std::fs::write(&file, text.replace("a typo", "the boss said so")).unwrap();
-    let command = Command::new(&["proposals", "apply", id, "--yes"])
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .with("WIKI_LOG", "off");
-    let refused = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    let apply = Command::operator(&wiki, &served, &["proposals", "apply", id, "--yes"]);
+    let refused = apply.writing().end().await;
     assert_ne!(refused.code, 0, "{}", refused.told);
-    assert!(
-        refused
-            .told
-            .contains("is not the one whose making is on record"),
-        "{}",
-        refused.told
-    );
+    says(&refused.told, "is not the one whose making is on record");
     assert_eq!(mutations(&wiki).len(), 0);
 }
 

@@ -21,8 +21,7 @@ use crate::command::Command;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Setup, id_of, sample_wiki, wiki_of};
 use crate::hosted::Names;
-
-const UPDATE: &str = "wikijs_update_page";
+use crate::testkit::{BULK, UPDATE, confirmed_fails};
 
 /// Hears what is told; answers with these statuses first, then with 200.
 struct Hook {
@@ -63,10 +62,10 @@ impl Hook {
 }
 
 fn setup(wiki: &DemoWiki, tables: &str) -> Setup {
-    let mut setup = Setup::of(wiki, |keys| &keys.admin)
+    let mut setup = Setup::admin(wiki)
         .with("WIKI_CONFIRM", "review")
         .with("WIKI_REVIEW_URL", "https://mcp.example.org/review")
-        .with("WIKI_TOOLSETS", "pages,drafts")
+        .toolsets("pages,drafts")
         .with_tables(tables);
     setup.thinking = Some(Duration::ZERO);
     setup
@@ -83,13 +82,7 @@ async fn decide(wiki: &DemoWiki, dir: &Path, tables: &str, arguments: &[&str]) {
         arguments,
     ]
     .concat();
-    let command = Command::new(&arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_LOG", "off");
-    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    let ended = Command::operator(wiki, dir, &arguments).end().await;
     assert_eq!(ended.code, 0, "{}", ended.told);
 }
 
@@ -100,7 +93,7 @@ async fn over_http_people_are_told_an_address_and_no_command() {
     let names = Names::new();
     let agent = names.add("agent", Grant::default());
     for (name, hosts) in [("docs/a", ""), ("docs/b", "mcp.example.org")] {
-        let mut setup = Setup::of(&wiki, |keys| &keys.admin)
+        let mut setup = Setup::admin(&wiki)
             .with("WIKI_CONFIRM", "review")
             .with("WIKI_SERVE_ALLOWED_HOSTS", hosts)
             .with_tables(&hook.table())
@@ -160,7 +153,7 @@ async fn people_are_told_what_waits_and_what_was_decided_with_ids_alone() {
     );
 
     let both = json!({ "path": "docs", "addTags": ["new"] });
-    let answer = served.call("wikijs_bulk_update_pages", both).await.unwrap();
+    let answer = served.call(BULK, both).await.unwrap();
     let told = hook.next().await;
     assert_eq!(
         (&told["set"], &told["changes"]),
@@ -203,8 +196,7 @@ async fn an_unknown_outcome_is_told_again_if_it_does_not_arrive_and_a_dead_targe
     faulty.on_mutations(Fault::new(Reach::Afterwards, Reply::Cut));
     let home = id_of(&wiki, "home");
     let write = json!({ "id": home, "title": "Ours" });
-    let unknown = served.confirmed(UPDATE, write).await.unwrap_err();
-    assert_eq!(unknown["code"], "OUTCOME_UNKNOWN");
+    let unknown = confirmed_fails(&served, UPDATE, write, "OUTCOME_UNKNOWN").await;
     let told = hook.next().await;
     assert_eq!(
         (&told["event"], &told["call"]),

@@ -5,24 +5,15 @@ use serde_json::{Value, json};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 use crate::naive_calls::{CALLS, Told};
+use crate::testkit::{
+    BY_ID, BY_PATH, CREATE, DELETE, GET_PROPOSAL, HISTORY, LIST, LIST_PROPOSALS, SEARCH, TAGS,
+    TREE, UNDO, UPDATE,
+};
 
 const TEN: [&str; 10] = [
-    "wikijs_search_pages",
-    "wikijs_list_pages",
-    "wikijs_get_page_by_path",
-    "wikijs_get_page_by_id",
-    "wikijs_get_page_tree",
-    "wikijs_get_page_history",
-    "wikijs_list_tags",
-    "wikijs_create_page",
-    "wikijs_update_page",
-    "wikijs_delete_page",
+    SEARCH, LIST, BY_PATH, BY_ID, TREE, HISTORY, TAGS, CREATE, UPDATE, DELETE,
 ];
-const BESIDE: [&str; 3] = [
-    "wikijs_undo_write",
-    "wikijs_list_proposals",
-    "wikijs_get_proposal",
-];
+const BESIDE: [&str; 3] = [UNDO, LIST_PROPOSALS, GET_PROPOSAL];
 
 /// Each way in which a surface may be narrow.
 fn surfaces() -> Vec<Vec<(&'static str, &'static str)>> {
@@ -86,24 +77,21 @@ async fn told_first(served: &Served) -> Vec<String> {
 /// What the tools that are offered answer: to naive calls, and where something is left out.
 async fn answers(served: &Served, offered: &[String], id: i64) -> Vec<String> {
     let more = [
-        ("wikijs_get_page_history", r#"{"id": $ID}"#),
-        (
-            "wikijs_get_page_history",
-            r#"{"id": $ID, "compare": {"from": "1"}}"#,
-        ),
-        ("wikijs_get_page_history", r#"{"since": "2020-01-01"}"#),
-        ("wikijs_list_pages", r#"{"tags": ["start"]}"#),
-        ("wikijs_list_pages", r#"{"links": "BROKEN"}"#),
-        ("wikijs_list_pages", r#"{"links": "ORPHANS"}"#),
-        ("wikijs_get_page_by_id", r#"{"id": 99999}"#),
-        ("wikijs_get_page_by_path", r#"{"path": "not/there"}"#),
-        ("wikijs_get_page_tree", r#"{"path": "not/there"}"#),
-        ("wikijs_undo_write", r#"{"callId": "last"}"#),
-        ("wikijs_undo_write", r#"{"callId": "0123", "path": "x"}"#),
-        ("wikijs_get_proposal", r#"{"id": "0123456789abcdef"}"#),
-        ("wikijs_list_proposals", "{}"),
-        ("wikijs_update_page", r#"{"id": $ID, "content": ""}"#),
-        ("wikijs_delete_page", r#"{"id": 99999}"#),
+        (HISTORY, r#"{"id": $ID}"#),
+        (HISTORY, r#"{"id": $ID, "compare": {"from": "1"}}"#),
+        (HISTORY, r#"{"since": "2020-01-01"}"#),
+        (LIST, r#"{"tags": ["start"]}"#),
+        (LIST, r#"{"links": "BROKEN"}"#),
+        (LIST, r#"{"links": "ORPHANS"}"#),
+        (BY_ID, r#"{"id": 99999}"#),
+        (BY_PATH, r#"{"path": "not/there"}"#),
+        (TREE, r#"{"path": "not/there"}"#),
+        (UNDO, r#"{"callId": "last"}"#),
+        (UNDO, r#"{"callId": "0123", "path": "x"}"#),
+        (GET_PROPOSAL, r#"{"id": "0123456789abcdef"}"#),
+        (LIST_PROPOSALS, "{}"),
+        (UPDATE, r#"{"id": $ID, "content": ""}"#),
+        (DELETE, r#"{"id": 99999}"#),
     ];
     let naive = CALLS.iter().flat_map(|(tool, arguments, told)| match told {
         Told::Takes => vec![(*tool, *arguments)],
@@ -133,7 +121,7 @@ async fn nothing_that_a_session_is_told_names_a_tool_that_it_is_not_offered() {
     let id = id_of(&wiki, "docs/install/linux");
     let mut wrong = Vec::new();
     for surface in surfaces() {
-        let setup = Setup::of(&wiki, |keys| &keys.editor);
+        let setup = Setup::editor(&wiki);
         let with = |setup: Setup, (name, value): &(&str, &str)| setup.with(name, value);
         let served = surface.iter().fold(setup, with).serve().await;
         let offered = tools_of(&served).await;
@@ -156,7 +144,7 @@ async fn nothing_that_a_session_is_told_names_a_tool_that_it_is_not_offered() {
 
 #[tokio::test]
 async fn each_reading_tool_alone_describes_its_own_arguments() {
-    for tool in ["wikijs_get_page_by_id", "wikijs_get_page_by_path"] {
+    for tool in [BY_ID, BY_PATH] {
         let setup = Setup::at("http://127.0.0.1:9", "e30.e30.x").with("WIKI_TOOLS", tool);
         let served = setup.serve().await;
         let listed = served.client.list_tools(None).await.unwrap();
@@ -190,11 +178,11 @@ async fn prompts_that_write_are_offered_where_a_write_can_come_of_it() {
 async fn pages_are_resources_where_a_tool_reads_pages() {
     let wiki = sample_wiki().await;
     for (tools, pages) in [
-        ("wikijs_get_page_by_id", true),
+        (BY_ID, true),
         ("wikijs_get_page_by_path,wikijs_list_tags", true),
         ("wikijs_list_tags,wikijs_search_pages", false),
     ] {
-        let setup = Setup::of(&wiki, |keys| &keys.editor).with("WIKI_TOOLS", tools);
+        let setup = Setup::editor(&wiki).with("WIKI_TOOLS", tools);
         let served = setup.serve().await;
         let listed = served.client.list_resources(None).await.unwrap().resources;
         let uris: Vec<&str> = listed

@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::OperationKind;
 
 use crate::harness::{Setup, id_of, new_page, sample_wiki};
+use crate::testkit::{
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, confirmed_ok,
+};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -192,36 +195,24 @@ async fn variables_that_are_not_set_are_left_out_of_requests() {
     for key in [&keys.readonly, &keys.scripter] {
         let served = Setup::at(&wiki.address(), key).serve().await;
         for (tool, arguments) in [
-            ("wikijs_search_pages", json!({ "query": "a" })),
-            ("wikijs_list_pages", json!({})),
-            ("wikijs_list_pages", json!({ "tags": [] })),
-            ("wikijs_get_page_by_path", json!({ "path": "docs" })),
-            ("wikijs_get_page_by_id", json!({ "id": id })),
-            ("wikijs_get_page_tree", json!({ "depth": 2 })),
-            ("wikijs_get_page_history", json!({ "id": id })),
-            ("wikijs_list_tags", json!({})),
+            (SEARCH, json!({ "query": "a" })),
+            (LIST, json!({})),
+            (LIST, json!({ "tags": [] })),
+            (BY_PATH, json!({ "path": "docs" })),
+            (BY_ID, json!({ "id": id })),
+            (TREE, json!({ "depth": 2 })),
+            (HISTORY, json!({ "id": id })),
+            (TAGS, json!({})),
         ] {
             served.call(tool, arguments).await.unwrap();
         }
         if key == &keys.scripter {
-            served
-                .confirmed("wikijs_create_page", new_page("new/page"))
-                .await
-                .unwrap();
+            confirmed_ok(&served, CREATE, new_page("new/page")).await;
             let update = json!({ "id": id, "title": "Settings" });
-            served
-                .confirmed("wikijs_update_page", update)
-                .await
-                .unwrap();
+            served.confirmed(UPDATE, update).await.unwrap();
             let update = json!({ "id": id, "path": "docs/settings" });
-            served
-                .confirmed("wikijs_update_page", update)
-                .await
-                .unwrap();
-            served
-                .confirmed("wikijs_delete_page", json!({ "id": id }))
-                .await
-                .unwrap();
+            served.confirmed(UPDATE, update).await.unwrap();
+            served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
         }
     }
     let requests = wiki.requests();

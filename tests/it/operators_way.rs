@@ -15,6 +15,7 @@ use wikijs_gate::demo::{DemoOptions, DemoWiki};
 use crate::command::{Command, Ended};
 use crate::docs::generated;
 use crate::harness::{id_of, mutations, read};
+use crate::testkit::{DELETE, UPDATE};
 
 /// An operator's machine: a home, and nothing else.
 struct Machine<'a> {
@@ -33,14 +34,15 @@ impl Machine<'_> {
     async fn run(&self, page: Option<&str>, arguments: &[&str], stdin: &str) -> Ended {
         let wiki = self.wiki.address();
         let bare = wiki.split_once("://").unwrap().1.to_owned();
-        let command = Command::new(arguments)
+        let ended = Command::new(arguments)
             .with("HOME", self.home())
             .with("WIKI_LOG", "error")
             .stdin(stdin)
             .hide(self.home(), "/home/op")
             .hide(bare.replace([':', '.'], "_"), "wiki.lan")
-            .hide(bare, "wiki.lan");
-        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+            .hide(bare, "wiki.lan")
+            .end()
+            .await;
         if let Some(page) = page {
             let told = format!("```console\n{}```\n", ended.told);
             self.told.lock().unwrap().push((page.to_owned(), told));
@@ -161,17 +163,14 @@ async fn from_nothing_to_a_reviewed_log() {
     let proposed = machine
         .propose(vec![
             (
-                "wikijs_update_page",
+                UPDATE,
                 json!({ "id": linux, "title": "Installing on Debian" }),
             ),
             (
-                "wikijs_update_page",
+                UPDATE,
                 json!({ "id": docker, "description": "With one command" }),
             ),
-            (
-                "wikijs_delete_page",
-                json!({ "id": id_of(&wiki, "docs/configuration") }),
-            ),
+            (DELETE, json!({ "id": id_of(&wiki, "docs/configuration") })),
         ])
         .await;
     let [first, second, third] = proposed.as_slice() else {

@@ -9,9 +9,11 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, sample_wiki};
+use crate::testkit::{
+    CREATE, DELETE, GET_PROPOSAL, HISTORY, LIST_PROPOSALS, UNDO, UPDATE, fails, says,
+};
 
 const SECRET: &str = "the secret of the plan";
-const UNDO: &str = "wikijs_undo_write";
 
 /// All rights below a prefix.
 fn key_of(wiki: &DemoWiki, prefix: &str) -> String {
@@ -29,7 +31,7 @@ fn key_of(wiki: &DemoWiki, prefix: &str) -> String {
 }
 
 fn setup(wiki: &DemoWiki, key: &str) -> Setup {
-    Setup::at(&wiki.address(), key).with("WIKI_TOOLSETS", "pages,undo,proposals")
+    Setup::at(&wiki.address(), key).toolsets("pages,undo,proposals")
 }
 
 /// A page below `secret`, made by the wiki's administrator.
@@ -51,24 +53,19 @@ async fn with_key(wiki: &DemoWiki, dir: &Arc<TempDir>, key: &str) -> Served {
 }
 
 async fn operator(wiki: &DemoWiki, dir: &Arc<TempDir>, key: &str, arguments: &[&str]) -> Ended {
-    let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", key)
-        .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .with("WIKI_LOG", "off");
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    Command::new(arguments)
+        .at(&wiki.address(), key, dir.path())
+        .writing()
+        .quiet()
+        .end()
+        .await
 }
 
 /// The page deleted with one key: the call, and where it is on record.
 async fn deleted(wiki: &DemoWiki, key: &str) -> (String, Arc<TempDir>) {
     let id = secret_page(wiki);
     let served = setup(wiki, key).serve().await;
-    let gone = served
-        .confirmed("wikijs_delete_page", json!({ "id": id }))
-        .await
-        .unwrap();
+    let gone = served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     let call = gone["callId"].as_str().unwrap().to_owned();
     (call, served.dir)
 }
@@ -93,7 +90,7 @@ async fn a_deleted_page_is_shown_to_the_key_that_deleted_it_and_to_those_that_ma
         (&keys.admin, None),
     ] {
         // In a dry run a set stays open for people, who may hold a key with more rights.
-        let setup = setup(&wiki, key).with("WIKI_MUTATION_DRY_RUN", "true");
+        let setup = setup(&wiki, key).dry();
         let served = setup.in_dir(&dir).serve().await;
         for meant in [&call, "last", call.split_at(5).0] {
             let told = served.call(UNDO, json!({ "callId": meant })).await;
@@ -130,13 +127,12 @@ async fn what_an_update_changed_at_another_place_is_not_shown_where_the_page_sta
     let id = secret_page(&wiki);
     let served = setup(&wiki, &admin).serve().await;
     let edit = json!({ "id": id, "content": "nothing\n", "tags": ["open"], "path": "docs/plan" });
-    let applied = served.confirmed("wikijs_update_page", edit).await.unwrap();
+    let applied = served.confirmed(UPDATE, edit).await.unwrap();
     let call = applied["callId"].as_str().unwrap();
     let docs = key_of(&wiki, "docs");
     let other = with_key(&wiki, &served.dir, &docs).await;
     let undo = json!({ "callId": call, "force": true });
-    let refused = other.call(UNDO, undo.clone()).await.unwrap_err();
-    assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");
+    let refused = fails(&other, UNDO, undo.clone(), "PERMISSION_DENIED").await;
     assert!(!refused.to_string().contains(SECRET), "{refused}");
     // Nor in a conflict.
     wiki.with_store(|store| store.rewrite(id, |page| page.content = "theirs\n".to_owned()));
@@ -162,12 +158,12 @@ async fn the_history_tells_no_more_of_a_kept_state_than_the_key_may_read_of_its_
     let id = secret_page(&wiki);
     let served = setup(&wiki, &admin).serve().await;
     let edit = json!({ "id": id, "title": "Another", "path": "docs/plan" });
-    served.confirmed("wikijs_update_page", edit).await.unwrap();
+    served.confirmed(UPDATE, edit).await.unwrap();
     let tags = json!({ "id": id, "tags": ["open"] });
-    served.confirmed("wikijs_update_page", tags).await.unwrap();
+    served.confirmed(UPDATE, tags).await.unwrap();
     let compared = async |key: &str| {
         let served = with_key(&wiki, &served.dir, key).await;
-        let history = "wikijs_get_page_history";
+        let history = HISTORY;
         let listed = served.call(history, json!({ "id": id })).await.unwrap();
         let oldest = listed["entries"].as_array().unwrap().last().unwrap();
         let from = oldest["versionId"].to_string();
@@ -189,13 +185,13 @@ async fn a_proposal_shows_the_page_to_the_key_that_made_it_and_to_those_that_may
     let wiki = sample_wiki().await;
     let admin = key_of(&wiki, "");
     let id = secret_page(&wiki);
-    let dry = |key: &str| setup(&wiki, key).with("WIKI_MUTATION_DRY_RUN", "true");
+    let dry = |key: &str| setup(&wiki, key).dry();
     let served = dry(&admin).serve().await;
     let edit = json!({ "id": id, "content": "nothing\n" });
-    let proposed = served.call("wikijs_update_page", edit).await.unwrap();
+    let proposed = served.call(UPDATE, edit).await.unwrap();
     let proposal = proposed["proposal"].as_str().unwrap();
     let new = json!({ "path": "secret/new", "title": SECRET, "content": SECRET });
-    let created = served.call("wikijs_create_page", new).await.unwrap();
+    let created = served.call(CREATE, new).await.unwrap();
     let created = created["proposal"].as_str().unwrap();
     let docs = key_of(&wiki, "docs");
     // Guests of this wiki may list its pages, and so see their titles, but not read their text.
@@ -208,11 +204,11 @@ async fn a_proposal_shows_the_page_to_the_key_that_made_it_and_to_those_that_may
         let other = dry(key).in_dir(&served.dir).serve().await;
         for id in [proposal, created] {
             let one = json!({ "id": id });
-            let one = other.call("wikijs_get_proposal", one).await.unwrap();
+            let one = other.call(GET_PROPOSAL, one).await.unwrap();
             assert_eq!(one["state"], "open", "{one}");
             assert_eq!(one.to_string().contains(SECRET), is_shown, "{key} {one}");
         }
-        let listed = other.call("wikijs_list_proposals", json!({})).await;
+        let listed = other.call(LIST_PROPOSALS, json!({})).await;
         let listed = listed.unwrap();
         assert_eq!(listed["proposals"].as_array().unwrap().len(), 2);
         assert_eq!(listed.to_string().contains(SECRET), is_listed, "{listed}");
@@ -238,11 +234,7 @@ async fn a_proposal_shows_the_page_to_the_key_that_made_it_and_to_those_that_may
     let apply = ["proposals", "apply", proposal, created, "--yes"];
     let refused = operator(&wiki, &served.dir, &docs, &apply).await;
     assert_eq!(refused.code, 1, "{}", refused.told);
-    assert!(
-        refused.told.contains("PERMISSION_DENIED"),
-        "{}",
-        refused.told
-    );
+    says(&refused.told, "PERMISSION_DENIED");
     assert!(!refused.told.contains(SECRET), "{}", refused.told);
     let applied = operator(&wiki, &served.dir, &wiki.keys().scripter, &apply).await;
     assert_eq!(applied.code, 0, "{}", applied.told);

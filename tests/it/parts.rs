@@ -4,12 +4,10 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
-
-const BY_ID: &str = "wikijs_get_page_by_id";
-const BY_PATH: &str = "wikijs_get_page_by_path";
+use crate::testkit::{BY_ID, BY_PATH, HISTORY, UPDATE, call_err, says};
 
 async fn as_admin(wiki: &DemoWiki) -> Served {
-    Setup::of(wiki, |keys| &keys.admin).serve().await
+    Setup::admin(wiki).serve().await
 }
 
 /// Reads a page in the way that is asked for.
@@ -123,13 +121,7 @@ async fn a_part_is_named_by_selector_text_or_path() {
         .await
         .unwrap_err();
     assert_eq!(error["code"], "INVALID_INPUT");
-    assert!(
-        error["message"]
-            .as_str()
-            .unwrap()
-            .contains("at character 6"),
-        "{error}"
-    );
+    says(&error["message"], "at character 6");
     let twice = add(&wiki, "twice", "# A\n\n# A\n");
     let error = read(&served, twice, json!({ "section": "A" }))
         .await
@@ -154,7 +146,7 @@ async fn what_only_readers_may_name_is_refused_for_edits() {
         "Steps?full=true",
     ] {
         let update = json!({ "id": id, "section": section, "sectionContent": "x" });
-        let error = served.call("wikijs_update_page", update).await.unwrap_err();
+        let error = served.call(UPDATE, update).await.unwrap_err();
         assert_eq!(error["code"], "INVALID_INPUT", "{section}: {error}");
     }
 }
@@ -292,10 +284,7 @@ async fn several_pages_are_answered_or_refused_each_on_its_own_within_one_budget
     );
     assert_eq!(answer["pages"][0].get("content"), None);
     let many: Vec<i64> = (1..=21).collect();
-    let error = served
-        .call(BY_ID, json!({ "ids": many }))
-        .await
-        .unwrap_err();
+    let error = call_err(&served, BY_ID, json!({ "ids": many })).await;
     assert_eq!(error["details"]["fields"][0]["path"], "ids");
 }
 
@@ -305,14 +294,8 @@ async fn an_old_version_is_read_in_every_view() {
     let served = as_admin(&wiki).await;
     let id = add(&wiki, "old", "# Old\n\n*was* here\n");
     let update = json!({ "id": id, "content": "# New\n" });
-    served
-        .confirmed("wikijs_update_page", update)
-        .await
-        .unwrap();
-    let history = served
-        .call("wikijs_get_page_history", json!({ "id": id }))
-        .await
-        .unwrap();
+    served.confirmed(UPDATE, update).await.unwrap();
+    let history = served.call(HISTORY, json!({ "id": id })).await.unwrap();
     let version = history["entries"][0]["versionId"].clone();
     let how = |view: &str| json!({ "version": version, "view": view });
     let content = read(&served, id, how("content")).await.unwrap();
@@ -477,12 +460,9 @@ async fn only_a_view_of_the_content_counts_as_having_read_it() {
         read(&served, id, json!({ "view": view })).await.unwrap();
         let another = as_admin(&wiki).await;
         let update = json!({ "id": id, "content": "# Theirs\n" });
-        another
-            .confirmed("wikijs_update_page", update)
-            .await
-            .unwrap();
+        another.confirmed(UPDATE, update).await.unwrap();
         let update = json!({ "id": id, "content": "# Ours\n" });
-        let result = served.call("wikijs_update_page", update).await;
+        let result = served.call(UPDATE, update).await;
         let is_conflict = result
             .as_ref()
             .is_err_and(|error| error["code"] == "EDIT_CONFLICT");
@@ -575,24 +555,18 @@ async fn every_view_answers_every_kind_of_key_with_what_it_may_see() {
 #[tokio::test]
 async fn a_section_behind_a_name_cannot_go_with_lines_or_another_section() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     for (arguments, at) in [
         (json!({ "lines": { "from": 1, "to": 2 } }), "lines"),
         (json!({ "section": "heading:h2[1]" }), "section"),
     ] {
         let mut arguments = arguments;
         arguments["path"] = json!("docs/configuration#Changing a setting");
-        let error = served
-            .call("wikijs_get_page_by_path", arguments)
-            .await
-            .unwrap_err();
+        let error = served.call(BY_PATH, arguments).await.unwrap_err();
         assert_eq!(error["details"]["fields"][0]["path"], at);
     }
     let past = json!({ "path": "docs/configuration", "offset": 1_000_000 });
-    let error = served
-        .call("wikijs_get_page_by_path", past)
-        .await
-        .unwrap_err();
+    let error = served.call(BY_PATH, past).await.unwrap_err();
     assert_eq!(error["details"]["fields"][0]["path"], "offset");
 }
 
@@ -602,11 +576,11 @@ async fn a_selector_of_the_outline_names_the_same_section_in_every_view() {
     let wiki = sample_wiki().await;
     let text = "---\ntitle: fm\n---\n\n# Top\n\none\n\n## Same\n\ntwo\n\n## Same\n\nthree\n";
     let id = add(&wiki, "views", text);
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     for section in ["heading:h2[1]", "heading:h2[0]", "Top"] {
         let read = async |view: &str| {
             let arguments = json!({ "id": id, "view": view, "section": section });
-            let page = served.call("wikijs_get_page_by_id", arguments).await;
+            let page = served.call(BY_ID, arguments).await;
             page.unwrap()[view].as_str().unwrap().to_owned()
         };
         let last = |text: &str| text.trim_end().lines().last().unwrap().to_owned();
@@ -617,10 +591,7 @@ async fn a_selector_of_the_outline_names_the_same_section_in_every_view() {
         );
     }
     let anchor = json!({ "path": "views#same-1" });
-    let page = served
-        .call("wikijs_get_page_by_path", anchor)
-        .await
-        .unwrap();
+    let page = served.call(BY_PATH, anchor).await.unwrap();
     assert_eq!(page["content"], "## Same\n\nthree\n");
 }
 
@@ -632,9 +603,7 @@ async fn what_a_key_cannot_read_comes_with_what_to_do() {
     let id = id_of(&wiki, "home");
     let hint = async |key: &str| {
         let served = Setup::at(&wiki.address(), key).serve().await;
-        let page = served
-            .call("wikijs_get_page_by_id", json!({ "id": id }))
-            .await;
+        let page = served.call(BY_ID, json!({ "id": id })).await;
         page.unwrap()["hint"].clone()
     };
     let reader = hint(&wiki.keys().reader).await;

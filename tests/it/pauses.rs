@@ -12,20 +12,18 @@ use crate::command::{Command, Ended};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
 use crate::hosted::LIMITS;
+use crate::testkit::{BY_ID, UPDATE, fails, says};
 
 const REASON: &str = "restoring a backup";
-const UPDATE: &str = "wikijs_update_page";
 
 /// Runs a command of the operator on this audit directory.
 async fn run(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Ended {
-    let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().editor)
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .with("WIKI_LOG", "off")
-        .with("WIKI_AUDIT_DIR", dir.to_str().unwrap());
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    Command::new(arguments)
+        .at(&wiki.address(), &wiki.keys().editor, dir)
+        .writing()
+        .quiet()
+        .end()
+        .await
 }
 
 async fn pause(wiki: &DemoWiki, dir: &Path) {
@@ -49,8 +47,8 @@ async fn status(served: &Served) -> Value {
 async fn a_pause_stops_the_writes_of_every_server_and_a_resume_lets_them_go_on() {
     let wiki = sample_wiki().await;
     let id = id_of(&wiki, "home");
-    let first = Setup::of(&wiki, |keys| &keys.editor).serve().await;
-    let second = Setup::of(&wiki, |keys| &keys.editor);
+    let first = Setup::editor(&wiki).serve().await;
+    let second = Setup::editor(&wiki);
     let second = second.in_dir_of(&first).serve().await;
     let update = json!({ "id": id, "title": "T" });
     // What was previewed before is stopped as well.
@@ -60,18 +58,12 @@ async fn a_pause_stops_the_writes_of_every_server_and_a_resume_lets_them_go_on()
 
     pause(&wiki, first.dir.path()).await;
     for (served, arguments) in [(&first, &confirmed), (&first, &update), (&second, &update)] {
-        let error = served.call(UPDATE, arguments.clone()).await.unwrap_err();
-        assert_eq!(error["code"], "WRITES_PAUSED", "{error}");
+        let error = fails(&served, UPDATE, arguments.clone(), "WRITES_PAUSED").await;
         assert_eq!(error["details"]["reason"], REASON);
         assert!(error["details"]["since"].is_string(), "{error}");
-        assert!(
-            error["hint"]
-                .as_str()
-                .unwrap()
-                .contains("wikijs-gate resume")
-        );
+        says(&error["hint"], "wikijs-gate resume");
     }
-    let page = second.call("wikijs_get_page_by_id", json!({ "id": id }));
+    let page = second.call(BY_ID, json!({ "id": id }));
     assert_eq!(page.await.unwrap()["id"], id);
     let writes = status(&first).await["writes"].take();
     assert_eq!(writes["level"], "preview");
@@ -139,7 +131,7 @@ async fn a_pause_that_comes_between_the_gates_and_the_sending_stops_the_write() 
 #[tokio::test]
 async fn an_operator_takes_a_write_back_in_a_pause() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let update = json!({ "id": id_of(&wiki, "home"), "title": "Nonsense" });
     served.confirmed(UPDATE, update).await.unwrap();
     pause(&wiki, served.dir.path()).await;
@@ -152,12 +144,11 @@ async fn an_operator_takes_a_write_back_in_a_pause() {
 #[tokio::test]
 async fn what_cannot_be_read_as_a_pause_stops_writes_until_a_resume() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let file = served.dir.path().join("PAUSED.json");
     fs::write(&file, "nonsense").unwrap();
     let update = json!({ "id": id_of(&wiki, "home"), "title": "T" });
-    let error = served.call(UPDATE, update.clone()).await.unwrap_err();
-    assert_eq!(error["code"], "WRITES_PAUSED", "{error}");
+    let error = fails(&served, UPDATE, update.clone(), "WRITES_PAUSED").await;
     let why = "the file that pauses writes does not tell of a pause";
     assert_eq!(error["details"]["reason"], why);
     resume(&wiki, served.dir.path()).await;
@@ -167,7 +158,7 @@ async fn what_cannot_be_read_as_a_pause_stops_writes_until_a_resume() {
 #[tokio::test]
 async fn readyz_and_doctor_tell_of_a_pause() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.editor).host_within(LIMITS());
+    let server = Setup::editor(&wiki).host_within(LIMITS());
     let server = server.await;
     let ready = async || -> Value {
         let answer = server.get("/readyz").await;

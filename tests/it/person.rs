@@ -114,7 +114,7 @@ impl Asked {
 
 /// A server whose writes a person confirms.
 pub(crate) fn setup(wiki: &DemoWiki) -> Setup {
-    Setup::of(wiki, |keys| &keys.admin).with("WIKI_CONFIRM", "person")
+    Setup::admin(wiki).with("WIKI_CONFIRM", "person")
 }
 
 /// Serves a client that can ask a person.

@@ -22,9 +22,9 @@ use crate::harness::{Served, Setup};
 use crate::hosted::{Caller, Names, initialize};
 use crate::process::Program;
 use crate::review::reviewer;
-
-const UPDATE: &str = "wikijs_update_page";
-const DELETE: &str = "wikijs_delete_page";
+use crate::testkit::{
+    BULK, BY_PATH, CREATE, DELETE, GET_PROPOSAL, HISTORY, LIST, SUBMIT, UPDATE, fails,
+};
 
 /// A wiki, and the folder in it that is played in.
 struct Stage {
@@ -69,8 +69,8 @@ impl Stage {
     /// A server of this wiki, with every toolset that is played with.
     fn server(&self) -> Setup {
         let mut setup = Setup::at(&self.address, &self.key)
-            .with("WIKI_TOOLSETS", "pages,drafts,proposals,undo")
-            .with("WIKI_INDEX", "memory");
+            .toolsets("pages,drafts,proposals,undo")
+            .indexed();
         if self.own.is_none() {
             setup = setup.with("WIKI_HTTP_WRITE_TIMEOUT_MS", "30000");
             setup.patience = Timeouts::default();
@@ -82,14 +82,14 @@ impl Stage {
     async fn page(&self, served: &Served, name: &str, content: &str) -> i64 {
         let path = self.path(name);
         let page = json!({ "path": path, "title": name, "content": content, "tags": ["played"] });
-        let made = served.confirmed("wikijs_create_page", page).await.unwrap();
+        let made = served.confirmed(CREATE, page).await.unwrap();
         made["target"]["id"].as_i64().unwrap()
     }
 
     /// The id and the text of the page at a path, if there is one.
     async fn at(&self, served: &Served, name: &str) -> Option<(i64, String)> {
         let named = json!({ "path": self.path(name) });
-        let page = served.call("wikijs_get_page_by_path", named).await.ok()?;
+        let page = served.call(BY_PATH, named).await.ok()?;
         let content = page["content"].as_str()?.to_owned();
         Some((page["id"].as_i64()?, content))
     }
@@ -104,15 +104,19 @@ impl Stage {
             ("WIKI_LOG", "off"),
         ];
         let with = |command: Command, (name, value): &(&str, &str)| command.with(name, value);
-        let command = usual.iter().chain(settings).fold(Command::new(line), with);
-        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+        usual
+            .iter()
+            .chain(settings)
+            .fold(Command::new(line), with)
+            .end()
+            .await
     }
 
     /// Deletes what was played with.
     async fn clear(&self) {
         let served = self.server().serve().await;
         let below = json!({ "path": self.root });
-        let left = served.call("wikijs_list_pages", below).await.unwrap();
+        let left = served.call(LIST, below).await.unwrap();
         for page in left["pages"].as_array().unwrap() {
             let gone = json!({ "id": page["id"] });
             served.confirmed(DELETE, gone).await.unwrap();
@@ -203,12 +207,12 @@ fn a_gate_closed_in_a_running_server_is_closed(stage: &Stage) {
     // The wiki answers on another thread while this one waits for the server.
     tokio::task::block_in_place(|| {
         let mut server = Program::serve(&["serve", "--site", "played"], &settings);
-        let shown = server.full("wikijs_create_page", &page);
+        let shown = server.full(CREATE, &page);
         assert!(shown["confirm"].is_string(), "{shown}");
         put("false");
         server.signal("-HUP");
         server.logged("other settings are in force");
-        let refused = server.full("wikijs_create_page", &page);
+        let refused = server.full(CREATE, &page);
         assert_eq!(refused["code"], "MUTATIONS_DISABLED", "{refused}");
         server.kill();
     });
@@ -236,7 +240,7 @@ async fn rejecting_applies_nothing(stage: &Stage) {
     let served = stage.server().serve().await;
     let id = stage.page(&served, "install", "How to install.\n").await;
     let names = Names::new();
-    let dry = stage.server().with("WIKI_MUTATION_DRY_RUN", "true");
+    let dry = stage.server().dry();
     let agent = dry.in_dir_of(&served).serve().await;
     let proposed = agent.call(DELETE, json!({ "id": id })).await.unwrap();
     let set = proposed["proposal"].as_str().unwrap();
@@ -266,7 +270,7 @@ async fn rejecting_applies_nothing(stage: &Stage) {
 async fn a_decided_proposal_answers_for_itself_alone(stage: &Stage) {
     let served = stage.server().serve().await;
     let id = stage.page(&served, "decided", "One.\n").await;
-    let dry = stage.server().with("WIKI_MUTATION_DRY_RUN", "true");
+    let dry = stage.server().dry();
     let agent = dry.in_dir_of(&served).serve().await;
     let wanted = json!({ "id": id, "title": "Wanted" });
     let proposed = agent.call(UPDATE, wanted).await.unwrap();
@@ -301,10 +305,7 @@ async fn a_session_knows_the_sets_that_it_wrote(stage: &Stage) {
     stage.at(&served, "known").await.unwrap();
     let bulk = json!({ "ids": [id], "replaceAll": [{ "oldText": "One", "newText": "Two" }],
                        "expectPages": 1 });
-    let done = served
-        .confirmed("wikijs_bulk_update_pages", bulk)
-        .await
-        .unwrap();
+    let done = served.confirmed(BULK, bulk).await.unwrap();
     assert_eq!(done["outcome"], "applied", "{done}");
     let next = json!({ "id": id, "content": "Three.\n" });
     let next = served.confirmed(UPDATE, next).await.unwrap();
@@ -317,11 +318,9 @@ async fn a_locale_that_the_wiki_has_not_is_refused(stage: &Stage) {
     let id = stage.page(&served, "locale", "One.\n").await;
     let path = stage.path("xx");
     let create = json!({ "path": path, "locale": "xx", "title": "X", "content": "X\n" });
-    let refused = served.call("wikijs_create_page", create).await.unwrap_err();
-    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    fails(&served, CREATE, create, "INVALID_INPUT").await;
     let moved = json!({ "id": id, "locale": "xx" });
-    let refused = served.call(UPDATE, moved).await.unwrap_err();
-    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    fails(&served, UPDATE, moved, "INVALID_INPUT").await;
 }
 
 /// Two pages change places, and three go round, in one set each.
@@ -342,10 +341,7 @@ async fn pages_change_places(stage: &Stage) {
             served.call(UPDATE, moved).await.unwrap();
         }
         let submit = json!({ "draft": draft });
-        let done = served
-            .confirmed("wikijs_submit_draft", submit)
-            .await
-            .unwrap();
+        let done = served.confirmed(SUBMIT, submit).await.unwrap();
         assert_eq!(done["outcome"], "applied", "{done}");
         for (at, name) in names.iter().enumerate() {
             let to = names[(at + 1) % names.len()];
@@ -367,7 +363,7 @@ async fn deletions_are_told(stage: &Stage) {
     }
     let hour_ago = OffsetDateTime::now_utc() - Duration::from_hours(1);
     let since = json!({ "since": hour_ago.format(&Rfc3339).unwrap() });
-    let told = served.call("wikijs_get_page_history", since).await.unwrap();
+    let told = served.call(HISTORY, since).await.unwrap();
     let told = told.to_string();
     for path in gone {
         assert!(told.contains(&path), "{path}: {told}");
@@ -380,14 +376,14 @@ async fn many_look_at_once(stage: &Stage) {
     let lines: Vec<String> = (0..20_000).map(|line| format!("line {line}\n")).collect();
     let lines = lines.concat();
     let id = stage.page(&served, "large", &lines).await;
-    let dry = stage.server().with("WIKI_MUTATION_DRY_RUN", "true");
+    let dry = stage.server().dry();
     let agent = dry.in_dir_of(&served).serve().await;
     let content = lines.replace('7', "seven");
     let proposed = agent
         .call(UPDATE, json!({ "id": id, "content": content }))
         .await;
     let set = proposed.unwrap()["proposal"].as_str().unwrap().to_owned();
-    let look = || agent.call("wikijs_get_proposal", json!({ "id": set }));
+    let look = || agent.call(GET_PROPOSAL, json!({ "id": set }));
     let looks = futures_util::future::join_all((0..48).map(|_| look()));
     let other = async {
         let began = std::time::Instant::now();

@@ -20,6 +20,7 @@ use wikijs_gate::audit::AuditEvent;
 use wikijs_gate::demo::{DemoWiki, OperationKind};
 
 use crate::harness::{id_of, records, sample_wiki, told};
+use crate::testkit::{BY_ID, BY_PATH, LIST, TAGS, UPDATE, begins, says};
 
 /// A key that must not show anywhere.
 const PLANTED: &str = "e30.eyJhcGkiOjF9.plantedkeyplantedkey";
@@ -98,6 +99,19 @@ impl Program {
         let mut program = Self::start(arguments, variables);
         program.shake_hands();
         program
+    }
+
+    /// A server of a wiki by a key, with the log in a directory, whose clients may write, confirmed
+    /// by previews.
+    pub(crate) fn writing(address: &str, key: &str, dir: &Path, more: &[(&str, &str)]) -> Self {
+        let own = [
+            ("WIKI_BASE_URL", address),
+            ("WIKI_API_TOKEN", key),
+            ("WIKI_AUDIT_DIR", dir.to_str().unwrap()),
+            ("WIKI_MUTATIONS_ENABLED", "true"),
+            ("WIKI_MUTATION_DRY_RUN", "false"),
+        ];
+        Self::serve(&[], &[&own, more].concat())
     }
 
     /// A server over HTTP that takes connections, and the port that it listens at.
@@ -355,7 +369,7 @@ fn stdout_holds_nothing_but_the_protocol_and_a_closed_stdin_ends_with_0() {
     );
     let listed = program.request("tools/list", &json!({}));
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 10);
-    let error = program.call("wikijs_list_tags", &json!({}));
+    let error = program.call(TAGS, &json!({}));
     assert_eq!(error["code"], "WIKI_UNAVAILABLE");
     writeln!(program.stdin.as_mut().unwrap(), "no message at all").unwrap();
     assert_eq!(program.request("ping", &json!({}))["result"], json!({}));
@@ -371,7 +385,7 @@ fn stdout_holds_nothing_but_the_protocol_and_a_closed_stdin_ends_with_0() {
 #[test]
 fn answers_are_still_given_to_a_client_that_closed_stdin_behind_its_last_request() {
     let mut program = Program::serve(&["serve", "--demo"], &[]);
-    let id = program.begin("wikijs_list_tags", &json!({}));
+    let id = program.begin(TAGS, &json!({}));
     program.close_stdin();
     assert!(program.answer(id)["result"]["structuredContent"]["tags"].is_array());
     assert_eq!(program.end().code, Some(0));
@@ -474,11 +488,7 @@ fn a_missing_or_bad_setting_stops_the_start_in_one_line() {
         assert_eq!(end.code, Some(2), "{wanted}: {:?}", end.stderr);
         assert_eq!(end.stdout, Vec::<String>::new());
         assert_eq!(end.stderr.len(), 1, "{:?}", end.stderr);
-        assert!(
-            end.stderr[0].starts_with(&format!("error: {wanted}")),
-            "{:?}",
-            end.stderr
-        );
+        begins(&end.stderr[0], &format!("error: {wanted}"));
         assert!(!end.stderr[0].contains("plantedkey"), "{:?}", end.stderr);
     }
 }
@@ -497,7 +507,7 @@ fn tools_without_a_wiki(variables: &[(&str, &str)], missing: &Value) -> Value {
     assert_eq!(told["result"]["serverInfo"]["name"], "wikijs-gate");
     program.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let listed = program.request("tools/list", &json!({}))["result"]["tools"].clone();
-    let error = program.full("wikijs_list_pages", &json!({}));
+    let error = program.full(LIST, &json!({}));
     assert_eq!(error["code"], "NOT_CONFIGURED", "{error}");
     assert_eq!(error["details"]["missing"], *missing, "{error}");
     for name in missing.as_array().unwrap() {
@@ -549,14 +559,14 @@ fn a_server_without_a_wiki_asks_for_a_restart_once_its_settings_are_written() {
     let dir = TempDir::new().unwrap();
     let home = ("HOME", dir.path().to_str().unwrap());
     let mut program = Program::serve(&[], &[home]);
-    let before = program.full("wikijs_list_pages", &json!({}));
+    let before = program.full(LIST, &json!({}));
     assert!(before["details"]["missing"].is_array(), "{before}");
     let mut init = vec!["config", "init", "--untested", "--key-stdin"];
     init.extend(["--base-url", "http://127.0.0.1:9"]);
     let init = crate::command::Command::new(&init).with("HOME", home.1);
     let written = init.stdin(PLANTED).run();
     assert_eq!(written.code, 0, "{}", written.told);
-    let after = program.full("wikijs_list_pages", &json!({}));
+    let after = program.full(LIST, &json!({}));
     assert_eq!(after["code"], "NOT_CONFIGURED", "{after}");
     assert_eq!(after["details"], Value::Null, "{after}");
     let hint = after["hint"].as_str().unwrap();
@@ -579,12 +589,12 @@ fn only_a_client_on_stdin_is_served_without_a_wiki_and_only_if_nothing_is_set_wr
     let key = ("WIKI_API_TOKEN", PLANTED);
     let refused = [
         (
-            &["tool", "call", "wikijs_list_pages"][..],
+            &["tool", "call", LIST][..],
             vec![home],
             "WIKI_BASE_URL is missing; it must be an address such as https://wiki.example.com (`wikijs-gate config init`",
         ),
         (
-            &["tool", "call", "wikijs_list_pages"],
+            &["tool", "call", LIST],
             vec![home, address],
             "WIKI_API_TOKEN is missing",
         ),
@@ -687,8 +697,8 @@ fn a_signal_or_a_closed_stdin_ends_a_server_at_once_though_a_read_is_under_way()
                 ],
             );
             let asked = is_reading.then(|| {
-                program.begin("wikijs_get_page_by_id", &json!({ "id": 1 }));
-                program.begin("wikijs_list_pages", &json!({}));
+                program.begin(BY_ID, &json!({ "id": 1 }));
+                program.begin(LIST, &json!({}));
                 wiki.asked()
             });
             match how {
@@ -731,7 +741,7 @@ fn a_stdin_that_is_a_socket_serves_and_ends_like_any_other() {
         drop(command);
         let mut program = Program::with(child, Some(Box::new(ours)));
         program.shake_hands();
-        let tags = program.call("wikijs_list_tags", &json!({}));
+        let tags = program.call(TAGS, &json!({}));
         assert!(tags["tags"].as_array().unwrap().len() > 10);
         match how {
             "" => program.close_stdin(),
@@ -747,22 +757,13 @@ fn a_stdin_that_is_a_socket_serves_and_ends_like_any_other() {
 /// A server of a demo wiki, with a write that has reached the wiki and is not applied yet.
 async fn writing(wiki: &DemoWiki, dir: &Path, delay: Duration) -> (Program, u64) {
     let address = wiki.address();
-    let mut program = Program::serve(
-        &[],
-        &[
-            ("WIKI_BASE_URL", &address),
-            ("WIKI_API_TOKEN", &wiki.keys().scripter),
-            ("WIKI_MUTATIONS_ENABLED", "true"),
-            ("WIKI_MUTATION_DRY_RUN", "false"),
-            ("WIKI_AUDIT_DIR", dir.to_str().unwrap()),
-        ],
-    );
+    let mut program = Program::writing(&address, &wiki.keys().scripter, dir, &[]);
     let id = id_of(wiki, "releases/2-4");
     let arguments = json!({ "id": id, "title": "Written" });
-    let preview = program.call("wikijs_update_page", &arguments);
+    let preview = program.call(UPDATE, &arguments);
     wiki.set_write_delay(delay);
     let arguments = json!({ "id": id, "confirm": preview["confirm"] });
-    let call = program.begin("wikijs_update_page", &arguments);
+    let call = program.begin(UPDATE, &arguments);
     let began = Instant::now();
     while !wiki
         .requests()
@@ -807,20 +808,15 @@ async fn a_server_ends_at_once_though_a_person_is_being_asked() {
     for (how, code) in [("-TERM", 143), ("-INT", 130), ("", 0)] {
         let wiki = sample_wiki().await;
         let dir = TempDir::new().unwrap();
-        let mut program = Program::serve(
-            &[],
-            &[
-                ("WIKI_BASE_URL", &wiki.address()),
-                ("WIKI_API_TOKEN", &wiki.keys().scripter),
-                ("WIKI_MUTATIONS_ENABLED", "true"),
-                ("WIKI_MUTATION_DRY_RUN", "false"),
-                ("WIKI_CONFIRM", "person"),
-                ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
-            ],
+        let mut program = Program::writing(
+            &wiki.address(),
+            &wiki.keys().scripter,
+            dir.path(),
+            &[("WIKI_CONFIRM", "person")],
         );
         let id = id_of(&wiki, "releases/2-4");
         let call = json!({ "id": id, "title": "Written" });
-        program.begin("wikijs_update_page", &call);
+        program.begin(UPDATE, &call);
         assert!(program.line().contains("elicitation/create"));
         assert_eq!(program.request("ping", &json!({}))["result"], json!({}));
         match how {
@@ -890,7 +886,7 @@ fn a_log_directory_gets_a_file_of_the_day_and_nothing_of_the_key() {
             ("HOME", dir.path().to_str().unwrap()),
         ],
     );
-    let error = program.call("wikijs_list_tags", &json!({}));
+    let error = program.call(TAGS, &json!({}));
     assert_eq!(error["code"], "TIMEOUT");
     program.signal("-TERM");
     let end = program.end();
@@ -939,7 +935,7 @@ fn the_demo_wiki_alone_prints_its_address_and_keys_and_serves() {
                 ("HOME", "/nonexistent"),
             ],
         );
-        let answer = server.call("wikijs_list_pages", &json!({ "limit": 100, "locale": "*" }));
+        let answer = server.call(LIST, &json!({ "limit": 100, "locale": "*" }));
         match flag {
             None => assert!(answer["pages"].as_array().unwrap().len() > 20),
             Some(_) => assert_eq!(answer, json!({ "pages": [] })),
@@ -980,13 +976,13 @@ fn serving_the_demo_ignores_the_settings_of_a_real_wiki_and_leaves_nothing_behin
         variables.push(("TMPDIR", temp.path().to_str().unwrap()));
         let mut program = Program::serve(&["serve", "--demo"], &variables);
         let arguments = json!({ "path": "releases/2-4" });
-        let page = program.call("wikijs_get_page_by_path", &arguments);
+        let page = program.call(BY_PATH, &arguments);
         assert_eq!(page["title"], "Release 2.4");
         let mut arguments = json!({ "id": page["id"], "title": "Two four" });
-        let preview = program.call("wikijs_update_page", &arguments);
+        let preview = program.call(UPDATE, &arguments);
         assert_eq!(preview["dryRun"], true);
         arguments["confirm"] = preview["confirm"].clone();
-        let applied = program.call("wikijs_update_page", &arguments);
+        let applied = program.call(UPDATE, &arguments);
         assert_eq!(applied["outcome"], "applied");
         assert!(!all_files(temp.path()).is_empty());
         match how {
@@ -1153,11 +1149,7 @@ fn a_directory_that_others_may_write_stops_the_start() {
     fs::create_dir(&audit).unwrap();
     for mode in [0o777, 0o770, 0o702, 0o1777] {
         fs::set_permissions(&audit, fs::Permissions::from_mode(mode)).unwrap();
-        for arguments in [
-            &["serve"][..],
-            &["undo", "last"],
-            &["tool", "call", "wikijs_list_tags"],
-        ] {
+        for arguments in [&["serve"][..], &["undo", "last"], &["tool", "call", TAGS]] {
             let end = Program::start(arguments, &settings).end();
             assert_eq!(end.code, Some(2), "{mode:o} {:?}", end.stderr);
             assert_eq!(
@@ -1170,14 +1162,8 @@ fn a_directory_that_others_may_write_stops_the_start() {
         }
         let end = Program::start(&["doctor"], &settings).end();
         let told = end.stdout.join("\n");
-        assert!(
-            told.contains("audit     wrong    others than the owner may write"),
-            "{told}"
-        );
-        assert!(
-            told.contains(&format!("Run: chmod go-w {}", audit.display())),
-            "{told}"
-        );
+        says(&told, "audit     wrong    others than the owner may write");
+        says(&told, &format!("Run: chmod go-w {}", audit.display()));
     }
     fs::set_permissions(&audit, fs::Permissions::from_mode(0o755)).unwrap();
     Program::serve(&["serve"], &settings).kill();

@@ -8,6 +8,7 @@ use rmcp::service::{ClientLifecycleMode, NotificationContext, RoleClient};
 use serde_json::json;
 
 use crate::harness::{Setup, sample_wiki};
+use crate::testkit::{BULK, SEARCH};
 
 /// A client that keeps what it is told.
 #[derive(Debug, Clone, Default)]
@@ -26,13 +27,13 @@ impl ClientHandler for Told {
 #[tokio::test]
 async fn a_search_that_fills_the_index_says_how_many_pages_it_holds() {
     let wiki = sample_wiki().await;
-    let setup = Setup::of(&wiki, |keys| &keys.readonly).with("WIKI_INDEX", "memory");
+    let setup = Setup::readonly(&wiki).indexed();
     let told = Told::default();
     let served = setup
         .serve_to(told.clone(), ClientLifecycleMode::Initialize)
         .await;
     let search = json!({ "query": "linux", "in": "content" });
-    let answer = served.call("wikijs_search_pages", search).await.unwrap();
+    let answer = served.call(SEARCH, search).await.unwrap();
     assert_eq!(answer.get("index"), None, "complete");
     let pages = wiki.with_store(|store| store.pages().count());
     let pages = u32::try_from(pages).ok().map(f64::from);
@@ -45,7 +46,7 @@ async fn a_search_that_fills_the_index_says_how_many_pages_it_holds() {
 #[tokio::test]
 async fn a_set_that_is_sent_says_how_many_of_its_changes_are_there() {
     let wiki = sample_wiki().await;
-    let setup = Setup::of(&wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", "pages,drafts");
+    let setup = Setup::admin(&wiki).toolsets("pages,drafts");
     let told = Told::default();
     let served = setup
         .serve_to(told.clone(), ClientLifecycleMode::Initialize)
@@ -54,7 +55,7 @@ async fn a_set_that_is_sent_says_how_many_of_its_changes_are_there() {
     ids.sort_unstable();
     ids.truncate(3);
     let arguments = json!({ "ids": ids, "addTags": ["set"], "expectPages": 3 });
-    let done = served.confirmed("wikijs_bulk_update_pages", arguments);
+    let done = served.confirmed(BULK, arguments);
     assert_eq!(done.await.unwrap()["outcome"], "applied");
     let told = told.0.lock().unwrap();
     assert!(!told.is_empty());

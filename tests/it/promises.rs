@@ -15,26 +15,21 @@ use crate::hosted::Caller;
 use crate::review::Desk;
 use crate::sites::{Many, put, site, with_gate, writes};
 use crate::sources::sources;
+use crate::testkit::{
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, call_err, call_ok,
+    confirmed_err, confirmed_fails, confirmed_ok, lacks, says,
+};
 
 #[tokio::test]
 async fn promise_1_the_default_surface_is_exactly_ten_tools() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.reader).serve().await;
+    let served = Setup::reader(&wiki).serve().await;
     let tools = served.client.list_all_tools().await.unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(
         names,
         [
-            "wikijs_search_pages",
-            "wikijs_list_pages",
-            "wikijs_get_page_by_path",
-            "wikijs_get_page_by_id",
-            "wikijs_get_page_tree",
-            "wikijs_get_page_history",
-            "wikijs_list_tags",
-            "wikijs_create_page",
-            "wikijs_update_page",
-            "wikijs_delete_page",
+            SEARCH, LIST, BY_PATH, BY_ID, TREE, HISTORY, TAGS, CREATE, UPDATE, DELETE,
         ]
     );
 }
@@ -42,23 +37,11 @@ async fn promise_1_the_default_surface_is_exactly_ten_tools() {
 #[tokio::test]
 async fn promise_2_a_write_changes_what_was_asked_for_and_nothing_else() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let id = id_of(&wiki, "releases/2-4");
-    let before = served
-        .call("wikijs_get_page_by_id", json!({ "id": id }))
-        .await
-        .unwrap();
-    served
-        .confirmed(
-            "wikijs_update_page",
-            json!({ "id": id, "content": "New.\n" }),
-        )
-        .await
-        .unwrap();
-    let mut after = served
-        .call("wikijs_get_page_by_id", json!({ "id": id }))
-        .await
-        .unwrap();
+    let before = served.call(BY_ID, json!({ "id": id })).await.unwrap();
+    confirmed_ok(&served, UPDATE, json!({ "id": id, "content": "New.\n" })).await;
+    let mut after = served.call(BY_ID, json!({ "id": id })).await.unwrap();
     assert_ne!(after["updatedAt"], before["updatedAt"]);
     assert_eq!(after["content"], "New.\n");
     for field in ["content", "updatedAt"] {
@@ -72,18 +55,15 @@ async fn promise_3_no_write_without_a_confirm_token() {
     let wiki = sample_wiki().await;
     let id = id_of(&wiki, "home");
     let calls = [
-        ("wikijs_create_page", new_page("docs/x")),
-        ("wikijs_update_page", json!({ "id": id, "title": "x" })),
-        ("wikijs_delete_page", json!({ "id": id })),
+        (CREATE, new_page("docs/x")),
+        (UPDATE, json!({ "id": id, "title": "x" })),
+        (DELETE, json!({ "id": id })),
     ];
     for (name, value) in [
         ("WIKI_CONFIRM", "preview"),
         ("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please"),
     ] {
-        let served = Setup::of(&wiki, |keys| &keys.admin)
-            .with(name, value)
-            .serve()
-            .await;
+        let served = Setup::admin(&wiki).with(name, value).serve().await;
         for (tool, arguments) in calls.clone() {
             let answer = served.call(tool, arguments).await;
             assert!(
@@ -98,15 +78,17 @@ async fn promise_3_no_write_without_a_confirm_token() {
 #[tokio::test]
 async fn promise_4_the_truth_about_outcomes() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let id = id_of(&wiki, "home");
     // Somebody deletes the page just before the write arrives: the wiki itself says so.
     wiki.before_next_mutation(move |store| drop(store.remove(id)));
-    let error = served
-        .confirmed("wikijs_update_page", json!({ "id": id, "title": "x" }))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "NOT_APPLIED");
+    let error = confirmed_fails(
+        &served,
+        UPDATE,
+        json!({ "id": id, "title": "x" }),
+        "NOT_APPLIED",
+    )
+    .await;
     assert_eq!(error["details"]["outcome"], "not_applied");
     assert_eq!(error["details"]["cause"], "PAGE_NOT_FOUND");
     // Nobody answers, and the page is as before: neither done nor "failed".
@@ -116,21 +98,20 @@ async fn promise_4_the_truth_about_outcomes() {
         .serve()
         .await;
     let id = id_of(&wiki, "docs");
-    let error = cut
-        .confirmed("wikijs_update_page", json!({ "id": id, "title": "x" }))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "OUTCOME_UNKNOWN");
+    let error = confirmed_fails(
+        &cut,
+        UPDATE,
+        json!({ "id": id, "title": "x" }),
+        "OUTCOME_UNKNOWN",
+    )
+    .await;
     assert_eq!(error["details"]["outcome"], "unknown");
     // The wiki says that it succeeded, and kept the old script: the view that tells the key's rights
     // is hidden, so the preview could not say so.
     wiki.set_reader_view_blocked(true);
-    let editor = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let editor = Setup::editor(&wiki).serve().await;
     let id = id_of(&wiki, "docs");
-    let error = editor
-        .confirmed("wikijs_update_page", json!({ "id": id, "scriptJs": "1" }))
-        .await
-        .unwrap_err();
+    let error = confirmed_err(&editor, UPDATE, json!({ "id": id, "scriptJs": "1" })).await;
     assert_eq!(error["details"]["outcome"], "partly_applied");
     assert_eq!(error["details"]["fields"], json!(["scriptJs"]));
 }
@@ -138,7 +119,7 @@ async fn promise_4_the_truth_about_outcomes() {
 #[tokio::test]
 async fn promise_5_every_attempt_is_on_record_before_it_is_sent() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let dir = std::sync::Arc::clone(&served.dir);
     let (sender, seen) = std::sync::mpsc::channel();
     wiki.before_next_mutation(move |_| {
@@ -146,10 +127,7 @@ async fn promise_5_every_attempt_is_on_record_before_it_is_sent() {
         sender.send(told(&records)).unwrap();
     });
     let arguments = json!({ "id": id_of(&wiki, "home"), "title": "x" });
-    served
-        .confirmed("wikijs_update_page", arguments)
-        .await
-        .unwrap();
+    served.confirmed(UPDATE, arguments).await.unwrap();
     assert_eq!(seen.recv().unwrap(), ["preview", "attempt update"]);
     assert_eq!(
         told(&served.records()),
@@ -160,22 +138,13 @@ async fn promise_5_every_attempt_is_on_record_before_it_is_sent() {
 #[tokio::test]
 async fn promise_6_both_states_of_every_applied_write_are_kept() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let log =
         wikijs_gate::audit::AuditLog::new(served.dir.path(), &served.app.wiki.settings().name);
     let id = id_of(&wiki, "releases/2-4");
-    let page = served
-        .call("wikijs_get_page_by_id", json!({ "id": id }))
-        .await
-        .unwrap();
-    served
-        .confirmed("wikijs_delete_page", json!({ "id": id }))
-        .await
-        .unwrap();
-    let created = served
-        .confirmed("wikijs_create_page", new_page("docs/x"))
-        .await
-        .unwrap();
+    let page = served.call(BY_ID, json!({ "id": id })).await.unwrap();
+    served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
+    let created = served.confirmed(CREATE, new_page("docs/x")).await.unwrap();
     let records = served.records();
     let attempts: Vec<_> = records
         .iter()
@@ -202,14 +171,8 @@ async fn promise_6_both_states_of_every_applied_write_are_kept() {
 #[tokio::test]
 async fn promise_7_a_read_only_key_can_read() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.readonly).serve().await;
-    let by_path = served
-        .call(
-            "wikijs_get_page_by_path",
-            json!({ "path": "docs/configuration" }),
-        )
-        .await
-        .unwrap();
+    let served = Setup::readonly(&wiki).serve().await;
+    let by_path = call_ok(&served, BY_PATH, json!({ "path": "docs/configuration" })).await;
     let content = wiki.with_store(|store| {
         store
             .page_at("en", "docs/configuration")
@@ -218,17 +181,11 @@ async fn promise_7_a_read_only_key_can_read() {
             .clone()
     });
     assert_eq!(by_path["content"], content);
-    let by_id = served
-        .call("wikijs_get_page_by_id", json!({ "id": by_path["id"] }))
-        .await
-        .unwrap();
+    let by_id = call_ok(&served, BY_ID, json!({ "id": by_path["id"] })).await;
     assert_eq!(by_id, by_path);
     // A right that is missing is named.
-    let reader = Setup::of(&wiki, |keys| &keys.reader).serve().await;
-    let error = reader
-        .call("wikijs_get_page_history", json!({ "id": by_path["id"] }))
-        .await
-        .unwrap_err();
+    let reader = Setup::reader(&wiki).serve().await;
+    let error = call_err(&reader, HISTORY, json!({ "id": by_path["id"] })).await;
     assert_eq!(
         (&error["code"], &error["details"]["right"]),
         (&json!("PERMISSION_DENIED"), &json!("read:history"))
@@ -240,19 +197,12 @@ async fn promise_7_a_read_only_key_can_read() {
 #[tokio::test]
 async fn promise_8_a_write_is_sent_exactly_once() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let id = id_of(&wiki, "home");
-    served
-        .confirmed("wikijs_update_page", json!({ "id": id, "title": "x" }))
-        .await
-        .unwrap();
+    confirmed_ok(&served, UPDATE, json!({ "id": id, "title": "x" })).await;
     assert_eq!(mutations(&wiki).len(), 1);
-    let token = served
-        .call("wikijs_delete_page", json!({ "id": id }))
-        .await
-        .unwrap()["confirm"]
-        .clone();
-    let confirm = || served.call("wikijs_delete_page", json!({ "id": id, "confirm": token }));
+    let token = served.call(DELETE, json!({ "id": id })).await.unwrap()["confirm"].clone();
+    let confirm = || served.call(DELETE, json!({ "id": id, "confirm": token }));
     let (first, second) = tokio::join!(confirm(), confirm());
     // One token is one write, however often it is shown at once.
     assert_eq!(
@@ -295,10 +245,10 @@ async fn promise_10_text_from_the_wiki_is_data() {
             ..PageRow::default()
         })
     });
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     // It arrives in fields of its own, labelled, the content to the letter and the title with
     // what is hidden in it escaped; and in no sentence of ours.
-    let mut request = rmcp::model::CallToolRequestParams::new("wikijs_get_page_by_id");
+    let mut request = rmcp::model::CallToolRequestParams::new(BY_ID);
     request.arguments = json!({ "id": id }).as_object().cloned();
     let result = served.client.call_tool(request).await.unwrap();
     let meta = serde_json::to_value(result.meta.as_ref().unwrap()).unwrap();
@@ -306,23 +256,11 @@ async fn promise_10_text_from_the_wiki_is_data() {
     let page = result.structured_content.unwrap();
     assert_eq!(page["content"], hostile);
     assert_eq!(page["title"], hostile.replace('\u{1b}', "\\u{1b}"));
-    let taken = served
-        .call("wikijs_create_page", new_page("docs/hostile"))
-        .await
-        .unwrap_err();
-    assert!(
-        !taken["message"].as_str().unwrap().contains("Ignore"),
-        "{taken}"
-    );
-    assert!(
-        !taken["hint"].as_str().unwrap().contains("Ignore"),
-        "{taken}"
-    );
+    let taken = call_err(&served, CREATE, new_page("docs/hostile")).await;
+    lacks(&taken["message"], "Ignore");
+    lacks(&taken["hint"], "Ignore");
     assert_eq!(taken["details"]["title"], hostile);
-    served
-        .confirmed("wikijs_delete_page", json!({ "id": id }))
-        .await
-        .unwrap();
+    served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     let log: String = crate::harness::runs(served.dir.path())
         .iter()
         .map(|run| std::fs::read_to_string(run).unwrap())
@@ -395,7 +333,7 @@ async fn promise_11_a_running_server_equals_a_restarted_one() {
     };
     let code = async || {
         let change = json!({ "id": id_of(&wiki, "home"), "title": "Other" });
-        let answer = many.call("/a", &nobody, "wikijs_update_page", change).await;
+        let answer = many.call("/a", &nobody, UPDATE, change).await;
         answer["code"].as_str().unwrap_or_default().to_owned()
     };
     assert!(goes_out().await);
@@ -427,10 +365,7 @@ async fn promise_11_a_running_server_equals_a_restarted_one() {
     let body: serde_json::Value = serde_json::from_str(&ready.body).unwrap();
     let paused = body["sites"]["a"]["writesPaused"].as_str().unwrap();
     assert!(paused.contains("mutations_enabled"), "{body}");
-    assert!(
-        body["settingsNotTaken"].as_str().unwrap().contains("log"),
-        "{body}"
-    );
+    says(&body["settingsNotTaken"], "log");
     let held = many.records();
     let held = held
         .iter()
@@ -448,7 +383,7 @@ async fn promise_13_nothing_is_decided_by_accident() {
     let key = wiki.keys().admin.clone();
     let desk = Desk::with_key(wiki, key).await;
     let page = json!({ "id": id_of(&desk.wiki, "docs/install") });
-    let set = desk.propose("wikijs_delete_page", page).await;
+    let set = desk.propose(DELETE, page).await;
     let browser = desk.signed_in().await;
     let again = browser.decide(&set, "reject", &[("reason", "")]).await;
     let focused: Vec<&str> = { again.text.split('<') }
@@ -492,14 +427,7 @@ async fn promise_12_one_rule_for_every_door_and_yes_is_no_persons_decision() {
         let call = json!({ "id": id_of(&wiki, "docs/b"), "title": "By a call" }).to_string();
         for words in [
             &["files", "push", &push, "--yes", "-m", "as agreed"][..],
-            &[
-                "tool",
-                "call",
-                "wikijs_update_page",
-                "--yes",
-                "--args",
-                &call,
-            ],
+            &["tool", "call", UPDATE, "--yes", "--args", &call],
         ] {
             let ended = work.command(words).await;
             assert_eq!(ended.code, 3, "{}", ended.told);

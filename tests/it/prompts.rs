@@ -12,12 +12,13 @@ use wikijs_gate::tools::{Registry, ToolSelection, Toolset};
 
 use crate::harness::{Served, Setup, golden, id_of, sample_wiki};
 use crate::hosted::Names;
+use crate::testkit::{SEARCH, UPDATE, begins};
 
 const ALL: &str = "pages,proposals";
 
 async fn served() -> Served {
     let setup = Setup::at("http://127.0.0.1:9", "e30.e30.x");
-    setup.with("WIKI_TOOLSETS", ALL).serve().await
+    setup.toolsets(ALL).serve().await
 }
 
 async fn offered(settings: &[(&str, &str)]) -> Vec<String> {
@@ -125,10 +126,7 @@ async fn a_prompt_is_offered_where_all_its_tools_are() {
         offered(&[("WIKI_TOOLSETS", ALL)]).await,
         [&writing[..], &["review-proposal"]].concat()
     );
-    assert_eq!(
-        offered(&[("WIKI_EXCLUDE_TOOLS", "wikijs_search_pages")]).await,
-        reading
-    );
+    assert_eq!(offered(&[("WIKI_EXCLUDE_TOOLS", SEARCH)]).await, reading);
     let served = Setup::at("http://127.0.0.1:9", "e30.e30.x").serve().await;
     let none = text(
         &served,
@@ -152,10 +150,7 @@ async fn a_named_client_is_offered_the_prompts_of_its_own_tools() {
             ..Grant::default()
         },
     );
-    let server = Setup::of(&wiki, |keys| &keys.editor)
-        .naming(&names)
-        .host()
-        .await;
+    let server = Setup::editor(&wiki).naming(&names).host().await;
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "prompts/list" });
     let listed = server.post(&reading, &list).await.message();
     let prompts = listed["result"]["prompts"].as_array().unwrap();
@@ -202,10 +197,7 @@ async fn arguments_are_checked_and_all_faults_are_told() {
     let week = text(&served, "what-changed", json!({ "since": "" }))
         .await
         .unwrap();
-    assert!(
-        week.starts_with("Tell me what changed in the wiki since \"2"),
-        "{week}"
-    );
+    begins(&week, "Tell me what changed in the wiki since \"2");
 }
 
 async fn completed(served: &Served, prompt: &str, argument: &str, typed: &str) -> Value {
@@ -224,9 +216,7 @@ async fn paths_times_and_own_proposals_are_completed_in_both_generations() {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
     };
     for lifecycle in [ClientLifecycleMode::Initialize, modern] {
-        let setup = Setup::of(&wiki, |keys| &keys.editor)
-            .with("WIKI_TOOLSETS", ALL)
-            .with("WIKI_MUTATION_DRY_RUN", "true");
+        let setup = Setup::editor(&wiki).toolsets(ALL).dry();
         let served = setup.serve_to((), lifecycle).await;
         let paths = completed(&served, "mend-broken-links", "path", "docs/in").await;
         assert_eq!(paths, json!(["docs/install/docker", "docs/install/linux"]));
@@ -235,7 +225,7 @@ async fn paths_times_and_own_proposals_are_completed_in_both_generations() {
         let nothing = completed(&served, "write-page-like", "about", "x").await;
         assert_eq!(nothing, json!([]));
         let change = json!({ "id": id_of(&wiki, "home"), "title": "Proposed" });
-        let proposed = served.call("wikijs_update_page", change).await.unwrap();
+        let proposed = served.call(UPDATE, change).await.unwrap();
         let ids = completed(&served, "review-proposal", "id", "").await;
         assert_eq!(ids, json!([proposed["proposal"]]));
         let request = CompleteRequestParams::new(

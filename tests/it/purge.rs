@@ -11,14 +11,15 @@ use wikijs_gate::audit::{AuditEvent, CallId, LineHash, Record};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, runs, sample_wiki};
+use crate::testkit::{TAGS, UNDO, UPDATE};
 
 fn setup(wiki: &DemoWiki) -> Setup {
-    Setup::of(wiki, |keys| &keys.scripter)
+    Setup::scripter(wiki)
 }
 
 async fn write(served: &Served, id: i64, content: &str) {
     let edits = json!({ "id": id, "content": content });
-    served.confirmed("wikijs_update_page", edits).await.unwrap();
+    served.confirmed(UPDATE, edits).await.unwrap();
 }
 
 fn pages(dir: &Path) -> Vec<PathBuf> {
@@ -127,7 +128,7 @@ async fn what_is_too_old_is_purged_after_the_first_write_and_the_rest_stays() {
         .in_dir_of(&old)
         .serve()
         .await;
-    served.call("wikijs_list_tags", json!({})).await.unwrap();
+    served.call(TAGS, json!({})).await.unwrap();
     served.app.writer.finish().await;
     assert_eq!(runs(dir).len(), young_files.len());
     gone(&old_runs[0]).await;
@@ -136,13 +137,9 @@ async fn what_is_too_old_is_purged_after_the_first_write_and_the_rest_stays() {
     }
     assert_eq!(removed(&served), names(&old_files));
     // What the young write kept is all there: it can be taken back.
-    let undo = setup(&wiki)
-        .with("WIKI_TOOLSETS", "undo")
-        .in_dir_of(&old)
-        .serve()
-        .await;
+    let undo = setup(&wiki).toolsets("undo").in_dir_of(&old).serve().await;
     let last = json!({ "callId": "last" });
-    undo.confirmed("wikijs_undo_write", last).await.unwrap();
+    undo.confirmed(UNDO, last).await.unwrap();
 }
 
 #[tokio::test]

@@ -16,6 +16,12 @@ use wikijs_gate::server::http::Grant;
 
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
 use crate::hosted::Names;
+use crate::testkit::{
+    ADD_COMMENT, BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELETE, DELETE_ASSET, DELETE_COMMENT,
+    DISCARD, FORGET, GET_ASSET, GET_PROPOSAL, HISTORY, LIST, LIST_ASSETS, LIST_COMMENTS,
+    LIST_PROPOSALS, RECALL, REMEMBER, RENAME_ASSET, SEARCH, SUBMIT, TAGS, TREE, UNDO, UPDATE,
+    UPDATE_COMMENT, UPLOAD, call_ok, fails, lacks,
+};
 
 const ALL: &str = "pages,undo,proposals,drafts,memory,comments,assets";
 /// Words that stand in hidden pages alone.
@@ -73,7 +79,7 @@ fn hide_some(wiki: &DemoWiki) -> Vec<i64> {
 /// What bounds reading in both wikis.
 fn bounded(setup: Setup) -> Setup {
     setup
-        .with("WIKI_TOOLSETS", ALL)
+        .toolsets(ALL)
         .with(
             "WIKI_ALLOWED_READ_PATH_PREFIXES",
             "docs,runbooks,home,glossary",
@@ -85,144 +91,87 @@ fn bounded(setup: Setup) -> Setup {
 /// Calls of every tool that reads, and writes that end before anything is sent.
 fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
     let mut all = vec![
-        ("wikijs_list_pages", json!({})),
-        ("wikijs_list_pages", json!({ "limit": 3 })),
+        (LIST, json!({})),
+        (LIST, json!({ "limit": 3 })),
+        (LIST, json!({ "limit": 100, "orderBy": "updated" })),
+        (LIST, json!({ "tags": ["docs"] })),
+        (LIST, json!({ "tags": ["secret-xyloquartz"] })),
+        (LIST, json!({ "tags": ["zirconbranch/*"] })),
+        (LIST, json!({ "path": "docs/vault" })),
+        (LIST, json!({ "path": "vault" })),
+        (LIST, json!({ "linksTo": visible })),
+        (LIST, json!({ "locale": "de" })),
+        (TREE, json!({})),
+        (TREE, json!({ "depth": 5 })),
+        (TREE, json!({ "path": "docs", "depth": 3 })),
+        (TREE, json!({ "path": "docs/vault" })),
+        (TREE, json!({ "path": "runbooks/folder" })),
+        (TREE, json!({ "path": "vault" })),
+        (TAGS, json!({})),
+        (TAGS, json!({ "query": "zircon" })),
+        (SEARCH, json!({ "query": "xyloquartz" })),
+        (SEARCH, json!({ "query": "backup" })),
+        (SEARCH, json!({ "query": "backup", "limit": 1 })),
+        (SEARCH, json!({ "relatedTo": visible })),
+        (SEARCH, json!({ "query": "xylo", "match": "exact" })),
+        (SEARCH, json!({ "query": "xylo.*z", "match": "regex" })),
+        (SEARCH, json!({ "query": "backup", "match": "exact" })),
+        (LIST, json!({ "brokenLinks": true })),
+        (LIST, json!({ "orphans": true })),
+        (HISTORY, json!({ "since": "2020-01-01" })),
         (
-            "wikijs_list_pages",
-            json!({ "limit": 100, "orderBy": "updated" }),
-        ),
-        ("wikijs_list_pages", json!({ "tags": ["docs"] })),
-        (
-            "wikijs_list_pages",
-            json!({ "tags": ["secret-xyloquartz"] }),
-        ),
-        ("wikijs_list_pages", json!({ "tags": ["zirconbranch/*"] })),
-        ("wikijs_list_pages", json!({ "path": "docs/vault" })),
-        ("wikijs_list_pages", json!({ "path": "vault" })),
-        ("wikijs_list_pages", json!({ "linksTo": visible })),
-        ("wikijs_list_pages", json!({ "locale": "de" })),
-        ("wikijs_get_page_tree", json!({})),
-        ("wikijs_get_page_tree", json!({ "depth": 5 })),
-        (
-            "wikijs_get_page_tree",
-            json!({ "path": "docs", "depth": 3 }),
-        ),
-        ("wikijs_get_page_tree", json!({ "path": "docs/vault" })),
-        ("wikijs_get_page_tree", json!({ "path": "runbooks/folder" })),
-        ("wikijs_get_page_tree", json!({ "path": "vault" })),
-        ("wikijs_list_tags", json!({})),
-        ("wikijs_list_tags", json!({ "query": "zircon" })),
-        ("wikijs_search_pages", json!({ "query": "xyloquartz" })),
-        ("wikijs_search_pages", json!({ "query": "backup" })),
-        (
-            "wikijs_search_pages",
-            json!({ "query": "backup", "limit": 1 }),
-        ),
-        ("wikijs_search_pages", json!({ "relatedTo": visible })),
-        (
-            "wikijs_search_pages",
-            json!({ "query": "xylo", "match": "exact" }),
-        ),
-        (
-            "wikijs_search_pages",
-            json!({ "query": "xylo.*z", "match": "regex" }),
-        ),
-        (
-            "wikijs_search_pages",
-            json!({ "query": "backup", "match": "exact" }),
-        ),
-        ("wikijs_list_pages", json!({ "brokenLinks": true })),
-        ("wikijs_list_pages", json!({ "orphans": true })),
-        ("wikijs_get_page_history", json!({ "since": "2020-01-01" })),
-        (
-            "wikijs_get_page_history",
+            HISTORY,
             json!({ "since": "2020-01-01", "path": "docs/vault" }),
         ),
+        (BY_ID, json!({ "id": visible, "view": "links" })),
+        (BY_ID, json!({ "id": visible, "view": "metadata" })),
+        (BY_PATH, json!({ "path": "Xyloquartz of docs/vault" })),
+        (BY_PATH, json!({ "path": "veiled" })),
+        (BY_PATH, json!({ "path": "configuratio" })),
+        (DELETE, json!({ "id": visible })),
+        (UPDATE, json!({ "id": visible, "path": "docs/settings" })),
+        (UPDATE, json!({ "id": visible, "path": "docs/vault/new" })),
+        (UPDATE, json!({ "id": visible, "tags": ["secret-new"] })),
+        (BULK, json!({ "path": "docs", "addTags": ["one"] })),
+        (BULK, json!({ "tags": ["docs"], "addTags": ["one"] })),
+        (BULK, json!({ "linksTo": visible, "addTags": ["one"] })),
+        (BULK, json!({ "ids": ids, "addTags": ["one"] })),
+        (BULK, json!({ "path": "docs/vault", "addTags": ["one"] })),
+        (LIST_COMMENTS, json!({ "id": visible })),
         (
-            "wikijs_get_page_by_id",
-            json!({ "id": visible, "view": "links" }),
-        ),
-        (
-            "wikijs_get_page_by_id",
-            json!({ "id": visible, "view": "metadata" }),
-        ),
-        (
-            "wikijs_get_page_by_path",
-            json!({ "path": "Xyloquartz of docs/vault" }),
-        ),
-        ("wikijs_get_page_by_path", json!({ "path": "veiled" })),
-        ("wikijs_get_page_by_path", json!({ "path": "configuratio" })),
-        ("wikijs_delete_page", json!({ "id": visible })),
-        (
-            "wikijs_update_page",
-            json!({ "id": visible, "path": "docs/settings" }),
-        ),
-        (
-            "wikijs_update_page",
-            json!({ "id": visible, "path": "docs/vault/new" }),
-        ),
-        (
-            "wikijs_update_page",
-            json!({ "id": visible, "tags": ["secret-new"] }),
-        ),
-        (
-            "wikijs_bulk_update_pages",
-            json!({ "path": "docs", "addTags": ["one"] }),
-        ),
-        (
-            "wikijs_bulk_update_pages",
-            json!({ "tags": ["docs"], "addTags": ["one"] }),
-        ),
-        (
-            "wikijs_bulk_update_pages",
-            json!({ "linksTo": visible, "addTags": ["one"] }),
-        ),
-        (
-            "wikijs_bulk_update_pages",
-            json!({ "ids": ids, "addTags": ["one"] }),
-        ),
-        (
-            "wikijs_bulk_update_pages",
-            json!({ "path": "docs/vault", "addTags": ["one"] }),
-        ),
-        ("wikijs_list_comments", json!({ "id": visible })),
-        (
-            "wikijs_add_comment",
+            ADD_COMMENT,
             json!({ "id": visible, "content": "Mine", "replyTo": 3 }),
         ),
         (
-            "wikijs_update_comment",
+            UPDATE_COMMENT,
             json!({ "id": visible, "comment": 3, "content": "Mine" }),
         ),
+        (DELETE_COMMENT, json!({ "id": visible, "comment": 3 })),
+        (LIST_ASSETS, json!({})),
+        (LIST_ASSETS, json!({ "folder": "docs" })),
         (
-            "wikijs_delete_comment",
-            json!({ "id": visible, "comment": 3 }),
-        ),
-        ("wikijs_list_assets", json!({})),
-        ("wikijs_list_assets", json!({ "folder": "docs" })),
-        (
-            "wikijs_get_asset",
+            GET_ASSET,
             json!({ "path": "docs/seen.csv", "usedBy": true }),
         ),
-        ("wikijs_list_proposals", json!({})),
-        ("wikijs_get_change_set", json!({})),
-        ("wikijs_submit_draft", json!({ "draft": "none" })),
-        ("wikijs_discard_draft", json!({ "draft": "none" })),
-        ("wikijs_undo_write", json!({ "callId": "last" })),
-        ("wikijs_recall", json!({})),
-        ("wikijs_recall", json!({ "query": "xyloquartz backup" })),
-        ("wikijs_recall", json!({ "type": "fact", "limit": 1 })),
+        (LIST_PROPOSALS, json!({})),
+        (CHANGE_SET, json!({})),
+        (SUBMIT, json!({ "draft": "none" })),
+        (DISCARD, json!({ "draft": "none" })),
+        (UNDO, json!({ "callId": "last" })),
+        (RECALL, json!({})),
+        (RECALL, json!({ "query": "xyloquartz backup" })),
+        (RECALL, json!({ "type": "fact", "limit": 1 })),
     ];
     for path in HIDDEN_ASSETS {
         let folder = path.rsplit_once('/').map_or(path, |(folder, _)| folder);
-        all.push(("wikijs_list_assets", json!({ "folder": folder })));
+        all.push((LIST_ASSETS, json!({ "folder": folder })));
         for path in [path.to_owned(), path.to_uppercase(), format!("/{path}/")] {
-            all.push(("wikijs_get_asset", json!({ "path": path })));
+            all.push((GET_ASSET, json!({ "path": path })));
             let upload = json!({ "path": path, "text": "x", "replace": true });
-            all.push(("wikijs_upload_asset", upload));
+            all.push((UPLOAD, upload));
             let rename = json!({ "path": path, "name": "other.csv" });
-            all.push(("wikijs_rename_asset", rename));
-            all.push(("wikijs_delete_asset", json!({ "path": path })));
+            all.push((RENAME_ASSET, rename));
+            all.push((DELETE_ASSET, json!({ "path": path })));
         }
     }
     for path in [
@@ -233,47 +182,38 @@ fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
         "en/docs/vault",
         "docs/vault-open",
     ] {
-        all.push(("wikijs_get_page_by_path", json!({ "path": path })));
+        all.push((BY_PATH, json!({ "path": path })));
         let page = json!({ "path": path, "title": "New", "content": "x" });
         let is_by_tag = path == "runbooks/veiled" || path == "docs/vault-open";
         if !is_by_tag {
-            all.push(("wikijs_create_page", page));
+            all.push((CREATE, page));
         }
     }
     for id in ids {
         for (tool, arguments) in [
-            ("wikijs_get_page_by_id", json!({ "id": id })),
+            (BY_ID, json!({ "id": id })),
+            (BY_ID, json!({ "id": id, "view": "metadata" })),
+            (BY_ID, json!({ "id": id, "view": "rendered" })),
+            (HISTORY, json!({ "id": id })),
             (
-                "wikijs_get_page_by_id",
-                json!({ "id": id, "view": "metadata" }),
-            ),
-            (
-                "wikijs_get_page_by_id",
-                json!({ "id": id, "view": "rendered" }),
-            ),
-            ("wikijs_get_page_history", json!({ "id": id })),
-            (
-                "wikijs_get_page_history",
+                HISTORY,
                 json!({ "id": id, "compare": { "from": "2020-01-01" } }),
             ),
-            ("wikijs_list_pages", json!({ "linksTo": id })),
-            ("wikijs_search_pages", json!({ "relatedTo": id })),
-            ("wikijs_update_page", json!({ "id": id, "title": "Other" })),
+            (LIST, json!({ "linksTo": id })),
+            (SEARCH, json!({ "relatedTo": id })),
+            (UPDATE, json!({ "id": id, "title": "Other" })),
             (
-                "wikijs_update_page",
+                UPDATE,
                 json!({ "id": id, "edits": [{ "oldText": "x", "newText": "y" }] }),
             ),
-            ("wikijs_delete_page", json!({ "id": id })),
-            ("wikijs_list_comments", json!({ "id": id })),
-            ("wikijs_add_comment", json!({ "id": id, "content": "Mine" })),
-            ("wikijs_delete_comment", json!({ "id": id, "comment": 3 })),
+            (DELETE, json!({ "id": id })),
+            (LIST_COMMENTS, json!({ "id": id })),
+            (ADD_COMMENT, json!({ "id": id, "content": "Mine" })),
+            (DELETE_COMMENT, json!({ "id": id, "comment": 3 })),
+            (REMEMBER, json!({ "content": "of xyloquartz", "page": id })),
+            (RECALL, json!({ "page": id })),
             (
-                "wikijs_remember",
-                json!({ "content": "of xyloquartz", "page": id }),
-            ),
-            ("wikijs_recall", json!({ "page": id })),
-            (
-                "wikijs_create_page",
+                CREATE,
                 json!({ "path": "docs/copy", "title": "Copy", "fromPage": id }),
             ),
         ] {
@@ -420,12 +360,12 @@ async fn two_wikis() -> (DemoWiki, DemoWiki, Vec<i64>, i64) {
 
 /// A server that may read everything, with a memory of each hidden page; their ids.
 async fn remembering(wiki: &DemoWiki, hidden: &[i64]) -> (Served, Vec<String>) {
-    let open = Setup::of(wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", ALL);
+    let open = Setup::admin(wiki).toolsets(ALL);
     let open = open.serve().await;
     let mut ids = Vec::new();
     for page in hidden {
         let about = json!({ "content": format!("xyloquartz of {page}"), "page": page });
-        let kept = open.call("wikijs_remember", about).await.unwrap();
+        let kept = open.call(REMEMBER, about).await.unwrap();
         ids.push(kept["id"].as_str().unwrap().to_owned());
     }
     (open, ids)
@@ -442,18 +382,18 @@ async fn every_answer_is_that_of_a_wiki_without_the_hidden_pages() {
     ];
     for key in keys {
         let (open, memories) = remembering(&with, &hidden).await;
-        let one = bounded(Setup::indexed(&with, key)).in_dir_of(&open);
+        let one = bounded(Setup::of(&with, key).indexed()).in_dir_of(&open);
         let one = one.serve().await;
-        let other = bounded(Setup::indexed(&without, key)).serve().await;
+        let other = bounded(Setup::of(&without, key).indexed()).serve().await;
         let mut questions = questions(&hidden, visible);
         for id in memories {
-            questions.push(("wikijs_forget", json!({ "id": id })));
+            questions.push((FORGET, json!({ "id": id })));
             let changed = json!({ "content": "other", "id": id });
-            questions.push(("wikijs_remember", changed));
+            questions.push((REMEMBER, changed));
         }
         let asked: BTreeSet<&str> = questions.iter().map(|(tool, _)| *tool).collect();
         for tool in one.app.registry().definitions() {
-            let is_asked = asked.contains(tool.name) || tool.name == "wikijs_get_proposal";
+            let is_asked = asked.contains(tool.name) || tool.name == GET_PROPOSAL;
             assert!(is_asked, "{}", tool.name);
         }
         for (tool, arguments) in questions {
@@ -503,41 +443,28 @@ async fn a_client_reads_within_its_grant_alone_and_others_read_on() {
             ..Grant::default()
         },
     );
-    let server = Setup::indexed(&wiki, |keys| &keys.admin)
+    let server = Setup::admin(&wiki)
+        .indexed()
         .with("WIKI_DENIED_READ_PATH_PREFIXES", "team")
         .naming(&names)
         .host()
         .await;
     let search = json!({ "query": "xyloquartz" });
     // Whichever asks first fills no index for the other.
-    let told = server
-        .call(&narrow, "wikijs_search_pages", search.clone())
-        .await
-        .unwrap();
+    let told = server.call(&narrow, SEARCH, search.clone()).await.unwrap();
     assert!(!told.to_string().contains("loquartz"), "{told}");
-    let told = server
-        .call(&wide, "wikijs_search_pages", search.clone())
-        .await
-        .unwrap();
+    let told = server.call(&wide, SEARCH, search.clone()).await.unwrap();
     assert!(told.to_string().contains("vault"), "{told}");
-    let told = server
-        .call(&narrow, "wikijs_search_pages", search)
-        .await
-        .unwrap();
+    let told = server.call(&narrow, SEARCH, search).await.unwrap();
     assert!(!told.to_string().contains("loquartz"), "{told}");
     for id in hidden {
         let read = json!({ "id": id });
-        let told = server
-            .call(&narrow, "wikijs_get_page_by_id", read.clone())
-            .await;
+        let told = server.call(&narrow, BY_ID, read.clone()).await;
         assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
-        server
-            .call(&wide, "wikijs_get_page_by_id", read)
-            .await
-            .unwrap();
+        server.call(&wide, BY_ID, read).await.unwrap();
     }
     let pages = server
-        .call(&narrow, "wikijs_list_pages", json!({ "limit": 100 }))
+        .call(&narrow, LIST, json!({ "limit": 100 }))
         .await
         .unwrap();
     let paths = pages["pages"]
@@ -550,20 +477,15 @@ async fn a_client_reads_within_its_grant_alone_and_others_read_on() {
         assert!(path.starts_with("docs") && !path.contains("ault"), "{path}");
     }
     let home = json!({ "path": "home" });
-    let told = server
-        .call(&narrow, "wikijs_get_page_by_path", home.clone())
-        .await;
+    let told = server.call(&narrow, BY_PATH, home.clone()).await;
     assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
-    server
-        .call(&wide, "wikijs_get_page_by_path", home)
-        .await
-        .unwrap();
+    server.call(&wide, BY_PATH, home).await.unwrap();
     // What is counted for all counts hidden pages, too.
     let counted = server.send("GET", "/metrics", &narrow, "").await;
     assert_eq!(counted.status, 403);
     // The server's own bounds hold for all.
     let team = json!({ "path": "team/onboarding" });
-    let told = server.call(&wide, "wikijs_get_page_by_path", team).await;
+    let told = server.call(&wide, BY_PATH, team).await;
     assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
 }
 
@@ -573,24 +495,24 @@ async fn what_is_on_record_of_hidden_pages_is_not_told() {
     let hidden = hide_some(&wiki);
     let dir = Arc::new(TempDir::new().unwrap());
     let setup = |wiki: &DemoWiki| {
-        let setup = Setup::of(wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", ALL);
+        let setup = Setup::admin(wiki).toolsets(ALL);
         setup.in_dir(&dir)
     };
     let all = setup(&wiki).serve().await;
     let mut calls = Vec::new();
     for (tool, arguments) in [
         (
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": hidden[1], "title": "Xyloquartz, changed" }),
         ),
         (
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": hidden[4], "description": "xyloquartz too" }),
         ),
-        ("wikijs_delete_page", json!({ "id": hidden[2] })),
-        ("wikijs_delete_page", json!({ "id": hidden[5] })),
+        (DELETE, json!({ "id": hidden[2] })),
+        (DELETE, json!({ "id": hidden[5] })),
         (
-            "wikijs_bulk_update_pages",
+            BULK,
             json!({ "ids": [hidden[0], hidden[6]], "addTags": ["more"] }),
         ),
     ] {
@@ -598,24 +520,21 @@ async fn what_is_on_record_of_hidden_pages_is_not_told() {
         calls.push(done["callId"].as_str().unwrap().to_owned());
     }
     drop(all);
-    let dry = setup(&wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let dry = setup(&wiki).dry().serve().await;
     let mut proposals = Vec::new();
     let visible = id_of(&wiki, "docs/configuration");
     for (tool, arguments) in [
         (
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": hidden[1], "title": "Xyloquartz, proposed" }),
         ),
         (
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": hidden[4], "title": "Xyloquartz, proposed" }),
         ),
         // A set is hidden by any of its pages.
         (
-            "wikijs_bulk_update_pages",
+            BULK,
             json!({ "ids": [visible, hidden[6]], "addTags": ["other"] }),
         ),
     ] {
@@ -629,38 +548,25 @@ async fn what_is_on_record_of_hidden_pages_is_not_told() {
 
     let served = bounded(setup(&wiki)).serve().await;
     let none = served
-        .call("wikijs_undo_write", json!({ "callId": "0123456789abcdef" }))
+        .call(UNDO, json!({ "callId": "0123456789abcdef" }))
         .await;
     let none = plain(none.unwrap_err(), "");
     for call in calls {
-        let told = served
-            .call("wikijs_undo_write", json!({ "callId": call }))
-            .await;
+        let told = served.call(UNDO, json!({ "callId": call })).await;
         assert_eq!(plain(told.unwrap_err(), ""), none);
         let set = json!({ "id": call });
-        served.call("wikijs_get_change_set", set).await.unwrap_err();
+        served.call(CHANGE_SET, set).await.unwrap_err();
     }
     let unknown = json!({ "id": "0123456789abcdef" });
-    let none = served
-        .call("wikijs_get_proposal", unknown)
-        .await
-        .unwrap_err();
+    let none = served.call(GET_PROPOSAL, unknown).await.unwrap_err();
     for id in proposals {
-        let told = served
-            .call("wikijs_get_proposal", json!({ "id": id }))
-            .await;
+        let told = served.call(GET_PROPOSAL, json!({ "id": id })).await;
         assert_eq!(told.unwrap_err(), none);
     }
-    let listed = served
-        .call("wikijs_list_proposals", json!({}))
-        .await
-        .unwrap();
+    let listed = served.call(LIST_PROPOSALS, json!({})).await.unwrap();
     assert_eq!(listed["proposals"], json!([]));
     let changes = json!({ "since": "2020-01-01", "limit": 100 });
-    let changes = served
-        .call("wikijs_get_page_history", changes)
-        .await
-        .unwrap();
+    let changes = served.call(HISTORY, changes).await.unwrap();
     let status = resource(&served, "wikijs://status").await;
     for told in [changes, status] {
         for needle in NEEDLES {
@@ -672,30 +578,19 @@ async fn what_is_on_record_of_hidden_pages_is_not_told() {
 #[tokio::test]
 async fn a_page_that_is_tagged_or_moved_meanwhile_is_gone_at_once() {
     let wiki = sample_wiki().await;
-    let served = bounded(Setup::indexed(&wiki, |keys| &keys.admin))
-        .serve()
-        .await;
+    let served = bounded(Setup::admin(&wiki).indexed()).serve().await;
     let id = id_of(&wiki, "docs/configuration");
     let read = json!({ "id": id });
     let list = json!({ "path": "docs/configuration" });
-    served
-        .call("wikijs_search_pages", json!({ "query": "configuration" }))
-        .await
-        .unwrap();
-    served
-        .call("wikijs_get_page_by_id", read.clone())
-        .await
-        .unwrap();
+    call_ok(&served, SEARCH, json!({ "query": "configuration" })).await;
+    served.call(BY_ID, read.clone()).await.unwrap();
     wiki.with_store(|store| store.rewrite(id, |page| page.tags.push("secret-now".to_owned())));
-    let told = served.call("wikijs_get_page_by_id", read.clone()).await;
+    let told = served.call(BY_ID, read.clone()).await;
     assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
-    let told = served
-        .call("wikijs_list_pages", list.clone())
-        .await
-        .unwrap();
+    let told = served.call(LIST, list.clone()).await.unwrap();
     assert_eq!(told["pages"], json!([]));
     let update = json!({ "id": id, "title": "Other" });
-    let told = served.call("wikijs_update_page", update).await;
+    let told = served.call(UPDATE, update).await;
     assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
 }
 
@@ -703,30 +598,21 @@ async fn a_page_that_is_tagged_or_moved_meanwhile_is_gone_at_once() {
 async fn a_hidden_page_keeps_its_place_and_says_nothing_else() {
     let wiki = sample_wiki().await;
     hide_some(&wiki);
-    let served = bounded(Setup::of(&wiki, |keys| &keys.admin)).serve().await;
+    let served = bounded(Setup::admin(&wiki)).serve().await;
     let create = json!({ "path": "runbooks/veiled", "title": "New", "content": "x" });
-    let told = served.call("wikijs_create_page", create).await.unwrap_err();
-    assert_eq!(told["code"], "PAGE_EXISTS");
-    assert!(
-        !told.to_string().to_lowercase().contains("xyloquartz"),
-        "{told}"
-    );
+    let told = fails(&served, CREATE, create, "PAGE_EXISTS").await;
+    lacks(&told.to_string().to_lowercase(), "xyloquartz");
     let outside = json!({ "path": "vault/new", "title": "New", "content": "x" });
-    let told = served
-        .call("wikijs_create_page", outside)
-        .await
-        .unwrap_err();
-    assert_eq!(told["code"], "PATH_NOT_ALLOWED");
+    fails(&served, CREATE, outside, "PATH_NOT_ALLOWED").await;
     let tagged =
         json!({ "path": "docs/new", "title": "New", "content": "x", "tags": ["secret-x"] });
-    let told = served.call("wikijs_create_page", tagged).await.unwrap_err();
-    assert_eq!(told["code"], "PATH_NOT_ALLOWED");
+    fails(&served, CREATE, tagged, "PATH_NOT_ALLOWED").await;
     // What may be read is written as before.
     let page = json!({ "path": "docs/new", "title": "New", "content": "x", "tags": ["open"] });
-    let made = served.confirmed("wikijs_create_page", page).await.unwrap();
+    let made = served.confirmed(CREATE, page).await.unwrap();
     assert_eq!(made["outcome"], "applied");
     let read = json!({ "id": made["target"]["id"] });
-    served.call("wikijs_get_page_by_id", read).await.unwrap();
+    served.call(BY_ID, read).await.unwrap();
 }
 
 /// What asks the wiki and gives no page away that was not looked at before, or only to the writer.
@@ -857,7 +743,7 @@ async fn a_history_does_not_name_the_hidden_place_that_a_page_came_from() {
             ..PageRow::default()
         })
     });
-    let all = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let all = Setup::admin(&wiki).serve().await;
     // The oldest entry of a history names no place, so the move is not the first.
     for change in [
         json!({ "title": "Plans" }),
@@ -866,15 +752,14 @@ async fn a_history_does_not_name_the_hidden_place_that_a_page_came_from() {
     ] {
         let mut change = change;
         change["id"] = id.into();
-        all.confirmed("wikijs_update_page", change).await.unwrap();
+        all.confirmed(UPDATE, change).await.unwrap();
     }
     let history = json!({ "id": id });
-    let told = all.call("wikijs_get_page_history", history.clone()).await;
+    let told = all.call(HISTORY, history.clone()).await;
     assert!(told.unwrap().to_string().contains("vault/plan"));
-    let bounded =
-        Setup::of(&wiki, |keys| &keys.admin).with("WIKI_DENIED_READ_PATH_PREFIXES", "de:vault");
+    let bounded = Setup::admin(&wiki).with("WIKI_DENIED_READ_PATH_PREFIXES", "de:vault");
     let bounded = bounded.serve().await;
-    let told = bounded.call("wikijs_get_page_history", history).await;
+    let told = bounded.call(HISTORY, history).await;
     let told = told.unwrap();
     assert!(!told.to_string().contains("vault/plan"), "{told}");
 }

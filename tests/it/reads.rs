@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoOptions, DemoWiki, OperationKind, PageRow, SeenRequest};
 
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
+use crate::testkit::{BY_ID, BY_PATH, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, fails, says};
 use crate::tool_definitions::conforms;
 use crate::wiki_client::WikiClient;
 
@@ -26,7 +27,7 @@ pub(crate) async fn read(
 }
 
 async fn as_admin(wiki: &DemoWiki) -> Served {
-    Setup::of(wiki, |keys| &keys.admin).serve().await
+    Setup::admin(wiki).serve().await
 }
 
 async fn empty_wiki() -> DemoWiki {
@@ -101,13 +102,13 @@ async fn all_seven(wiki: &DemoWiki, key: &str) -> String {
     let id = id_of(wiki, "releases/2-4");
     let edited = id_of(wiki, "docs/configuration");
     let calls = [
-        ("wikijs_search_pages", json!({ "query": "install" })),
-        ("wikijs_list_pages", json!({ "limit": 5 })),
-        ("wikijs_get_page_by_path", json!({ "path": "releases/2-4" })),
-        ("wikijs_get_page_by_id", json!({ "id": id })),
-        ("wikijs_get_page_tree", json!({ "path": "docs" })),
-        ("wikijs_get_page_history", json!({ "id": edited })),
-        ("wikijs_list_tags", json!({})),
+        (SEARCH, json!({ "query": "install" })),
+        (LIST, json!({ "limit": 5 })),
+        (BY_PATH, json!({ "path": "releases/2-4" })),
+        (BY_ID, json!({ "id": id })),
+        (TREE, json!({ "path": "docs" })),
+        (HISTORY, json!({ "id": edited })),
+        (TAGS, json!({})),
     ];
     let mut lines = Vec::new();
     for (tool, arguments) in calls {
@@ -219,13 +220,9 @@ async fn a_key_that_became_a_guest_is_told_from_one_without_the_right_by_one_que
         ),
     ] {
         let served = Setup::at(&wiki.address(), key).serve().await;
-        served.call("wikijs_list_tags", json!({})).await.unwrap();
+        served.call(TAGS, json!({})).await.unwrap();
         for _ in 0..2 {
-            let error = served
-                .call("wikijs_get_page_history", json!({ "id": id }))
-                .await
-                .unwrap_err();
-            assert_eq!(error["code"], code);
+            let error = fails(&served, HISTORY, json!({ "id": id }), code).await;
             assert!(error["hint"].as_str().unwrap().contains(hint), "{error}");
         }
         assert_eq!(asked(), 1);
@@ -233,11 +230,13 @@ async fn a_key_that_became_a_guest_is_told_from_one_without_the_right_by_one_que
     }
     // What a write lacks is told in the same way, and its call is still named.
     let served = Setup::at(&wiki.address(), "nonsense").serve().await;
-    let error = served
-        .call("wikijs_update_page", json!({ "id": id, "title": "New" }))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "KEY_REJECTED");
+    let error = fails(
+        &served,
+        UPDATE,
+        json!({ "id": id, "title": "New" }),
+        "KEY_REJECTED",
+    )
+    .await;
     assert!(error["details"]["callId"].is_string(), "{error}");
     assert_eq!(mutations(&wiki).len(), 0);
 }
@@ -284,9 +283,7 @@ async fn a_whole_page_is_answered_with_every_field_and_its_url() {
     let served = as_admin(&wiki).await;
     let id = id_of(&wiki, "releases/2-4");
     let stored = wiki.with_store(|store| store.page(id).unwrap().clone());
-    let page = read(&served, "wikijs_get_page_by_id", json!({ "id": id }))
-        .await
-        .unwrap();
+    let page = read(&served, BY_ID, json!({ "id": id })).await.unwrap();
     assert_eq!(
         page,
         json!({
@@ -314,7 +311,7 @@ async fn a_whole_page_is_answered_with_every_field_and_its_url() {
         "releases/2-4/",
         "//releases/2-4//",
     ] {
-        let by_path = read(&served, "wikijs_get_page_by_path", json!({ "path": path })).await;
+        let by_path = read(&served, BY_PATH, json!({ "path": path })).await;
         assert_eq!(by_path.as_ref(), Ok(&page), "{path}");
     }
 }
@@ -324,21 +321,15 @@ async fn a_page_of_another_locale_is_read_by_its_path_and_locale() {
     let wiki = sample_wiki().await;
     let served = as_admin(&wiki).await;
     let arguments = json!({ "path": "home", "locale": "de" });
-    let page = read(&served, "wikijs_get_page_by_path", arguments)
-        .await
-        .unwrap();
+    let page = read(&served, BY_PATH, arguments).await.unwrap();
     assert_eq!(page["title"], "Handbuch");
-    let german = Setup::of(&wiki, |keys| &keys.readonly)
+    let german = Setup::readonly(&wiki)
         .with("WIKI_DEFAULT_LOCALE", "de")
         .serve()
         .await;
-    let page = read(
-        &german,
-        "wikijs_get_page_by_path",
-        json!({ "path": "home" }),
-    )
-    .await
-    .unwrap();
+    let page = read(&german, BY_PATH, json!({ "path": "home" }))
+        .await
+        .unwrap();
     assert_eq!(page["title"], "Handbuch");
 }
 
@@ -349,21 +340,15 @@ async fn a_missing_page_is_not_found_with_every_key_that_reads() {
     for key in [&keys.admin, &keys.writer, &keys.readonly, &keys.reader] {
         let served = Setup::at(&wiki.address(), key).serve().await;
         for (tool, arguments) in [
-            ("wikijs_get_page_by_id", json!({ "id": 4_711 })),
-            ("wikijs_get_page_by_path", json!({ "path": "no/such" })),
+            (BY_ID, json!({ "id": 4_711 })),
+            (BY_PATH, json!({ "path": "no/such" })),
             // The case of letters counts (W16), and so does the locale.
-            ("wikijs_get_page_by_path", json!({ "path": "Home" })),
-            (
-                "wikijs_get_page_by_path",
-                json!({ "path": "docs", "locale": "de" }),
-            ),
-            ("wikijs_get_page_by_path", json!({ "path": "" })),
-            ("wikijs_get_page_by_path", json!({ "path": "///" })),
-            ("wikijs_get_page_tree", json!({ "path": "no/such" })),
-            (
-                "wikijs_get_page_tree",
-                json!({ "path": "docs/api", "locale": "fr" }),
-            ),
+            (BY_PATH, json!({ "path": "Home" })),
+            (BY_PATH, json!({ "path": "docs", "locale": "de" })),
+            (BY_PATH, json!({ "path": "" })),
+            (BY_PATH, json!({ "path": "///" })),
+            (TREE, json!({ "path": "no/such" })),
+            (TREE, json!({ "path": "docs/api", "locale": "fr" })),
         ] {
             let error = read(&served, tool, arguments.clone()).await.unwrap_err();
             assert_eq!(
@@ -372,7 +357,7 @@ async fn a_missing_page_is_not_found_with_every_key_that_reads() {
             );
         }
         if key != &keys.reader {
-            let error = read(&served, "wikijs_get_page_history", json!({ "id": 4_711 })).await;
+            let error = read(&served, HISTORY, json!({ "id": 4_711 })).await;
             assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
         }
     }
@@ -391,9 +376,7 @@ async fn private_and_unpublished_pages_are_read_with_what_they_are() {
     let keys = wiki.keys();
     for key in [&keys.admin, &keys.writer, &keys.readonly] {
         let served = Setup::at(&wiki.address(), key).serve().await;
-        let page = read(&served, "wikijs_get_page_by_id", json!({ "id": hidden }))
-            .await
-            .unwrap();
+        let page = read(&served, BY_ID, json!({ "id": hidden })).await.unwrap();
         assert_eq!(page["isPublished"], false);
         assert_eq!(page["isPrivate"], true);
         assert_eq!(page["content"], "# own/notes\n");
@@ -420,7 +403,7 @@ async fn pages_at_paths_that_should_not_be_are_read_by_id() {
     for key in [&keys.admin, &keys.writer, &keys.readonly] {
         let served = Setup::at(&wiki.address(), key).serve().await;
         for (path, id) in bad.iter().zip(&made) {
-            let page = read(&served, "wikijs_get_page_by_id", json!({ "id": id }))
+            let page = read(&served, BY_ID, json!({ "id": id }))
                 .await
                 .unwrap_or_else(|error| panic!("{path}: {error}"));
             assert_eq!(page["path"], *path);
@@ -428,13 +411,9 @@ async fn pages_at_paths_that_should_not_be_are_read_by_id() {
                 assert_eq!(page["content"], format!("# {path}\n"), "{path}");
             }
         }
-        let listed = read(
-            &served,
-            "wikijs_list_pages",
-            json!({ "path": "with space" }),
-        )
-        .await
-        .unwrap();
+        let listed = read(&served, LIST, json!({ "path": "with space" }))
+            .await
+            .unwrap();
         assert_eq!(paths(&listed["pages"]), ["with space/and.dot"]);
     }
 }
@@ -488,11 +467,11 @@ async fn a_read_only_key_gets_the_true_source_whatever_the_front_matter_holds() 
             .map(|id| store.page(*id).unwrap().clone())
             .collect()
     });
-    let served = Setup::of(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::readonly(&wiki).serve().await;
     for page in pages {
         for (tool, arguments) in [
-            ("wikijs_get_page_by_id", json!({ "id": page.id })),
-            ("wikijs_get_page_by_path", json!({ "path": page.path })),
+            (BY_ID, json!({ "id": page.id })),
+            (BY_PATH, json!({ "path": page.path })),
         ] {
             let read = read(&served, tool, arguments).await.unwrap();
             assert_eq!(read["content"], page.content, "{}", page.path);
@@ -601,9 +580,7 @@ fn any_list_is_the_first_whole_pages_and_its_cursors_visit_each_page_once() {
                 arguments["locale"] = json!(locale.unwrap_or("*"));
                 let mut left = &model[..];
                 loop {
-                    let part = read(&served, "wikijs_list_pages", arguments.clone())
-                        .await
-                        .unwrap();
+                    let part = read(&served, LIST, arguments.clone()).await.unwrap();
                     let (now, rest) = left.split_at(limit.min(left.len()));
                     let answered: Vec<(i64, Value)> = ids(&part["pages"])
                         .into_iter()
@@ -668,9 +645,7 @@ async fn a_list_of_a_large_wiki_costs_one_or_two_limited_requests() {
         });
         for part in 0..3 {
             wiki.clear_requests();
-            let answer = read(&served, "wikijs_list_pages", arguments.clone())
-                .await
-                .unwrap();
+            let answer = read(&served, LIST, arguments.clone()).await.unwrap();
             assert_eq!(answer["pages"].as_array().unwrap().len(), limit);
             let asked = limits_asked(&wiki);
             assert!(asked.len() <= 2, "{limit} {part}: {asked:?}");
@@ -689,7 +664,7 @@ async fn a_list_of_a_large_wiki_costs_one_or_two_limited_requests() {
     let served = Setup::at(&wiki.address(), &key).serve().await;
     wiki.clear_requests();
     let arguments = json!({ "limit": 60, "orderBy": "ID", "direction": "DESC", "locale": "en" });
-    let answer = read(&served, "wikijs_list_pages", arguments).await.unwrap();
+    let answer = read(&served, LIST, arguments).await.unwrap();
     assert_eq!(answer["pages"].as_array().unwrap().len(), 60);
     let asked = limits_asked(&wiki);
     assert!(asked.len() == 3 && asked[2].is_none(), "{asked:?}");
@@ -715,12 +690,10 @@ async fn a_list_goes_on_behind_its_cursor_however_many_pages_came_before_it() {
         add(500, 550);
         let served = as_admin(&wiki).await;
         let mut arguments = json!({ "limit": 10, "orderBy": order });
-        let first = read(&served, "wikijs_list_pages", arguments.clone())
-            .await
-            .unwrap();
+        let first = read(&served, LIST, arguments.clone()).await.unwrap();
         add(500 - more, 500);
         arguments["cursor"] = first["nextCursor"].clone();
-        let second = read(&served, "wikijs_list_pages", arguments).await.unwrap();
+        let second = read(&served, LIST, arguments).await.unwrap();
         let wanted: Vec<String> = (510..520).map(|number| format!("docs/p{number}")).collect();
         assert_eq!(paths(&second["pages"]), wanted, "{more}");
         assert!(second.get("nextCursor").is_some(), "{more}");
@@ -737,13 +710,11 @@ async fn a_list_goes_on_where_it_was_when_the_page_of_its_cursor_is_gone() {
     });
     let served = as_admin(&wiki).await;
     let mut arguments = json!({ "limit": 5 });
-    let first = read(&served, "wikijs_list_pages", arguments.clone())
-        .await
-        .unwrap();
+    let first = read(&served, LIST, arguments.clone()).await.unwrap();
     assert_eq!(ids(&first["pages"]), made[..5]);
     wiki.with_store(|store| store.remove(made[4]));
     arguments["cursor"] = first["nextCursor"].clone();
-    let second = read(&served, "wikijs_list_pages", arguments).await.unwrap();
+    let second = read(&served, LIST, arguments).await.unwrap();
     assert_eq!(ids(&second["pages"]), made[5..10]);
 }
 
@@ -754,18 +725,16 @@ async fn a_list_by_tags_needs_all_of_them_and_leaves_tags_out() {
         let served = Setup::at(&wiki.address(), key).serve().await;
         let arguments =
             json!({ "tags": ["postgres", " Runbook ", "postgres"], "orderBy": "PATH", "limit": 1 });
-        let answer = read(&served, "wikijs_list_pages", arguments).await.unwrap();
+        let answer = read(&served, LIST, arguments).await.unwrap();
         assert_eq!(paths(&answer["pages"]), ["runbooks/database-down"]);
         assert_eq!(answer["pages"][0].get("tags"), None);
         assert_eq!(answer.get("nextCursor"), None);
         let arguments =
             json!({ "tags": ["runbook"], "limit": 2, "locale": "en", "orderBy": "PATH" });
-        let first = read(&served, "wikijs_list_pages", arguments.clone())
-            .await
-            .unwrap();
+        let first = read(&served, LIST, arguments.clone()).await.unwrap();
         let mut arguments = arguments;
         arguments["cursor"] = first["nextCursor"].clone();
-        let second = read(&served, "wikijs_list_pages", arguments).await.unwrap();
+        let second = read(&served, LIST, arguments).await.unwrap();
         assert_eq!(
             [paths(&first["pages"]), paths(&second["pages"])].concat(),
             [
@@ -786,7 +755,7 @@ async fn the_path_of_a_list_is_one_of_whole_segments() {
     let served = as_admin(&wiki).await;
     for path in ["docs", "/docs/", "docs/"] {
         let arguments = json!({ "path": path, "locale": "en", "orderBy": "PATH" });
-        let answer = read(&served, "wikijs_list_pages", arguments).await.unwrap();
+        let answer = read(&served, LIST, arguments).await.unwrap();
         assert_eq!(
             paths(&answer["pages"]),
             [
@@ -801,15 +770,13 @@ async fn the_path_of_a_list_is_one_of_whole_segments() {
         );
     }
     for path in ["doc", "docs/inst", "DOCS"] {
-        let answer = read(&served, "wikijs_list_pages", json!({ "path": path })).await;
+        let answer = read(&served, LIST, json!({ "path": path })).await;
         assert_eq!(answer.unwrap()["pages"], json!([]), "{path}");
     }
     let mut arguments = json!({ "path": "docs", "limit": 3, "tags": ["docs"], "locale": "*" });
     let mut all = Vec::new();
     loop {
-        let part = read(&served, "wikijs_list_pages", arguments.clone())
-            .await
-            .unwrap();
+        let part = read(&served, LIST, arguments.clone()).await.unwrap();
         all.extend(ids(&part["pages"]));
         let Some(cursor) = part.get("nextCursor") else {
             break;
@@ -824,9 +791,7 @@ async fn the_path_of_a_list_is_one_of_whole_segments() {
 async fn a_cursor_of_another_list_or_of_nobody_is_refused() {
     let wiki = sample_wiki().await;
     let served = as_admin(&wiki).await;
-    let first = read(&served, "wikijs_list_pages", json!({ "limit": 2 }))
-        .await
-        .unwrap();
+    let first = read(&served, LIST, json!({ "limit": 2 })).await.unwrap();
     let good = first["nextCursor"].as_str().unwrap().to_owned();
     wiki.clear_requests();
     for arguments in [
@@ -842,16 +807,14 @@ async fn a_cursor_of_another_list_or_of_nobody_is_refused() {
         json!({ "cursor": good, "tags": ["docs"] }),
         json!({ "cursor": good, "path": "docs" }),
     ] {
-        let error = read(&served, "wikijs_list_pages", arguments.clone())
-            .await
-            .unwrap_err();
+        let error = read(&served, LIST, arguments.clone()).await.unwrap_err();
         assert_eq!(error["code"], "INVALID_INPUT", "{arguments}");
         assert_eq!(error["details"]["fields"][0]["path"], "cursor");
     }
     assert_eq!(wiki.requests().len(), 0);
     // The size of a part may change from one to the next.
     let arguments = json!({ "cursor": good, "limit": 4 });
-    let next = read(&served, "wikijs_list_pages", arguments).await.unwrap();
+    let next = read(&served, LIST, arguments).await.unwrap();
     assert_eq!(next["pages"].as_array().unwrap().len(), 4);
 }
 
@@ -859,13 +822,13 @@ async fn a_cursor_of_another_list_or_of_nobody_is_refused() {
 async fn a_list_without_pages_is_empty() {
     let wiki = empty_wiki().await;
     let served = as_admin(&wiki).await;
-    let answer = read(&served, "wikijs_list_pages", json!({})).await;
+    let answer = read(&served, LIST, json!({})).await;
     assert_eq!(answer, Ok(json!({ "pages": [] })));
-    let answer = read(&served, "wikijs_list_tags", json!({})).await;
+    let answer = read(&served, TAGS, json!({})).await;
     assert_eq!(answer, Ok(json!({ "tags": [] })));
-    let answer = read(&served, "wikijs_get_page_tree", json!({})).await;
+    let answer = read(&served, TREE, json!({})).await;
     assert_eq!(answer, Ok(json!({ "nodes": [] })));
-    let answer = read(&served, "wikijs_search_pages", json!({ "query": "x" })).await;
+    let answer = read(&served, SEARCH, json!({ "query": "x" })).await;
     assert_eq!(answer, Ok(json!({ "hits": [], "searchedIn": ["wiki"] })));
 }
 
@@ -940,9 +903,7 @@ async fn a_tree_is_the_true_children_in_every_mode_and_depth() {
                     let arguments = json!({
                         "path": top, "depth": depth, "mode": mode, "locale": locale
                     });
-                    let answer = read(&served, "wikijs_get_page_tree", arguments.clone())
-                        .await
-                        .unwrap();
+                    let answer = read(&served, TREE, arguments.clone()).await.unwrap();
                     let nodes = answer["nodes"].as_array().unwrap();
                     let answered: BTreeSet<_> = nodes
                         .iter()
@@ -974,7 +935,7 @@ async fn a_tree_shows_only_what_the_key_may_see() {
     let wiki = sample_wiki().await;
     let key = wiki.key_with(&["read:pages"], "docs");
     let served = Setup::at(&wiki.address(), &key).serve().await;
-    let answer = read(&served, "wikijs_get_page_tree", json!({ "depth": 2 })).await;
+    let answer = read(&served, TREE, json!({ "depth": 2 })).await;
     assert_eq!(
         paths(&answer.unwrap()["nodes"]),
         [
@@ -985,7 +946,7 @@ async fn a_tree_shows_only_what_the_key_may_see() {
             "docs/configuration"
         ]
     );
-    let error = read(&served, "wikijs_get_page_tree", json!({ "path": "team" })).await;
+    let error = read(&served, TREE, json!({ "path": "team" })).await;
     assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
 }
 
@@ -997,23 +958,14 @@ async fn below_a_page_without_children_lies_nothing() {
         store.add(row("archive/2020/report"));
     });
     let served = as_admin(&wiki).await;
-    let all = read(
-        &served,
-        "wikijs_get_page_tree",
-        json!({ "path": "archive", "depth": 5 }),
-    )
-    .await
-    .unwrap();
+    let all = read(&served, TREE, json!({ "path": "archive", "depth": 5 }))
+        .await
+        .unwrap();
     assert_eq!(
         paths(&all["nodes"]),
         ["archive/2020", "archive/2020/report"]
     );
-    let leaf = read(
-        &served,
-        "wikijs_get_page_tree",
-        json!({ "path": "archive/2020/report" }),
-    )
-    .await;
+    let leaf = read(&served, TREE, json!({ "path": "archive/2020/report" })).await;
     assert_eq!(leaf, Ok(json!({ "nodes": [] })));
 }
 
@@ -1041,33 +993,18 @@ async fn an_empty_tree_is_not_believed_at_once() {
     let wiki = sample_wiki().await;
     let keys = wiki.keys();
     for (key, tool, arguments, path) in [
+        (&keys.admin, TREE, json!({}), "/nodes/0/path"),
         (
             &keys.admin,
-            "wikijs_get_page_tree",
-            json!({}),
-            "/nodes/0/path",
-        ),
-        (
-            &keys.admin,
-            "wikijs_get_page_tree",
+            TREE,
             json!({ "path": "docs/install" }),
             "/nodes/0/path",
         ),
-        (
-            &keys.readonly,
-            "wikijs_get_page_by_path",
-            json!({ "path": "docs" }),
-            "/path",
-        ),
-        (
-            &keys.writer,
-            "wikijs_get_page_by_path",
-            json!({ "path": "docs" }),
-            "/content",
-        ),
+        (&keys.readonly, BY_PATH, json!({ "path": "docs" }), "/path"),
+        (&keys.writer, BY_PATH, json!({ "path": "docs" }), "/content"),
         (
             &keys.admin,
-            "wikijs_search_pages",
+            SEARCH,
             json!({ "query": "linux" }),
             "/hits/0/id",
         ),
@@ -1095,13 +1032,9 @@ async fn hits_carry_the_true_ids_of_their_pages() {
         wiki.set_search_row_ids(row_ids);
         for key in [&wiki.keys().admin, &wiki.keys().reader] {
             let served = Setup::at(&wiki.address(), key).serve().await;
-            let answer = read(
-                &served,
-                "wikijs_search_pages",
-                json!({ "query": "linux", "locale": "*" }),
-            )
-            .await
-            .unwrap();
+            let answer = read(&served, SEARCH, json!({ "query": "linux", "locale": "*" }))
+                .await
+                .unwrap();
             let english = id_of(&wiki, "docs/install/linux");
             let german =
                 wiki.with_store(|store| store.page_at("de", "docs/install/linux").unwrap().id);
@@ -1139,9 +1072,7 @@ async fn a_search_keeps_to_its_path_locale_and_limit_in_two_requests() {
     });
     let served = as_admin(&wiki).await;
     let found = async |arguments: Value| {
-        let answer = read(&served, "wikijs_search_pages", arguments)
-            .await
-            .unwrap();
+        let answer = read(&served, SEARCH, arguments).await.unwrap();
         let paths: Vec<String> = paths(&answer["hits"])
             .into_iter()
             .map(str::to_owned)
@@ -1186,7 +1117,7 @@ async fn drafts_and_contents_are_not_found_by_the_default_engine() {
     let wiki = sample_wiki().await;
     let served = as_admin(&wiki).await;
     for query in ["archiving", "takes about a minute"] {
-        let answer = read(&served, "wikijs_search_pages", json!({ "query": query })).await;
+        let answer = read(&served, SEARCH, json!({ "query": query })).await;
         assert_eq!(answer, Ok(json!({ "hits": [], "searchedIn": ["wiki"] })));
     }
 }
@@ -1232,10 +1163,8 @@ async fn the_history_from_any_entry_on_is_that_of_the_model() {
     }
     // The newest state of all is the page itself, not a version.
     let model: Vec<_> = model.into_iter().skip(1).collect();
-    let served = Setup::of(&wiki, |keys| &keys.readonly).serve().await;
-    let all = read(&served, "wikijs_get_page_history", json!({ "id": id }))
-        .await
-        .unwrap();
+    let served = Setup::readonly(&wiki).serve().await;
+    let all = read(&served, HISTORY, json!({ "id": id })).await.unwrap();
     let all = all["entries"].as_array().unwrap();
     let labels: Vec<_> = all
         .iter()
@@ -1254,7 +1183,7 @@ async fn the_history_from_any_entry_on_is_that_of_the_model() {
     for offset in 0..=all.len() + 2 {
         for limit in 1..=all.len() + 2 {
             let arguments = json!({ "id": id, "offset": offset, "limit": limit });
-            let part = read(&served, "wikijs_get_page_history", arguments).await;
+            let part = read(&served, HISTORY, arguments).await;
             let from = offset.min(all.len());
             let to = (offset + limit).min(all.len());
             assert_eq!(
@@ -1271,19 +1200,14 @@ async fn a_page_that_was_never_changed_has_an_empty_history() {
     let wiki = sample_wiki().await;
     let served = as_admin(&wiki).await;
     let id = id_of(&wiki, "home");
-    let answer = read(&served, "wikijs_get_page_history", json!({ "id": id })).await;
+    let answer = read(&served, HISTORY, json!({ "id": id })).await;
     let answer = answer.unwrap();
     assert_eq!(answer["entries"], json!([]));
     // Who wrote it is told where the hint says.
     let hint = answer["hint"].as_str().unwrap();
-    assert!(
-        hint.contains("view metadata of wikijs_get_page_by_id"),
-        "{hint}"
-    );
+    says(&hint, "view metadata of wikijs_get_page_by_id");
     let arguments = json!({ "id": id, "view": "metadata" });
-    let page = read(&served, "wikijs_get_page_by_id", arguments)
-        .await
-        .unwrap();
+    let page = read(&served, BY_ID, arguments).await.unwrap();
     assert_eq!(
         page["authorName"],
         "Administrator (account 1: that person, or any API key)"
@@ -1301,7 +1225,7 @@ async fn tags_are_told_by_a_part_of_their_name() {
         wiki.with_store(|store| store.pages().filter(has).count())
     };
     for query in ["o", " O "] {
-        let answer = read(&served, "wikijs_list_tags", json!({ "query": query })).await;
+        let answer = read(&served, TAGS, json!({ "query": query })).await;
         assert_eq!(
             answer.unwrap(),
             json!({ "tags": [
@@ -1313,11 +1237,11 @@ async fn tags_are_told_by_a_part_of_their_name() {
             ] })
         );
     }
-    let answer = read(&served, "wikijs_list_tags", json!({ "query": "nothing" })).await;
+    let answer = read(&served, TAGS, json!({ "query": "nothing" })).await;
     assert_eq!(answer, Ok(json!({ "tags": [] })));
     let key = wiki.key_with(&["read:pages"], "team");
     let served = Setup::at(&wiki.address(), &key).serve().await;
-    let answer = read(&served, "wikijs_list_tags", json!({ "query": "" })).await;
+    let answer = read(&served, TAGS, json!({ "query": "" })).await;
     assert_eq!(
         answer,
         Ok(json!({ "tags": [{ "tag": "meeting", "pages": 2 }, { "tag": "team", "pages": 4 }] }))

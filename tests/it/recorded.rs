@@ -11,6 +11,7 @@ use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, wiki_of};
 use crate::hosted::{Caller, Hosted, Names};
 use crate::review::{Browser, Desk, PAGES, Page, reviewer};
+use crate::testkit::{BULK, UPDATE, says};
 
 /// The page of the check, when there is a finding.
 async fn checked(browser: &Browser) -> Page {
@@ -39,13 +40,7 @@ async fn an_operator_finds_what_was_decided_by_whom_and_that_the_record_holds() 
     let id = desk.edit("docs/a", "old", "new").await;
     desk.edit("docs/b", "Other", "<i>Others</i>").await;
     let browser = desk.signed_in().await;
-    assert!(
-        browser
-            .open("/review")
-            .await
-            .text
-            .contains("/review/record")
-    );
+    says(&browser.open("/review").await.text, "/review/record");
     browser.decide(&id, "apply", &[]).await;
 
     let listed = browser.open("/review/record").await;
@@ -54,11 +49,7 @@ async fn an_operator_finds_what_was_decided_by_whom_and_that_the_record_holds() 
     assert_eq!(listed.text.matches("<li><a class=\"call\"").count(), 2);
     assert!(listed.text.contains(", decided by "), "{}", listed.text);
     assert!(listed.text.contains("Writes and refusals by hour"));
-    assert!(
-        listed.text.contains("typo &lt;b&gt;here&lt;/b&gt;"),
-        "{}",
-        listed.text
-    );
+    says(&listed.text, "typo &lt;b&gt;here&lt;/b&gt;");
     let count = |query: &'static str| {
         let browser = &browser;
         async move {
@@ -103,11 +94,7 @@ async fn an_operator_finds_what_was_decided_by_whom_and_that_the_record_holds() 
     }
 
     let finding = checked(&browser).await;
-    assert!(
-        finding.text.contains("All of it holds."),
-        "{}",
-        finding.text
-    );
+    says(&finding.text, "All of it holds.");
     assert!(finding.text.contains("Not proven"), "{}", finding.text);
     let heads = browser.open("/review/record/heads.txt").await.text;
     let dir = desk.agent.dir.path().to_str().unwrap().to_owned();
@@ -133,13 +120,7 @@ async fn a_change_of_the_record_is_found_in_the_browser() {
     let text = std::fs::read_to_string(run.path()).unwrap();
     std::fs::write(run.path(), text.replace("docs/a", "docs/x")).unwrap();
     let finding = checked(&browser).await;
-    assert!(
-        finding
-            .text
-            .contains("was changed: it does not have its hash"),
-        "{}",
-        finding.text
-    );
+    says(&finding.text, "was changed: it does not have its hash");
     assert!(!finding.text.contains("All of it holds"));
     desk.program.kill();
 }
@@ -157,26 +138,26 @@ impl House {
     async fn new() -> Self {
         let wiki = wiki_of(&[("docs/a", "The old word.\n"), ("secret/b", "Other.\n")]).await;
         let setup = || {
-            Setup::of(&wiki, |keys| &keys.scripter)
-                .with("WIKI_MUTATION_DRY_RUN", "true")
-                .with("WIKI_TOOLSETS", "pages,drafts,proposals")
+            Setup::scripter(&wiki)
+                .dry()
+                .toolsets("pages,drafts,proposals")
         };
         let agent = setup().serve().await;
         let names = Names::new();
         let hosted = setup().in_dir_of(&agent).naming(&names).host().await;
         for path in ["docs/a", "secret/b"] {
             let title = json!({ "id": id_of(&wiki, path), "title": "New" });
-            agent.call("wikijs_update_page", title).await.unwrap();
+            agent.call(UPDATE, title).await.unwrap();
         }
         let both = json!({
             "ids": [id_of(&wiki, "docs/a"), id_of(&wiki, "secret/b")],
             "addTags": ["both"],
             "note": "also in secret/b",
         });
-        agent.call("wikijs_bulk_update_pages", both).await.unwrap();
+        agent.call(BULK, both).await.unwrap();
         // What fails before its page is known, and what a gate refuses.
         let none = json!({ "id": 9_999, "title": "New" });
-        agent.call("wikijs_update_page", none).await.unwrap_err();
+        agent.call(UPDATE, none).await.unwrap_err();
         Self {
             wiki,
             agent,
@@ -291,11 +272,7 @@ async fn what_lies_outside_a_reviewers_bounds_is_as_if_it_were_not_there() {
         assert_eq!(page.status, StatusCode::OK, "{call}");
     }
     let finding = checked(&carla).await;
-    assert!(
-        finding.text.contains("All of it holds."),
-        "{}",
-        finding.text
-    );
+    says(&finding.text, "All of it holds.");
     drop(house.wiki);
 }
 
@@ -337,7 +314,7 @@ async fn a_set_its_preview_and_its_outcome_are_one_row_with_all_changes_behind_i
     let pages: Vec<(&str, &str)> = pages.iter().map(|(a, b)| (&**a, &**b)).collect();
     let wiki = wiki_of(&pages).await;
     let names = Names::new();
-    let setup = || Setup::of(&wiki, |keys| &keys.scripter).with("WIKI_TOOLSETS", "pages,drafts");
+    let setup = || Setup::scripter(&wiki).toolsets("pages,drafts");
     let agent = setup().serve().await;
     let ids: Vec<i64> = pages
         .iter()
@@ -345,14 +322,11 @@ async fn a_set_its_preview_and_its_outcome_are_one_row_with_all_changes_behind_i
         .map(|(path, _)| id_of(&wiki, path))
         .collect();
     let bulk = json!({ "ids": ids, "addTags": ["set"], "note": "All of these" });
-    let done: Value = agent
-        .confirmed("wikijs_bulk_update_pages", bulk)
-        .await
-        .unwrap();
+    let done: Value = agent.confirmed(BULK, bulk).await.unwrap();
     assert_eq!(done["outcome"], "applied");
     for (path, _) in &pages {
         let title = json!({ "id": id_of(&wiki, path), "title": "Single" });
-        agent.confirmed("wikijs_update_page", title).await.unwrap();
+        agent.confirmed(UPDATE, title).await.unwrap();
     }
     let hosted = setup().in_dir_of(&agent).naming(&names).host().await;
     let anna = reviewer(

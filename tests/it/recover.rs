@@ -10,7 +10,8 @@ use wikijs_gate::audit::{AuditEvent, CallId, Outcome};
 
 use crate::faulty_wiki::{Fault, Reach, Reply};
 use crate::harness::{Served, id_of};
-use crate::kill::{CREATE, DELETE, Killed, UPDATE, Write};
+use crate::kill::{self, Killed, Write};
+use crate::testkit::{TAGS, UNDO, UPDATE, says};
 
 impl Killed {
     fn call(&self) -> CallId {
@@ -26,13 +27,13 @@ impl Killed {
 
     async fn undo(&self, by: &Served, force: bool) -> Result<Value, Value> {
         let arguments = json!({ "callId": self.call().to_string(), "force": force });
-        by.confirmed("wikijs_undo_write", arguments).await
+        by.confirmed(UNDO, arguments).await
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_settles_after_the_handshake_without_being_asked() {
-    let killed = DELETE.killed_when_sent(Reach::Afterwards).await;
+    let killed = kill::DELETE.killed_when_sent(Reach::Afterwards).await;
     let seen = killed.faulty.seen().len();
     let served = killed.setup().serve().await;
     killed.faulty.requests_arrive(seen + 1).await;
@@ -42,7 +43,7 @@ async fn a_server_settles_after_the_handshake_without_being_asked() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn servers_that_start_at_once_settle_once() {
-    let killed = DELETE.killed_when_sent(Reach::Never).await;
+    let killed = kill::DELETE.killed_when_sent(Reach::Never).await;
     let servers = join_all((0..4).map(|_| killed.next())).await;
     assert_eq!(killed.outcomes(), [Outcome::Unknown]);
     // It is settled: nobody looks at it again.
@@ -54,7 +55,7 @@ async fn servers_that_start_at_once_settle_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_open_is_settled_before_the_first_write_goes_out() {
-    let killed = DELETE.killed_when_sent(Reach::Never).await;
+    let killed = kill::DELETE.killed_when_sent(Reach::Never).await;
     let served = killed
         .setup()
         .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
@@ -62,7 +63,7 @@ async fn what_is_open_is_settled_before_the_first_write_goes_out() {
         .await;
     let id = id_of(&killed.wiki, "home");
     let arguments = json!({ "id": id, "title": "x", "confirm": "open-sesame-please" });
-    served.call("wikijs_update_page", arguments).await.unwrap();
+    served.call(UPDATE, arguments).await.unwrap();
     let records = served.records();
     let place = |event, call: Option<CallId>, is_it: bool| {
         records
@@ -76,13 +77,13 @@ async fn what_is_open_is_settled_before_the_first_write_goes_out() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wiki_that_is_silent_keeps_no_write_waiting_for_ever() {
-    let killed = DELETE.killed_when_sent(Reach::Afterwards).await;
+    let killed = kill::DELETE.killed_when_sent(Reach::Afterwards).await;
     let silence = Fault::new(Reach::Never, Reply::Silence);
     killed.faulty.on_request_after(0, silence);
     let served = killed.next().await;
     let id = id_of(&killed.wiki, "home");
     let edits = json!({ "id": id, "title": "x" });
-    served.confirmed("wikijs_update_page", edits).await.unwrap();
+    served.confirmed(UPDATE, edits).await.unwrap();
     assert_eq!(killed.outcomes(), []);
     killed.next().await;
     assert_eq!(killed.outcomes(), [Outcome::Applied]);
@@ -91,7 +92,7 @@ async fn a_wiki_that_is_silent_keeps_no_write_waiting_for_ever() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_key_cannot_read_stays_open_for_one_that_can() {
     // That a page is gone is said to every key.
-    for write in [UPDATE, CREATE] {
+    for write in [kill::UPDATE, kill::CREATE] {
         let killed = write.killed_when_sent(Reach::Afterwards).await;
         for key in [
             killed.wiki.keys().reader.clone(),
@@ -109,7 +110,7 @@ async fn what_a_key_cannot_read_stays_open_for_one_that_can() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_cannot_write_leaves_it_to_one_that_can() {
-    let killed = DELETE.killed_when_sent(Reach::Afterwards).await;
+    let killed = kill::DELETE.killed_when_sent(Reach::Afterwards).await;
     let seen = killed.faulty.seen().len();
     let files = crate::harness::runs(killed.dir.path());
     for (name, value) in [
@@ -117,17 +118,13 @@ async fn a_server_that_cannot_write_leaves_it_to_one_that_can() {
         ("WIKI_MUTATION_DRY_RUN", "true"),
     ] {
         let served = killed.setup().with(name, value).serve().await;
-        served.call("wikijs_list_tags", json!({})).await.unwrap();
+        served.call(TAGS, json!({})).await.unwrap();
     }
     // Each asks for tags, and once whose key it is.
     assert_eq!(killed.faulty.seen().len(), seen + 4);
     assert_eq!(crate::harness::runs(killed.dir.path()), files);
     // The preview of an undo has to know what it would take back.
-    let dry = killed
-        .setup()
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let dry = killed.setup().dry().serve().await;
     assert_eq!(killed.undo(&dry, false).await.unwrap()["dryRun"], true);
     assert_eq!(killed.outcomes(), [Outcome::Applied]);
 }
@@ -136,7 +133,7 @@ async fn a_server_that_cannot_write_leaves_it_to_one_that_can() {
 async fn a_write_that_somebody_else_wrote_over_since_is_found_in_the_history() {
     let write = Write {
         arguments: |id| json!({ "id": id, "title": "T" }),
-        ..UPDATE
+        ..kill::UPDATE
     };
     let killed = write.killed_when_sent(Reach::Afterwards).await;
     let id = id_of(&killed.wiki, write.path);
@@ -154,7 +151,7 @@ async fn a_write_that_somebody_else_wrote_over_since_is_found_in_the_history() {
 async fn what_somebody_else_wrote_since_is_not_taken_for_the_write() {
     let write = Write {
         arguments: |id| json!({ "id": id, "title": "T", "tags": ["x"] }),
-        ..UPDATE
+        ..kill::UPDATE
     };
     let killed = write.killed_when_sent(Reach::Afterwards).await;
     let id = id_of(&killed.wiki, write.path);
@@ -184,7 +181,7 @@ async fn what_somebody_else_wrote_since_is_not_taken_for_the_write() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_in_which_nothing_is_as_promised_is_not_claimed() {
-    let killed = UPDATE.killed_when_sent(Reach::Never).await;
+    let killed = kill::UPDATE.killed_when_sent(Reach::Never).await;
     let id = id_of(&killed.wiki, "releases/2-4");
     killed
         .wiki
@@ -197,7 +194,7 @@ async fn a_page_in_which_nothing_is_as_promised_is_not_claimed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_page_that_is_not_the_promised_one_to_the_letter_is_not_claimed() {
-    let killed = CREATE.killed_when_sent(Reach::Afterwards).await;
+    let killed = kill::CREATE.killed_when_sent(Reach::Afterwards).await;
     let id = id_of(&killed.wiki, "docs/x");
     killed
         .wiki
@@ -214,7 +211,7 @@ async fn a_new_page_that_is_not_the_promised_one_to_the_letter_is_not_claimed() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_attempt_whose_states_are_lost_is_unknown() {
-    let killed = DELETE.killed_when_sent(Reach::Afterwards).await;
+    let killed = kill::DELETE.killed_when_sent(Reach::Afterwards).await;
     for entry in fs::read_dir(killed.dir.path()).unwrap() {
         fs::remove_dir_all(entry.unwrap().path().join("pages")).unwrap();
     }
@@ -224,7 +221,7 @@ async fn an_attempt_whose_states_are_lost_is_unknown() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_command_undo_settles_before_it_looks() {
-    let killed = UPDATE.killed_when_sent(Reach::Afterwards).await;
+    let killed = kill::UPDATE.killed_when_sent(Reach::Afterwards).await;
     let mut command = Command::new(env!("CARGO_BIN_EXE_wikijs-gate"));
     command
         .args(["undo", "last", "--yes", "--json"])
@@ -246,10 +243,7 @@ async fn the_command_undo_settles_before_it_looks() {
         .unwrap();
     let attempt = killed.of(AuditEvent::Attempt).remove(0);
     assert!(line.contains(&killed.call().to_string()), "{line}");
-    assert!(
-        line.contains(&format!("page={}", attempt.id.unwrap())),
-        "{line}"
-    );
+    says(&line, &format!("page={}", attempt.id.unwrap()));
     assert!(line.contains("applied"), "{line}");
     assert!(!told.contains("releases"), "{told}");
 }

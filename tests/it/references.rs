@@ -4,11 +4,10 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow, SeenRequest};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::testkit::{BY_PATH, LIST, SEARCH, TREE, begins, fails};
 
 async fn get(served: &Served, path: &str) -> Result<Value, Value> {
-    served
-        .call("wikijs_get_page_by_path", json!({ "path": path }))
-        .await
+    served.call(BY_PATH, json!({ "path": path })).await
 }
 
 fn add(wiki: &DemoWiki, locale: &str, path: &str, title: &str) -> i64 {
@@ -69,10 +68,7 @@ async fn every_form_of_reference_names_the_page_for_every_kind_of_key() {
             if is_reader {
                 assert_eq!(page["unavailable"]["content"], "read:source");
             } else {
-                assert!(
-                    page["content"].as_str().unwrap().starts_with("## Check\n"),
-                    "{page}"
-                );
+                begins(&page["content"], "## Check\n");
             }
         }
         let error = get(&served, "[[Instaling on Linux]]").await.unwrap_err();
@@ -88,7 +84,7 @@ async fn every_form_of_reference_names_the_page_for_every_kind_of_key() {
 #[tokio::test]
 async fn a_path_wins_over_a_title_and_that_over_case_and_segment() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let at_path = add(&wiki, "en", "thing", "Another");
     let titled = add(&wiki, "en", "a/b", "thing");
     assert_eq!(get(&served, "thing").await.unwrap()["id"], at_path);
@@ -111,35 +107,30 @@ async fn a_path_wins_over_a_title_and_that_over_case_and_segment() {
             store.page_mut(id).unwrap().title = "No more".to_owned();
         }
     });
-    let fresh = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let fresh = Setup::admin(&wiki).serve().await;
     assert_eq!(get(&fresh, "Thing").await.unwrap()["id"], last);
 }
 
 #[tokio::test]
 async fn titles_in_the_caller_s_locale_come_first_and_a_said_one_is_all() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::readonly(&wiki).serve().await;
     let english = add(&wiki, "en", "t/en", "Same");
     let german = add(&wiki, "de", "t/de", "Same");
     let only = add(&wiki, "de", "t/nur", "Nur hier");
     assert_eq!(get(&served, "Same").await.unwrap()["id"], english);
     assert_eq!(get(&served, "Nur hier").await.unwrap()["id"], only);
     let said = |path: &str, locale: &str| json!({ "path": path, "locale": locale });
-    let page = served
-        .call("wikijs_get_page_by_path", said("Same", "de"))
-        .await
-        .unwrap();
+    let page = served.call(BY_PATH, said("Same", "de")).await.unwrap();
     assert_eq!(page["id"], german);
-    let error = served
-        .call("wikijs_get_page_by_path", said("Nur hier", "en"))
-        .await;
+    let error = served.call(BY_PATH, said("Nur hier", "en")).await;
     assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
 }
 
 #[tokio::test]
 async fn a_title_with_a_hash_is_no_section() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let id = add(&wiki, "en", "lang/cs", "C# guide");
     for text in ["C# guide", "[[C# guide]]", "c# GUIDE"] {
         assert_eq!(get(&served, text).await.unwrap()["id"], id, "{text}");
@@ -153,7 +144,7 @@ async fn a_title_with_a_hash_is_no_section() {
 #[tokio::test]
 async fn titles_are_listed_once_and_again_where_one_is_new_or_gone() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let lists = || {
         let seen = wiki.requests();
         seen.iter()
@@ -212,7 +203,7 @@ async fn a_title_is_resolved_without_listing_a_large_wiki_again() {
         wiki.with_store(|store| store.rewrite(id, |page| page.description = None));
         get(&served, "The wanted one").await.unwrap();
     }
-    let served = Setup::of(&wiki, |keys| &keys.reader).serve().await;
+    let served = Setup::reader(&wiki).serve().await;
     get(&served, "The wanted one").await.unwrap();
     wiki.with_store(|store| store.remove(id));
     let error = get(&served, "The wanted one").await.unwrap_err();
@@ -223,16 +214,12 @@ async fn a_title_is_resolved_without_listing_a_large_wiki_again() {
 #[tokio::test]
 async fn a_path_to_look_below_may_name_its_locale_or_be_an_address() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let address = format!("{}/en/docs", wiki.address());
     for (tool, mut arguments, found) in [
-        ("wikijs_list_pages", json!({ "locale": "en" }), "pages"),
-        (
-            "wikijs_search_pages",
-            json!({ "query": "docker", "locale": "en" }),
-            "hits",
-        ),
-        ("wikijs_get_page_tree", json!({}), "nodes"),
+        (LIST, json!({ "locale": "en" }), "pages"),
+        (SEARCH, json!({ "query": "docker", "locale": "en" }), "hits"),
+        (TREE, json!({}), "nodes"),
     ] {
         let mut below = async |path: &str| {
             arguments["path"] = json!(path);
@@ -250,10 +237,6 @@ async fn a_path_to_look_below_may_name_its_locale_or_be_an_address() {
         ("https://elsewhere.example.org/en/docs", "en"),
     ] {
         let arguments = json!({ "path": path, "locale": locale });
-        let error = served
-            .call("wikijs_list_pages", arguments)
-            .await
-            .unwrap_err();
-        assert_eq!(error["code"], "INVALID_INPUT");
+        fails(&served, LIST, arguments, "INVALID_INPUT").await;
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::audit_review::{audit, log};
 use crate::script::{Script, keep, page};
+use crate::testkit::{CREATE, says};
 
 /// Writes a report; its path.
 fn report(dir: &Path, arguments: &[&str]) -> PathBuf {
@@ -145,11 +146,7 @@ fn a_report_of_some_calls_says_of_which() {
     ));
     let about = "wiki.example.com, from 2030-01-03 00:00:00, path docs. Made ";
     assert!(found.text.contains(about), "{}", found.text);
-    assert!(
-        found
-            .text
-            .contains("<b class=\"calm\">2</b> <span>calls</span>")
-    );
+    says(&found.text, "<b class=\"calm\">2</b> <span>calls</span>");
     assert_eq!(found.rows.len(), 2);
 }
 
@@ -162,11 +159,7 @@ fn a_report_says_what_is_wrong_with_the_record() {
     let text = fs::read_to_string(&run).unwrap();
     fs::write(&run, text.replace("intern/plan", "intern/else")).unwrap();
     let found = read(&report(log.dir.path(), &[]));
-    assert!(
-        found
-            .text
-            .contains("was changed: it does not have its hash")
-    );
+    says(&found.text, "was changed: it does not have its hash");
     assert!(!found.text.contains("All of it holds"));
 }
 
@@ -220,7 +213,7 @@ fn hostile(dir: &Path) {
     }
     let agent = json!({ "name": "agent", "version": "1" });
     let proposal = json!({
-        "tool": "wikijs_create_page", "operation": "create", "locale": "en", "path": "docs/new",
+        "tool": CREATE, "operation": "create", "locale": "en", "path": "docs/new",
         "proposal": "dddddddddddddddd", "fields": ["title", "content"], "linesAdded": 1,
     });
     let with = |more: Value| {

@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::testkit::{UPDATE, fails, says};
 
 const TEMPLATE: &str = "wikijs://{locale}/{+path}";
 
 async fn as_reader_of_text(wiki: &DemoWiki) -> Served {
-    Setup::of(wiki, |keys| &keys.readonly).serve().await
+    Setup::readonly(wiki).serve().await
 }
 
 async fn text_of(served: &Served, uri: &str) -> Result<Value, Value> {
@@ -45,7 +46,7 @@ async fn both_generations_are_told_of_resources_and_read_them() {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
     };
     for lifecycle in [ClientLifecycleMode::Initialize, modern] {
-        let setup = Setup::of(&wiki, |keys| &keys.readonly);
+        let setup = Setup::readonly(&wiki);
         let served = setup.serve_to((), lifecycle).await;
         let told = served.client.peer_info().unwrap().capabilities.clone();
         assert!(told.resources.is_some() && told.completions.is_some());
@@ -61,12 +62,7 @@ async fn both_generations_are_told_of_resources_and_read_them() {
         });
         assert_eq!(read["contents"][0]["text"], content);
         assert_eq!(read["contents"][0]["mimeType"], "text/markdown");
-        assert!(
-            read["contents"][0]["_meta"]["wikiText"]
-                .as_str()
-                .unwrap()
-                .contains("untrusted")
-        );
+        says(&read["contents"][0]["_meta"]["wikiText"], "untrusted");
         let error = text_of(&served, "wikijs://en/docs/none").await.unwrap_err();
         assert!(
             [-32_002, -32_602].map(Value::from).contains(&error["code"]),
@@ -163,17 +159,12 @@ async fn guides_are_read_without_the_wiki() {
     for (guide, holds) in [
         ("markdown", "{.is-warning}"),
         ("permissions", "`read:source`"),
-        ("editing", "wikijs_update_page"),
+        ("editing", UPDATE),
     ] {
         let read = text_of(&served, &format!("wikijs://guide/{guide}"))
             .await
             .unwrap();
-        assert!(
-            read["contents"][0]["text"]
-                .as_str()
-                .unwrap()
-                .contains(holds)
-        );
+        says(&read["contents"][0]["text"], holds);
         // It is ours: no text of the wiki.
         assert!(read.get("_meta").is_none() && read["contents"][0].get("_meta").is_none());
     }
@@ -228,24 +219,20 @@ async fn a_large_page_is_cut_at_a_line_and_says_so() {
 #[tokio::test]
 async fn a_page_that_was_read_as_a_resource_was_seen() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let id = id_of(&wiki, "docs/configuration");
     text_of(&served, "wikijs://en/docs/configuration")
         .await
         .unwrap();
     wiki.with_store(|store| store.rewrite(id, |page| page.content = "Another's.\n".to_owned()));
     let arguments = json!({ "id": id, "content": "Mine.\n" });
-    let error = served
-        .call("wikijs_update_page", arguments)
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "EDIT_CONFLICT");
+    fails(&served, UPDATE, arguments, "EDIT_CONFLICT").await;
 }
 
 #[tokio::test]
 async fn locales_and_paths_are_completed_from_one_list() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.reader).serve().await;
+    let served = Setup::reader(&wiki).serve().await;
     wiki.clear_requests();
     let locales = completed(&served, "locale", "", None).await;
     assert_eq!(
@@ -292,7 +279,7 @@ async fn at_most_a_hundred_values_complete_and_the_rest_is_counted() {
             });
         }
     });
-    let served = Setup::of(&wiki, |keys| &keys.reader).serve().await;
+    let served = Setup::reader(&wiki).serve().await;
     let paths = completed(&served, "path", "many/", None).await;
     assert_eq!(paths["values"].as_array().unwrap().len(), 100);
     assert_eq!(
@@ -312,7 +299,7 @@ async fn what_is_hidden_in_a_title_shows_in_the_list() {
             ..PageRow::default()
         })
     });
-    let served = Setup::of(&wiki, |keys| &keys.reader).serve().await;
+    let served = Setup::reader(&wiki).serve().await;
     let listed = served.client.list_resources(None).await.unwrap();
     let odd = listed
         .resources

@@ -17,6 +17,7 @@ use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, wiki_of};
 use crate::hosted::{Caller, Hosted, Names};
 use crate::process::Program;
+use crate::testkit::{BULK, DELETE, LIST_PROPOSALS, UPDATE, begins, says};
 
 /// A browser at the page, as far as a person without JavaScript has one.
 pub(crate) struct Browser {
@@ -208,8 +209,8 @@ impl Desk {
     /// The same on this wiki, for both with this key.
     pub(crate) async fn with_key(wiki: DemoWiki, key: String) -> Self {
         let agent = Setup::at(&wiki.address(), &key)
-            .with("WIKI_MUTATION_DRY_RUN", "true")
-            .with("WIKI_TOOLSETS", "pages,drafts,proposals,assets")
+            .dry()
+            .toolsets("pages,drafts,proposals,assets")
             .serve()
             .await;
         let (program, link) = page_of(&wiki, &agent, key).await;
@@ -243,7 +244,7 @@ impl Desk {
             "edits": [{ "oldText": old, "newText": new }],
             "note": "typo <b>here</b>",
         });
-        self.propose("wikijs_update_page", arguments).await
+        self.propose(UPDATE, arguments).await
     }
 
     pub(crate) fn content(&self, path: &str) -> String {
@@ -261,19 +262,11 @@ async fn a_person_signs_in_once_looks_and_applies() {
     let id = desk.edit("docs/a", "old", "new").await;
     let browser = desk.signed_in().await;
     let queue = browser.open("/review").await;
-    assert!(
-        queue.text.contains(&format!("/review/sets/{id}")),
-        "{}",
-        queue.text
-    );
+    says(&queue.text, &format!("/review/sets/{id}"));
     let shown = browser.open(&format!("/review/sets/{id}")).await;
     assert!(shown.text.contains("<mark>old</mark>"), "{}", shown.text);
     assert!(shown.text.contains("<mark>new</mark>"), "{}", shown.text);
-    assert!(
-        shown.text.contains("typo &lt;b&gt;here&lt;/b&gt;"),
-        "{}",
-        shown.text
-    );
+    says(&shown.text, "typo &lt;b&gt;here&lt;/b&gt;");
     let done = browser.decide(&id, "apply", &[]).await;
     assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
     assert_eq!(done.leads_to(), format!("/review/sets/{id}?decided=1"));
@@ -393,7 +386,7 @@ async fn a_rejection_needs_a_reason_which_the_agent_reads() {
     assert!(decided.text.contains(&next), "{}", decided.text);
     let told = desk
         .agent
-        .call("wikijs_list_proposals", json!({ "state": "rejected" }))
+        .call(LIST_PROPOSALS, json!({ "state": "rejected" }))
         .await
         .unwrap();
     assert!(told.to_string().contains("belongs into docs/b"), "{told}");
@@ -407,11 +400,7 @@ async fn a_rejection_needs_a_reason_which_the_agent_reads() {
     ];
     let refused = browser.send(&format!("/review/sets/{first}"), &form).await;
     assert_eq!(refused.status, StatusCode::CONFLICT);
-    assert!(
-        refused.text.contains("Somebody else decided"),
-        "{}",
-        refused.text
-    );
+    says(&refused.text, "Somebody else decided");
     assert_eq!(desk.content("docs/a"), "The old word.\n");
     desk.program.kill();
 }
@@ -428,15 +417,11 @@ async fn what_was_not_shown_is_counted_before_it_is_applied() {
         "id": id_of(&desk.wiki, "docs/a"),
         "content": lines.join("\n"),
     });
-    let id = desk.propose("wikijs_update_page", arguments).await;
+    let id = desk.propose(UPDATE, arguments).await;
     let browser = desk.signed_in().await;
     let refused = browser.decide(&id, "apply", &[]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(
-        refused.text.contains("were not shown yet"),
-        "{}",
-        refused.text
-    );
+    says(&refused.text, "were not shown yet");
     for wrong in ["1", "99999", "all"] {
         let refused = browser.decide(&id, "apply", &[("unseen", wrong)]).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{wrong}");
@@ -518,7 +503,7 @@ async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
         "addTags": ["reviewed"],
         "note": "Every page says so at its end, as the team agreed.",
     });
-    let large = desk.propose("wikijs_bulk_update_pages", large).await;
+    let large = desk.propose(BULK, large).await;
     let others = others_in_a_browser(&desk).await;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut browser = Process::new("node");
@@ -557,20 +542,18 @@ async fn others_in_a_browser(desk: &Desk) -> [String; 4] {
             store.rewrite(id, |page| page.content = page.content.replace(old, new));
         });
     }
-    let agent = Setup::indexed(&desk.wiki, |keys| &keys.admin)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .with("WIKI_TOOLSETS", "pages,drafts,proposals,assets")
+    let agent = Setup::admin(&desk.wiki)
+        .indexed()
+        .dry()
+        .toolsets("pages,drafts,proposals,assets")
         .in_dir_of(&desk.agent)
         .serve()
         .await;
     let section = json!({ "path": "guide", "moveTo": "handbook", "note": "One name for both." });
-    let shown = agent
-        .call("wikijs_bulk_update_pages", section)
-        .await
-        .unwrap();
+    let shown = agent.call(BULK, section).await.unwrap();
     let moved = shown["proposal"].as_str().unwrap().to_owned();
     let gone = json!({ "id": id_of(&desk.wiki, "both/gone"), "note": "Nobody installs it so." });
-    let gone = agent.call("wikijs_delete_page", gone).await.unwrap();
+    let gone = agent.call(DELETE, gone).await.unwrap();
     let gone = gone["proposal"].as_str().unwrap().to_owned();
     [touching, apart, moved, gone]
 }
@@ -597,11 +580,7 @@ pub(crate) async fn reviewer(hosted: &Hosted, names: &Names, arguments: &[&str])
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reviewers_over_http_decide_below_their_prefixes_and_agents_nothing() {
     let wiki = wiki_of(&[("docs/a", "The old word.\n"), ("team/b", "Other.\n")]).await;
-    let setup = || {
-        Setup::of(&wiki, |keys| &keys.scripter)
-            .with("WIKI_MUTATION_DRY_RUN", "true")
-            .with("WIKI_TOOLSETS", "pages,proposals")
-    };
+    let setup = || Setup::scripter(&wiki).dry().toolsets("pages,proposals");
     let agent = setup().serve().await;
     let names = Names::new();
     let token = names.add("agent", Grant::default());
@@ -609,7 +588,7 @@ async fn reviewers_over_http_decide_below_their_prefixes_and_agents_nothing() {
     let propose = async |path: &str, old: &str| {
         let edit = json!({ "oldText": old, "newText": "New" });
         let arguments = json!({ "id": id_of(&wiki, path), "edits": [edit] });
-        let preview = agent.call("wikijs_update_page", arguments).await.unwrap();
+        let preview = agent.call(UPDATE, arguments).await.unwrap();
         preview["proposal"].as_str().unwrap().to_owned()
     };
     let (docs, team) = (
@@ -663,14 +642,12 @@ async fn reviewers_over_http_decide_below_their_prefixes_and_agents_nothing() {
         .rev()
         .find(|one| one.event == AuditEvent::Outcome);
     let actor = outcome.and_then(|one| one.actor.clone()).unwrap();
-    assert!(
-        actor.as_str().starts_with("reviewer:anna/client:"),
-        "{actor:?}"
-    );
+    begins(&actor.as_str(), "reviewer:anna/client:");
     // Who may decide no more is out with the next request.
-    let revoke = Command::new(&["token", "revoke", "anna"])
-        .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
-    let revoked = tokio::task::spawn_blocking(|| revoke.run()).await.unwrap();
+    let revoked = Command::new(&["token", "revoke", "anna"])
+        .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+        .end()
+        .await;
     assert_eq!(revoked.code, 0, "{}", revoked.told);
     assert_eq!(anna.open("/review").await.status, StatusCode::UNAUTHORIZED);
 }
@@ -682,7 +659,7 @@ async fn a_change_is_left_out_with_what_depends_on_it() {
         "ids": [id_of(&desk.wiki, "docs/a"), id_of(&desk.wiki, "docs/b")],
         "addTags": ["seen"],
     });
-    let id = desk.propose("wikijs_bulk_update_pages", bulk).await;
+    let id = desk.propose(BULK, bulk).await;
     let browser = desk.signed_in().await;
     let both = [("leave_out", "0"), ("leave_out", "1")];
     let refused = browser.decide(&id, "apply", &both).await;
@@ -730,7 +707,7 @@ async fn a_page_that_changed_since_is_shown_with_both_together_and_applied_so() 
 async fn with_tokens(names: &Names, arguments: &[&str]) -> String {
     let command =
         Command::new(arguments).with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
-    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    let ended = command.end().await;
     assert_eq!(ended.code, 0, "{}", ended.told);
     ended.stdout.trim().to_owned()
 }
@@ -739,7 +716,7 @@ async fn with_tokens(names: &Names, arguments: &[&str]) -> String {
 async fn another_link_ends_the_sessions_of_the_one_before() {
     let wiki = wiki_of(PAGES).await;
     let names = Names::new();
-    let setup = Setup::of(&wiki, |keys| &keys.scripter);
+    let setup = Setup::scripter(&wiki);
     let hosted = setup.naming(&names).host().await;
     let url = format!("http://{}", hosted.address);
     let mut anna = reviewer(&hosted, &names, &["anna", "--reviewer"]).await;
@@ -788,7 +765,7 @@ async fn cookie_of(hosted: &Hosted, names: &Names, name: &str, headers: &[(&str,
 async fn by_tls_the_cookie_is_of_its_host_alone() {
     let wiki = wiki_of(PAGES).await;
     let names = Names::new();
-    let setup = || Setup::of(&wiki, |keys| &keys.scripter).naming(&names);
+    let setup = || Setup::scripter(&wiki).naming(&names);
     let secure = "__Host-wikijs_review=VALUE; Path=/; HttpOnly; SameSite=Strict; Secure";
     let plain = "wikijs_review=VALUE; Path=/review; HttpOnly; SameSite=Strict";
     let public = setup().with("WIKI_REVIEW_URL", "https://mcp.example.org/review");
@@ -815,7 +792,7 @@ async fn by_tls_the_cookie_is_of_its_host_alone() {
 async fn on_loopback_the_page_has_a_name_of_its_own() {
     let wiki = wiki_of(PAGES).await;
     let names = Names::new();
-    let setup = || Setup::of(&wiki, |keys| &keys.scripter).naming(&names);
+    let setup = || Setup::scripter(&wiki).naming(&names);
     let hosted = setup()
         .with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.org")
         .host()
@@ -869,9 +846,7 @@ async fn agents_over_http_are_told_the_address_that_serves_them_and_no_command()
     let names = Names::new();
     let agent = names.add("agent", Grant::default());
     let setup = |confirm: &str, value: &str| {
-        let mut setup = Setup::of(&wiki, |keys| &keys.scripter)
-            .with(confirm, value)
-            .naming(&names);
+        let mut setup = Setup::scripter(&wiki).with(confirm, value).naming(&names);
         setup.thinking = Some(std::time::Duration::ZERO);
         setup.with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.org,localhost:7")
     };
@@ -891,10 +866,7 @@ async fn agents_over_http_are_told_the_address_that_serves_them_and_no_command()
         for hosted in [&dry, &review] {
             let caller =
                 host.map_or_else(|| agent.clone(), |host| agent.clone().with("host", host));
-            let answer = hosted
-                .call(&caller, "wikijs_update_page", change.clone())
-                .await
-                .unwrap();
+            let answer = hosted.call(&caller, UPDATE, change.clone()).await.unwrap();
             let own = format!("http://{}", hosted.address);
             let set = answer["proposal"].as_str().unwrap();
             let page = format!("{}/review/sets/{set}", address.unwrap_or(&own));

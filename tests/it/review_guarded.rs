@@ -15,6 +15,7 @@ use wikijs_gate::server::http::Grant;
 use crate::harness::{Setup, id_of, mutations, wiki_of};
 use crate::hosted::{Caller, Names};
 use crate::review::{Browser, Desk, PAGES, Page};
+use crate::testkit::{BULK, GET_PROPOSAL, LIST_PROPOSALS, UPDATE, call_ok, says};
 
 const EVIL: &str =
     "\"><script>alert(1)</script><img src=x onerror='alert(2)'>\u{202e}\u{2066}'`&lt;b&gt;";
@@ -106,12 +107,12 @@ async fn hostile_text_is_text_wherever_it_is_shown() {
         "ids": ids, "note": EVIL, "addTags": ["<b onclick=alert(4)>tag"],
         "replaceAll": [{ "oldText": "old", "newText": format!("new {EVIL}") }],
     });
-    let set = desk.propose("wikijs_bulk_update_pages", bulk).await;
+    let set = desk.propose(BULK, bulk).await;
     let one = json!({
         "id": ids[1], "note": EVIL, "title": format!("{EVIL}!"), "description": EVIL,
         "scriptJs": "</script><script>alert(5)</script>", "scriptCss": "</style><style>*{}",
     });
-    let one = desk.propose("wikijs_update_page", one).await;
+    let one = desk.propose(UPDATE, one).await;
     let browser = desk.signed_in().await;
     let evil: String = url::form_urlencoded::byte_serialize(EVIL.as_bytes()).collect();
     let evil_path = evil.replace('+', "%20");
@@ -222,9 +223,9 @@ async fn an_agent_that_opens_every_address_learns_nothing_and_decides_nothing() 
     const PAGE: &str = "https://wiki.example.org/review";
     let wiki = wiki_of(&[("docs/a", "The secret word.\n")]).await;
     let setup = || {
-        Setup::of(&wiki, |keys| &keys.scripter)
-            .with("WIKI_MUTATION_DRY_RUN", "true")
-            .with("WIKI_TOOLSETS", "pages,proposals")
+        Setup::scripter(&wiki)
+            .dry()
+            .toolsets("pages,proposals")
             .with("WIKI_REVIEW_URL", PAGE)
     };
     let agent = setup().serve().await;
@@ -233,16 +234,10 @@ async fn an_agent_that_opens_every_address_learns_nothing_and_decides_nothing() 
     let hosted = setup().in_dir_of(&agent).naming(&names).host().await;
     let edit = json!({ "oldText": "secret", "newText": "open" });
     let edit = json!({ "id": id_of(&wiki, "docs/a"), "edits": [edit] });
-    let preview = agent.call("wikijs_update_page", edit).await.unwrap();
+    let preview = agent.call(UPDATE, edit).await.unwrap();
     let id = preview["proposal"].as_str().unwrap();
-    let listed = agent
-        .call("wikijs_list_proposals", json!({}))
-        .await
-        .unwrap();
-    let got = agent
-        .call("wikijs_get_proposal", json!({ "id": id }))
-        .await
-        .unwrap();
+    let listed = agent.call(LIST_PROPOSALS, json!({})).await.unwrap();
+    let got = agent.call(GET_PROPOSAL, json!({ "id": id })).await.unwrap();
     // Every address of the page in what it was told, and all that it can make up.
     let told = format!("{preview}{listed}{got}");
     let mut places: Vec<String> = { told.split(PAGE).skip(1) }
@@ -279,10 +274,7 @@ async fn an_agent_that_opens_every_address_learns_nothing_and_decides_nothing() 
         }
     }
     assert_eq!(mutations(&wiki).len(), 0);
-    let listed = agent
-        .call("wikijs_list_proposals", json!({ "state": "open" }))
-        .await
-        .unwrap();
+    let listed = call_ok(&agent, LIST_PROPOSALS, json!({ "state": "open" })).await;
     assert_eq!(
         listed["proposals"][0]["proposal"]
             .as_str()
@@ -301,7 +293,7 @@ async fn a_browser_that_hangs_up_stops_nothing_and_the_next_visit_says_how_far_i
         .map(|(path, _)| id_of(&desk.wiki, path))
         .collect();
     let bulk = json!({ "ids": ids, "replaceAll": [{ "oldText": "old", "newText": "new" }] });
-    let id = desk.propose("wikijs_bulk_update_pages", bulk).await;
+    let id = desk.propose(BULK, bulk).await;
     let browser = desk.signed_in().await;
     let set = format!("/review/sets/{id}");
     let shown = browser.open(&set).await;
@@ -327,11 +319,7 @@ async fn a_browser_that_hangs_up_stops_nothing_and_the_next_visit_says_how_far_i
     let applied = async || {
         let page = another.open(&set).await;
         if let Some((_, rest)) = page.text.split_once("Being applied: ") {
-            assert!(
-                page.text.contains("http-equiv=\"refresh\""),
-                "{}",
-                page.text
-            );
+            says(&page.text, "http-equiv=\"refresh\"");
             assert!(!page.text.contains("id=\"decide\""), "{}", page.text);
             let told = rest.split(" changes").next().unwrap().to_owned();
             let state = another.open(&format!("{set}?part=state")).await.text;

@@ -17,6 +17,7 @@ use crate::harness::{Served, Setup, id_of, wiki_of};
 use crate::operators_way::steady;
 use crate::process::Program;
 use crate::review::Browser;
+use crate::testkit::BULK;
 
 const PAGE: &str = "docs/review.md";
 /// The most bytes of all pictures of the walk.
@@ -58,9 +59,10 @@ impl Walk {
             ),
         ])
         .await;
-        let agent = Setup::indexed(&wiki, |keys| &keys.admin)
+        let agent = Setup::admin(&wiki)
+            .indexed()
             .with("WIKI_CONFIRM", "review")
-            .with("WIKI_TOOLSETS", "pages,drafts,proposals,undo")
+            .toolsets("pages,drafts,proposals,undo")
             .serve_to(Agent, ClientLifecycleMode::Initialize)
             .await;
         let variables = settings(&wiki, &agent);
@@ -109,7 +111,7 @@ impl Walk {
         for (name, value) in settings(&self.wiki, &self.agent) {
             command = command.with(name, &value);
         }
-        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+        command.end().await
     }
 
     fn places(&self) -> Vec<String> {
@@ -155,7 +157,7 @@ async fn the_walk_of_a_review_is_what_the_program_says() {
         "json",
         &serde_json::to_string_pretty(&asked).unwrap(),
     );
-    let call = walk.agent.call("wikijs_bulk_update_pages", asked);
+    let call = walk.agent.call(BULK, asked);
     let deciding = async {
         let set = walk.waiting().await;
         let (mut browser, path) = Browser::at(&walk.link);
@@ -255,7 +257,7 @@ async fn the_walk_in_a_browser_is_drawn() {
         let ended = tokio::task::spawn_blocking(move || browser.status()).await;
         assert!(ended.unwrap().unwrap().success());
     };
-    let call = walk.agent.call("wikijs_bulk_update_pages", Walk::asked());
+    let call = walk.agent.call(BULK, Walk::asked());
     let deciding = async {
         let set = walk.waiting().await;
         draw(&walk.link, &set, "decide").await;

@@ -10,8 +10,7 @@ use wikijs_gate::write::{Apply, Asker, Caller, Extent, Review, WriteAnswer, Writ
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
-
-const BULK: &str = "wikijs_bulk_update_pages";
+use crate::testkit::{BULK, GET_PROPOSAL, LIST_PROPOSALS, UPDATE, says};
 
 /// Three pages of docs, and two that link to them.
 async fn section() -> DemoWiki {
@@ -26,9 +25,10 @@ async fn section() -> DemoWiki {
 }
 
 async fn dry(wiki: &DemoWiki) -> Served {
-    Setup::indexed(wiki, |keys| &keys.admin)
-        .with("WIKI_TOOLSETS", "pages,drafts,proposals,undo")
-        .with("WIKI_MUTATION_DRY_RUN", "true")
+    Setup::admin(wiki)
+        .indexed()
+        .toolsets("pages,drafts,proposals,undo")
+        .dry()
         .serve()
         .await
 }
@@ -42,13 +42,7 @@ async fn propose(served: &Served) -> String {
 
 /// Runs a command as the operator.
 async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
-    let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_LOG", "off");
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    Command::operator(wiki, served, arguments).end().await
 }
 
 /// The number that `proposals show` prints before the change of a page.
@@ -112,14 +106,12 @@ async fn a_person_leaves_a_change_out_and_what_depends_on_it_stays_out() {
     assert_eq!(result["leftOut"], left_out, "{result}");
 
     // The agent is told, and the record says so.
-    let told = served
-        .call("wikijs_get_proposal", json!({ "id": id }))
-        .await;
+    let told = served.call(GET_PROPOSAL, json!({ "id": id })).await;
     let told = told.unwrap();
     let paths: Vec<&Value> = told["leftOut"].as_array().unwrap().iter().collect();
     assert_eq!(told["state"], "applied");
     assert_eq!((&paths[0]["path"], paths.len()), (&json!("docs/c"), 2));
-    let listed = served.call("wikijs_list_proposals", json!({ "state": "applied" }));
+    let listed = served.call(LIST_PROPOSALS, json!({ "state": "applied" }));
     let listed = listed.await.unwrap();
     assert_eq!(listed["proposals"][0]["leftOut"], told["leftOut"]);
     let reason = |record: &&wikijs_gate::audit::Record| {
@@ -131,11 +123,7 @@ async fn a_person_leaves_a_change_out_and_what_depends_on_it_stays_out() {
     assert!(reason.starts_with("left out: 2 of 5: "), "{reason}");
     let call = result["callId"].as_str().unwrap();
     let shown = operator(&wiki, &served, &["audit", "show", call]).await;
-    assert!(
-        shown.stdout.contains("left out: 2 of 5: "),
-        "{}",
-        shown.told
-    );
+    says(&shown.stdout, "left out: 2 of 5: ");
     let shown = operator(&wiki, &served, &["proposals", "show", &id]).await;
     assert_eq!(
         shown.stdout.matches(", left out").count(),
@@ -189,7 +177,7 @@ async fn leaving_out_everything_or_what_is_not_there_is_refused() {
         assert_eq!(refused.code, 2, "{}", refused.told);
     }
     let title = json!({ "id": id_of(&wiki, "docs/a"), "title": "One" });
-    let single = served.call("wikijs_update_page", title).await.unwrap();
+    let single = served.call(UPDATE, title).await.unwrap();
     let single = single["proposal"].as_str().unwrap();
     let arguments = ["proposals", "apply", single, "--leave-out", "1", "--yes"];
     let refused = operator(&wiki, &served, &arguments).await;
@@ -256,9 +244,7 @@ async fn nothing_but_what_was_shown_is_applied() {
     let wiki = section().await;
     let served = dry(&wiki).await;
     let id = propose(&served).await;
-    let (app, ..) = Setup::of(&wiki, |keys| &keys.admin)
-        .in_dir_of(&served)
-        .app();
+    let (app, ..) = Setup::admin(&wiki).in_dir_of(&served).app();
     let proposal: ProposalId = id.parse().unwrap();
     let shown = review(&app, &id).await;
     assert_eq!(shown.digest.len(), 64);
@@ -311,9 +297,7 @@ async fn a_token_counts_for_what_was_left_out_when_it_was_given() {
     let wiki = section().await;
     let served = dry(&wiki).await;
     let id = propose(&served).await;
-    let (app, ..) = Setup::of(&wiki, |keys| &keys.admin)
-        .in_dir_of(&served)
-        .app();
+    let (app, ..) = Setup::admin(&wiki).in_dir_of(&served).app();
     let without = |leave_out: Vec<usize>| {
         WriteRequest::Proposal(Apply {
             leave_out,

@@ -11,9 +11,9 @@ use wikijs_gate::server::http::{
 
 use crate::command::{Command, Ended};
 use crate::harness::{Setup, sample_wiki};
-use crate::hosted::{Caller, Names, call, speaking};
+use crate::hosted::{Caller, Names, call, rewrite, speaking};
+use crate::testkit::{TREE, UPDATE, begins, lacks, says};
 
-const TREE: &str = "wikijs_get_page_tree";
 const URL: &str = "https://wiki-mcp.example.com";
 
 fn token(names: &Names, arguments: &[&str]) -> Ended {
@@ -49,27 +49,11 @@ fn reviewer(names: &Names) -> String {
     secret(&token(names, &arguments))
 }
 
-/// Changes the lines of a file of named clients.
-fn rewrite(names: &Names, change: impl Fn(&mut Value)) {
-    let text = std::fs::read_to_string(names.path()).unwrap();
-    let lines = text.lines().map(|line| {
-        let mut line = serde_json::from_str(line).unwrap();
-        change(&mut line);
-        format!("{line}\n")
-    });
-    let text: String = lines.collect();
-    std::fs::write(names.path(), text).unwrap();
-}
-
 #[tokio::test]
 async fn a_link_signs_in_once_as_the_person_it_was_made_for() {
     let names = Names::new();
     let secret = reviewer(&names);
-    assert!(
-        !std::fs::read_to_string(names.path())
-            .unwrap()
-            .contains(&secret)
-    );
+    lacks(&std::fs::read_to_string(names.path()).unwrap(), &secret);
     let clients = clients(&names);
     assert!(clients.sign_in("").await.is_none());
     assert!(clients.sign_in(&format!("{secret}x")).await.is_none());
@@ -123,7 +107,7 @@ async fn a_link_ends_after_a_day_with_its_client_and_with_the_next_link() {
     let past = json!("2020-01-01T00:00:00Z");
     for member in ["/link/ends", "/may/expires"] {
         let before = std::fs::read_to_string(names.path()).unwrap();
-        rewrite(&names, |line| {
+        rewrite(&names.path(), |line| {
             *line.pointer_mut(member).unwrap() = past.clone();
         });
         assert!(clients.sign_in(&second).await.is_none(), "{member}");
@@ -134,7 +118,7 @@ async fn a_link_ends_after_a_day_with_its_client_and_with_the_next_link() {
     let still = || clients.by_id(anna.id()).is_some();
     assert!(still());
     let before = std::fs::read_to_string(names.path()).unwrap();
-    rewrite(&names, |line| line["may"]["expires"] = past.clone());
+    rewrite(&names.path(), |line| line["may"]["expires"] = past.clone());
     assert!(!still());
     std::fs::write(names.path(), format!("{before}nonsense\n")).unwrap();
     assert!(
@@ -266,10 +250,7 @@ async fn each_role_opens_its_own_door_and_is_told_so_at_every_other() {
     let secret = reviewer(&names);
     let bearer = |text: &str| Caller::default().with("authorization", &format!("Bearer {text}"));
     let (metrics, by_link) = (bearer(metrics.reveal()), bearer(&secret));
-    let server = Setup::of(&wiki, |keys| &keys.editor)
-        .naming(&names)
-        .host()
-        .await;
+    let server = Setup::editor(&wiki).naming(&names).host().await;
     for (caller, at_mcp, at_metrics, said) in [
         (&agent, 200, 200, ""),
         (&metrics, 403, 200, "this token is for /metrics alone"),
@@ -289,13 +270,10 @@ async fn each_role_opens_its_own_door_and_is_told_so_at_every_other() {
 async fn a_session_ends_with_its_token_and_the_refusal_says_so() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let own = names.add("own", Grant::default());
-    let server = Setup::of(&wiki, |keys| &keys.editor)
-        .naming(&names)
-        .host()
-        .await;
+    let server = Setup::editor(&wiki).naming(&names).host().await;
     let session = server.open(&own).await;
     server.call(&session, TREE, json!({})).await.unwrap();
-    rewrite(&names, |line| {
+    rewrite(&names.path(), |line| {
         line["may"]["expires"] = json!("2020-01-01T00:00:00Z");
     });
     for caller in [&session, &own] {
@@ -309,15 +287,12 @@ async fn a_session_ends_with_its_token_and_the_refusal_says_so() {
 async fn a_stream_that_is_open_ends_with_its_client() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let own = names.add("own", Grant::default());
-    let server = Setup::of(&wiki, |keys| &keys.editor)
-        .naming(&names)
-        .host()
-        .await;
+    let server = Setup::editor(&wiki).naming(&names).host().await;
     let session = speaking(&server.open(&own).await);
     let end = time::OffsetDateTime::now_utc() + time::Duration::seconds(2);
     let format = &time::format_description::well_known::Rfc3339;
     let text = json!(end.format(format).unwrap());
-    rewrite(&names, |line| line["may"]["expires"] = text.clone());
+    rewrite(&names.path(), |line| line["may"]["expires"] = text.clone());
     // The answer is there when the server has ended the stream.
     let stream = server.send("GET", "/mcp", &session, "");
     let stream = tokio::time::timeout(Duration::from_secs(20), stream).await;
@@ -372,21 +347,12 @@ fn in_days(days: i64) -> Grant {
 async fn a_rotated_client_is_the_same_by_both_tokens_on_every_server() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let old = names.add("own", Grant::default());
-    let setup = || Setup::of(&wiki, |keys| &keys.editor).naming(&names);
+    let setup = || Setup::editor(&wiki).naming(&names);
     let servers = [setup().host().await, setup().host().await];
     let id = names.file().read().unwrap()[0].id();
     let made = token(&names, &["rotate", "own", "--keep-old", "1h"]);
-    assert!(
-        made.stderr
-            .contains("The old token ends in 60 minutes, at "),
-        "{}",
-        made.stderr
-    );
-    assert!(
-        made.stderr.contains("own expires in 90 days, at "),
-        "{}",
-        made.stderr
-    );
+    says(&made.stderr, "The old token ends in 60 minutes, at ");
+    says(&made.stderr, "own expires in 90 days, at ");
     let new = caller(&made);
     let status = async |caller: &Caller| {
         let message = call(TREE, json!({}));
@@ -402,7 +368,7 @@ async fn a_rotated_client_is_the_same_by_both_tokens_on_every_server() {
     );
     assert_eq!(names.file().read().unwrap()[0].id(), id);
     // The old token's time is over.
-    rewrite(&names, |line| {
+    rewrite(&names.path(), |line| {
         line["old"]["ends"] = json!("2020-01-01T00:00:00Z");
     });
     assert_eq!(
@@ -422,7 +388,7 @@ fn an_old_token_counts_on_for_a_day_and_never_beyond_its_end() {
     let names = Names::new();
     names.add("open", Grant::default());
     names.add("short", in_days(0));
-    rewrite(&names, |line| {
+    rewrite(&names.path(), |line| {
         if line["name"] == "short" {
             let soon = time::OffsetDateTime::now_utc() + time::Duration::hours(2);
             let format = &time::format_description::well_known::Rfc3339;
@@ -453,7 +419,7 @@ async fn a_rotated_person_gets_another_link_and_another_end_and_stays_signed_in(
     let names = Names::new();
     let first = reviewer(&names);
     let clients = clients(&names);
-    rewrite(&names, |line| {
+    rewrite(&names.path(), |line| {
         line["may"]["expires"] = in_days(3).expires.into();
     });
     let anna = clients.sign_in(&first).await.unwrap();
@@ -484,7 +450,7 @@ async fn when_a_client_came_last_is_noted_by_every_server_and_listed() {
         [last(0), last(1), last(2)]
     };
     assert!(token(&names, &["list"]).stdout.contains("  not known  "));
-    let setup = || Setup::of(&wiki, |keys| &keys.editor).naming(&names);
+    let setup = || Setup::editor(&wiki).naming(&names);
     let count = || names.file().used().unwrap_or_default().len();
     for (noted, caller) in [&one, &other].into_iter().enumerate() {
         let server = setup().host().await;
@@ -520,10 +486,7 @@ async fn an_end_that_is_near_is_said_wherever_somebody_looks() {
     let listed: Value = serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
     let near = [0, 1].map(|at| listed["clients"][at]["endsSoon"].clone());
     assert_eq!(near, [json!(true), json!(false)]);
-    let server = Setup::of(&wiki, |keys| &keys.editor)
-        .naming(&names)
-        .host()
-        .await;
+    let server = Setup::editor(&wiki).naming(&names).host().await;
     let status = async |caller: &Caller| {
         let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read",
             "params": { "uri": "wikijs://status" } });
@@ -540,10 +503,7 @@ async fn an_end_that_is_near_is_said_wherever_somebody_looks() {
         (&json!("soon"), &json!("later"))
     );
     let notice = own["notice"].as_str().unwrap();
-    assert!(
-        notice.starts_with("This client's token ends in 8 days. "),
-        "{notice}"
-    );
+    begins(&notice, "This client's token ends in 8 days. ");
     assert!(
         other["expiresAt"].is_string() && other.get("notice").is_none(),
         "{other}"
@@ -555,22 +515,17 @@ async fn an_end_that_is_near_is_said_wherever_somebody_looks() {
     let (path, audit) = (names.path(), dir.path().join("audit"));
     let doctor = move || {
         Command::new(&["doctor"])
-            .with("WIKI_BASE_URL", &address)
-            .with("WIKI_API_TOKEN", &key)
-            .with("WIKI_AUDIT_DIR", audit.to_str().unwrap())
+            .at(&address, &key, audit)
             .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
             .run()
             .stdout
     };
     let doctor = tokio::task::spawn_blocking(doctor).await.unwrap();
-    assert!(
-        doctor.contains("clients   good     the tokens file names 2 clients"),
-        "{doctor}"
+    says(
+        &doctor,
+        "clients   good     the tokens file names 2 clients",
     );
-    assert!(
-        doctor.contains("clients   warning  soon ends in 9 days, at "),
-        "{doctor}"
-    );
+    says(&doctor, "clients   warning  soon ends in 9 days, at ");
     assert!(!doctor.contains("later ends"), "{doctor}");
 }
 
@@ -619,11 +574,8 @@ async fn the_log_says_at_its_start_who_ends_soon() {
 async fn calls_and_writes_are_counted_by_client_and_its_role_is_on_record() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let [one, other] = ["one", "two"].map(|name| names.add(name, Grant::default()));
-    let server = Setup::of(&wiki, |keys| &keys.editor)
-        .naming(&names)
-        .host()
-        .await;
-    let update = "wikijs_update_page";
+    let server = Setup::editor(&wiki).naming(&names).host().await;
+    let update = UPDATE;
     let arguments = json!({ "id": crate::harness::id_of(&wiki, "home"), "title": "T" });
     let preview = server.call(&one, update, arguments.clone()).await.unwrap();
     let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });

@@ -11,6 +11,7 @@ use wikijs_gate::demo::DemoWiki;
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, new_page, said, sample_wiki, wiki_of};
 use crate::person::{self, BOTH};
+use crate::testkit::{SUBMIT, UNDO, UPDATE, call_err, call_ok, confirmed_ok, fails};
 
 /// A settings file with these tables.
 fn file(dir: &TempDir, text: &str) -> PathBuf {
@@ -21,16 +22,15 @@ fn file(dir: &TempDir, text: &str) -> PathBuf {
 }
 
 async fn run(wiki: &DemoWiki, audit: &Path, config: &Path, arguments: &[&str]) -> Ended {
-    let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().editor)
+    Command::new(arguments)
+        .at(&wiki.address(), &wiki.keys().editor, audit)
         .with("WIKI_MUTATIONS_ENABLED", "true")
         .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,home,legal")
         .with("WIKI_LOG", "warn")
-        .with("WIKI_AUDIT_DIR", audit.to_str().unwrap())
         .with("WIKI_CONFIG", config.to_str().unwrap())
-        .hide(config.to_str().unwrap(), "config.toml");
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+        .hide(config.to_str().unwrap(), "config.toml")
+        .end()
+        .await
 }
 
 #[tokio::test]
@@ -126,8 +126,8 @@ async fn the_writes_on_record_are_held_against_the_rules_of_today() {
     let wiki = sample_wiki().await;
     // Nothing is shown before, so each write has all warnings on its own record.
     let token = "open sesame, please";
-    let served = Setup::of(&wiki, |keys| &keys.editor)
-        .with("WIKI_TOOLSETS", "pages,undo")
+    let served = Setup::editor(&wiki)
+        .toolsets("pages,undo")
         .with("WIKI_MUTATION_CONFIRM_TOKEN", token)
         .serve()
         .await;
@@ -144,7 +144,7 @@ async fn the_writes_on_record_are_held_against_the_rules_of_today() {
     // Rules are not for what is taken back, but that counts as a write.
     let last = update("# Home\n\nMore\n").await;
     let undo = json!({ "callId": last["callId"] });
-    written("wikijs_undo_write", undo).await;
+    written(UNDO, undo).await;
     update("# Home\n\nLast\n").await;
     let config = file(
         &dir,
@@ -182,8 +182,6 @@ async fn the_writes_on_record_are_held_against_the_rules_of_today() {
     );
 }
 
-const UPDATE: &str = "wikijs_update_page";
-
 /// The wiki saw nothing, and the record names the gate.
 fn stopped(wiki: &DemoWiki, served: &Served) {
     assert_eq!(mutations(wiki), []);
@@ -197,14 +195,13 @@ fn stopped(wiki: &DemoWiki, served: &Served) {
 #[tokio::test]
 async fn a_write_that_a_rule_denies_is_told_which_and_why() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor)
+    let served = Setup::editor(&wiki)
         .with_tables("[[rules]]\nname = \"scripts\"\nthen = \"deny\"\nwarnings = [\"script_added\"]\nwhy = \"ask Ada\"\n")
         .serve()
         .await;
     let id = id_of(&wiki, "home");
     let script = json!({ "id": id, "content": "# Home\n\n<script>x()</script>\n" });
-    let error = served.call(UPDATE, script).await.unwrap_err();
-    assert_eq!(error["code"], "RULE_DENIED", "{error}");
+    let error = fails(&served, UPDATE, script, "RULE_DENIED").await;
     assert_eq!(error["details"]["rule"], "scripts");
     assert_eq!(error["details"]["why"], "ask Ada");
     stopped(&wiki, &served);
@@ -218,12 +215,11 @@ async fn a_private_key_is_denied_unless_that_rule_is_off_and_is_never_shown_in_a
     let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
     let key = format!("# Home\n\n-----BEGIN PRIVATE KEY-----\n{body}\n");
     let update = json!({ "id": id_of(&wiki, "home"), "content": key });
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
-    let error = served.call(UPDATE, update.clone()).await.unwrap_err();
-    assert_eq!(error["code"], "RULE_DENIED", "{error}");
+    let served = Setup::editor(&wiki).serve().await;
+    let error = fails(&served, UPDATE, update.clone(), "RULE_DENIED").await;
     assert_eq!(error["details"]["rule"], "secrets");
     stopped(&wiki, &served);
-    let off = Setup::of(&wiki, |keys| &keys.editor).with_tables("rules_off = [\"secrets\"]\n");
+    let off = Setup::editor(&wiki).with_tables("rules_off = [\"secrets\"]\n");
     let off = off.serve().await;
     let preview = off.call(UPDATE, update).await.unwrap();
     let warnings = preview["warnings"].as_array().unwrap();
@@ -242,7 +238,7 @@ async fn a_review_leaves_the_write_open_until_the_operator_applies_it() {
     for confirm in ["", "open sesame, please"] {
         // A wiki of its own: on the one before, the title is already as asked for.
         let wiki = sample_wiki().await;
-        let mut setup = Setup::of(&wiki, |keys| &keys.editor).with_tables(tables);
+        let mut setup = Setup::editor(&wiki).with_tables(tables);
         let mut update = json!({ "id": id_of(&wiki, "home"), "title": "T" });
         if !confirm.is_empty() {
             setup = setup.with("WIKI_MUTATION_CONFIRM_TOKEN", confirm);
@@ -284,7 +280,7 @@ async fn a_rule_can_want_a_persons_yes_in_place_of_the_token() {
     let tables = "[[rules]]\nname = \"home\"\nthen = \"person\"\npaths = [\"home\"]\n";
     for generation in BOTH {
         let wiki = sample_wiki().await;
-        let setup = Setup::of(&wiki, |keys| &keys.editor).with_tables(tables);
+        let setup = Setup::editor(&wiki).with_tables(tables);
         let (served, mut person) = person::serve(setup, generation).await;
         let update = json!({ "id": id_of(&wiki, "home"), "title": "T" });
         for (answer, outcome) in [("no", Err("APPROVAL_DENIED")), ("once", Ok("applied"))] {
@@ -302,10 +298,7 @@ async fn a_rule_can_want_a_persons_yes_in_place_of_the_token() {
     }
     // Where nobody can be asked, it stays open.
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor)
-        .with_tables(tables)
-        .serve()
-        .await;
+    let served = Setup::editor(&wiki).with_tables(tables).serve().await;
     let update = json!({ "id": id_of(&wiki, "home"), "title": "T" });
     let open = served.call(UPDATE, update).await.unwrap();
     assert!(open["proposal"].is_string(), "{open}");
@@ -314,7 +307,7 @@ async fn a_rule_can_want_a_persons_yes_in_place_of_the_token() {
 #[tokio::test]
 async fn no_rule_keeps_a_write_from_being_taken_back() {
     let wiki = sample_wiki().await;
-    let setup = || Setup::of(&wiki, |keys| &keys.editor).with("WIKI_TOOLSETS", "pages,undo");
+    let setup = || Setup::editor(&wiki).toolsets("pages,undo");
     let served = setup().serve().await;
     let update = json!({ "id": id_of(&wiki, "home"), "title": "T" });
     let applied = served.confirmed(UPDATE, update).await.unwrap();
@@ -324,7 +317,7 @@ async fn no_rule_keeps_a_write_from_being_taken_back() {
         .serve()
         .await;
     let undo = json!({ "callId": applied["callId"] });
-    let undone = strict.confirmed("wikijs_undo_write", undo).await.unwrap();
+    let undone = strict.confirmed(UNDO, undo).await.unwrap();
     assert_eq!(undone["outcome"], "applied");
     assert_eq!(undone.get("warnings"), None, "{undone}");
 }
@@ -337,14 +330,8 @@ async fn an_operators_check_warns_and_a_rule_can_deny_by_it() {
     let page = wiki.with_store(|store| store.page_at("en", "home").unwrap().content.clone());
     let update =
         |text: &str| json!({ "id": id_of(&wiki, "home"), "content": format!("{page}{text}") });
-    let warned = Setup::of(&wiki, |keys| &keys.editor)
-        .with_tables(check)
-        .serve()
-        .await;
-    let preview = warned
-        .call(UPDATE, update("a forbidden word\n"))
-        .await
-        .unwrap();
+    let warned = Setup::editor(&wiki).with_tables(check).serve().await;
+    let preview = call_ok(&warned, UPDATE, update("a forbidden word\n")).await;
     let told: Vec<String> = preview["warnings"]
         .as_array()
         .unwrap()
@@ -355,19 +342,13 @@ async fn an_operators_check_warns_and_a_rule_can_deny_by_it() {
         told,
         ["check:words: The check ended with exit code 1. It says: a word of ours"]
     );
-    let applied = warned
-        .confirmed(UPDATE, update("another word\n"))
-        .await
-        .unwrap();
+    let applied = confirmed_ok(&warned, UPDATE, update("another word\n")).await;
     assert_eq!(applied.get("warnings"), None, "{applied}");
     let sent = mutations(&wiki).len();
     let rule = "[[rules]]\nname = \"words\"\nthen = \"deny\"\nwarnings = [\"check:words\"]\n";
-    let denied = Setup::of(&wiki, |keys| &keys.editor).with_tables(&format!("{check}\n{rule}"));
+    let denied = Setup::editor(&wiki).with_tables(&format!("{check}\n{rule}"));
     let denied = denied.serve().await;
-    let error = denied
-        .call(UPDATE, update("forbidden\n"))
-        .await
-        .unwrap_err();
+    let error = call_err(&denied, UPDATE, update("forbidden\n")).await;
     assert_eq!(error["details"]["rule"], "words", "{error}");
     assert_eq!(mutations(&wiki).len(), sent);
 }
@@ -375,7 +356,7 @@ async fn an_operators_check_warns_and_a_rule_can_deny_by_it() {
 #[tokio::test]
 async fn a_rule_counts_the_writes_of_a_day() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor)
+    let served = Setup::editor(&wiki)
         .with_tables("[[rules]]\nname = \"busy\"\nthen = \"deny\"\nwrites_per_day_over = 1\n")
         .serve()
         .await;
@@ -391,14 +372,14 @@ async fn a_rule_counts_the_writes_of_a_day() {
 #[tokio::test]
 async fn rules_are_held_again_before_sending() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor)
+    let served = Setup::editor(&wiki)
         .with_tables("[[rules]]\nname = \"links\"\nthen = \"deny\"\nwarnings = [\"dead_link\"]\n")
         .serve()
         .await;
     let update = json!({ "id": id_of(&wiki, "home"), "content": "[x](/en/releases/2-4)\n" });
     let preview = served.call(UPDATE, update.clone()).await.unwrap();
     let linked = id_of(&wiki, "releases/2-4");
-    let other = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let other = Setup::admin(&wiki).serve().await;
     let delete = json!({ "id": linked });
     other.confirmed("wikijs_delete_page", delete).await.unwrap();
     let mut confirmed = update;
@@ -477,7 +458,7 @@ async fn a_rule_denies_by_each_warning_that_asks_the_wiki_and_by_nothing_beside_
     ] {
         let rule =
             format!("[[rules]]\nname = \"{code}\"\nthen = \"deny\"\nwarnings = [\"{code}\"]\n");
-        let served = Setup::indexed(&wiki, |keys| &keys.admin).with_tables(&rule);
+        let served = Setup::admin(&wiki).indexed().with_tables(&rule);
         let served = served.serve().await;
         let refused = served.call(tool, meets.clone()).await.unwrap_err();
         assert_eq!(refused["code"], "RULE_DENIED", "{code} {meets} {refused}");
@@ -494,12 +475,12 @@ async fn a_rule_denies_by_each_warning_that_asks_the_wiki_and_by_nothing_beside_
 async fn a_rule_counts_the_deletes_of_a_set() {
     let wiki = wiki_of(&[("docs/a", "x\n"), ("docs/b", "x\n")]).await;
     let tables = "rules_off = [\"large-sets\"]\n[[rules]]\nname = \"two\"\nthen = \"deny\"\ndeletes_over = 1\n";
-    let served = Setup::of(&wiki, |keys| &keys.admin)
-        .with("WIKI_TOOLSETS", "pages,drafts")
+    let served = Setup::admin(&wiki)
+        .toolsets("pages,drafts")
         .with_tables(tables)
         .serve()
         .await;
-    let submit = || served.call("wikijs_submit_draft", json!({ "draft": "rework" }));
+    let submit = || served.call(SUBMIT, json!({ "draft": "rework" }));
     let joins = async |path: &str| {
         let delete = json!({ "id": id_of(&wiki, path), "draft": "rework" });
         served.call("wikijs_delete_page", delete).await.unwrap();

@@ -9,12 +9,11 @@ use tempfile::TempDir;
 use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 
 use crate::harness::{EAGER, Served, Setup, id_of, members, page, sample_wiki, wiki_of};
-
-const SEARCH: &str = "wikijs_search_pages";
+use crate::testkit::{CREATE, SEARCH, TAGS, UPDATE, fails, says};
 
 /// A server with an index and a key of its own.
 fn with_key(wiki: &DemoWiki, key: &str) -> Setup {
-    Setup::at(&wiki.address(), key).with("WIKI_INDEX", "memory")
+    Setup::at(&wiki.address(), key).indexed()
 }
 
 async fn search(served: &Served, arguments: Value) -> Result<Value, Value> {
@@ -44,7 +43,7 @@ async fn content_is_found_with_its_snippet_and_section_where_the_wiki_finds_noth
         "# Pump\n\nIntro.\n\n## Care\n\nGrease the left bearing weekly.\n\n## Storage\n\nDry.\n",
     )])
     .await;
-    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::readonly(&wiki).indexed().serve().await;
     let answer = search(&served, json!({ "query": "bearing" }))
         .await
         .unwrap();
@@ -74,7 +73,7 @@ async fn the_section_of_a_hit_can_be_named_in_an_edit() {
         "Before.\n\n# One\n\ntext\n\n## Two\n\nneedle\n\n## Three\n\nmore\n",
     )])
     .await;
-    let served = Setup::indexed(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).indexed().serve().await;
     let answer = search(&served, json!({ "query": "needle" })).await.unwrap();
     let edit = json!({
         "id": id_of(&wiki, "a/b"),
@@ -82,7 +81,7 @@ async fn the_section_of_a_hit_can_be_named_in_an_edit() {
         "sectionMode": "replace",
         "sectionContent": "found\n",
     });
-    served.confirmed("wikijs_update_page", edit).await.unwrap();
+    served.confirmed(UPDATE, edit).await.unwrap();
     let content = wiki.with_store(|store| store.page_at("en", "a/b").unwrap().content.clone());
     assert!(
         content.contains("\n\nfound\n\n## Three") && !content.contains("needle"),
@@ -100,7 +99,7 @@ async fn words_are_found_without_accents_and_case_and_by_their_beginnings() {
         ("a/other", "Nothing of the kind. A timeout of the db."),
     ])
     .await;
-    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).indexed().serve().await;
     for (query, wanted) in [
         ("cafe", &["a/cafe"][..]),
         ("CREME ete", &["a/cafe"]),
@@ -136,7 +135,7 @@ async fn chinese_and_japanese_are_found_by_what_stands_together() {
             ..page("zh/title", "empty")
         });
     });
-    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).indexed().serve().await;
     for (query, wanted) in [
         // A title weighs more.
         ("会议", &["zh/title", "zh/minutes"][..]),
@@ -162,7 +161,7 @@ async fn chinese_and_japanese_are_found_by_what_stands_together() {
 async fn a_page_that_breaks_the_parser_of_headings_is_found_and_keeps_no_other_out() {
     // Found by a property test of outlines: pulldown-cmark 0.13.6 breaks off in a debug build.
     let wiki = wiki_of(&[("a/odd", ">a\r> {.c}\n>- lamp"), ("a/plain", "lamp")]).await;
-    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).indexed().serve().await;
     assert_eq!(sorted(found(&served, "lamp").await), ["a/odd", "a/plain"]);
 }
 
@@ -173,7 +172,7 @@ async fn what_is_hidden_in_a_snippet_or_title_is_shown_escaped() {
         let id = store.page_at("en", "a/b").unwrap().id;
         store.page_mut(id).unwrap().title = "A\u{200b}B".to_owned();
     });
-    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::readonly(&wiki).indexed().serve().await;
     let answer = search(&served, json!({ "query": "lamp" })).await.unwrap();
     assert_eq!(answer["hits"][0]["snippet"], r"«lamp» \u{202e}turned");
     assert_eq!(answer["hits"][0]["title"], r"A\u{200b}B");
@@ -191,7 +190,7 @@ async fn an_html_page_has_sections_too() {
             )
         });
     });
-    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::readonly(&wiki).indexed().serve().await;
     let answer = search(&served, json!({ "query": "lamp" })).await.unwrap();
     assert_eq!(answer["hits"][0]["section"], "heading:h2[0]");
 }
@@ -217,7 +216,7 @@ async fn titles_headings_tags_and_paths_weigh_more_than_content() {
             ..page("a/tag", "text")
         });
     });
-    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).indexed().serve().await;
     let found = found(&served, "zebra").await;
     assert_eq!(found.first().map(String::as_str), Some("a/title"));
     assert_eq!(found.last().map(String::as_str), Some("a/body"));
@@ -270,7 +269,7 @@ async fn every_filter_holds_on_both_engines() {
         }
         target
     });
-    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::readonly(&wiki).indexed().serve().await;
     for place in ["wiki", "content", "auto"] {
         for (filter, wanted) in [
             (
@@ -310,7 +309,7 @@ async fn every_filter_holds_on_both_engines() {
 #[tokio::test]
 async fn one_of_query_and_related_to_is_needed() {
     let wiki = sample_wiki().await;
-    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::readonly(&wiki).indexed().serve().await;
     for (arguments, field) in [
         (json!({}), "query"),
         (json!({ "tags": ["docs"] }), "query"),
@@ -330,7 +329,7 @@ async fn one_of_query_and_related_to_is_needed() {
 #[tokio::test]
 async fn a_page_that_both_find_is_one_hit() {
     let wiki = sample_wiki().await;
-    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::readonly(&wiki).indexed().serve().await;
     let answer = search(&served, json!({ "query": "linux" })).await.unwrap();
     let hits = answer["hits"].as_array().unwrap();
     let mut places: Vec<(&Value, &Value)> = hits
@@ -385,10 +384,7 @@ async fn every_kind_of_key_finds_what_it_may_read_and_is_told_what_not() {
             .unwrap();
         assert_eq!(paths(&answer), ["c/needles"]);
         let notes = answer["index"]["notes"].as_array().unwrap();
-        assert!(
-            notes[0].as_str().unwrap().contains("read:source"),
-            "{notes:?}"
-        );
+        says(&notes[0], "read:source");
     }
     for (key, code) in [
         (keys.revoked.clone(), "KEY_REJECTED"),
@@ -399,7 +395,7 @@ async fn every_kind_of_key_finds_what_it_may_read_and_is_told_what_not() {
         assert_eq!(error.unwrap_err()["code"], code);
     }
     wiki.set_api_disabled(true);
-    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).indexed().serve().await;
     let error = search(&served, json!({ "query": "needle", "in": "content" })).await;
     assert_eq!(error.unwrap_err()["code"], "API_DISABLED");
 }
@@ -446,7 +442,7 @@ async fn keys_that_see_different_pages_never_see_each_others() {
 #[tokio::test]
 async fn drafts_are_found_and_told_as_such() {
     let wiki = sample_wiki().await;
-    let served = Setup::indexed(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).indexed().serve().await;
     let answer = search(
         &served,
         json!({ "query": "archiving", "in": "content", "limit": 1 }),
@@ -460,7 +456,7 @@ async fn drafts_are_found_and_told_as_such() {
 #[tokio::test]
 async fn changed_moved_and_deleted_pages_are_found_as_they_are_now() {
     let wiki = wiki_of(&[("a/one", "apple"), ("a/two", "apple")]).await;
-    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).indexed().serve().await;
     assert_eq!(found(&served, "apple").await.len(), 2);
     let (one, two) = (id_of(&wiki, "a/one"), id_of(&wiki, "a/two"));
     wiki.with_store(|store| {
@@ -479,7 +475,7 @@ async fn changed_moved_and_deleted_pages_are_found_as_they_are_now() {
 #[tokio::test]
 async fn only_what_changed_is_read_again() {
     let wiki = wiki_of(&[("a/one", "apple"), ("a/two", "apple"), ("a/three", "apple")]).await;
-    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).indexed().serve().await;
     assert_eq!(found(&served, "apple").await.len(), 3);
     wiki.with_store(|store| {
         let id = store.page_at("en", "a/two").unwrap().id;
@@ -498,7 +494,7 @@ async fn only_what_changed_is_read_again() {
 #[tokio::test]
 async fn own_writes_are_found_by_the_next_search() {
     let wiki = wiki_of(&[("a/one", "apple")]).await;
-    let mut setup = Setup::indexed(&wiki, |keys| &keys.editor);
+    let mut setup = Setup::editor(&wiki).indexed();
     // Nothing but the write itself is a reason to look again.
     setup.pace.fresh = Duration::from_hours(1);
     let served = setup.serve().await;
@@ -506,14 +502,14 @@ async fn own_writes_are_found_by_the_next_search() {
     wiki.with_store(|store| store.add(page("a/foreign", "apple")));
     assert_eq!(found(&served, "apple").await, ["a/one"]);
     let new = json!({ "path": "docs/new", "title": "New", "content": "apple tart" });
-    served.confirmed("wikijs_create_page", new).await.unwrap();
+    served.confirmed(CREATE, new).await.unwrap();
     assert_eq!(found(&served, "tart").await, ["docs/new"]);
 }
 
 #[tokio::test]
 async fn above_its_bound_the_index_says_so() {
     let wiki = wiki_of(&[("a/1", "apple"), ("a/2", "apple"), ("a/3", "apple")]).await;
-    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
+    let mut setup = Setup::admin(&wiki).indexed();
     setup.most = Some(2);
     let served = setup.serve().await;
     let answer = search(&served, json!({ "query": "apple", "in": "content" }))
@@ -524,19 +520,13 @@ async fn above_its_bound_the_index_says_so() {
     let index = &answer["index"];
     assert_eq!((&index["pages"], &index["of"]), (&json!(2), &json!(3)));
     assert_eq!(index["complete"], false);
-    assert!(
-        index["notes"][0]
-            .as_str()
-            .unwrap()
-            .contains("Only the 2 pages changed last"),
-        "{index}"
-    );
+    says(&index["notes"][0], "Only the 2 pages changed last");
 }
 
 #[tokio::test]
 async fn without_an_index_the_wiki_alone_is_searched() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::admin(&wiki).serve().await;
     let answer = search(&served, json!({ "query": "linux" })).await.unwrap();
     assert_eq!(answer["searchedIn"], json!(["wiki"]));
     let error = search(&served, json!({ "query": "linux", "in": "content" }))
@@ -547,7 +537,8 @@ async fn without_an_index_the_wiki_alone_is_searched() {
 }
 
 fn on_disk(wiki: &DemoWiki, dir: &TempDir) -> Setup {
-    Setup::indexed(wiki, |keys| &keys.admin)
+    Setup::admin(wiki)
+        .indexed()
         .with("WIKI_INDEX", "disk")
         .with("WIKI_INDEX_DIR", dir.path().join("index").to_str().unwrap())
 }
@@ -697,11 +688,7 @@ async fn a_rejected_key_loses_its_index_whatever_tool_is_told_so() {
     assert_eq!(found(&served, "apple").await, ["a/1"]);
     assert!(!files(&dir).is_empty());
     wiki.revoke(&wiki.keys().admin);
-    let error = served
-        .call("wikijs_list_tags", json!({}))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "KEY_REJECTED");
+    fails(&served, TAGS, json!({}), "KEY_REJECTED").await;
     assert_eq!(files(&dir), Vec::<std::path::PathBuf>::new());
     let error = search(&served, json!({ "query": "apple", "in": "content" }))
         .await
@@ -713,7 +700,9 @@ async fn a_rejected_key_loses_its_index_whatever_tool_is_told_so() {
 #[tokio::test]
 async fn an_index_that_is_there_answers_while_the_wiki_does_not() {
     let wiki = wiki_of(&[("a/1", "apple")]).await;
-    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin).with("WIKI_HTTP_MAX_RETRIES", "0");
+    let mut setup = Setup::admin(&wiki)
+        .indexed()
+        .with("WIKI_HTTP_MAX_RETRIES", "0");
     setup.pace = EAGER;
     let served = setup.serve().await;
     assert_eq!(found(&served, "apple").await, ["a/1"]);
@@ -775,7 +764,8 @@ async fn related_pages_come_with_their_reasons() {
         ("memory", [&links[..], &[alike]].concat()),
         ("off", links.to_vec()),
     ] {
-        let served = Setup::indexed(&wiki, |keys| &keys.readonly)
+        let served = Setup::readonly(&wiki)
+            .indexed()
             .with("WIKI_INDEX", mode)
             .serve()
             .await;
@@ -792,7 +782,7 @@ async fn related_pages_come_with_their_reasons() {
         let answer = search(&served, below).await.unwrap();
         assert_eq!(paths(&answer), ["a/tagged"]);
     }
-    let served = Setup::indexed(&wiki, |keys| &keys.reader).serve().await;
+    let served = Setup::reader(&wiki).indexed().serve().await;
     let error = search(&served, json!({ "relatedTo": 4_711 }))
         .await
         .unwrap_err();

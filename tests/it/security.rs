@@ -11,6 +11,7 @@ use crate::harness::{Served, Setup, id_of, mutations, new_page, records, sample_
 use crate::process::Program;
 use crate::promises::files_that_contain;
 use crate::relay::{Relay, socket_of};
+use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, LIST, SEARCH, TAGS, TREE, UPDATE};
 
 /// A server before whose wiki something listens to every byte.
 async fn overheard(wiki: &DemoWiki, key: &str) -> (Relay, Served) {
@@ -51,7 +52,7 @@ async fn no_key_and_no_header_of_a_gateway_follows_a_redirect() {
                 let reply = Reply::say(status, "text/html", "").header("location", &to);
                 faulty.on_request_after(passing, Fault::new(Reach::Never, reply));
                 let home = json!({ "path": "home", "view": "content" });
-                let answer = served.call("wikijs_get_page_by_path", home).await;
+                let answer = served.call(BY_PATH, home).await;
                 if let Err(error) = answer {
                     assert_eq!(error["code"], "WIKI_UNAVAILABLE", "{error}");
                 }
@@ -68,27 +69,15 @@ async fn no_argument_becomes_a_header_or_a_request_of_its_own() {
     let wiki = sample_wiki().await;
     let (relay, served) = overheard(&wiki, &wiki.keys().readonly).await;
     for (tool, arguments) in [
-        ("wikijs_get_page_by_path", json!({ "path": INJECTED })),
-        (
-            "wikijs_get_page_by_path",
-            json!({ "path": format!("/en/{INJECTED}") }),
-        ),
-        (
-            "wikijs_get_page_by_path",
-            json!({ "path": "home", "locale": INJECTED }),
-        ),
-        (
-            "wikijs_search_pages",
-            json!({ "query": INJECTED, "path": INJECTED }),
-        ),
-        (
-            "wikijs_list_pages",
-            json!({ "tags": [INJECTED], "path": INJECTED }),
-        ),
-        ("wikijs_list_pages", json!({ "author": INJECTED })),
-        ("wikijs_list_tags", json!({ "query": INJECTED })),
-        ("wikijs_get_page_tree", json!({ "path": INJECTED })),
-        ("wikijs_create_page", new_page(INJECTED)),
+        (BY_PATH, json!({ "path": INJECTED })),
+        (BY_PATH, json!({ "path": format!("/en/{INJECTED}") })),
+        (BY_PATH, json!({ "path": "home", "locale": INJECTED })),
+        (SEARCH, json!({ "query": INJECTED, "path": INJECTED })),
+        (LIST, json!({ "tags": [INJECTED], "path": INJECTED })),
+        (LIST, json!({ "author": INJECTED })),
+        (TAGS, json!({ "query": INJECTED })),
+        (TREE, json!({ "path": INJECTED })),
+        (CREATE, new_page(INJECTED)),
     ] {
         let _answer = served.call(tool, arguments).await;
     }
@@ -162,7 +151,7 @@ async fn no_spelling_of_a_path_is_asked_for_as_another() {
             let (relay, served) = overheard(&wiki, key).await;
             for view in ["content", "rendered"] {
                 let asked = json!({ "path": trick, "locale": "en", "view": view });
-                let answer = served.call("wikijs_get_page_by_path", asked).await;
+                let answer = served.call(BY_PATH, asked).await;
                 if let Ok(page) = answer {
                     assert_ne!(page["title"], "Planted", "{trick}: {page}");
                     assert_ne!(page["content"], "planted", "{trick}: {page}");
@@ -208,7 +197,7 @@ fn decoded(text: &str) -> String {
 #[tokio::test]
 async fn no_spelling_of_a_path_passes_the_gate_of_paths() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin)
+    let served = Setup::admin(&wiki)
         .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
         .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs/secret")
         .serve()
@@ -219,8 +208,8 @@ async fn no_spelling_of_a_path_passes_the_gate_of_paths() {
         .chain(["DOCS/x", "docs/SECRET", "docs/secret/", "/docs/secret"])
     {
         for (tool, arguments) in [
-            ("wikijs_create_page", new_page(trick)),
-            ("wikijs_update_page", json!({ "id": id, "path": trick })),
+            (CREATE, new_page(trick)),
+            (UPDATE, json!({ "id": id, "path": trick })),
         ] {
             match served.confirmed(tool, arguments).await {
                 // Letters that only look like dots or slashes are letters, to the wiki too.
@@ -308,7 +297,7 @@ async fn no_json_bomb_of_the_wiki_breaks_the_server_or_fills_its_memory() {
         let size = bomb.len();
         let said = Reply::say(200, "application/json", &String::from_utf8(bomb).unwrap());
         faulty.on_reads(1, Fault::new(Reach::Never, said));
-        let answer = program.call("wikijs_list_tags", &json!({}));
+        let answer = program.call(TAGS, &json!({}));
         let code = answer["code"].as_str();
         assert!(
             matches!(code, Some("WIKI_ERROR" | "WIKI_UNAVAILABLE")),
@@ -321,7 +310,7 @@ async fn no_json_bomb_of_the_wiki_breaks_the_server_or_fills_its_memory() {
             "{name} of {size} bytes: {grown} bytes more"
         );
     }
-    let answer = program.call("wikijs_list_tags", &json!({}));
+    let answer = program.call(TAGS, &json!({}));
     assert!(answer["tags"].is_array(), "{answer}");
 }
 
@@ -362,7 +351,7 @@ async fn no_json_bomb_of_a_client_breaks_the_server_or_gets_past_a_gate() {
         "\u{0}\u{0}".to_owned(),
     ] {
         program.say(&line);
-        let tags = program.call("wikijs_list_tags", &json!({}));
+        let tags = program.call(TAGS, &json!({}));
         assert!(tags["tags"].is_array(), "{tags}");
     }
     // Of a name that stands there twice, the gate and the write see the same value.
@@ -411,26 +400,17 @@ async fn no_text_of_the_wiki_or_of_a_client_writes_a_line_of_the_log() {
         .each_ref()
         .map(|(name, value)| (*name, value.as_str()));
     let mut program = Program::serve(&["serve"], &variables);
-    let preview = program.call("wikijs_delete_page", &json!({ "id": id }));
+    let preview = program.call(DELETE, &json!({ "id": id }));
     for (tool, arguments) in [
-        ("wikijs_get_page_by_id", json!({ "id": id })),
+        (BY_ID, json!({ "id": id })),
+        (SEARCH, json!({ "query": FORGED, "path": FORGED })),
+        (BY_PATH, json!({ "path": FORGED, FORGED: 1 })),
         (
-            "wikijs_search_pages",
-            json!({ "query": FORGED, "path": FORGED }),
-        ),
-        (
-            "wikijs_get_page_by_path",
-            json!({ "path": FORGED, FORGED: 1 }),
-        ),
-        (
-            "wikijs_create_page",
+            CREATE,
             json!({ "path": FORGED, "title": FORGED, "confirm": FORGED }),
         ),
         (FORGED, json!({})),
-        (
-            "wikijs_delete_page",
-            json!({ "id": id, "confirm": preview["confirm"] }),
-        ),
+        (DELETE, json!({ "id": id, "confirm": preview["confirm"] })),
     ] {
         program.call(tool, &arguments);
     }
@@ -460,7 +440,7 @@ async fn no_text_of_the_wiki_or_of_a_client_writes_a_line_of_the_log() {
     assert!(
         records
             .iter()
-            .any(|record| record.tool.as_deref() == Some("wikijs_delete_page"))
+            .any(|record| record.tool.as_deref() == Some(DELETE))
     );
 }
 

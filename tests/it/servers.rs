@@ -11,6 +11,7 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
 use crate::process::Program;
+use crate::testkit::{UPDATE, fails};
 
 const TOKEN: &str = "sesame-sesame-sesame";
 const SERVERS: usize = 5;
@@ -44,7 +45,7 @@ async fn sharing(wiki: &DemoWiki, confirm: &[(&str, &str)]) -> Vec<Served> {
     let dir = Arc::new(TempDir::new().unwrap());
     let mut servers = Vec::new();
     for _ in 0..SERVERS {
-        let setup = Setup::of(wiki, |keys| &keys.editor).in_dir(&dir);
+        let setup = Setup::editor(wiki).in_dir(&dir);
         let setup = confirm
             .iter()
             .fold(setup, |setup, (name, value)| setup.with(name, value));
@@ -61,7 +62,7 @@ async fn at_once(
     let calls = servers
         .iter()
         .enumerate()
-        .map(|(number, server)| server.call("wikijs_update_page", arguments(number)));
+        .map(|(number, server)| server.call(UPDATE, arguments(number)));
     futures_util::future::join_all(calls).await
 }
 
@@ -98,7 +99,7 @@ async fn of_five_servers_with_previews_of_one_state_one_writes_and_four_meet_its
     let mut tokens = Vec::new();
     for (number, server) in servers.iter().enumerate() {
         let arguments = json!({ "id": id, "content": line(0, number) });
-        let preview = server.call("wikijs_update_page", arguments).await.unwrap();
+        let preview = server.call(UPDATE, arguments).await.unwrap();
         tokens.push(preview["confirm"].clone());
     }
     let confirmed = |server: usize| json!({ "id": id, "confirm": tokens[server] });
@@ -132,7 +133,7 @@ async fn five_processes_on_one_page_and_one_audit_directory_lose_no_line() {
                 scope.spawn(move || {
                     for round in 0..ROUNDS {
                         let arguments = adds(id, &line(round, server));
-                        let applied = program.call("wikijs_update_page", &arguments);
+                        let applied = program.call(UPDATE, &arguments);
                         assert_eq!(applied["outcome"], "applied", "{applied}");
                     }
                 });
@@ -153,20 +154,16 @@ async fn five_processes_on_one_page_and_one_audit_directory_lose_no_line() {
 async fn an_update_that_waits_too_long_for_another_server_sends_nothing_and_is_on_record() {
     let wiki = sample_wiki().await;
     let id = prepared(&wiki);
-    let one = Setup::of(&wiki, |keys| &keys.editor).serve().await;
-    let mut setup = Setup::of(&wiki, |keys| &keys.editor).in_dir_of(&one);
+    let one = Setup::editor(&wiki).serve().await;
+    let mut setup = Setup::editor(&wiki).in_dir_of(&one);
     setup.patience.queueing = Duration::from_millis(60);
     let two = setup.serve().await;
     let arguments = json!({ "id": id, "title": "Two" });
-    let preview = two.call("wikijs_update_page", arguments).await.unwrap();
+    let preview = two.call(UPDATE, arguments).await.unwrap();
     let audit = one.app.desk.audit();
     let held = audit.lock_page(id, Duration::ZERO).await.unwrap();
     let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
-    let error = two
-        .call("wikijs_update_page", confirmed.clone())
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "TIMEOUT");
+    fails(&two, UPDATE, confirmed.clone(), "TIMEOUT").await;
     assert_eq!(mutations(&wiki).len(), 0);
     assert_eq!(
         crate::harness::told(&two.records()),
@@ -174,7 +171,7 @@ async fn an_update_that_waits_too_long_for_another_server_sends_nothing_and_is_o
     );
     // Its token was not used up.
     drop(held);
-    let applied = two.call("wikijs_update_page", confirmed).await.unwrap();
+    let applied = two.call(UPDATE, confirmed).await.unwrap();
     assert_eq!(applied["outcome"], "applied");
 }
 
@@ -189,7 +186,7 @@ async fn without_a_common_audit_directory_no_line_is_lost_in_silence() {
         wiki.set_overlapping_updates(Duration::from_millis(overlap));
         let mut servers = Vec::new();
         for _ in 0..SERVERS {
-            let setup = Setup::of(&wiki, |keys| &keys.editor);
+            let setup = Setup::editor(&wiki);
             let setup = setup.with("WIKI_MUTATION_CONFIRM_TOKEN", TOKEN);
             servers.push(setup.serve().await);
         }

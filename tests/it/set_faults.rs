@@ -14,9 +14,8 @@ use wikijs_gate::demo::DemoWiki;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{QUICK, Served, Setup, golden, id_of, records, wiki_of};
 use crate::process::Program;
+use crate::testkit::{CHANGE_SET, CREATE, DELETE, SUBMIT, UNDO, UPDATE};
 
-const SUBMIT: &str = "wikijs_submit_draft";
-const UPDATE: &str = "wikijs_update_page";
 /// The changes in the order in which they are sent; the fourth takes two steps.
 const KINDS: [&str; 5] = ["create", "update", "move", "move and update", "delete"];
 /// How many mutations all of them take.
@@ -60,7 +59,7 @@ fn joining(wiki: &DemoWiki) -> [(&'static str, Value); 5] {
     let edit = |old: &str, new: &str| json!([{ "oldText": old, "newText": new }]);
     [
         (
-            "wikijs_create_page",
+            CREATE,
             json!({ "path": "docs/new", "title": "New", "content": "new\n", "draft": "rework" }),
         ),
         (
@@ -75,16 +74,13 @@ fn joining(wiki: &DemoWiki) -> [(&'static str, Value); 5] {
             UPDATE,
             json!({ "id": id("docs/c"), "path": "docs/third", "edits": edit("Third", "3rd"), "draft": "rework" }),
         ),
-        (
-            "wikijs_delete_page",
-            json!({ "id": id("docs/d"), "draft": "rework" }),
-        ),
+        (DELETE, json!({ "id": id("docs/d"), "draft": "rework" })),
     ]
 }
 
 fn setup(address: &str, wiki: &DemoWiki, dir: &Arc<TempDir>) -> Setup {
     let mut setup = Setup::at(address, &wiki.keys().admin)
-        .with("WIKI_TOOLSETS", "pages,undo,drafts")
+        .toolsets("pages,undo,drafts")
         .in_dir(dir);
     setup.patience = QUICK;
     setup
@@ -185,7 +181,7 @@ impl Met {
     async fn goes_on(&self, served: &Served, met: &str) -> &'static str {
         let before = texts(&wiki().await);
         let again = json!({ "draft": self.draft });
-        let left = served.call("wikijs_get_change_set", json!({ "id": self.draft }));
+        let left = served.call(CHANGE_SET, json!({ "id": self.draft }));
         let is_left = left.await.is_ok();
         let how = if is_left && served.confirmed(SUBMIT, again).await.is_ok() {
             assert_eq!(there(&self.wiki), [true; 5], "{met}");
@@ -206,7 +202,7 @@ impl Met {
             sets.dedup();
             for set in sets.into_iter().rev() {
                 let undo = json!({ "callId": set.to_string() });
-                let mut undone = served.confirmed("wikijs_undo_write", undo.clone()).await;
+                let mut undone = served.confirmed(UNDO, undo.clone()).await;
                 // Of a change of which nobody knows what came, a person has looked at the page.
                 if undone
                     .as_ref()
@@ -214,7 +210,7 @@ impl Met {
                 {
                     let mut forced = undo;
                     forced["force"] = json!(true);
-                    undone = served.confirmed("wikijs_undo_write", forced).await;
+                    undone = served.confirmed(UNDO, forced).await;
                 }
                 let code = undone.as_ref().err().map(|failure| failure["code"].clone());
                 assert!(
@@ -386,7 +382,7 @@ async fn ends(step: usize, signal: Option<&str>) -> Met {
     let sent = records.iter().find(|one| one.event == AuditEvent::Attempt);
     let id = sent.and_then(|one| one.set).unwrap();
     let which = json!({ "id": id.to_string() });
-    let told = served.call("wikijs_get_change_set", which).await;
+    let told = served.call(CHANGE_SET, which).await;
     let told = told.unwrap_or_else(|refused| refused);
     Met {
         wiki,
@@ -398,17 +394,11 @@ async fn ends(step: usize, signal: Option<&str>) -> Met {
 }
 
 fn program(address: &str, wiki: &DemoWiki, dir: &TempDir) -> Program {
-    Program::serve(
-        &[],
-        &[
-            ("WIKI_BASE_URL", address),
-            ("WIKI_API_TOKEN", &wiki.keys().admin),
-            ("WIKI_MUTATIONS_ENABLED", "true"),
-            ("WIKI_MUTATION_DRY_RUN", "false"),
-            ("WIKI_TOOLSETS", "pages,undo,drafts"),
-            ("WIKI_LOG", "info"),
-            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
-        ],
+    Program::writing(
+        address,
+        &wiki.keys().admin,
+        dir.path(),
+        &[("WIKI_TOOLSETS", "pages,undo,drafts"), ("WIKI_LOG", "info")],
     )
 }
 

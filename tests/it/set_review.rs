@@ -7,19 +7,18 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, sample_wiki};
-
-const BULK: &str = "wikijs_bulk_update_pages";
+use crate::testkit::{BULK, CHANGE_SET, UPDATE};
 
 async fn served(wiki: &DemoWiki, toolsets: &str) -> Served {
-    let setup = Setup::of(wiki, |keys| &keys.admin);
-    setup.with("WIKI_TOOLSETS", toolsets).serve().await
+    let setup = Setup::admin(wiki);
+    setup.toolsets(toolsets).serve().await
 }
 
 /// A set of two changes that was applied, and a single write beside it: the set's id.
 async fn set(wiki: &DemoWiki, served: &Served) -> String {
     let ids = ["home", "releases/2-4"].map(|path| id_of(wiki, path));
     let title = json!({ "id": ids[0], "title": "Single" });
-    let single = served.confirmed("wikijs_update_page", title).await;
+    let single = served.confirmed(UPDATE, title).await;
     assert_eq!(single.unwrap()["outcome"], "applied");
     let tagged = json!({ "ids": ids, "addTags": ["set"] });
     let done = served.confirmed(BULK, tagged).await.unwrap();
@@ -28,10 +27,10 @@ async fn set(wiki: &DemoWiki, served: &Served) -> String {
 }
 
 async fn audit(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
-    let command = Command::new(&[&["audit"], arguments].concat())
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap());
-    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    let ended = Command::new(&[&["audit"], arguments].concat())
+        .log_of(&wiki.address(), served.dir.path())
+        .end()
+        .await;
     assert_eq!(ended.code, 0, "{}", ended.told);
     ended
 }
@@ -91,7 +90,7 @@ async fn a_set_is_a_resource_of_its_own_client_with_what_the_tool_answers() {
     let told = serde_json::to_string(&templates).unwrap();
     assert!(told.contains("wikijs://change-sets/{id}"), "{told}");
     let read = resource(&served, &format!("wikijs://change-sets/{set}")).await;
-    let tool = served.call("wikijs_get_change_set", json!({ "id": set }));
+    let tool = served.call(CHANGE_SET, json!({ "id": set }));
     assert_eq!(read.unwrap(), tool.await.unwrap());
     for none in ["0000000000000000", "home", ""] {
         let refused = resource(&served, &format!("wikijs://change-sets/{none}")).await;
@@ -107,8 +106,8 @@ async fn sets_are_no_resources_where_their_tool_is_not_offered() {
     let wiki = sample_wiki().await;
     let own = served(&wiki, "pages,drafts").await;
     let set = set(&wiki, &own).await;
-    let setup = Setup::of(&wiki, |keys| &keys.admin).in_dir_of(&own);
-    let served = setup.with("WIKI_TOOLSETS", "pages").serve().await;
+    let setup = Setup::admin(&wiki).in_dir_of(&own);
+    let served = setup.toolsets("pages").serve().await;
     let templates = served.client.list_all_resource_templates().await.unwrap();
     let told = serde_json::to_string(&templates).unwrap();
     assert!(!told.contains("change-sets"), "{told}");

@@ -16,9 +16,8 @@ use wikijs_gate::demo::DemoWiki;
 use crate::faulty_wiki::FaultyWiki;
 use crate::harness::{Served, Setup, id_of, members, mutations, new_page, records, wiki_of};
 use crate::process::Program;
+use crate::testkit::{BULK, CREATE, UPDATE};
 
-const BULK: &str = "wikijs_bulk_update_pages";
-const UPDATE: &str = "wikijs_update_page";
 const TOKEN: &str = "sesame-sesame-sesame";
 const SERVERS: usize = 5;
 const ROUNDS: usize = 4;
@@ -164,8 +163,8 @@ async fn two(address: &str, wiki: &DemoWiki) -> (Served, Served) {
     let dir = Arc::new(TempDir::new().unwrap());
     let served = async || {
         Setup::at(address, &wiki.keys().admin)
-            .with("WIKI_TOOLSETS", "pages,drafts")
-            .with("WIKI_INDEX", "memory")
+            .toolsets("pages,drafts")
+            .indexed()
             .with("WIKI_MUTATION_CONFIRM_TOKEN", TOKEN)
             .in_dir(&dir)
             .serve()
@@ -185,7 +184,7 @@ async fn a_single_write_gets_its_turn_between_two_changes_of_a_set() {
         // All that rebuilds the tree takes turns.
         (
             json!({ "path": "docs", "moveTo": "new", "confirm": TOKEN }),
-            "wikijs_create_page",
+            CREATE,
         ),
     ] {
         let pages: Vec<String> = (0..12).map(|page| format!("docs/p{page}")).collect();

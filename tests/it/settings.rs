@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::command::{Command, Ended};
 use crate::harness::golden;
+use crate::testkit::{DELETE, SEARCH, begins, lacks};
 
 /// A key that must not show anywhere.
 const PLANTED: &str = "e30.eyJhcGkiOjEsImV4cCI6MzI1MDM2ODAwMDB9.planted";
@@ -405,12 +406,7 @@ fn a_key_comes_from_one_place_of_the_latest_layer_that_names_any() {
     let ended = home
         .command(&["config", "check", "--base-url", "https://wiki.example.com"])
         .with("WIKI_TOKEN_COMMAND", "echo");
-    assert!(
-        ended
-            .run()
-            .stderr
-            .starts_with("error: WIKI_API_TOKEN is missing")
-    );
+    begins(&ended.run().stderr, "error: WIKI_API_TOKEN is missing");
 }
 
 #[test]
@@ -419,11 +415,7 @@ fn no_flag_takes_a_secret() {
     for flag in ["--api-token", "--mutation-confirm-token", "--token-command"] {
         let ended = home.command(&["config", "check", flag, "x"]).run();
         assert_eq!((ended.code, &*ended.stdout), (2, ""));
-        assert!(
-            ended.stderr.starts_with("error: unexpected argument"),
-            "{}",
-            ended.told
-        );
+        begins(&ended.stderr, "error: unexpected argument");
     }
     // They are many: the top has them in its help, a subcommand takes them all the same.
     for short in [&["undo", "--help"][..], &["-h"]] {
@@ -567,11 +559,7 @@ fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     assert_eq!(init(&["--key-stdin", "--force", "--json"]).code, 0);
-    assert!(
-        !fs::read_to_string(&file)
-            .unwrap()
-            .contains("\nmutations_enabled")
-    );
+    lacks(&fs::read_to_string(&file).unwrap(), "\nmutations_enabled");
     let mode = fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let dir = fs::read_dir(file.parent().unwrap()).unwrap();
@@ -688,13 +676,10 @@ fn bash_completes_below_the_top_level_too() {
         (&["token", "new", "x", "--read"], &["--read-only"]),
         (&["completions", ""], &["bash", "zsh"]),
         (&["audit", "list", "--outcome", "part"], &["partly_applied"]),
-        (
-            &["audit", "list", "--tool", "wikijs_del"],
-            &["wikijs_delete_page"],
-        ),
+        (&["audit", "list", "--tool", "wikijs_del"], &[DELETE]),
         (&["audit", "report", "--gate", "dr"], &["dry_run"]),
         (&["audit", "list", "--operation", ""], &["create", "move"]),
-        (&["tool", "call", "wikijs_search"], &["wikijs_search_pages"]),
+        (&["tool", "call", "wikijs_search"], &[SEARCH]),
     ];
     for (words, wanted) in lines {
         let last = words.last().unwrap();

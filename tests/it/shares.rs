@@ -15,10 +15,7 @@ use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer};
 
 use crate::harness::{Setup, id_of, sample_wiki};
 use crate::hosted::{Answer, Caller, Hosted, LIMITS, Names, answer, call, initialize, speaking};
-
-const TREE: &str = "wikijs_get_page_tree";
-const SEARCH: &str = "wikijs_search_pages";
-const UPDATE: &str = "wikijs_update_page";
+use crate::testkit::{SEARCH, TREE, UPDATE};
 
 /// Four of each, and two of them at most for one client.
 const FOUR: fn() -> HttpLimits = || HttpLimits {
@@ -52,7 +49,7 @@ async fn calls_whose_bodies_never_end_take_the_share_of_their_client_alone() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = two(&names);
     let tree = call(TREE, json!({}));
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
+    let server = Setup::readonly(&wiki)
         .naming(&names)
         .host_within(FOUR())
         .await;
@@ -72,9 +69,7 @@ async fn calls_whose_bodies_never_end_take_the_share_of_their_client_alone() {
 async fn callers_without_names_are_one_and_have_all_there_is() {
     let wiki = sample_wiki().await;
     let (nobody, tree) = (Caller::default(), call(TREE, json!({})));
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
-        .host_within(FOUR())
-        .await;
+    let server = Setup::readonly(&wiki).host_within(FOUR()).await;
     let mut held = Vec::new();
     for _ in 0..3 {
         server.open(&nobody).await;
@@ -91,7 +86,7 @@ async fn callers_without_names_are_one_and_have_all_there_is() {
 async fn a_client_opens_its_share_of_sessions_whatever_keys_it_brings() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = two(&names);
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
+    let server = Setup::readonly(&wiki)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .naming(&names)
         .host_within(FOUR())
@@ -146,7 +141,7 @@ async fn a_session_whose_client_hung_up_while_it_was_opened_counts_for_that_clie
             may: may.clone(),
         }
     };
-    let (app, settings, dir) = Setup::of(&wiki, |keys| &keys.readonly).naming(&names).app();
+    let (app, settings, dir) = Setup::readonly(&wiki).naming(&names).app();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let server = HttpServer::answering(app, handler, settings, limits, listener).unwrap();
     let (address, stop) = (server.address(), CancellationToken::new());
@@ -190,10 +185,7 @@ async fn previewed(server: &Hosted, caller: &Caller, id: i64, title: &str) -> Va
 async fn previews_of_one_client_do_not_push_out_those_of_another() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = two(&names);
-    let server = Setup::of(&wiki, |keys| &keys.editor)
-        .naming(&names)
-        .host()
-        .await;
+    let server = Setup::editor(&wiki).naming(&names).host().await;
     let id = id_of(&wiki, "home");
     let ours = previewed(&server, &own, id, "Ours").await;
     let takers = [server.open(&other).await, other];
@@ -216,7 +208,7 @@ async fn junk_keys_of_one_client_do_not_make_anothers_forgotten() {
         keys: 2,
         ..LIMITS()
     };
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
+    let server = Setup::readonly(&wiki)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .naming(&names)
         .host_within(limits)
@@ -242,9 +234,9 @@ async fn a_key_that_the_wiki_does_not_know_gets_no_index_and_is_asked_about_once
         keys: 1,
         ..LIMITS()
     };
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
+    let server = Setup::readonly(&wiki)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
-        .with("WIKI_INDEX", "memory")
+        .indexed()
         .host_within(limits)
         .await;
     let search = json!({ "query": "linux", "in": "content" });
@@ -349,7 +341,7 @@ async fn a_call_counts_until_it_has_ended_though_its_client_hung_up() {
 async fn a_client_holds_its_share_of_streams_alone() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = two(&names);
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
+    let server = Setup::readonly(&wiki)
         .naming(&names)
         .host_within(HttpLimits {
             connections: 16,

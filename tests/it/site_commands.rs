@@ -10,6 +10,7 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::harness::{page, wiki_of};
+use crate::testkit::{lacks, says};
 
 /// A settings file in a directory of its own.
 struct Place {
@@ -43,11 +44,12 @@ impl Place {
 
     /// A command with this file.
     async fn run(&self, arguments: &[&str], stdin: &str) -> Ended {
-        let command = Command::new(arguments)
+        Command::new(arguments)
             .with("WIKI_CONFIG", self.file().to_str().unwrap())
             .hide(self.dir.path().to_str().unwrap(), "DIR")
-            .stdin(stdin);
-        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+            .stdin(stdin)
+            .end()
+            .await
     }
 
     /// The answer in JSON of a command, and its exit code.
@@ -194,11 +196,7 @@ async fn the_settings_of_a_site_are_checked_and_shown_with_their_origin() {
         json!({ "name": "WIKI_DENIED_MUTATION_PATH_PREFIXES", "value": "x", "serverValue": "hr", "from": "file", "site": "a", "file": file, "line": 11 })
     );
     let shown = place.run(&["--site", "a", "config", "show"], "").await;
-    assert!(
-        shown.stdout.contains("x (and the server's: hr)"),
-        "{}",
-        shown.told
-    );
+    says(&shown.stdout, "x (and the server's: hr)");
     assert!(!shown.stdout.contains(&a.keys().admin), "{}", shown.told);
     let none = place.run(&["config", "show", "--site", "c"], "").await;
     assert_eq!(
@@ -233,11 +231,7 @@ async fn a_refresh_reads_what_changed_of_one_site_and_says_why_it_cannot() {
     let place = Place::new(&format!("{}{}", site("a", &a), site("b", &b)));
     let nameless = place.run(&["index", "refresh"], "").await;
     assert_eq!(nameless.code, 2, "{}", nameless.told);
-    assert!(
-        nameless.stderr.contains("there are a, b"),
-        "{}",
-        nameless.told
-    );
+    says(&nameless.stderr, "there are a, b");
     let refresh = ["index", "refresh", "--site", "a"];
     let whole = |pages: u64| json!({ "pages": pages, "of": pages, "isComplete": true });
     assert_eq!(place.json(&refresh).await, (0, whole(1)));
@@ -261,11 +255,7 @@ async fn a_refresh_reads_what_changed_of_one_site_and_says_why_it_cannot() {
     drop(a);
     let dead = place.run(&refresh, "").await;
     assert_eq!(dead.code, 1, "{}", dead.told);
-    assert!(
-        !dead.stderr.contains("a server may be filling"),
-        "{}",
-        dead.told
-    );
+    lacks(&dead.stderr, "a server may be filling");
     let memory = [&refresh[..], &["--index", "memory"]].concat();
     let memory = place.run(&memory, "").await;
     assert_eq!(memory.code, 2, "{}", memory.told);

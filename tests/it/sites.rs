@@ -34,6 +34,7 @@ use crate::harness::{id_of, mutations, records, wiki_of};
 use crate::hosted::{Answer, Caller, Hosted, LIMITS, Names, call, initialize, speaking};
 use crate::review::reviewer;
 use crate::subscriptions::MODERN;
+use crate::testkit::{BY_PATH, CREATE, DELEGATE, END, UPDATE};
 
 /// A server of a settings file.
 pub(crate) struct Many {
@@ -145,9 +146,7 @@ impl Many {
 
     async fn home(&self, place: &str, caller: &Caller) -> String {
         let arguments = json!({ "path": "home" });
-        let answer = self
-            .call(place, caller, "wikijs_get_page_by_path", arguments)
-            .await;
+        let answer = self.call(place, caller, BY_PATH, arguments).await;
         answer["content"].as_str().unwrap_or_default().to_owned()
     }
 
@@ -178,10 +177,10 @@ pub(crate) async fn writes(
 ) -> bool {
     let before = mutations(wiki).len();
     let mut arguments = another_title(wiki);
-    let shown = call("wikijs_update_page", arguments.clone()).await;
+    let shown = call(UPDATE, arguments.clone()).await;
     if let Some(token) = shown.get("confirm") {
         arguments["confirm"] = token.clone();
-        call("wikijs_update_page", arguments).await;
+        call(UPDATE, arguments).await;
     }
     mutations(wiki).len() > before
 }
@@ -371,7 +370,7 @@ async fn a_delegate_sees_the_site_alone_on_which_it_was_made() {
     );
     let many = Many::start(&text).await;
     let wanted = json!({ "task": "look around", "kind": "researcher" });
-    let made = many.call("/a", &maker, "wikijs_delegate", wanted).await;
+    let made = many.call("/a", &maker, DELEGATE, wanted).await;
     let token = made["token"].as_str().unwrap_or_else(|| panic!("{made}"));
     let delegate = Caller::default().with("authorization", &format!("Bearer {token}"));
     assert_eq!(many.home("/a", &delegate).await, "first");
@@ -380,15 +379,13 @@ async fn a_delegate_sees_the_site_alone_on_which_it_was_made() {
     let elsewhere = many.post("/b", &delegate, &initialize("2025-11-25")).await;
     assert_eq!(elsewhere.status, 404);
     let end = json!({ "delegate": made["delegate"] });
-    let refused = many
-        .call("/b", &maker, "wikijs_end_delegation", end.clone())
-        .await;
+    let refused = many.call("/b", &maker, END, end.clone()).await;
     assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
-    let did = many.call("/a", &maker, "wikijs_end_delegation", end).await;
+    let did = many.call("/a", &maker, END, end).await;
     assert_eq!(did["why"], "ended by its maker", "{did}");
     // A maker that loses the site takes it from its delegates.
     let wanted = json!({ "task": "look around", "kind": "researcher" });
-    let made = many.call("/b", &maker, "wikijs_delegate", wanted).await;
+    let made = many.call("/b", &maker, DELEGATE, wanted).await;
     let token = made["token"].as_str().unwrap();
     let delegate = Caller::default().with("authorization", &format!("Bearer {token}"));
     let initialized = async || many.post("/b", &delegate, &initialize("2025-11-25")).await;
@@ -411,9 +408,7 @@ async fn a_gate_of_the_file_holds_from_then_on_and_its_previews_end() {
     let mut tokens = Vec::new();
     for (place, caller, wiki) in [("/a", &of_a, &a), ("/b", &of_b, &b)] {
         many.home(place, caller).await;
-        let shown = many
-            .call(place, caller, "wikijs_update_page", update(wiki))
-            .await;
+        let shown = many.call(place, caller, UPDATE, update(wiki)).await;
         tokens.push(
             shown["confirm"]
                 .as_str()
@@ -434,9 +429,7 @@ async fn a_gate_of_the_file_holds_from_then_on_and_its_previews_end() {
     {
         let mut arguments = update(wiki);
         arguments["confirm"] = token.into();
-        let told = many
-            .call(place, caller, "wikijs_update_page", arguments)
-            .await;
+        let told = many.call(place, caller, UPDATE, arguments).await;
         let outcome = told.get("outcome").or_else(|| told.get("code"));
         confirmed.push(format!("{place} {}", outcome.unwrap_or(&told)));
     }
@@ -530,9 +523,7 @@ async fn nothing_of_a_site_counts_at_a_later_one_of_its_name() {
     let nobody = Caller::default();
     let session = many.open("/a", &nobody).await;
     let create = json!({ "path": "new", "title": "New", "content": "Text." });
-    let shown = many
-        .call("/a", &session, "wikijs_create_page", create.clone())
-        .await;
+    let shown = many.call("/a", &session, CREATE, create.clone()).await;
     let sessionless = nobody.clone().with("mcp-protocol-version", "2026-07-28");
     assert_eq!(many.change(&format!("{WRITES}{of_b}")).await, None);
     let text = format!("{WRITES}{}{of_b}", site("a", &other, ""));
@@ -543,7 +534,7 @@ async fn nothing_of_a_site_counts_at_a_later_one_of_its_name() {
     let mut confirmed = create;
     confirmed["confirm"] = shown["confirm"].clone();
     for caller in [&nobody, &sessionless] {
-        let message = call("wikijs_create_page", confirmed.clone());
+        let message = call(CREATE, confirmed.clone());
         let answer = many.post("/a", caller, &message).await;
         assert!(!answer.body.contains("applied"), "{answer:?}");
     }
@@ -596,9 +587,7 @@ async fn on_the_review_page_sites_are_told_apart() {
         let caller = many.open(place, &agent).await;
         let update = json!({ "id": id_of(wiki, "home"), "title": format!("New{place}") });
         many.home(place, &caller).await;
-        let told = many
-            .call(place, &caller, "wikijs_update_page", update)
-            .await;
+        let told = many.call(place, &caller, UPDATE, update).await;
         assert_eq!(told["outcome"], "waiting", "{told}");
         let set = told["proposal"].as_str().unwrap();
         let (address, site) = (many.hosted.address, place.trim_start_matches('/'));
@@ -735,7 +724,7 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
         for (text, word) in &hidden {
             command = command.hide(text.clone(), word);
         }
-        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+        command.end().await
     };
     // A port has four or five digits, and the name of a record is made from it.
     let columns = Regex::new(r"(http://\w+\.lan/) +").unwrap();
@@ -816,12 +805,13 @@ async fn what_is_no_wiki_or_there_already_is_not_added_and_the_file_stays() {
     };
     let add = async |name: &str, address: &str, key: &str| {
         let arguments = ["site", "add", name, "--base-url", address, "--key-stdin"];
-        let command = Command::new(&arguments)
+        let ended = Command::new(&arguments)
             .with("WIKI_CONFIG", config(&dir).to_str().unwrap())
             .with("WIKI_HTTP_RETRY_TOTAL_MS", "5000")
             .with("WIKI_LOG", "off")
-            .stdin(key);
-        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+            .stdin(key)
+            .end()
+            .await;
         (ended.code, ended.told)
     };
     let key = &b.keys().editor;
@@ -858,10 +848,11 @@ async fn what_is_no_wiki_or_there_already_is_not_added_and_the_file_stays() {
         "[sites.c]\nbase_url = \"http://127.0.0.1:1\"\napi_token = \"k\"\n"
     );
     put(&dir, &broken);
-    let command = Command::new(&["site", "list", "--json"])
+    let ended = Command::new(&["site", "list", "--json"])
         .with("WIKI_CONFIG", config(&dir).to_str().unwrap())
-        .with("WIKI_LOG", "off");
-    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+        .with("WIKI_LOG", "off")
+        .end()
+        .await;
     assert_eq!(ended.code, 1, "{}", ended.told);
     let listed: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert!(listed["sites"][0].get("fault").is_none(), "{listed}");

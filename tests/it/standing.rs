@@ -14,22 +14,22 @@ use wikijs_gate::tools::{Registry, Tool, ToolContext, ToolKind};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 use crate::hosted::{Caller, Hosted, LIMITS};
+use crate::testkit::{
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, begins,
+};
 
 const GUEST: &str = "The wiki treats this key as a guest's: ";
 
 /// Every read tool, with arguments that a guest is answered.
 fn reads(id: i64) -> Vec<(&'static str, Value)> {
     vec![
-        ("wikijs_search_pages", json!({ "query": "install" })),
-        ("wikijs_list_pages", json!({ "limit": 5 })),
-        (
-            "wikijs_get_page_by_path",
-            json!({ "path": "releases/2-4", "view": "text" }),
-        ),
-        ("wikijs_get_page_by_id", json!({ "id": id })),
-        ("wikijs_get_page_by_id", json!({ "ids": [id, id] })),
-        ("wikijs_get_page_tree", json!({ "path": "docs" })),
-        ("wikijs_list_tags", json!({})),
+        (SEARCH, json!({ "query": "install" })),
+        (LIST, json!({ "limit": 5 })),
+        (BY_PATH, json!({ "path": "releases/2-4", "view": "text" })),
+        (BY_ID, json!({ "id": id })),
+        (BY_ID, json!({ "ids": [id, id] })),
+        (TREE, json!({ "path": "docs" })),
+        (TAGS, json!({})),
     ]
 }
 
@@ -62,7 +62,7 @@ async fn every_answer_to_a_key_that_is_none_begins_with_saying_so() {
             assert!(hint.starts_with(&format!("{GUEST}{why}")), "{hint}");
         }
         let missing = json!({ "path": "no/such/page" });
-        let error = served.call("wikijs_get_page_by_path", missing).await;
+        let error = served.call(BY_PATH, missing).await;
         let error = error.unwrap_err();
         let told = error["hint"].as_str().unwrap();
         assert!(
@@ -76,7 +76,7 @@ async fn every_answer_to_a_key_that_is_none_begins_with_saying_so() {
 async fn a_good_key_is_asked_about_once_and_its_answers_say_nothing() {
     let wiki = sample_wiki().await;
     let id = id_of(&wiki, "releases/2-4");
-    let served = Setup::of(&wiki, |keys| &keys.reader).serve().await;
+    let served = Setup::reader(&wiki).serve().await;
     for _ in 0..3 {
         for (tool, arguments) in reads(id) {
             let answer = served.call(tool, arguments).await.unwrap();
@@ -86,7 +86,7 @@ async fn a_good_key_is_asked_about_once_and_its_answers_say_nothing() {
     }
     assert_eq!(questions(&wiki), 1);
     wiki.clear_requests();
-    served.call("wikijs_list_tags", json!({})).await.unwrap();
+    served.call(TAGS, json!({})).await.unwrap();
     assert_eq!(questions(&wiki), 0);
     assert!(!wiki.requests().is_empty());
 }
@@ -95,7 +95,7 @@ async fn a_good_key_is_asked_about_once_and_its_answers_say_nothing() {
 async fn calls_at_once_ask_whose_key_it_is_once() {
     let wiki = sample_wiki().await;
     let served = Setup::at(&wiki.address(), "garbage").serve().await;
-    let calls = (0..20).map(|_| served.call("wikijs_list_tags", json!({})));
+    let calls = (0..20).map(|_| served.call(TAGS, json!({})));
     for answer in futures_util::future::join_all(calls).await {
         assert!(answer.unwrap()["hint"].as_str().unwrap().starts_with(GUEST));
     }
@@ -137,10 +137,7 @@ async fn a_tool_of_later_says_it_as_well() {
     served.app.offer(registry);
     let answer = served.call("wikijs_later", json!({})).await.unwrap();
     assert_eq!(answer["number"], 7);
-    assert!(
-        answer["hint"].as_str().unwrap().starts_with(GUEST),
-        "{answer}"
-    );
+    begins(&answer["hint"], GUEST);
 }
 
 #[tokio::test]
@@ -173,13 +170,13 @@ async fn a_key_that_has_just_expired_is_rejected_by_every_tool() {
         .await;
     let mut calls = reads(id);
     calls.retain(|(_, arguments)| arguments.get("ids").is_none());
-    calls.push(("wikijs_get_page_history", json!({ "id": id })));
+    calls.push((HISTORY, json!({ "id": id })));
     calls.push((
-        "wikijs_create_page",
+        CREATE,
         json!({ "path": "docs/new", "title": "t", "content": "c" }),
     ));
-    calls.push(("wikijs_update_page", json!({ "id": id, "title": "t" })));
-    calls.push(("wikijs_delete_page", json!({ "id": id })));
+    calls.push((UPDATE, json!({ "id": id, "title": "t" })));
+    calls.push((DELETE, json!({ "id": id })));
     for (tool, arguments) in calls {
         let error = served.call(tool, arguments).await.unwrap_err();
         assert_eq!(error["code"], "KEY_REJECTED", "{tool}: {error}");
@@ -190,11 +187,11 @@ async fn a_key_that_has_just_expired_is_rejected_by_every_tool() {
 #[tokio::test]
 async fn a_wiki_that_does_not_say_whose_key_it_is_is_not_asked_by_each_call() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.readonly)
+    let served = Setup::readonly(&wiki)
         .with("WIKI_HTTP_MAX_RETRIES", "0")
         .serve()
         .await;
-    let tags = async |served: &Served| served.call("wikijs_list_tags", json!({})).await;
+    let tags = async |served: &Served| served.call(TAGS, json!({})).await;
     wiki.set_api_disabled(true);
     for _ in 0..3 {
         assert_eq!(tags(&served).await.unwrap_err()["code"], "API_DISABLED");
@@ -276,14 +273,14 @@ async fn readiness_and_metrics_say_what_is_wrong_with_the_key() {
 #[tokio::test]
 async fn a_wiki_that_failed_to_answer_a_call_is_not_taken_for_reached() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.readonly)
+    let server = Setup::readonly(&wiki)
         .with("WIKI_HTTP_MAX_RETRIES", "0")
         .host()
         .await;
     assert_eq!(ready(&server).await["ready"], true);
     wiki.shutdown().await;
     let nobody = Caller::default();
-    let tags = server.call(&nobody, "wikijs_list_tags", json!({}));
+    let tags = server.call(&nobody, TAGS, json!({}));
     assert_eq!(tags.await.unwrap_err()["code"], "WIKI_UNAVAILABLE");
     let gone = "it does not answer: no connection to the wiki could be opened";
     assert_eq!(ready(&server).await["checks"]["wiki"], gone);

@@ -10,6 +10,7 @@ use wikijs_gate::server::http::{ClientConfirm, Grant};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 use crate::hosted::{Caller, Hosted, Names, initialize};
+use crate::testkit::{CREATE, LIST, SEARCH, UPDATE, begins};
 
 const MODERN: fn() -> ClientLifecycleMode = || ClientLifecycleMode::Discover {
     preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -64,7 +65,7 @@ async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
             "off",
         ),
         (
-            &[("WIKI_TOOLS", "wikijs_list_pages")],
+            &[("WIKI_TOOLS", LIST)],
             format!("nothing can be written (no tool that writes is offered); {no_index}"),
             "preview",
         ),
@@ -98,7 +99,7 @@ async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
             "person",
         ),
     ] {
-        let mut setup = Setup::of(&wiki, |keys| &keys.editor);
+        let mut setup = Setup::editor(&wiki);
         for (name, value) in settings {
             setup = setup.with(name, value);
         }
@@ -121,7 +122,7 @@ async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
 async fn a_client_that_can_ask_its_user_is_told_so_in_both_generations() {
     let wiki = sample_wiki().await;
     for lifecycle in [ClientLifecycleMode::Initialize, MODERN()] {
-        let setup = Setup::of(&wiki, |keys| &keys.editor).with("WIKI_CONFIRM", "person");
+        let setup = Setup::editor(&wiki).with("WIKI_CONFIRM", "person");
         let served = setup.serve_to(Asking, lifecycle).await;
         assert!(
             told(&served).starts_with(
@@ -167,7 +168,7 @@ async fn each_named_client_is_told_what_holds_for_itself() {
         "dry",
         Grant {
             dry_run: true,
-            tools: Some(vec!["wikijs_create_page".to_owned()]),
+            tools: Some(vec![CREATE.to_owned()]),
             ..Grant::default()
         },
     );
@@ -185,16 +186,13 @@ async fn each_named_client_is_told_what_holds_for_itself() {
             ..Grant::default()
         },
     );
-    let server = Setup::of(&wiki, |keys| &keys.editor)
+    let server = Setup::editor(&wiki)
         .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,notes")
         .naming(&names)
         .host()
         .await;
     let (told, status) = over_http(&server, &below).await;
-    assert!(
-        told.starts_with("a write at or below docs answers"),
-        "{told}"
-    );
+    begins(&told, "a write at or below docs answers");
     assert_eq!(status["writes"]["allowedPrefixes"], json!(["docs"]));
     let at = status["key"]["rights"]["at"].as_str().unwrap();
     assert!(
@@ -216,7 +214,7 @@ async fn each_named_client_is_told_what_holds_for_itself() {
 #[tokio::test]
 async fn each_key_of_a_caller_is_told_of_its_own_rights() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.admin)
+    let server = Setup::admin(&wiki)
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .host()
         .await;
@@ -250,16 +248,9 @@ async fn open_proposals_are_told_to_the_client_that_made_them() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let own = names.add("own", Grant::default());
     let other = names.add("other", Grant::default());
-    let server = Setup::of(&wiki, |keys| &keys.editor)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .naming(&names)
-        .host()
-        .await;
+    let server = Setup::editor(&wiki).dry().naming(&names).host().await;
     let change = json!({ "id": id_of(&wiki, "home"), "title": "Proposed" });
-    let answer = server
-        .call(&own, "wikijs_update_page", change)
-        .await
-        .unwrap();
+    let answer = server.call(&own, UPDATE, change).await.unwrap();
     let (_, status) = over_http(&server, &own).await;
     assert_eq!(status["proposals"]["open"], 1);
     let open = &status["proposals"]["newest"][0];
@@ -275,16 +266,13 @@ async fn open_proposals_are_told_to_the_client_that_made_them() {
 #[tokio::test]
 async fn the_index_is_told_as_it_is() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.readonly)
-        .with("WIKI_INDEX", "memory")
-        .serve()
-        .await;
+    let served = Setup::readonly(&wiki).indexed().serve().await;
     assert_eq!(
         status(&served).await["index"],
         json!({ "state": "not begun" })
     );
     let search = json!({ "query": "linux", "in": "content" });
-    served.call("wikijs_search_pages", search).await.unwrap();
+    served.call(SEARCH, search).await.unwrap();
     let now = status(&served).await;
     let pages = wiki.with_store(|store| store.pages().count());
     assert_eq!(now["index"]["state"], "made");

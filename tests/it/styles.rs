@@ -6,9 +6,9 @@ use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 
 use crate::editor_view::STYLIST;
 use crate::harness::{Served, Setup, mutations, new_page};
+use crate::testkit::{BY_ID, BY_PATH, CREATE, UNDO, UPDATE, confirmed_fails, fails};
 use crate::writes::{changed, dressed, fields, wiki_with};
 
-const UPDATE: &str = "wikijs_update_page";
 const IMPORTS: &str = "@import url(x.css);";
 
 /// A wiki with one page that has these styles.
@@ -23,14 +23,14 @@ async fn wiki(css: &str, tags: &[&str]) -> (DemoWiki, i64) {
 
 async fn served(wiki: &DemoWiki, rights: &[&str]) -> Served {
     Setup::at(&wiki.address(), &wiki.key_with(rights, ""))
-        .with("WIKI_TOOLSETS", "pages,undo")
+        .toolsets("pages,undo")
         .serve()
         .await
 }
 
 async fn undone(served: &Served, applied: &Value) -> Result<Value, Value> {
     let undo = json!({ "callId": applied["callId"] });
-    served.confirmed("wikijs_undo_write", undo).await
+    served.confirmed(UNDO, undo).await
 }
 
 #[tokio::test]
@@ -80,15 +80,11 @@ async fn styles_that_no_view_proves_are_unavailable_and_not_overwritten() {
     // Without styles of the site's, an administrator's own element would look the same.
     let (wiki, id) = wiki(IMPORTS, &["t"]).await;
     let served = served(&wiki, &STYLIST).await;
-    let page = served
-        .call("wikijs_get_page_by_id", json!({ "id": id }))
-        .await
-        .unwrap();
+    let page = served.call(BY_ID, json!({ "id": id })).await.unwrap();
     assert_eq!(page.get("scriptCss"), None);
     assert_eq!(page["scriptJs"], dressed().script_js);
     let edit = json!({ "id": id, "title": "x" });
-    let error = served.call(UPDATE, edit).await.unwrap_err();
-    assert_eq!(error["code"], "FIELD_UNREADABLE");
+    let error = fails(&served, UPDATE, edit, "FIELD_UNREADABLE").await;
     assert_eq!(error["details"]["fields"], json!(["scriptCss"]));
     let hint = error["hint"].as_str().unwrap();
     assert!(
@@ -144,8 +140,7 @@ async fn a_view_from_before_the_last_update_proves_nothing() {
         });
     });
     let edit = json!({ "id": id, "title": "x" });
-    let error = served.call(UPDATE, edit.clone()).await.unwrap_err();
-    assert_eq!(error["code"], "FIELD_UNREADABLE");
+    fails(&served, UPDATE, edit.clone(), "FIELD_UNREADABLE").await;
     wiki.set_reader_view_cached(false);
     served.confirmed(UPDATE, edit).await.unwrap();
     assert_eq!(
@@ -172,37 +167,31 @@ async fn a_key_that_cannot_change_styles_leaves_those_that_it_cannot_read() {
 
     for css in ["", "z{b:c}"] {
         let edit = json!({ "id": id, "scriptCss": css });
-        let error = served.call(UPDATE, edit).await.unwrap_err();
-        assert_eq!(error["code"], "FIELD_UNREADABLE");
+        fails(&served, UPDATE, edit, "FIELD_UNREADABLE").await;
     }
 
     // Rules of tags hold in the wiki's views and not in its updates: what the one says of a
     // page with tags need not be so in the other.
     wiki.with_store(|store| store.rewrite(id, |page| page.tags.push("t".to_owned())));
     let edit = json!({ "id": id, "title": "y" });
-    let error = served.call(UPDATE, edit).await.unwrap_err();
-    assert_eq!(error["code"], "FIELD_UNREADABLE");
+    fails(&served, UPDATE, edit, "FIELD_UNREADABLE").await;
     assert_eq!(fields(&wiki, id)["scriptCss"], css);
 }
 
 #[tokio::test]
 async fn rules_that_the_wiki_drops_are_named() {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    let served = Setup::scripter(&wiki).serve().await;
     let css = "a { color: red; &:hover { color: blue } } .b {} } c { top: 0 } d { top: 0 }";
     let gone = json!(["a { &:hover", "c"]);
     let mut create = new_page("docs/a");
     create["scriptCss"] = json!(css);
-    let error = served
-        .confirmed("wikijs_create_page", create)
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "PARTLY_APPLIED");
+    let error = confirmed_fails(&served, CREATE, create, "PARTLY_APPLIED").await;
     assert_eq!(error["details"]["fields"], json!(["scriptCss"]));
     assert_eq!(error["details"]["cssRulesDropped"], gone);
 
     let page = json!({ "path": "docs/a" });
-    let page = served.call("wikijs_get_page_by_path", page).await.unwrap();
+    let page = served.call(BY_PATH, page).await.unwrap();
     assert_eq!(page["scriptCss"], "a{color:red}d{top:0}");
     for (css, expected) in [
         ("e { &:hover { color: blue } }", Err(json!(["e { &:hover"]))),

@@ -24,6 +24,7 @@ use wikijs_gate::watch::WatchPace;
 
 use crate::harness::{Served, Setup, WATCHFUL, id_of, sample_wiki};
 use crate::hosted::{Hosted, Names};
+use crate::testkit::{TAGS, UPDATE};
 
 const HOME: &str = "wikijs://en/home";
 const DOCS: &str = "wikijs://en/docs";
@@ -83,7 +84,7 @@ async fn asked(wiki: &DemoWiki, times: usize) {
 #[tokio::test]
 async fn a_session_is_told_of_the_pages_that_it_subscribed_to_alone() {
     let wiki = sample_wiki().await;
-    let (served, mut heard) = listening(Setup::of(&wiki, |keys| &keys.reader)).await;
+    let (served, mut heard) = listening(Setup::reader(&wiki)).await;
     subscribe(&served.client, HOME).await.unwrap();
     rewrite(&wiki, "docs");
     rewrite(&wiki, "home");
@@ -102,7 +103,7 @@ async fn a_session_is_told_of_the_pages_that_it_subscribed_to_alone() {
 #[tokio::test]
 async fn a_page_is_one_subscription_however_its_address_is_spelled() {
     let wiki = sample_wiki().await;
-    let mut setup = Setup::of(&wiki, |keys| &keys.reader);
+    let mut setup = Setup::reader(&wiki);
     setup.watch.most_of_session = 2;
     let (served, mut heard) = listening(setup).await;
     let spelled = [
@@ -130,7 +131,7 @@ async fn a_page_is_one_subscription_however_its_address_is_spelled() {
 #[tokio::test]
 async fn a_page_that_is_moved_away_or_gone_is_told_and_told_again_when_it_is_back() {
     let wiki = sample_wiki().await;
-    let (served, mut heard) = listening(Setup::of(&wiki, |keys| &keys.reader)).await;
+    let (served, mut heard) = listening(Setup::reader(&wiki)).await;
     for uri in [HOME, DOCS] {
         subscribe(&served.client, uri).await.unwrap();
     }
@@ -152,7 +153,7 @@ async fn a_page_that_is_moved_away_or_gone_is_told_and_told_again_when_it_is_bac
 #[tokio::test]
 async fn nothing_is_asked_of_the_wiki_before_or_after_anybody_is_subscribed() {
     let wiki = sample_wiki().await;
-    let (served, _heard) = listening(Setup::of(&wiki, |keys| &keys.reader)).await;
+    let (served, _heard) = listening(Setup::reader(&wiki)).await;
     assert!(served.app.watch.is_idle());
     wiki.clear_requests();
     subscribe(&served.client, HOME).await.unwrap();
@@ -172,7 +173,7 @@ async fn nothing_is_asked_of_the_wiki_before_or_after_anybody_is_subscribed() {
 #[tokio::test]
 async fn all_sessions_of_one_key_are_served_by_one_look() {
     let wiki = sample_wiki().await;
-    let mut setup = Setup::of(&wiki, |keys| &keys.reader);
+    let mut setup = Setup::reader(&wiki);
     setup.watch.apart = Duration::from_hours(1);
     let (app, _, _dir) = setup.app();
     let mut clients = Vec::new();
@@ -201,7 +202,7 @@ async fn all_sessions_of_one_key_are_served_by_one_look() {
 #[tokio::test]
 async fn over_http_a_session_is_told_on_its_stream() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.reader).host().await;
+    let server = Setup::reader(&wiki).host().await;
     let (client, mut heard) = over_http(&server).await;
     subscribe(&client, HOME).await.unwrap();
     rewrite(&wiki, "home");
@@ -227,7 +228,7 @@ async fn over_http(
 #[tokio::test]
 async fn a_write_through_this_server_is_told_long_before_the_next_look() {
     let wiki = sample_wiki().await;
-    let mut setup = Setup::of(&wiki, |keys| &keys.editor);
+    let mut setup = Setup::editor(&wiki);
     setup.watch = WatchPace {
         apart: Duration::from_hours(1),
         ..WATCHFUL
@@ -235,17 +236,14 @@ async fn a_write_through_this_server_is_told_long_before_the_next_look() {
     let (served, mut heard) = listening(setup).await;
     subscribe(&served.client, HOME).await.unwrap();
     let change = json!({ "id": id_of(&wiki, "home"), "title": "Home again" });
-    served
-        .confirmed("wikijs_update_page", change)
-        .await
-        .unwrap();
+    served.confirmed(UPDATE, change).await.unwrap();
     assert_eq!(next(&mut heard).await, HOME);
 }
 
 #[tokio::test]
 async fn subscriptions_end_with_their_session() {
     let wiki = sample_wiki().await;
-    let setup = Setup::of(&wiki, |keys| &keys.reader);
+    let setup = Setup::reader(&wiki);
     let (served, _heard) = listening(setup).await;
     subscribe(&served.client, HOME).await.unwrap();
     let app = served.app;
@@ -263,7 +261,7 @@ async fn subscriptions_end_with_their_session() {
 #[tokio::test]
 async fn what_cannot_be_subscribed_to_is_refused() {
     let wiki = sample_wiki().await;
-    let mut setup = Setup::of(&wiki, |keys| &keys.reader);
+    let mut setup = Setup::reader(&wiki);
     setup.watch.most_of_session = 2;
     let (served, _heard) = listening(setup).await;
     for uri in [
@@ -292,7 +290,7 @@ async fn what_cannot_be_subscribed_to_is_refused() {
 async fn no_owner_can_subscribe_to_more_than_its_share_in_all_its_sessions() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let own = names.add("own", wikijs_gate::server::http::Grant::default());
-    let mut setup = Setup::of(&wiki, |keys| &keys.reader).naming(&names);
+    let mut setup = Setup::reader(&wiki).naming(&names);
     setup.watch.most_of_owner = 1;
     let server = setup.host().await;
     let message = |uri: &str| {
@@ -338,7 +336,7 @@ fn filter(uris: &[&str]) -> SubscriptionFilter {
 #[tokio::test]
 async fn from_2026_07_28_on_one_request_listens_for_all_its_addresses() {
     let wiki = sample_wiki().await;
-    let setup = Setup::of(&wiki, |keys| &keys.reader);
+    let setup = Setup::reader(&wiki);
     let served = setup.serve_to((), MODERN()).await;
     check_listening(&wiki, &served.client).await;
     let ended = async {
@@ -353,7 +351,7 @@ async fn from_2026_07_28_on_one_request_listens_for_all_its_addresses() {
 #[tokio::test]
 async fn over_http_such_a_request_is_told_in_its_own_answer() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.reader).host().await;
+    let server = Setup::reader(&wiki).host().await;
     let address = format!("http://{}/mcp", server.address);
     let transport = StreamableHttpClientTransport::from_uri(address);
     let client = ().serve_with_lifecycle(transport, MODERN()).await.unwrap();
@@ -375,7 +373,7 @@ async fn check_listening(wiki: &DemoWiki, client: &Peer<RoleClient>) {
 #[tokio::test]
 async fn a_page_that_is_gone_already_is_told_at_once_to_a_request_that_listens() {
     let wiki = sample_wiki().await;
-    let setup = Setup::of(&wiki, |keys| &keys.reader);
+    let setup = Setup::reader(&wiki);
     let served = setup.serve_to((), MODERN()).await;
     let wanted = filter(&["wikijs://en/none", HOME]);
     let mut subscription = served.client.listen(wanted).await.unwrap();
@@ -387,7 +385,7 @@ async fn a_page_that_is_gone_already_is_told_at_once_to_a_request_that_listens()
 #[tokio::test]
 async fn a_server_ends_at_once_though_somebody_listens() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.reader).host().await;
+    let server = Setup::reader(&wiki).host().await;
     let address = format!("http://{}/mcp", server.address);
     let transport = StreamableHttpClientTransport::from_uri(address);
     let client = ().serve_with_lifecycle(transport, MODERN()).await.unwrap();
@@ -401,7 +399,7 @@ async fn a_server_ends_at_once_though_somebody_listens() {
 #[tokio::test]
 async fn requests_that_listen_leave_room_for_others() {
     let wiki = sample_wiki().await;
-    let setup = Setup::of(&wiki, |keys| &keys.reader);
+    let setup = Setup::reader(&wiki);
     let served = setup.serve_to((), MODERN()).await;
     let mut listening = Vec::new();
     for _ in 0..8 {
@@ -409,6 +407,6 @@ async fn requests_that_listen_leave_room_for_others() {
     }
     let mut more = served.client.listen(filter(&[HOME])).await.unwrap();
     assert!(more.next().await.is_err());
-    served.call("wikijs_list_tags", json!({})).await.unwrap();
+    served.call(TAGS, json!({})).await.unwrap();
     drop(listening);
 }

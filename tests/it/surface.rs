@@ -6,21 +6,12 @@ use rmcp::model::CallToolRequestParams;
 use wikijs_gate::config::{Settings, SettingsSource};
 
 use crate::harness::{Served, Setup};
+use crate::testkit::{
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UNDO, UPDATE,
+};
 
-const READING: [&str; 7] = [
-    "wikijs_search_pages",
-    "wikijs_list_pages",
-    "wikijs_get_page_by_path",
-    "wikijs_get_page_by_id",
-    "wikijs_get_page_tree",
-    "wikijs_get_page_history",
-    "wikijs_list_tags",
-];
-const WRITING: [&str; 3] = [
-    "wikijs_create_page",
-    "wikijs_update_page",
-    "wikijs_delete_page",
-];
+const READING: [&str; 7] = [SEARCH, LIST, BY_PATH, BY_ID, TREE, HISTORY, TAGS];
+const WRITING: [&str; 3] = [CREATE, UPDATE, DELETE];
 
 async fn served(settings: &[(&str, &str)]) -> Served {
     let setup = Setup::at("http://127.0.0.1:9", "e30.e30.x");
@@ -59,7 +50,7 @@ async fn sets_and_single_tools_make_the_surface_together() {
     // Single tools beside the sets that are named, or alone.
     assert_eq!(
         offered(&[("WIKI_TOOLS", "wikijs_undo_write,wikijs_list_tags")]).await,
-        ["wikijs_undo_write", "wikijs_list_tags"]
+        [UNDO, TAGS]
     );
     assert_eq!(
         offered(&[
@@ -67,7 +58,7 @@ async fn sets_and_single_tools_make_the_surface_together() {
             ("WIKI_TOOLS", "wikijs_list_tags,wikijs_undo_write")
         ])
         .await,
-        ["wikijs_undo_write", "wikijs_list_tags"]
+        [UNDO, TAGS]
     );
     assert_eq!(
         offered(&[
@@ -75,7 +66,7 @@ async fn sets_and_single_tools_make_the_surface_together() {
             ("WIKI_EXCLUDE_TOOLS", "wikijs_list_tags,wikijs_delete_page")
         ])
         .await,
-        ["wikijs_create_page"]
+        [CREATE]
     );
 }
 
@@ -99,11 +90,7 @@ async fn read_only_leaves_every_tool_that_can_change_the_wiki_out_whatever_else_
 async fn a_tool_that_is_left_out_is_refused_to_the_byte_as_one_that_never_was() {
     let served = served(&[("WIKI_READ_ONLY", "true")]).await;
     let mut refusals = Vec::new();
-    for name in [
-        "wikijs_update_page",
-        "wikijs_undo_write",
-        "wikijs_never_was",
-    ] {
+    for name in [UPDATE, UNDO, "wikijs_never_was"] {
         let mut request = CallToolRequestParams::new(name);
         request.arguments = serde_json::json!({ "id": 1, "nothing": true })
             .as_object()
@@ -140,17 +127,11 @@ fn a_name_that_is_none_and_an_empty_surface_stop_the_start() {
             "WIKI_READ_ONLY must be true or false",
         ),
         (
-            &[
-                ("WIKI_TOOLS", "wikijs_create_page"),
-                ("WIKI_READ_ONLY", "true"),
-            ],
+            &[("WIKI_TOOLS", CREATE), ("WIKI_READ_ONLY", "true")],
             "WIKI_READ_ONLY leaves no tool; leave it out or offer more tools",
         ),
         (
-            &[
-                ("WIKI_TOOLSETS", "undo"),
-                ("WIKI_EXCLUDE_TOOLS", "wikijs_undo_write"),
-            ],
+            &[("WIKI_TOOLSETS", "undo"), ("WIKI_EXCLUDE_TOOLS", UNDO)],
             "WIKI_EXCLUDE_TOOLS leaves no tool; leave it out or offer more tools",
         ),
     ] {

@@ -13,10 +13,7 @@ use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::files::Work;
 use crate::harness::{QUICK, Served, Setup, id_of, mutations, records, wiki_of};
 use crate::process::Program;
-
-const SUBMIT: &str = "wikijs_submit_draft";
-const UPDATE: &str = "wikijs_update_page";
-const UNDO: &str = "wikijs_undo_write";
+use crate::testkit::{CHANGE_SET, SUBMIT, UNDO, UPDATE, confirmed_ok, fails};
 
 async fn wiki() -> DemoWiki {
     wiki_of(&[
@@ -30,8 +27,8 @@ async fn wiki() -> DemoWiki {
 
 fn setup(address: &str, wiki: &DemoWiki) -> Setup {
     let mut setup = Setup::at(address, &wiki.keys().admin)
-        .with("WIKI_TOOLSETS", "pages,undo,drafts,proposals")
-        .with("WIKI_INDEX", "memory");
+        .toolsets("pages,undo,drafts,proposals")
+        .indexed();
     setup.patience = QUICK;
     setup
 }
@@ -170,8 +167,7 @@ async fn the_temporary_place_is_free_and_one_that_may_be_written() {
     wiki.with_store(|store| store.add(crate::harness::page(&taken, "Theirs.\n")));
     let mut confirm = submit();
     confirm["confirm"] = shown["confirm"].clone();
-    let refused = narrow.call(SUBMIT, confirm).await.unwrap_err();
-    assert_eq!(refused["code"], "PAGE_EXISTS", "{refused}");
+    fails(&narrow, SUBMIT, confirm, "PAGE_EXISTS").await;
     let shown = narrow.call(SUBMIT, submit()).await.unwrap();
     assert_eq!(temporary(&shown), [format!("{taken}-2")], "{shown}");
     assert_eq!(mutations(&wiki).len(), 0);
@@ -242,16 +238,13 @@ async fn a_server_killed_in_the_middle_of_a_swap_is_said_to_have_left_a_page_asi
         let dir = Arc::new(TempDir::new().unwrap());
         let before = pages(&wiki);
         let a = id_of(&wiki, "docs/a");
-        let mut program = Program::serve(
-            &[],
+        let mut program = Program::writing(
+            &faulty.address(),
+            &wiki.keys().admin,
+            dir.path(),
             &[
-                ("WIKI_BASE_URL", &faulty.address()),
-                ("WIKI_API_TOKEN", &wiki.keys().admin),
-                ("WIKI_MUTATIONS_ENABLED", "true"),
-                ("WIKI_MUTATION_DRY_RUN", "false"),
                 ("WIKI_TOOLSETS", "pages,undo,drafts"),
                 ("WIKI_INDEX", "off"),
-                ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
             ],
         );
         for (from, to) in [("docs/a", "docs/b"), ("docs/b", "docs/a")] {
@@ -284,7 +277,7 @@ async fn a_server_killed_in_the_middle_of_a_swap_is_said_to_have_left_a_page_asi
             assert_eq!(end.aside.as_ref().unwrap().as_str(), aside, "{end:?}");
             let reason = end.reason.as_deref().unwrap();
             assert!(reason.contains("stands at its temporary place"), "{reason}");
-            let told = served.call("wikijs_get_change_set", json!({ "id": set }));
+            let told = served.call(CHANGE_SET, json!({ "id": set }));
             let told = told.await.unwrap();
             assert_eq!(told["outcome"], "interrupted", "{told}");
             let changes = told["changes"].as_array().unwrap();
@@ -294,32 +287,20 @@ async fn a_server_killed_in_the_middle_of_a_swap_is_said_to_have_left_a_page_asi
                 .collect();
             assert_eq!(stands, [&json!(aside)], "{told}");
         }
-        let undone = served
-            .confirmed(UNDO, json!({ "callId": set }))
-            .await
-            .unwrap();
+        let undone = confirmed_ok(&served, UNDO, json!({ "callId": set })).await;
         assert_eq!(undone["outcome"], "applied", "{step}: {undone}");
         assert_eq!(pages(&wiki), before, "{step}");
     }
 }
 
 async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
-    let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_LOG", "off");
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    Command::operator(wiki, served, arguments).end().await
 }
 
 #[tokio::test]
 async fn a_proposed_swap_names_the_temporary_place_and_a_person_applies_it() {
     let wiki = wiki().await;
-    let served = setup(&wiki.address(), &wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let served = setup(&wiki.address(), &wiki).dry().serve().await;
     let before = ids(&wiki);
     let swap = [("docs/a", "docs/b"), ("docs/b", "docs/a")];
     drafted(&served, &wiki, &swap, true).await;

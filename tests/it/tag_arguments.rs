@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, page, said, wiki_of};
+use crate::testkit::{BULK, CREATE, LIST, SEARCH, TAGS, UPDATE};
 
 async fn wiki() -> (DemoWiki, Served) {
     let wiki = wiki_of(&[]).await;
@@ -15,7 +16,7 @@ async fn wiki() -> (DemoWiki, Served) {
             });
         }
     });
-    let setup = Setup::of(&wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", "pages,drafts");
+    let setup = Setup::admin(&wiki).toolsets("pages,drafts");
     let served = setup.serve().await;
     (wiki, served)
 }
@@ -32,38 +33,35 @@ async fn a_sign_before_a_tag_means_the_tag_in_every_argument() {
     let (wiki, served) = wiki().await;
     let a = id_of(&wiki, "docs/a");
     let new = json!({ "path": "docs/c", "title": "C", "content": "x", "tags": ["#New"] });
-    served.confirmed("wikijs_create_page", new).await.unwrap();
+    served.confirmed(CREATE, new).await.unwrap();
     assert_eq!(tags(&wiki, "docs/c"), ["new"]);
 
     let removed = json!({ "id": a, "removeTags": ["#x"] });
-    let done = served
-        .confirmed("wikijs_update_page", removed)
-        .await
-        .unwrap();
+    let done = served.confirmed(UPDATE, removed).await.unwrap();
     assert_eq!(done["outcome"], "applied", "{done}");
     assert!(!done.to_string().contains("tags_not_there"), "{done}");
     assert_eq!(tags(&wiki, "docs/a"), ["y"]);
     let added = json!({ "id": a, "addTags": ["#z"] });
-    served.confirmed("wikijs_update_page", added).await.unwrap();
+    served.confirmed(UPDATE, added).await.unwrap();
     assert_eq!(tags(&wiki, "docs/a"), ["y", "z"]);
     let all = json!({ "id": a, "tags": ["#x", "#y"] });
-    served.confirmed("wikijs_update_page", all).await.unwrap();
+    served.confirmed(UPDATE, all).await.unwrap();
     assert_eq!(tags(&wiki, "docs/a"), ["x", "y"]);
 
     let bulk = json!({ "tags": ["#y"], "addTags": ["#all"], "removeTags": ["#y"] });
-    let done = served.confirmed("wikijs_bulk_update_pages", bulk).await;
+    let done = served.confirmed(BULK, bulk).await;
     assert_eq!(done.unwrap()["applied"], 2);
     assert_eq!(tags(&wiki, "docs/a"), ["all", "x"]);
     assert_eq!(tags(&wiki, "docs/b"), ["all"]);
 
     for (tool, arguments, list) in [
-        ("wikijs_list_pages", json!({ "tags": ["#all"] }), "pages"),
+        (LIST, json!({ "tags": ["#all"] }), "pages"),
         (
-            "wikijs_search_pages",
+            SEARCH,
             json!({ "query": "docs", "in": "wiki", "tags": ["#all"] }),
             "hits",
         ),
-        ("wikijs_list_tags", json!({ "query": "#all" }), "tags"),
+        (TAGS, json!({ "query": "#all" }), "tags"),
     ] {
         let answer = served.call(tool, arguments).await.unwrap();
         assert!(
@@ -79,10 +77,7 @@ async fn a_tag_that_really_begins_with_the_sign_is_meant_by_it() {
     let b = id_of(&wiki, "docs/b");
     wiki.with_store(|store| store.page_mut(b).unwrap().tags.push("#y".to_owned()));
     let removed = json!({ "id": b, "removeTags": ["#y"] });
-    served
-        .confirmed("wikijs_update_page", removed)
-        .await
-        .unwrap();
+    served.confirmed(UPDATE, removed).await.unwrap();
     assert_eq!(tags(&wiki, "docs/b"), ["y"]);
 }
 
@@ -97,14 +92,14 @@ async fn a_tag_to_remove_that_no_page_has_is_named() {
         one.cloned().unwrap_or_default()
     };
     let none = json!({ "id": a, "removeTags": ["#none"] });
-    let told = served.call("wikijs_update_page", none).await.unwrap();
+    let told = served.call(UPDATE, none).await.unwrap();
     assert_eq!(told["outcome"], "unchanged", "{told}");
     assert!(names(&told).contains("none"), "{told}");
     let one = json!({ "id": a, "removeTags": ["x", "gone"] });
-    let told = served.call("wikijs_update_page", one).await.unwrap();
+    let told = served.call(UPDATE, one).await.unwrap();
     assert!(names(&told).contains(": gone."), "{told}");
     let many = json!({ "ids": [a, b], "removeTags": ["x", "y", "gone"] });
-    let told = served.call("wikijs_bulk_update_pages", many).await.unwrap();
+    let told = served.call(BULK, many).await.unwrap();
     assert!(names(&told).contains(": gone."), "{told}");
 }
 
@@ -114,9 +109,9 @@ async fn tags_that_drop_more_than_they_add_are_told() {
     let a = id_of(&wiki, "docs/a");
     let warns = |answer: &Value| answer["warnings"].to_string().contains("tags_dropped");
     let fewer = json!({ "id": a, "tags": ["z"] });
-    let shown = served.call("wikijs_update_page", fewer).await.unwrap();
+    let shown = served.call(UPDATE, fewer).await.unwrap();
     assert!(warns(&shown), "{shown}");
     let others = json!({ "id": a, "tags": ["z", "w"] });
-    let shown = served.call("wikijs_update_page", others).await.unwrap();
+    let shown = served.call(UPDATE, others).await.unwrap();
     assert!(!warns(&shown), "{shown}");
 }

@@ -10,13 +10,7 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::docs::generated;
 use crate::harness::{Served, Setup, id_of, read, sample_wiki};
-
-const BY_ID: &str = "wikijs_get_page_by_id";
-const BY_PATH: &str = "wikijs_get_page_by_path";
-const SEARCH: &str = "wikijs_search_pages";
-const LIST: &str = "wikijs_list_pages";
-const HISTORY: &str = "wikijs_get_page_history";
-const TAGS: &str = "wikijs_list_tags";
+use crate::testkit::{BY_ID, BY_PATH, HISTORY, LIST, SEARCH, TAGS, call_ok};
 
 /// What a way to do a task costs: calls, and bytes of arguments and of the text of answers.
 #[derive(Clone, Copy, Default)]
@@ -314,19 +308,11 @@ async fn ten_usual_tasks_cost_fewer_calls_and_bytes() {
         ids.sort_unstable();
         ids
     });
-    let served = Setup::of(&wiki, |keys| &keys.editor)
-        .with("WIKI_INDEX", "memory")
-        .serve()
-        .await;
+    let served = Setup::editor(&wiki).indexed().serve().await;
     // The first search that needs the index begins it.
     let indexed = async || {
         let warm = json!({ "query": "escrow", "in": "content" });
-        served
-            .call(SEARCH, warm)
-            .await
-            .unwrap()
-            .get("index")
-            .is_none()
+        call_ok(&served, SEARCH, warm).await.get("index").is_none()
     };
     for _ in 0..50 {
         if indexed().await {

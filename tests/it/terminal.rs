@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{id_of, mutations, sample_wiki};
+use crate::testkit::UPDATE;
 
 /// How long anything may take to be shown.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -219,7 +220,7 @@ async fn the_pager_shows_all_of_a_long_change_before_it_is_asked_about() {
     let (shown, environment) = (desk.file("shown"), desk.file("environment"));
     let pager = format!("env > '{environment}'; cat > '{shown}'");
     let change = desk.long_change();
-    let call = ["tool", "call", "wikijs_update_page", "--args", &change];
+    let call = ["tool", "call", UPDATE, "--args", &change];
     let answers = [("Write it? [y/N]", "y\n")];
     let Some((code, told)) = desk.answered(&pager, &call, &answers).await else {
         return;
@@ -256,7 +257,7 @@ async fn the_pager_shows_all_of_a_long_change_before_it_is_asked_about() {
 async fn what_the_pager_did_not_take_is_acknowledged_by_its_number() {
     let desk = Desk::new().await;
     let change = desk.long_change();
-    let call = ["tool", "call", "wikijs_update_page", "--args", &change];
+    let call = ["tool", "call", UPDATE, "--args", &change];
     let pager = "head -n 3 > /dev/null";
     for answer in ["y\n", "1\n", "\n"] {
         let answers = [("lines that were not shown, or nothing for no:", answer)];
@@ -274,7 +275,7 @@ async fn what_the_pager_did_not_take_is_acknowledged_by_its_number() {
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
-        let call = ["tool", "call", "wikijs_update_page", "--args", &change];
+        let call = ["tool", "call", UPDATE, "--args", &change];
         let mut terminal = Terminal::start(&call, &settings).unwrap();
         let told = terminal.wait_for(" lines were not shown.");
         let count = told.lines().last().unwrap().split(' ').next().unwrap();
@@ -292,7 +293,7 @@ async fn what_the_pager_did_not_take_is_acknowledged_by_its_number() {
 async fn without_a_pager_all_of_a_long_change_is_shown() {
     let desk = Desk::new().await;
     let change = desk.long_change();
-    let call = ["tool", "call", "wikijs_update_page", "--args", &change];
+    let call = ["tool", "call", UPDATE, "--args", &change];
     // None, one that is not there, and one that fails.
     for pager in ["", "/no/such/pager", "cat > /dev/null; exit 1"] {
         let answers = [("Write it? [y/N]", "n\n")];
@@ -319,14 +320,7 @@ async fn a_long_proposal_is_shown_whole_and_a_short_one_without_the_pager() {
         settings.retain(|(name, _)| *name != "WIKI_MUTATION_DRY_RUN");
         let change = change.to_owned();
         let answer = beside(move || {
-            let call = [
-                "tool",
-                "call",
-                "wikijs_update_page",
-                "--json",
-                "--args",
-                &change,
-            ];
+            let call = ["tool", "call", UPDATE, "--json", "--args", &change];
             let command = settings.iter().fold(
                 crate::command::Command::new(&call),
                 |command, (name, value)| command.with(name, value),
@@ -359,7 +353,7 @@ async fn less_is_left_by_ctrl_c_and_q_and_the_question_still_stands() {
         return;
     }
     let change = desk.long_change();
-    let call = ["tool", "call", "wikijs_update_page", "--args", &change];
+    let call = ["tool", "call", UPDATE, "--args", &change];
     let answers = [
         // Its first page is whole, and its prompt is there: all of it is past when it is
         // interrupted, and what comes behind the bell is its answer to that.

@@ -11,20 +11,18 @@ use wikijs_gate::tools::{Registry, ToolKind, ToolSelection, Toolset};
 
 use crate::command::{Command, Ended};
 use crate::harness::{Setup, golden, id_of, mutations, records, sample_wiki, told};
+use crate::testkit::{
+    BY_ID, BY_PATH, CHANGE_SET, CREATE, DELEGATE, DISCARD, END, FORGET, GET_PROPOSAL, HISTORY,
+    LIST, REMEMBER, SEARCH, SUBMIT, TAGS, TREE, UNDO, UPDATE, says,
+};
 
 /// A command with the settings of an operator who may write, by previews.
 fn tool(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Command {
     let arguments: Vec<&str> = [&["tool"], arguments].concat();
     Command::new(&arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .with(
-            "WIKI_TOOLSETS",
-            "pages,undo,proposals,drafts,memory,comments,assets,delegate",
-        )
+        .at(&wiki.address(), &wiki.keys().admin, dir)
+        .writing()
+        .toolsets("pages,undo,proposals,drafts,memory,comments,assets,delegate")
         .with("WIKI_LOG", "error")
         .hide(wiki.address(), "http://wiki.lan")
 }
@@ -60,8 +58,8 @@ async fn tools_are_listed_and_shown_from_their_definitions() {
     let mut all = String::new();
     for arguments in [
         &["list"][..],
-        &["show", "wikijs_update_page"],
-        &["show", "wikijs_get_page_history"],
+        &["show", UPDATE],
+        &["show", HISTORY],
         &["show", "wikijs_get_pages_by_id"],
         &["call", "update"],
     ] {
@@ -86,10 +84,10 @@ async fn tools_are_listed_and_shown_from_their_definitions() {
 
 #[test]
 fn tools_are_listed_and_shown_without_any_setting() {
-    for arguments in [&["tool", "list"][..], &["tool", "show", "wikijs_list_tags"]] {
+    for arguments in [&["tool", "list"][..], &["tool", "show", TAGS]] {
         let ended = Command::new(arguments).run();
         assert_eq!((ended.code, &*ended.stderr), (0, ""), "{}", ended.told);
-        assert!(ended.stdout.contains("wikijs_list_tags"), "{}", ended.told);
+        assert!(ended.stdout.contains(TAGS), "{}", ended.told);
     }
     let bad = Command::new(&["tool", "list"])
         .with("WIKI_TOOLS", "made_up")
@@ -100,13 +98,13 @@ fn tools_are_listed_and_shown_without_any_setting() {
 #[test]
 fn a_tool_is_known_without_what_all_names_begin_with_and_guesses_are_near() {
     let show = |name: &str| Command::new(&["tool", "show", name]).run();
-    let whole = show("wikijs_search_pages");
+    let whole = show(SEARCH);
     assert_eq!(show("search_pages").stdout, whole.stdout);
     for (name, told) in [
         ("serch_pages", "did you mean wikijs_search_pages?"),
         ("wikijs_undo_writes", "`wikijs-gate tool list` names"),
         (
-            "wikijs_undo_write",
+            UNDO,
             "is in the toolset undo, but the settings do not offer it",
         ),
         (
@@ -125,19 +123,13 @@ async fn a_key_that_can_be_none_is_not_passed_over_in_silence() {
     let wiki = sample_wiki().await;
     let dir = TempDir::new().unwrap();
     for arguments in [
-        &["tool", "call", "wikijs_list_tags"][..],
+        &["tool", "call", TAGS][..],
         &["undo", "last", "--yes"],
         &["proposals", "list"],
     ] {
-        let command = Command::new(arguments)
-            .with("WIKI_BASE_URL", &wiki.address())
-            .with("WIKI_API_TOKEN", "foo")
-            .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
+        let command = Command::new(arguments).at(&wiki.address(), "foo", dir.path());
         let told = run(command).await.stderr;
-        assert!(
-            told.contains("does not have the form of a Wiki.js key"),
-            "{told}"
-        );
+        says(&told, "does not have the form of a Wiki.js key");
     }
 }
 
@@ -162,37 +154,31 @@ async fn every_example_does_something() {
         let argument: Value = serde_json::from_str(argument.trim_end_matches('\'')).unwrap();
         assert_eq!(argument, shown["example"]);
         let before = match definition.name {
-            "wikijs_undo_write" => Some(r#"{"id":1,"title":"x"}"#),
-            "wikijs_submit_draft" | "wikijs_discard_draft" => {
-                Some(r#"{"id":1,"title":"x","draft":"rework"}"#)
-            }
+            UNDO => Some(r#"{"id":1,"title":"x"}"#),
+            SUBMIT | DISCARD => Some(r#"{"id":1,"title":"x","draft":"rework"}"#),
             _ => None,
         };
         if let Some(write) = before {
-            let write = ["call", "wikijs_update_page", "--yes", "--args", write];
+            let write = ["call", UPDATE, "--yes", "--args", write];
             let ended = run(tool(&wiki, dir.path(), &write)).await;
             assert_eq!(ended.code, 0, "{}", ended.told);
             wiki.clear_requests();
         }
         // Nothing is named as the example's.
-        let unnamed = [
-            "wikijs_get_proposal",
-            "wikijs_get_change_set",
-            "wikijs_forget",
-        ];
+        let unnamed = [GET_PROPOSAL, CHANGE_SET, FORGET];
         if unnamed.contains(&definition.name) {
             continue;
         }
         let call = ["call", definition.name, "--yes", "--args", &example];
         let ended = run(tool(&wiki, dir.path(), &call)).await;
-        if ["wikijs_delegate", "wikijs_end_delegation"].contains(&definition.name) {
+        if [DELEGATE, END].contains(&definition.name) {
             assert_eq!(ended.code, 3, "{}", ended.told);
             assert!(ended.told.contains("over HTTP"), "{}", ended.told);
             continue;
         }
         assert_eq!(ended.code, 0, "{}", ended.told);
         assert!(ended.stdout.lines().count() > 0, "{}", ended.told);
-        let apart = ["wikijs_discard_draft", "wikijs_remember"];
+        let apart = [DISCARD, REMEMBER];
         let writes = definition.kind != ToolKind::Read && !apart.contains(&definition.name);
         assert_eq!(!mutations(&wiki).is_empty(), writes, "{}", ended.told);
     }
@@ -207,25 +193,16 @@ async fn reads_are_answered_for_people_and_as_an_agent_gets_them() {
     wiki.with_store(|store| store.page_mut(id).unwrap().title = format!("Conf{steer}"));
     let mut all = String::new();
     for (name, arguments) in [
+        (SEARCH, json!({ "query": "disk", "in": "wiki" })),
+        (LIST, json!({ "path": "docs", "orderBy": "PATH" })),
+        (BY_ID, json!({ "id": id, "lines": { "from": 1, "to": 3 } })),
         (
-            "wikijs_search_pages",
-            json!({ "query": "disk", "in": "wiki" }),
-        ),
-        (
-            "wikijs_list_pages",
-            json!({ "path": "docs", "orderBy": "PATH" }),
-        ),
-        (
-            "wikijs_get_page_by_id",
-            json!({ "id": id, "lines": { "from": 1, "to": 3 } }),
-        ),
-        (
-            "wikijs_get_page_by_path",
+            BY_PATH,
             json!({ "path": "docs/configuration", "view": "outline" }),
         ),
-        ("wikijs_get_page_tree", json!({ "depth": 2 })),
-        ("wikijs_get_page_history", json!({ "id": id })),
-        ("wikijs_list_tags", json!({ "query": "run" })),
+        (TREE, json!({ "depth": 2 })),
+        (HISTORY, json!({ "id": id })),
+        (TAGS, json!({ "query": "run" })),
     ] {
         let text = arguments.to_string();
         let ended = run(tool(&wiki, dir.path(), &["call", name, "--args", &text])).await;
@@ -237,7 +214,7 @@ async fn reads_are_answered_for_people_and_as_an_agent_gets_them() {
         all.push('\n');
         let json = ["call", name, "--json", "--args", &text];
         let ended = run(tool(&wiki, dir.path(), &json)).await;
-        let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+        let served = Setup::scripter(&wiki).serve().await;
         let served = served.call(name, arguments).await.unwrap();
         let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
         assert_eq!(answer, served, "{name}");
@@ -253,7 +230,7 @@ async fn a_write_shows_its_preview_and_is_written_with_yes() {
     let id = id_of(&wiki, "docs/configuration");
     let edits = json!([{ "oldText": "# Configuration", "newText": "# Settings" }]);
     let change = json!({ "id": id, "title": "Settings", "edits": edits }).to_string();
-    let call = ["call", "wikijs_update_page", "--args", &change];
+    let call = ["call", UPDATE, "--args", &change];
     let preview = run(tool(&wiki, dir.path(), &call)).await;
     assert_eq!(preview.code, 0, "{}", preview.told);
     assert_eq!(mutations(&wiki).len(), 0);
@@ -261,18 +238,12 @@ async fn a_write_shows_its_preview_and_is_written_with_yes() {
     assert_eq!(written.code, 0, "{}", written.told);
     assert_eq!(mutations(&wiki).len(), 1);
     let history = json!({ "id": id }).to_string();
-    let history = [
-        "call",
-        "wikijs_get_page_history",
-        "--json",
-        "--args",
-        &history,
-    ];
+    let history = ["call", HISTORY, "--json", "--args", &history];
     let history = run(tool(&wiki, dir.path(), &history)).await;
     let history: Value = serde_json::from_str(&history.stdout).unwrap();
     let newest = history["entries"][0]["versionId"].to_string();
     let version = json!({ "id": id, "compare": { "from": newest } }).to_string();
-    let compared = ["call", "wikijs_get_page_history", "--args", &version];
+    let compared = ["call", HISTORY, "--args", &version];
     let compared = run(tool(&wiki, dir.path(), &compared)).await;
     let shown = [preview.told, written.told, compared.told].join("\n");
     golden("tool_write", &steady(&shown));
@@ -290,7 +261,7 @@ async fn a_write_shows_its_preview_and_is_written_with_yes() {
     for record in records.iter().filter(|record| record.tool.is_some()) {
         let client = record.client.as_ref().unwrap();
         assert_eq!(client.name, "wikijs-gate");
-        assert_eq!(record.tool.as_deref(), Some("wikijs_update_page"));
+        assert_eq!(record.tool.as_deref(), Some(UPDATE));
     }
 }
 
@@ -299,7 +270,7 @@ async fn the_operators_own_settings_hold() {
     let wiki = sample_wiki().await;
     let dir = TempDir::new().unwrap();
     let create = r#"{"path": "notes/x", "title": "X", "content": "x"}"#;
-    let call = ["call", "wikijs_create_page", "--yes", "--args", create];
+    let call = ["call", CREATE, "--yes", "--args", create];
     let mut all = String::new();
     for (name, value, code) in [
         ("WIKI_MUTATIONS_ENABLED", "false", 3),
@@ -314,7 +285,7 @@ async fn the_operators_own_settings_hold() {
         assert_eq!(mutations(&wiki).len(), 0, "{name}");
     }
     golden("tool_gates", &steady(&all));
-    let unwritten = run(tool(&wiki, dir.path(), &call).with("WIKI_MUTATION_DRY_RUN", "true")).await;
+    let unwritten = run(tool(&wiki, dir.path(), &call).dry()).await;
     let last = unwritten.stderr.lines().last().unwrap();
     assert!(
         last.starts_with("error: nothing was written: "),
@@ -322,12 +293,12 @@ async fn the_operators_own_settings_hold() {
         unwritten.told
     );
     let json = [&call[..], &["--json"]].concat();
-    let unwritten = run(tool(&wiki, dir.path(), &json).with("WIKI_MUTATION_DRY_RUN", "true")).await;
+    let unwritten = run(tool(&wiki, dir.path(), &json).dry()).await;
     assert_eq!(unwritten.code, 3, "{}", unwritten.told);
     let answer: Value = serde_json::from_str(&unwritten.stdout).unwrap();
     assert_eq!(answer["dryRun"], true);
     let confirmed = create.replace('}', r#", "confirm": "sesame-open-the-door"}"#);
-    let call = ["call", "wikijs_create_page", "--args", &confirmed];
+    let call = ["call", CREATE, "--args", &confirmed];
     let command = tool(&wiki, dir.path(), &call);
     let ended = run(command.with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-open-the-door")).await;
     assert_eq!(ended.code, 0, "{}", ended.told);
@@ -341,13 +312,7 @@ async fn arguments_come_from_a_file_or_stdin_and_faults_in_them_are_told() {
     let file = dir.path().join("arguments.json");
     fs::write(&file, r#"{"query": "run"}"#).unwrap();
     let at = format!("@{}", file.to_str().unwrap());
-    let call = |arguments: &str| {
-        tool(
-            &wiki,
-            dir.path(),
-            &["call", "wikijs_list_tags", "--args", arguments],
-        )
-    };
+    let call = |arguments: &str| tool(&wiki, dir.path(), &["call", TAGS, "--args", arguments]);
     let from_file = run(call(&at)).await;
     assert_eq!(from_file.code, 0, "{}", from_file.told);
     let from_stdin = run(call("-").stdin(r#"{"query": "run"}"#)).await;
@@ -364,11 +329,11 @@ async fn arguments_come_from_a_file_or_stdin_and_faults_in_them_are_told() {
         assert_eq!(ended.stdout, "");
         all.push_str(&ended.told);
     }
-    let missing = ["call", "wikijs_get_page_by_id", "--args", "{\"id\": 9999}"];
+    let missing = ["call", BY_ID, "--args", "{\"id\": 9999}"];
     all.push_str(&run(tool(&wiki, dir.path(), &missing)).await.told);
     golden("tool_faults", &all);
     let near = r#"{"path": "docs/instal/linux"}"#;
-    let near = ["call", "wikijs_get_page_by_path", "--args", near];
+    let near = ["call", BY_PATH, "--args", near];
     let near = run(tool(&wiki, dir.path(), &near)).await;
     let line = format!(
         "\n    Installing on Linux  en:docs/install/linux (id {})\n",
@@ -403,14 +368,12 @@ async fn advice_names_the_setting_that_the_key_comes_from() {
         fs::write(&key, bad).unwrap();
         let id = id_of(&wiki, "docs/configuration");
         let call = json!({ "id": id, "title": "x" }).to_string();
-        let call = ["tool", "call", "wikijs_update_page", "--args", &call];
+        let call = ["tool", "call", UPDATE, "--args", &call];
         let command = Command::new(&call)
-            .with("WIKI_BASE_URL", &wiki.address())
+            .log_of(&wiki.address(), dir.path())
+            .writing()
             .with("WIKI_API_TOKEN_FILE", key.to_str().unwrap())
-            .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap())
-            .with("WIKI_MUTATIONS_ENABLED", "true")
-            .with("WIKI_MUTATION_DRY_RUN", "false")
-            .with("WIKI_LOG", "off");
+            .quiet();
         let ended = run(command).await;
         assert_eq!(ended.code, 1, "{}", ended.told);
         assert!(ended.stderr.contains(said), "{}", ended.told);
@@ -423,7 +386,7 @@ async fn a_search_waits_for_the_index_since_no_other_follows_in_its_process() {
     let wiki = sample_wiki().await;
     let dir = TempDir::new().unwrap();
     let call = |arguments: &'static [&'static str]| {
-        let all = [&["call", "wikijs_search_pages"], arguments].concat();
+        let all = [&["call", SEARCH], arguments].concat();
         run(tool(&wiki, dir.path(), &all))
     };
     let found = call(&["--json", "--args", r#"{"query": "SIGHUP"}"#]).await;
@@ -443,27 +406,23 @@ async fn as_text_an_answer_shows_what_it_shows_as_json() {
     wiki.with_store(|store| source.clone_into(&mut store.page_mut(id).unwrap().content));
     for (name, arguments, shown) in [
         (
-            "wikijs_list_pages",
+            LIST,
             json!({ "links": "BROKEN", "path": "docs/configuration" }),
             "line 3: /en/not/there",
         ),
         (
-            "wikijs_search_pages",
+            SEARCH,
             json!({ "query": "make all", "match": "EXACT" }),
             "6: make all",
         ),
         (
-            "wikijs_list_pages",
+            LIST,
             json!({ "path": "docs/configuration", "fields": ["path", "authorName"] }),
             "authorName",
         ),
+        (BY_ID, json!({ "id": id, "view": "outline" }), "block:code"),
         (
-            "wikijs_get_page_by_id",
-            json!({ "id": id, "view": "outline" }),
-            "block:code",
-        ),
-        (
-            "wikijs_list_pages",
+            LIST,
             json!({ "path": "not/there" }),
             "No page that the key may see",
         ),

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use wikijs_gate::tools::{Registry, ToolSelection, Toolset};
 
 use crate::harness::{Served, Setup};
+use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE};
 
 /// What in an answer does not conform to a schema: names that it does not have, other types.
 pub(crate) fn conforms(schema: &Value, value: &Value, at: &str) -> Vec<String> {
@@ -57,7 +58,7 @@ async fn served() -> Served {
 async fn of_toolsets(toolsets: &str) -> Served {
     // Nothing is asked of a wiki to tell of the tools.
     let setup = Setup::at("http://127.0.0.1:9", "e30.e30.x");
-    setup.with("WIKI_TOOLSETS", toolsets).serve().await
+    setup.toolsets(toolsets).serve().await
 }
 
 async fn tools() -> Vec<Value> {
@@ -103,16 +104,16 @@ async fn there_are_exactly_ten_tools_with_their_kinds() {
     let add = json!([false, false, false, true]);
     let change = json!([false, true, true, true]);
     let wanted = [
-        ("wikijs_search_pages", &read),
-        ("wikijs_list_pages", &read),
-        ("wikijs_get_page_by_path", &read),
-        ("wikijs_get_page_by_id", &read),
-        ("wikijs_get_page_tree", &read),
-        ("wikijs_get_page_history", &read),
-        ("wikijs_list_tags", &read),
-        ("wikijs_create_page", &add),
-        ("wikijs_update_page", &change),
-        ("wikijs_delete_page", &change),
+        (SEARCH, &read),
+        (LIST, &read),
+        (BY_PATH, &read),
+        (BY_ID, &read),
+        (TREE, &read),
+        (HISTORY, &read),
+        (TAGS, &read),
+        (CREATE, &add),
+        (UPDATE, &change),
+        (DELETE, &change),
     ];
     let wanted: Vec<(String, Value)> = wanted
         .into_iter()

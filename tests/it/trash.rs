@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
+use crate::testkit::{DELETE, UNDO, UPDATE, confirmed_fails, fails, says};
 
 fn setup(wiki: &DemoWiki) -> Setup {
-    Setup::of(wiki, |keys| &keys.editor)
+    Setup::editor(wiki)
         .with("WIKI_TRASH_PREFIX", "bin")
         .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
-        .with("WIKI_TOOLSETS", "pages,undo")
+        .toolsets("pages,undo")
 }
 
 fn page(wiki: &DemoWiki, id: i64) -> wikijs_gate::demo::PageRow {
@@ -17,7 +18,7 @@ fn page(wiki: &DemoWiki, id: i64) -> wikijs_gate::demo::PageRow {
 }
 
 async fn delete(served: &Served, arguments: Value) -> Result<Value, Value> {
-    served.confirmed("wikijs_delete_page", arguments).await
+    served.confirmed(DELETE, arguments).await
 }
 
 #[tokio::test]
@@ -29,13 +30,13 @@ async fn a_page_goes_to_the_trash_with_all_it_has_and_comes_back_by_undo() {
     let before = page(&wiki, id);
     let served = setup(&wiki).serve().await;
     let trash = json!({ "id": id, "trash": true });
-    let preview = served.call("wikijs_delete_page", trash).await.unwrap();
+    let preview = served.call(DELETE, trash).await.unwrap();
     assert_eq!(
         preview["changes"]["path"]["after"],
         format!("bin/{id}-docs/configuration")
     );
     let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
-    let gone = served.call("wikijs_delete_page", confirmed).await.unwrap();
+    let gone = served.call(DELETE, confirmed).await.unwrap();
     assert_eq!(gone["outcome"], "applied");
     assert_eq!(gone["changed"], json!(["path", "isPublished"]));
     let there = page(&wiki, id);
@@ -50,7 +51,7 @@ async fn a_page_goes_to_the_trash_with_all_it_has_and_comes_back_by_undo() {
     );
 
     let back = json!({ "callId": gone["callId"] });
-    let back = served.confirmed("wikijs_undo_write", back).await.unwrap();
+    let back = served.confirmed(UNDO, back).await.unwrap();
     assert_eq!(back["outcome"], "applied");
     let after = page(&wiki, id);
     assert_eq!(
@@ -59,7 +60,7 @@ async fn a_page_goes_to_the_trash_with_all_it_has_and_comes_back_by_undo() {
     );
     // An undo can be undone.
     let again = json!({ "callId": back["callId"] });
-    served.confirmed("wikijs_undo_write", again).await.unwrap();
+    served.confirmed(UNDO, again).await.unwrap();
     assert_eq!(page(&wiki, id).path, there.path);
 }
 
@@ -74,19 +75,12 @@ async fn the_trash_is_open_to_that_move_alone() {
         format!("bin/{id}0-docs/configuration"),
     ] {
         let arguments = json!({ "id": id, "path": path });
-        let error = served
-            .confirmed("wikijs_update_page", arguments)
-            .await
-            .unwrap_err();
+        let error = served.confirmed(UPDATE, arguments).await.unwrap_err();
         assert_eq!(error["code"], "PATH_NOT_ALLOWED", "{path}");
     }
     let retitled =
         json!({ "id": id, "path": format!("bin/{id}-docs/configuration"), "title": "Mine" });
-    let error = served
-        .confirmed("wikijs_update_page", retitled)
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "PATH_NOT_ALLOWED");
+    confirmed_fails(&served, UPDATE, retitled, "PATH_NOT_ALLOWED").await;
     // The page's own place is checked as ever, and a denial wins.
     let elsewhere = json!({ "id": id_of(&wiki, "home"), "trash": true });
     assert_eq!(
@@ -107,17 +101,19 @@ async fn the_trash_is_open_to_that_move_alone() {
     delete(&served, json!({ "id": id, "trash": true }))
         .await
         .unwrap();
-    let error = served
-        .confirmed("wikijs_update_page", json!({ "id": id, "title": "Mine" }))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "PATH_NOT_ALLOWED");
+    confirmed_fails(
+        &served,
+        UPDATE,
+        json!({ "id": id, "title": "Mine" }),
+        "PATH_NOT_ALLOWED",
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn without_a_trash_the_argument_is_refused_with_the_setting_that_makes_one() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::editor(&wiki).serve().await;
     let error = delete(
         &served,
         json!({ "id": id_of(&wiki, "docs/configuration"), "trash": true }),
@@ -126,12 +122,7 @@ async fn without_a_trash_the_argument_is_refused_with_the_setting_that_makes_one
     .unwrap_err();
     assert_eq!(error["code"], "INVALID_INPUT");
     assert_eq!(error["details"]["fields"][0]["path"], "trash");
-    assert!(
-        error["message"]
-            .as_str()
-            .unwrap()
-            .contains("WIKI_TRASH_PREFIX")
-    );
+    says(&error["message"], "WIKI_TRASH_PREFIX");
 }
 
 #[tokio::test]
@@ -141,10 +132,9 @@ async fn a_token_for_the_trash_deletes_nothing_and_one_for_a_delete_trashes_noth
     let served = setup(&wiki).serve().await;
     for (previewed, asked) in [(true, false), (false, true)] {
         let preview = json!({ "id": id, "trash": previewed });
-        let token = served.call("wikijs_delete_page", preview).await.unwrap()["confirm"].clone();
+        let token = served.call(DELETE, preview).await.unwrap()["confirm"].clone();
         let other = json!({ "id": id, "trash": asked, "confirm": token });
-        let error = served.call("wikijs_delete_page", other).await.unwrap_err();
-        assert_eq!(error["code"], "CONFIRM_MISMATCH");
+        fails(&served, DELETE, other, "CONFIRM_MISMATCH").await;
     }
     assert_eq!(mutations(&wiki).len(), 0);
 }
@@ -152,7 +142,7 @@ async fn a_token_for_the_trash_deletes_nothing_and_one_for_a_delete_trashes_noth
 #[tokio::test]
 async fn a_page_in_the_trash_is_not_taken_away_once_more() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.editor)
+    let served = Setup::editor(&wiki)
         .with("WIKI_TRASH_PREFIX", "bin")
         .serve()
         .await;

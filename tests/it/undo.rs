@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, id_of, new_page, said, sample_wiki, told};
+use crate::testkit::{
+    CREATE, DELETE, UNDO, UPDATE, begins, call_err, confirmed_fails, confirmed_ok, fails, lacks,
+    says,
+};
 
 async fn served(wiki: &DemoWiki) -> Served {
-    Setup::of(wiki, |keys| &keys.scripter)
-        .with("WIKI_TOOLSETS", "pages,undo")
-        .serve()
-        .await
+    Setup::scripter(wiki).toolsets("pages,undo").serve().await
 }
 
 fn page(wiki: &DemoWiki, id: i64) -> Option<PageRow> {
@@ -31,7 +32,7 @@ fn timeless(page: Option<PageRow>) -> PageRow {
 
 async fn undo(served: &Served, applied: &Value) -> Result<Value, Value> {
     served
-        .confirmed("wikijs_undo_write", json!({ "callId": applied["callId"] }))
+        .confirmed(UNDO, json!({ "callId": applied["callId"] }))
         .await
 }
 
@@ -42,7 +43,7 @@ async fn an_update_is_taken_back_and_so_is_its_undo() {
     let id = id_of(&wiki, "releases/2-4");
     let before = timeless(page(&wiki, id));
     let edits = json!({ "id": id, "path": "moved/x", "title": "T", "tags": [], "scriptCss": "", "content": "c\n" });
-    let applied = served.confirmed("wikijs_update_page", edits).await.unwrap();
+    let applied = served.confirmed(UPDATE, edits).await.unwrap();
     let changed = timeless(page(&wiki, id));
     // What somebody else changed since, in other fields, stays.
     wiki.with_store(|store| store.page_mut(id).unwrap().description = Some("Theirs".to_owned()));
@@ -76,15 +77,9 @@ async fn a_deletion_is_taken_back_with_every_field_and_a_new_id() {
     let served = served(&wiki).await;
     let id = id_of(&wiki, "releases/2-4");
     let before = timeless(page(&wiki, id));
-    served
-        .confirmed("wikijs_delete_page", json!({ "id": id }))
-        .await
-        .unwrap();
+    served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     assert_eq!(page(&wiki, id), None);
-    let undone = served
-        .confirmed("wikijs_undo_write", json!({ "callId": "last" }))
-        .await
-        .unwrap();
+    let undone = confirmed_ok(&served, UNDO, json!({ "callId": "last" })).await;
     assert_eq!(undone["operation"], "create");
     let new = undone["target"]["id"].as_i64().unwrap();
     assert_ne!(new, id);
@@ -95,10 +90,7 @@ async fn a_deletion_is_taken_back_with_every_field_and_a_new_id() {
 async fn a_create_is_taken_back_unless_somebody_changed_the_page_since() {
     let wiki = sample_wiki().await;
     let served = served(&wiki).await;
-    let created = served
-        .confirmed("wikijs_create_page", new_page("docs/x"))
-        .await
-        .unwrap();
+    let created = served.confirmed(CREATE, new_page("docs/x")).await.unwrap();
     let id = created["target"]["id"].as_i64().unwrap();
     wiki.with_store(|store| "Theirs\n".clone_into(&mut store.page_mut(id).unwrap().content));
     let error = undo(&served, &created).await.unwrap_err();
@@ -106,7 +98,7 @@ async fn a_create_is_taken_back_unless_somebody_changed_the_page_since() {
     assert_eq!(error["details"]["fields"], json!(["content"]));
     let force = json!({ "callId": created["callId"], "force": true });
     assert_eq!(
-        served.confirmed("wikijs_undo_write", force).await.unwrap()["operation"],
+        served.confirmed(UNDO, force).await.unwrap()["operation"],
         "delete"
     );
     assert_eq!(page(&wiki, id), None);
@@ -128,18 +120,11 @@ async fn a_created_page_that_was_moved_is_not_deleted_by_an_undo_even_with_force
     let wiki = sample_wiki().await;
     let served = served(&wiki).await;
     let create = new_page("docs/x");
-    let created = served
-        .confirmed("wikijs_create_page", create)
-        .await
-        .unwrap();
+    let created = served.confirmed(CREATE, create).await.unwrap();
     let id = created["target"]["id"].as_i64().unwrap();
     wiki.with_store(|store| "docs/y".clone_into(&mut store.page_mut(id).unwrap().path));
     let force = json!({ "callId": created["callId"], "force": true });
-    let error = served
-        .confirmed("wikijs_undo_write", force)
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "EDIT_CONFLICT");
+    let error = confirmed_fails(&served, UNDO, force, "EDIT_CONFLICT").await;
     assert_eq!(error["details"]["path"], "docs/y");
     assert!(page(&wiki, id).is_some());
 }
@@ -149,17 +134,10 @@ async fn what_is_not_there_cannot_be_taken_back() {
     let wiki = sample_wiki().await;
     let served = served(&wiki).await;
     for call in ["last", "0123456789abcdef", "0123"] {
-        let error = served
-            .call("wikijs_undo_write", json!({ "callId": call }))
-            .await
-            .unwrap_err();
+        let error = call_err(&served, UNDO, json!({ "callId": call })).await;
         assert_eq!(error["code"], "NOTHING_TO_UNDO", "{call}");
     }
-    let error = served
-        .call("wikijs_undo_write", json!({ "callId": "xyz" }))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "INVALID_INPUT");
+    fails(&served, UNDO, json!({ "callId": "xyz" }), "INVALID_INPUT").await;
 }
 
 #[tokio::test]
@@ -167,12 +145,9 @@ async fn the_gates_hold_for_an_undo() {
     let wiki = sample_wiki().await;
     let first = served(&wiki).await;
     let id = id_of(&wiki, "home");
-    let applied = first
-        .confirmed("wikijs_update_page", json!({ "id": id, "title": "x" }))
-        .await
-        .unwrap();
+    let applied = confirmed_ok(&first, UPDATE, json!({ "id": id, "title": "x" })).await;
     let second = |name: &'static str, value: &'static str| {
-        let setup = Setup::of(&wiki, |keys| &keys.scripter).with("WIKI_TOOLSETS", "undo");
+        let setup = Setup::scripter(&wiki).toolsets("undo");
         setup.with(name, value).in_dir_of(&first)
     };
     for (name, value, code) in [
@@ -197,10 +172,7 @@ async fn an_operator_takes_a_write_back_from_the_command_line() {
     let served = served(&wiki).await;
     let id = id_of(&wiki, "docs/configuration");
     let before = timeless(page(&wiki, id));
-    served
-        .confirmed("wikijs_delete_page", json!({ "id": id }))
-        .await
-        .unwrap();
+    served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     let run = |arguments: &'static [&'static str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wikijs-gate"));
         command
@@ -248,13 +220,11 @@ async fn an_empty_log_has_nothing_to_take_back_whoever_could_be_asked() {
     let wiki = sample_wiki().await;
     let dir = tempfile::TempDir::new().unwrap();
     for arguments in [&["undo", "last"][..], &["undo", "last", "--yes"]] {
-        let command = crate::command::Command::new(arguments)
-            .with("WIKI_BASE_URL", &wiki.address())
-            .with("WIKI_API_TOKEN", &wiki.keys().scripter)
-            .with("WIKI_MUTATIONS_ENABLED", "true")
-            .with("WIKI_MUTATION_DRY_RUN", "false")
-            .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
-        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+        let ended = crate::command::Command::new(arguments)
+            .at(&wiki.address(), &wiki.keys().scripter, dir.path())
+            .writing()
+            .end()
+            .await;
         assert_eq!(ended.code, 3, "{}", ended.told);
         assert_eq!(
             ended.stderr,
@@ -272,7 +242,7 @@ async fn what_somebody_else_wrote_meanwhile_is_not_taken_back() {
     let id = id_of(&wiki, "releases/2-4");
     let before = page(&wiki, id).unwrap();
     let preview = json!({ "id": id, "title": "Ours" });
-    let token = served.call("wikijs_update_page", preview).await.unwrap()["confirm"].clone();
+    let token = served.call(UPDATE, preview).await.unwrap()["confirm"].clone();
     wiki.before_operation(2, move |store| {
         store.rewrite(id, |page| {
             "Theirs.\n".clone_into(&mut page.content);
@@ -280,13 +250,10 @@ async fn what_somebody_else_wrote_meanwhile_is_not_taken_back() {
         });
     });
     let confirmed = json!({ "id": id, "confirm": token });
-    let applied = served.call("wikijs_update_page", confirmed).await.unwrap();
+    let applied = served.call(UPDATE, confirmed).await.unwrap();
     let warning = said(&applied["warnings"][0]);
     assert!(warning.starts_with("changed_since: "), "{warning}");
-    assert!(
-        warning.contains("somebody changed content, tags, "),
-        "{warning}"
-    );
+    says(&warning, "somebody changed content, tags, ");
 
     let undone = undo(&served, &applied).await.unwrap();
     assert_eq!(undone["changed"], json!(["title"]));
@@ -302,22 +269,19 @@ async fn what_somebody_else_wrote_meanwhile_is_not_taken_back() {
 #[tokio::test]
 async fn an_undo_and_an_update_of_one_page_go_out_one_after_another() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter)
-        .with("WIKI_TOOLSETS", "pages,undo")
+    let served = Setup::scripter(&wiki)
+        .toolsets("pages,undo")
         .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
         .serve()
         .await;
     let id = id_of(&wiki, "home");
     let before = page(&wiki, id).unwrap();
     let edit = json!({ "id": id, "description": "Ours", "confirm": "open-sesame-please" });
-    let applied = served.call("wikijs_update_page", edit).await.unwrap();
+    let applied = served.call(UPDATE, edit).await.unwrap();
     wiki.set_write_delay(std::time::Duration::from_millis(50));
     let undo = json!({ "callId": applied["callId"], "confirm": "open-sesame-please" });
     let tag = json!({ "id": id, "addTags": ["added"], "confirm": "open-sesame-please" });
-    let (undone, tagged) = tokio::join!(
-        served.call("wikijs_undo_write", undo),
-        served.call("wikijs_update_page", tag)
-    );
+    let (undone, tagged) = tokio::join!(served.call(UNDO, undo), served.call(UPDATE, tag));
     assert_eq!(
         (&undone.unwrap()["outcome"], &tagged.unwrap()["outcome"]),
         (&json!("applied"), &json!("applied"))
@@ -334,7 +298,7 @@ async fn a_conflict_of_an_undo_is_bounded() {
     let id = id_of(&wiki, "releases/2-4");
     let large = |word: &str| format!("{word} and more\n").repeat(50_000);
     let ours = json!({ "id": id, "content": large("ours"), "scriptJs": large("ours") });
-    let applied = served.confirmed("wikijs_update_page", ours).await.unwrap();
+    let applied = served.confirmed(UPDATE, ours).await.unwrap();
     wiki.with_store(|store| {
         store.rewrite(id, |page| {
             page.content = large("theirs");
@@ -416,7 +380,7 @@ fn undoing_any_applied_update_restores_the_page_exactly() {
                 return;
             }
             update["id"] = json!(id);
-            let applied = served.confirmed("wikijs_update_page", update).await.unwrap();
+            let applied = served.confirmed(UPDATE, update).await.unwrap();
             if applied["outcome"] == "applied" {
                 assert_eq!(undo(&served, &applied).await.unwrap()["outcome"], "applied");
             }
@@ -429,39 +393,28 @@ fn undoing_any_applied_update_restores_the_page_exactly() {
 async fn last_is_the_sessions_own_last_write_and_stays_what_the_preview_named() {
     let wiki = sample_wiki().await;
     let ours = served(&wiki).await;
-    let theirs = Setup::of(&wiki, |keys| &keys.scripter)
-        .in_dir_of(&ours)
-        .serve()
-        .await;
+    let theirs = Setup::scripter(&wiki).in_dir_of(&ours).serve().await;
     let [one, two] = ["docs", "releases/2-4"].map(|path| id_of(&wiki, path));
     let write = async |served: &Served, id: i64, title: &str| {
         let edits = json!({ "id": id, "title": title });
-        served.confirmed("wikijs_update_page", edits).await.unwrap()["callId"].clone()
+        served.confirmed(UPDATE, edits).await.unwrap()["callId"].clone()
     };
     let last = json!({ "callId": "last" });
     // Before it wrote, the newest on record is meant, and the preview says so.
     let other = write(&theirs, two, "Theirs").await;
-    let preview = ours.call("wikijs_undo_write", last.clone()).await.unwrap();
+    let preview = ours.call(UNDO, last.clone()).await.unwrap();
     assert_eq!(preview["undoes"], other);
-    assert!(
-        preview["warnings"]
-            .to_string()
-            .contains("not_of_this_session"),
-        "{preview}"
-    );
+    says(&preview["warnings"].to_string(), "not_of_this_session");
     let first = write(&ours, one, "First").await;
     let second = write(&ours, one, "Second").await;
     write(&theirs, two, "Theirs again").await;
-    let preview = ours.call("wikijs_undo_write", last.clone()).await.unwrap();
+    let preview = ours.call(UNDO, last.clone()).await.unwrap();
     assert_eq!(preview["undoes"], second);
-    assert!(
-        !preview.to_string().contains("not_of_this_session"),
-        "{preview}"
-    );
+    lacks(&preview.to_string(), "not_of_this_session");
     // Whatever is written in between, the confirmed call takes back what was shown.
     let third = write(&ours, two, "Ours").await;
     let confirm = json!({ "callId": "last", "confirm": preview["confirm"] });
-    let undone = ours.call("wikijs_undo_write", confirm).await.unwrap();
+    let undone = ours.call(UNDO, confirm).await.unwrap();
     assert_eq!(
         (&undone["outcome"], &undone["undoes"]),
         (&json!("applied"), &second)
@@ -469,7 +422,7 @@ async fn last_is_the_sessions_own_last_write_and_stays_what_the_preview_named() 
     assert_eq!(page(&wiki, one).unwrap().title, "First");
     assert_eq!(page(&wiki, two).unwrap().title, "Ours");
     // `last` is never an undo: it means the newest write before it, and the preview names the undo.
-    let preview = ours.call("wikijs_undo_write", last).await.unwrap();
+    let preview = ours.call(UNDO, last).await.unwrap();
     assert_eq!(preview["undoes"], third);
     assert_ne!(preview["undoes"], first);
     let warnings = preview["warnings"].to_string();
@@ -480,7 +433,7 @@ async fn last_is_the_sessions_own_last_write_and_stays_what_the_preview_named() 
     );
     // By its id the undo can be taken back, too.
     let redo = json!({ "callId": undo });
-    let preview = ours.call("wikijs_undo_write", redo).await.unwrap();
+    let preview = ours.call(UNDO, redo).await.unwrap();
     assert_eq!(preview["undoes"], undone["callId"]);
 }
 
@@ -491,10 +444,7 @@ async fn two_edits(wiki: &DemoWiki, served: &Served, second: &str) -> (i64, Valu
     let edit = async |old: &str, new: &str| {
         let edits = json!([{ "oldText": old, "newText": new }]);
         let arguments = json!({ "id": id, "edits": edits });
-        served
-            .confirmed("wikijs_update_page", arguments)
-            .await
-            .unwrap()
+        served.confirmed(UPDATE, arguments).await.unwrap()
     };
     let older = edit("one", "ONE").await;
     let newer = edit(second, &second.to_uppercase()).await;
@@ -507,7 +457,7 @@ async fn the_older_of_two_edits_is_taken_back_and_the_newer_one_stays() {
     let served = served(&wiki).await;
     let (id, older, _) = two_edits(&wiki, &served, "four").await;
     let arguments = json!({ "callId": older["callId"] });
-    let shown = served.call("wikijs_undo_write", arguments).await.unwrap();
+    let shown = served.call(UNDO, arguments).await.unwrap();
     let warnings = shown["warnings"].as_array().unwrap().iter();
     let codes: Vec<&str> = warnings.map(|one| one["code"].as_str().unwrap()).collect();
     assert_eq!(codes, ["undo_merged"], "{shown}");
@@ -537,18 +487,15 @@ async fn edits_of_neighbouring_lines_are_a_conflict_that_shows_both_and_force_sa
         );
     }
     let forced = json!({ "callId": older["callId"], "force": true });
-    let shown = served
-        .call("wikijs_undo_write", forced.clone())
-        .await
-        .unwrap();
+    let shown = served.call(UNDO, forced.clone()).await.unwrap();
     let warned = said(&shown["warnings"][0]);
     let call = newer["callId"].as_str().unwrap();
-    assert!(
-        warned.starts_with("takes_along: force also takes back what was written since in content"),
-        "{warned}"
+    begins(
+        &warned,
+        "takes_along: force also takes back what was written since in content",
     );
     assert!(warned.contains(call), "{warned}");
-    served.confirmed("wikijs_undo_write", forced).await.unwrap();
+    served.confirmed(UNDO, forced).await.unwrap();
     let text = page(&wiki, id).unwrap().content;
     assert_eq!(text, "one\ntwo\nthree\nfour\nfive\n");
 }
@@ -560,14 +507,11 @@ async fn an_undo_follows_a_page_that_undos_created_again() {
     let id = id_of(&wiki, "docs/configuration");
     let before = timeless(page(&wiki, id));
     let title = json!({ "id": id, "title": "Other" });
-    let edited = served.confirmed("wikijs_update_page", title).await.unwrap();
+    let edited = served.confirmed(UPDATE, title).await.unwrap();
     let mut now = id;
     // Twice: what came back goes and comes back once more.
     for _ in 0..2 {
-        let deleted = served
-            .confirmed("wikijs_delete_page", json!({ "id": now }))
-            .await
-            .unwrap();
+        let deleted = confirmed_ok(&served, DELETE, json!({ "id": now })).await;
         let back = undo(&served, &deleted).await.unwrap();
         now = back["target"]["id"].as_i64().unwrap();
     }
@@ -588,25 +532,12 @@ async fn a_second_undo_of_the_last_write_says_how_to_redo_the_first() {
     let id = id_of(&wiki, "home");
     let title = |text: &str| json!({ "id": id, "title": text });
     let last = json!({ "callId": "last" });
-    served
-        .confirmed("wikijs_update_page", title("One"))
-        .await
-        .unwrap();
-    let undone = served
-        .confirmed("wikijs_undo_write", last.clone())
-        .await
-        .unwrap();
+    served.confirmed(UPDATE, title("One")).await.unwrap();
+    let undone = served.confirmed(UNDO, last.clone()).await.unwrap();
     let redo = undone["callId"].as_str().unwrap();
-    let nothing = served
-        .call("wikijs_undo_write", last.clone())
-        .await
-        .unwrap_err();
-    assert_eq!(nothing["code"], "NOTHING_TO_UNDO", "{nothing}");
+    let nothing = fails(&served, UNDO, last.clone(), "NOTHING_TO_UNDO").await;
     assert_eq!(nothing["details"]["redo"], redo);
-    assert!(
-        nothing["hint"].as_str().unwrap().contains(redo),
-        "{nothing}"
-    );
+    says(&nothing["hint"], redo);
     let command = Command::new(env!("CARGO_BIN_EXE_wikijs-gate"))
         .args(["undo", "last", "--yes"])
         .env_clear()
@@ -622,15 +553,9 @@ async fn a_second_undo_of_the_last_write_says_how_to_redo_the_first() {
     undo(&served, &undone).await.unwrap();
     assert_eq!(page(&wiki, id).unwrap().title, "One");
     // With an older write there is something to take back, and how to redo is said as well.
-    served
-        .confirmed("wikijs_update_page", title("Two"))
-        .await
-        .unwrap();
-    let undone = served
-        .confirmed("wikijs_undo_write", last.clone())
-        .await
-        .unwrap();
-    let shown = served.call("wikijs_undo_write", last).await.unwrap();
+    served.confirmed(UPDATE, title("Two")).await.unwrap();
+    let undone = served.confirmed(UNDO, last.clone()).await.unwrap();
+    let shown = served.call(UNDO, last).await.unwrap();
     let warned = said(&shown["warnings"][0]);
     assert!(
         warned.starts_with("after_undo") && warned.contains(undone["callId"].as_str().unwrap()),

@@ -5,15 +5,11 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki};
-
-const UPDATE: &str = "wikijs_update_page";
+use crate::testkit::{BULK, CREATE, DELETE, UNDO, UPDATE, says};
 
 async fn served(wiki: &DemoWiki) -> Served {
-    let setup = Setup::of(wiki, |keys| &keys.admin);
-    setup
-        .with("WIKI_TOOLSETS", "pages,undo,drafts")
-        .serve()
-        .await
+    let setup = Setup::admin(wiki);
+    setup.toolsets("pages,undo,drafts").serve().await
 }
 
 /// The name by which the client of the harness calls itself.
@@ -24,14 +20,8 @@ fn client(served: &Served) -> String {
 }
 
 async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
-    let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .with("WIKI_LOG", "off");
-    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    let command = Command::operator(wiki, served, arguments);
+    command.writing().end().await
 }
 
 /// The pages as they are, but for what no undo brings back: ids and times.
@@ -65,19 +55,19 @@ async fn all_that_a_client_wrote_goes_back_as_one_set_each_page_in_one_change() 
         json!({ "id": home, "title": "Two", "addTags": ["x"] }),
     )
     .await;
-    done("wikijs_create_page", new_page("made/by-agent")).await;
+    done(CREATE, new_page("made/by-agent")).await;
     done(
         UPDATE,
         json!({ "id": moved, "path": "docs/settings-moved" }),
     )
     .await;
     let bulk = json!({ "ids": [home, other], "addTags": ["bulk"] });
-    done("wikijs_bulk_update_pages", bulk).await;
-    done("wikijs_delete_page", json!({ "id": other })).await;
+    done(BULK, bulk).await;
+    done(DELETE, json!({ "id": other })).await;
     // What the client took back itself needs nothing.
     let undone = done(UPDATE, json!({ "id": home, "description": "Other" })).await;
     let undo = json!({ "callId": undone["callId"] });
-    done("wikijs_undo_write", undo).await;
+    done(UNDO, undo).await;
     let sent = mutations(&wiki).len();
 
     let name = client(&served);
@@ -155,11 +145,7 @@ async fn nothing_is_taken_back_of_other_clients_or_of_before_then() {
     ] {
         let refused = operator(&wiki, &served, &words).await;
         assert_eq!(refused.code, 3, "{}", refused.told);
-        assert!(
-            refused.told.contains("No write of such a client"),
-            "{}",
-            refused.told
-        );
+        says(&refused.told, "No write of such a client");
     }
     for words in [
         &["undo", "--client", "x", "--yes"][..],

@@ -14,13 +14,12 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, sample_wiki, told, wiki_of};
+use crate::testkit::{BULK, BY_ID, UPDATE, checked_ok, fails, lacks};
 
-const UPDATE: &str = "wikijs_update_page";
-const BULK: &str = "wikijs_bulk_update_pages";
 const PAGE: &str = "https://mcp.example.org/review";
 
 fn setup(wiki: &DemoWiki) -> Setup {
-    Setup::of(wiki, |keys| &keys.admin).with("WIKI_CONFIRM", "review")
+    Setup::admin(wiki).with("WIKI_CONFIRM", "review")
 }
 
 /// With calls that answer at once that they wait.
@@ -35,14 +34,8 @@ async fn impatient(wiki: &DemoWiki) -> Served {
 
 /// Runs a command as the operator.
 async fn operator(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> Ended {
-    let command = Command::new(arguments)
-        .with("WIKI_BASE_URL", &wiki.address())
-        .with("WIKI_API_TOKEN", &wiki.keys().admin)
-        .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .with("WIKI_CONFIRM", "review")
-        .with("WIKI_LOG", "off");
-    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    let command = Command::operator(wiki, dir, arguments);
+    let ended = command.with("WIKI_CONFIRM", "review").end().await;
     assert_eq!(ended.code, 0, "{}", ended.told);
     ended
 }
@@ -105,10 +98,7 @@ async fn a_page_that_a_person_changed_as_asked_needs_no_new_reading() {
     let wiki = wiki_of(&[("docs/a", "One\n\nTwo\n")]).await;
     let served = impatient(&wiki).await;
     let a = id_of(&wiki, "docs/a");
-    served
-        .call("wikijs_get_page_by_id", json!({ "id": a }))
-        .await
-        .unwrap();
+    served.call(BY_ID, json!({ "id": a })).await.unwrap();
     for (old, new) in [("One", "1"), ("Two", "2")] {
         let edits = json!({ "id": a, "edits": [{ "oldText": old, "newText": new }] });
         let answer = served.checked(UPDATE, edits).await.unwrap();
@@ -118,7 +108,7 @@ async fn a_page_that_a_person_changed_as_asked_needs_no_new_reading() {
         assert_eq!(applied.unwrap()["outcome"], "applied");
     }
     // What somebody else wrote meanwhile is a conflict all the same.
-    let other = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let other = Setup::admin(&wiki).serve().await;
     let theirs = json!({ "id": a, "content": "3\n" });
     other.confirmed(UPDATE, theirs).await.unwrap();
     let whole = json!({ "id": a, "content": "4\n" });
@@ -173,9 +163,10 @@ async fn a_set_waits_as_one_and_the_answer_names_what_was_left_out() {
         ("x", "[a](/docs/a)\n"),
     ])
     .await;
-    let setup = Setup::indexed(&wiki, |keys| &keys.admin)
+    let setup = Setup::admin(&wiki)
+        .indexed()
         .with("WIKI_CONFIRM", "review")
-        .with("WIKI_TOOLSETS", "pages,drafts")
+        .toolsets("pages,drafts")
         .with("WIKI_REVIEW_URL", PAGE);
     let served = impatiently(setup).serve().await;
     let write = json!({ "path": "docs", "moveTo": "guide" });
@@ -202,10 +193,7 @@ async fn a_set_waits_as_one_and_the_answer_names_what_was_left_out() {
         &["apply", id, "--yes", "--leave-out", &number],
     )
     .await;
-    let answer = served
-        .checked(BULK, json!({ "confirm": id }))
-        .await
-        .unwrap();
+    let answer = checked_ok(&served, BULK, json!({ "confirm": id })).await;
     assert_eq!(
         (
             &answer["outcome"],
@@ -221,10 +209,7 @@ async fn a_later_write_of_the_page_takes_the_place_of_the_one_that_waits() {
     let wiki = sample_wiki().await;
     let served = impatient(&wiki).await;
     let home = id_of(&wiki, "home");
-    let first = served
-        .checked(UPDATE, json!({ "id": home, "title": "Ours" }))
-        .await
-        .unwrap();
+    let first = checked_ok(&served, UPDATE, json!({ "id": home, "title": "Ours" })).await;
     let then = json!({ "id": home, "description": "Of all" });
     let second = served.checked(UPDATE, then).await.unwrap();
     assert_eq!(second["replaces"], first["proposal"]);
@@ -249,10 +234,7 @@ async fn nobody_hears_of_the_sets_of_others_and_an_unknown_id_is_refused() {
     let wiki = sample_wiki().await;
     let served = impatient(&wiki).await;
     let home = id_of(&wiki, "home");
-    let first = served
-        .checked(UPDATE, json!({ "id": home, "title": "Ours" }))
-        .await
-        .unwrap();
+    let first = checked_ok(&served, UPDATE, json!({ "id": home, "title": "Ours" })).await;
     let of_another = impatiently(setup(&wiki).in_dir_of(&served));
     let (asking, _) = Opening::new();
     let other = of_another
@@ -275,10 +257,7 @@ async fn a_file_that_tells_a_decision_nobody_made_is_found_out() {
     let wiki = sample_wiki().await;
     let served = impatient(&wiki).await;
     let home = id_of(&wiki, "home");
-    let answer = served
-        .checked(UPDATE, json!({ "id": home, "title": "Ours" }))
-        .await
-        .unwrap();
+    let answer = checked_ok(&served, UPDATE, json!({ "id": home, "title": "Ours" })).await;
     let id = answer["proposal"].as_str().unwrap();
     let of_wiki = std::fs::read_dir(served.dir.path())
         .unwrap()
@@ -291,15 +270,14 @@ async fn a_file_that_tells_a_decision_nobody_made_is_found_out() {
     told["decided"] = told["created"].clone();
     told["reason"] = json!("delete everything instead");
     std::fs::write(&file, told.to_string()).unwrap();
-    let refused = served
-        .call(UPDATE, json!({ "confirm": id }))
-        .await
-        .unwrap_err();
-    assert_eq!(refused["code"], "AUDIT_UNAVAILABLE");
-    assert!(
-        !refused.to_string().contains("delete everything"),
-        "{refused}"
-    );
+    let refused = fails(
+        &served,
+        UPDATE,
+        json!({ "confirm": id }),
+        "AUDIT_UNAVAILABLE",
+    )
+    .await;
+    lacks(&refused.to_string(), "delete everything");
 }
 
 #[tokio::test]
@@ -307,10 +285,7 @@ async fn a_dry_run_and_a_refusal_do_not_wait() {
     let wiki = sample_wiki().await;
     let home = id_of(&wiki, "home");
     let write = json!({ "id": home, "title": "Ours" });
-    let dry = setup(&wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let dry = setup(&wiki).dry().serve().await;
     let answer = dry.checked(UPDATE, write.clone()).await.unwrap();
     assert_eq!(answer["dryRun"], json!(true));
     // What became of it can be asked there, too, and is answered at once.
@@ -322,8 +297,7 @@ async fn a_dry_run_and_a_refusal_do_not_wait() {
 
     let denied = setup(&wiki).with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "home");
     let denied = denied.serve().await;
-    let refused = denied.call(UPDATE, write).await.unwrap_err();
-    assert_eq!(refused["code"], "PATH_DENIED");
+    fails(&denied, UPDATE, write, "PATH_DENIED").await;
     // Nothing to do needs nobody's decision.
     let served = setup(&wiki).serve().await;
     let same = json!({ "id": home, "title": title_of(&wiki, home) });

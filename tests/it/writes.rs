@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoOptions, DemoWiki, Keys, PageRow};
 
 use crate::harness::{Served, Setup, id_of, mutations, new_page, said, sample_wiki, told};
+use crate::testkit::{CREATE, DELETE, UPDATE, call_ok, confirmed_ok, fails, says};
 
 /// A page that has something in every field.
 pub(crate) fn dressed() -> PageRow {
@@ -101,7 +102,7 @@ async fn an_update_of_one_field_changes_none_of_the_other_twelve() {
             let served = Setup::of(&wiki, key).serve().await;
             let before = fields(&wiki, id);
             let result = served
-                .confirmed("wikijs_update_page", json!({ "id": id, (field): value }))
+                .confirmed(UPDATE, json!({ "id": id, (field): value }))
                 .await;
             let after = fields(&wiki, id);
             if !may_move && matches!(field, "path" | "locale") {
@@ -137,15 +138,10 @@ async fn a_move_changes_the_place_alone_even_of_a_page_titled_like_its_path() {
             ..dressed()
         })
         .await;
-        let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+        let served = Setup::editor(&wiki).serve().await;
         let before = fields(&wiki, id);
-        let moved = served
-            .confirmed(
-                "wikijs_update_page",
-                json!({ "id": id, "path": "other/target" }),
-            )
-            .await
-            .unwrap();
+        let moved =
+            confirmed_ok(&served, UPDATE, json!({ "id": id, "path": "other/target" })).await;
         assert_eq!(moved["operation"], "move");
         assert_eq!(moved["target"]["path"], "other/target");
         assert_eq!(changed(&before, &fields(&wiki, id)), ["path"], "{title}");
@@ -167,9 +163,9 @@ async fn a_page_that_moves_and_changes_is_moved_first() {
             ..dressed()
         })
     });
-    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    let served = Setup::scripter(&wiki).serve().await;
     let edits = json!({ "id": id, "path": "moved/here", "title": "Moved", "tags": [] });
-    let preview = served.call("wikijs_update_page", edits).await.unwrap();
+    let preview = served.call(UPDATE, edits).await.unwrap();
     // Somebody takes the place after the preview: the move fails, and nothing is written.
     wiki.before_next_mutation(move |store| {
         store.add(PageRow {
@@ -179,16 +175,12 @@ async fn a_page_that_moves_and_changes_is_moved_first() {
     });
     let before = fields(&wiki, id);
     let confirm = json!({ "id": id, "confirm": preview["confirm"] });
-    let error = served
-        .call("wikijs_update_page", confirm)
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "NOT_APPLIED");
+    let error = fails(&served, UPDATE, confirm, "NOT_APPLIED").await;
     assert_eq!(error["details"]["cause"], "PAGE_EXISTS");
     assert_eq!(changed(&before, &fields(&wiki, id)), Vec::<&str>::new());
     let applied = served
         .confirmed(
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": id, "path": "moved/there", "title": "Moved" }),
         )
         .await
@@ -212,14 +204,14 @@ async fn a_page_that_moves_and_changes_is_moved_first() {
 #[tokio::test]
 async fn a_page_is_created_with_every_field_and_deleted_again() {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    let served = Setup::scripter(&wiki).serve().await;
     let page = json!({
         "path": "/docs/new/", "title": "New", "content": "x\r\n", "locale": "de", "description": "d",
         "editor": "code", "tags": ["B", "b", " a "], "isPublished": false, "isPrivate": true,
         "publishStartDate": "2030-01-01", "publishEndDate": "2031-01-01T00:00:00+01:00",
         "scriptCss": "a { b: c }", "scriptJs": "1",
     });
-    let created = served.confirmed("wikijs_create_page", page).await.unwrap();
+    let created = served.confirmed(CREATE, page).await.unwrap();
     assert_eq!(created["outcome"], "applied");
     assert_eq!(created.get("unverified"), None);
     let id = created["target"]["id"].as_i64().unwrap();
@@ -228,10 +220,7 @@ async fn a_page_is_created_with_every_field_and_deleted_again() {
     assert_eq!(stored["tags"], json!(["a", "b"]));
     assert_eq!(stored["publishEndDate"], "2030-12-31T23:00:00.000Z");
     assert_eq!(stored["scriptCss"], "a{b:c}");
-    let deleted = served
-        .confirmed("wikijs_delete_page", json!({ "id": id }))
-        .await
-        .unwrap();
+    let deleted = served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     assert_eq!(deleted["outcome"], "applied");
     assert_eq!(wiki.with_store(|store| store.pages().count()), 0);
 }
@@ -243,29 +232,16 @@ async fn what_a_key_cannot_read_back_it_may_not_overwrite() {
     for key in keys {
         let served = Setup::of(&wiki, key).serve().await;
         for (tool, arguments, right) in [
-            (
-                "wikijs_update_page",
-                json!({ "id": id, "title": "x" }),
-                "write:pages",
-            ),
-            (
-                "wikijs_update_page",
-                json!({ "id": id, "path": "docs/y" }),
-                "write:pages",
-            ),
-            ("wikijs_delete_page", json!({ "id": id }), "delete:pages"),
+            (UPDATE, json!({ "id": id, "title": "x" }), "write:pages"),
+            (UPDATE, json!({ "id": id, "path": "docs/y" }), "write:pages"),
+            (DELETE, json!({ "id": id }), "delete:pages"),
         ] {
-            let error = served.call(tool, arguments).await.unwrap_err();
-            assert_eq!(error["code"], "PERMISSION_DENIED", "{error}");
+            let error = fails(&served, tool, arguments, "PERMISSION_DENIED").await;
             assert_eq!(error["details"]["right"], right, "{error}");
         }
         // What a key may not write it cannot lose either.
         let accepted = json!({ "id": id, "title": "x", "acceptLoss": ["scriptCss", "scriptJs"] });
-        let error = served
-            .call("wikijs_update_page", accepted)
-            .await
-            .unwrap_err();
-        assert_eq!(error["code"], "PERMISSION_DENIED", "{error}");
+        fails(&served, UPDATE, accepted, "PERMISSION_DENIED").await;
     }
     assert_eq!(mutations(&wiki).len(), 0);
 }
@@ -273,9 +249,9 @@ async fn what_a_key_cannot_read_back_it_may_not_overwrite() {
 #[tokio::test]
 async fn nothing_to_change_sends_nothing() {
     let (wiki, id) = wiki_with(dressed()).await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    let served = Setup::scripter(&wiki).serve().await;
     let same = json!({ "id": id, "title": "Dressed", "tags": ["ALPHA", "zeta"], "publishStartDate": "2020-01-01" });
-    let answer = served.call("wikijs_update_page", same).await.unwrap();
+    let answer = served.call(UPDATE, same).await.unwrap();
     assert_eq!(answer["outcome"], "unchanged");
     assert_eq!(mutations(&wiki).len(), 0);
     assert_eq!(told(&served.records()), ["outcome unchanged"]);
@@ -284,14 +260,14 @@ async fn nothing_to_change_sends_nothing() {
 #[tokio::test]
 async fn with_writes_off_nothing_goes_out_at_all() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin)
+    let served = Setup::admin(&wiki)
         .with("WIKI_MUTATIONS_ENABLED", "false")
         .serve()
         .await;
     for (tool, arguments) in [
-        ("wikijs_create_page", new_page("docs/x")),
-        ("wikijs_update_page", json!({ "id": 1, "title": "x" })),
-        ("wikijs_delete_page", json!({ "id": 1, "confirm": "x" })),
+        (CREATE, new_page("docs/x")),
+        (UPDATE, json!({ "id": 1, "title": "x" })),
+        (DELETE, json!({ "id": 1, "confirm": "x" })),
     ] {
         assert_eq!(
             code(&served.call(tool, arguments).await),
@@ -305,40 +281,33 @@ async fn with_writes_off_nothing_goes_out_at_all() {
 #[tokio::test]
 async fn in_token_mode_every_write_and_preview_needs_the_static_token() {
     let wiki = sample_wiki().await;
-    let setup = Setup::of(&wiki, |keys| &keys.scripter)
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please");
+    let setup = Setup::scripter(&wiki).with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please");
     let served = setup.serve().await;
     let id = id_of(&wiki, "home");
     let without = json!({ "id": id, "title": "x" });
     assert_eq!(
-        code(&served.call("wikijs_update_page", without).await),
+        code(&served.call(UPDATE, without).await),
         "CONFIRM_REQUIRED"
     );
     let wrong = json!({ "id": id, "title": "x", "confirm": "simsim" });
-    assert_eq!(
-        code(&served.call("wikijs_update_page", wrong).await),
-        "CONFIRM_MISMATCH"
-    );
+    assert_eq!(code(&served.call(UPDATE, wrong).await), "CONFIRM_MISMATCH");
     assert_eq!(wiki.requests().len(), 0);
     let right = json!({ "id": id, "title": "x", "confirm": "open-sesame-please" });
-    let answer = served.call("wikijs_update_page", right).await.unwrap();
+    let answer = served.call(UPDATE, right).await.unwrap();
     assert_eq!((answer.get("dryRun"), answer.get("confirm")), (None, None));
     assert_eq!(mutations(&wiki).len(), 1);
     // An id and the token alone ask for nothing.
     let empty = json!({ "id": id, "confirm": "open-sesame-please" });
-    assert_eq!(
-        code(&served.call("wikijs_update_page", empty).await),
-        "INVALID_INPUT"
-    );
+    assert_eq!(code(&served.call(UPDATE, empty).await), "INVALID_INPUT");
 }
 
 /// A proposal is all that a call gets there, so nothing of the token is asked for.
 #[tokio::test]
 async fn in_a_dry_run_a_static_token_is_neither_needed_nor_of_use() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter)
+    let served = Setup::scripter(&wiki)
         .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
-        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .dry()
         .serve()
         .await;
     let id = id_of(&wiki, "home");
@@ -346,7 +315,7 @@ async fn in_a_dry_run_a_static_token_is_neither_needed_nor_of_use() {
         json!({ "id": id, "title": "x" }),
         json!({ "id": id, "title": "y", "confirm": "open-sesame-please" }),
     ] {
-        let answer = served.call("wikijs_update_page", arguments).await.unwrap();
+        let answer = served.call(UPDATE, arguments).await.unwrap();
         assert_eq!(answer["dryRun"], true);
         assert!(answer["proposal"].is_string(), "{answer}");
     }
@@ -356,16 +325,13 @@ async fn in_a_dry_run_a_static_token_is_neither_needed_nor_of_use() {
 #[tokio::test]
 async fn in_a_dry_run_nothing_is_sent_and_no_token_is_given() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await;
+    let served = Setup::scripter(&wiki).dry().serve().await;
     let id = id_of(&wiki, "home");
     for arguments in [
         json!({ "id": id, "title": "x" }),
         json!({ "id": id, "title": "x", "confirm": "y" }),
     ] {
-        let preview = served.call("wikijs_update_page", arguments).await.unwrap();
+        let preview = served.call(UPDATE, arguments).await.unwrap();
         assert_eq!(preview["dryRun"], true);
         assert_eq!(preview.get("confirm"), None);
     }
@@ -386,7 +352,7 @@ async fn a_preview_warns_of_what_readers_will_not_see() {
     let id = id_of(&wiki, "home");
     let warned = async |content: &str| {
         let arguments = json!({ "id": id, "content": content });
-        let preview = served.call("wikijs_update_page", arguments).await.unwrap();
+        let preview = served.call(UPDATE, arguments).await.unwrap();
         let warnings = preview.get("warnings").and_then(Value::as_array);
         let warnings = warnings.cloned().unwrap_or_default();
         let is_it = |warning: &String| warning.starts_with("hidden_text_added: ");
@@ -400,18 +366,12 @@ async fn a_preview_warns_of_what_readers_will_not_see() {
 }
 
 async fn as_scripter_in_a_dry_run(wiki: &DemoWiki) -> Served {
-    Setup::of(wiki, |keys| &keys.scripter)
-        .with("WIKI_MUTATION_DRY_RUN", "true")
-        .serve()
-        .await
+    Setup::scripter(wiki).dry().serve().await
 }
 
 async fn preview_of_a_title(served: &Served, id: i64) -> Value {
     let preview = served
-        .call(
-            "wikijs_update_page",
-            json!({ "id": id, "title": "Previewed" }),
-        )
+        .call(UPDATE, json!({ "id": id, "title": "Previewed" }))
         .await;
     preview.unwrap()["confirm"].clone()
 }
@@ -419,23 +379,20 @@ async fn preview_of_a_title(served: &Served, id: i64) -> Value {
 #[tokio::test]
 async fn a_previews_token_confirms_that_change_once_and_no_other() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    let served = Setup::scripter(&wiki).serve().await;
     let (id, other) = (id_of(&wiki, "home"), id_of(&wiki, "docs"));
     let token = preview_of_a_title(&served, id).await;
     for (tool, arguments) in [
         (
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": id, "confirm": token, "title": "Else" }),
         ),
         (
-            "wikijs_update_page",
+            UPDATE,
             json!({ "id": id, "confirm": token, "title": "Previewed", "tags": ["x"] }),
         ),
-        (
-            "wikijs_update_page",
-            json!({ "id": other, "confirm": token }),
-        ),
-        ("wikijs_delete_page", json!({ "id": id, "confirm": token })),
+        (UPDATE, json!({ "id": other, "confirm": token })),
+        (DELETE, json!({ "id": id, "confirm": token })),
     ] {
         assert_eq!(
             code(&served.call(tool, arguments).await),
@@ -446,80 +403,57 @@ async fn a_previews_token_confirms_that_change_once_and_no_other() {
     // A refusal does not use the token up; the same change said again does agree with it.
     let again = json!({ "id": id, "confirm": token, "title": "Previewed" });
     assert_eq!(
-        served
-            .call("wikijs_update_page", again.clone())
-            .await
-            .unwrap()["outcome"],
+        served.call(UPDATE, again.clone()).await.unwrap()["outcome"],
         "applied"
     );
-    assert_eq!(
-        code(&served.call("wikijs_update_page", again).await),
-        "CONFIRM_EXPIRED"
-    );
+    assert_eq!(code(&served.call(UPDATE, again).await), "CONFIRM_EXPIRED");
     let made_up = json!({ "id": id, "confirm": "0123456789abcdef0123456789abcdef" });
-    assert_eq!(
-        code(&served.call("wikijs_update_page", made_up).await),
-        "CONFIRM_EXPIRED"
-    );
+    assert_eq!(code(&served.call(UPDATE, made_up).await), "CONFIRM_EXPIRED");
     assert_eq!(mutations(&wiki).len(), 1);
 }
 
 #[tokio::test]
 async fn a_page_that_changed_since_its_preview_is_a_conflict() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    let served = Setup::scripter(&wiki).serve().await;
     let id = id_of(&wiki, "home");
     let token = preview_of_a_title(&served, id).await;
     wiki.with_store(|store| {
         "Somebody was quicker.\n".clone_into(&mut store.page_mut(id).unwrap().content);
     });
-    let error = served
-        .call("wikijs_update_page", json!({ "id": id, "confirm": token }))
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "EDIT_CONFLICT");
+    let error = fails(
+        &served,
+        UPDATE,
+        json!({ "id": id, "confirm": token }),
+        "EDIT_CONFLICT",
+    )
+    .await;
     assert_eq!(error["details"]["fields"], json!(["content"]));
-    assert!(
-        error["details"]["diff"]
-            .as_str()
-            .unwrap()
-            .contains("+Somebody was quicker.")
-    );
+    says(&error["details"]["diff"], "+Somebody was quicker.");
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
 #[tokio::test]
 async fn a_place_that_is_taken_is_refused_before_anything_is_sent() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
-    let taken = served
-        .call("wikijs_create_page", new_page("docs/configuration"))
-        .await;
+    let served = Setup::scripter(&wiki).serve().await;
+    let taken = served.call(CREATE, new_page("docs/configuration")).await;
     assert_eq!(code(&taken), "PAGE_EXISTS");
     assert_eq!(
         taken.unwrap_err()["details"]["id"],
         id_of(&wiki, "docs/configuration")
     );
     let moved = json!({ "id": id_of(&wiki, "home"), "path": "docs/configuration" });
-    assert_eq!(
-        code(&served.call("wikijs_update_page", moved).await),
-        "PAGE_EXISTS"
-    );
+    assert_eq!(code(&served.call(UPDATE, moved).await), "PAGE_EXISTS");
     // In other letter case it is another page: possible, but worth a word.
-    let preview = served
-        .call("wikijs_create_page", new_page("Docs/Configuration"))
-        .await
-        .unwrap();
+    let preview = call_ok(&served, CREATE, new_page("Docs/Configuration")).await;
     assert!(
         said(&preview["warnings"][0]).starts_with("path_differs_by_case: page"),
         "{preview}"
     );
     // Taken between the preview and its confirmation, it is refused as well.
     let free = new_page("docs/free");
-    let preview = served
-        .call("wikijs_create_page", free.clone())
-        .await
-        .unwrap();
+    let preview = served.call(CREATE, free.clone()).await.unwrap();
     wiki.with_store(|store| {
         store.add(PageRow {
             path: "docs/free".to_owned(),
@@ -528,22 +462,16 @@ async fn a_place_that_is_taken_is_refused_before_anything_is_sent() {
     });
     let mut confirm = free;
     confirm["confirm"] = preview["confirm"].clone();
-    assert_eq!(
-        code(&served.call("wikijs_create_page", confirm).await),
-        "PAGE_EXISTS"
-    );
+    assert_eq!(code(&served.call(CREATE, confirm).await), "PAGE_EXISTS");
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
 #[tokio::test]
 async fn the_preview_of_a_delete_says_what_is_lost_and_who_links_there() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    let served = Setup::scripter(&wiki).serve().await;
     let id = id_of(&wiki, "docs/operations/backup");
-    let preview = served
-        .call("wikijs_delete_page", json!({ "id": id }))
-        .await
-        .unwrap();
+    let preview = served.call(DELETE, json!({ "id": id })).await.unwrap();
     assert_eq!(preview["operation"], "delete");
     assert!(said(&preview["warnings"][0]).starts_with("lost_for_good:"));
     let linking: Vec<&str> = preview["linkedFrom"]
@@ -558,7 +486,7 @@ async fn the_preview_of_a_delete_says_what_is_lost_and_who_links_there() {
 #[tokio::test]
 async fn no_spelling_of_a_path_passes_the_gate() {
     let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.scripter)
+    let served = Setup::scripter(&wiki)
         .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,de:team")
         .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs/operations")
         .serve()
@@ -574,7 +502,7 @@ async fn no_spelling_of_a_path_passes_the_gate() {
         "other/docs",
     ] {
         assert_eq!(
-            code(&served.call("wikijs_create_page", new_page(path)).await),
+            code(&served.call(CREATE, new_page(path)).await),
             "PATH_NOT_ALLOWED",
             "{path}"
         );
@@ -586,7 +514,7 @@ async fn no_spelling_of_a_path_passes_the_gate() {
         "Docs/Operations",
     ] {
         assert_eq!(
-            code(&served.call("wikijs_create_page", new_page(path)).await),
+            code(&served.call(CREATE, new_page(path)).await),
             "PATH_DENIED",
             "{path}"
         );
@@ -601,7 +529,7 @@ async fn no_spelling_of_a_path_passes_the_gate() {
         "",
     ] {
         assert_eq!(
-            code(&served.call("wikijs_create_page", new_page(path)).await),
+            code(&served.call(CREATE, new_page(path)).await),
             "INVALID_INPUT",
             "{path}"
         );
@@ -617,21 +545,13 @@ async fn no_spelling_of_a_path_passes_the_gate() {
         let mut arguments = edits;
         arguments["id"] = json!(id);
         assert_eq!(
-            code(&served.call("wikijs_update_page", arguments).await),
+            code(&served.call(UPDATE, arguments).await),
             "PATH_NOT_ALLOWED"
         );
     }
-    assert!(
-        served
-            .call("wikijs_create_page", new_page("docs/"))
-            .await
-            .is_err()
-    );
+    assert!(served.call(CREATE, new_page("docs/")).await.is_err());
     let mut german = new_page("team/neu");
     german["locale"] = json!("de");
-    assert_eq!(
-        served.call("wikijs_create_page", german).await.unwrap()["dryRun"],
-        true
-    );
+    assert_eq!(served.call(CREATE, german).await.unwrap()["dryRun"], true);
     assert_eq!(mutations(&wiki).len(), 0);
 }

@@ -1,0 +1,175 @@
+//! What many tests say in a word: the tools by name, calls that must succeed or fail, and texts that must hold something.
+
+use rmcp::service::{RoleClient, Service};
+use serde_json::Value;
+
+use crate::harness::Served;
+
+pub(crate) const ADD_COMMENT: &str = "wikijs_add_comment";
+pub(crate) const BULK: &str = "wikijs_bulk_update_pages";
+pub(crate) const BY_ID: &str = "wikijs_get_page_by_id";
+pub(crate) const BY_PATH: &str = "wikijs_get_page_by_path";
+pub(crate) const CHANGE_SET: &str = "wikijs_get_change_set";
+pub(crate) const CREATE: &str = "wikijs_create_page";
+pub(crate) const DELEGATE: &str = "wikijs_delegate";
+pub(crate) const DELETE: &str = "wikijs_delete_page";
+pub(crate) const DELETE_ASSET: &str = "wikijs_delete_asset";
+pub(crate) const DELETE_COMMENT: &str = "wikijs_delete_comment";
+pub(crate) const DISCARD: &str = "wikijs_discard_draft";
+pub(crate) const END: &str = "wikijs_end_delegation";
+pub(crate) const FORGET: &str = "wikijs_forget";
+pub(crate) const GET_ASSET: &str = "wikijs_get_asset";
+pub(crate) const GET_PROPOSAL: &str = "wikijs_get_proposal";
+pub(crate) const HISTORY: &str = "wikijs_get_page_history";
+pub(crate) const LIST: &str = "wikijs_list_pages";
+pub(crate) const LIST_ASSETS: &str = "wikijs_list_assets";
+pub(crate) const LIST_COMMENTS: &str = "wikijs_list_comments";
+pub(crate) const LIST_PROPOSALS: &str = "wikijs_list_proposals";
+pub(crate) const RECALL: &str = "wikijs_recall";
+pub(crate) const REMEMBER: &str = "wikijs_remember";
+pub(crate) const RENAME_ASSET: &str = "wikijs_rename_asset";
+pub(crate) const SEARCH: &str = "wikijs_search_pages";
+pub(crate) const SUBMIT: &str = "wikijs_submit_draft";
+pub(crate) const TAGS: &str = "wikijs_list_tags";
+pub(crate) const TREE: &str = "wikijs_get_page_tree";
+pub(crate) const UNDO: &str = "wikijs_undo_write";
+pub(crate) const UPDATE: &str = "wikijs_update_page";
+pub(crate) const UPDATE_COMMENT: &str = "wikijs_update_comment";
+pub(crate) const UPLOAD: &str = "wikijs_upload_asset";
+
+/// The answer of a call that must succeed.
+pub(crate) async fn call_ok<C>(served: &Served<C>, tool: &'static str, arguments: Value) -> Value
+where
+    C: Service<RoleClient>,
+{
+    let answer = served.call(tool, arguments).await;
+    answer.unwrap_or_else(|error| panic!("{tool}: {error}"))
+}
+
+/// The error of a call that must fail.
+pub(crate) async fn call_err<C>(served: &Served<C>, tool: &'static str, arguments: Value) -> Value
+where
+    C: Service<RoleClient>,
+{
+    match served.call(tool, arguments).await {
+        Ok(answer) => panic!("{tool}: {answer}"),
+        Err(error) => error,
+    }
+}
+
+/// The answer of a call that must succeed, of the form that the tool says.
+pub(crate) async fn checked_ok<C>(served: &Served<C>, tool: &'static str, arguments: Value) -> Value
+where
+    C: Service<RoleClient>,
+{
+    let answer = served.checked(tool, arguments).await;
+    answer.unwrap_or_else(|error| panic!("{tool}: {error}"))
+}
+
+/// The answer of a write that must succeed, once it is confirmed.
+pub(crate) async fn confirmed_ok<C>(
+    served: &Served<C>,
+    tool: &'static str,
+    arguments: Value,
+) -> Value
+where
+    C: Service<RoleClient>,
+{
+    let answer = served.confirmed(tool, arguments).await;
+    answer.unwrap_or_else(|error| panic!("{tool}: {error}"))
+}
+
+/// The error of a write that must fail, at its preview or when it is confirmed.
+pub(crate) async fn confirmed_err<C>(
+    served: &Served<C>,
+    tool: &'static str,
+    arguments: Value,
+) -> Value
+where
+    C: Service<RoleClient>,
+{
+    match served.confirmed(tool, arguments).await {
+        Ok(answer) => panic!("{tool}: {answer}"),
+        Err(error) => error,
+    }
+}
+
+/// The error of a call that must fail with this code.
+pub(crate) async fn fails<C>(
+    served: &Served<C>,
+    tool: &'static str,
+    arguments: Value,
+    code: &str,
+) -> Value
+where
+    C: Service<RoleClient>,
+{
+    let error = call_err(served, tool, arguments).await;
+    assert_eq!(error["code"], code, "{tool}: {error}");
+    error
+}
+
+/// The error of a write that must fail with this code, at its preview or when it is confirmed.
+pub(crate) async fn confirmed_fails<C>(
+    served: &Served<C>,
+    tool: &'static str,
+    arguments: Value,
+    code: &str,
+) -> Value
+where
+    C: Service<RoleClient>,
+{
+    let error = confirmed_err(served, tool, arguments).await;
+    assert_eq!(error["code"], code, "{tool}: {error}");
+    error
+}
+
+/// Something that tells a text.
+pub(crate) trait Text {
+    fn text(&self) -> &str;
+}
+
+impl Text for str {
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+impl Text for String {
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+impl Text for Value {
+    fn text(&self) -> &str {
+        self.as_str().expect("a text")
+    }
+}
+
+impl<T: Text + ?Sized> Text for &T {
+    fn text(&self) -> &str {
+        (*self).text()
+    }
+}
+
+/// The text has this part.
+#[track_caller]
+pub(crate) fn says(text: &(impl Text + ?Sized), part: &str) {
+    let text = text.text();
+    assert!(text.contains(part), "{part:?} is not in: {text}");
+}
+
+/// The text does not have this part.
+#[track_caller]
+pub(crate) fn lacks(text: &(impl Text + ?Sized), part: &str) {
+    let text = text.text();
+    assert!(!text.contains(part), "{part:?} is in: {text}");
+}
+
+/// The text begins so.
+#[track_caller]
+pub(crate) fn begins(text: &(impl Text + ?Sized), part: &str) {
+    let text = text.text();
+    assert!(text.starts_with(part), "{part:?} does not begin: {text}");
+}
