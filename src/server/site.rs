@@ -232,12 +232,6 @@ impl Sites {
         }
     }
 
-    /// True if there is more than one, so that they must be told apart.
-    #[must_use]
-    pub fn are_many(&self) -> bool {
-        self.list().sites.iter().any(|site| site.name().is_some())
-    }
-
     /// The reason the present settings are not in force, if they are not.
     #[must_use]
     pub fn fault(&self) -> Option<String> {

@@ -128,18 +128,6 @@ impl Wiki {
         Ok((titles, pages))
     }
 
-    /// The pages of the same locale that link to a place.
-    ///
-    /// # Errors
-    /// See [`WikiError`].
-    pub async fn pages_linking_to(
-        &self,
-        locale: &Locale,
-        path: &PagePath,
-    ) -> Result<Vec<LinkingPage>, WikiError> {
-        Ok(self.links_around(locale, path).await?.to)
-    }
-
     /// The pages of the same locale that link to a place, and where the page there links to.
     ///
     /// # Errors
