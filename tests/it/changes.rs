@@ -387,11 +387,8 @@ async fn deletions_that_find_no_room_in_an_answer_are_listed_at_the_next_offset(
         let all = changes(&served, json!({ "since": since, "offset": offset })).await;
         told.extend(deleted(&all));
         let left = 45 - told.len();
-        assert_eq!(
-            all["moreDeleted"].as_u64().unwrap_or(0),
-            left as u64,
-            "{all}"
-        );
+        let more = all.get("moreDeleted").cloned().unwrap_or(json!(0));
+        assert_eq!(more, json!(left), "{all}");
         let Some(next) = all["nextOffset"].as_u64() else {
             assert_eq!(left, 0, "{all}");
             break;
