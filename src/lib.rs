@@ -17,6 +17,7 @@ mod hex;
 pub mod index;
 pub mod memory;
 pub mod meter;
+mod nearest;
 pub mod notice;
 pub mod notify;
 pub mod page;

@@ -15,8 +15,8 @@ use super::names::SETTINGS;
 use super::setting::{InSite, Setting, SettingKind};
 use super::sites;
 use super::tables::{self, TABLES, Tables};
+use crate::nearest::{did_you_mean, nearest};
 use crate::site::SiteName;
-use crate::tools::{did_you_mean, nearest};
 
 /// The largest settings file, in bytes.
 const MOST: u64 = 1 << 20;

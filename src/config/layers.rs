@@ -8,8 +8,8 @@ use super::key_source::settings_of_key;
 use super::names::SETTINGS;
 use super::parse::{Origin, SettingError, SettingsSource};
 use super::setting::{InSite, Setting};
+use crate::nearest::{did_you_mean, nearest};
 use crate::site::SiteName;
-use crate::tools::{did_you_mean, nearest};
 
 /// The variable that names the settings file.
 const CONFIG: &str = "WIKI_CONFIG";

@@ -15,10 +15,10 @@ pub(super) use self::row::TableFault;
 use self::row::{ArrayTable, Sift, prefix, rows, texts, word};
 use crate::change::{CODES, Operation};
 use crate::checks::CheckCommand;
+use crate::nearest::{did_you_mean, nearest};
 use crate::notify::NotifyTarget;
 use crate::page::{Field, TagPattern};
 use crate::rules::{BUILT_IN, Rule, RuleBook, RuleCondition, Then};
-use crate::tools::{did_you_mean, nearest};
 
 /// The largest number that a rule may count to.
 pub(super) const LARGEST_COUNT: u64 = 1_000_000;

@@ -14,6 +14,7 @@ use super::schema::{Input, Of, Schema, SchemaField, Type};
 use super::sdl::of;
 use super::secrets::{is_secret, touches_pages};
 use super::variables::schema_of;
+use crate::nearest::{did_you_mean, nearest};
 
 /// The most fields, with those of fragments counted wherever they are used.
 const MOST_FIELDS: usize = 300;
@@ -330,13 +331,7 @@ impl<'a, 'b> Checker<'a, 'b> {
         let Some(fields) = self.schema.fields(parent) else {
             return format!("{parent} has no field {name} of its own; use a fragment");
         };
-        let known = fields
-            .keys()
-            .map(|known| (strsim::jaro_winkler(known, name), known));
-        let near = known
-            .filter(|(likeness, _)| *likeness > 0.8)
-            .max_by(|a, b| a.0.total_cmp(&b.0));
-        let meant = near.map_or_else(String::new, |(_, near)| format!(" (did you mean {near}?)"));
+        let meant = did_you_mean(nearest(name, fields.keys(), 0.8));
         format!("{parent} has no field {name}{meant}")
     }
 

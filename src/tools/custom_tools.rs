@@ -12,7 +12,6 @@ use super::arguments::Arguments;
 use super::confirm_args::CONFIRM;
 use super::faults::ArgumentFaults;
 use super::intern::lasting;
-use super::nearest::{did_you_mean, nearest};
 use super::registry::{
     ArgumentCheck, OfCustom, Registry, TOOLS, ToolDefinition, ToolDescriptor, ToolFn,
 };
@@ -22,6 +21,7 @@ use super::{input, schema};
 use crate::custom::{Customs, Query, Recipe, Schema, ToolFileFault, is_custom_name};
 use crate::error::{Code, Failure};
 use crate::gates::Asked;
+use crate::nearest::{did_you_mean, nearest};
 
 /// The most bytes of a query's answer, as text and as structured content together.
 const QUERY_BYTES: usize = 256 * 1024;

@@ -1,6 +1,6 @@
 //! The tool that a caller of an unknown tool probably meant.
 
-use super::nearest::nearest;
+use crate::nearest::nearest;
 
 /// Words of an invented tool name, the tool that does this, and with which argument.
 const WORDS: &[(&[&str], &str, &str)] = &[
@@ -63,17 +63,14 @@ const WORDS: &[(&[&str], &str, &str)] = &[
 
 /// The least similarity of a name that is suggested.
 const LIKENESS: f64 = 0.93;
-/// The longest name that is compared.
-const MAX_COMPARED: usize = 64;
+/// The most characters of a name that are looked at.
+const MAX_CHARS: usize = 64;
 
 /// The offered tool that a name most likely meant, and the argument to use.
 #[must_use]
 pub fn meant(name: &str, offered: &[&'static str]) -> Option<String> {
-    let name: String = name
-        .chars()
-        .take(MAX_COMPARED)
-        .collect::<String>()
-        .to_lowercase();
+    let name: String = name.chars().take(MAX_CHARS).collect();
+    let name = name.to_lowercase();
     let bare = |name: &str| name.strip_prefix("wikijs_").unwrap_or(name).to_owned();
     let own = bare(&name);
     let near = nearest(&own, offered.iter().map(|tool| bare(tool)), LIKENESS);

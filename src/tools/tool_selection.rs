@@ -1,9 +1,9 @@
 //! The tool surface: which tools a server offers.
 
-use super::nearest::{did_you_mean, nearest};
 use super::registry::{TOOLS, ToolDescriptor};
 use super::toolset::Toolset;
 use crate::custom::is_custom_name;
+use crate::nearest::{did_you_mean, nearest};
 
 /// The tools that a server offers, in the order in which they are listed.
 #[derive(Debug, Clone, Default)]

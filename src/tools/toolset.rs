@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::nearest::{did_you_mean, nearest};
+use crate::nearest::{did_you_mean, nearest};
 
 /// A group of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

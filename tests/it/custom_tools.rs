@@ -639,7 +639,7 @@ async fn changed_files_are_taken_over_whole_or_not_at_all() {
     let fault = running.change("titles.graphql", &bad).await.unwrap();
     says(
         &fault,
-        "titles.graphql:2:66: PageListItem has no field titel (did you mean title?)",
+        "titles.graphql:2:66: PageListItem has no field titel; did you mean title?",
     );
     assert_eq!(
         running.tools().await,

@@ -5,8 +5,9 @@ use crate::change::Operation;
 use crate::cli::words::{self, one_of, operation, operations};
 use crate::custom::is_custom_name;
 use crate::gates::Gate;
+use crate::nearest::{did_you_mean, nearest};
 use crate::page::Prefix;
-use crate::tools::{Registry, ToolSelection, Toolset, did_you_mean, nearest};
+use crate::tools::{Registry, ToolSelection, Toolset};
 
 /// Commands that are recorded in place of a call's tool.
 const COMMANDS: [&str; 5] = [

@@ -15,8 +15,9 @@ use super::exit::Exit;
 use super::words::{self, one_of};
 use super::{CommandResult, file_faults, print, start};
 use crate::custom::is_custom_name;
+use crate::nearest::nearest;
 use crate::server::{App, Unasked};
-use crate::tools::{Registry, ToolDefinition, ToolSelection, Toolset, nearest};
+use crate::tools::{Registry, ToolDefinition, ToolSelection, Toolset};
 use crate::write::Timeouts;
 
 /// The prefix of all tools' names.
@@ -121,18 +122,16 @@ fn in_toolset(name: &str) -> Option<Toolset> {
     })
 }
 
-/// The hint for an unknown tool: a known name that differs from it by a third at most.
+/// The hint for an unknown tool: a known name that is similar, if there is one.
 fn meant(registry: &Registry, name: &str) -> String {
     let names = registry.definitions().map(|tool| bare(tool.name));
-    nearest(name, names, 0.0)
-        .filter(|known| strsim::levenshtein(known, name) * 3 <= known.chars().count())
-        .map_or_else(
-            || "`wikijs-gate tool list` names those that there are".to_owned(),
-            |near| {
-                let prefix = if is_custom_name(near) { "" } else { PREFIX };
-                format!("did you mean {prefix}{near}?")
-            },
-        )
+    nearest(name, names, 0.85).map_or_else(
+        || "`wikijs-gate tool list` names those that there are".to_owned(),
+        |near| {
+            let prefix = if is_custom_name(near) { "" } else { PREFIX };
+            format!("did you mean {prefix}{near}?")
+        },
+    )
 }
 
 /// Reads a file, or stdin if no name is given.

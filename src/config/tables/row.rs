@@ -5,8 +5,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::nearest::{did_you_mean, nearest};
 use crate::page::Prefix;
-use crate::tools::{did_you_mean, nearest};
 
 /// A fault and its place in the file.
 pub(in crate::config) type TableFault = (Option<Range<usize>>, String);

@@ -90,10 +90,10 @@ fn every_fault_is_told_with_its_place() {
     q.graphql:2:17: there are two variables $a
     q.graphql:2:27: $f is of the type Filter; a variable must be a scalar, an enum, or a list of them
     q.graphql:2:39: the default of $d must be Int
-    q.graphql:3:3: Query has no field user (did you mean users?)
+    q.graphql:3:3: Query has no field user; did you mean users?
     q.graphql:5:5: UserQuery.list has no argument filtr
     q.graphql:5:5: the argument filter of UserQuery.list must be String
-    q.graphql:5:33: User has no field nme (did you mean name?)
+    q.graphql:5:33: User has no field nme; did you mean name?
     q.graphql:6:5: UserQuery.search needs the argument query: String!
     q.graphql:8:3: pages is a PageQuery: say which of its fields, in braces
     q.graphql:9:19: currentVersion is a String and has no fields

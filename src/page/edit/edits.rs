@@ -2,13 +2,13 @@
 
 use thiserror::Error;
 
-use super::super::model::similarity::Alike;
 use super::super::select::position::{DiffersIn, MAX_PLACES, TextPosition};
+use crate::nearest::{most_alike, text_likeness};
 
 /// The most similar lines that are named.
 const MAX_NEAREST: usize = 3;
-/// The least similarity of such a line, of 1000.
-const LEAST_LIKENESS: usize = 400;
+/// The least similarity of such a line.
+const LEAST_LIKENESS: f64 = 0.4;
 /// The most bytes that a text may have after replacing all occurrences: no request to a wiki holds
 /// more.
 const MOST_BYTES: usize = 5 * 1024 * 1024;
@@ -193,11 +193,10 @@ fn nearly(text: &str, sought: &str) -> (Option<DiffersIn>, Vec<TextPosition>) {
 /// The lines most similar to the longest line of a text, which is its most distinctive one.
 fn nearest_lines(text: &str, sought: &str) -> Vec<TextPosition> {
     let longest = sought.lines().max_by_key(|line| line.trim().len());
-    let alike = Alike::to(longest.unwrap_or_default());
+    let longest = longest.unwrap_or_default();
     let lines = text.lines().enumerate();
-    let likeness = |alike: &Alike, (_, line): &(usize, &str)| alike.likeness(line);
-    alike
-        .nearest(lines, MAX_NEAREST, LEAST_LIKENESS, likeness)
+    let likeness = |(_, line): &(usize, &str)| text_likeness(longest, line);
+    most_alike(lines, MAX_NEAREST, LEAST_LIKENESS, likeness)
         .into_iter()
         .map(|(index, line)| TextPosition::whole(index + 1, line))
         .collect()

@@ -7,10 +7,10 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::super::hidden::escaped;
-use super::super::model::similarity::Alike;
 use super::super::select::position::line_feeds;
 use super::super::select::selector::Selector;
 use super::outline::{Heading, Outline};
+use crate::nearest::{most_alike, text_likeness};
 
 /// Normalizes a text before it is compared.
 type Fold = fn(&str) -> Cow<'_, str>;
@@ -227,10 +227,8 @@ impl Outline<'_> {
         match selector {
             Selector::Named(name) => {
                 let last = name.rsplit('/').next().unwrap_or_default();
-                let alike = Alike::to(last);
-                let likeness = |alike: &Alike, heading: &&Heading| alike.likeness(&heading.text);
-                let nearest = alike.nearest(all, most, 0, likeness);
-                nearest
+                let likeness = |heading: &&Heading| text_likeness(last, &heading.text);
+                most_alike(all, most, 0.0, likeness)
                     .into_iter()
                     .flat_map(|heading| self.candidates(&[heading]))
                     .collect()

@@ -14,7 +14,6 @@ pub(super) mod read_scope;
 pub(super) mod reading;
 pub(super) mod reference;
 pub(super) mod secrets;
-pub(super) mod similarity;
 pub(super) mod state;
 pub(super) mod tag_pattern;
 pub(super) mod trash;

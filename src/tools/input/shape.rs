@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::nearest::{most_alike, name_likeness};
 use crate::tools::arguments::Arguments;
 use crate::tools::faults::ArgumentFaults;
-use crate::tools::nearest::MOST_NAME;
 
 /// The most items of a list whose schema sets no limit.
 const MOST_ITEMS: u64 = 100;
@@ -215,25 +215,17 @@ fn unknown(
     if let Some((_, why)) = explained.iter().find(|(explained, _)| *explained == name) {
         return (*why).to_owned();
     }
-    // A name much longer than all known ones is similar to none, and expensive to compare.
-    let nearest = known
-        .keys()
-        .filter(|_| name.len() <= MOST_NAME)
-        .map(|known| {
-            let (ours, given) = (known.to_lowercase(), name.to_lowercase());
-            // "published" means isPublished, although publishEndDate is more similar.
-            let is_part = given.len() > 3 && ours.contains(&given);
-            let likeness = strsim::jaro_winkler(&ours, &given);
-            let likeness = if is_part || ends_with_word(name, known) {
-                1.0
-            } else {
-                likeness
-            };
-            (if ours == given { 2.0 } else { likeness }, known)
-        })
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    let nearest = nearest.map_or_else(String::new, |(_, nearest)| {
+    let nearest = most_alike(known.keys(), 1, 0.7, |known| {
+        let (ours, given) = (known.to_lowercase(), name.to_lowercase());
+        // "published" means isPublished, although publishEndDate is more similar.
+        let is_part = given.len() > 3 && ours.contains(&given) && ours != given;
+        if is_part || ends_with_word(name, known) {
+            0.99
+        } else {
+            name_likeness(known, name)
+        }
+    });
+    let nearest = nearest.first().map_or_else(String::new, |nearest| {
         format!(" (did you mean {nearest}?)")
     });
     let takes = takes.take();

@@ -7,6 +7,7 @@ use super::super::client::Wiki;
 use super::super::error::WikiError;
 use super::all_pages::AllPages;
 use crate::error::{Code, Failure};
+use crate::nearest::{most_alike, name_likeness};
 use crate::page::{Interpretation, Locale, PagePath, PageReading, Reference, escaped};
 
 /// The most candidates that are named.
@@ -17,8 +18,6 @@ const MAX_NEAREST: usize = 5;
 const LIKENESS: f64 = 0.8;
 /// The ways in which a name may be a title or a last segment, which come first.
 const TITLES: usize = 3;
-/// The most characters of a name that are compared for likeness.
-const MAX_COMPARED: usize = 80;
 
 /// A page that a reference names.
 #[derive(Debug, Clone)]
@@ -231,28 +230,18 @@ impl AllPages {
     }
 
     fn nearest(&self, name: &str) -> Vec<NamedPage> {
-        let short = |text: &str| -> String {
-            text.chars()
-                .take(MAX_COMPARED)
-                .flat_map(char::to_lowercase)
-                .collect()
+        let name = name.trim_matches('/');
+        let likeness = |page: &&PageReading| {
+            let path = &page.path;
+            let names = [page.title.as_str(), path.as_str(), path.last_segment()];
+            names
+                .map(|other| name_likeness(name, other))
+                .into_iter()
+                .fold(0.0, f64::max)
         };
-        let name = short(name.trim_matches('/'));
-        let mut alike: Vec<(f64, &PageReading)> = self
-            .iter()
-            .map(|page| {
-                let path = page.path.as_str();
-                let names = [page.title.as_str(), path, page.path.last_segment()];
-                let likeness = names.map(|other| strsim::jaro_winkler(&name, &short(other)));
-                (likeness.into_iter().fold(0.0, f64::max), page)
-            })
-            .filter(|(likeness, _)| *likeness >= LIKENESS)
-            .collect();
-        alike.sort_by(|a, b| b.0.total_cmp(&a.0));
-        alike
-            .iter()
-            .take(MAX_NEAREST)
-            .filter_map(|(_, page)| NamedPage::of(page))
+        most_alike(self.iter(), MAX_NEAREST, LIKENESS, likeness)
+            .into_iter()
+            .filter_map(NamedPage::of)
             .collect()
     }
 }
