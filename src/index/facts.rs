@@ -6,7 +6,8 @@ use rusqlite::{Connection, params};
 
 use super::store::{IndexError, Store};
 use crate::page::{
-    LinkKind, Locale, PageLink, PagePath, PageReading, Property, SourceFormat, links, properties,
+    Carrier, LinkKind, Locale, PageLink, PagePath, PageReading, Property, SourceFormat, links,
+    properties,
 };
 
 /// The most links of a page that are kept.
@@ -14,7 +15,8 @@ const MAX_LINKS: usize = 5_000;
 
 pub(super) const TABLES: &str = "
     CREATE TABLE source (id INTEGER PRIMARY KEY);
-    CREATE TABLE link (id INTEGER NOT NULL, line INTEGER NOT NULL, target TEXT NOT NULL);
+    CREATE TABLE link (id INTEGER NOT NULL, line INTEGER NOT NULL, target TEXT NOT NULL,
+        carrier TEXT NOT NULL);
     CREATE INDEX link_of_page ON link (id);
     CREATE TABLE property (id INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL);
     CREATE INDEX property_of_page ON property (id);
@@ -34,6 +36,8 @@ pub struct IndexedLink {
     pub line: i64,
     /// The target, as it is written.
     pub target: String,
+    /// The construct that holds it.
+    pub carrier: Carrier,
 }
 
 /// Stores the facts of a page, in place of the earlier ones.
@@ -51,10 +55,10 @@ pub(super) fn put(
     };
     change.execute("INSERT INTO source VALUES (?1)", [id])?;
     let (links, properties) = read(id, text, format);
-    let mut insert = change.prepare("INSERT INTO link VALUES (?1, ?2, ?3)")?;
+    let mut insert = change.prepare("INSERT INTO link VALUES (?1, ?2, ?3, ?4)")?;
     for link in links {
         let line = i64::try_from(link.line).unwrap_or(i64::MAX);
-        insert.execute(params![id, line, link.target])?;
+        insert.execute(params![id, line, link.target, link.carrier.as_str()])?;
     }
     let mut insert = change.prepare("INSERT INTO property VALUES (?1, ?2, ?3)")?;
     for (name, property) in properties {
@@ -95,7 +99,7 @@ impl Store {
     /// The links in the sources of all indexed pages, page by page.
     pub(super) fn links(&self) -> Result<Vec<IndexedLink>, IndexError> {
         let mut query = self.db().prepare(
-            "SELECT link.id, locale, path, line, target FROM link JOIN page ON page.id = link.id
+            "SELECT link.id, locale, path, line, target, carrier FROM link JOIN page ON page.id = link.id
              WHERE missing = 0 ORDER BY link.id, link.rowid",
         )?;
         let rows = query.query_map([], |row| {
@@ -105,6 +109,8 @@ impl Store {
                 path: PagePath::as_stored(row.get::<_, String>(2)?),
                 line: row.get(3)?,
                 target: row.get(4)?,
+                // A row of another program's making is taken for the usual form.
+                carrier: Carrier::of(&row.get::<_, String>(5)?).unwrap_or(Carrier::Markdown),
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)

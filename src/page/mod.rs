@@ -28,7 +28,7 @@ pub use edit::patch::apply_patch;
 pub use hidden::{HiddenText, Occurrences, escape_hidden, escaped};
 pub use html::plain_text;
 pub use links::link::{
-    LinkKind, PageLink, can_be_linked, has_unchecked_links, links, may_lead_to_page,
+    Carrier, LinkKind, PageLink, can_be_linked, has_unchecked_links, links, may_lead_to_page,
 };
 pub use links::mend::{
     LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, WhyLeft,

@@ -10,7 +10,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::context::ToolContext;
 use super::search_pages::{Indexed, Sought};
 use crate::error::{Code, Failure};
-use crate::index::{Coverage, IndexedLink};
+use crate::index::{Coverage, IndexedLink, as_rendered};
 use crate::page::{
     LinkBase, LinkedSite, Locale, PagePath, PagePlace, PageReading, can_be_linked, escaped,
 };
@@ -44,38 +44,6 @@ struct WikiLink {
     written: Option<String>,
 }
 
-impl WikiLink {
-    /// The links of one page's source that lead to places on the wiki. The wiki can be configured
-    /// to resolve relative links from its root (`absoluteLinks`), which only its link graph shows.
-    fn of_source(
-        links: &[IndexedLink],
-        graph: Option<&HashSet<&PagePlace>>,
-        [site, rooted]: [&LinkedSite; 2],
-    ) -> Vec<Self> {
-        let Some(first) = links.first() else {
-            return Vec::new();
-        };
-        let from = (first.locale.clone(), first.path.clone());
-        let (base, from_root) = (LinkBase::of(&from, site), LinkBase::of(&from, rooted));
-        let resolved = |link: &IndexedLink| {
-            let to = base.page(&link.target)?;
-            let rooted = graph
-                .filter(|graph| !graph.contains(&to))
-                .and_then(|graph| {
-                    let to = from_root.page(&link.target);
-                    to.filter(|to| graph.contains(to))
-                });
-            Some(Self {
-                from: link.id,
-                to: rooted.unwrap_or(to),
-                line: Some(link.line),
-                written: Some(link.target.clone()),
-            })
-        };
-        links.iter().filter_map(resolved).collect()
-    }
-}
-
 /// All links between places: those in indexed sources, which come page by page, and those known
 /// only to the link graph.
 fn resolved(
@@ -84,21 +52,23 @@ fn resolved(
     graph: &[LinksOfPage],
     site: &LinkedSite,
 ) -> Vec<WikiLink> {
-    let rooted = LinkedSite {
-        relative_from_root: true,
-        ..site.clone()
-    };
     let ids: HashSet<i64> = pages.iter().filter_map(|page| page.id).collect();
-    let targets: HashMap<i64, HashSet<&PagePlace>> = graph
-        .iter()
-        .map(|page| (page.id, page.to.iter().collect()))
-        .collect();
-    let mut links: Vec<WikiLink> = sourced
-        .chunk_by(|one, other| one.id == other.id)
-        .filter_map(|links| links.first().map(|first| (first.id, links)))
-        .filter(|(id, _)| ids.contains(id))
-        .flat_map(|(id, links)| WikiLink::of_source(links, targets.get(&id), [site, &rooted]))
-        .collect();
+    let mut links = Vec::new();
+    for own in sourced.chunk_by(|one, other| one.id == other.id) {
+        let Some(first) = own.first().filter(|first| ids.contains(&first.id)) else {
+            continue;
+        };
+        let from = (first.locale.clone(), first.path.clone());
+        let base = LinkBase::of(&from, site);
+        links.extend(own.iter().filter_map(|link| {
+            Some(WikiLink {
+                from: link.id,
+                to: base.page(&link.target, link.carrier)?,
+                line: Some(link.line),
+                written: Some(link.target.clone()),
+            })
+        }));
+    }
     let known: HashSet<(i64, &PagePlace)> =
         links.iter().map(|link| (link.from, &link.to)).collect();
     let mut only_in_graph = Vec::new();
@@ -161,9 +131,11 @@ impl PlaceLinks {
         let site = context.wiki.linked_site().await?;
         // Large wikis have many links: following them must not hold up other calls.
         let listed = Arc::clone(&pages);
-        let links =
-            tokio::task::spawn_blocking(move || resolved(&listed, &sourced, &graph, &site)).await;
-        let links = links.map_err(|_| {
+        let links = tokio::task::spawn_blocking(move || {
+            let site = as_rendered(site, &sourced, &graph);
+            resolved(&listed, &sourced, &graph, &site)
+        });
+        let links = links.await.map_err(|_| {
             Failure::new(
                 Code::InternalError,
                 "The links of the wiki could not be followed.",
@@ -264,50 +236,5 @@ impl BrokenLinks {
         let left = links.len().saturating_sub(most);
         links.truncate(most);
         (links, left)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::WikiLink;
-    use crate::index::IndexedLink;
-    use crate::page::{LinkedSite, Locale, PagePath};
-    use url::Url;
-
-    #[test]
-    fn relative_links_lead_from_the_root_where_the_graph_shows_it() {
-        let site = LinkedSite {
-            address: Url::parse("https://wiki.example.org").unwrap(),
-            locale: Locale::as_stored("en"),
-            has_namespaces: false,
-            relative_from_root: false,
-        };
-        let rooted = LinkedSite {
-            relative_from_root: true,
-            ..site.clone()
-        };
-        let place = |path: &str| (Locale::as_stored("en"), PagePath::as_stored(path));
-        for (target, graph, leads) in [
-            ("other", Some("docs/a/other"), "docs/a/other"),
-            ("other", Some("other"), "other"),
-            ("other", Some("c"), "docs/a/other"),
-            ("./other", Some("other"), "docs/other"),
-            ("other", None, "docs/a/other"),
-        ] {
-            let graph = graph.map(place);
-            let graph: Option<HashSet<_>> = graph.as_ref().map(|to| [to].into());
-            let link = IndexedLink {
-                id: 7,
-                locale: Locale::as_stored("en"),
-                path: PagePath::as_stored("docs/a"),
-                line: 1,
-                target: target.to_owned(),
-            };
-            let links = WikiLink::of_source(&[link], graph.as_ref(), [&site, &rooted]);
-            let to: Vec<_> = links.into_iter().map(|link| link.to).collect();
-            assert_eq!(to, [place(leads)], "{target}");
-        }
     }
 }

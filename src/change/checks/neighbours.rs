@@ -103,7 +103,7 @@ fn places(page: &PageState, site: &LinkedSite) -> BTreeMap<PagePlace, usize> {
     let from = (page.locale.clone(), page.path.clone());
     let base = LinkBase::of(&from, site);
     for link in followed(page) {
-        if let Some(place) = base.page(&link.target) {
+        if let Some(place) = base.page(&link.target, link.carrier) {
             places.entry(place).or_insert(link.line);
         }
     }

@@ -35,11 +35,46 @@ pub enum LinkKind {
     Embedded,
 }
 
+/// The construct that holds a link: it decides what the wiki makes of the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// A link of Markdown: percent-encoded, then rewritten by the wiki.
+    Markdown,
+    /// `<a href>` of HTML, which the wiki rewrites.
+    Anchor,
+    /// Left unchanged for browsers: images of Markdown, `src`, `href` of other elements.
+    Untouched,
+}
+
+impl Carrier {
+    const ALL: [(Self, &'static str); 3] = [
+        (Self::Markdown, "markdown"),
+        (Self::Anchor, "anchor"),
+        (Self::Untouched, "untouched"),
+    ];
+
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        let found = Self::ALL.into_iter().find(|(one, _)| *one == self);
+        found.map_or("", |(_, word)| word)
+    }
+
+    /// The carrier of this word.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
+        let found = Self::ALL.into_iter().find(|(_, known)| *known == word);
+        found.map(|(carrier, _)| carrier)
+    }
+}
+
 /// A link of a page's source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageLink {
     /// Its kind.
     pub kind: LinkKind,
+    /// The construct that holds it.
+    pub carrier: Carrier,
     /// Its bytes: of Markdown the whole link, of HTML the tag.
     pub range: Range<usize>,
     /// Its line, from 1.
@@ -78,9 +113,14 @@ pub fn has_unchecked_links(text: &str, format: SourceFormat) -> bool {
     may_link && has_too_many_signs(text, format)
 }
 
-fn link(kind: LinkKind, range: Range<usize>, target: impl Into<String>) -> PageLink {
+fn link(
+    (kind, carrier): (LinkKind, Carrier),
+    range: Range<usize>,
+    target: impl Into<String>,
+) -> PageLink {
     PageLink {
         kind,
+        carrier,
         range,
         line: 0,
         target: target.into(),
@@ -130,10 +170,12 @@ fn of_markdown(text: &str) -> Vec<PageLink> {
                         link_type,
                         ..
                     } if link_type != LinkType::Email => {
-                        links.push(link(LinkKind::Link, range, dest_url.into_string()));
+                        let of = (LinkKind::Link, Carrier::Markdown);
+                        links.push(link(of, range, dest_url.into_string()));
                     }
                     Tag::Image { dest_url, .. } => {
-                        links.push(link(LinkKind::Embedded, range, dest_url.into_string()));
+                        let of = (LinkKind::Embedded, Carrier::Untouched);
+                        links.push(link(of, range, dest_url.into_string()));
                     }
                     _ => {}
                 }
@@ -214,7 +256,8 @@ pub(in crate::page) fn addresses(text: &str, range: Range<usize>) -> Vec<PageLin
             let address = words.get(start..at + length).unwrap_or_default();
             let address = without_marks(address);
             let bytes = range.start + start..range.start + start + address.len();
-            found.push(link(LinkKind::Link, bytes, address));
+            let of = (LinkKind::Link, Carrier::Markdown);
+            found.push(link(of, bytes, address));
         }
         passed = at + length;
     }
@@ -245,15 +288,16 @@ fn of_html(html: &str, place: impl Fn(Range<usize>) -> Option<Range<usize>>) -> 
     scan(html, |token, range| {
         let HtmlToken::Open(tag) = token else { return };
         let attribute = |name| tag.attributes().get(name).map(str::to_owned);
-        let (kind, target) = match tag.name() {
-            "a" | "area" => (LinkKind::Link, attribute("href")),
-            "iframe" => (LinkKind::Link, attribute("src")),
-            _ => (LinkKind::Embedded, attribute("src")),
+        let (of, target) = match tag.name() {
+            "a" => ((LinkKind::Link, Carrier::Anchor), attribute("href")),
+            "area" => ((LinkKind::Link, Carrier::Untouched), attribute("href")),
+            "iframe" => ((LinkKind::Link, Carrier::Untouched), attribute("src")),
+            _ => ((LinkKind::Embedded, Carrier::Untouched), attribute("src")),
         };
         links.extend(
             target
                 .zip(place(range))
-                .map(|(target, range)| link(kind, range, target)),
+                .map(|(target, range)| link(of, range, target)),
         );
     });
     links

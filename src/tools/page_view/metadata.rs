@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
+use crate::index::{IndexedLink, as_rendered};
 use crate::page::{
-    LinkBase, LinkKind, LinkedSite, Locale, PagePath, PageReading, Property, SourceFormat,
-    can_be_linked, escaped, links, properties, word_count,
+    LinkBase, LinkKind, LinkedSite, Locale, PageLink, PagePath, PageReading, Property,
+    SourceFormat, can_be_linked, escaped, links, properties, word_count,
 };
 use crate::tools::output::some_count;
 use crate::wiki::{Wiki, WikiError};
@@ -44,15 +45,23 @@ pub(super) struct LinkNeighbours {
 }
 
 impl LinkNeighbours {
-    /// Reads the graph of the site's locales in one request.
+    /// Reads the graph of the site's locales in one request. The site learns from it how it renders
+    /// relative links.
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub(super) async fn of(wiki: &Wiki, pages: &[&PageReading]) -> Result<Self, WikiError> {
-        let site = wiki.locales().await;
-        let locales = site.iter().chain(pages.iter().map(|page| &page.locale));
+    pub(super) async fn of(
+        wiki: &Wiki,
+        pages: &[&PageReading],
+        site: &mut Option<LinkedSite>,
+    ) -> Result<Self, WikiError> {
+        let locales = wiki.locales().await;
+        let locales = locales.iter().chain(pages.iter().map(|page| &page.locale));
+        let graph = wiki.link_graph(&locales.collect()).await?;
+        let sourced: Vec<IndexedLink> = pages.iter().flat_map(|page| sourced(page)).collect();
+        *site = site.take().map(|site| as_rendered(site, &sourced, &graph));
         let mut around = Self::default();
-        for page in wiki.link_graph(&locales.collect()).await? {
+        for page in graph {
             for place in page.to {
                 let target = address(&place.0, &place.1);
                 if pages.iter().any(|wanted| wanted.id == Some(page.id)) && can_be_linked(&place.1)
@@ -92,7 +101,7 @@ impl Metadata {
                 let links = links.filter(|link| link.kind == LinkKind::Link);
                 to.extend(
                     links
-                        .filter_map(|link| base.page(&link.target))
+                        .filter_map(|link| base.page(&link.target, link.carrier))
                         .map(|(locale, path)| address(&locale, &path)),
                 );
             }
@@ -116,6 +125,23 @@ impl Metadata {
         (metadata.links, metadata.links_left) = bounded(&to);
         metadata
     }
+}
+
+/// The links in a page's source, as the index has them.
+fn sourced(page: &PageReading) -> Vec<IndexedLink> {
+    let format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
+    let links = links(page.content.as_deref().unwrap_or_default(), format).into_iter();
+    let indexed = |link: PageLink| {
+        Some(IndexedLink {
+            id: page.id?,
+            locale: page.locale.clone(),
+            path: page.path.clone(),
+            line: i64::try_from(link.line).unwrap_or(i64::MAX),
+            target: link.target,
+            carrier: link.carrier,
+        })
+    };
+    links.filter_map(indexed).collect()
 }
 
 fn address(locale: &Locale, path: &PagePath) -> String {

@@ -296,7 +296,7 @@ impl LinkContext {
             site: site.ok(),
         };
         if ask.version.is_none() {
-            let around = LinkNeighbours::of(&context.wiki, &pages).await;
+            let around = LinkNeighbours::of(&context.wiki, &pages, &mut linking.site).await;
             linking.around = around
                 .inspect_err(|error| tracing::debug!(%error, "the link graph could not be read"))
                 .ok();

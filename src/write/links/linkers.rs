@@ -144,7 +144,9 @@ impl WikiLinks {
         let base = LinkBase::of(&place, &self.site);
         let links = links(&page.content, SourceFormat::of(None, Some(&page.editor)));
         let links = links.iter().filter(|link| link.kind == LinkKind::Link);
-        links.filter_map(|link| base.place(&link.target)).collect()
+        links
+            .filter_map(|link| base.place(&link.target, link.carrier))
+            .collect()
     }
 
     fn named(&self, ids: &BTreeSet<i64>, place: &PagePlace) -> Vec<LinkedFrom> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::{Code, Failure};
-use crate::index::{ContentIndex, Coverage, IndexedLink};
+use crate::index::{ContentIndex, Coverage, IndexedLink, as_rendered};
 use crate::page::{LinkBase, LinkedSite, PagePlace, PageReading};
 use crate::wiki::{AllPages, LinksOfPage, Wiki, WikiError};
 
@@ -193,7 +193,9 @@ impl WikiLinks {
             let Some(first) = links.first() else { continue };
             let page = (first.locale.clone(), first.path.clone());
             let base = LinkBase::of(&page, &self.site);
-            let places = links.iter().filter_map(|link| base.place(&link.target));
+            let places = links
+                .iter()
+                .filter_map(|link| base.place(&link.target, link.carrier));
             for to in places.filter(|to| left.contains(to)) {
                 linking.entry(to).or_default().insert(first.id);
             }
@@ -207,46 +209,6 @@ async fn graph_of(wiki: &Wiki) -> Result<(Arc<AllPages>, Vec<LinksOfPage>), Wiki
     let locales = pages.iter().map(|page| &page.locale).collect();
     let graph = wiki.link_graph(&locales).await?;
     Ok((pages, graph))
-}
-
-/// The site with `absoluteLinks` inferred from the link graph: the wiki does not tell whether it
-/// resolves relative links from its root, but the graph shows where they lead.
-fn as_rendered(site: LinkedSite, links: &[IndexedLink], graph: &[LinksOfPage]) -> LinkedSite {
-    let graph: HashMap<i64, &LinksOfPage> = graph.iter().map(|page| (page.id, page)).collect();
-    let rooted = LinkedSite {
-        relative_from_root: true,
-        ..site.clone()
-    };
-    let (mut from_page, mut from_root) = (0_usize, 0_usize);
-    for links in links.chunk_by(|a, b| a.id == b.id) {
-        let relative = |link: &&IndexedLink| {
-            !link.target.starts_with('/') && !link.target.contains(['.', ':', '#'])
-        };
-        let mut relative = links.iter().filter(relative).peekable();
-        let (Some(first), Some(known)) = (
-            links.first(),
-            links.first().and_then(|link| graph.get(&link.id)),
-        ) else {
-            continue;
-        };
-        if relative.peek().is_none() {
-            continue;
-        }
-        let page = (first.locale.clone(), first.path.clone());
-        let (own, root) = (LinkBase::of(&page, &site), LinkBase::of(&page, &rooted));
-        for link in relative {
-            let is_known = |base: &LinkBase<'_>| {
-                let place = base.place(&link.target);
-                place.is_some_and(|place| known.to.contains(&place))
-            };
-            match (is_known(&own), is_known(&root)) {
-                (true, false) => from_page += 1,
-                (false, true) => from_root += 1,
-                _ => {}
-            }
-        }
-    }
-    if from_root > from_page { rooted } else { site }
 }
 
 /// Has the index look at what others wrote since its last look; whether it did so in time.
@@ -276,53 +238,4 @@ fn gap(covered: Coverage, without: usize) -> Option<String> {
         let of = covered.of;
         format!("the sources of {lacking} of {of} pages were not looked at")
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use url::Url;
-
-    use super::as_rendered;
-    use crate::index::IndexedLink;
-    use crate::page::{LinkedSite, Locale, PagePath};
-    use crate::wiki::LinksOfPage;
-
-    #[test]
-    fn relative_links_lead_from_the_root_where_the_graph_shows_it() {
-        let site = LinkedSite {
-            address: Url::parse("https://wiki.example.org").unwrap(),
-            locale: Locale::as_stored("en"),
-            has_namespaces: false,
-            relative_from_root: false,
-        };
-        let place = |path: &str| (Locale::as_stored("en"), PagePath::as_stored(path));
-        for (target, graph, from_root) in [
-            ("beta", Some("docs/a/beta"), false),
-            ("beta", Some("beta"), true),
-            ("beta", Some("gamma"), false),
-            ("./beta", Some("beta"), false),
-            ("/beta", Some("beta"), false),
-            ("beta", None, false),
-        ] {
-            let (locale, path) = place("docs/a");
-            let graph: Vec<LinksOfPage> = graph
-                .map(|to| LinksOfPage {
-                    id: 7,
-                    locale: locale.clone(),
-                    path: path.clone(),
-                    to: vec![place(to)],
-                })
-                .into_iter()
-                .collect();
-            let link = IndexedLink {
-                id: 7,
-                locale,
-                path,
-                line: 1,
-                target: target.to_owned(),
-            };
-            let seen = as_rendered(site.clone(), &[link], &graph);
-            assert_eq!(seen.relative_from_root, from_root, "{target} {graph:?}");
-        }
-    }
 }

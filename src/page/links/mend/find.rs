@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
+use super::super::link::Carrier;
 use super::super::link::{addresses, begins_paragraph};
 use super::super::target::Writing;
 use super::html::HtmlLinks;
-use super::resolve::Carrier;
 use super::written::SourceLink;
 use crate::page::markdown::html_block::HtmlBlock;
 use crate::page::markdown::outline::{SourceFormat, options};

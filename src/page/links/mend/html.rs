@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::super::link::Carrier;
 use super::super::target::Writing;
-use super::resolve::Carrier;
 use super::written::SourceLink;
 use crate::page::html::{HtmlTag, HtmlToken, scan};
 

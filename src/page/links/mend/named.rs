@@ -1,6 +1,7 @@
 //! The places that a text of another format names.
 
-use super::resolve::{Carrier, Leads, LinkedSite, PagePlace, Seat, resolve};
+use super::super::link::Carrier;
+use super::resolve::{Leads, LinkedSite, PagePlace, Seat, resolve};
 
 /// Words of a text that name places of the wiki as links do, each with where it stands.
 pub(super) fn named_places<'a>(

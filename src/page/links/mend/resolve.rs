@@ -16,7 +16,7 @@ use std::borrow::Borrow;
 
 use url::Url;
 
-use super::super::link::{OWN_ADDRESSES, PAGE_ENDINGS, can_be_linked, has_other_scheme};
+use super::super::link::{Carrier, OWN_ADDRESSES, PAGE_ENDINGS, can_be_linked, has_other_scheme};
 use crate::page::model::locale::is_locale_like;
 use crate::page::model::reference::{percent_decoded, way_below};
 use crate::page::{Locale, PagePath};
@@ -35,17 +35,6 @@ pub struct LinkedSite {
     pub has_namespaces: bool,
     /// True if it is set to take relative links from its root (`absoluteLinks`).
     pub relative_from_root: bool,
-}
-
-/// The construct that holds a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Carrier {
-    /// A link of Markdown: percent-encoded, then rewritten by the wiki.
-    Markdown,
-    /// `<a href>` of HTML, which the wiki rewrites.
-    Anchor,
-    /// Left unchanged for browsers: images of Markdown, `src`, `href` of other elements.
-    Untouched,
 }
 
 /// The places that a page is rendered at and read at. They differ for a page that moves: the wiki
@@ -106,9 +95,8 @@ impl<'a> LinkBase<'a> {
 
     /// The place of a page that a link leads to, by its target as it is read from a source.
     #[must_use]
-    pub fn place(&self, target: &str) -> Option<PagePlace> {
-        let href = href(target, Carrier::Anchor, self.page, self.site);
-        match self.site.followed(&href, || self.address.as_ref()) {
+    pub fn place(&self, target: &str, carrier: Carrier) -> Option<PagePlace> {
+        match self.leads(target, carrier) {
             Leads::Page(_, place) => Some(place),
             Leads::Here | Leads::OfWiki(_) | Leads::Elsewhere => None,
         }
@@ -117,15 +105,19 @@ impl<'a> LinkBase<'a> {
     /// The page that readers get to by a link; none for a place on the same page, the wiki's own
     /// addresses and its views of pages, files, and other sites.
     #[must_use]
-    pub fn page(&self, target: &str) -> Option<PagePlace> {
+    pub fn page(&self, target: &str, carrier: Carrier) -> Option<PagePlace> {
         if has_other_scheme(target.trim()) {
             return None;
         }
-        let href = href(target, Carrier::Anchor, self.page, self.site);
-        match self.site.followed(&href, || self.address.as_ref()) {
+        match self.leads(target, carrier) {
             Leads::Page(None, place) => Some(place).filter(|(_, path)| can_be_linked(path)),
             Leads::Page(Some(_), _) | Leads::Here | Leads::OfWiki(_) | Leads::Elsewhere => None,
         }
+    }
+
+    fn leads(&self, target: &str, carrier: Carrier) -> Leads {
+        let href = href(target, carrier, self.page, self.site);
+        self.site.followed(&href, || self.address.as_ref())
     }
 }
 

@@ -112,7 +112,7 @@ fn places(page: &PageState, site: &LinkedSite) -> HashSet<PagePlace> {
     let base = LinkBase::of(&own, site);
     let all = links(&page.content, SourceFormat::of(None, Some(&page.editor)));
     all.iter()
-        .filter_map(|link| base.place(&link.target))
+        .filter_map(|link| base.place(&link.target, link.carrier))
         .collect()
 }
 
