@@ -7,10 +7,10 @@
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, Metadata, Permissions};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fchown, fstat, mkdirat, openat, unlinkat};
 use rustix::fs::{Gid, Uid};
@@ -74,9 +74,53 @@ pub(crate) fn make(path: &Path) -> io::Result<File> {
 }
 
 /// Makes a file that shall replace another one; if that exists, the new one gets its owner.
-pub(crate) fn make_in_place_of(old: &Path, path: &Path) -> io::Result<File> {
+fn make_in_place_of(old: &Path, path: &Path) -> io::Result<File> {
     let old = std::fs::symlink_metadata(old).ok();
     make_for(path, old.as_ref().map(FileOwner::of))
+}
+
+/// A new state of a file, written beside it; whoever reads the file sees it before or after.
+#[derive(Debug)]
+#[must_use = "the file is replaced at the end only"]
+pub(crate) struct Replacement {
+    new: PathBuf,
+    path: PathBuf,
+}
+
+impl Replacement {
+    /// Writes the new state. Only one process at a time may replace a file.
+    pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<Self> {
+        let mut new = path.as_os_str().to_owned();
+        new.push(".new");
+        let replacement = Self {
+            new: new.into(),
+            path: path.to_owned(),
+        };
+        // One that an earlier process left behind may have another mode.
+        match std::fs::remove_file(&replacement.new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        // Root may change the file of a service, which must be able to read it still.
+        let mut file = make_in_place_of(path, &replacement.new)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        Ok(replacement)
+    }
+
+    /// Puts it in the file's place, surely on the disk.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        std::fs::rename(&self.new, &self.path)?;
+        let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty());
+        File::open(dir.unwrap_or(Path::new(".")))?.sync_all()
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        // There is none after the end; if this fails, the next replacement removes it.
+        let _ = std::fs::remove_file(&self.new);
+    }
 }
 
 /// Opens a file to be read and written, and makes it if it is not there. In all of these, a link

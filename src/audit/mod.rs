@@ -12,7 +12,7 @@
 //! <dir>/<wiki>/proposals/<id>.json            a proposal, and what became of it
 //! <dir>/<wiki>/drafts/<owner>.<name>.<id>.json  a draft: changes that are to be decided as one
 //! <dir>/<wiki>/drafts.lock                     held while a draft is begun
-//! <dir>/<wiki>/memory.sqlite                   what clients remember (the room `memory`)
+//! <dir>/<wiki>/memory/<sha256>.jsonl           what one client remembers (the room `memory`)
 //! <dir>/<wiki>/anchors.fault                  why heads cannot be anchored, while that is so
 //! <dir>/<wiki>/pages.lock                     held while a state is kept or one is removed
 //! <dir>/<wiki>/purge.lock                     held by the one purge that is under way

@@ -257,9 +257,9 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "WIKI_MEMORY",
-        Choice(&["client", "site", "off"]),
+        Choice(&["client", "site"]),
         "`client`",
-        "Who shares what the toolset `memory` remembers: `client` (each client has its own), `site` (all clients of a site share theirs) or `off` (nothing is remembered, and its tools are left out).",
+        "Who shares what the toolset `memory` remembers: `client` (each client has its own) or `site` (all clients of a site share theirs).",
     ),
     setting(
         "WIKI_PROPOSALS_KEEP_DAYS",

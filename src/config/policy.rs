@@ -9,7 +9,6 @@ use super::storage;
 use super::write_policy;
 use crate::audit::Pauses;
 use crate::gates::{Authority, ClientLimits, Policy};
-use crate::memory::MemoryMode;
 use crate::notify::ReviewAddress;
 use crate::page::{Prefix, ReadRule, ReadScope, Trash};
 use crate::tools::{ToolSelection, Toolset};
@@ -214,14 +213,8 @@ pub(super) fn surface_of(
     if source.flag(READ_ONLY)? {
         surface.keep_reading();
     }
-    let had_any = !surface.is_empty();
-    if storage::memory(source)? == MemoryMode::Off {
-        surface.without(Toolset::Memory);
-    }
     if surface.is_empty() {
-        let name = if had_any {
-            "WIKI_MEMORY"
-        } else if excluded.is_some() {
+        let name = if excluded.is_some() {
             EXCLUDE
         } else {
             READ_ONLY

@@ -110,8 +110,7 @@ impl Setting {
             | "WIKI_TOOLSETS"
             | "WIKI_TOOLS"
             | "WIKI_EXCLUDE_TOOLS"
-            | "WIKI_READ_ONLY"
-            | "WIKI_MEMORY" => InSite::Narrower,
+            | "WIKI_READ_ONLY" => InSite::Narrower,
             "WIKI_DEFAULT_LOCALE"
             | "WIKI_DEFAULT_EDITOR"
             | "WIKI_PERSON_TIMEOUT_S"
@@ -124,6 +123,7 @@ impl Setting {
             | "WIKI_AUDIT_KEEP_DAYS"
             | "WIKI_AUDIT_KEEP_MB"
             | "WIKI_PROPOSALS_KEEP_DAYS"
+            | "WIKI_MEMORY"
             | "WIKI_INDEX"
             | "WIKI_CUSTOM_TOOLS_DIR"
             | "WIKI_INDEX_LOAD" => InSite::Inherited,

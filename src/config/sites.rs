@@ -79,6 +79,7 @@ mod tests {
     use crate::config::Settings;
     use crate::config::file::File;
     use crate::config::layers::{CommandLineSettings, Layers};
+    use crate::memory::MemoryMode;
 
     /// The settings of the site `a` with these lines, below these lines of the server.
     fn of(server: &str, site: &str) -> Result<Settings, String> {
@@ -181,26 +182,11 @@ mod tests {
     }
 
     #[test]
-    fn a_site_says_who_shares_its_memories_unless_they_are_off_for_the_server() {
-        let mode = |server: &str, own: &str| {
-            let told = of(server, own);
-            told.map(|settings| settings.memory.as_str())
-        };
-        assert_eq!(mode("", ""), Ok("client"));
-        assert_eq!(mode("memory = \"site\"\n", ""), Ok("site"));
-        assert_eq!(mode("", "memory = \"site\""), Ok("site"));
-        assert_eq!(mode("memory = \"site\"\n", "memory = \"off\""), Ok("off"));
-        let fault = mode("memory = \"off\"\n", "memory = \"client\"").unwrap_err();
-        assert!(
-            fault.contains("sites.a.memory is off for the server"),
-            "{fault}"
-        );
-        let tools = "toolsets = [\"pages\", \"memory\"]\n";
-        let offers = |own: &str| of(tools, own).unwrap().surface;
-        let beyond = offers("").beyond(&offers("memory = \"off\""));
-        assert_eq!(beyond.as_deref(), Some("wikijs_remember"));
-        let none = of("memory = \"off\"\ntoolsets = [\"memory\"]\n", "").unwrap_err();
-        assert!(none.contains("memory leaves no tool"), "{none}");
+    fn a_site_says_who_shares_its_memories() {
+        let mode = |server: &str, own: &str| of(server, own).map(|settings| settings.memory);
+        assert_eq!(mode("", ""), Ok(MemoryMode::Client));
+        assert_eq!(mode("memory = \"site\"\n", ""), Ok(MemoryMode::Site));
+        assert_eq!(mode("", "memory = \"site\""), Ok(MemoryMode::Site));
     }
 
     #[test]

@@ -62,26 +62,12 @@ pub(super) fn index(source: &SettingsSource<'_>) -> Result<IndexSettings, Settin
     })
 }
 
-/// Reads the memory mode. A site sets its own, unless it is off for the server.
+/// Reads the memory mode.
 pub(super) fn memory(source: &SettingsSource<'_>) -> Result<MemoryMode, SettingError> {
-    const NAME: &str = "WIKI_MEMORY";
-    let read = |source: &SettingsSource<'_>| {
-        let word = source.choice(NAME)?;
-        Ok(word.and_then(MemoryMode::of).unwrap_or_default())
-    };
-    if source.site.is_none() {
-        return read(source);
-    }
-    let server = source.of_server();
-    let of_server = read(&server).map_err(|fault| server.placed(fault))?;
-    let own = source.filled(NAME)?.is_some();
-    if own && read(source)? != MemoryMode::Off && of_server == MemoryMode::Off {
-        return Err(SettingError::new(
-            NAME,
-            "is off for the server; a site can only be off, too",
-        ));
-    }
-    if own { read(source) } else { Ok(of_server) }
+    Ok(match source.choice("WIKI_MEMORY")? {
+        Some("site") => MemoryMode::Site,
+        _ => MemoryMode::Client,
+    })
 }
 
 pub(super) fn keep(source: &SettingsSource<'_>) -> Result<Keep, SettingError> {

@@ -37,5 +37,4 @@ pub use rendered::as_rendered;
 pub use settings::{CALLERS_BYTES, IndexMode, IndexSettings, MOST_PAGES, Pace};
 pub use sources::InSources;
 pub use store::IndexError;
-pub(crate) use terms::query_syntax;
 pub(crate) use tokens::columns;

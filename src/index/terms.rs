@@ -49,15 +49,6 @@ pub(super) fn terms(query: &str) -> Vec<Term> {
     unique
 }
 
-/// The query of FTS5 for any of a text's terms, for tables that hold [`columns`]; `None` without
-/// terms.
-///
-/// [`columns`]: super::tokens::columns
-pub(crate) fn query_syntax(text: &str) -> Option<String> {
-    let terms: Vec<String> = terms(text).iter().map(Term::syntax).collect();
-    (!terms.is_empty()).then(|| terms.join(" OR "))
-}
-
 impl Term {
     /// True if the last word matches as a prefix. One letter would match too many words.
     pub(super) fn is_prefix(&self) -> bool {

@@ -9,9 +9,9 @@ use crate::hex;
 use crate::page::{Locale, PagePath};
 
 /// The most characters of a memory.
-pub const MAX_CHARS: usize = 2_000;
+pub(super) const MAX_CHARS: usize = 2_000;
 
-/// What kind of memory it is.
+/// The kind of a memory.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -30,9 +30,6 @@ pub enum MemoryType {
 }
 
 impl MemoryType {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Fact, Self::Preference, Self::Context, Self::Task];
-
     /// The word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -42,12 +39,6 @@ impl MemoryType {
             Self::Context => "context",
             Self::Task => "task",
         }
-    }
-
-    /// The type of this word.
-    #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 }
 
@@ -62,58 +53,55 @@ pub struct MemoryPage {
     pub path: PagePath,
 }
 
-/// That a memory was forgotten or superseded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryEnd {
-    /// The time.
-    pub at: Timestamp,
-    /// The memory in its place, if there is one.
-    pub by: Option<MemoryId>,
-}
-
 /// One memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Memory {
     /// Its id.
     pub id: MemoryId,
-    /// Its text.
-    pub content: String,
     /// Its kind.
+    #[serde(rename = "type")]
     pub kind: MemoryType,
     /// Its importance to its maker, from 1 to 10.
     pub importance: u8,
+    /// Its text.
+    pub content: String,
     /// The page that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<MemoryPage>,
     /// The name of the client that said it last.
+    #[serde(rename = "by")]
     pub author: String,
     /// The time at which it was first remembered.
     pub created: Timestamp,
-    /// The time of its last change or restoration.
+    /// The time of its last change, restoration or end: the newest of two states wins.
     pub changed: Timestamp,
     /// The time at which it was last recalled, or else remembered.
     pub used: Timestamp,
     /// The number of times that it was recalled.
     pub uses: u32,
-    /// The end, if it was forgotten or superseded.
-    pub gone: Option<MemoryEnd>,
+    /// The time at which it was forgotten or superseded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forgotten: Option<Timestamp>,
+    /// The memory in its place, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<MemoryId>,
 }
 
 impl Memory {
-    /// The time of its last change of any kind but use: the newest of two states wins.
-    #[must_use]
-    pub fn touched(&self) -> Timestamp {
-        self.gone
-            .map_or(self.changed, |gone| gone.at.max(self.changed))
+    /// Forgets it, or puts another one in its place: it lies for restoring.
+    pub fn end(&mut self, now: Timestamp, by: Option<MemoryId>) {
+        self.changed = now.after(self.changed);
+        self.forgotten = Some(self.changed);
+        self.superseded_by = by;
     }
 
-    /// The memory as it lies for restoring, forgotten at this moment or replaced by another one.
-    #[must_use]
-    pub fn gone_at(self, now: Timestamp, by: Option<MemoryId>) -> Self {
-        let at = now.max(self.changed.next());
-        Self {
-            gone: Some(MemoryEnd { at, by }),
-            ..self
-        }
+    /// Takes back its end.
+    pub fn restore(&mut self, now: Timestamp) {
+        self.changed = now.after(self.changed);
+        self.used = now;
+        self.forgotten = None;
+        self.superseded_by = None;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Points in time, in milliseconds.
 
+use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::page::Date;
@@ -7,9 +8,10 @@ use crate::page::Date;
 /// Milliseconds of a day.
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// A point in time, as the store has it: milliseconds since 1970, by this machine's clock.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Timestamp(pub i64);
+/// A point in time: milliseconds since 1970, by this machine's clock. In JSON it is a date.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Date", into = "String")]
+pub struct Timestamp(pub(super) i64);
 
 impl Timestamp {
     /// Now.
@@ -23,20 +25,11 @@ impl Timestamp {
         Self(i64::try_from(millis).unwrap_or(i64::MAX))
     }
 
-    /// Reads a date; `None` if it is none.
-    #[must_use]
-    pub fn read(text: &str) -> Option<Self> {
-        Date::parse(text).ok()?.instant().map(Self::of)
-    }
-
     /// The moment as a date in ISO 8601; empty beyond the year 9999.
     #[must_use]
     pub fn date(self) -> String {
-        let nanos = i128::from(self.0).saturating_mul(1_000_000);
-        let instant = OffsetDateTime::from_unix_timestamp_nanos(nanos).ok();
-        instant
-            .and_then(Date::from_instant)
-            .map_or_else(String::new, String::from)
+        let date = self.instant().and_then(Date::from_instant);
+        date.map_or_else(String::new, String::from)
     }
 
     /// The instant, if it lies in the years that a calendar has.
@@ -52,16 +45,29 @@ impl Timestamp {
         Self(self.0.saturating_add(days.saturating_mul(DAY)))
     }
 
-    /// The next moment.
+    /// This moment, or the one after another if that is later.
     #[must_use]
-    pub const fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
+    pub fn after(self, other: Self) -> Self {
+        self.max(Self(other.0.saturating_add(1)))
     }
 
     /// The hours since another moment; 0 if this one is earlier.
-    #[must_use]
-    pub fn hours_since(self, other: Self) -> i64 {
+    pub(super) fn hours_since(self, other: Self) -> i64 {
         (self.0.saturating_sub(other.0) / (DAY / 24)).max(0)
+    }
+}
+
+impl TryFrom<Date> for Timestamp {
+    type Error = &'static str;
+
+    fn try_from(date: Date) -> Result<Self, Self::Error> {
+        date.instant().map(Self::of).ok_or("not a date")
+    }
+}
+
+impl From<Timestamp> for String {
+    fn from(moment: Timestamp) -> Self {
+        moment.date()
     }
 }
 
@@ -72,8 +78,9 @@ mod tests {
     #[test]
     fn a_moment_is_read_as_it_is_written() {
         let now = Timestamp::now();
-        assert_eq!(Timestamp::read(&now.date()), Some(now));
-        assert_eq!(Timestamp::read("yesterday"), None);
+        let text = serde_json::to_string(&now).unwrap();
+        assert_eq!(serde_json::from_str::<Timestamp>(&text).unwrap(), now);
+        assert!(serde_json::from_str::<Timestamp>("\"yesterday\"").is_err());
         assert_eq!(Timestamp(i64::MAX).date(), "");
         assert_eq!(Timestamp(0).date(), "1970-01-01T00:00:00.000Z");
     }

@@ -1,12 +1,15 @@
 //! Models the owner of a memory.
 
+use serde::{Deserialize, Serialize};
+
 /// The longest key of an owner in bytes, and the longest name.
 const MAX: usize = 300;
 /// The key of the owner that all clients of a site share.
 const SITE: &str = "site";
 
 /// The owner of a memory: one client, or all clients of the site.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MemoryOwner {
     /// The key that identifies it. It outlives names and tokens of a named client.
     pub key: String,

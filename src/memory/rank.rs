@@ -1,11 +1,28 @@
-//! The order in which memories are recalled.
-
-use std::collections::HashMap;
+//! The order in which memories are recalled, and the freshness that counts in it.
 
 use super::entry::Memory;
-use super::health::health;
 use super::moment::Timestamp;
-use crate::audit::MemoryId;
+use crate::index::columns;
+
+/// The days after the last use at which a memory that was never used again has half of its health.
+const HALF: i64 = 30;
+/// The days that every further use adds to that.
+const A_USE: i64 = 10;
+/// The most uses that count.
+const MOST_USES: i64 = 97;
+
+/// The health of a memory, from 1 to 100: a number that ranks, and hides nothing.
+///
+/// It falls with the time since the last use and rises with the number of uses. A clock that went
+/// back counts as no time at all, and however far it goes ahead, something is left.
+#[must_use]
+pub fn health(now: Timestamp, memory: &Memory) -> u8 {
+    let age = now.hours_since(memory.used);
+    let counted = i64::from(memory.uses).min(MOST_USES);
+    let half = counted.saturating_mul(A_USE).saturating_add(HALF) * 24;
+    let health = half.saturating_mul(100) / half.saturating_add(age);
+    u8::try_from(health.clamp(1, 100)).unwrap_or(100)
+}
 
 /// A memory with its health.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,32 +33,18 @@ pub struct Ranked {
     pub health: u8,
 }
 
-/// Memories, the most useful first: by how well they fit to the words that were asked for, their
-/// importance and their health. Without words all fit alike.
+/// The memories with any of the words, the most useful first: by the number of these words, their
+/// importance and their health. Without words all are there.
 #[must_use]
-#[expect(clippy::implicit_hasher, reason = "the map is this room's own")]
-pub fn ranked(
-    memories: Vec<Memory>,
-    fitting: Option<&HashMap<MemoryId, f64>>,
-    now: Timestamp,
-) -> Vec<Ranked> {
-    let best = fitting.map_or(0.0, |fitting| fitting.values().copied().fold(0.0, f64::max));
+pub fn ranked(memories: Vec<Memory>, words: Option<&str>, now: Timestamp) -> Vec<Ranked> {
+    let words = words.map(Words::of);
     let mut all: Vec<(f64, Ranked)> = memories
         .into_iter()
-        .map(|memory| {
-            let health = health(now, memory.used, memory.uses);
-            let score = fitting.and_then(|fitting| fitting.get(&memory.id));
-            let fits = match score {
-                Some(score) if best > 0.0 => (score / best).max(0.1),
-                Some(_) | None => 0.1,
-            };
+        .filter_map(|memory| {
+            let fits = words.as_ref().map_or(Some(1.0), |words| words.fit(&memory));
+            let health = health(now, &memory);
             let worth = f64::from(memory.importance) / 10.0 + f64::from(health) / 100.0;
-            let score = if fitting.is_some() {
-                fits * (1.0 + worth)
-            } else {
-                worth
-            };
-            (score, Ranked { memory, health })
+            Some((fits? * (1.0 + worth), Ranked { memory, health }))
         })
         .collect();
     all.sort_by(|(a, one), (b, other)| {
@@ -50,4 +53,93 @@ pub fn ranked(
             .then_with(|| one.memory.id.cmp(&other.memory.id))
     });
     all.into_iter().map(|(_, ranked)| ranked).collect()
+}
+
+/// The words of a query, without accents and case; of scripts without words, pairs of characters.
+struct Words {
+    /// Signs that are no words are found as they stand.
+    literal: String,
+    words: Vec<String>,
+    pairs: Vec<String>,
+}
+
+impl Words {
+    fn of(query: &str) -> Self {
+        let (words, pairs) = columns(query);
+        let mut last = "";
+        let pairs = pairs.split_whitespace().filter(|pair| {
+            // The last character of a run stands alone once more.
+            let is_rest = last.len() > pair.len() && last.ends_with(pair);
+            last = pair;
+            !is_rest
+        });
+        Self {
+            literal: query.trim().to_lowercase(),
+            words: words.split_whitespace().map(str::to_owned).collect(),
+            pairs: pairs.map(str::to_owned).collect(),
+        }
+    }
+
+    /// The share of the words with which a memory's words begin; `None` without any.
+    fn fit(&self, memory: &Memory) -> Option<f64> {
+        let (words, pairs) = columns(&memory.content);
+        // Too many words begin with one letter.
+        let begins = |one: &str, word: &str| one == word || word.len() > 1 && one.starts_with(word);
+        let is_there = |all: &str, word: &String| all.split(' ').any(|one| begins(one, word));
+        let own = self
+            .words
+            .iter()
+            .filter(|word| is_there(&words, word))
+            .count()
+            + self
+                .pairs
+                .iter()
+                .filter(|pair| is_there(&pairs, pair))
+                .count();
+        if own == 0 {
+            let is_there = memory.content.to_lowercase().contains(&self.literal);
+            return is_there.then_some(1.0);
+        }
+        let part = |count: usize| u32::try_from(count).map_or(f64::MAX, f64::from);
+        Some(part(own) / part(self.words.len() + self.pairs.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Timestamp, health};
+    use crate::memory::tests::memory;
+
+    const USED: Timestamp = Timestamp(1_900_000_000_000);
+
+    fn at(now: Timestamp, used: Timestamp, uses: u32) -> u8 {
+        let memory = crate::memory::Memory {
+            used,
+            uses,
+            ..memory("x", USED)
+        };
+        health(now, &memory)
+    }
+
+    #[test]
+    fn health_falls_with_time_and_rises_with_use() {
+        let after = |days, uses| at(USED.plus_days(days), USED, uses);
+        assert_eq!(
+            [0, 7, 30, 90, 365, 3650].map(|days| after(days, 0)),
+            [100, 81, 50, 25, 7, 1]
+        );
+        assert_eq!([0, 1, 5, 50].map(|uses| after(90, uses)), [25, 30, 47, 85]);
+        for uses in 0..200 {
+            assert!(after(90, uses) <= after(90, uses + 1));
+            assert!(after(90, uses) >= after(91, uses));
+        }
+    }
+
+    #[test]
+    fn a_clock_that_jumps_does_no_harm_to_health() {
+        assert_eq!(at(USED.plus_days(-4_000), USED, 0), 100);
+        assert_eq!(at(Timestamp(i64::MIN), Timestamp(i64::MAX), 3), 100);
+        assert_eq!(at(Timestamp(i64::MAX), Timestamp(i64::MIN), u32::MAX), 1);
+        assert_eq!(at(USED.plus_days(36_500), USED, 0), 1);
+    }
 }

@@ -8,27 +8,4 @@ pub enum MemoryMode {
     Client,
     /// All clients of a site share theirs.
     Site,
-    /// Nothing is remembered.
-    Off,
-}
-
-impl MemoryMode {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Client, Self::Site, Self::Off];
-
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Site => "site",
-            Self::Off => "off",
-        }
-    }
-
-    /// The mode of this word.
-    #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == word)
-    }
 }

@@ -2,14 +2,12 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::open::open;
-use super::rows::MemoryRows;
-use super::upkeep::keep_up;
+use super::entry::MAX_CHARS;
+use super::store::{MOST, MOST_BYTES, MOST_OWNERS, purge};
 use super::*;
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, MemoryId};
 
@@ -19,7 +17,7 @@ fn owner(key: &str) -> MemoryOwner {
     MemoryOwner::client(key, key)
 }
 
-fn memory(content: &str, changed: Timestamp) -> Memory {
+pub(super) fn memory(content: &str, changed: Timestamp) -> Memory {
     Memory {
         id: MemoryId::new().unwrap(),
         content: content.to_owned(),
@@ -31,35 +29,71 @@ fn memory(content: &str, changed: Timestamp) -> Memory {
         changed,
         used: changed,
         uses: 0,
-        gone: None,
+        forgotten: None,
+        superseded_by: None,
     }
 }
 
 fn forgotten(content: &str, at: Timestamp) -> Memory {
     Memory {
-        gone: Some(MemoryEnd { at, by: None }),
+        forgotten: Some(at),
         ..memory(content, at)
     }
 }
 
-fn place(dir: &TempDir) -> PathBuf {
-    fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
-    dir.path().join("memory.sqlite")
+/// A store of its own.
+struct Own {
+    dir: TempDir,
+    log: AuditLog,
+    store: MemoryStore,
 }
 
-fn made(dir: &TempDir) -> Connection {
-    open(&place(dir), true).unwrap().unwrap()
+impl Own {
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        let log = AuditLog::new(dir.path(), "docs");
+        let store = MemoryStore::of(&log);
+        Self { dir, log, store }
+    }
+
+    async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Memories) -> Result<T, MemoryError> + Send + 'static,
+    ) -> Result<T, MemoryError> {
+        let entry = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Memory);
+        let change = self.store.change(&self.log, entry, |memories| {
+            let note = AuditNote {
+                decision: "remembered",
+                reason: "test".to_owned(),
+            };
+            work(memories).map(|value| (value, Some(note)))
+        });
+        change.await
+    }
+
+    async fn add(&self, key: &str, all: Vec<Memory>) -> Result<(), MemoryError> {
+        let owner = owner(key);
+        self.change(move |memories| {
+            memories.of(&owner)?.extend(all);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn of(&self, key: &str) -> Result<Vec<Memory>, MemoryError> {
+        self.store.of_owner(&owner(key)).await
+    }
+
+    fn file(&self) -> PathBuf {
+        let files = fs::read_dir(self.store.dir()).unwrap();
+        let mut files = files.map(|file| file.unwrap().path());
+        files.find(|file| file.extension().is_some()).unwrap()
+    }
 }
 
-fn all(db: &Connection, key: &str) -> Vec<Memory> {
-    MemoryRows::of(db, NOW).of_owner(key).unwrap()
-}
-
-#[test]
-fn a_memory_comes_back_as_it_was_kept() {
-    let dir = TempDir::new().unwrap();
-    let db = made(&dir);
-    let rows = MemoryRows::of(&db, NOW);
+#[tokio::test]
+async fn a_memory_comes_back_as_it_was_kept() {
+    let own = Own::new();
     let whole = Memory {
         page: Some(MemoryPage {
             id: 7,
@@ -68,309 +102,238 @@ fn a_memory_comes_back_as_it_was_kept() {
         }),
         kind: MemoryType::Task,
         uses: 3,
-        gone: Some(MemoryEnd {
-            at: NOW,
-            by: Some(MemoryId::new().unwrap()),
-        }),
-        ..memory("\u{1f9e0} 'x\" \n", NOW)
+        superseded_by: Some(MemoryId::new().unwrap()),
+        ..forgotten("\u{1f9e0} 'x\" \n", Timestamp::now())
     };
-    rows.put(&owner("a"), &whole).unwrap();
-    assert_eq!(all(&db, "a"), std::slice::from_ref(&whole));
-    assert_eq!(rows.find(whole.id).unwrap().unwrap().0, owner("a"));
-    // What is gone is nobody's own any more, and no word finds it.
-    assert_eq!(rows.own("a", whole.id), Err(MemoryError::NoSuch));
-    assert!(rows.with_words("a", "x").unwrap().is_empty());
-    rows.remove(whole.id).unwrap();
-    rows.sweep().unwrap();
-    assert_eq!(rows.owners().unwrap(), []);
+    own.add("a", vec![whole.clone()]).await.unwrap();
+    assert_eq!(own.of("a").await.unwrap(), std::slice::from_ref(&whole));
+    assert_eq!(own.of("b").await.unwrap(), []);
+    // What is forgotten is nobody's own any more.
+    let id = whole.id;
+    let gone = own.change(move |all| all.own(&owner("a"), id).cloned());
+    assert_eq!(gone.await, Err(MemoryError::NoSuch));
+    // An owner without memories has no file.
+    own.change(|all| Ok(all.of(&owner("a"))?.clear()))
+        .await
+        .unwrap();
+    assert_eq!(own.store.all().await.unwrap(), []);
+    assert_eq!(fs::read_dir(own.store.dir()).unwrap().count(), 1);
 }
 
 #[test]
-fn words_are_found_in_what_is_kept_now_and_of_one_owner() {
-    let dir = TempDir::new().unwrap();
-    let db = made(&dir);
-    let rows = MemoryRows::of(&db, NOW);
-    let one = memory("The café's 会议记录 lie in docs/meetings", NOW);
-    rows.put(&owner("a"), &one).unwrap();
-    rows.put(&owner("b"), &memory("the café of b", NOW))
-        .unwrap();
-    let finds = |query: &str| rows.with_words("a", query).unwrap().len();
-    for query in ["cafe", "会议", "meet", "nothing meetings", "docs/meetings"] {
+fn words_are_found_in_any_form_and_nothing_in_them_is_syntax() {
+    let one = memory("The café's 会议记录 lie in docs/meetings; C++", NOW);
+    let finds = |query: &str| ranked(vec![one.clone()], Some(query), NOW).len();
+    for query in [
+        "cafe",
+        "会议",
+        "meet",
+        "nothing meetings",
+        "docs/meetings",
+        "C++",
+    ] {
         assert_eq!(finds(query), 1, "{query}");
     }
-    for query in ["nothing", "议会", "", "*", "\"", "NEAR(", "words:nothing"] {
+    for query in ["nothing", "议会", "*", "\"", "NEAR(", "words:nothing"] {
         assert_eq!(finds(query), 0, "{query}");
     }
-    let changed = Memory {
-        content: "lunch".to_owned(),
-        ..one
-    };
-    rows.put(&owner("a"), &changed).unwrap();
-    assert_eq!((finds("cafe"), finds("lunch")), (0, 1));
 }
 
-#[test]
-fn an_owner_has_room_for_so_many_and_so_much_and_another_for_its_own() {
-    let dir = TempDir::new().unwrap();
-    let db = made(&dir);
-    db.execute_batch("BEGIN").unwrap();
-    let rows = MemoryRows::of(&db, NOW);
-    let small = |count: usize, key: &str| {
-        for _ in 0..count {
-            rows.put(&owner(key), &memory("x", NOW)).unwrap();
-        }
-        rows.check_room(key)
-    };
-    assert_eq!(small(MOST, "a"), Ok(()));
-    assert_eq!(small(1, "a"), Err(MemoryError::Full));
-    assert_eq!(small(1, "b"), Ok(()));
-    let large = "🧠".repeat(MAX_CHARS);
-    for _ in 0..MOST_BYTES / large.len() {
-        rows.put(&owner("c"), &memory(&large, NOW)).unwrap();
+#[tokio::test]
+async fn an_owner_has_room_for_so_many_and_so_much_and_another_for_its_own() {
+    let own = Own::new();
+    let small = |count| vec![memory("x", NOW); count];
+    assert_eq!(own.add("a", small(MOST)).await, Ok(()));
+    assert_eq!(own.add("a", small(1)).await, Err(MemoryError::Full));
+    assert_eq!(own.of("a").await.unwrap().len(), MOST);
+    assert_eq!(own.add("b", small(1)).await, Ok(()));
+    let large = memory(&"🧠".repeat(MAX_CHARS), NOW);
+    let most = MOST_BYTES / large.content.len();
+    assert_eq!(own.add("c", vec![large.clone(); most]).await, Ok(()));
+    assert_eq!(own.add("c", vec![large]).await, Err(MemoryError::Full));
+    for number in 3..MOST_OWNERS {
+        own.add(&number.to_string(), small(1)).await.unwrap();
     }
-    assert_eq!(rows.check_room("c"), Ok(()));
-    assert_eq!(
-        rows.usage("c").unwrap().bytes,
-        MOST_BYTES / large.len() * large.len()
-    );
-    rows.put(&owner("c"), &memory(&large, NOW)).unwrap();
-    assert_eq!(rows.check_room("c"), Err(MemoryError::Full));
-    for _ in 0..=2 * MOST {
-        rows.put(&owner("d"), &forgotten("x", NOW)).unwrap();
-    }
-    assert_eq!(rows.check_room("d"), Err(MemoryError::ForgotTooMuch));
-    for number in 4..200 {
-        rows.put(&owner(&number.to_string()), &memory("x", NOW))
-            .unwrap();
-    }
-    let one_more = rows.put(&owner("e"), &memory("x", NOW));
+    let one_more = own.add("d", small(1)).await;
     assert_eq!(one_more, Err(MemoryError::TooManyOwners));
 }
 
 #[test]
-fn what_was_forgotten_is_purged_after_thirty_days_and_no_clock_that_jumps_purges_it() {
-    let dir = TempDir::new().unwrap();
-    let db = made(&dir);
-    let rows = MemoryRows::of(&db, NOW);
-    rows.put(&owner("a"), &forgotten("x", NOW)).unwrap();
-    rows.put(&owner("a"), &memory("kept", NOW)).unwrap();
+fn what_was_forgotten_is_kept_for_thirty_days_and_no_more_than_there_is_room_for() {
     let left_at = |days: i64| {
-        keep_up(&db, NOW.plus_days(days)).unwrap();
-        all(&db, "a").len()
+        let mut all = vec![forgotten("x", NOW), memory("kept", NOW)];
+        purge(&mut all, NOW.plus_days(days));
+        all.len()
     };
-    assert_eq!(left_at(29), 2);
-    // Years ahead for a while, and right again.
-    for _ in 0..5 {
-        assert_eq!(left_at(3_650), 2);
-    }
-    assert_eq!(left_at(1), 2);
-    assert_eq!(left_at(3_650), 2);
-    // Years back.
-    assert_eq!(left_at(-3_650), 2);
-    let put_right = all(&db, "a");
-    assert!(
-        put_right
-            .iter()
-            .all(|one| one.used <= NOW.plus_days(-3_650))
-    );
-    rows.put(&owner("b"), &forgotten("y", NOW)).unwrap();
-    let of_b = |days: i64| {
-        keep_up(&db, NOW.plus_days(days)).unwrap();
-        all(&db, "b").len()
-    };
-    assert_eq!([of_b(31), of_b(31), of_b(32), of_b(33)], [1, 1, 0, 0]);
-    assert_eq!(all(&db, "a").len(), 1, "what is not gone stays");
+    assert_eq!([-3_650, 0, 30, 31].map(left_at), [2, 2, 2, 1]);
+    let days = 0..i64::try_from(MOST + 5).unwrap();
+    let mut all: Vec<Memory> = days
+        .map(|number| forgotten("x", Timestamp(NOW.0 + number)))
+        .collect();
+    purge(&mut all, NOW);
+    assert_eq!(all.len(), MOST);
+    assert_eq!(all[0].forgotten, Some(Timestamp(NOW.0 + 5)));
 }
 
-#[test]
-fn what_was_done_under_a_clock_that_ran_ahead_ages_like_all_else_afterwards() {
-    let dir = TempDir::new().unwrap();
-    let db = made(&dir);
-    let rows = MemoryRows::of(&db, NOW);
-    let ahead = NOW.plus_days(20_000);
-    rows.put(&owner("a"), &memory("x", ahead)).unwrap();
-    rows.put(&owner("a"), &forgotten("y", ahead)).unwrap();
-    keep_up(&db, NOW).unwrap();
-    for one in all(&db, "a") {
-        assert_eq!((one.created, one.changed, one.used), (NOW, NOW, NOW));
-        assert!(one.gone.is_none_or(|gone| gone.at == NOW));
-    }
+#[tokio::test]
+async fn a_handover_gives_the_most_important_first_and_what_has_no_room_can_be_restored() {
+    let own = Own::new();
+    let mut few = vec![memory("low", NOW), memory("high", NOW)];
+    few[1].importance = 9;
+    few.push(forgotten("gone", Timestamp::now()));
+    own.add("child", few).await.unwrap();
+    own.add("maker", vec![memory("x", NOW); MOST - 1])
+        .await
+        .unwrap();
+    let give = || {
+        own.store.change(
+            &own.log,
+            AuditEntry::new(CallId::new().unwrap(), AuditEvent::Memory),
+            |all| all.hand_over(&owner("child"), &owner("maker")),
+        )
+    };
+    assert_eq!(give().await, Ok(1));
+    assert_eq!(own.of("child").await.unwrap(), []);
+    let got = own.of("maker").await.unwrap();
+    let kept = |text: &str| {
+        let one = got.iter().find(|one| one.content == text).unwrap();
+        one.forgotten.is_none()
+    };
+    assert_eq!(
+        [kept("high"), kept("low"), kept("gone")],
+        [true, false, false]
+    );
+    assert_eq!(give().await, Ok(0));
 }
 
 #[test]
 fn recalled_memories_rank_by_words_importance_and_health_and_none_is_hidden() {
     let old = Memory {
         used: NOW.plus_days(-365),
-        ..memory("old", NOW)
+        ..memory("old memory", NOW)
     };
     let important = Memory {
         importance: 10,
-        ..memory("important", NOW)
+        ..memory("important memory", NOW)
     };
-    let plain = memory("plain", NOW);
-    let contents = |fitting: Option<&[(MemoryId, f64)]>| -> Vec<(String, u8)> {
-        let fitting = fitting.map(|fitting| fitting.iter().copied().collect());
+    let plain = memory("plain memory", NOW);
+    let contents = |words: Option<&str>| -> Vec<(String, u8)> {
         let all = vec![old.clone(), plain.clone(), important.clone()];
-        let ranked = ranked(all, fitting.as_ref(), NOW).into_iter();
+        let ranked = ranked(all, words, NOW).into_iter();
         ranked.map(|one| (one.memory.content, one.health)).collect()
     };
     let told = |text: &str, health| (text.to_owned(), health);
     assert_eq!(
         contents(None),
-        [told("important", 100), told("plain", 100), told("old", 7)]
+        [
+            told("important memory", 100),
+            told("plain memory", 100),
+            told("old memory", 7)
+        ]
     );
-    let fitting = [(old.id, 9.0), (plain.id, 1.0), (important.id, 1.0)];
     assert_eq!(
-        contents(Some(&fitting)),
-        [told("old", 7), told("important", 100), told("plain", 100)]
+        contents(Some("an old memory")),
+        [
+            told("old memory", 7),
+            told("important memory", 100),
+            told("plain memory", 100)
+        ]
     );
 }
 
-#[test]
-fn the_file_is_private_and_only_ours_is_opened() {
-    let dir = TempDir::new().unwrap();
-    let file = place(&dir);
-    assert!(open(&file, false).unwrap().is_none());
-    assert!(!file.exists());
-    drop(made(&dir));
-    let mode = |file: &Path| fs::metadata(file).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&file), 0o600);
-    fs::set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
-    drop(made(&dir));
-    assert_eq!(mode(&file), 0o600);
-    let why = || open(&file, true).map(|_| ()).unwrap_err();
-    fs::set_permissions(dir.path(), Permissions::from_mode(0o777)).unwrap();
-    assert_eq!(why(), MemoryError::NotOurs("lies where others may write"));
-    fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
-    let second = dir.path().join("second");
-    fs::hard_link(&file, &second).unwrap();
-    assert_eq!(why(), MemoryError::NotOurs("has a second name"));
-    fs::remove_file(&file).unwrap();
-    symlink(&second, &file).unwrap();
-    assert_eq!(why(), MemoryError::NotOurs("is a link"));
-    symlink(dir.path().join("none"), dir.path().join("dangling")).unwrap();
-    let dangling = open(&dir.path().join("dangling"), true).map(|_| ());
-    assert_eq!(dangling, Err(MemoryError::NotOurs("is a link")));
+#[tokio::test]
+async fn the_files_are_private_and_one_that_others_may_write_is_not_read() {
+    let own = Own::new();
+    assert_eq!(own.of("a").await, Ok(Vec::new()));
+    assert!(!own.store.dir().exists());
+    own.add("a", vec![memory("x", NOW)]).await.unwrap();
+    let file = own.file();
+    let mode = fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    fs::set_permissions(&file, Permissions::from_mode(0o620)).unwrap();
+    let why = own.of("a").await;
+    assert_eq!(why, Err(MemoryError::NotOurs("can be changed by others")));
+    let elsewhere = own.dir.path().join("elsewhere");
+    fs::rename(&file, &elsewhere).unwrap();
+    symlink(&elsewhere, &file).unwrap();
+    assert_eq!(own.of("a").await, Err(MemoryError::NotOurs("is a link")));
+    let added = own.add("a", vec![memory("y", NOW)]).await;
+    assert_eq!(added, Err(MemoryError::NotOurs("is a link")));
 }
 
-#[test]
-fn a_file_that_is_no_store_of_this_version_stays_as_it_is() {
-    let dir = TempDir::new().unwrap();
-    let file = place(&dir);
-    let why = |bytes: &[u8]| {
-        fs::write(&file, bytes).unwrap();
-        let why = open(&file, true).map(|_| ()).unwrap_err();
-        assert_eq!(fs::read(&file).unwrap(), bytes);
-        why
-    };
-    assert_eq!(why(b"nonsense"), MemoryError::Damaged);
-    assert_eq!(why(&[0x5a; 9_000]), MemoryError::Damaged);
-    fs::remove_file(&file).unwrap();
-    let other = Connection::open(&file).unwrap();
-    other.execute_batch("CREATE TABLE entry (id); ").unwrap();
-    drop(other);
-    assert_eq!(open(&file, true).map(|_| ()), Err(MemoryError::Damaged));
-    fs::remove_file(&file).unwrap();
-    let newer = made(&dir);
-    newer.pragma_update(None, "user_version", 99).unwrap();
-    drop(newer);
-    assert_eq!(open(&file, true).map(|_| ()), Err(MemoryError::Newer));
-    // A store whose rows hold what this program does not write.
-    fs::remove_file(&file).unwrap();
-    let db = made(&dir);
-    let rows = MemoryRows::of(&db, NOW);
-    rows.put(&owner("a"), &memory("x", NOW)).unwrap();
-    db.execute_batch("UPDATE entry SET kind = 'order'").unwrap();
-    assert_eq!(rows.of_owner("a"), Err(MemoryError::Damaged));
+#[tokio::test]
+async fn a_file_that_is_damaged_or_of_a_newer_version_stays_as_it_is() {
+    let own = Own::new();
+    own.add("a", vec![memory("x", NOW)]).await.unwrap();
+    let file = own.file();
+    let good = fs::read_to_string(&file).unwrap();
+    for bad in [
+        b"nonsense".to_vec(),
+        vec![0xff; 9_000],
+        good.replace("\"v\":1", "\"v\":2").into_bytes(),
+        good.replace("\"fact\"", "\"order\"").into_bytes(),
+    ] {
+        fs::write(&file, &bad).unwrap();
+        assert_eq!(own.of("a").await, Err(MemoryError::Damaged));
+        let added = own.add("a", vec![memory("y", NOW)]).await;
+        assert_eq!(added, Err(MemoryError::Damaged));
+        assert_eq!(fs::read(&file).unwrap(), bad);
+    }
 }
 
-#[test]
-fn an_import_takes_what_is_newer_and_names_every_bad_line() {
-    let dir = TempDir::new().unwrap();
-    let db = made(&dir);
-    let rows = MemoryRows::of(&db, NOW);
+#[tokio::test]
+async fn an_import_takes_what_is_newer_and_names_a_bad_line() {
+    let own = Own::new();
     let one = memory("one", NOW);
-    let line = |memory: &Memory| export_line("wiki", &owner("a"), memory).unwrap();
+    let line = |memory: &Memory| {
+        let line = MemoryLine::of("wiki", owner("a"), memory.clone());
+        serde_json::to_string(&line).unwrap()
+    };
     let older = line(&Memory {
         content: "older".to_owned(),
         changed: NOW.plus_days(-1),
         ..one.clone()
     });
-    let gone = line(&Memory {
-        gone: Some(MemoryEnd {
-            at: NOW.plus_days(-2),
-            by: None,
-        }),
-        ..memory("gone", NOW.plus_days(-3))
-    });
-    let import = |text: &str, into: Option<&MemoryOwner>| {
-        let import = MemoryImport::read(text, "wiki", into, NOW).map_err(MemoryError::BadLines)?;
-        import.apply(&rows)
+    let import = async |text: &str| {
+        let import = MemoryImport::read(text, "wiki", None)?;
+        own.change(|memories| import.apply(memories)).await
     };
-    let text = format!("{}\n\n{older}\n{gone}\n", line(&one));
-    let done = import(&text, None).unwrap();
-    assert_eq!((done.added, done.updated, done.kept), (2, 0, 0));
-    assert_eq!(all(&db, "a")[1], one);
-    let done = import(&text, None).unwrap();
-    assert_eq!((done.added, done.updated, done.kept), (0, 0, 2));
-    let wrong = |error: Result<Imported, MemoryError>| match error {
-        Err(MemoryError::BadLines(lines)) => {
-            lines.into_iter().map(|bad| bad.line).collect::<Vec<_>>()
-        }
-        other => panic!("{other:?}"),
-    };
-    let fresh = memory("fresh", NOW);
-    let bad = [
-        line(&fresh),
-        String::new(),
+    let text = format!("{older}\n\n{}\n{older}\n", line(&one));
+    let done = import(&text).await.unwrap();
+    assert_eq!((done.added, done.updated, done.kept), (1, 1, 1));
+    assert_eq!(own.of("a").await.unwrap(), std::slice::from_ref(&one));
+    let done = import(&text).await.unwrap();
+    assert_eq!((done.added, done.updated, done.kept), (0, 0, 3));
+    let fresh = line(&memory("fresh", NOW));
+    for bad in [
         "{}".to_owned(),
         line(&memory("", NOW)),
-        line(&memory("x", NOW.plus_days(2))),
         line(&Memory {
             importance: 0,
             ..memory("x", NOW)
         }),
         line(&memory("AKIAQYLPMN5HHHFPZAM2", NOW)),
-        line(&memory("x", NOW)).replace("\"v\":1", "\"v\":9"),
-        line(&memory("x", NOW)).replace("\"client\":\"a\"", "\"client\":\"\\u001b\""),
-        line(&memory("x", NOW)).replace("\"created\":\"", "\"created\":\"x"),
-        line(&memory("x", NOW)).replace("\"uses\":0", "\"uses\":0,\"more\":1"),
-    ];
-    assert_eq!(
-        wrong(import(&bad.join("\n"), None)),
-        [3, 4, 5, 6, 7, 8, 9, 10, 11]
-    );
-    assert!(rows.find(fresh.id).unwrap().is_none());
-    assert_eq!(wrong(import(&text, Some(&owner("b")))), [1, 4]);
-    let many = vec![line(&fresh); MOST_LINES + 1].join("\n");
-    assert_eq!(wrong(import(&many, None)), [MOST_LINES + 1]);
+        fresh.replace("\"v\":1", "\"v\":9"),
+        fresh.replace("\"key\":\"a\"", "\"key\":\"\\u001b\""),
+        fresh.replace("\"created\":\"", "\"created\":\"x"),
+        fresh.replace("\"uses\":0", "\"uses\":0,\"more\":1"),
+    ] {
+        let refused = import(&format!("{fresh}\n{bad}")).await;
+        let is_named = matches!(refused, Err(MemoryError::BadLine { line: 2, .. }));
+        assert!(is_named, "{bad}: {refused:?}");
+    }
+    assert_eq!(own.of("a").await.unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn a_change_is_on_record_first_and_one_that_cannot_be_is_not_made() {
-    let dir = TempDir::new().unwrap();
-    let log = AuditLog::new(dir.path(), "docs");
-    let memories = MemoryStore::of(&log);
-    let add = async |content: &'static str| {
-        let entry = AuditEntry::new(CallId::new().unwrap(), AuditEvent::Memory);
-        let change = memories.change(&log, entry, move |rows| {
-            rows.put(&owner("a"), &memory(content, rows.now))?;
-            let reason = content.to_owned();
-            let decision = "remembered";
-            Ok(((), Some(AuditNote { decision, reason })))
-        });
-        change.await
-    };
-    let kept = async || {
-        let look = memories.look(|rows| rows.of_owner("a")).await.unwrap();
-        look.map_or(0, |all| all.len())
-    };
-    assert_eq!(kept().await, 0);
-    assert!(!memories.file().exists());
-    add("one").await.unwrap();
-    assert_eq!(kept().await, 1);
-    log.close().await.unwrap();
-    let refused = add("two").await;
+    let own = Own::new();
+    own.add("a", vec![memory("one", NOW)]).await.unwrap();
+    own.log.close().await.unwrap();
+    let refused = own.add("a", vec![memory("two", NOW)]).await;
     assert!(matches!(refused, Err(MemoryError::Audit(_))), "{refused:?}");
-    assert_eq!(kept().await, 1);
+    assert_eq!(own.of("a").await.unwrap().len(), 1);
+    let text = fs::read_dir(own.store.dir()).unwrap();
+    let names: Vec<_> = text.map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "the lock and the file: {names:?}");
 }

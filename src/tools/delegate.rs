@@ -8,15 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::context::ToolContext;
 use super::tool::{Tool, ToolKind};
 use crate::error::Failure;
-use crate::write::{DelegateKind, DelegateSpec, DelegateWrites};
+use crate::write::DelegateSpec;
 
 /// The tool.
 pub(super) struct Delegate;
 
 /// The default lifetime of a delegate, in minutes.
 const USUAL_MINUTES: u32 = 60;
-/// The default number of changes that a delegate may make.
-const USUAL_WRITES: u32 = 20;
 
 /// Its arguments.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
@@ -24,44 +22,21 @@ const USUAL_WRITES: u32 = 20;
 pub(super) struct Input {
     #[garde(length(chars, min = 1, max = 200))]
     task: String,
-    /// Reads; histories too; proposes; tools.
-    #[garde(skip)]
-    kind: Preset,
     // It reads and writes at and below these alone.
     #[garde(inner(length(min = 1, max = 10), inner(length(max = 255))))]
     prefixes: Option<Vec<String>>,
-    // It has these alone.
+    /// Default all of yours.
     #[garde(inner(length(min = 1, max = 50), inner(length(max = 64))))]
     tools: Option<Vec<String>>,
-    // How many changes it may make or propose.
-    #[garde(range(min = 1))]
+    /// Most changes; default 0: it reads.
+    #[garde(skip)]
     writes: Option<u32>,
     /// Else people decide.
     #[garde(skip)]
     sends: Option<bool>,
+    /// Default 60.
     #[garde(range(min = 1, max = 1440))]
     minutes: Option<u32>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-enum Preset {
-    Researcher,
-    Analyst,
-    Writer,
-    Custom,
-}
-
-impl From<Preset> for DelegateKind {
-    fn from(preset: Preset) -> Self {
-        match preset {
-            Preset::Researcher => Self::Researcher,
-            Preset::Analyst => Self::Analyst,
-            Preset::Writer => Self::Writer,
-            Preset::Custom => Self::Custom,
-        }
-    }
 }
 
 /// Its answer.
@@ -69,7 +44,6 @@ impl From<Preset> for DelegateKind {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     delegate: String,
-    id: String,
     token: String,
     expires_at: String,
     tools: Vec<String>,
@@ -81,7 +55,7 @@ pub(super) struct Output {
 impl Tool for Delegate {
     const NAME: &'static str = "wikijs_delegate";
     const TITLE: &'static str = "Delegate";
-    const DESCRIPTION: &'static str = "Make a token for an agent's task at and below prefixes: never more than you may, counted as you. Else 20 writes, 60 minutes.";
+    const DESCRIPTION: &'static str = "Make a token for an agent's task at and below prefixes: never more than you may, counted as you.";
     const ANSWER: &'static str = "Told once.";
     const KIND: ToolKind = ToolKind::Aside;
     type Input = Input;
@@ -91,15 +65,10 @@ impl Tool for Delegate {
         let (caller, desk) = (&context.caller, &context.desk);
         let wanted = DelegateSpec {
             task: input.task,
-            kind: input.kind.into(),
             prefixes: input.prefixes,
             tools: input.tools,
-            writes: input.writes.unwrap_or(USUAL_WRITES),
-            sets: if input.sends == Some(true) {
-                DelegateWrites::Sent
-            } else {
-                DelegateWrites::LeftOpen
-            },
+            writes: input.writes.unwrap_or_default(),
+            sends: input.sends.unwrap_or_default(),
             minutes: input.minutes.unwrap_or(USUAL_MINUTES),
         };
         let made = caller
@@ -108,7 +77,6 @@ impl Tool for Delegate {
             .await?;
         Ok(Output {
             delegate: made.name,
-            id: made.id.to_string(),
             token: made.token.expose_secret().to_owned(),
             expires_at: made.expires,
             tools: made.tools,

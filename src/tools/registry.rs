@@ -12,6 +12,8 @@ use serde_json::{Map, Value};
 use super::arguments::Arguments;
 use super::confirm_args::Completed;
 use super::context::ToolContext;
+use super::delegate::Delegate;
+use super::end_delegation::EndDelegation;
 use super::submit_draft::SubmitDraft;
 use super::tool::{Tool, ToolKind};
 use super::tool_selection::ToolSelection;
@@ -76,6 +78,12 @@ impl ToolDefinition {
     }
 }
 
+/// True if a tool makes or ends delegates. No delegate or unnamed client has such a tool.
+#[must_use]
+pub fn is_of_delegation(tool: &ToolDefinition) -> bool {
+    [Delegate::NAME, EndDelegation::NAME].contains(&tool.name)
+}
+
 pub(super) type ArgumentCheck = Box<dyn Fn(Arguments) -> Result<(), Failure> + Send + Sync>;
 
 /// A tool that can be offered.
@@ -127,8 +135,8 @@ pub(super) const TOOLS: &[ToolDescriptor] = &[
     known::<super::upload_asset::UploadAsset>(Toolset::Assets),
     known::<super::rename_asset::RenameAsset>(Toolset::Assets),
     known::<super::delete_asset::DeleteAsset>(Toolset::Assets),
-    known::<super::delegate::Delegate>(Toolset::Delegate),
-    known::<super::end_delegation::EndDelegation>(Toolset::Delegate),
+    known::<Delegate>(Toolset::Delegate),
+    known::<EndDelegation>(Toolset::Delegate),
 ];
 
 /// The member of an answer that goes out as an image.

@@ -138,11 +138,6 @@ impl ToolSelection {
         &self.1.named
     }
 
-    /// Leaves out the tools of a toolset.
-    pub fn without(&mut self, toolset: Toolset) {
-        self.0.retain(|tool| tool.toolset != toolset);
-    }
-
     /// True if a tool of a toolset is among them.
     #[must_use]
     pub fn has_any_of(&self, toolset: Toolset) -> bool {

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use crate::audit::{CallId, ClientId, MemoryId};
+use crate::audit::{AuditEntry, CallId, ClientId, MemoryId};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Refusal, WritePolicy, paused};
 use crate::memory::{
-    AuditNote, KEPT_DAYS, Memory, MemoryError, MemoryMode, MemoryOwner, MemoryPage, MemoryStore,
-    MemoryType, Ranked, Timestamp, digest, ranked,
+    AuditNote, KEPT_DAYS, Memory, MemoryError, MemoryMode, MemoryOwner, MemoryPage, MemoryType,
+    Ranked, Timestamp, digest, ranked,
 };
 use crate::page::secrets;
 
@@ -74,17 +74,6 @@ pub struct RecallResult {
     pub not_shown: usize,
 }
 
-/// The terms for a caller's memories.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryTerms {
-    /// The sharing mode.
-    pub mode: MemoryMode,
-    /// True if this caller may remember and forget.
-    pub may_remember: bool,
-    /// The number of the caller's memories.
-    pub entries: usize,
-}
-
 impl WriteContext {
     /// Sets the sharing mode of memories from now on.
     pub fn remember_by(&self, mode: MemoryMode) {
@@ -102,7 +91,8 @@ impl WriteContext {
         what: ToRemember,
     ) -> Result<RememberResult, Failure> {
         let docket = self.docket_of(caller)?;
-        let (memories, owner) = self.admitted(caller, &docket).await?;
+        self.admit(caller, &docket).await?;
+        let (memories, owner) = (self.house.memories(), self.owner_of(caller));
         if let Some(names) = self.secrets_in(&what.content) {
             let refusal = Refusal::at(Gate::Rules, secret_failure(&names));
             self.record_refusal(&docket, &refusal).await;
@@ -114,7 +104,7 @@ impl WriteContext {
         };
         for (argument, id) in [("id", what.id), ("supersedes", what.supersedes)] {
             if let Some(id) = id {
-                self.own(&memories, &owner, id, argument).await?;
+                self.own(&owner, id, argument).await?;
             }
         }
         let argument = if what.id.is_some() {
@@ -125,20 +115,17 @@ impl WriteContext {
         let record = docket.memory(page.as_ref());
         let (of, author) = (owner.clone(), caller.client.shown().to_owned());
         let new = MemoryId::new().map_err(|error| unavailable(&error))?;
-        let done = memories.change(&self.audit, record, move |rows| {
+        let done = memories.change(&self.audit, record, move |memories| {
+            let now = memories.now;
             let old = if let Some(id) = what.id {
-                Some(rows.own(&of.key, id)?)
+                Some(memories.own(&of, id)?.clone())
             } else {
                 // A repeated call changes what the first one made.
-                let about = page.as_ref().map(|page| page.id);
-                let all = rows.of_owner(&of.key)?;
-                all.into_iter().find(|one| {
-                    one.gone.is_none()
-                        && one.content == what.content
-                        && one.page.as_ref().map(|page| page.id) == about
-                })
+                let all = memories.of(&of)?.iter();
+                let mut same = all.filter(|one| is_repeated(one, &what.content, page.as_ref()));
+                same.next().cloned()
             };
-            let made = made(&what, page, old.as_ref(), (new, &author, rows.now));
+            let made = made(&what, page, old.as_ref(), (new, &author, now));
             let id = made.id;
             let superseded = what.supersedes.filter(|superseded| *superseded != id);
             let state = match &old {
@@ -149,20 +136,20 @@ impl WriteContext {
                 Some(_) => "changed",
                 None => "remembered",
             };
-            let sha = digest(&made.content);
-            let mut reason = format!("memory {id}, {}, sha256 {sha}", made.kind.as_str());
+            let mut reason = note_of(&made);
             if let Some(superseded) = superseded {
                 let _ = write!(reason, ", supersedes {superseded}");
-                let superseded = rows.own(&of.key, superseded)?;
-                rows.put(&of, &superseded.gone_at(rows.now, Some(id)))?;
+                memories.own(&of, superseded)?.end(now, Some(id));
             }
+            let all = memories.of(&of)?;
+            all.retain(|one| one.id != id);
             // The text before stays for restoring.
-            if let Some(old) = old.filter(|old| old.content != made.content) {
-                let before = Memory { id: new, ..old };
-                rows.put(&of, &before.gone_at(rows.now, Some(id)))?;
+            if let Some(mut before) = old.filter(|old| old.content != made.content) {
+                before.id = new;
+                before.end(now, Some(id));
+                all.push(before);
             }
-            rows.put(&of, &made)?;
-            rows.check_room(&of.key)?;
+            all.push(made);
             let decision = state;
             Ok((
                 RememberResult { id, state },
@@ -172,7 +159,7 @@ impl WriteContext {
         match done.await {
             Ok(done) => Ok(done),
             Err(MemoryError::Full) => {
-                let weakest = self.weakest(&memories, &owner).await;
+                let weakest = self.weakest(&owner).await;
                 Err(failure(&MemoryError::Full, argument).detail("weakest", weakest))
             }
             Err(error) => Err(failure(&error, argument)),
@@ -184,41 +171,14 @@ impl WriteContext {
     /// # Errors
     /// If the store cannot be read; what the wiki says of pages.
     pub async fn recall(&self, caller: &Caller, what: ToRecall) -> Result<RecallResult, Failure> {
-        let Some((memories, owner)) = self.memories_of(caller) else {
-            return Err(off());
-        };
-        let (of, query) = (owner.key.clone(), what.query.clone());
-        let read = memories.look(move |rows| {
-            let fitting = match query {
-                Some(query) => Some(rows.with_words(&of, &query)?),
-                None => None,
-            };
-            Ok((rows.of_owner(&of)?, fitting))
-        });
-        let read = read.await.map_err(|error| failure(&error, "query"))?;
-        let Some((mut all, fitting)) = read else {
-            return Ok(RecallResult::default());
-        };
-        // Signs that are no words are found as they stand.
-        let literal = what
-            .query
-            .as_deref()
-            .map(|query| query.trim().to_lowercase());
+        let (memories, owner) = (self.house.memories(), self.owner_of(caller));
+        let mut all = self.own_memories(&owner, "query").await?;
         all.retain(|one| {
-            one.gone.is_none()
-                && what.kind.is_none_or(|kind| one.kind == kind)
-                && what
-                    .page
-                    .is_none_or(|id| one.page.as_ref().is_some_and(|page| page.id == id))
-                && literal.as_ref().is_none_or(|literal| {
-                    fitting
-                        .as_ref()
-                        .is_some_and(|fitting| fitting.contains_key(&one.id))
-                        || one.content.to_lowercase().contains(literal.as_str())
-                })
+            let page = one.page.as_ref().map(|page| page.id);
+            what.kind.is_none_or(|kind| one.kind == kind)
+                && what.page.is_none_or(|id| page == Some(id))
         });
-        let all = self.visible(all).await?;
-        let mut found = ranked(all, fitting.as_ref(), Timestamp::now());
+        let mut found = ranked(all, what.query.as_deref(), Timestamp::now());
         let of_all = found.len();
         let mut bytes = 0_usize;
         found.truncate(what.limit);
@@ -229,11 +189,16 @@ impl WriteContext {
             shown = shown.saturating_add(usize::from(fits));
             fits
         });
-        let ids: Vec<MemoryId> = found.iter().map(|one| one.memory.id).collect();
+        let ids: HashSet<MemoryId> = found.iter().map(|one| one.memory.id).collect();
         if !ids.is_empty() && self.refusal_of(caller).is_none() {
             let record = self.docket_of(caller)?.memory(None);
-            let used = memories.change(&self.audit, record, move |rows| {
-                rows.use_all(&ids).map(|()| ((), None))
+            let used = memories.change(&self.audit, record, move |memories| {
+                let now = memories.now;
+                let all = memories.of(&owner)?.iter_mut();
+                for one in all.filter(|one| ids.contains(&one.id)) {
+                    (one.used, one.uses) = (now, one.uses.saturating_add(1));
+                }
+                Ok(((), None))
             });
             if let Err(error) = used.await {
                 tracing::warn!(%error, "that memories were recalled could not be noted");
@@ -252,42 +217,44 @@ impl WriteContext {
     pub async fn forget(&self, caller: &Caller, id: MemoryId) -> Result<Timestamp, Failure> {
         const ARGUMENT: &str = "id";
         let docket = self.docket_of(caller)?;
-        let (memories, owner) = self.admitted(caller, &docket).await?;
-        let failed = |error: MemoryError| failure(&error, ARGUMENT);
-        let known = self.own(&memories, &owner, id, ARGUMENT).await?;
+        self.admit(caller, &docket).await?;
+        let (memories, owner) = (self.house.memories(), self.owner_of(caller));
+        let known = self.own(&owner, id, ARGUMENT).await?;
         let record = docket.memory(known.page.as_ref());
-        let done = memories.change(&self.audit, record, move |rows| {
-            let memory = rows.own(&owner.key, id)?;
-            let reason = format!("memory {id}, sha256 {}", digest(&memory.content));
-            rows.put(&owner, &memory.gone_at(rows.now, None))?;
-            rows.check_room(&owner.key)?;
-            let decision = "forgotten";
-            let until = rows.now.plus_days(KEPT_DAYS);
-            Ok((until, Some(AuditNote { decision, reason })))
+        let done = memories.change(&self.audit, record, move |memories| {
+            let now = memories.now;
+            let memory = memories.own(&owner, id)?;
+            memory.end(now, None);
+            let (decision, reason) = ("forgotten", note_of(memory));
+            Ok((
+                now.plus_days(KEPT_DAYS),
+                Some(AuditNote { decision, reason }),
+            ))
         });
-        done.await.map_err(failed)
+        done.await.map_err(|error| failure(&error, ARGUMENT))
     }
 
-    /// The terms for a caller's memories.
+    /// Gives a maker what its delegate remembered, on record as one change; returns how many
+    /// memories it had room for. Done again, it finds nothing to give.
     ///
     /// # Errors
-    /// If the store cannot be read; what the wiki says of pages.
-    pub async fn memory_terms(&self, caller: &Caller) -> Result<MemoryTerms, Failure> {
-        let mode = self.house.memory_mode();
-        let may_remember = self.refusal_of(caller).is_none();
-        let mut entries = 0;
-        if let Some((memories, owner)) = self.memories_of(caller) {
-            let read = memories.look(move |rows| rows.of_owner(&owner.key));
-            let read = read.await.map_err(|error| failure(&error, "id"))?;
-            let mut all = read.unwrap_or_default();
-            all.retain(|one| one.gone.is_none());
-            entries = self.visible(all).await?.len();
+    /// The store's; `AUDIT_UNAVAILABLE`.
+    pub async fn hand_over(
+        &self,
+        record: AuditEntry,
+        (delegate, maker): ((ClientId, &str), (ClientId, &str)),
+    ) -> Result<usize, Failure> {
+        let owner = |(id, name)| owner_of_client(id, name);
+        let (from, to) = (owner(delegate), owner(maker));
+        let memories = self.house.memories();
+        let failed = |error: MemoryError| failure(&error, "delegate");
+        if memories.of_owner(&from).await.map_err(failed)?.is_empty() {
+            return Ok(0);
         }
-        Ok(MemoryTerms {
-            mode,
-            may_remember: may_remember && mode != MemoryMode::Off,
-            entries,
-        })
+        let done = memories.change(&self.audit, record, move |memories| {
+            memories.hand_over(&from, &to)
+        });
+        done.await.map_err(failed)
     }
 
     fn docket_of(&self, caller: &Caller) -> Result<EntryBuilder, Failure> {
@@ -295,14 +262,12 @@ impl WriteContext {
         Ok(EntryBuilder::open(call, caller, self.past.key()))
     }
 
-    /// The store and the owner of a caller's memories; none where nothing is remembered.
-    fn memories_of(&self, caller: &Caller) -> Option<(MemoryStore, MemoryOwner)> {
-        let owner = match self.house.memory_mode() {
+    /// The owner of a caller's memories.
+    fn owner_of(&self, caller: &Caller) -> MemoryOwner {
+        match self.house.memory_mode() {
             MemoryMode::Client => owner_of(caller),
             MemoryMode::Site => MemoryOwner::site(),
-            MemoryMode::Off => return None,
-        };
-        Some((self.house.memories(), owner))
+        }
     }
 
     /// The reason why a caller may not remember or forget, if it may not: it may not if it may not
@@ -316,17 +281,14 @@ impl WriteContext {
         policy.pauses.look().map(|pause| paused(&pause))
     }
 
-    async fn admitted(
-        &self,
-        caller: &Caller,
-        docket: &EntryBuilder,
-    ) -> Result<(MemoryStore, MemoryOwner), Failure> {
-        if let Some(failure) = self.refusal_of(caller) {
-            let refusal = Refusal::at(Gate::Enabled, failure);
-            self.record_refusal(docket, &refusal).await;
-            return Err(refusal.failure);
-        }
-        self.memories_of(caller).ok_or_else(off)
+    /// Refuses a caller who may not remember or forget.
+    async fn admit(&self, caller: &Caller, docket: &EntryBuilder) -> Result<(), Failure> {
+        let Some(failure) = self.refusal_of(caller) else {
+            return Ok(());
+        };
+        let refusal = Refusal::at(Gate::Enabled, failure);
+        self.record_refusal(docket, &refusal).await;
+        Err(refusal.failure)
     }
 
     /// The kinds of secrets in a text, if there are any.
@@ -352,9 +314,16 @@ impl WriteContext {
         Ok(MemoryPage { id, locale, path })
     }
 
-    /// Those memories that a caller may know of: about no page, or about one that may be read, each
-    /// with the place where that is now.
-    pub(super) async fn visible(&self, mut all: Vec<Memory>) -> Result<Vec<Memory>, Failure> {
+    /// The memories of an owner that are not forgotten and that it may know of: about no page, or
+    /// about one that may be read, each with the place where that is now.
+    async fn own_memories(
+        &self,
+        owner: &MemoryOwner,
+        argument: &str,
+    ) -> Result<Vec<Memory>, Failure> {
+        let read = self.house.memories().of_owner(owner).await;
+        let mut all = read.map_err(|error| failure(&error, argument))?;
+        all.retain(|one| one.forgotten.is_none());
         let ids = all.iter().filter_map(|one| Some(one.page.as_ref()?.id));
         let ids: HashSet<i64> = ids.collect();
         let places = if ids.is_empty() {
@@ -375,38 +344,28 @@ impl WriteContext {
         Ok(all)
     }
 
-    /// A caller's memory by its id, if it may know of it.
+    /// A memory of an owner by its id, if it may know of it.
     async fn own(
         &self,
-        memories: &MemoryStore,
         owner: &MemoryOwner,
         id: MemoryId,
         argument: &str,
     ) -> Result<Memory, Failure> {
-        let failed = |error: MemoryError| failure(&error, argument);
-        let key = owner.key.clone();
-        let found = memories.look(move |rows| rows.own(&key, id)).await;
-        let found = found.map_err(failed)?;
-        let found = found.ok_or_else(|| failed(MemoryError::NoSuch))?;
-        let visible = self.visible(vec![found]).await?;
-        let found = visible.into_iter().next();
-        found.ok_or_else(|| failed(MemoryError::NoSuch))
+        let all = self.own_memories(owner, argument).await?;
+        let found = all.into_iter().find(|one| one.id == id);
+        found.ok_or_else(|| failure(&MemoryError::NoSuch, argument))
     }
 
     /// The memories with the least health, for a caller whose store is full.
-    async fn weakest(&self, memories: &MemoryStore, owner: &MemoryOwner) -> serde_json::Value {
-        let key = owner.key.clone();
-        let read = memories.look(move |rows| rows.of_owner(&key)).await;
-        let mut all = read.ok().flatten().unwrap_or_default();
-        all.retain(|one| one.gone.is_none());
-        let all = self.visible(all).await.unwrap_or_default();
+    async fn weakest(&self, owner: &MemoryOwner) -> serde_json::Value {
+        let all = self
+            .own_memories(owner, "content")
+            .await
+            .unwrap_or_default();
         let ranked = ranked(all, None, Timestamp::now());
         let weakest = ranked.iter().rev().take(WEAKEST).map(|one| {
             let begins: String = one.memory.content.chars().take(BEGINNING).collect();
-            json!({
-                "id": one.memory.id, "type": one.memory.kind.as_str(),
-                "importance": one.memory.importance, "health": one.health, "begins": begins,
-            })
+            json!({ "id": one.memory.id, "health": one.health, "begins": begins })
         });
         weakest.collect()
     }
@@ -436,7 +395,7 @@ fn owner_of(caller: &Caller) -> MemoryOwner {
 }
 
 /// A named client whose calls go with the site's key.
-pub(super) fn owner_of_client(id: ClientId, name: &str) -> MemoryOwner {
+fn owner_of_client(id: ClientId, name: &str) -> MemoryOwner {
     MemoryOwner::client(&format!("client:{id}"), name)
 }
 
@@ -457,10 +416,11 @@ fn made(
         page: page.or_else(|| old.and_then(|old| old.page.clone())),
         author: MemoryOwner::client("", author).name,
         created: old.map_or(now, |old| old.created),
-        changed: old.map_or(now, |old| now.max(old.changed.next())),
+        changed: old.map_or(now, |old| now.after(old.changed)),
         used: now,
         uses: old.map_or(0, |old| old.uses),
-        gone: None,
+        forgotten: None,
+        superseded_by: None,
     }
 }
 
@@ -473,9 +433,16 @@ fn is_same(one: &Memory, other: &Memory) -> bool {
         && one.importance == other.importance
 }
 
-fn off() -> Failure {
-    Failure::new(Code::InvalidInput, "Nothing is remembered on this server.")
-        .hint("Tell the user: WIKI_MEMORY=client or site lets clients remember.")
+/// True if a text about a page is remembered already.
+fn is_repeated(one: &Memory, content: &str, page: Option<&MemoryPage>) -> bool {
+    let about = one.page.as_ref().map(|page| page.id);
+    one.forgotten.is_none() && one.content == content && about == page.map(|page| page.id)
+}
+
+/// A memory for the record: never its text.
+fn note_of(memory: &Memory) -> String {
+    let (kind, sha) = (memory.kind.as_str(), digest(&memory.content));
+    format!("memory {}, {kind}, sha256 {sha}", memory.id)
 }
 
 fn secret_failure(names: &[&str]) -> Failure {
@@ -490,7 +457,7 @@ fn secret_failure(names: &[&str]) -> Failure {
 }
 
 /// The failure for a caller, about one of its arguments.
-pub(super) fn failure(error: &MemoryError, argument: &str) -> Failure {
+fn failure(error: &MemoryError, argument: &str) -> Failure {
     let told = crate::wiki::sentence(&error.to_string());
     let code = match error {
         MemoryError::Audit(error) => return unavailable(error),
@@ -504,12 +471,10 @@ pub(super) fn failure(error: &MemoryError, argument: &str) -> Failure {
                 "Forget with wikijs_forget what is needed no more, such as details.weakest, or put several into one with supersedes. What people should know belongs into a page.",
             );
         }
-        MemoryError::ForgotTooMuch | MemoryError::TooManyOwners => Code::TooLarge,
-        MemoryError::Busy => Code::Timeout,
-        MemoryError::BadLines(_)
+        MemoryError::TooManyOwners => Code::TooLarge,
+        MemoryError::BadLine { .. }
         | MemoryError::NotOurs(_)
         | MemoryError::Damaged
-        | MemoryError::Newer
         | MemoryError::Io(_)
         | MemoryError::BrokenOff => Code::AuditUnavailable,
     };

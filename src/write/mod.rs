@@ -42,15 +42,11 @@ pub use answer::{
 pub use asker::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 pub use caller::{Caller, Extent};
 pub use context::WriteContext;
-pub use delegates::delegation::{
-    Child, DelegateKind, DelegateSpec, DelegateWrites, Delegated, Family, denied,
-};
-pub use delegates::handover::{Handed, HandedOver, Handover, HandoverTargets};
-pub use delegates::report::DelegateReport;
+pub use delegates::delegation::{Child, DelegateSpec, Delegated, EndedDelegate, Family, denied};
 pub use drafts::Discarded;
 pub(crate) use faults::section_failure;
 pub use interactive::{AppliedWrite, InteractiveOutcome, PreviewToConfirm};
-pub use memories::{MemoryTerms, RecallResult, RememberResult, ToRecall, ToRemember};
+pub use memories::{RecallResult, RememberResult, ToRecall, ToRemember};
 pub use memory::ReadExtent;
 pub use pending::{Became, PendingSet};
 pub use proposals::Proposals;

@@ -65,7 +65,7 @@ impl WriterShared {
             waiting: Waiting::default(),
             purges: Purges::new(Arc::clone(audit), policy, keep),
             memories: MemoryStore::of(audit),
-            memory_mode: RwLock::new(MemoryMode::Off),
+            memory_mode: RwLock::default(),
         }
     }
 

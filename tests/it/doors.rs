@@ -39,7 +39,7 @@ const WALKED: [&str; 16] = [
     "review page, a reviewer",
     "review page, a reviewer with `--may-apply-in-dry-run`",
     "`wikijs_remember`, `wikijs_forget`",
-    "`memory restore`, `forget`, `clear`",
+    "`memory restore`, `forget`, `import`",
 ];
 
 /// The settings that come to a level.
@@ -321,9 +321,9 @@ async fn a_delegate_does_what_the_table_says() {
         setup.thinking = Some(std::time::Duration::from_millis(20));
         let server = setup.toolsets(tools).host().await;
         // What a maker in a dry run hands on is in a dry run.
-        let sends = level != PolicyLevel::DryRun;
-        let task = json!({ "task": "mend titles", "kind": "writer", "prefixes": ["docs"], "sends": sends });
-        let made = server.call(&maker, DELEGATE, task).await;
+        let task =
+            json!({ "task": "mend titles", "prefixes": ["docs"], "writes": 20, "sends": true });
+        let made = server.call(&maker, "wikijs_delegate", task).await;
         let made = match made {
             Ok(made) => made,
             Err(error) => {
@@ -361,16 +361,16 @@ async fn memories_do_what_the_table_says() {
         .to_owned()
     })
     .await;
-    walk("`memory restore`, `forget`, `clear`", async |level| {
-        let served = Setup::admin(&wiki)
-            .toolsets("pages,memory")
+    walk("`memory restore`, `forget`, `import`", async |level| {
+        let served = Setup::of(&wiki, |keys| &keys.admin)
+            .with("WIKI_TOOLSETS", "pages,memory")
             .in_dir(&dir)
             .serve()
             .await;
         let memory = json!({ "content": format!("Once more {}", title(level)), "type": "fact" });
-        served.call(REMEMBER, memory).await.unwrap();
-        let clear = ["memory", "clear", "--all", "--yes"];
-        let ended = operator(&wiki, dir.path(), level, &clear).await;
+        served.call("wikijs_remember", memory).await.unwrap();
+        let forget = ["memory", "forget", "--all", "--yes"];
+        let ended = operator(&wiki, dir.path(), level, &forget).await;
         assert_eq!(ended.code, 0, "{}", ended.told);
         "applied".to_owned()
     })

@@ -7,7 +7,7 @@ use crate::cli::start;
 use crate::cli::when::{from_now, minute};
 use crate::config::ServeSettings;
 use crate::gates::ends_soon;
-use crate::server::http::{DelegateRecord, NamedClient, TokensFile};
+use crate::server::http::{NamedClient, TokensFile};
 
 const ROTATE: &str = "Run `wikijs-gate token rotate NAME`, and give out what it prints.";
 
@@ -48,33 +48,13 @@ pub(super) fn found(delegates: bool) -> Vec<DoctorFinding> {
     if delegates && has_caller_keys {
         found.push(nobody("each caller brings a key of its own"));
     }
-    found.extend(family(&file, &clients));
-    found
-}
-
-/// The finding about the delegates of these clients; `None` if there are none.
-fn family(file: &TokensFile, clients: &[NamedClient]) -> Option<DoctorFinding> {
-    let all = match file.delegates().read() {
-        Ok(all) => all,
-        Err(error) => {
-            return Some(DoctorFinding::wrong(
-                format!("no delegate is let in: {error}"),
-                "Remove the file; clients make their delegates anew.",
-            ));
-        }
-    };
-    let now = OffsetDateTime::now_utc();
-    let is_there = |one: &&DelegateRecord| {
-        let mut makers = clients.iter().map(NamedClient::id);
-        one.lasts(now) && makers.any(|id| Some(id) == one.parent())
-    };
-    match all.iter().filter(is_there).count() {
-        0 => None,
-        1 => Some(DoctorFinding::good("1 delegate of these clients may call")),
-        many => Some(DoctorFinding::good(format!(
-            "{many} delegates of these clients may call"
-        ))),
+    if let Err(error) = file.delegates().read() {
+        found.push(DoctorFinding::wrong(
+            format!("no delegate is let in: {error}"),
+            "Remove the file; clients make their delegates anew.",
+        ));
     }
+    found
 }
 
 fn ending(client: &NamedClient) -> Option<DoctorFinding> {

@@ -184,8 +184,7 @@ async fn look(
     );
     if remembers {
         let log = AuditLog::new(&audit_dir, &name);
-        let found = memory::found(&log, settings.memory, &policy).await;
-        report.add("memory", found);
+        report.add("memory", [memory::found(&log, settings.memory).await]);
     }
     report.add("clients", clients::found(surface.has("wikijs_delegate")));
     report.add("clock", [clock::found(reached.as_ref())]);

@@ -1,10 +1,13 @@
-//! `wikijs-gate memory restore`, `forget` and `clear`.
+//! `wikijs-gate memory restore` and `forget`.
+
+use std::collections::HashSet;
 
 use serde_json::json;
 
 use super::super::{CommandResult, print};
 use super::{Exit, MemoryCommandContext, named, whose};
-use crate::memory::{AuditNote, Memory, MemoryError, MemoryOwner, digest};
+use crate::audit::MemoryId;
+use crate::memory::{AuditNote, Memories, Memory, MemoryError, MemoryLine, digest};
 
 /// Arguments of `memory restore`.
 #[derive(Debug, clap::Args)]
@@ -23,38 +26,24 @@ pub(super) struct Restore {
 /// Arguments of `memory forget`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-gate memory forget 4f2a 9c01"
-)]
-pub(super) struct ForgetArgs {
-    /// The memories' ids, or four or more of their first characters
-    #[arg(value_name = "ID", required = true)]
-    ids: Vec<String>,
-    /// Answer in JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// Arguments of `memory clear`.
-#[derive(Debug, clap::Args)]
-#[command(
-    group = clap::ArgGroup::new("whose").required(true).args(["client", "all"]),
-    after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-gate memory clear --client ci\n  wikijs-gate memory clear --client ci --forgotten --yes\n  wikijs-gate memory clear --all --for-good --yes"
+    group = clap::ArgGroup::new("which").required(true).args(["ids", "client", "all"]),
+    after_help = "Memories are not on the wiki: the command works at every level of the write policy, and in a pause.\n\nExamples:\n  wikijs-gate memory forget 4f2a 9c01\n  wikijs-gate memory forget --client ci --for-good --yes"
 )]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command"
 )]
-pub(super) struct Clear {
-    /// Those of this client, by its name or identity
+pub(super) struct ForgetArgs {
+    /// The memories' ids, or four or more of their first characters
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// All of this client, by its name or identity
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
-    /// Those of all clients
+    /// All of all clients
     #[arg(long)]
     all: bool,
-    /// Only what was forgotten already, for good: it cannot be restored any more
-    #[arg(long, conflicts_with = "for_good")]
-    forgotten: bool,
-    /// All, for good: nothing of it can be restored
+    /// Remove them, and what was forgotten before: they cannot be restored
     #[arg(long)]
     for_good: bool,
     /// Do it without asking
@@ -66,148 +55,104 @@ pub(super) struct Clear {
 }
 
 pub(super) async fn restore(desk: &MemoryCommandContext, arguments: Restore) -> CommandResult {
-    let all = desk.all().await?;
-    let wanted = named(&all, &arguments.ids)?;
-    let mut done = Vec::new();
-    for (owner, memory) in wanted {
-        if memory.gone.is_none() {
-            let fault = format!("the memory {} is not forgotten", memory.id);
-            return Err((Exit::Refused, fault));
-        }
-        let id = memory.id;
-        let restored = desk.change("memory restore", Some(&memory), move |rows| {
-            let found = rows.find(id)?.filter(|(_, memory)| memory.gone.is_some());
-            let (_, memory) = found.ok_or(MemoryError::NoSuch)?;
-            let back = Memory {
-                changed: rows.now.max(memory.touched().next()),
-                used: rows.now,
-                gone: None,
-                ..memory
-            };
-            rows.put(&owner, &back)?;
-            rows.check_room(&owner.key)?;
-            Ok(((), Some(deed("restored", &back))))
-        });
-        restored.await?;
-        done.push(id);
+    let wanted = named(&desk.all().await?, &arguments.ids)?;
+    if let Some(one) = wanted.iter().find(|one| one.memory.forgotten.is_none()) {
+        let fault = format!("the memory {} is not forgotten", one.memory.id);
+        return Err((Exit::Refused, fault));
     }
-    tell("restored", &done, arguments.json);
+    let done = desk.change("memory restore", move |memories| {
+        let now = memories.now;
+        change_each(memories, &wanted, "restored", |all, id| {
+            let found = all.iter_mut().find(|one| one.id == id);
+            found.map(|one| one.restore(now))
+        })
+    });
+    tell("restored", &done.await?, arguments.json);
     Ok(Exit::Done)
 }
 
 pub(super) async fn forget(desk: &MemoryCommandContext, arguments: ForgetArgs) -> CommandResult {
-    let all = desk.all().await?;
-    let wanted = named(&all, &arguments.ids)?;
-    let mut done = Vec::new();
-    for (owner, memory) in wanted {
-        if memory.gone.is_some() {
-            let fault = format!("the memory {} is forgotten already", memory.id);
+    let for_good = arguments.for_good;
+    let mut wanted = desk.all().await?;
+    if !arguments.ids.is_empty() {
+        wanted = named(&wanted, &arguments.ids)?;
+        let gone = wanted.iter().find(|one| one.memory.forgotten.is_some());
+        if let Some(one) = gone.filter(|_| !for_good) {
+            let fault = format!("the memory {} is forgotten already", one.memory.id);
             return Err((Exit::Refused, fault));
         }
-        let id = memory.id;
-        let forgotten = desk.change("memory forget", Some(&memory), move |rows| {
-            let memory = rows.own(&owner.key, id)?;
-            let deed = deed("forgotten", &memory);
-            rows.put(&owner, &memory.gone_at(rows.now, None))?;
-            rows.check_room(&owner.key)?;
-            Ok(((), Some(deed)))
-        });
-        forgotten.await?;
-        done.push(id);
+    } else if let Some(name) = &arguments.client {
+        let owner = whose::one(&wanted, name)?;
+        wanted.retain(|one| one.client.key == owner.key);
     }
-    tell("forgotten", &done, arguments.json);
-    Ok(Exit::Done)
-}
-
-pub(super) async fn clear(desk: &MemoryCommandContext, arguments: Clear) -> CommandResult {
-    let all = desk.all().await?;
-    let owners: Vec<MemoryOwner> = if let Some(name) = &arguments.client {
-        vec![whose::one(&all, name)?]
-    } else {
-        let mut owners: Vec<MemoryOwner> = all.iter().map(|(owner, _)| owner.clone()).collect();
-        owners.dedup();
-        owners
-    };
-    let is_for_good = arguments.for_good || arguments.forgotten;
-    let is_meant = {
-        let only_gone = arguments.forgotten;
-        move |memory: &Memory| {
-            let is_gone = memory.gone.is_some();
-            if is_for_good {
-                !only_gone || is_gone
-            } else {
-                !is_gone
-            }
-        }
-    };
-    let is_own = |owner: &MemoryOwner| owners.iter().any(|own| own.key == owner.key);
-    let count = all
-        .iter()
-        .filter(|(owner, memory)| is_own(owner) && is_meant(memory))
-        .count();
-    if count > 0 && !arguments.yes {
-        let what = if is_for_good {
-            format!("{count} memories are removed for good")
+    wanted.retain(|one| for_good || one.memory.forgotten.is_none());
+    let is_asked = arguments.ids.is_empty() || for_good;
+    if is_asked && !wanted.is_empty() && !arguments.yes {
+        let what = if for_good {
+            "are removed for good"
         } else {
-            format!("{count} memories are forgotten; they can be restored for 30 days")
+            "are forgotten; they can be restored for 30 days"
         };
-        if arguments.json || !print::can_ask() {
-            let fault = format!("{what}, and nobody can be asked here; pass --yes");
-            return Err((Exit::Usage, fault));
-        }
-        if !print::ask(&format!("{what}. Do it?")) {
-            return Err((Exit::Refused, "nothing was done".to_owned()));
-        }
+        confirm(&format!("{} memories {what}", wanted.len()), arguments.json)?;
     }
-    let done = desk.change("memory clear", None, move |rows| {
-        let mut done = Vec::new();
-        let mut digests = String::new();
-        for owner in &owners {
-            for memory in rows.of_owner(&owner.key)?.into_iter().filter(is_meant) {
-                digests.push_str(&digest(&memory.content));
-                done.push(memory.id);
-                if is_for_good {
-                    rows.remove(memory.id)?;
-                    continue;
-                }
-                rows.put(owner, &memory.gone_at(rows.now, None))?;
+    let word = if for_good { "removed" } else { "forgotten" };
+    let done = desk.change("memory forget", move |memories| {
+        let now = memories.now;
+        change_each(memories, &wanted, word, |all, id| {
+            let at = all.iter().position(|one| one.id == id)?;
+            if for_good {
+                all.remove(at);
+            } else {
+                all.get_mut(at)?.end(now, None);
             }
-            if !is_for_good {
-                rows.check_room(&owner.key)?;
-            }
-        }
-        rows.sweep()?;
-        let decision = if is_for_good { "removed" } else { "forgotten" };
-        let keys: Vec<&str> = owners.iter().map(|owner| owner.key.as_str()).collect();
-        let reason = format!(
-            "{} memories of {}, sha256 of their digests {}",
-            done.len(),
-            keys.join(", "),
-            digest(&digests)
-        );
-        let deed = (!done.is_empty()).then_some(AuditNote { decision, reason });
-        Ok((done, deed))
+            Some(())
+        })
     });
-    let done = done.await?;
-    tell(
-        if is_for_good { "removed" } else { "forgotten" },
-        &done,
-        arguments.json,
-    );
+    tell(word, &done.await?, arguments.json);
     Ok(Exit::Done)
 }
 
-fn deed(decision: &'static str, memory: &Memory) -> AuditNote {
-    let sha = digest(&memory.content);
-    let reason = format!(
-        "memory {}, {}, sha256 {sha}",
-        memory.id,
-        memory.kind.as_str()
-    );
-    AuditNote { decision, reason }
+fn confirm(what: &str, is_json: bool) -> Result<(), (Exit, String)> {
+    if is_json || !print::can_ask() {
+        let fault = format!("{what}, and nobody can be asked here; pass --yes");
+        return Err((Exit::Usage, fault));
+    }
+    if !print::ask(&format!("{what}. Do it?")) {
+        return Err((Exit::Refused, "nothing was done".to_owned()));
+    }
+    Ok(())
 }
 
-fn tell(what: &str, ids: &[crate::audit::MemoryId], is_json: bool) {
+/// Changes each of these memories, with one note for all.
+fn change_each(
+    memories: &mut Memories,
+    wanted: &[MemoryLine],
+    decision: &'static str,
+    change: impl Fn(&mut Vec<Memory>, MemoryId) -> Option<()>,
+) -> Result<(Vec<MemoryId>, Option<AuditNote>), MemoryError> {
+    let mut done = Vec::new();
+    let mut owners = HashSet::new();
+    let mut digests = String::new();
+    for MemoryLine { client, memory, .. } in wanted {
+        change(memories.of(client)?, memory.id).ok_or(MemoryError::NoSuch)?;
+        digests.push_str(&digest(&memory.content));
+        owners.insert(client.key.as_str());
+        done.push(memory.id);
+    }
+    let reason = match wanted {
+        [one] => format!("memory {}, sha256 {digests}", one.memory.id),
+        all => format!(
+            "{} memories of {}, sha256 of their digests {}",
+            all.len(),
+            owners.into_iter().collect::<Vec<_>>().join(", "),
+            digest(&digests)
+        ),
+    };
+    let note = (!done.is_empty()).then_some(AuditNote { decision, reason });
+    Ok((done, note))
+}
+
+fn tell(what: &str, ids: &[MemoryId], is_json: bool) {
     if is_json {
         print::line(&json!({ what: ids }).to_string());
         return;

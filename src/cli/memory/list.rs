@@ -1,5 +1,7 @@
 //! `wikijs-gate memory list`
 
+use std::cmp::Reverse;
+
 use serde_json::json;
 
 use super::super::CommandResult;
@@ -7,7 +9,7 @@ use super::super::print::{self, Paint};
 use super::super::table::{Cell, Table};
 use super::super::when::{from_now, minute};
 use super::{Exit, MemoryCommandContext, whose};
-use crate::memory::{KEPT_DAYS, Memory, MemoryOwner, MemoryPage, Timestamp, health};
+use crate::memory::{KEPT_DAYS, Memory, MemoryLine, MemoryPage, Timestamp, health};
 
 /// The most characters of a text that a row shows.
 const BEGINNING: usize = 60;
@@ -35,34 +37,26 @@ pub(super) struct Arguments {
 pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> CommandResult {
     let now = Timestamp::now();
     let mut all = desk.all().await?;
-    all.retain(|(owner, memory)| {
-        let is_wanted = match memory.gone {
+    all.retain(|MemoryLine { client, memory, .. }| {
+        let is_wanted = match memory.forgotten {
             Some(_) => arguments.all || arguments.forgotten,
             None => !arguments.forgotten,
         };
-        is_wanted && whose::is_meant(owner, arguments.client.as_deref())
+        is_wanted && whose::is_meant(client, arguments.client.as_deref())
     });
-    let worth = |memory: &Memory| {
-        let health = u32::from(health(now, memory.used, memory.uses));
-        health.saturating_add(u32::from(memory.importance).saturating_mul(10))
-    };
-    all.sort_by(|(a, one), (b, other)| {
-        let order = (one.gone.is_some(), a.name.as_str(), a.key.as_str());
-        order
-            .cmp(&(other.gone.is_some(), b.name.as_str(), b.key.as_str()))
-            .then_with(|| worth(other).cmp(&worth(one)))
+    all.sort_by_cached_key(|MemoryLine { client, memory, .. }| {
+        let worth = u32::from(health(now, memory)) + 10 * u32::from(memory.importance);
+        let whose = (client.name.clone(), client.key.clone());
+        (memory.forgotten.is_some(), whose, Reverse(worth))
     });
     if arguments.json {
-        let shown: Vec<_> = all
-            .iter()
-            .map(|(owner, memory)| as_json(owner, memory, now))
-            .collect();
+        let shown: Vec<_> = all.iter().map(|one| as_json(one, now)).collect();
         print::line(&json!({ "memories": shown }).to_string());
     } else if all.is_empty() {
         print::line("no memories");
         print::note(&format!(
             "looked for in {}",
-            print::path(desk.memories.file())
+            print::path(desk.memories.dir())
         ));
     } else {
         table(&all, now).print();
@@ -70,8 +64,8 @@ pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> Co
     Ok(Exit::Done)
 }
 
-fn table(all: &[(MemoryOwner, Memory)], now: Timestamp) -> Table {
-    let has_gone = all.iter().any(|(_, memory)| memory.gone.is_some());
+fn table(all: &[MemoryLine], now: Timestamp) -> Table {
+    let has_gone = all.iter().any(|one| one.memory.forgotten.is_some());
     let mut head = vec![
         "id",
         "type",
@@ -86,19 +80,15 @@ fn table(all: &[(MemoryOwner, Memory)], now: Timestamp) -> Table {
         head.push("restorable");
     }
     let mut table = Table::new(&head);
-    for (owner, memory) in all {
+    for MemoryLine { client, memory, .. } in all {
         let mut row: Vec<Cell> = vec![
             memory.id.to_string().into(),
             memory.kind.as_str().into(),
             memory.importance.to_string().into(),
-            health(now, memory.used, memory.uses).to_string().into(),
-            print::harmless(&owner.name).into(),
+            health(now, memory).to_string().into(),
+            print::harmless(&client.name).into(),
             memory.page.as_ref().map_or_else(String::new, place).into(),
-            memory
-                .changed
-                .instant()
-                .map_or_else(String::new, minute)
-                .into(),
+            time(memory.changed).into(),
             beginning(&memory.content).into(),
         ];
         if has_gone {
@@ -107,6 +97,11 @@ fn table(all: &[(MemoryOwner, Memory)], now: Timestamp) -> Table {
         table.row(row);
     }
     table
+}
+
+/// A moment, for people.
+pub(super) fn time(at: Timestamp) -> String {
+    at.instant().map_or_else(String::new, minute)
 }
 
 /// The address of a page when it was remembered.
@@ -126,36 +121,19 @@ fn beginning(text: &str) -> String {
 
 /// The time until which a forgotten memory can be restored, in words.
 pub(super) fn until(memory: &Memory) -> String {
-    let end = memory
-        .gone
-        .and_then(|gone| gone.at.plus_days(KEPT_DAYS).instant());
+    let end = memory.forgotten.map(|at| at.plus_days(KEPT_DAYS));
+    let end = end.and_then(Timestamp::instant);
     end.map_or_else(String::new, |end| {
-        if end <= time::OffsetDateTime::now_utc() {
-            "until it is purged".to_owned()
-        } else {
-            format!("{}, {}", from_now(end), minute(end))
-        }
+        format!("{}, {}", from_now(end), minute(end))
     })
 }
 
 /// A memory for programs.
-pub(super) fn as_json(owner: &MemoryOwner, memory: &Memory, now: Timestamp) -> serde_json::Value {
-    json!({
-        "id": memory.id,
-        "type": memory.kind,
-        "importance": memory.importance,
-        "health": health(now, memory.used, memory.uses),
-        "client": owner.key,
-        "name": owner.name,
-        "by": memory.author,
-        "content": memory.content,
-        "page": memory.page,
-        "created": memory.created.date(),
-        "changed": memory.changed.date(),
-        "used": memory.used.date(),
-        "uses": memory.uses,
-        "forgotten": memory.gone.map(|gone| gone.at.date()),
-        "supersededBy": memory.gone.and_then(|gone| gone.by),
-        "restorableUntil": memory.gone.map(|gone| gone.at.plus_days(KEPT_DAYS).date()),
-    })
+pub(super) fn as_json(one: &MemoryLine, now: Timestamp) -> serde_json::Value {
+    let mut json = json!(one.memory);
+    if let Some(members) = json.as_object_mut() {
+        members.insert("health".to_owned(), health(now, &one.memory).into());
+        members.insert("client".to_owned(), json!(one.client));
+    }
+    json
 }

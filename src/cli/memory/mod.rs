@@ -11,8 +11,8 @@ use clap::Subcommand;
 
 use super::exit::Exit;
 use super::{CommandResult, print, start};
-use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId, MemoryId};
-use crate::memory::{Memory, MemoryError, MemoryOwner, MemoryRows, MemoryStore};
+use crate::audit::{AuditEntry, AuditEvent, AuditLog, CallId};
+use crate::memory::{AuditNote, Memories, MemoryError, MemoryLine, MemoryStore};
 
 /// The fewest characters of a memory's id that are taken for it.
 const MIN_PREFIX: usize = 4;
@@ -34,8 +34,6 @@ enum MemoryCommand {
     Restore(change::Restore),
     /// Forget memories; they can be restored for 30 days
     Forget(change::ForgetArgs),
-    /// Forget all of a client's memories, or of all clients
-    Clear(change::Clear),
     /// Print memories as lines of JSON, for `memory import` on another machine
     Export(exchange::Export),
     /// Take over exported memories: by id, the newest wins
@@ -49,7 +47,6 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         MemoryCommand::Show(arguments) => show::run(&desk, arguments).await,
         MemoryCommand::Restore(arguments) => change::restore(&desk, arguments).await,
         MemoryCommand::Forget(arguments) => change::forget(&desk, arguments).await,
-        MemoryCommand::Clear(arguments) => change::clear(&desk, arguments).await,
         MemoryCommand::Export(arguments) => exchange::export(&desk, arguments).await,
         MemoryCommand::Import(arguments) => exchange::import(&desk, arguments).await,
     };
@@ -76,41 +73,24 @@ impl MemoryCommandContext {
         Ok(Self { log, memories })
     }
 
-    /// Everything, each memory with its owner, gone or not.
-    async fn all(&self) -> Result<Vec<(MemoryOwner, Memory)>, (Exit, String)> {
-        let all = self.memories.look(|rows| {
-            let mut all = Vec::new();
-            for owner in rows.owners()? {
-                let own = rows.of_owner(&owner.key)?.into_iter();
-                all.extend(own.map(|memory| (owner.clone(), memory)));
-            }
-            Ok(all)
-        });
-        Ok(all
-            .await
-            .map_err(|error| failed(&error))?
-            .unwrap_or_default())
+    /// Everything, each memory with its owner, forgotten or not.
+    async fn all(&self) -> Result<Vec<MemoryLine>, (Exit, String)> {
+        let all = self.memories.all().await;
+        all.map_err(|error| failed(&error))
     }
 
     /// Changes something by a command, on record as the operator's.
     async fn change<T: Send + 'static>(
         &self,
         command: &'static str,
-        about: Option<&Memory>,
-        work: impl FnOnce(&MemoryRows<'_>) -> Result<(T, Option<crate::memory::AuditNote>), MemoryError>
-        + Send
-        + 'static,
+        work: impl FnOnce(&mut Memories) -> Result<(T, Option<AuditNote>), MemoryError> + Send + 'static,
     ) -> Result<T, (Exit, String)> {
         let caller = start::operator(command);
         let call = CallId::new().map_err(|error| failed(&MemoryError::Audit(error)))?;
-        let page = about.and_then(|memory| memory.page.clone());
         let entry = AuditEntry {
             client: Some(caller.client),
             actor: caller.actor,
             tool: Some(command.to_owned()),
-            id: page.as_ref().map(|page| page.id),
-            locale: page.as_ref().map(|page| page.locale.clone()),
-            path: page.map(|page| page.path),
             ..AuditEntry::new(call, AuditEvent::Memory)
         };
         let done = self.memories.change(&self.log, entry, work);
@@ -119,32 +99,27 @@ impl MemoryCommandContext {
 }
 
 /// The memories that are named, by their ids or the beginnings of these.
-fn named(
-    all: &[(MemoryOwner, Memory)],
-    names: &[String],
-) -> Result<Vec<(MemoryOwner, Memory)>, (Exit, String)> {
-    let wrong = |why: String| (Exit::Usage, why);
+fn named(all: &[MemoryLine], names: &[String]) -> Result<Vec<MemoryLine>, (Exit, String)> {
     let find = |name: &String| {
-        let fits = |id: MemoryId| id.to_string().starts_with(name.as_str());
-        let mut found = all.iter().filter(|(_, memory)| fits(memory.id));
+        let fits = |one: &&MemoryLine| one.memory.id.to_string().starts_with(name.as_str());
+        let mut found = all.iter().filter(fits);
         match (found.next(), found.next()) {
             (Some(one), None) if name.len() >= MIN_PREFIX => Ok(one.clone()),
-            (Some(_), _) => Err(wrong(
+            (Some(_), _) => Err((
+                Exit::Usage,
                 "several memories begin like that, or it is too short; name more of the id"
                     .to_owned(),
             )),
-            (None, _) => Err(wrong(format!(
-                "there is no memory {}; `wikijs-gate memory list --all` has all of them",
-                print::harmless(name)
-            ))),
+            (None, _) => {
+                let name = print::harmless(name);
+                let hint = MemoryError::NoSuch.hint();
+                Err((Exit::Usage, format!("there is no memory {name}; {hint}")))
+            }
         }
     };
     names.iter().map(find).collect()
 }
 
 fn failed(error: &MemoryError) -> (Exit, String) {
-    if let MemoryError::BadLines(lines) = error {
-        return (Exit::Failed, exchange::told(lines));
-    }
     (Exit::Failed, format!("{error}; {}", error.hint()))
 }

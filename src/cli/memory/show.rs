@@ -2,9 +2,9 @@
 
 use super::super::CommandResult;
 use super::super::print::{self, Paint};
-use super::super::when::minute;
-use super::{Exit, MemoryCommandContext, list, named};
-use crate::memory::{Timestamp, health};
+use super::list::{self, time};
+use super::{Exit, MemoryCommandContext, named};
+use crate::memory::{MemoryLine, Timestamp, health};
 
 /// Arguments of `memory show`.
 #[derive(Debug, clap::Args)]
@@ -21,23 +21,21 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> CommandResult {
-    let all = desk.all().await?;
     let now = Timestamp::now();
-    for (owner, memory) in named(&all, std::slice::from_ref(&arguments.id))? {
+    for one in named(&desk.all().await?, std::slice::from_ref(&arguments.id))? {
         if arguments.json {
-            print::line(&list::as_json(&owner, &memory, now).to_string());
+            print::line(&list::as_json(&one, now).to_string());
             continue;
         }
-        let time = |at: Timestamp| at.instant().map_or_else(String::new, minute);
-        let health = health(now, memory.used, memory.uses);
+        let MemoryLine { client, memory, .. } = &one;
         let mut facts = vec![
             ("type", memory.kind.as_str().to_owned()),
             ("importance", memory.importance.to_string()),
             (
                 "health",
-                format!("{health}, recalled {} times", memory.uses),
+                format!("{}, recalled {} times", health(now, memory), memory.uses),
             ),
-            ("client", format!("{} ({})", owner.name, owner.key)),
+            ("client", format!("{} ({})", client.name, client.key)),
             ("by", memory.author.clone()),
             ("remembered", time(memory.created)),
             ("changed", time(memory.changed)),
@@ -46,13 +44,11 @@ pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> Co
         if let Some(page) = &memory.page {
             facts.push(("page", format!("{} (id {})", list::place(page), page.id)));
         }
-        if let Some(gone) = memory.gone {
-            let by = gone.by.map(|by| format!(", superseded by {by}"));
-            facts.push((
-                "forgotten",
-                format!("{}{}", time(gone.at), by.unwrap_or_default()),
-            ));
-            facts.push(("restorable", list::until(&memory)));
+        if memory.forgotten.is_some() {
+            facts.push(("restorable", list::until(memory)));
+        }
+        if let Some(by) = memory.superseded_by {
+            facts.push(("superseded", format!("by {by}")));
         }
         print::line(&print::painted(
             &format!("memory {}", memory.id),
@@ -63,10 +59,8 @@ pub(super) async fn run(desk: &MemoryCommandContext, arguments: Arguments) -> Co
         }
         print::line("");
         for line in memory.content.lines() {
-            print::line(&format!(
-                "  {}",
-                print::harmless(&line.replace('\t', "    "))
-            ));
+            let line = line.replace('\t', "    ");
+            print::line(&format!("  {}", print::harmless(&line)));
         }
     }
     Ok(Exit::Done)

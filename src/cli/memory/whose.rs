@@ -3,11 +3,8 @@
 use super::super::exit::Exit;
 use super::super::{print, start};
 use crate::config::ServeSettings;
-use crate::memory::{Memory, MemoryOwner};
+use crate::memory::{MemoryLine, MemoryOwner};
 use crate::server::http::TokensFile;
-
-/// Prefixes of an owner's key; an owner with such a key may be named before a store knows it.
-const KEYS: [&str; 4] = ["client:", "user:", "http/", "key:"];
 
 /// True if an owner is meant; without a name, every owner is.
 pub(super) fn is_meant(owner: &MemoryOwner, name: Option<&str>) -> bool {
@@ -19,11 +16,8 @@ pub(super) fn is_meant(owner: &MemoryOwner, name: Option<&str>) -> bool {
 ///
 /// # Errors
 /// That there is none, or several.
-pub(super) fn one(
-    all: &[(MemoryOwner, Memory)],
-    name: &str,
-) -> Result<MemoryOwner, (Exit, String)> {
-    let mut owners: Vec<&MemoryOwner> = all.iter().map(|(owner, _)| owner).collect();
+pub(super) fn one(all: &[MemoryLine], name: &str) -> Result<MemoryOwner, (Exit, String)> {
+    let mut owners: Vec<&MemoryOwner> = all.iter().map(|one| &one.client).collect();
     owners.dedup();
     let mut found = owners.iter().filter(|owner| owner.is_called(name));
     match (found.next(), found.next()) {
@@ -40,10 +34,7 @@ pub(super) fn one(
     if let Some(owner) = named_client(name) {
         return Ok(owner);
     }
-    if name == MemoryOwner::site().key {
-        return Ok(MemoryOwner::site());
-    }
-    if MemoryOwner::is_fit(name) && KEYS.iter().any(|key| name.starts_with(key)) {
+    if name == MemoryOwner::site().key || name.contains(['/', ':']) {
         let shown = name.rsplit('/').next().unwrap_or(name);
         return Ok(MemoryOwner::client(name, shown));
     }

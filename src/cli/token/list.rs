@@ -125,13 +125,11 @@ impl Used {
 impl Used {
     /// A delegate, in the list below its maker.
     fn row(&self, one: &DelegateRecord) -> Vec<Cell> {
-        let end = one.may().ends().ok().flatten();
-        let expires = match (one.end(), end) {
-            (Some((_, why)), _) => Cell::painted(why.as_str().to_owned(), Paint::Dim),
-            (None, Some(end)) if one.lasts(OffsetDateTime::now_utc()) => {
+        let expires = match one.may().ends() {
+            Ok(Some(end)) if one.lasts(OffsetDateTime::now_utc()) => {
                 format!("{}, {}", from_now(end), minute(end)).into()
             }
-            (None, _) => Cell::painted("its time was up".to_owned(), Paint::Dim),
+            _ => Cell::painted("ended".to_owned(), Paint::Dim),
         };
         let (writes, most) = one.writes();
         let counted = if one.may().read_only {
@@ -154,7 +152,6 @@ impl Used {
     fn as_json(&self, one: &DelegateRecord) -> Value {
         let used = self.0.as_ref().and_then(|all| all.get(&one.id()).copied());
         let (writes, most) = one.writes();
-        let end = one.end();
         json!({
             "name": one.name(),
             "id": one.id(),
@@ -165,8 +162,6 @@ impl Used {
             "may": one.may(),
             "writesUsed": writes,
             "writes": most,
-            "ended": end.map(|(at, _)| at),
-            "why": end.map(|(_, why)| why.as_str()),
         })
     }
 }

@@ -30,10 +30,8 @@ pub(super) fn of(tool: &str) -> &'static str {
         "wikijs_get_asset" | "wikijs_delete_asset" => r#"{"path": "docs/plan.png"}"#,
         "wikijs_upload_asset" => r#"{"path": "notes.csv", "text": "day,what\n"}"#,
         "wikijs_rename_asset" => r#"{"path": "docs/plan.png", "name": "old-plan.png"}"#,
-        "wikijs_delegate" => {
-            r#"{"task": "check the links of docs", "kind": "researcher", "prefixes": ["docs"]}"#
-        }
-        "wikijs_end_delegation" => r#"{"delegate": "ci/researcher-1a2b3c4d"}"#,
+        "wikijs_delegate" => r#"{"task": "check the links of docs", "prefixes": ["docs"]}"#,
+        "wikijs_end_delegation" => r#"{"delegate": "ci/delegate-1a2b3c4d"}"#,
         "wikijs_undo_write" => r#"{"callId": "last"}"#,
         _ => "{}",
     }

@@ -118,7 +118,6 @@ impl NamedClient {
     /// # Errors
     /// One sentence about what is granted.
     pub(in crate::server) fn delegate(
-        kind: &str,
         token: &ClientToken,
         parent: ClientId,
         may: Grant,
@@ -126,7 +125,7 @@ impl NamedClient {
         let client = Self::fresh(Role::Agent, may)?;
         let short: String = client.id().to_string().chars().take(8).collect();
         let client = Self {
-            name: format!("{kind}-{short}"),
+            name: format!("delegate-{short}"),
             parent: Some(parent),
             sha256: Some(digest(token.reveal())),
             ..client

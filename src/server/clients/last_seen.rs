@@ -10,6 +10,7 @@ use time::{Duration, OffsetDateTime};
 use tokio::runtime::Handle;
 
 use super::lines_file::LinesFile;
+use super::tokens_fault::TokensFileError;
 use crate::audit::ClientId;
 
 /// The shortest time between two notes of one client's use.
@@ -106,7 +107,7 @@ impl LastSeenTimes {
                     let last = uses.entry(id).or_insert(at);
                     *last = at.max(*last);
                 }
-                Ok(lines(uses))
+                Ok::<_, TokensFileError>((lines(uses), ()))
             });
             match written {
                 Ok(()) => self.has_failed.store(false, Ordering::Relaxed),

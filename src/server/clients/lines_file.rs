@@ -1,15 +1,15 @@
 //! A private file of lines: read if nobody else could have written it, replaced as a whole under
 //! a lock, by the server and by operators' commands.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
 use super::tokens_fault::TokensFileError;
 use crate::config::{changeable_by_others, changeable_by_others_than_its_owner};
-use crate::private_files;
+use crate::private_files::{self, Replacement};
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 1024 * 1024;
@@ -82,29 +82,22 @@ impl LinesFile {
     }
 
     /// Changes the file while nobody else does; whoever reads it sees it before or after.
-    pub(in crate::server) fn change(
+    pub(in crate::server) fn change<T, E: From<TokensFileError>>(
         &self,
-        change: impl FnOnce(&str) -> Result<Vec<String>, TokensFileError>,
-    ) -> Result<(), TokensFileError> {
-        let lock = private_files::open(&self.with_ending(".lock"))?;
-        lock.lock()?;
-        let lines = change(&self.trusted()?)?;
-        let new = self.with_ending(".new");
-        // One that an earlier command left behind may have another mode.
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
+        change: impl FnOnce(&str) -> Result<(Vec<String>, T), E>,
+    ) -> Result<T, E> {
+        let failed = |error: io::Error| E::from(error.into());
+        let lock = private_files::open(&self.with_ending(".lock")).map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        let (mut lines, value) = change(&self.trusted()?)?;
+        lines.push(String::new());
+        let text = lines.join("\n");
+        if u64::try_from(text.len()).is_ok_and(|length| length > MOST_BYTES) {
+            return Err(TokensFileError::TooLarge.into());
         }
-        // Root may change the file of a service, which must be able to read it still.
-        let mut file = private_files::make_in_place_of(&self.path, &new)?;
-        for line in &lines {
-            writeln!(file, "{line}")?;
-        }
-        file.sync_all()?;
-        fs::rename(&new, &self.path)?;
-        let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty());
-        File::open(dir.unwrap_or(Path::new(".")))?.sync_all()?;
-        Ok(())
+        let new = Replacement::write(&self.path, text.as_bytes());
+        new.and_then(Replacement::finish).map_err(failed)?;
+        Ok(value)
     }
 
     fn with_ending(&self, ending: &str) -> PathBuf {

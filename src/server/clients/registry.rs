@@ -1,6 +1,6 @@
 //! The current named clients: the file is checked again while the server runs.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
 use super::super::delegates::file::DelegatesFile;
-use super::super::delegates::limits::LiveDelegate;
+use super::super::delegates::live::LiveDelegate;
 use super::client_record::{ClientRecord, Unwelcome};
 use super::last_seen::LastSeenTimes;
 use super::secret::{ClientToken, LinkSecret, digest};
@@ -146,9 +146,9 @@ impl ClientRegistry {
         // A delegate ends, and loses what its maker loses, at once.
         let family = self.family();
         let member = family.iter().find(|member| member.is_of(digest));
-        Some(match member.map(|member| member.standing()) {
-            Some(Ok(client)) => Ok(self.came(client)),
-            Some(Err(_)) | None => Err(Unwelcome::DelegateEnded),
+        Some(match member.and_then(|member| member.standing()) {
+            Some(client) => Ok(self.came(client)),
+            None => Err(Unwelcome::DelegateEnded),
         })
     }
 
@@ -184,7 +184,7 @@ impl ClientRegistry {
         state.thinking = limit;
     }
 
-    /// All delegates, those that ended lately included, by the files as they are at this moment.
+    /// All delegates, those whose end is not settled included, by the files as they are at this moment.
     pub(in crate::server) fn family(&self) -> Arc<[Arc<LiveDelegate>]> {
         Arc::clone(&self.within(Duration::ZERO).family)
     }
@@ -193,12 +193,7 @@ impl ClientRegistry {
     pub(in crate::server) fn has_delegate(&self, id: ClientId) -> bool {
         let family = self.family();
         let mut own = family.iter().filter(|member| member.line.id() == id);
-        own.next().is_some_and(|member| member.standing().is_ok())
-    }
-
-    /// True if the tokens file is in force, so that a client missing from it was revoked.
-    pub(in crate::server) fn is_in_force(&self) -> bool {
-        self.within(Duration::ZERO).fault.is_none()
+        own.next().is_some_and(|member| member.standing().is_some())
     }
 
     /// A client that came, which is noted.
@@ -342,15 +337,9 @@ impl ClientsState {
             tracing::error!(%error, "no delegate is let in");
             Vec::new()
         });
-        let until: HashMap<ClientId, Instant> = self
-            .family
-            .iter()
-            .map(|member| (member.line.id(), member.until))
-            .collect();
         let members = lines.into_iter().filter_map(|line| {
-            let (id, name) = (line.id(), line.name());
-            let until = until.get(&id).copied();
-            match LiveDelegate::of(line, &self.clients, thinking, until) {
+            let name = line.name();
+            match LiveDelegate::of(line, &self.clients, thinking) {
                 Ok(member) => Some(Arc::new(member)),
                 Err(fault) => {
                     tracing::error!(delegate = %name, %fault, "a delegate is not let in");

@@ -83,7 +83,7 @@ impl TokensFile {
                 return Err(TokensFileError::Taken);
             }
             let kept = text.lines().map(str::to_owned);
-            Ok(kept.chain([line]).collect())
+            Ok((kept.chain([line]).collect(), ()))
         })
     }
 
@@ -102,7 +102,7 @@ impl TokensFile {
                 .map(str::to_owned)
                 .partition(|line| is_of(line));
             (!gone.is_empty())
-                .then_some(kept)
+                .then_some((kept, ()))
                 .ok_or(TokensFileError::Unknown)
         })
     }
@@ -172,7 +172,7 @@ impl TokensFile {
             });
             let (line, client) = found.ok_or(TokensFileError::Unknown)?;
             *line = serde_json::to_string(&change(client)?).map_err(io::Error::from)?;
-            Ok(lines)
+            Ok((lines, ()))
         })
     }
 }

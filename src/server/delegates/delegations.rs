@@ -11,17 +11,14 @@ use super::super::clients::registry::ClientRegistry;
 use super::super::clients::secret::{ClientToken, digest};
 use super::super::site::Site;
 use super::delegate::{DelegateEndReason, DelegateRecord};
-use super::ends::{client_of, entry, heirs, settle};
+use super::ends::{client_of, entry, settle, unrecorded};
 use super::faults::{blocking, failed, has_ended, invalid};
-use super::limits::{DelegateRefusal, LiveDelegate};
-use super::request::{check_places, grant, in_words, tools};
+use super::live::LiveDelegate;
+use super::request::{grant, in_words, tools};
 use crate::audit::Client;
-use crate::error::{Code, Failure};
+use crate::error::Failure;
 use crate::site::SiteName;
-use crate::write::{
-    Child, DelegateReport, DelegateSpec, DelegateWrites, Delegated, Family, HandedOver, Handover,
-    WriteContext, denied,
-};
+use crate::write::{Child, DelegateSpec, Delegated, EndedDelegate, Family, WriteContext, denied};
 
 /// The tool that makes delegates.
 const TOOL: &str = "wikijs_delegate";
@@ -73,7 +70,7 @@ impl Delegations {
         let id = self.client.id;
         let member = self.member(|member| member.line.id() == id);
         let member = member.ok_or_else(has_ended)?;
-        member.standing().map_err(|_| has_ended())?;
+        member.standing().ok_or_else(has_ended)?;
         if changes == 0 {
             return Ok(());
         }
@@ -95,25 +92,15 @@ impl Delegations {
         let maker = maker.filter(|maker| maker.takes(&self.by) == Some(Ok(())));
         let maker = maker.ok_or_else(|| denied("This client was revoked.", "ended"))?;
         let tools = tools(&site.app().registry(), &maker, &wanted)?;
-        let can_write = tools.iter().any(|(_, can_write)| *can_write);
-        let policy = desk.narrowed_policy(Some(maker.narrowing()), true);
-        check_places(&policy, &maker, &wanted, can_write)?;
-        if wanted.sets == DelegateWrites::Sent && !(can_write && policy.may_write()) {
-            return Err(denied(
-                "You send no writes yourself, so a delegate cannot.",
-                "sends",
-            ));
-        }
+        let (may, prefixes) = grant(&maker, &wanted, &tools)?;
         let token = ClientToken::new().map_err(|_| failed("The system gave no random numbers."))?;
         let by = (maker.id, &*maker.name, &*self.by);
-        let may = grant(&maker, &wanted, &tools, can_write);
-        let mut line = DelegateRecord::new(&token, by, (wanted.kind, &wanted.task), may)
+        let mut line = DelegateRecord::new(&token, by, &wanted.task, may)
             .map_err(|fault| invalid("task", &fault))?;
         line.site = site.name().map(ToString::to_string);
-        line.writes = if can_write { wanted.writes } else { 0 };
+        line.writes = wanted.writes;
         let (file, kept) = (self.clients.delegates.clone(), line.clone());
         blocking(move || file.add(kept)).await?;
-        let tools: Vec<String> = tools.into_iter().map(|(name, _)| name).collect();
         let mut entry = entry(&line, "made")?;
         entry.client = Some(Client {
             name: client.name.clone(),
@@ -127,66 +114,32 @@ impl Delegations {
         if let Err(error) = desk.audit().record(entry).await {
             // Nobody has its token.
             let (file, id) = (self.clients.delegates.clone(), line.id());
-            blocking(move || {
-                file.end(id, DelegateEndReason::Ended, Handover::default())
-                    .map(drop)
-            })
-            .await?;
-            return Err(Failure::new(Code::AuditUnavailable, error.to_string()));
+            blocking(move || file.remove(id)).await?;
+            return Err(unrecorded(&error));
         }
-        let both = line.may().within(&maker.may);
         Ok(Delegated {
-            id: line.id(),
             name: line.name(),
             expires: line.may().expires.clone().unwrap_or_default(),
-            prefixes: both.ok().and_then(|both| {
-                if can_write {
-                    both.prefixes
-                } else {
-                    both.read_prefixes
-                }
-            }),
+            prefixes,
             tools,
             token: SecretString::from(token.reveal()),
         })
     }
 
-    async fn end_one(
-        &self,
-        desk: &WriteContext,
-        word: &str,
-        legacy: Handover,
-    ) -> Result<DelegateReport, Failure> {
-        let own = |member: &LiveDelegate| self.is_own(&member.line) && member.line.is_called(word);
+    async fn end_one(&self, desk: &WriteContext, name: &str) -> Result<EndedDelegate, Failure> {
+        let own = |member: &LiveDelegate| self.is_own(&member.line) && member.line.name() == name;
         let member = self.member(own);
         let member =
             member.ok_or_else(|| invalid("delegate", "names no delegate of this client"))?;
         let (file, id) = (self.clients.delegates.clone(), member.line.id());
         // One whose time is up was ended by that.
-        let why = match member.standing() {
-            Err(DelegateRefusal::For(why)) => why,
-            Ok(_) | Err(DelegateRefusal::Clock) => DelegateEndReason::Ended,
-        };
-        let ended = blocking(move || file.end(id, why, legacy)).await?;
-        settle(&self.clients, desk, &ended, legacy).await;
-        let memories = match heirs(&ended) {
-            Some(heirs) => desk.inherited(&heirs).await?,
-            None => HandedOver::default(),
-        };
-        let (sets, calls, all_calls) = desk.deeds_of(id).await?;
-        let (at, why) = ended.end().unwrap_or(("", DelegateEndReason::Ended));
-        let (used, writes) = ended.writes();
-        Ok(DelegateReport {
-            id,
-            name: ended.name(),
-            ended: at.to_owned(),
-            why: why.as_str(),
-            used,
-            writes,
-            sets,
-            calls,
-            all_calls,
-            memories,
+        let why = member.end_reason().unwrap_or(DelegateEndReason::Ended);
+        let ended = blocking(move || file.end(id, why)).await?;
+        let handed = settle(&self.clients, desk, &ended).await;
+        Ok(EndedDelegate {
+            delegate: ended.name(),
+            writes_used: ended.used,
+            memories: u32::try_from(handed).unwrap_or(u32::MAX),
         })
     }
 }
@@ -207,7 +160,7 @@ impl Family for Delegations {
         let family = self.clients.family();
         let own = family
             .iter()
-            .filter(|member| self.is_own(&member.line) && member.standing().is_ok());
+            .filter(|member| self.is_own(&member.line) && member.standing().is_some());
         let child = |member: &Arc<LiveDelegate>| {
             let line = &member.line;
             let (writes_used, writes) = line.writes();
@@ -239,8 +192,7 @@ impl Family for Delegations {
         &'a self,
         desk: &'a WriteContext,
         delegate: &'a str,
-        legacy: Handover,
-    ) -> BoxFuture<'a, Result<DelegateReport, Failure>> {
-        self.end_one(desk, delegate, legacy).boxed()
+    ) -> BoxFuture<'a, Result<EndedDelegate, Failure>> {
+        self.end_one(desk, delegate).boxed()
     }
 }

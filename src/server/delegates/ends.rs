@@ -1,6 +1,5 @@
 //! The ends of delegates: by their makers, by themselves, by the operator, each settled once.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,10 +9,9 @@ use super::super::clients::registry::ClientRegistry;
 use super::super::site::Sites;
 use super::delegate::{DelegateEndReason, DelegateRecord};
 use super::faults::blocking;
-use super::limits::DelegateRefusal;
-use crate::audit::{AuditEntry, AuditEvent, CallId, Client, ClientId, Role};
+use crate::audit::{AuditEntry, AuditError, AuditEvent, CallId, Client, Role};
 use crate::error::{Code, Failure};
-use crate::write::{Handover, HandoverTargets, WriteContext};
+use crate::write::WriteContext;
 
 /// Time between two checks for ended delegates.
 const LOOKED_APART: Duration = Duration::from_secs(1);
@@ -33,8 +31,7 @@ pub(in crate::server) fn entry(
     line: &DelegateRecord,
     decision: &str,
 ) -> Result<AuditEntry, Failure> {
-    let call = CallId::current_or_new();
-    let call = call.map_err(|error| Failure::new(Code::AuditUnavailable, error.to_string()))?;
+    let call = CallId::current_or_new().map_err(|error| unrecorded(&error))?;
     Ok(AuditEntry {
         client: Some(client_of(line)),
         gate: Some("delegation".to_owned()),
@@ -44,121 +41,81 @@ pub(in crate::server) fn entry(
 }
 
 /// Does what belongs to the end of a delegate, whoever ended it: what it remembered goes to its
-/// maker, and the end is put on record once.
+/// maker, and the end is put on record once. Returns the number of memories that its maker got.
 pub(in crate::server) async fn settle(
     clients: &ClientRegistry,
     desk: &WriteContext,
     ended: &DelegateRecord,
-    legacy: Handover,
-) {
+) -> usize {
+    let why = ended.ended.map_or("", DelegateEndReason::as_str);
     // First, so that a server that is killed here leaves it to the next. What it remembered stays
     // its own where it cannot be handed over.
-    if let Err(failure) = hand_over(desk, ended, legacy).await {
+    let handed = hand_over(desk, ended).await.unwrap_or_else(|failure| {
         tracing::error!(delegate = %ended.name(), %failure, "what a delegate remembered could not be handed over");
-    }
+        0
+    });
     let (file, id) = (clients.delegates.clone(), ended.id());
-    match blocking(move || file.settle(id)).await {
+    match blocking(move || file.remove(id)).await {
         Ok(true) => {}
-        // Another server, or another call, does it.
-        Ok(false) => return,
+        // Another server, or another call, did it.
+        Ok(false) => return handed,
         Err(failure) => {
-            tracing::warn!(delegate = %ended.name(), %failure, "the end of a delegate could not be noted");
-            return;
+            tracing::warn!(delegate = %ended.name(), %failure, "a delegate that has ended could not be removed");
+            return handed;
         }
     }
-    let why = ended.end().map_or("", |(_, why)| why.as_str());
-    let recorded = match entry(ended, "ended") {
-        Ok(entry) => {
-            let entry = AuditEntry {
-                reason: Some(why.to_owned()),
-                ..entry
-            };
-            desk.audit()
-                .record(entry)
-                .await
-                .map_err(|error| error.to_string())
-        }
-        Err(failure) => Err(failure.to_string()),
+    let recorded = async {
+        let mut entry = entry(ended, "ended")?;
+        entry.reason = Some(why.to_owned());
+        let done = desk.audit().record(entry).await;
+        done.map_err(|error| unrecorded(&error))
     };
-    if let Err(error) = recorded {
-        tracing::error!(delegate = %ended.name(), %error, "the end of a delegate could not be put on record");
+    if let Err(failure) = recorded.await {
+        tracing::error!(delegate = %ended.name(), %failure, "the end of a delegate could not be put on record");
     }
     tracing::info!(delegate = %ended.name(), why, "a delegate has ended");
+    handed
 }
 
-/// A delegate and its maker, as those who remember.
-pub(in crate::server) fn heirs(line: &DelegateRecord) -> Option<HandoverTargets> {
-    Some(HandoverTargets {
-        delegate: (line.id(), line.name()),
-        maker: (line.parent()?, line.maker().to_owned()),
-    })
+/// The failure if something cannot be put on record.
+pub(in crate::server) fn unrecorded(error: &AuditError) -> Failure {
+    Failure::new(Code::AuditUnavailable, error.to_string())
 }
 
-async fn hand_over(
-    desk: &WriteContext,
-    ended: &DelegateRecord,
-    legacy: Handover,
-) -> Result<(), Failure> {
-    let Some(heirs) = heirs(ended) else {
-        return Ok(());
+async fn hand_over(desk: &WriteContext, ended: &DelegateRecord) -> Result<usize, Failure> {
+    let Some(maker) = ended.parent() else {
+        return Ok(0);
     };
-    let record = entry(ended, "ended")?;
-    desk.hand_over(record, &heirs, legacy).await
+    let both = ((ended.id(), &*ended.name()), (maker, &*ended.maker));
+    desk.hand_over(entry(ended, "ended")?, both).await
 }
 
-/// Ends delegates whose time is up or whose maker was revoked, until the server stops.
+/// Ends delegates whose time is up, and settles those that others ended, until the server stops.
 pub(in crate::server) async fn watch(
     clients: Arc<ClientRegistry>,
     sites: Arc<Sites>,
     stop: CancellationToken,
 ) {
-    let mut missed = HashSet::new();
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(LOOKED_APART) => {}
         }
-        missed = look(&clients, &sites, &missed).await;
-    }
-}
-
-/// Ends the delegates that are due, and settles those that others ended. Returns those whose maker
-/// was missing: one that is missed twice is gone, since a file may be being written just now.
-async fn look(
-    clients: &ClientRegistry,
-    sites: &Sites,
-    missed: &HashSet<ClientId>,
-) -> HashSet<ClientId> {
-    let mut missing = HashSet::new();
-    let family = clients.family();
-    for member in family.iter() {
-        let line = &member.line;
-        let is_settled = line.ended.as_ref().is_some_and(|ended| ended.is_settled);
-        let why = match member.standing() {
-            Err(DelegateRefusal::For(why)) if !is_settled => why,
-            _ => continue,
-        };
-        if why == DelegateEndReason::MakerGone && line.ended.is_none() {
-            // Whoever is not in a broken file may be there again.
-            if !clients.is_in_force() {
+        for member in clients.family().iter() {
+            let Some(why) = member.end_reason() else {
                 continue;
-            }
-            if !missed.contains(&line.id()) {
-                missing.insert(line.id());
-                continue;
+            };
+            let (file, id) = (clients.delegates.clone(), member.line.id());
+            let ended = match blocking(move || file.end(id, why)).await {
+                Ok(ended) => ended,
+                Err(failure) => {
+                    tracing::debug!(delegate = %member.line.name(), %failure, "a delegate could not be ended");
+                    continue;
+                }
+            };
+            if let Some(site) = sites.of(ended.site.as_deref()) {
+                settle(&clients, &site.app().desk, &ended).await;
             }
         }
-        let (file, id) = (clients.delegates.clone(), line.id());
-        let ended = match blocking(move || file.end(id, why, Handover::default())).await {
-            Ok(ended) => ended,
-            Err(failure) => {
-                tracing::debug!(delegate = %line.name(), %failure, "a delegate could not be ended");
-                continue;
-            }
-        };
-        if let Some(site) = sites.of(line.site.as_deref()) {
-            settle(clients, &site.app().desk, &ended, ended.legacy()).await;
-        }
     }
-    missing
 }

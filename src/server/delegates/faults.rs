@@ -24,7 +24,6 @@ fn told(error: &DelegatesError) -> Failure {
             "too_many",
         )
         .hint("End one with wikijs_end_delegation, or wait until one ends."),
-        DelegatesError::NoRoom => denied("There is no room for one more delegate.", "no_room"),
         DelegatesError::Spent(left) => denied(
             &format!("This delegate may make {left} more changes, and this is more."),
             "writes",

@@ -1,4 +1,4 @@
-//! Checks the tools, places and grant that a maker hands on against its own.
+//! Checks the tools and places that a maker hands on against its own.
 
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -7,116 +7,90 @@ use super::super::clients::client_record::ClientRecord;
 use super::delegate::DelegateRecord;
 use super::faults::invalid;
 use crate::error::Failure;
-use crate::gates::{Grant, Policy};
+use crate::gates::Grant;
 use crate::page::Prefix;
-use crate::tools::{Registry, ToolDefinition, fits, is_of_delegation};
-use crate::write::{DelegateKind, DelegateSpec, DelegateWrites, denied};
+use crate::tools::{Registry, ToolDefinition, is_of_delegation};
+use crate::write::{DelegateSpec, denied};
 
-/// The tools of a delegate, and whether each writes.
+/// The tools of a delegate: those of its maker that were asked for, and only those that read if it
+/// makes no changes.
 pub(in crate::server) fn tools(
     registry: &Registry,
     maker: &ClientRecord,
     wanted: &DelegateSpec,
-) -> Result<Vec<(String, bool)>, Failure> {
-    let offered: Vec<&ToolDefinition> = registry
+) -> Result<Vec<String>, Failure> {
+    let own: Vec<&ToolDefinition> = registry
         .definitions()
         .filter(|tool| maker.rights.offers(tool) && !is_of_delegation(tool))
         .collect();
-    for name in wanted.tools.iter().flatten() {
-        let Some(tool) = offered.iter().find(|tool| tool.name == *name) else {
-            return Err(invalid(
-                "tools",
-                "names a tool that you do not have, or cannot hand on",
-            ));
+    let (reads, names) = (wanted.writes == 0, wanted.tools.as_ref());
+    for name in names.into_iter().flatten() {
+        let Some(tool) = own.iter().find(|tool| tool.name == *name) else {
+            let fault = "names a tool that you do not have, or cannot hand on";
+            return Err(invalid("tools", fault));
         };
-        if !fits(wanted.kind, tool) {
-            let kind = wanted.kind.as_str();
-            return Err(invalid(
-                "tools",
-                &format!("{name} is not for the kind {kind}; take the kind custom"),
-            ));
+        if reads && tool.can_write() {
+            let fault = "must be at least 1 for a tool that writes";
+            return Err(invalid("writes", fault));
         }
     }
-    if wanted.kind == DelegateKind::Custom && wanted.tools.is_none() {
-        return Err(invalid("tools", "must name the tools of the kind custom"));
+    let mut all = own;
+    all.retain(|tool| {
+        let is_wanted = names.is_none_or(|names| names.iter().any(|name| name == tool.name));
+        is_wanted && !(reads && tool.can_write())
+    });
+    if all.is_empty() || !reads && !all.iter().any(|tool| tool.can_write()) {
+        let message = "You have no tool for this that could be handed on.";
+        return Err(denied(message, "no_tools"));
     }
-    let is_wanted = |tool: &ToolDefinition| {
-        let own = wanted.tools.as_ref();
-        own.is_none_or(|own| own.iter().any(|name| name == tool.name))
-    };
-    let all: Vec<(String, bool)> = offered
-        .iter()
-        .filter(|tool| fits(wanted.kind, tool) && is_wanted(tool))
-        .map(|tool| (tool.name.to_owned(), tool.can_write()))
-        .collect();
-    if wanted.kind == DelegateKind::Writer && !all.iter().any(|(_, can_write)| *can_write) {
-        return Err(denied(
-            "You have no tool that writes, so you delegate reading alone.",
-            "read_only",
-        ));
-    }
-    if all.is_empty() {
-        return Err(denied(
-            "You have no tool that could be handed on.",
-            "no_tools",
-        ));
-    }
-    Ok(all)
+    Ok(all.iter().map(|tool| tool.name.to_owned()).collect())
 }
 
-/// Refuses a prefix at which the maker itself has nothing to do.
-pub(in crate::server) fn check_places(
-    policy: &Policy,
-    maker: &ClientRecord,
-    wanted: &DelegateSpec,
-    can_write: bool,
-) -> Result<(), Failure> {
-    let reads = maker.narrowing().reads.allowed();
-    let writes = policy.allowed.as_deref().filter(|_| can_write);
-    for text in wanted.prefixes.iter().flatten() {
-        let prefix = Prefix::parse(text).map_err(|fault| invalid("prefixes", &fault))?;
-        let is_outside = |all: &[Prefix]| all.iter().all(|one| one.and(&prefix).is_none());
-        if [reads, writes].into_iter().flatten().any(is_outside) {
-            return Err(invalid(
-                "prefixes",
-                "names a path outside of those that you have",
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// The grant of a delegate; its maker's limits are applied at each call.
+/// The grant of a delegate, and the prefixes that its maker's limits leave of its own.
 pub(in crate::server) fn grant(
     maker: &ClientRecord,
     wanted: &DelegateSpec,
-    tools: &[(String, bool)],
-    can_write: bool,
-) -> Grant {
+    tools: &[String],
+) -> Result<(Grant, Option<Vec<String>>), Failure> {
+    for text in wanted.prefixes.iter().flatten() {
+        Prefix::parse(text).map_err(|fault| invalid("prefixes", &fault))?;
+    }
     let minutes = time::Duration::minutes(wanted.minutes.into());
     let end = OffsetDateTime::now_utc() + minutes;
     let end = maker.expires.map_or(end, |makers| makers.min(end));
     let end = end.replace_nanosecond(0).unwrap_or(end);
-    Grant {
-        read_only: !can_write,
-        tools: Some(tools.iter().map(|(name, _)| name.clone()).collect()),
-        prefixes: wanted.prefixes.clone().filter(|_| can_write),
+    let reads = wanted.writes == 0;
+    let may = Grant {
+        read_only: reads,
+        tools: Some(tools.to_vec()),
+        prefixes: wanted.prefixes.clone().filter(|_| !reads),
         read_prefixes: wanted.prefixes.clone(),
-        dry_run: can_write && wanted.sets == DelegateWrites::LeftOpen,
+        dry_run: !reads && !wanted.sends,
         expires: end.format(&Rfc3339).ok(),
         ..Grant::default()
+    };
+    let both = may.within(&maker.may);
+    let both = both.map_err(|fault| invalid("prefixes", &fault))?;
+    let left = if reads {
+        both.read_prefixes
+    } else {
+        both.prefixes
+    };
+    if left.as_ref().is_some_and(Vec::is_empty) {
+        return Err(invalid("prefixes", "names no path that you have"));
     }
+    Ok((may, left))
 }
 
 /// A delegate's rights, in a sentence of our own.
 pub(in crate::server) fn in_words(line: &DelegateRecord) -> String {
     let may = line.may();
-    let below = may.prefixes.as_ref().or(may.read_prefixes.as_ref());
+    let below = may.read_prefixes.as_ref();
     let below = below.map_or_else(String::new, |all| format!(" below {}", all.join(" ")));
-    let writes = match (may.read_only, may.dry_run, line.writes()) {
-        (true, ..) => "reads".to_owned(),
-        (_, true, (_, writes)) => format!("proposes {writes} changes"),
-        (_, false, (_, writes)) => format!("writes {writes} changes"),
+    let writes = match (may.dry_run, line.writes) {
+        (_, 0) => "reads".to_owned(),
+        (true, writes) => format!("proposes {writes} changes"),
+        (false, writes) => format!("writes {writes} changes"),
     };
     let until = may.expires.as_deref().unwrap_or_default();
     format!("{writes}{below} until {until}")

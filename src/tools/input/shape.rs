@@ -225,9 +225,9 @@ fn unknown(
             name_likeness(known, name)
         }
     });
-    let nearest = nearest.first().map_or_else(String::new, |nearest| {
-        format!(" (did you mean {nearest}?)")
-    });
+    let nearest = nearest
+        .first()
+        .map_or_else(String::new, |nearest| format!(" (did you mean {nearest}?)"));
     let takes = takes.take();
     let takes = takes.map_or_else(String::new, |takes| format!("; it takes {takes}"));
     format!("is not an argument of this tool{nearest}{takes}")

@@ -4,65 +4,26 @@ use std::fmt::Debug;
 
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::super::context::WriteContext;
-use super::handover::Handover;
-use super::report::DelegateReport;
-use crate::audit::{Client, ClientId};
+use crate::audit::Client;
 use crate::error::{Code, Failure};
-
-/// The purpose of a delegate: a preset of its rights.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DelegateKind {
-    /// It reads.
-    Researcher,
-    /// It reads, and reads histories.
-    Analyst,
-    /// It has its maker's tools, and proposes.
-    Writer,
-    /// It has the tools that are named.
-    Custom,
-}
-
-impl DelegateKind {
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Researcher => "researcher",
-            Self::Analyst => "analyst",
-            Self::Writer => "writer",
-            Self::Custom => "custom",
-        }
-    }
-}
-
-/// The handling of a delegate's writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DelegateWrites {
-    /// They are left open, as in a dry run.
-    LeftOpen,
-    /// They are sent as its maker's are.
-    Sent,
-}
 
 /// A delegate as its maker wants it.
 #[derive(Debug, Clone)]
 pub struct DelegateSpec {
     /// Its task, in its maker's words.
     pub task: String,
-    /// Its purpose.
-    pub kind: DelegateKind,
     /// The only prefixes below which it reads and writes.
     pub prefixes: Option<Vec<String>>,
     /// The only tools that it is offered.
     pub tools: Option<Vec<String>>,
-    /// The most changes that it may make or propose.
+    /// The most changes that it may make or propose; without any it reads.
     pub writes: u32,
-    /// The handling of its changes.
-    pub sets: DelegateWrites,
+    /// True if its changes are sent as its maker's are; otherwise they are left open, as in a dry
+    /// run.
+    pub sends: bool,
     /// After how many minutes it ends.
     pub minutes: u32,
 }
@@ -70,8 +31,6 @@ pub struct DelegateSpec {
 /// A delegate that was made.
 #[derive(Debug)]
 pub struct Delegated {
-    /// Its id.
-    pub id: ClientId,
     /// Its name, after that of its maker.
     pub name: String,
     /// Its token, which is shown this once and kept nowhere.
@@ -80,8 +39,20 @@ pub struct Delegated {
     pub expires: String,
     /// The tools that it is offered now.
     pub tools: Vec<String>,
-    /// The prefixes below which it writes; everywhere if none.
+    /// The prefixes below which it reads and writes; everywhere if none.
     pub prefixes: Option<Vec<String>>,
+}
+
+/// A delegate that its maker ended.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndedDelegate {
+    /// Its name.
+    pub delegate: String,
+    /// The number of changes that it made or proposed.
+    pub writes_used: u32,
+    /// The number of its memories that became its maker's.
+    pub memories: u32,
 }
 
 /// A delegate, as its maker may know it.
@@ -129,17 +100,15 @@ pub trait Family: Debug + Send + Sync {
         wanted: DelegateSpec,
     ) -> BoxFuture<'a, Result<Delegated, Failure>>;
 
-    /// Ends a delegate of this client, by its id or name; on record. One that has ended is told of
-    /// again, and so much of its legacy is settled as is left.
+    /// Ends a delegate of this client, by its name; on record.
     ///
     /// # Errors
-    /// `INVALID_INPUT` if there is none; `AUDIT_UNAVAILABLE`.
+    /// `INVALID_INPUT` if there is none; `DELEGATION_DENIED`.
     fn end<'a>(
         &'a self,
         desk: &'a WriteContext,
         delegate: &'a str,
-        legacy: Handover,
-    ) -> BoxFuture<'a, Result<DelegateReport, Failure>>;
+    ) -> BoxFuture<'a, Result<EndedDelegate, Failure>>;
 }
 
 /// A refusal, with a word for its reason.

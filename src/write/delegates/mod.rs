@@ -1,5 +1,3 @@
-//! Limits delegates, reports on them, and hands over their memories.
+//! Models delegates as the tools ask for them.
 
 pub(super) mod delegation;
-pub(super) mod handover;
-pub(super) mod report;

@@ -13,7 +13,6 @@ use super::{BuiltInResource, ResourceReader, ResourceText};
 use crate::audit::Proposal;
 use crate::error::{Code, Failure};
 use crate::gates::{ends_soon, paused};
-use crate::memory::MOST;
 use crate::page::{PageReading, Prefix};
 use crate::site::SiteName;
 use crate::tools::Toolset;
@@ -52,9 +51,6 @@ struct Status {
     #[serde(skip_serializing_if = "Option::is_none")]
     proposals: Option<ProposalsInfo>,
     index: IndexStatus,
-    /// The state of its memory, if this session may recall it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    memory: Option<OwnMemory>,
     /// The operator's own tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     custom_tools: Option<CustomTools>,
@@ -151,17 +147,6 @@ struct OpenProposal {
     created_at: String,
 }
 
-/// The state of this caller's memory.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct OwnMemory {
-    /// `client` or `site`.
-    shared_by: &'static str,
-    may_remember: bool,
-    entries: usize,
-    most: usize,
-}
-
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct IndexStatus {
@@ -204,17 +189,6 @@ async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
             None
         }
     };
-    let memory = match own_memory(reader).await {
-        Ok(memory) => memory,
-        Err(failure) => {
-            tracing::warn!(
-                code = failure.code.as_str(),
-                "what is remembered could not be read"
-            );
-            unavailable.push("memory");
-            None
-        }
-    };
     let key = wiki.key();
     let status = Status {
         summary: terms.sentence(),
@@ -242,7 +216,6 @@ async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
         writes: WriteStatus::of(&terms),
         proposals,
         index: IndexStatus::of(terms.index),
-        memory,
         custom_tools: CustomTools::of(reader.visit),
         unavailable,
     };
@@ -305,21 +278,6 @@ async fn proposals(reader: &ResourceReader<'_>) -> Result<ProposalsInfo, Failure
             .map(OpenProposal::of)
             .collect(),
     })
-}
-
-/// The state of this caller's memory, where it may recall anything.
-async fn own_memory(reader: &ResourceReader<'_>) -> Result<Option<OwnMemory>, Failure> {
-    let offered = reader.visit.offered();
-    if !offered.has("wikijs_recall") {
-        return Ok(None);
-    }
-    let terms = reader.visit.app.desk.memory_terms(&reader.caller).await?;
-    Ok(Some(OwnMemory {
-        shared_by: terms.mode.as_str(),
-        may_remember: terms.may_remember && offered.has("wikijs_remember"),
-        entries: terms.entries,
-        most: MOST,
-    }))
 }
 
 impl CustomTools {
