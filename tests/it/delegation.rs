@@ -19,7 +19,7 @@ use crate::hosted::{Caller, Hosted, LIMITS, Names, call, rewrite, speaking};
 use crate::review::{Browser, reviewer};
 use crate::testkit::{
     BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELEGATE, DELETE, END, LIST, LIST_PROPOSALS, RECALL,
-    REMEMBER, SEARCH, TAGS, TREE, UNDO, UPDATE, begins, says,
+    REMEMBER, SEARCH, TAGS, TREE, UNDO, UPDATE, begins,
 };
 
 const ALL: &str = "pages,undo,proposals,drafts,delegate";
@@ -109,7 +109,7 @@ async fn ends(server: &Hosted, count: usize) -> Vec<(String, String)> {
 /// Lets the time of a delegate be up.
 fn expire(names: &Names, made: &Value) {
     let name = made["delegate"].as_str().unwrap();
-    rewrite(names, |line| {
+    rewrite(&path(names), |line| {
         let own = line["client"]["name"].as_str().unwrap();
         if name.ends_with(own) {
             line["client"]["may"]["expires"] = json!("2020-01-01T01:00:00Z");
@@ -134,16 +134,16 @@ async fn a_delegate_without_writes_reads_below_its_prefixes_and_does_nothing_els
     assert_eq!(
         server.tools(&agent).await,
         [
-            "wikijs_search_pages",
-            "wikijs_list_pages",
-            "wikijs_get_page_by_path",
-            "wikijs_get_page_by_id",
-            "wikijs_get_page_tree",
+            SEARCH,
+            LIST,
+            BY_PATH,
+            BY_ID,
+            TREE,
             "wikijs_get_page_history",
-            "wikijs_list_tags",
-            "wikijs_list_proposals",
+            TAGS,
+            LIST_PROPOSALS,
             "wikijs_get_proposal",
-            "wikijs_get_change_set"
+            CHANGE_SET
         ]
     );
     let read = server
@@ -177,7 +177,7 @@ async fn a_writer_leaves_its_writes_open_and_they_are_its_own() {
     let did = server.call(&maker, END, end).await.unwrap();
     assert_eq!(did["writesUsed"], 1, "{did}");
     // Its set waits on, and its maker sees it.
-    let open = server.call(&maker, "wikijs_list_proposals", json!({}));
+    let open = server.call(&maker, LIST_PROPOSALS, json!({}));
     assert_eq!(open.await.unwrap()["proposals"][0]["id"], proposal);
     assert_eq!(server.status(&agent).await, 401);
     let told: Vec<_> = server
@@ -303,7 +303,7 @@ async fn nothing_beyond_the_maker_is_handed_on() {
         (json!({ "task": "t", "prefixes": ["hr"] }), "prefixes"),
         (json!({ "task": "t", "prefixes": ["a//b"] }), "prefixes"),
         (
-            json!({ "task": "t", "writes": 1, "tools": ["wikijs_delete_page"] }),
+            json!({ "task": "t", "writes": 1, "tools": [DELETE] }),
             "tools",
         ),
         (json!({ "task": "t", "tools": ["wikijs_made_up"] }), "tools"),
@@ -703,7 +703,7 @@ async fn the_walk_of_the_documentation_is_what_the_program_answers() {
         generated("docs/delegation.md", marker, &block, str::to_owned);
     };
     let json = |value: &Value| serde_json::to_string_pretty(value).unwrap();
-    let wanted = json!({ "task": "rewrite the page about alpha", "prefixes": ["docs"], "tools": [BY_PATH, CREATE, "wikijs_update_page"], "writes": 3 });
+    let wanted = json!({ "task": "rewrite the page about alpha", "prefixes": ["docs"], "tools": [BY_PATH, CREATE, UPDATE], "writes": 3 });
     let made = server.delegate(&maker, wanted.clone()).await;
     show("wanted", "json", &json(&wanted));
     show("made", "json", &json(&made));

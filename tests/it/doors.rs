@@ -323,7 +323,7 @@ async fn a_delegate_does_what_the_table_says() {
         // What a maker in a dry run hands on is in a dry run.
         let task =
             json!({ "task": "mend titles", "prefixes": ["docs"], "writes": 20, "sends": true });
-        let made = server.call(&maker, "wikijs_delegate", task).await;
+        let made = server.call(&maker, DELEGATE, task).await;
         let made = match made {
             Ok(made) => made,
             Err(error) => {
@@ -368,7 +368,7 @@ async fn memories_do_what_the_table_says() {
             .serve()
             .await;
         let memory = json!({ "content": format!("Once more {}", title(level)), "type": "fact" });
-        served.call("wikijs_remember", memory).await.unwrap();
+        served.call(REMEMBER, memory).await.unwrap();
         let forget = ["memory", "forget", "--all", "--yes"];
         let ended = operator(&wiki, dir.path(), level, &forget).await;
         assert_eq!(ended.code, 0, "{}", ended.told);

@@ -290,8 +290,8 @@ async fn an_undo_that_waits_is_not_proposed_again_and_is_told_for_what_it_is() {
     let waiting = proposed(&first);
     let again = undo_by_operator(&wiki, &live, call).await;
     assert_eq!(again.code, 3, "{}", again.told);
-    let says = format!("this undo already waits as the proposal {waiting}");
-    assert!(again.stderr.contains(&says), "{}", again.told);
+    let waits = format!("this undo already waits as the proposal {waiting}");
+    assert!(again.stderr.contains(&waits), "{}", again.told);
     assert_eq!(proposed(&again), waiting);
     // Of the page as it is now, it is another.
     title("Theirs again");

@@ -370,7 +370,7 @@ async fn a_delegate_sees_the_site_alone_on_which_it_was_made() {
     );
     let many = Many::start(&text).await;
     let wanted = json!({ "task": "look around" });
-    let made = many.call("/a", &maker, "wikijs_delegate", wanted).await;
+    let made = many.call("/a", &maker, DELEGATE, wanted).await;
     let token = made["token"].as_str().unwrap_or_else(|| panic!("{made}"));
     let delegate = Caller::default().with("authorization", &format!("Bearer {token}"));
     assert_eq!(many.home("/a", &delegate).await, "first");
@@ -385,7 +385,7 @@ async fn a_delegate_sees_the_site_alone_on_which_it_was_made() {
     assert_eq!(did["writesUsed"], 0, "{did}");
     // A maker that loses the site takes it from its delegates.
     let wanted = json!({ "task": "look around" });
-    let made = many.call("/b", &maker, "wikijs_delegate", wanted).await;
+    let made = many.call("/b", &maker, DELEGATE, wanted).await;
     let token = made["token"].as_str().unwrap();
     let delegate = Caller::default().with("authorization", &format!("Bearer {token}"));
     let initialized = async || many.post("/b", &delegate, &initialize("2025-11-25")).await;
