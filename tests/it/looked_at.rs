@@ -238,15 +238,18 @@ async fn a_decision_that_the_wiki_puts_off_is_told_as_it_is_and_can_be_made_agai
                 .and_then(|one| one.outcome);
             let state = agent.call(GET_PROPOSAL, json!({ "id": id }));
             let state = state.await.unwrap()["state"].clone();
-            if told.status == StatusCode::SEE_OTHER {
-                assert_eq!((has(&tag), &state), (ids.len(), &json!("applied")), "{met}");
+            // A set that takes longer is told on a later page, whatever comes of it.
+            let is_later = told.status == StatusCode::SEE_OTHER;
+            if is_later && state == "applied" {
+                assert_eq!(has(&tag), ids.len(), "{met}");
                 assert_eq!(outcome, Some(Outcome::Applied), "{met}");
             } else {
                 put_off += 1;
                 assert_eq!(state, "open", "{met}");
                 assert_ne!(outcome, Some(Outcome::Applied), "{met}");
                 let says = ["fewer requests", "Try again in"];
-                assert!(says.iter().any(|says| told.text.contains(says)), "{met}");
+                let is_told = says.iter().any(|says| told.text.contains(says));
+                assert!(is_later || is_told, "{met}");
                 let again = anna.decide(&id, "apply", &[]).await;
                 assert_eq!(again.status, StatusCode::SEE_OTHER, "{met}: {}", again.text);
                 assert_eq!(has(&tag), ids.len(), "{met}");
