@@ -205,7 +205,7 @@ async fn a_refusal_by_the_wiki_is_no_unknown_outcome_even_where_the_page_cannot_
     assert_eq!(refused["details"]["outcome"], "not_applied");
     assert_eq!(refused["details"]["cause"], "PERMISSION_DENIED");
     assert!(
-        began.elapsed() < Duration::from_secs(1),
+        began.elapsed() < Duration::from_secs(10),
         "{:?}",
         began.elapsed()
     );
