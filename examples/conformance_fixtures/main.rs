@@ -15,8 +15,8 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use wikijs_gate::config::{Layers, Settings};
-use wikijs_gate::server::App;
 use wikijs_gate::server::http::{HttpLimits, HttpServer};
+use wikijs_gate::server::{App, Sites};
 use wikijs_gate::write::Timeouts;
 
 use crate::handler::{Handler, Shared};
@@ -30,8 +30,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let app = Arc::new(App::new(settings, Timeouts::default())?);
     let handler = move || Handler::new(Arc::clone(&shared));
     let listener = TcpListener::bind(address).await?;
-    HttpServer::answering(app, handler, serve, HttpLimits::default(), listener)?
-        .run(CancellationToken::new())
-        .await;
+    HttpServer::answering(
+        Sites::only(app),
+        handler,
+        serve,
+        HttpLimits::default(),
+        listener,
+    )?
+    .run(CancellationToken::new())
+    .await;
     Ok(())
 }

@@ -164,7 +164,7 @@ async fn serve(
             let listener = TcpListener::bind(address)
                 .await
                 .map_err(|error| failed(format!("{address} cannot be listened at: {error}")))?;
-            let server = HttpServer::of_sites(sites, serve, HttpLimits::default(), listener)
+            let server = HttpServer::new(sites, serve, HttpLimits::default(), listener)
                 .map_err(|error| (Exit::Usage, error))?;
             if let Some(reload) = reload {
                 tokio::spawn(reload.serving(server.settings_taker()).run(asks));

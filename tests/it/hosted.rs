@@ -15,6 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use wikijs_gate::audit::Record;
+use wikijs_gate::server::Sites;
 use wikijs_gate::server::http::{
     ClientToken, Grant, HttpLimits, HttpServer, NamedClient, TokensFile,
 };
@@ -105,7 +106,7 @@ impl Setup {
         let (app, settings, dir) = self.app();
         app.ask_schema().await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let server = HttpServer::new(app, settings, limits, listener).unwrap();
+        let server = HttpServer::new(Sites::only(app), settings, limits, listener).unwrap();
         let (address, stop) = (server.address(), CancellationToken::new());
         let ended = tokio::spawn(server.run(stop.clone()));
         Hosted {

@@ -13,6 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use wikijs_gate::config::ServeSettings;
+use wikijs_gate::server::Sites;
 use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer, refused_start};
 
 use crate::harness::{Setup, id_of, read, sample_wiki, told};
@@ -416,7 +417,7 @@ async fn without_named_clients_nobody_from_elsewhere_is_let_in() {
     let start = async || {
         let (app, settings, _dir) = Setup::readonly(&wiki).naming(&names).app();
         let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
-        HttpServer::new(app, settings, LIMITS(), listener).map(|_| ())
+        HttpServer::new(Sites::only(app), settings, LIMITS(), listener).map(|_| ())
     };
     assert!(start().await.is_err());
     names.add("ci", Grant::default());

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
+use wikijs_gate::server::Sites;
 use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer};
 
 use crate::harness::{Setup, id_of, sample_wiki};
@@ -143,7 +144,8 @@ async fn a_session_whose_client_hung_up_while_it_was_opened_counts_for_that_clie
     };
     let (app, settings, dir) = Setup::readonly(&wiki).naming(&names).app();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let server = HttpServer::answering(app, handler, settings, limits, listener).unwrap();
+    let server =
+        HttpServer::answering(Sites::only(app), handler, settings, limits, listener).unwrap();
     let (address, stop) = (server.address(), CancellationToken::new());
     let ended = tokio::spawn(server.run(stop.clone()));
     let server = Hosted {

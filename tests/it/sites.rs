@@ -83,7 +83,7 @@ impl Many {
         let all = all.into_iter().map(of).collect();
         let sites = Sites::new(all, layers.default_site().cloned());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let server = HttpServer::of_sites(Arc::clone(&sites), serve, LIMITS(), listener).unwrap();
+        let server = HttpServer::new(Arc::clone(&sites), serve, LIMITS(), listener).unwrap();
         let (ask, asked) = mpsc::channel(1);
         let reload = Reload::new(given, layers, Arc::clone(&sites), true);
         tokio::spawn(reload.serving(server.settings_taker()).run(asked));

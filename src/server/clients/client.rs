@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::super::mcp::caller::CallerRights;
-use super::client_record::ClientRecord;
+use super::client_record::{CallerRights, ClientRecord};
 use super::secret::{ClientToken, Dated, LinkSecret, digest, is_digest};
 use super::tokens_fault::TokensFileError;
 use crate::audit::{ClientId, Role};

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::super::mcp::caller::CallerRights;
 use super::super::site::{Site, Sites};
 use super::secret::is_same;
 use crate::audit::{ClientId, Role};
 use crate::gates::{ClientLimits, Grant, ends_soon};
 use crate::site::SiteName;
+use crate::tools::ToolDefinition;
 
 /// A client as the server takes it.
 #[derive(Debug)]
@@ -37,6 +37,24 @@ pub struct ClientRecord {
     pub(in crate::server) may: Grant,
     /// Its tie to its maker, if it is a delegate.
     pub(in crate::server) bond: Option<Bond>,
+}
+
+/// The limits of a named client.
+#[derive(Debug, Clone, Default)]
+pub(in crate::server) struct CallerRights {
+    /// The limits of its writes and reads.
+    pub(in crate::server) narrowing: Arc<ClientLimits>,
+    /// The only tools that it is offered.
+    pub(in crate::server) tools: Option<Arc<[String]>>,
+}
+
+impl CallerRights {
+    /// True if a tool is there for callers with these rights.
+    pub(in crate::server) fn offers(&self, tool: &ToolDefinition) -> bool {
+        let is_listed = |tools: &Arc<[String]>| tools.iter().any(|name| name == tool.name);
+        let may_write = !self.narrowing.is_read_only;
+        (may_write || !tool.can_write()) && self.tools.as_ref().is_none_or(is_listed)
+    }
 }
 
 /// The tie of a delegate to its maker.

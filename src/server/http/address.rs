@@ -15,7 +15,6 @@ const SCHEME: &str = "x-forwarded-proto";
 /// The address that a request came from: the rightmost hop that is not a trusted proxy. Hops
 /// further to the left are the client's own claim.
 pub(super) fn origin_of(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> IpAddr {
-    let is_trusted = |address: IpAddr| trusted.iter().any(|range| range.holds(address));
     let mut origin = peer.to_canonical();
     let lines: Vec<_> = headers.get_all(FORWARDED).iter().collect();
     let hops = lines
@@ -23,7 +22,7 @@ pub(super) fn origin_of(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRan
         .rev()
         .flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
     for hop in hops {
-        if !is_trusted(origin) {
+        if !is_trusted(origin, trusted) {
             break;
         }
         let Ok(address) = hop.trim().parse::<IpAddr>() else {
@@ -40,12 +39,16 @@ pub(super) fn is_forwarded_by_tls(
     headers: &HeaderMap,
     trusted: &[AddressRange],
 ) -> bool {
-    let is_trusted = |peer: IpAddr| trusted.iter().any(|range| range.holds(peer));
     // Of several proxies, the last one wrote what stands last.
     let last = headers.get_all(SCHEME).iter().next_back();
     let scheme = last.and_then(|value| value.to_str().ok()?.rsplit(',').next());
-    peer.is_some_and(|peer| is_trusted(peer.to_canonical()))
+    peer.is_some_and(|peer| is_trusted(peer.to_canonical(), trusted))
         && scheme.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case("https"))
+}
+
+/// True if an address is a trusted proxy's.
+pub(super) fn is_trusted(address: IpAddr, trusted: &[AddressRange]) -> bool {
+    trusted.iter().any(|range| range.holds(address))
 }
 
 #[cfg(test)]

@@ -1,75 +1,143 @@
-//! Reads the body of a request: bounded, and without the arguments if it is large.
+//! The layers `length` and `body`: read the body of a call, bounded, and without the arguments if it
+//! is large.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _};
-use axum::http::StatusCode;
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode, header};
 use futures_util::StreamExt as _;
+use serde::Deserialize;
 
-use super::super::quota::{MessagePermit, MessageQuota};
+use super::super::quota::MessageQuota;
 use super::super::stdio::large_message::{MOST_BESIDE, Payload, Scan};
+use super::caller::HttpCaller;
+use super::limits::HttpLimits;
 use super::refusal::HttpRefusal;
+use super::sessions::RequestId;
 
-/// The refusal of a body over its limit.
-pub(super) const fn too_large() -> HttpRefusal {
-    HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large")
-}
+const TOO_LARGE: HttpRefusal =
+    HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
 
-/// The room for a body, and its owner.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RoomOf<'a> {
-    pub(super) room: &'a MessageQuota,
-    pub(super) owner: Option<&'a str>,
-}
-
-impl RoomOf<'_> {
-    async fn take(self, bytes: usize) -> Result<MessagePermit, HttpRefusal> {
-        let taken = self.room.take(bytes, self.owner).await;
-        taken.map_err(|_| {
-            HttpRefusal::busy(
-                "large bodies take all the room that there is for them; try again soon",
-            )
-        })
-    }
-}
-
-/// Reads a body up to a limit; returns the arguments of a large call separately. A large body takes
-/// its room before it is read; without a length, as much as the largest.
-pub(super) async fn read(
-    body: Body,
+/// The bounds of bodies.
+pub(super) struct BodyLimits {
     most: usize,
-    room: RoomOf<'_>,
-) -> Result<(Vec<u8>, Option<Payload>), HttpRefusal> {
-    let length = usize::try_from(body.size_hint().exact().unwrap_or_default()).unwrap_or(most);
-    let mut taken = None;
-    if length > MOST_BESIDE {
-        taken = Some(room.take(length).await?);
+    time: Duration,
+    /// Room for large bodies.
+    room: MessageQuota,
+}
+
+/// The members of a message that decide its way.
+#[derive(Clone, Default, Deserialize)]
+pub(super) struct Message {
+    method: Option<String>,
+    id: Option<RequestId>,
+}
+
+impl Message {
+    pub(super) fn is_initializing(&self) -> bool {
+        self.method.as_deref() == Some("initialize")
     }
-    let mut parts = body.into_data_stream();
-    let mut whole = Vec::with_capacity(length.min(most));
-    let mut scan: Option<Scan> = None;
-    while let Some(part) = parts.next().await {
-        let part =
-            part.map_err(|_| HttpRefusal::new(StatusCode::BAD_REQUEST, "the body broke off"))?;
-        if whole.len() + part.len() > most {
-            return Err(too_large());
-        }
-        if taken.is_none() && whole.len() + part.len() > MOST_BESIDE {
-            taken = Some(room.take(most).await?);
-        }
-        whole.extend_from_slice(&part);
-        match &mut scan {
-            Some(scan) => scan.feed(&part),
-            None if whole.len() > MOST_BESIDE => scan = Some(Scan::of(&whole)),
-            None => {}
+
+    /// True if it lasts as long as it listens for changes.
+    pub(super) fn is_listening(&self) -> bool {
+        self.method.as_deref() == Some("subscriptions/listen")
+    }
+
+    /// The id of a request.
+    pub(super) fn request(self) -> Option<RequestId> {
+        self.method.and(self.id)
+    }
+}
+
+/// The layer `length`: refuses a body that says that it is too large.
+pub(super) fn length(limits: &BodyLimits, request: Request) -> Result<Request, HttpRefusal> {
+    let length = request.headers().get(header::CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if length.is_some_and(|length| length > limits.most) {
+        return Err(TOO_LARGE);
+    }
+    Ok(request)
+}
+
+/// The layer `body`: reads the body of a call in time, and leaves its `Message` beside it.
+pub(super) async fn body(
+    State(limits): State<Arc<BodyLimits>>,
+    request: Request,
+) -> Result<Request, HttpRefusal> {
+    if request.method() != Method::POST {
+        return Ok(request);
+    }
+    let owner = HttpCaller::get(&request)?.counted().map(str::to_owned);
+    let (head, body) = request.into_parts();
+    let reading = tokio::time::timeout(limits.time, limits.read(body, owner.as_deref())).await;
+    let (body, payload) = reading
+        .map_err(|_| HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long"))??;
+    // What is no message is for rmcp to refuse.
+    let message: Message = serde_json::from_slice(&body).unwrap_or_default();
+    let mut request = Request::from_parts(head, Body::from(body));
+    request.extensions_mut().insert(message);
+    if let Some(payload) = payload {
+        request.extensions_mut().insert(payload);
+    }
+    Ok(request)
+}
+
+impl BodyLimits {
+    pub(super) fn new(limits: &HttpLimits) -> Self {
+        Self {
+            most: limits.body,
+            time: limits.request,
+            room: limits.room(),
         }
     }
-    let Some(scan) = scan else {
-        return Ok((whole, None));
-    };
-    match scan.lighten(whole, taken) {
-        Ok((light, cargo)) => Ok((light, Some(cargo))),
-        Err(_) => Err(HttpRefusal::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "a message may have 64 kB beside the arguments of a call",
-        )),
+
+    /// Reads a body; returns the arguments of a large call separately. A large body takes its room
+    /// before it is read; without a length, as much as the largest.
+    async fn read(
+        &self,
+        body: Body,
+        owner: Option<&str>,
+    ) -> Result<(Vec<u8>, Option<Payload>), HttpRefusal> {
+        const FULL: &str = "large bodies take all the room that there is for them; try again soon";
+        let take_room = async |bytes| {
+            let taken = self.room.take(bytes, owner).await;
+            taken.map_err(|_| HttpRefusal::busy(FULL))
+        };
+        let most = self.most;
+        let length = usize::try_from(body.size_hint().exact().unwrap_or_default()).unwrap_or(most);
+        let mut taken = None;
+        if length > MOST_BESIDE {
+            taken = Some(take_room(length).await?);
+        }
+        let mut parts = body.into_data_stream();
+        let mut whole = Vec::with_capacity(length.min(most));
+        let mut scan: Option<Scan> = None;
+        while let Some(part) = parts.next().await {
+            let part = part.map_err(|_| HttpRefusal::bad_request("the body broke off"))?;
+            if whole.len() + part.len() > most {
+                return Err(TOO_LARGE);
+            }
+            if taken.is_none() && whole.len() + part.len() > MOST_BESIDE {
+                taken = Some(take_room(most).await?);
+            }
+            whole.extend_from_slice(&part);
+            match &mut scan {
+                Some(scan) => scan.feed(&part),
+                None if whole.len() > MOST_BESIDE => scan = Some(Scan::of(&whole)),
+                None => {}
+            }
+        }
+        let Some(scan) = scan else {
+            return Ok((whole, None));
+        };
+        let (light, payload) = scan.lighten(whole, taken).map_err(|_| {
+            HttpRefusal::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "a message may have 64 kB beside the arguments of a call",
+            )
+        })?;
+        Ok((light, Some(payload)))
     }
 }

@@ -2,16 +2,16 @@
 
 use std::time::Instant;
 
-use axum::body::Body;
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
+use axum::response::Response;
 use serde_json::{Map, Value, json};
 use time::format_description::well_known::Rfc3339;
 use tokio::sync::Mutex;
 
 use super::super::app::App;
 use super::super::clients::registry::ClientRegistry;
-use super::guard::Guard;
 use super::refusal::respond;
+use super::state::HttpState;
 use crate::site::SiteName;
 use crate::wiki::{WikiError, in_words};
 
@@ -29,19 +29,19 @@ struct ReadinessCache {
 }
 
 /// The answer that the process is alive.
-pub(super) fn alive() -> Response<Body> {
+pub(super) fn alive() -> Response {
     respond(StatusCode::OK, JSON, json!({ "alive": true }).to_string())
 }
 
 impl Readiness {
     /// Answers if calls can be served; a request by a name of this server also gets the faults.
-    pub(super) async fn answer(&self, guard: &Guard, is_by_name: bool) -> Response<Body> {
+    pub(super) async fn answer(&self, state: &HttpState, is_by_name: bool) -> Response {
         let mut known = self.0.lock().await;
-        let fresh = guard.limits.fresh;
+        let fresh = state.limits.fresh;
         let found = match known.last.take() {
             Some(found) if found.0.elapsed() < fresh => found,
             _ => {
-                let found = look(guard).await;
+                let found = look(state).await;
                 known.log(found.for_log());
                 (Instant::now(), found.is_ready(), found.body())
             }
@@ -98,10 +98,10 @@ struct OfSite {
     key: Value,
 }
 
-async fn look(guard: &Guard) -> ReadinessReport {
-    let limits = guard.limits;
-    let clients = guard.clients.as_deref().and_then(ClientRegistry::fault);
-    let all = guard.sites.all();
+async fn look(state: &HttpState) -> ReadinessReport {
+    let limits = state.limits;
+    let clients = state.clients.as_deref().and_then(ClientRegistry::fault);
+    let all = state.sites.all();
     let sites = all.iter().map(|site| {
         let (name, app) = (site.name().cloned(), site.app());
         async move {
@@ -121,9 +121,9 @@ async fn look(guard: &Guard) -> ReadinessReport {
     });
     ReadinessReport {
         clients: clients.map(|error| error.to_string()),
-        settings: guard.sites.fault(),
+        settings: state.sites.fault(),
         sites: futures_util::future::join_all(sites).await,
-        ending: guard.clients.as_deref().map_or(0, ClientRegistry::ending),
+        ending: state.clients.as_deref().map_or(0, ClientRegistry::ending),
     }
 }
 

@@ -1,60 +1,41 @@
-//! A server over HTTP: its start, its routes, its end.
+//! A server over HTTP: its start and its end.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::extract::{Path, Request, State};
-use axum::http::Response;
-use axum::routing::{any, get};
-use axum::{Extension, Router, middleware};
+use axum::Router;
 use rmcp::handler::server::ServerHandler;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::super::app::App;
 use super::super::clients::registry::ClientRegistry;
 use super::super::clients::tokens_file::TokensFile;
 use super::super::delegates::ends::watch;
 use super::super::mcp::handler::Handler;
-use super::super::metrics;
 use super::super::site::Sites;
+use super::concurrency::Places;
 use super::connections::Connections;
-use super::guard::Guard;
-use super::health::{self, Readiness};
 use super::limits::HttpLimits;
-use super::page_host::{self, PageHost};
-use super::refusal::{HttpRefusal, respond};
-use super::reviewers::Reviewers;
-use crate::audit::Role;
+use super::mcp::Mcp;
+use super::page_host;
+use super::router::router;
+use super::state::HttpState;
 use crate::config::ServeSettings;
-use crate::review::{self, ReviewOrigin, Reviews};
 
 /// A server over HTTP that has not begun.
 pub struct HttpServer {
-    sites: Arc<Sites>,
     listener: TcpListener,
-    address: SocketAddr,
-    limits: HttpLimits,
-    shared: Arc<RouterState>,
-    /// The review page, where there are named clients.
-    page: Option<Router>,
+    state: Arc<HttpState>,
+    places: Arc<Places>,
+    router: Router,
     /// Ends sessions and open streams.
     streams: CancellationToken,
 }
 
-struct RouterState {
-    guard: Arc<Guard>,
-    readiness: Readiness,
-}
-
 /// Takes over settings of HTTP while their server runs.
-pub struct HttpReload {
-    shared: Arc<RouterState>,
-    address: SocketAddr,
-}
+pub struct HttpReload(Arc<HttpState>);
 
 impl HttpReload {
     /// Checks that a server would start with these settings where this one listens.
@@ -62,17 +43,18 @@ impl HttpReload {
     /// # Errors
     /// One sentence about what would stop the start.
     pub(in crate::server) fn check(&self, settings: &ServeSettings) -> Result<(), String> {
-        refused_start(settings, self.address).map_or(Ok(()), |why| Err(why.to_owned()))
+        refused_start(settings, self.0.listening).map_or(Ok(()), |why| Err(why.to_owned()))
     }
 
     /// Takes settings over.
     pub(in crate::server) fn take(&self, settings: ServeSettings) {
-        self.shared.guard.take_settings(settings);
+        self.0.take_settings(settings);
+        page_host::announce_url(&self.0);
     }
 
     /// The settings that let fewer callers in than now, and take a restart.
     pub(in crate::server) fn closed_by(&self, new: &ServeSettings) -> Vec<&'static str> {
-        let now = self.shared.guard.settings();
+        let now = self.0.settings();
         let others = new.tokens_file.is_some() && new.tokens_file != now.tokens_file;
         let own_keys = new.has_caller_keys && !now.has_caller_keys;
         let closed = [
@@ -138,24 +120,11 @@ fn clients_at_start(
 }
 
 impl HttpServer {
-    /// A server at a listener; nothing is accepted yet.
+    /// A server of sites at a listener; nothing is accepted yet.
     ///
     /// # Errors
     /// One sentence about what stops the start.
     pub fn new(
-        app: Arc<App>,
-        settings: ServeSettings,
-        limits: HttpLimits,
-        listener: TcpListener,
-    ) -> Result<Self, String> {
-        Self::of_sites(Sites::only(app), settings, limits, listener)
-    }
-
-    /// A server of several sites at a listener.
-    ///
-    /// # Errors
-    /// One sentence about what stops the start.
-    pub fn of_sites(
         sites: Arc<Sites>,
         settings: ServeSettings,
         limits: HttpLimits,
@@ -163,24 +132,14 @@ impl HttpServer {
     ) -> Result<Self, String> {
         let answers = Arc::clone(&sites);
         let handler = move || Handler::of_visits(Arc::clone(&answers));
-        Self::made(sites, handler, settings, limits, listener)
+        Self::answering(sites, handler, settings, limits, listener)
     }
 
-    /// The same, with another handler than the app's own.
+    /// The same, with another handler than our own.
     ///
     /// # Errors
     /// One sentence about what stops the start.
     pub fn answering<H: ServerHandler>(
-        app: Arc<App>,
-        handler: impl Fn() -> H + Clone + Send + Sync + 'static,
-        settings: ServeSettings,
-        limits: HttpLimits,
-        listener: TcpListener,
-    ) -> Result<Self, String> {
-        Self::made(Sites::only(app), handler, settings, limits, listener)
-    }
-
-    fn made<H: ServerHandler>(
         sites: Arc<Sites>,
         handler: impl Fn() -> H + Clone + Send + Sync + 'static,
         settings: ServeSettings,
@@ -199,28 +158,22 @@ impl HttpServer {
             clients.tell_ends();
         }
         let streams = CancellationToken::new();
-        let guard = Guard::new(
-            Arc::clone(&sites),
-            handler,
-            settings,
-            limits,
-            clients.map(Arc::new),
-            address,
-            &streams,
-        );
-        let shared = RouterState {
-            guard: Arc::new(guard),
-            readiness: Readiness::default(),
-        };
-        let page = review_page(&shared).map_err(|error| error.to_string())?;
-        shared.guard.tell_review_page();
-        Ok(Self {
-            page,
+        let state = Arc::new(HttpState {
             sites,
-            listener,
-            address,
+            settings: RwLock::new(Arc::new(settings)),
             limits,
-            shared: Arc::new(shared),
+            clients: clients.map(Arc::new),
+            listening: address,
+        });
+        let mcp = Mcp::new(&state, handler, &streams);
+        let places = Arc::clone(&mcp.places);
+        let router = router(&state, mcp).map_err(|error| error.to_string())?;
+        page_host::announce_url(&state);
+        Ok(Self {
+            listener,
+            state,
+            places,
+            router,
             streams,
         })
     }
@@ -228,55 +181,48 @@ impl HttpServer {
     /// Takes over other settings of this server while it runs.
     #[must_use]
     pub fn settings_taker(&self) -> HttpReload {
-        HttpReload {
-            shared: Arc::clone(&self.shared),
-            address: self.address,
-        }
+        HttpReload(Arc::clone(&self.state))
     }
 
     /// The settings and clients in force, in words.
     #[cfg(test)]
     pub(in crate::server) fn in_force(&self) -> String {
-        let guard = &self.shared.guard;
-        let clients = guard.clients.as_ref().map(|clients| clients.in_force());
-        format!("serve: {:?}\nclients: {clients:?}", guard.settings())
+        let clients = self.state.clients.as_ref();
+        let clients = clients.map(|clients| clients.in_force());
+        format!("serve: {:?}\nclients: {clients:?}", self.state.settings())
     }
 
     /// The address at which it listens.
     #[must_use]
-    pub const fn address(&self) -> SocketAddr {
-        self.address
+    pub fn address(&self) -> SocketAddr {
+        self.state.listening
     }
 
     /// Serves until `stop` is cancelled. Then no new call is accepted; those under way may finish,
     /// writes are settled and recorded, and the audit log is closed.
     pub async fn run(self, stop: CancellationToken) {
         let Self {
-            sites,
             listener,
-            limits,
-            shared,
-            page,
+            state,
+            places,
+            router,
             streams,
-            ..
         } = self;
+        let (sites, limits) = (Arc::clone(&state.sites), state.limits);
         sites.begin_recovery();
-        let watching = shared.guard.clients.as_ref().map(|clients| {
+        let watching = state.clients.as_ref().map(|clients| {
             let (clients, sites) = (Arc::clone(clients), Arc::clone(&sites));
             tokio::spawn(watch(clients, sites, stop.clone()))
         });
-        let calls = Arc::clone(&shared.guard.calls.all);
-        let guard = Arc::clone(&shared.guard);
-        let router = router(shared, page);
         let connections = Connections::new(&limits);
-        let is_proxy = |peer| guard.is_proxy(peer);
+        let is_proxy = |peer| state.is_proxy(peer);
         connections
             .accept(&listener, &router, &is_proxy, &stop)
             .await;
         drop(listener);
         // Whoever has all places lets nobody in.
-        let finished =
-            tokio::time::timeout(limits.last_calls, calls.acquire_many(limits.calls)).await;
+        let all = places.calls.all.acquire_many(limits.calls);
+        let finished = tokio::time::timeout(limits.last_calls, all).await;
         if finished.is_err() {
             tracing::warn!("calls under way were cut off; their writes are settled all the same");
         }
@@ -287,95 +233,5 @@ impl HttpServer {
         }
         sites.finish().await;
         connections.end().await;
-    }
-}
-
-fn router(shared: Arc<RouterState>, page: Option<Router>) -> Router {
-    let routes = Router::new()
-        .route("/", any(nothing_here))
-        .route("/mcp", any(mcp))
-        .route("/mcp/{site}", any(mcp_of_site))
-        .route("/healthz", get(async || health::alive()))
-        .route("/readyz", get(readyz))
-        .route("/metrics", get(tell_metrics));
-    routes.with_state(shared).merge(page.unwrap_or_default())
-}
-
-/// The review page, where there are named clients.
-fn review_page(shared: &RouterState) -> Result<Option<Router>, getrandom::Error> {
-    let Some(clients) = &shared.guard.clients else {
-        return Ok(None);
-    };
-    let sites = Arc::clone(&shared.guard.sites);
-    let doors = Reviewers::new(sites, Arc::clone(clients));
-    let reviews = Reviews::new(Arc::new(doors), ReviewOrigin::default());
-    let host = PageHost::new(Arc::clone(&shared.guard))?;
-    let check = middleware::from_fn_with_state(host, page_host::check);
-    Ok(Some(review::router(Arc::new(reviews)).layer(check)))
-}
-
-async fn mcp(
-    State(shared): State<Arc<RouterState>>,
-    Extension(peer): Extension<SocketAddr>,
-    request: Request,
-) -> Response<Body> {
-    shared.guard.mcp(peer, None, request).await
-}
-
-async fn mcp_of_site(
-    State(shared): State<Arc<RouterState>>,
-    Path(site): Path<String>,
-    Extension(peer): Extension<SocketAddr>,
-    request: Request,
-) -> Response<Body> {
-    shared.guard.mcp(peer, Some(&site), request).await
-}
-
-/// The answer at `/`, for a caller who probes the server or forgot the path.
-async fn nothing_here() -> Response<Body> {
-    respond(
-        axum::http::StatusCode::NOT_FOUND,
-        "text/plain; charset=utf-8",
-        "there is nothing here; MCP is at /mcp\n".to_owned(),
-    )
-}
-
-async fn readyz(State(shared): State<Arc<RouterState>>, request: Request) -> Response<Body> {
-    let is_by_name = shared.guard.check_source(&request).is_ok();
-    shared.readiness.answer(&shared.guard, is_by_name).await
-}
-
-async fn tell_metrics(State(shared): State<Arc<RouterState>>, request: Request) -> Response<Body> {
-    let guard = &shared.guard;
-    let client = match guard.check_source(&request) {
-        Ok(_) => guard.client(request.headers()).await,
-        Err(refusal) => Err(refusal),
-    };
-    let admitted = client.and_then(|client| match client {
-        Some(client) if client.role == Role::Metrics => Ok(Some(client)),
-        Some(client) if client.bond.is_some() => Err(HttpRefusal::new(
-            axum::http::StatusCode::FORBIDDEN,
-            "a delegate has tools and nothing else",
-        )),
-        Some(client) if !client.rights.narrowing.reads.is_open() => Err(HttpRefusal::new(
-            axum::http::StatusCode::FORBIDDEN,
-            "the metrics count pages that this client may not read",
-        )),
-        client => Ok(client),
-    });
-    match admitted {
-        Ok(client) => {
-            let mut sites = guard.sites.all().to_vec();
-            // An agent learns nothing of sites that it does not see.
-            if let Some(agent) = client.filter(|client| client.role == Role::Agent) {
-                sites.retain(|site| agent.sees(site, &guard.sites));
-            }
-            respond(
-                axum::http::StatusCode::OK,
-                "text/plain; version=0.0.4; charset=utf-8",
-                metrics::tell(&sites),
-            )
-        }
-        Err(refusal) => refusal.into_response(),
     }
 }

@@ -1,18 +1,17 @@
 //! The protocol over Streamable HTTP, for many clients at once.
 //!
-//! A request passes, in this order: `Host` and `Origin` (`origin`), the client's token (`live`),
-//! its rate (`rate`), the owner of the session that it names (`sessions`), a place among the calls
-//! under way (`calls`), the size of its body (`guard`); then rmcp gets it.
+//! `router` lists the layers that a request passes, in their order; then rmcp gets it.
 
 mod address;
 mod apps;
 mod body;
+mod caller;
 mod concurrency;
 mod connections;
-mod guard;
 mod health;
 mod limits;
 mod listen;
+mod mcp;
 mod open_connections;
 mod origin;
 mod outgoing;
@@ -20,8 +19,11 @@ mod page_host;
 mod rate;
 mod refusal;
 mod reviewers;
+mod router;
 mod sessions;
 mod stall;
+mod state;
+mod token;
 
 pub use super::clients::client::{Credential, NamedClient, Rotation};
 pub use super::clients::client_record::ClientRecord;

@@ -1,21 +1,23 @@
-//! Decides by which name browsers reach the review page, and whether by TLS.
+//! Decides by which name and address browsers reach the review page, and whether by TLS.
 //!
 //! Browsers keep cookies by name and not by port: any other server on `localhost` could read the
 //! cookie of a page there, or replace it. Where the page is reached on loopback alone, it therefore
 //! has a name of its own below `localhost`, made anew at each start.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
 
+use super::super::site::Site;
 use super::address::is_forwarded_by_tls;
-use super::guard::Guard;
+use super::origin;
 use super::refusal::HttpRefusal;
+use super::state::HttpState;
 use crate::config::ServeSettings;
 use crate::hex;
 use crate::review::ReviewOrigin;
@@ -23,28 +25,28 @@ use crate::review::ReviewOrigin;
 /// Decides about requests for the review page.
 #[derive(Clone)]
 pub(super) struct PageHost {
-    guard: Arc<Guard>,
+    state: Arc<HttpState>,
     /// The page's own name on loopback.
     own: Arc<str>,
 }
 
 impl PageHost {
-    /// A page behind this guard, with a new name of its own.
+    /// The page of this server, with a new name of its own.
     ///
     /// # Errors
     /// If the system gives no random numbers.
-    pub(super) fn new(guard: Arc<Guard>) -> Result<Self, getrandom::Error> {
+    pub(super) fn new(state: Arc<HttpState>) -> Result<Self, getrandom::Error> {
         let mut bits = [0u8; 8];
         getrandom::fill(&mut bits)?;
         let own = format!("{}.localhost", hex::encode(&bits)).into();
-        Ok(Self { guard, own })
+        Ok(Self { state, own })
     }
 
     /// True if browsers reach the page on loopback alone.
     fn is_on_loopback_alone(&self, settings: &ServeSettings) -> bool {
-        self.guard.is_on_loopback()
+        self.state.is_on_loopback()
             && settings.trusted_proxies.is_empty()
-            && self.guard.review_url().is_none()
+            && set_url(&self.state).is_none()
     }
 
     /// True if this request came by TLS, as far as that can be known.
@@ -55,11 +57,11 @@ impl PageHost {
         settings: &ServeSettings,
     ) -> bool {
         let is_public = || {
-            let url = self.guard.review_url();
+            let url = set_url(&self.state);
             url.is_some_and(|url| url.starts_with("https:"))
         };
         // Off loopback, only a proxy that speaks TLS stands between a browser and this server.
-        !self.guard.is_on_loopback()
+        !self.state.is_on_loopback()
             || is_public()
             || is_forwarded_by_tls(peer, headers, &settings.trusted_proxies)
     }
@@ -71,19 +73,21 @@ pub(super) async fn check(
     State(page): State<PageHost>,
     mut request: Request,
     next: Next,
-) -> Response<Body> {
-    let settings = page.guard.settings();
+) -> Response {
+    let settings = page.state.settings();
     let peer = request.extensions().get::<SocketAddr>().map(SocketAddr::ip);
-    let host = host_of(request.headers());
+    let host = origin::host_of(request.headers()).ok();
     let is_on_loopback_alone = page.is_on_loopback_alone(&settings);
     let is_own = host
         .as_ref()
         .is_some_and(|host| is_on_loopback_alone && host.host().eq_ignore_ascii_case(&page.own));
     if !is_own {
-        if let Err(refusal) = page.guard.check_host(&request) {
+        if let Err(refusal) = origin::check_host(&page.state, &request) {
             return refusal.into_response();
         }
-        if let Some(host) = host.filter(|host| is_on_loopback_alone && is_loopback_name(host)) {
+        if let Some(host) =
+            host.filter(|host| is_on_loopback_alone && origin::is_loopback_name(host))
+        {
             return led_to(&page.own, &host, &request);
         }
     }
@@ -96,24 +100,9 @@ pub(super) async fn check(
     next.run(request).await
 }
 
-fn host_of(headers: &HeaderMap) -> Option<Authority> {
-    let mut hosts = headers.get_all(header::HOST).iter();
-    let (Some(host), None) = (hosts.next(), hosts.next()) else {
-        return None;
-    };
-    host.to_str().ok()?.parse().ok()
-}
-
-/// True if a name means this machine, whoever says it.
-fn is_loopback_name(host: &Authority) -> bool {
-    let name = host.host().trim_matches(['[', ']']);
-    let address = name.parse::<IpAddr>();
-    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
-}
-
 /// Leads a browser to the same address under the page's own name, at the port that it came to,
 /// which a tunnel may have changed.
-fn led_to(own: &str, host: &Authority, request: &Request) -> Response<Body> {
+fn led_to(own: &str, host: &Authority, request: &Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return HttpRefusal::new(
             StatusCode::MISDIRECTED_REQUEST,
@@ -128,39 +117,68 @@ fn led_to(own: &str, host: &Authority, request: &Request) -> Response<Body> {
         .uri()
         .path_and_query()
         .map_or("/review", |path| path.as_str());
-    let mut response = Response::new(Body::empty());
     let Ok(location) = HeaderValue::try_from(format!("http://{own}{port}{path}")) else {
-        return HttpRefusal::new(StatusCode::BAD_REQUEST, "this is no address").into_response();
+        return HttpRefusal::bad_request("this is no address").into_response();
     };
-    *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
-    let headers = response.headers_mut();
-    headers.insert(header::LOCATION, location);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // The address may hold the secret of a sign-in link.
-    headers.insert(
-        header::REFERRER_POLICY,
-        HeaderValue::from_static("no-referrer"),
-    );
-    response
+    let headers = [
+        (header::LOCATION, location),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        // The address may hold the secret of a sign-in link.
+        (
+            header::REFERRER_POLICY,
+            HeaderValue::from_static("no-referrer"),
+        ),
+    ];
+    (StatusCode::TEMPORARY_REDIRECT, headers).into_response()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::is_loopback_name;
+/// The address that the operator set, if they did.
+fn set_url(state: &HttpState) -> Option<String> {
+    let all = state.sites.all();
+    let named = |site: &Arc<Site>| site.app().desk.policy().review.named().map(str::to_owned);
+    all.iter().find_map(named)
+}
 
-    #[test]
-    fn names_of_this_machine_are_known() {
-        for (name, expected) in [
-            ("localhost:8765", true),
-            ("LOCALHOST", true),
-            ("127.0.0.1:8765", true),
-            ("[::1]:8765", true),
-            ("x.localhost:8765", false),
-            ("wiki.example.com", false),
-            ("10.0.0.1", false),
-        ] {
-            let host = name.parse().expect(name);
-            assert_eq!(is_loopback_name(&host), expected, "{name}");
-        }
+/// Tells all sites where their review page is reached, if this server has it.
+pub(super) fn announce_url(state: &HttpState) {
+    if state.clients.is_none() {
+        return;
     }
+    let settings = state.settings();
+    let by_name = settings.allowed_hosts.first();
+    let by_name = by_name.map(|host| format!("https://{host}/review"));
+    let address = by_name.unwrap_or_else(|| own_url(state));
+    for site in state.sites.all().iter() {
+        site.app().serve_review_at(&address);
+    }
+}
+
+/// The address for the sender of a request: by the name that they used, if the operator listed it.
+pub(super) fn url_for(
+    state: &HttpState,
+    peer: SocketAddr,
+    headers: &HeaderMap,
+) -> Option<Arc<str>> {
+    state.clients.as_ref()?;
+    let settings = state.settings();
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let listed = host.filter(|host| origin::is_listed(host, &settings.allowed_hosts));
+    let Some(host) = listed else {
+        return Some(own_url(state).into());
+    };
+    let is_by_tls = is_forwarded_by_tls(Some(peer.ip()), headers, &settings.trusted_proxies);
+    let scheme = if is_by_tls { "https" } else { "http" };
+    Some(format!("{scheme}://{}/review", host.to_lowercase()).into())
+}
+
+/// The address where this server listens.
+fn own_url(state: &HttpState) -> String {
+    let mut at = state.listening;
+    // What listens everywhere is reached from this machine at least.
+    if at.ip().is_unspecified() {
+        at.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    format!("http://{at}/review")
 }

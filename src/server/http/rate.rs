@@ -1,8 +1,14 @@
-//! The request rate of each caller: a token bucket each, refilled evenly.
+//! The layer `rate`: a token bucket for each caller, refilled evenly.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use axum::extract::Request;
+use axum::http::StatusCode;
+
+use super::caller::HttpCaller;
+use super::refusal::HttpRefusal;
 
 /// With more callers than this, those with full buckets are forgotten.
 const MANY: usize = 4096;
@@ -24,6 +30,22 @@ impl Bucket {
     }
 }
 
+/// The layer `rate`: counts a request against the rate of its caller; callers without a name have
+/// one by their address.
+pub(super) fn rate(rates: &Rates, request: Request) -> Result<Request, HttpRefusal> {
+    let caller = HttpCaller::get(&request)?;
+    let address = caller.context.address.as_deref();
+    let name = caller.counted().or(address).unwrap_or_default();
+    match rates.take(Instant::now(), name, caller.rate) {
+        Ok(()) => Ok(request),
+        Err(wait) => Err(HttpRefusal {
+            status: StatusCode::TOO_MANY_REQUESTS,
+            message: "too many requests; slow down",
+            wait: Some(wait),
+        }),
+    }
+}
+
 /// The request rates of all callers.
 #[derive(Debug, Default)]
 pub(super) struct Rates(Mutex<HashMap<String, Bucket>>);
@@ -33,11 +55,7 @@ impl Rates {
     ///
     /// # Errors
     /// How long it has to wait.
-    pub(super) fn take(&self, caller: &str, per_minute: u32) -> Result<(), Duration> {
-        self.take_at(Instant::now(), caller, per_minute)
-    }
-
-    fn take_at(&self, now: Instant, caller: &str, per_minute: u32) -> Result<(), Duration> {
+    fn take(&self, now: Instant, caller: &str, per_minute: u32) -> Result<(), Duration> {
         let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= MANY {
             buckets.retain(|_, bucket| {
@@ -71,13 +89,13 @@ mod tests {
     fn a_minutes_worth_may_come_at_once_and_then_evenly() {
         let (rates, now) = (Rates::default(), Instant::now());
         for _ in 0..60 {
-            assert_eq!(rates.take_at(now, "a", 60), Ok(()));
+            assert_eq!(rates.take(now, "a", 60), Ok(()));
         }
-        assert_eq!(rates.take_at(now, "a", 60), Err(Duration::from_secs(1)));
+        assert_eq!(rates.take(now, "a", 60), Err(Duration::from_secs(1)));
         // Another caller's rate is its own.
-        assert_eq!(rates.take_at(now, "b", 60), Ok(()));
+        assert_eq!(rates.take(now, "b", 60), Ok(()));
         let later = now + Duration::from_millis(1_100);
-        assert_eq!(rates.take_at(later, "a", 60), Ok(()));
-        assert!(rates.take_at(later, "a", 60).is_err());
+        assert_eq!(rates.take(later, "a", 60), Ok(()));
+        assert!(rates.take(later, "a", 60).is_err());
     }
 }

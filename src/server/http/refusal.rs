@@ -1,10 +1,17 @@
-//! Refusals of requests before they reach the protocol.
+//! Refusals of requests before they reach the protocol, and the layer that counts them.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::http::{HeaderName, Response, StatusCode, header};
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use serde_json::json;
+
+use super::state::HttpState;
 
 /// A refused request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,12 +22,28 @@ pub(super) struct HttpRefusal {
 }
 
 impl HttpRefusal {
+    /// The server failed.
+    pub(super) const BROKE_OFF: Self =
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the call broke off");
+
     pub(super) const fn new(status: StatusCode, message: &'static str) -> Self {
         Self {
             status,
             message,
             wait: None,
         }
+    }
+
+    pub(super) const fn bad_request(message: &'static str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    pub(super) const fn forbidden(message: &'static str) -> Self {
+        Self::new(StatusCode::FORBIDDEN, message)
+    }
+
+    pub(super) const fn not_found(message: &'static str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, message)
     }
 
     /// The server is busy; worth trying again soon.
@@ -31,9 +54,11 @@ impl HttpRefusal {
             wait: Some(Duration::from_secs(1)),
         }
     }
+}
 
-    /// The answer: a protocol error without an id, since no request of the protocol was read.
-    pub(super) fn into_response(self) -> Response<Body> {
+impl IntoResponse for HttpRefusal {
+    /// A protocol error without an id, since no request of the protocol was read.
+    fn into_response(self) -> Response {
         let error = json!({
             "jsonrpc": "2.0",
             "error": { "code": -32000, "message": self.message },
@@ -52,19 +77,34 @@ impl HttpRefusal {
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
             set(header::RETRY_AFTER, seconds.max(1).to_string());
         }
+        response.extensions_mut().insert(self);
         response
     }
 }
 
-/// A complete answer, not to be cached.
-pub(super) fn respond(status: StatusCode, kind: &'static str, body: String) -> Response<Body> {
-    let mut response = Response::new(Body::from(body));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
-    headers.insert(
-        header::CACHE_CONTROL,
-        header::HeaderValue::from_static("no-store"),
-    );
+/// The layer `count`: counts and logs what the layers below it refuse.
+pub(super) async fn count(
+    State(state): State<Arc<HttpState>>,
+    Extension(peer): Extension<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let response = next.run(request).await;
+    if let Some(refusal) = response.extensions().get::<HttpRefusal>() {
+        let status = refusal.status.as_u16();
+        if let Some(first) = state.sites.all().first() {
+            first.app().metrics.turned_away(status);
+        }
+        tracing::debug!(status, %peer, "a request was refused");
+    }
     response
+}
+
+/// A complete answer, not to be cached.
+pub(super) fn respond(status: StatusCode, kind: &'static str, body: String) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    (status, headers, body).into_response()
 }

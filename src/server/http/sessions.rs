@@ -1,20 +1,18 @@
-//! Owners of sessions: an id is valid only for the client that got it, and unknown to everybody
-//! else.
+//! The layer `session`, and the owners of sessions: an id is valid only for the client that got it,
+//! and unknown to everybody else.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::http::{Response, StatusCode};
+use axum::extract::Request;
+use axum::response::Response;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use serde::Deserialize;
 
+use super::caller::{HttpCaller, SESSION};
 use super::limits::HttpLimits;
 use super::refusal::HttpRefusal;
-
-/// The header that names a session.
-pub(super) const SESSION: &str = "mcp-session-id";
 
 /// The owner of a session.
 #[derive(Debug)]
@@ -34,11 +32,11 @@ pub(super) struct McpSessions {
     share: usize,
     owners: Mutex<HashMap<Arc<str>, SessionOwner>>,
     opening: tokio::sync::Mutex<()>,
-    under_way: Arc<Mutex<HashSet<Request>>>,
+    under_way: Arc<Mutex<HashSet<SessionRequest>>>,
 }
 
 /// A request of a session: its session and its id.
-type Request = (String, RequestId);
+type SessionRequest = (String, RequestId);
 
 /// The id of a request, as the protocol has it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
@@ -51,8 +49,8 @@ pub(super) enum RequestId {
 /// A request that is under way in its session.
 #[derive(Debug)]
 pub(super) struct ActiveRequestGuard {
-    request: Request,
-    all: Arc<Mutex<HashSet<Request>>>,
+    request: SessionRequest,
+    all: Arc<Mutex<HashSet<SessionRequest>>>,
 }
 
 impl Drop for ActiveRequestGuard {
@@ -60,6 +58,18 @@ impl Drop for ActiveRequestGuard {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.remove(&self.request);
     }
+}
+
+/// The layer `session`: lets a request through if the session that it names is its caller's.
+pub(super) fn session(sessions: &McpSessions, request: Request) -> Result<Request, HttpRefusal> {
+    let caller = HttpCaller::get(&request)?;
+    let mut named = caller.session.iter();
+    if named.all(|id| sessions.is_of(id, &caller.owner)) {
+        return Ok(request);
+    }
+    Err(HttpRefusal::not_found(
+        "there is no such session; initialize again",
+    ))
 }
 
 impl McpSessions {
@@ -80,7 +90,7 @@ impl McpSessions {
     }
 
     /// True if a session is this caller's.
-    pub(super) fn is_of(&self, id: &str, owner: &str) -> bool {
+    fn is_of(&self, id: &str, owner: &str) -> bool {
         self.owners().get(id).is_some_and(|own| own.name == owner)
     }
 
@@ -97,8 +107,7 @@ impl McpSessions {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         if !all.insert(request.clone()) {
-            return Err(HttpRefusal::new(
-                StatusCode::BAD_REQUEST,
+            return Err(HttpRefusal::bad_request(
                 "a request of the same id is under way in this session",
             ));
         }
@@ -114,8 +123,8 @@ impl McpSessions {
     pub(super) async fn open_one(
         &self,
         owner: SessionOwner,
-        request: impl Future<Output = Response<Body>>,
-    ) -> Result<Response<Body>, HttpRefusal> {
+        request: impl Future<Output = Response>,
+    ) -> Result<Response, HttpRefusal> {
         let _turn = self.opening.lock().await;
         self.has_room(owner.client.as_deref()).await?;
         let response = request.await;

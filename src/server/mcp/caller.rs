@@ -1,15 +1,16 @@
 //! Holds a caller's identity and rights.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use rmcp::ErrorData;
 use rmcp::model::{Implementation, Tool};
 use rmcp::service::{RequestContext, RoleServer};
-use time::OffsetDateTime;
 
 use super::super::app::App;
+use super::super::clients::client_record::ClientRecord;
 use super::result;
-use crate::audit::{Client, ClientId, Proposal, Role};
+use crate::audit::{Client, Proposal};
 use crate::error::Failure;
 use crate::gates::{ClientLimits, SessionId};
 use crate::tools::{SessionTools, ToolDefinition, is_of_delegation, may_see};
@@ -26,59 +27,17 @@ pub(in crate::server) struct CallerContext {
     /// The session that owns its previews and remembered reads.
     pub(in crate::server) session: SessionId,
     /// The named client that the caller was authenticated as.
-    pub(in crate::server) client: Option<ClientIdentity>,
+    pub(in crate::server) client: Option<Arc<ClientRecord>>,
     /// The caller's authenticated identity: a name, its own key, or both.
     pub(in crate::server) subject: Option<String>,
     /// The address that the call came from.
     pub(in crate::server) address: Option<String>,
-    /// The limits of a named client.
-    pub(in crate::server) rights: Option<CallerRights>,
     /// The delegates of a named client, and its own limits as a delegate.
     pub(in crate::server) family: Option<Arc<dyn Family>>,
     /// URL at which it reaches the review page, if that is known from its request.
     pub(in crate::server) review: Option<Arc<str>>,
     /// Held as long as the call is under way, even if its client hung up.
-    pub(in crate::server) _held: Option<Arc<dyn CallGuard>>,
-}
-
-/// A named client, as its calls know it.
-#[derive(Debug, Clone)]
-pub(in crate::server) struct ClientIdentity {
-    pub(in crate::server) id: ClientId,
-    pub(in crate::server) name: String,
-    pub(in crate::server) role: Role,
-    /// Time at which it ends, if it does.
-    pub(in crate::server) ends: Option<OffsetDateTime>,
-    /// The client that made it, if it is a delegate.
-    pub(in crate::server) maker: Option<Maker>,
-}
-
-/// The maker of a delegate.
-#[derive(Debug, Clone)]
-pub(in crate::server) struct Maker {
-    pub(in crate::server) id: ClientId,
-    pub(in crate::server) name: String,
-    /// The task of the delegate.
-    pub(in crate::server) task: Arc<str>,
-}
-
-impl ClientIdentity {
-    /// The name under which its calls are counted: its maker's, if it is a delegate.
-    pub(in crate::server) fn counted(&self) -> &str {
-        self.maker.as_ref().map_or(&self.name, |maker| &maker.name)
-    }
-}
-
-/// The permits that a call holds.
-pub(in crate::server) trait CallGuard: std::fmt::Debug + Send + Sync {}
-
-/// The limits of a named client.
-#[derive(Debug, Clone, Default)]
-pub(in crate::server) struct CallerRights {
-    /// The limits of its writes and reads.
-    pub(in crate::server) narrowing: Arc<ClientLimits>,
-    /// The only tools that it is offered.
-    pub(in crate::server) tools: Option<Arc<[String]>>,
+    pub(in crate::server) _held: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl CallerContext {
@@ -90,7 +49,6 @@ impl CallerContext {
             client: None,
             subject: None,
             address: None,
-            rights: None,
             family: None,
             review: None,
             _held: None,
@@ -122,14 +80,20 @@ impl CallerContext {
         if custom.is_some_and(|custom| custom.is_for_open_reads) && !self.reads_every_page() {
             return false;
         }
-        let rights = self.rights.as_ref();
-        rights.is_none_or(|rights| rights.offers(tool))
+        let client = self.client.as_ref();
+        client.is_none_or(|client| client.rights.offers(tool))
+    }
+
+    /// The limits of a named client's writes and reads.
+    pub(in crate::server) fn narrowing(&self) -> Option<&Arc<ClientLimits>> {
+        let client = self.client.as_ref();
+        client.map(|client| &client.rights.narrowing)
     }
 
     /// True if nothing bounds what this caller reads.
     fn reads_every_page(&self) -> bool {
-        let own = self.rights.as_ref();
-        self.app.wiki.scope().is_open() && own.is_none_or(|own| own.narrowing.reads.is_open())
+        let own = self.narrowing();
+        self.app.wiki.scope().is_open() && own.is_none_or(|own| own.reads.is_open())
     }
 
     /// The tools that are there for this caller: all that its `tools/list` has.
@@ -174,27 +138,21 @@ impl CallerContext {
             version: info.version,
             ..Client::default()
         });
+        let own = self.client.as_ref();
         Caller {
             tool,
             client: Client {
-                id: self.client.as_ref().map(|client| client.id),
-                role: self.client.as_ref().map(|client| client.role),
+                id: own.map(|own| own.id),
+                role: own.map(|own| own.role),
                 subject: self.subject.clone(),
                 address: self.address.clone(),
-                parent: self
-                    .client
-                    .as_ref()
-                    .and_then(|client| client.maker.as_ref())
-                    .map(|maker| maker.id),
+                parent: own.and_then(|own| Some(own.bond.as_ref()?.maker.id)),
                 ..client
             },
             actor: None,
             session: self.session.clone(),
             asker,
-            narrowing: self
-                .rights
-                .as_ref()
-                .map(|rights| Arc::clone(&rights.narrowing)),
+            narrowing: self.narrowing().cloned(),
             extent: Extent::Bounded,
             family: self.family.clone(),
             asked: None,
@@ -211,17 +169,5 @@ impl CallerContext {
         let mut open = self.app.desk.proposals().all().await?;
         open.retain(|proposal| proposal.is_open() && may_see(caller, proposal));
         Ok(open)
-    }
-}
-
-impl CallerRights {
-    /// True if a tool is there for callers with these rights.
-    pub(in crate::server) fn offers(&self, tool: &ToolDefinition) -> bool {
-        (!tool.can_write() || !self.narrowing.is_read_only) && self.lists(tool.name)
-    }
-
-    fn lists(&self, tool: &str) -> bool {
-        let tools = self.tools.as_deref();
-        tools.is_none_or(|tools| tools.iter().any(|name| name == tool))
     }
 }

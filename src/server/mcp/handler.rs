@@ -23,7 +23,7 @@ use tracing::Instrument as _;
 use super::super::app::App;
 use super::super::metrics::Called;
 use super::super::site::{Site, Sites};
-use super::caller::{CallerContext, ClientIdentity};
+use super::caller::CallerContext;
 use super::logging::{SessionLogLevel, SetLevel};
 use super::resources::ResourceReader;
 use super::session_rules::SessionRules;
@@ -80,7 +80,7 @@ impl Handler {
         }
     }
 
-    /// The caller; a request that passed no guard is refused.
+    /// The caller; a request that did not pass the layers is refused.
     fn visit(&self, context: &RequestContext<RoleServer>) -> Result<Arc<CallerContext>, ErrorData> {
         let unknown = || ErrorData::internal_error("the caller is unknown", None);
         if let Some(session) = &self.alone {
@@ -405,7 +405,7 @@ impl ServerHandler for Handler {
         let called = Called {
             tool,
             can_write: registry.find(tool).is_some_and(ToolDefinition::can_write),
-            client: visit.client.as_ref().map(ClientIdentity::counted),
+            client: visit.client.as_ref().map(|client| client.counted().name()),
         };
         let timed = visit.app.metrics.call(called, id.during(call));
         timed.instrument(span).await

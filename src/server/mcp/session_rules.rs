@@ -51,7 +51,7 @@ pub(in crate::server) enum IndexState {
 impl SessionRules {
     /// The terms of a visit's session, whose client can or cannot ask a person.
     pub(in crate::server) fn of(visit: &CallerContext, can_ask: bool) -> Self {
-        let narrowing = visit.rights.as_ref().map(|rights| &*rights.narrowing);
+        let narrowing = visit.narrowing().map(|limits| &**limits);
         let policy = visit.app.desk.narrowed_policy(narrowing, can_ask);
         let pause = policy.pauses.look();
         let registry = visit.app.registry();

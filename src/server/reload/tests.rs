@@ -316,7 +316,7 @@ impl Running {
         let sites = Sites::new(all, layers.default_site().cloned());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let limits = HttpLimits::default();
-        let server = HttpServer::of_sites(Arc::clone(&sites), serve, limits, listener)?;
+        let server = HttpServer::new(Arc::clone(&sites), serve, limits, listener)?;
         let reload = Reload::new(given.clone(), layers, Arc::clone(&sites), true);
         let reload = reload.serving(server.settings_taker());
         Ok(Self {

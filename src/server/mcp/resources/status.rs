@@ -7,12 +7,13 @@ use serde_json::Value;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::super::caller::{CallerContext, ClientIdentity};
+use super::super::super::clients::client_record::ClientRecord;
+use super::super::caller::CallerContext;
 use super::super::session_rules::{IndexState, SessionRules, Writes};
 use super::{BuiltInResource, ResourceReader, ResourceText};
 use crate::audit::Proposal;
 use crate::error::{Code, Failure};
-use crate::gates::{ends_soon, paused};
+use crate::gates::paused;
 use crate::page::{PageReading, Prefix};
 use crate::site::SiteName;
 use crate::tools::Toolset;
@@ -295,17 +296,12 @@ impl CustomTools {
 }
 
 impl OwnClient {
-    fn of(client: &ClientIdentity, family: Option<&dyn Family>) -> Self {
-        let maker = client.maker.as_ref();
-        let soon = client
-            .ends
-            .filter(|end| maker.is_none() && ends_soon(*end, OffsetDateTime::now_utc()));
+    fn of(client: &ClientRecord, family: Option<&dyn Family>) -> Self {
+        let bond = client.bond.as_ref();
+        let soon = client.ends_soon().filter(|_| bond.is_none());
         Self {
-            name: maker.map_or_else(
-                || client.name.clone(),
-                |maker| format!("{}/{}", maker.name, client.name),
-            ),
-            expires_at: client.ends.and_then(|at| at.format(&Rfc3339).ok()),
+            name: client.subject(),
+            expires_at: client.expires.and_then(|at| at.format(&Rfc3339).ok()),
             notice: soon.map(|end| {
                 format!(
                     "This client's token ends in {}. Ask the operator for another: `wikijs-gate token rotate {}`.",
@@ -313,8 +309,8 @@ impl OwnClient {
                     client.name
                 )
             }),
-            delegate_of: maker.map(|maker| maker.name.clone()),
-            task: maker.map(|maker| maker.task.to_string()),
+            delegate_of: bond.map(|bond| bond.maker.name.clone()),
+            task: bond.map(|bond| bond.task.to_string()),
             writes_left: family.and_then(Family::left),
             delegates: family.map(Family::children).unwrap_or_default(),
         }

@@ -1,0 +1,247 @@
+//! The layer `client`: finds the caller of a request, its site and the app that answers it.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Extension;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+
+use super::super::app::App;
+use super::super::clients::client_record::ClientRecord;
+use super::super::delegates::delegations::Delegations;
+use super::super::mcp::caller::CallerContext;
+use super::super::site::Site;
+use super::address::origin_of;
+use super::apps::Apps;
+use super::refusal::HttpRefusal;
+use super::state::HttpState;
+use super::{page_host, token};
+use crate::audit::{ClientId, Role};
+use crate::gates::SessionId;
+use crate::write::Family;
+
+/// The header that carries the caller's own key of the wiki.
+pub(super) const CALLER_KEY: &str = "x-wiki-api-token";
+/// The header that names a session.
+pub(super) const SESSION: &str = "mcp-session-id";
+/// The owner of what is remembered for callers without a name; no client can have this name.
+const UNNAMED: &str = "unnamed callers";
+/// The most sites whose callers' apps are kept after the sites were removed.
+const MOST_APPS: usize = 100;
+
+/// The caller of a request.
+#[derive(Clone)]
+pub(super) struct HttpCaller {
+    pub(super) client: Option<Arc<ClientRecord>>,
+    pub(super) site: Arc<Site>,
+    /// The owner of its sessions and previews: the client, with its own key if it brings one.
+    pub(super) owner: String,
+    /// The session that the request names.
+    pub(super) session: Option<String>,
+    /// The most requests that it may send in a minute.
+    pub(super) rate: u32,
+    /// What the handler of the protocol learns of it.
+    pub(super) context: CallerContext,
+}
+
+impl HttpCaller {
+    /// The caller that this layer found.
+    pub(super) fn get(request: &Request) -> Result<&Self, HttpRefusal> {
+        let found = request.extensions().get::<Arc<Self>>();
+        found.map(|caller| &**caller).ok_or(HttpRefusal::BROKE_OFF)
+    }
+
+    /// The named client in whose shares and rate it counts.
+    pub(super) fn counted(&self) -> Option<&str> {
+        let client = self.client.as_ref();
+        client.map(|client| &*client.counted().identity)
+    }
+
+    /// Its id, if it is a delegate.
+    pub(super) fn delegate(&self) -> Option<ClientId> {
+        let client = self.client.as_ref()?;
+        client.bond.as_ref().map(|_| client.id)
+    }
+}
+
+/// Finds the callers of requests.
+pub(super) struct Callers {
+    state: Arc<HttpState>,
+    /// The apps of callers, by site.
+    apps: Mutex<HashMap<u64, Arc<Apps>>>,
+}
+
+/// The layer `client`: lets agents through, and callers without a name where none is needed.
+pub(super) async fn client(
+    State(callers): State<Arc<Callers>>,
+    site: Option<Path<String>>,
+    Extension(peer): Extension<SocketAddr>,
+    mut request: Request,
+) -> Result<Request, HttpRefusal> {
+    let client = token::authenticate(&callers.state, request.headers()).await?;
+    if client.as_ref().is_some_and(|it| it.role != Role::Agent) {
+        return Err(HttpRefusal::forbidden(
+            "this token is for /metrics alone; tools are called with the token of an agent",
+        ));
+    }
+    let site = callers.site(site.as_ref().map(|site| &*site.0), client.as_deref())?;
+    let caller = callers.identify(peer, site, client, request.headers())?;
+    request.extensions_mut().insert(Arc::new(caller));
+    Ok(request)
+}
+
+impl Callers {
+    pub(super) fn new(state: Arc<HttpState>) -> Self {
+        Self {
+            state,
+            apps: Mutex::default(),
+        }
+    }
+
+    /// The site of a path that this client may see: another is as if it were not there.
+    fn site(
+        &self,
+        name: Option<&str>,
+        client: Option<&ClientRecord>,
+    ) -> Result<Arc<Site>, HttpRefusal> {
+        let sites = &self.state.sites;
+        let admits = |site: &Arc<Site>| client.is_none_or(|client| client.sees(site, sites));
+        if let Some(site) = sites.of(name).filter(admits) {
+            return Ok(site);
+        }
+        let message = if name.is_some() {
+            "there is no such site for this caller"
+        } else {
+            // A caller with one site alone need not name it.
+            let all = sites.all();
+            let mut own = all.iter().filter(|site| admits(site));
+            if let (Some(one), None) = (own.next(), own.next()) {
+                return Ok(Arc::clone(one));
+            }
+            "which site is not clear; call /mcp/NAME with the name of a site"
+        };
+        Err(HttpRefusal::not_found(message))
+    }
+
+    fn identify(
+        &self,
+        peer: SocketAddr,
+        site: Arc<Site>,
+        client: Option<Arc<ClientRecord>>,
+        headers: &HeaderMap,
+    ) -> Result<HttpCaller, HttpRefusal> {
+        let settings = self.state.settings();
+        let (apps, app) = self.apps(&site);
+        let name = client.as_ref().map_or(UNNAMED, |client| &client.identity);
+        let named = client.as_ref().map(|client| client.subject());
+        let own = own_key(&apps, name, headers, settings.has_caller_keys)?;
+        let (app, owner, subject) = match own {
+            None => (app, name.to_owned(), named),
+            Some((app, key)) => {
+                let digest = format!("key:{}", key.get(..12).unwrap_or(&key));
+                let subject = named.map_or(digest.clone(), |named| format!("{named}/{digest}"));
+                (app, format!("{name}/{key}"), Some(subject))
+            }
+        };
+        let app = match &client {
+            None => app,
+            Some(client) => {
+                let reads = &client.rights.narrowing.reads;
+                let counted = &client.counted().identity;
+                apps.within(counted, app, reads).map_err(|fault| {
+                    tracing::error!("what answers a client could not be made: {fault}");
+                    HttpRefusal::BROKE_OFF
+                })?
+            }
+        };
+        // A delegate of a caller with a key of its own would need that key. One that was made before
+        // callers needed keys is held to its bounds.
+        let family = match (&self.state.clients, &client) {
+            (Some(clients), Some(client)) if client.bond.is_some() || !settings.has_caller_keys => {
+                let own = Delegations::new(clients, client, &site, &token::bearer(headers));
+                let own: Arc<dyn Family> = Arc::new(own);
+                Some(own)
+            }
+            _ => None,
+        };
+        // A session is one site's alone, and not another's that comes later under its name.
+        let owner = format!("{}:{owner}", site.number());
+        let session = headers.get(SESSION);
+        let session = session.map(|id| id.to_str().unwrap_or_default().to_owned());
+        let address = origin_of(peer.ip(), headers, &settings.trusted_proxies);
+        let rate = client.as_ref().and_then(|client| client.rate);
+        Ok(HttpCaller {
+            rate: rate.unwrap_or(u32::MAX).min(settings.rate),
+            context: CallerContext {
+                app,
+                session: session_id(&owner, session.as_deref(), client.as_deref()),
+                client: client.clone(),
+                subject,
+                address: Some(address.to_string()),
+                family,
+                review: page_host::url_for(&self.state, peer, headers),
+                _held: None,
+            },
+            client,
+            site,
+            owner,
+            session,
+        })
+    }
+
+    /// The apps of a site's callers, with the app that is in force.
+    fn apps(&self, site: &Site) -> (Arc<Apps>, Arc<App>) {
+        let app = site.app();
+        let mut apps = self.apps.lock().unwrap_or_else(PoisonError::into_inner);
+        if apps.len() > MOST_APPS {
+            // Of sites that were removed.
+            let all = self.state.sites.all();
+            apps.retain(|number, _| all.iter().any(|site| site.number() == *number));
+        }
+        let new = || Arc::new(Apps::new(Arc::clone(&app), self.state.limits.keys));
+        let own = Arc::clone(apps.entry(site.number()).or_insert_with(new));
+        drop(apps);
+        let app = own.follow(app);
+        (own, app)
+    }
+}
+
+/// The app of the caller's own key of the wiki, and a word that tells keys apart; `None` where
+/// callers bring no keys.
+fn own_key(
+    apps: &Apps,
+    client: &str,
+    headers: &HeaderMap,
+    is_needed: bool,
+) -> Result<Option<(Arc<App>, String)>, HttpRefusal> {
+    match (is_needed, headers.get(CALLER_KEY)) {
+        (false, None) => Ok(None),
+        (true, Some(key)) => {
+            let known = key.to_str().ok().and_then(|key| apps.of(client, key));
+            let refusal = HttpRefusal::bad_request("X-Wiki-Api-Token holds no key");
+            known.map(Some).ok_or(refusal)
+        }
+        (true, None) => Err(HttpRefusal::new(
+            StatusCode::UNAUTHORIZED,
+            "this server needs each caller's own key of the wiki, in X-Wiki-Api-Token",
+        )),
+        (false, Some(_)) => Err(HttpRefusal::bad_request(
+            "this server takes no keys of callers; leave X-Wiki-Api-Token out",
+        )),
+    }
+}
+
+/// The session of a call. Whose it is does not depend on the key, since each key has its own previews
+/// anyway.
+fn session_id(owner: &str, session: Option<&str>, client: Option<&ClientRecord>) -> SessionId {
+    let id = match session {
+        Some(id) => SessionId::new(format!("{owner}/{id}")),
+        None => SessionId::fleeting(owner),
+    };
+    match client {
+        Some(client) => id.of_client(client.counted().identity.as_str()),
+        None => id.owned_by(UNNAMED),
+    }
+}

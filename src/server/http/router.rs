@@ -1,0 +1,136 @@
+//! The routes of a server, and the layers that a request to the protocol passes.
+
+use std::future::{Ready, ready};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::{MapRequestLayer, from_fn_with_state, map_request, map_request_with_state};
+use axum::response::Response;
+use axum::routing::{any, get};
+
+use super::super::metrics;
+use super::body::BodyLimits;
+use super::caller::Callers;
+use super::health::{self, Readiness};
+use super::mcp::{self, Mcp};
+use super::page_host::{self, PageHost};
+use super::refusal::{HttpRefusal, respond};
+use super::reviewers::Reviewers;
+use super::state::HttpState;
+use super::{body, caller, concurrency, origin, rate, refusal, sessions, token};
+use crate::audit::Role;
+use crate::review::{self, ReviewOrigin, Reviews};
+
+/// The routes of a server.
+///
+/// # Errors
+/// If the system gives no random numbers.
+pub(super) fn router(state: &Arc<HttpState>, mcp: Mcp) -> Result<Router, getrandom::Error> {
+    let readiness = (Arc::clone(state), Arc::new(Readiness::default()));
+    let routes = Router::new()
+        .route("/", any(nothing_here))
+        .route("/healthz", get(async || health::alive()))
+        .route("/readyz", get(readyz).with_state(readiness))
+        .route("/metrics", get(tell_metrics))
+        .with_state(Arc::clone(state))
+        .merge(protocol(state, mcp));
+    Ok(match review_page(state)? {
+        Some(page) => routes.merge(page),
+        None => routes,
+    })
+}
+
+/// The protocol, and the layers that a request to it passes, from top to bottom.
+fn protocol(state: &Arc<HttpState>, mcp: Mcp) -> Router {
+    let callers = Arc::new(Callers::new(Arc::clone(state)));
+    let bodies = Arc::new(BodyLimits::new(&state.limits));
+    let layers = (
+        from_fn_with_state(Arc::clone(state), refusal::count),
+        check(state, origin::host),
+        from_fn_with_state(Arc::clone(state), origin::origin),
+        check(&bodies, body::length),
+        map_request_with_state(callers, caller::client),
+        check(&Arc::default(), rate::rate),
+        check(&mcp.sessions, sessions::session),
+        check(&mcp.places, concurrency::concurrency),
+        map_request_with_state(bodies, body::body),
+    );
+    Router::new()
+        .route("/mcp", any(mcp::answer))
+        .route("/mcp/{site}", any(mcp::answer))
+        .with_state(Arc::new(mcp))
+        .route_layer(layers)
+}
+
+type Checked = Result<Request, HttpRefusal>;
+
+/// A layer that waits for nothing: it lets a request through, or refuses it.
+fn check<S: Send + Sync + 'static>(
+    state: &Arc<S>,
+    check: fn(&S, Request) -> Checked,
+) -> MapRequestLayer<
+    impl FnMut(Request) -> Ready<Checked> + Clone + Send + Sync + 'static,
+    (),
+    (Request,),
+> {
+    let state = Arc::clone(state);
+    map_request(move |request| ready(check(&state, request)))
+}
+
+/// The review page, where there are named clients.
+fn review_page(state: &Arc<HttpState>) -> Result<Option<Router>, getrandom::Error> {
+    let Some(clients) = &state.clients else {
+        return Ok(None);
+    };
+    let reviewers = Reviewers::new(Arc::clone(&state.sites), Arc::clone(clients));
+    let reviews = Reviews::new(Arc::new(reviewers), ReviewOrigin::default());
+    let host = PageHost::new(Arc::clone(state))?;
+    let layer = from_fn_with_state(host, page_host::check);
+    Ok(Some(review::router(Arc::new(reviews)).layer(layer)))
+}
+
+/// The answer at `/`, for a caller who probes the server or forgot the path.
+async fn nothing_here() -> Response {
+    respond(
+        StatusCode::NOT_FOUND,
+        "text/plain; charset=utf-8",
+        "there is nothing here; MCP is at /mcp\n".to_owned(),
+    )
+}
+
+async fn readyz(
+    State((state, readiness)): State<(Arc<HttpState>, Arc<Readiness>)>,
+    request: Request,
+) -> Response {
+    let is_by_name = origin::check_source(&state, &request).is_ok();
+    readiness.answer(&state, is_by_name).await
+}
+
+async fn tell_metrics(
+    State(state): State<Arc<HttpState>>,
+    request: Request,
+) -> Result<Response, HttpRefusal> {
+    origin::check_source(&state, &request)?;
+    let client = token::authenticate(&state, request.headers()).await?;
+    let mut sites = state.sites.all().to_vec();
+    if let Some(client) = client.filter(|client| client.role != Role::Metrics) {
+        let refused = |message| Err(HttpRefusal::forbidden(message));
+        if client.bond.is_some() {
+            return refused("a delegate has tools and nothing else");
+        }
+        if !client.rights.narrowing.reads.is_open() {
+            return refused("the metrics count pages that this client may not read");
+        }
+        // An agent learns nothing of sites that it does not see.
+        if client.role == Role::Agent {
+            sites.retain(|site| client.sees(site, &state.sites));
+        }
+    }
+    Ok(respond(
+        StatusCode::OK,
+        "text/plain; version=0.0.4; charset=utf-8",
+        metrics::tell(&sites),
+    ))
+}
