@@ -1,7 +1,7 @@
 //! The content index of one wiki and key, for as long as a server runs.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -11,7 +11,7 @@ use super::find::{self, ContentHit, RareWords};
 use super::layers::Batches;
 use super::pace::Turns;
 use super::progress::{IndexProgress, SearchWait};
-use super::quota::IndexQuota;
+use super::quota::{Evictable, IndexQuota};
 use super::settings::{IndexMode, IndexSettings};
 use super::store::{self, Home, IndexCounts, IndexError, Store};
 use crate::page::{Locale, PagePath};
@@ -168,7 +168,8 @@ impl ContentIndex {
             if self.wiki.is_guest().await == Some(true) {
                 return Err(WikiError::Guest);
             }
-            self.room.searched(tenant, Arc::downgrade(self));
+            let own: Weak<Self> = Arc::downgrade(self);
+            self.room.searched(tenant, own);
         }
         let mut changes = self.progress.subscribe();
         let wanted = self.begin();
@@ -240,12 +241,6 @@ impl ContentIndex {
             progress.written();
             false
         });
-    }
-
-    /// Drops the index, since others need the room.
-    pub(super) fn give_way(&self) {
-        drop(self.store().take());
-        self.progress.send_modify(IndexProgress::reset);
     }
 
     /// Drops the index, from the disk too.
@@ -355,6 +350,13 @@ impl ContentIndex {
         self.is_on_disk()
             .then(|| self.settings.file(wiki.settings(), &wiki.key()))
             .flatten()
+    }
+}
+
+impl Evictable for ContentIndex {
+    fn give_way(&self) {
+        drop(self.store().take());
+        self.progress.send_modify(IndexProgress::reset);
     }
 }
 

@@ -5,6 +5,7 @@
 //! `fill` keeps its `store` up to date, `find` queries it.
 
 mod exact;
+mod fact_queries;
 mod facts;
 mod fill;
 mod find;
@@ -29,7 +30,7 @@ mod quota;
 
 pub use content_index::{ContentIndex, Coverage, clear};
 pub use exact::{Pattern, PatternHit, PatternHits};
-pub use facts::IndexedLink;
+pub use fact_queries::IndexedLink;
 pub use find::{ContentHit, RareWords};
 pub use on_disk::{OnDisk, all, is_being_filled};
 pub use pace::IndexLoad;

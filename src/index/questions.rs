@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::content_index::ContentIndex;
 use super::exact::{self, Pattern, PatternHits};
-use super::facts::IndexedLink;
+use super::fact_queries::IndexedLink;
 use super::past;
 use super::store::{IndexError, Store};
 use crate::page::{Locale, PagePath};

@@ -9,10 +9,14 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::content_index::ContentIndex;
-
 /// The time after a search in which an index is safe from eviction.
 const IDLE: Duration = Duration::from_mins(10);
+
+/// An index that can give its memory back.
+pub(super) trait Evictable: std::fmt::Debug + Send + Sync {
+    /// Forgets all pages.
+    fn give_way(&self);
+}
 
 /// The memory of callers' indexes.
 #[derive(Debug)]
@@ -33,7 +37,7 @@ struct TenantTable {
 
 #[derive(Debug)]
 struct Tenant {
-    index: Weak<ContentIndex>,
+    index: Weak<dyn Evictable>,
     bytes: u64,
     searched: Instant,
 }
@@ -62,15 +66,16 @@ impl IndexQuota {
     }
 
     /// An index is searched.
-    pub(super) fn searched(&self, name: u64, index: Weak<ContentIndex>) {
+    pub(super) fn searched(&self, name: u64, index: Weak<dyn Evictable>) {
         let mut held = self.held();
-        let tenant = held.tenants.entry(name).or_insert(Tenant {
-            index: Weak::new(),
-            bytes: 0,
-            searched: Instant::now(),
-        });
-        tenant.index = index;
-        tenant.searched = Instant::now();
+        let bytes = held.tenants.get(&name).map_or(0, |tenant| tenant.bytes);
+        let searched = Instant::now();
+        let tenant = Tenant {
+            index,
+            bytes,
+            searched,
+        };
+        held.tenants.insert(name, tenant);
     }
 
     /// Notes the bytes of an index; returns whether it may grow.
@@ -115,7 +120,7 @@ impl TenantTable {
     }
 
     /// Takes out the index that was searched longest ago, if it has been idle long enough.
-    fn evict_idle(&mut self, but_for: u64, idle: Duration) -> Option<Weak<ContentIndex>> {
+    fn evict_idle(&mut self, but_for: u64, idle: Duration) -> Option<Weak<dyn Evictable>> {
         let others = self.tenants.iter().filter(|(name, tenant)| {
             **name != but_for && tenant.bytes > 0 && tenant.searched.elapsed() >= idle
         });
@@ -130,14 +135,21 @@ mod tests {
     use std::sync::Weak;
     use std::time::Duration;
 
-    use super::IndexQuota;
+    use super::{Evictable, IndexQuota};
+
+    #[derive(Debug)]
+    struct Nothing;
+
+    impl Evictable for Nothing {
+        fn give_way(&self) {}
+    }
 
     #[test]
     fn all_indexes_have_one_bound_and_only_one_that_is_not_used_gives_way() {
         let mut room = IndexQuota::new(100);
         let (one, two) = (room.enter(), room.enter());
         for name in [one, two] {
-            room.searched(name, Weak::new());
+            room.searched(name, Weak::<Nothing>::new());
         }
         assert!(room.grow(one, 60));
         assert!(room.grow(two, 30));
@@ -148,7 +160,7 @@ mod tests {
         assert!(room.grow(two, 50));
         assert!(room.grow(two, 90));
         room.leave(two);
-        room.searched(one, Weak::new());
+        room.searched(one, Weak::<Nothing>::new());
         assert!(room.grow(one, 99));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::facts::IndexedLink;
+use super::fact_queries::IndexedLink;
 use crate::page::{LinkBase, LinkedSite};
 use crate::wiki::LinksOfPage;
 

@@ -23,8 +23,8 @@ use crate::watch::Watch;
 use crate::wiki::{ApiKey, Sender, Wiki};
 use crate::write::{Caller, Timeouts, WriteContext, Writer};
 
+use super::call_metrics::Metrics;
 use super::key_watch::KeyWatch;
-use super::metrics::Metrics;
 use super::own_tools::{OwnTools, Unasked};
 
 /// The state that all connections of one server share: the wiki, the way to write to it, the tools.

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex as Turn;
 
-use super::app::App;
 use crate::config::{FileStamp, KeySource};
 use crate::wiki::ApiKey;
 
@@ -15,7 +14,7 @@ const COMMANDS_APART: Duration = Duration::from_secs(30);
 
 /// The reason the key is read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Why {
+pub(super) enum Why {
     /// Its file changed.
     Changed,
     /// The wiki rejected it.
@@ -30,7 +29,7 @@ pub(super) struct KeyWatch {
     source: KeySource,
     state: Mutex<KeyWatchState>,
     /// One at a time reads the key.
-    turn: Turn<()>,
+    pub(super) turn: Turn<()>,
 }
 
 #[derive(Debug)]
@@ -69,7 +68,7 @@ impl KeyWatch {
     }
 
     /// True if the file changed since the last look, if another look is due.
-    fn is_changed(&self) -> bool {
+    pub(super) fn is_changed(&self) -> bool {
         let mut state = self.state();
         if state.looked.elapsed() < self.source.apart {
             return false;
@@ -78,7 +77,7 @@ impl KeyWatch {
         self.source.stamp() != state.stamp
     }
 
-    fn is_due(&self, why: Why) -> bool {
+    pub(super) fn is_due(&self, why: Why) -> bool {
         if why != Why::Rejected || !self.source.is_command() {
             return true;
         }
@@ -91,7 +90,7 @@ impl KeyWatch {
     }
 
     /// Reads the present key; `None` if it is not a key, which is logged once.
-    async fn read(&self, why: Why) -> Option<ApiKey> {
+    pub(super) async fn read(&self, why: Why) -> Option<ApiKey> {
         let source = self.source.clone();
         let read = tokio::task::spawn_blocking(move || (source.stamp(), source.read()));
         let (stamp, read) = read.await.ok()?;
@@ -115,76 +114,5 @@ impl KeyWatch {
 
     fn state(&self) -> MutexGuard<'_, KeyWatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl App {
-    /// Takes a new key if its file has changed.
-    pub(super) async fn look_at_key(&self) {
-        if let Some(watch) = &self.key_watch
-            && watch.is_changed()
-        {
-            self.renew(watch, self.wiki.generation(), Why::Changed)
-                .await;
-        }
-    }
-
-    /// Takes a new key if there is one, after the wiki rejected the key of a generation; returns
-    /// whether another one is in use now.
-    pub(super) async fn replace_rejected(&self, generation: u64) -> bool {
-        match &self.key_watch {
-            Some(watch) => self.renew(watch, generation, Why::Rejected).await,
-            None => false,
-        }
-    }
-
-    /// Reads the key again because the operator asks for it (SIGHUP), and logs the result.
-    pub async fn reread_key(&self) {
-        let Some(watch) = self.key_watch.as_ref() else {
-            return;
-        };
-        if !watch.source.can_change() {
-            let name = watch.source.name();
-            tracing::info!("SIGHUP: {name} holds the key itself; a new one takes a restart");
-            return;
-        }
-        let is_new = self.renew(watch, self.wiki.generation(), Why::Asked).await;
-        if !is_new && watch.fault().is_none() {
-            tracing::info!("SIGHUP: the key is the same as before");
-        }
-        // So the log shows immediately what the wiki takes the key for.
-        self.wiki.standing().await;
-    }
-
-    async fn renew(&self, watch: &KeyWatch, generation: u64, why: Why) -> bool {
-        if !watch.source.can_change() {
-            return false;
-        }
-        let _turn = watch.turn.lock().await;
-        // Another call already took a new key.
-        if self.wiki.generation() != generation {
-            return true;
-        }
-        if !watch.is_due(why) {
-            return false;
-        }
-        let Some(key) = watch.read(why).await else {
-            return false;
-        };
-        let old = self.wiki.pinned();
-        if key.digest() == old.key().digest() {
-            return false;
-        }
-        if let Err(fault) = self.wiki.take_key(key) {
-            tracing::error!("the key in use stays: {fault}");
-            return false;
-        }
-        // The new key may not see what the old one could.
-        self.index.forget_key(&old).await;
-        tracing::info!(
-            "a new key of the wiki is in use, from {}",
-            watch.source.name()
-        );
-        true
     }
 }

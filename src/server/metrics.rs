@@ -1,26 +1,15 @@
 //! The server's metrics, written as Prometheus text. Every name is in [`METRICS`].
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, PoisonError};
 
-use rmcp::ErrorData;
-use rmcp::model::CallToolResponse;
 use tokio::runtime::Handle;
 
 use super::app::App;
 use super::site::Site;
-use crate::meter::{Gauge, Histogram};
+use crate::meter::Histogram;
 use crate::site::SiteName;
 use crate::wiki::KeyStatus;
-
-/// The most clients that are counted separately.
-const MOST_CLIENTS: usize = 50;
-/// The label of all others.
-const OTHER: &str = "other";
-/// The label of callers without a name.
-const UNNAMED: &str = "unnamed";
 
 /// A metric as the documentation shows it.
 #[derive(Debug, Clone, Copy)]
@@ -79,135 +68,6 @@ pub fn table() -> String {
         );
     }
     table
-}
-
-/// The server's counters; those of other rooms are only written here.
-#[derive(Debug, Default)]
-pub struct Metrics {
-    calls: Mutex<BTreeMap<(&'static str, String), u64>>,
-    clients: Mutex<Clients>,
-    call_time: Histogram,
-    /// Calls under way.
-    pub(super) in_flight: Gauge,
-    turned_away: Mutex<BTreeMap<u16, u64>>,
-}
-
-/// Calls and writes by client. Bounded: names are what clients are called, and those come and go.
-#[derive(Debug, Default)]
-struct Clients {
-    calls: BTreeMap<(String, &'static str), u64>,
-    writes: BTreeMap<(String, String), u64>,
-    names: BTreeSet<String>,
-}
-
-impl Clients {
-    /// The name under which a client is counted.
-    fn name(&mut self, client: Option<&str>) -> String {
-        let Some(client) = client else {
-            return UNNAMED.to_owned();
-        };
-        if self.names.len() < MOST_CLIENTS {
-            self.names.insert(client.to_owned());
-        }
-        let known = self.names.get(client).map(String::as_str);
-        known.unwrap_or(OTHER).to_owned()
-    }
-
-    fn count(&mut self, client: Option<&str>, ended: &'static str, write: Option<String>) {
-        let client = self.name(client);
-        if let Some(outcome) = write {
-            *self.writes.entry((client.clone(), outcome)).or_default() += 1;
-        }
-        *self.calls.entry((client, ended)).or_default() += 1;
-    }
-}
-
-/// A call of a tool, as it is counted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Called<'a> {
-    /// The tool; empty where there is none of that name.
-    pub(super) tool: &'static str,
-    /// True if it may write.
-    pub(super) can_write: bool,
-    /// The named client that calls.
-    pub(super) client: Option<&'a str>,
-}
-
-impl Metrics {
-    /// Counts and times a call of a tool.
-    pub(super) async fn call(
-        &self,
-        called: Called<'_>,
-        call: impl Future<Output = Result<CallToolResponse, ErrorData>>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let _under_way = self.in_flight.enter();
-        let began = Instant::now();
-        let answer = call.await;
-        self.call_time.took(began.elapsed());
-        let outcome = outcome(called.tool, &answer);
-        let ended = match outcome.as_str() {
-            "ok" => "ok",
-            "asked" => "asked",
-            _ => "failed",
-        };
-        let written = called.can_write.then(|| written(&answer)).flatten();
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        clients.count(called.client, ended, written);
-        drop(clients);
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        *calls.entry((called.tool, outcome)).or_default() += 1;
-        answer
-    }
-
-    /// Counts a request that was refused before it became a call.
-    pub(super) fn turned_away(&self, status: u16) {
-        let mut all = self
-            .turned_away
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *all.entry(status).or_default() += 1;
-    }
-}
-
-/// The outcome of a write that was sent.
-fn written(answer: &Result<CallToolResponse, ErrorData>) -> Option<String> {
-    let Ok(CallToolResponse::Complete(result)) = answer else {
-        return None;
-    };
-    if result.is_error == Some(true) {
-        let code = result
-            .meta
-            .as_ref()?
-            .0
-            .get("error")?
-            .get("code")?
-            .as_str()?;
-        // Of all errors these alone are of writes that were sent.
-        let outcome = match code {
-            "OUTCOME_UNKNOWN" => "unknown",
-            "PARTLY_APPLIED" => "partly_applied",
-            "NOT_APPLIED" => "not_applied",
-            _ => return None,
-        };
-        return Some(outcome.to_owned());
-    }
-    let answer = result.structured_content.as_ref()?;
-    answer.get("outcome")?.as_str().map(str::to_owned)
-}
-
-fn outcome(tool: &str, answer: &Result<CallToolResponse, ErrorData>) -> String {
-    let word = match answer {
-        Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => result
-            .meta
-            .as_ref()
-            .and_then(|meta| meta.0.get("error")?.get("code")?.as_str())
-            .unwrap_or("error"),
-        Ok(CallToolResponse::Complete(_)) => "ok",
-        Ok(_) => "asked",
-        Err(_) if tool.is_empty() => "unknown_tool",
-        Err(_) => "cancelled",
-    };
-    word.to_owned()
 }
 
 /// All metrics of sites of a server, as Prometheus text. Those of several sites have the label `site`.
@@ -365,24 +225,4 @@ fn key(text: &mut String, app: &App) {
 fn histogram(text: &mut String, metric: Metric, histogram: &Histogram) {
     head(text, metric);
     histogram.tell(metric.name, text);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Clients, MOST_CLIENTS};
-
-    #[test]
-    fn clients_beyond_the_first_are_counted_as_one() {
-        let mut clients = Clients::default();
-        for number in 0..1_000 {
-            clients.count(Some(&format!("c{number}")), "ok", None);
-        }
-        clients.count(Some("c0"), "ok", None);
-        clients.count(None, "failed", None);
-        assert_eq!(clients.calls.len(), MOST_CLIENTS + 2);
-        let count = |client: &str, ended| clients.calls.get(&(client.to_owned(), ended)).copied();
-        assert_eq!(count("c0", "ok"), Some(2));
-        assert_eq!(count("other", "ok"), Some(950));
-        assert_eq!(count("unnamed", "failed"), Some(1));
-    }
 }

@@ -2,11 +2,13 @@
 //! resources, subscriptions, prompts, stdio.
 
 mod app;
+mod call_metrics;
 mod clients;
 mod delegates;
 mod fair_share;
 pub mod http;
 mod key_expiry;
+mod key_renewal;
 mod key_watch;
 pub mod mcp;
 pub mod metrics;

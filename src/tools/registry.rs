@@ -14,9 +14,7 @@ use super::confirm_args::Completed;
 use super::context::ToolContext;
 use super::delegate::Delegate;
 use super::end_delegation::EndDelegation;
-use super::submit_draft::SubmitDraft;
 use super::tool::{Tool, ToolKind};
-use super::tool_selection::ToolSelection;
 use super::toolset::Toolset;
 use super::what_became::what_became;
 use super::{input, schema};
@@ -92,7 +90,7 @@ pub(super) struct ToolDescriptor {
     pub(super) name: &'static str,
     pub(super) kind: ToolKind,
     pub(super) toolset: Toolset,
-    add: fn(&mut Registry) -> Result<(), DuplicateTool>,
+    pub(super) add: fn(&mut Registry) -> Result<(), DuplicateTool>,
 }
 
 const fn known<T: Tool>(toolset: Toolset) -> ToolDescriptor {
@@ -165,28 +163,17 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The tools of a surface.
-    ///
-    /// # Errors
-    /// [`DuplicateTool`].
-    pub fn of(surface: &ToolSelection) -> Result<Self, DuplicateTool> {
-        let submits = |tool: &&ToolDescriptor| tool.name == SubmitDraft::NAME;
-        let mut registry = Self {
+    /// No tools yet.
+    pub(super) const fn empty(takes_drafts: bool) -> Self {
+        Self {
             entries: Vec::new(),
-            takes_drafts: surface.0.iter().any(submits),
-        };
-        for tool in &surface.0 {
-            (tool.add)(&mut registry)?;
+            takes_drafts,
         }
-        Ok(registry)
     }
 
     /// One tool alone, with the arguments that this registry gives it.
     pub(super) fn of_one(&self, tool: &ToolDescriptor) -> Result<Self, DuplicateTool> {
-        let mut registry = Self {
-            entries: Vec::new(),
-            takes_drafts: self.takes_drafts,
-        };
+        let mut registry = Self::empty(self.takes_drafts);
         (tool.add)(&mut registry)?;
         Ok(registry)
     }

@@ -1,6 +1,8 @@
 //! The tool surface: which tools a server offers.
 
-use super::registry::{TOOLS, ToolDescriptor};
+use super::registry::{DuplicateTool, Registry, TOOLS, ToolDescriptor};
+use super::submit_draft::SubmitDraft;
+use super::tool::Tool as _;
 use super::toolset::Toolset;
 use crate::custom::is_custom_name;
 use crate::nearest::{did_you_mean, nearest};
@@ -160,6 +162,20 @@ impl ToolSelection {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty() && self.1.only.as_ref().is_none_or(Vec::is_empty)
+    }
+}
+
+impl Registry {
+    /// The tools of a selection.
+    ///
+    /// # Errors
+    /// [`DuplicateTool`].
+    pub fn of(selection: &ToolSelection) -> Result<Self, DuplicateTool> {
+        let mut registry = Self::empty(selection.has(SubmitDraft::NAME));
+        for tool in &selection.0 {
+            (tool.add)(&mut registry)?;
+        }
+        Ok(registry)
     }
 }
 

@@ -5,9 +5,11 @@
 
 mod looks;
 mod pace;
+mod pending;
 mod watched;
 mod watcher;
 
 pub use pace::WatchPace;
+pub use pending::CannotWatch;
 pub use watched::Watch;
-pub use watcher::{CannotWatch, Watcher};
+pub use watcher::Watcher;

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::looks::{ListPoller, ObservedPage, PageListSnapshot, WatchedPath};
 use super::pace::WatchPace;
-use super::watcher::{CannotWatch, PendingChanges, Watcher};
+use super::pending::{CannotWatch, PendingChanges};
 use crate::page::PageReading;
 use crate::wiki::Wiki;
 
@@ -66,12 +66,6 @@ impl Watch {
             common,
             state: Mutex::default(),
         }
-    }
-
-    /// A new watcher, until it is dropped; counted with the others of its owner.
-    #[must_use]
-    pub fn watcher(self: &Arc<Self>, owner: &str) -> Watcher {
-        Watcher::new(Arc::clone(self), owner)
     }
 
     /// Something was written through this server: the next look comes soon.

@@ -1,57 +1,14 @@
 //! A watcher of pages, each under the name with which it was first added.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use time::OffsetDateTime;
-use tokio::sync::Notify;
 
 use super::looks::WatchedPath;
+use super::pending::{CannotWatch, PendingChanges};
 use super::watched::{Watch, WatchSlot};
 use crate::page::{Locale, PagePath};
-use crate::wiki::WikiError;
-
-/// The reason why a page cannot be watched.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CannotWatch {
-    /// The key sees no such page.
-    #[error("there is no such page that the key may read")]
-    NoPage,
-    /// No more pages can be watched.
-    #[error("no more pages can be watched")]
-    Full,
-    /// The wiki could not be asked.
-    #[error(transparent)]
-    Wiki(#[from] WikiError),
-}
-
-/// The changed pages that a watcher has yet to take. Each is there once, so the set is bounded even
-/// if the watcher takes nothing.
-#[derive(Debug, Default)]
-pub(super) struct PendingChanges {
-    changed: Mutex<BTreeSet<WatchedPath>>,
-    wake: Notify,
-}
-
-impl PendingChanges {
-    pub(super) fn tell(&self, place: &WatchedPath) {
-        self.changed().insert(place.clone());
-        self.wake.notify_one();
-    }
-
-    async fn next(&self) -> WatchedPath {
-        loop {
-            if let Some(place) = self.changed().pop_first() {
-                return place;
-            }
-            self.wake.notified().await;
-        }
-    }
-
-    fn changed(&self) -> MutexGuard<'_, BTreeSet<WatchedPath>> {
-        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// A watcher of pages, until it is dropped.
 #[derive(Debug)]
@@ -72,7 +29,9 @@ struct Watched {
 }
 
 impl Watcher {
-    pub(super) fn new(watch: Arc<Watch>, owner: &str) -> Self {
+    /// A new watcher; counted with the others of its owner.
+    #[must_use]
+    pub fn new(watch: Arc<Watch>, owner: &str) -> Self {
         Self {
             watch,
             owner: owner.into(),

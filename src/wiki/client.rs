@@ -11,8 +11,7 @@ use url::Url;
 
 use super::error::WikiError;
 use super::rights::key::ApiKey;
-use super::rights::key_state::KeyState;
-use super::rights::key_status::KeyStatus;
+use super::rights::key_state::{KeyState, KeyStatus};
 use super::transport::classify::{RawAnswer, read_batch, read_pair, read_query};
 use super::transport::network::Network;
 use super::transport::offload::aside;

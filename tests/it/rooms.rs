@@ -296,61 +296,13 @@ fn each_room_knows_only_the_rooms_above_it() {
 
 /// Files that know each other all the same, with why; this list shall become shorter.
 const CIRCLES: &[(&str, &str, &str)] = &[
-    ("demo::store::assets", "demo::store::tables", TABLES),
-    ("demo::store::comments", "demo::store::tables", TABLES),
-    ("demo::store::history", "demo::store::tables", TABLES),
-    ("demo::store::tables", "demo::store::tags", TABLES),
-    ("demo::store::tables", "demo::store::tree", TABLES),
-    (
-        "index::content_index",
-        "index::quota",
-        "the room evicts the indexes that lie in it",
-    ),
-    (
-        "index::facts",
-        "index::store",
-        "facts are tables of the store, filled with it and read through it",
-    ),
     ("page::hidden::asciidoc", "page::hidden::found", FOUND),
     ("page::hidden::elements", "page::hidden::found", FOUND),
     ("page::hidden::found", "page::hidden::markdown", FOUND),
     ("page::hidden::found", "page::hidden::remembered", FOUND),
-    ("server::app", "server::key_watch", APP),
-    ("server::app", "server::metrics", APP),
-    (
-        "tools::registry",
-        "tools::tool_selection",
-        "a selection is a choice of the registry, of which a registry is made",
-    ),
-    (
-        "watch::watched",
-        "watch::watcher",
-        "a watcher leaves what is watched when it goes",
-    ),
-    ("wiki::pages::all_pages", "wiki::rights::key_state", KEYED),
-    (
-        "wiki::pages::all_pages",
-        "wiki::pages::list",
-        "the list of all pages is read as lists are, and lists are read out of it",
-    ),
-    ("wiki::client", "wiki::rights::key_status", KEYED),
-    (
-        "wiki::pages::editor_view",
-        "wiki::pages::styles",
-        "each reads of one view what proves the other",
-    ),
-    (
-        "wiki::pages::deleted_pages",
-        "wiki::rights::key_state",
-        KEYED,
-    ),
 ];
 
-const TABLES: &str =
-    "the store holds a table of each kind of row, whose file adds what is done with it";
 const FOUND: &str = "what is found is gathered by each kind of reader, and begun from one place";
-const APP: &str = "the app holds them, and they work on it";
-const KEYED: &str = "a key holds what it taught, which the client fills and reads";
 
 #[test]
 fn no_two_files_of_a_room_know_each_other() {

@@ -1,41 +1,10 @@
 //! Assets and their folders (W35 to W41).
 
 use super::Store;
+use super::rows::{AssetRow, FolderRow};
 use crate::demo::access::Access;
 use crate::demo::fault::{Fault, WikiError};
 use crate::demo::sql;
-
-/// A folder of assets.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FolderRow {
-    /// Its id.
-    pub id: i64,
-    /// The folder that it is in; 0 for the root.
-    pub parent: i64,
-    /// Its part of the path, which is its name, too.
-    pub slug: String,
-}
-
-/// One asset.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AssetRow {
-    /// Its id.
-    pub id: i64,
-    /// The folder that it is in; 0 for the root.
-    pub folder: i64,
-    /// Its name.
-    pub filename: String,
-    /// Its type, as the upload said.
-    pub mime: String,
-    /// Its bytes.
-    pub data: Vec<u8>,
-    /// The number of bytes sent, which lists show even where fewer were stored.
-    pub sent: usize,
-    /// The time of its first upload.
-    pub created_at: String,
-    /// The time of its last upload or renaming.
-    pub updated_at: String,
-}
 
 impl AssetRow {
     /// The end of its name that begins with the last dot; empty without one.

@@ -3,28 +3,10 @@
 use pulldown_cmark::{Event, Parser, html};
 
 use super::Store;
+use super::rows::CommentRow;
 use crate::demo::access::Access;
 use crate::demo::fault::{Fault, WikiError};
 use crate::demo::sql;
-
-/// One comment.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CommentRow {
-    /// Its id.
-    pub id: i64,
-    /// The page that it is on.
-    pub page: i64,
-    /// The comment that it answers; 0 for none. No answer tells it.
-    pub reply_to: i64,
-    /// Its source.
-    pub content: String,
-    /// The name of its author.
-    pub author: String,
-    /// The time at which it was written.
-    pub created_at: String,
-    /// The time of its last change.
-    pub updated_at: String,
-}
 
 impl CommentRow {
     /// The author of every comment that is written with an API key.

@@ -1,17 +1,9 @@
 //! Keeps the history of pages: versions, and the trail that names them (W10).
 
+use super::rows::VersionRow;
 use super::{PageRow, Store};
 use crate::demo::access::Access;
 use crate::demo::fault::{Fault, WikiError};
-
-/// A page as a write left it.
-#[derive(Debug, Clone)]
-pub(super) struct VersionRow {
-    id: i64,
-    action: &'static str,
-    saved_at: String,
-    page: PageRow,
-}
 
 /// One entry of the trail.
 #[derive(Debug, Clone, PartialEq, Eq)]

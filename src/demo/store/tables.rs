@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::history::VersionRow;
+use super::PageRow;
 use super::rendered::Rendered;
-use super::tags::TagRow;
-use super::tree::TreeNode;
-use super::{AssetRow, CommentRow, FolderRow, PageRow};
+use super::rows::{AssetRow, CommentRow, FolderRow, TagRow, TreeNode, VersionRow};
 use crate::demo::clock::Clock;
 use crate::demo::fault::{Fault, WikiError};
 

@@ -3,18 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::Store;
+use super::rows::TagRow;
 use crate::demo::access::Access;
 use crate::demo::fault::Fault;
 use crate::demo::sql;
-
-/// One tag.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::demo) struct TagRow {
-    pub(in crate::demo) id: i64,
-    pub(in crate::demo) tag: String,
-    pub(in crate::demo) created_at: String,
-    pub(in crate::demo) updated_at: String,
-}
 
 impl Store {
     /// The tags that pages within the caller's sight carry, by name.

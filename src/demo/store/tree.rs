@@ -7,23 +7,9 @@
 use std::collections::HashMap;
 
 use super::Store;
+use super::rows::TreeNode;
 use crate::demo::access::Access;
 use crate::demo::path::last_segment;
-
-/// One place in the tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::demo) struct TreeNode {
-    pub(in crate::demo) id: i64,
-    pub(in crate::demo) locale: String,
-    pub(in crate::demo) path: String,
-    pub(in crate::demo) depth: i32,
-    pub(in crate::demo) title: String,
-    pub(in crate::demo) is_private: bool,
-    pub(in crate::demo) is_folder: bool,
-    pub(in crate::demo) page_id: Option<i64>,
-    pub(in crate::demo) parent: Option<i64>,
-    ancestors: Vec<i64>,
-}
 
 /// The part of the tree that is requested.
 #[derive(Debug, Default)]

@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, watch};
 use tracing::Instrument as _;
 
 use super::super::app::App;
-use super::super::metrics::Called;
+use super::super::call_metrics::Called;
 use super::super::site::{Site, Sites};
 use super::caller::CallerContext;
 use super::logging::{SessionLogLevel, SetLevel};

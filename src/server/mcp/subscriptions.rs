@@ -69,7 +69,7 @@ impl Subscriptions {
         let mut open = self.open.lock().await;
         let watcher = match &*open {
             Some(open) => Arc::clone(&open.watcher),
-            None => Arc::new(visit.app.watch.watcher(visit.session.owner())),
+            None => Arc::new(watcher(visit)),
         };
         add(visit, &watcher, uri, None).await?;
         if open.is_none() {
@@ -109,7 +109,7 @@ impl Subscriptions {
         };
         // The client may have changed a page since the acknowledgement.
         let since = visit.app.wiki.now().saturating_sub(OVERLAP);
-        let watcher = visit.app.watch.watcher(visit.session.owner());
+        let watcher = watcher(visit);
         let accepted = context.accepted().resource_subscriptions.iter().flatten();
         for uri in accepted {
             add(visit, &watcher, uri, Some(since)).await?;
@@ -152,6 +152,10 @@ pub(in crate::server) fn accepted(requested: &SubscriptionFilter) -> Subscriptio
         .build();
     accepted.tools_list_changed = requested.tools_list_changed;
     accepted
+}
+
+fn watcher(visit: &CallerContext) -> Watcher {
+    Watcher::new(Arc::clone(&visit.app.watch), visit.session.owner())
 }
 
 async fn add(

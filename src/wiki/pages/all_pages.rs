@@ -1,42 +1,28 @@
-//! The list of all pages that the key may see, kept for a while. It finds pages by title and
-//! completes paths. It also spares a large wiki from sending the whole list for every page that a
-//! key without `single` reads, and for every look for changes: the newest pages alone show all
-//! changes but deletions.
+//! The list of all pages, as they were listed last.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::super::client::Wiki;
-use super::super::error::WikiError;
-use super::super::operations::generated::PageOrderBy;
-use super::super::rights::key_state::KeyState;
-use super::list::{ListQuery, without_cut_end};
 use crate::page::{Date, PageReading};
 
-/// Lifetime of a list.
-const LIFE: Duration = Duration::from_mins(1);
 /// Maximum age of a list that tells a page's tags.
 const TAGS_LIFE: Duration = Duration::from_secs(5);
-/// The most pages that are kept; a larger wiki is listed again each time.
-pub const MAX_KEPT: usize = 50_000;
 /// Listing this many pages is as fast as asking whether anything changed.
-const FEW: usize = 200;
-/// Number of rows of pages and their tags requested in a look at the newest pages (W7).
-const NEWEST_ROWS: usize = 150;
+pub(super) const FEW: usize = 200;
 
 /// All pages, as they were listed last.
 #[derive(Debug)]
 pub struct AllPages {
     /// The time at which the whole list was requested.
-    listed: Instant,
+    pub(super) listed: Instant,
     /// The time at which the newest pages were requested.
-    looked: Instant,
+    pub(super) looked: Instant,
     /// Something was deleted since: then the list only shows what the next one lacks.
-    is_outdated: AtomicBool,
+    pub(super) is_outdated: AtomicBool,
     /// Shared with other lists.
-    pages: Vec<Arc<PageReading>>,
+    pub(super) pages: Vec<Arc<PageReading>>,
 }
 
 impl AllPages {
@@ -47,7 +33,7 @@ impl AllPages {
         Self::at(Instant::now(), pages.collect())
     }
 
-    fn at(listed: Instant, pages: Vec<Arc<PageReading>>) -> Self {
+    pub(super) fn at(listed: Instant, pages: Vec<Arc<PageReading>>) -> Self {
         Self {
             listed,
             looked: listed,
@@ -89,13 +75,17 @@ impl AllPages {
         }
     }
 
-    fn find(&self, is_wanted: impl Fn(&PageReading) -> bool) -> Option<&PageReading> {
+    pub(super) fn find(&self, is_wanted: impl Fn(&PageReading) -> bool) -> Option<&PageReading> {
         self.iter().find(|page| is_wanted(page))
     }
 
     /// The same list, updated with the newest pages of a later look; `None` if those do not reach
     /// back to the newest page of this list.
-    fn with_newest(&self, mut newest: Vec<Arc<PageReading>>, looked: Instant) -> Option<Self> {
+    pub(super) fn with_newest(
+        &self,
+        mut newest: Vec<Arc<PageReading>>,
+        looked: Instant,
+    ) -> Option<Self> {
         let known = self.last_change()?.instant()?;
         let is_older = |page: &Arc<PageReading>| {
             let changed = page.updated_at.as_ref().and_then(Date::instant);
@@ -112,174 +102,9 @@ impl AllPages {
         })
     }
 
-    fn last_change(&self) -> Option<&Date> {
+    pub(super) fn last_change(&self) -> Option<&Date> {
         self.pages.first()?.updated_at.as_ref()
     }
-}
-
-impl Wiki {
-    /// All pages as they were a minute ago or later.
-    ///
-    /// # Errors
-    /// See [`WikiError`].
-    pub async fn pages_lately(&self) -> Result<Arc<AllPages>, WikiError> {
-        if self.scope().asks_for_tags() {
-            return self.pages_as_of(a_moment_ago()).await;
-        }
-        match self.kept_pages().await {
-            Some(kept) => Ok(self.seen_of(kept)),
-            None => self.pages_now().await,
-        }
-    }
-
-    /// All pages as they are; concurrent callers share one list.
-    ///
-    /// # Errors
-    /// See [`WikiError`].
-    pub async fn pages_now(&self) -> Result<Arc<AllPages>, WikiError> {
-        Ok(self.seen_of(self.list_all().await?))
-    }
-
-    /// All pages as they are, without bounds on reading.
-    async fn list_all(&self) -> Result<Arc<AllPages>, WikiError> {
-        let (keyed, asked) = (self.keyed(), Instant::now());
-        let _listing = keyed.listing.lock().await;
-        if let Some(kept) = self.all_kept().await
-            && kept.listed >= asked
-        {
-            return Ok(kept);
-        }
-        let _turn = self.turn_to_list().await?;
-        let now = Instant::now();
-        let pages = self.rows(&ListQuery::newest_first(), None).await?;
-        Ok(self.keep_whole(&keyed, pages, now).await)
-    }
-
-    /// All pages as of this time or later, except for deletions, which may be seen a minute late:
-    /// on a large wiki a look at the newest pages updates the list of the last minute. Concurrent
-    /// callers share one look.
-    ///
-    /// # Errors
-    /// See [`WikiError`].
-    pub async fn pages_as_of(&self, time: Instant) -> Result<Arc<AllPages>, WikiError> {
-        Ok(self.seen_of(Box::pin(self.all_as_of(time)).await?))
-    }
-
-    /// The same without bounds on reading.
-    async fn all_as_of(&self, time: Instant) -> Result<Arc<AllPages>, WikiError> {
-        let keyed = self.keyed();
-        let _looking = keyed.looking.lock().await;
-        let Some(kept) = self.all_kept().await else {
-            return self.list_all().await;
-        };
-        if kept.looked >= time {
-            return Ok(kept);
-        }
-        if kept.is_short() {
-            return self.list_all().await;
-        }
-        let looked = Instant::now();
-        let newest = self
-            .rows(&ListQuery::newest_first(), Some(NEWEST_ROWS))
-            .await?;
-        let newest = without_cut_end(newest, PageOrderBy::Updated);
-        let newest = self.traffic().pages.share(newest);
-        match kept.with_newest(newest, looked) {
-            Some(pages) => {
-                let pages = Arc::new(pages);
-                keep(&keyed, &pages).await;
-                Ok(pages)
-            }
-            // More pages changed than one look shows.
-            None => self.list_all().await,
-        }
-    }
-
-    /// Forgets the list of pages: something was deleted.
-    pub async fn forget_pages(&self) {
-        if let Some(kept) = &*self.keyed().pages.lock().await {
-            kept.is_outdated.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// The whole list that is kept, as far as it may be read.
-    pub(in crate::wiki) async fn kept_pages(&self) -> Option<Arc<AllPages>> {
-        Some(self.seen_of(self.all_kept().await?))
-    }
-
-    /// The same without bounds on reading.
-    async fn all_kept(&self) -> Option<Arc<AllPages>> {
-        let kept = self.keyed().pages.lock().await.clone();
-        kept.filter(|pages| {
-            pages.listed.elapsed() < LIFE && !pages.is_outdated.load(Ordering::Relaxed)
-        })
-    }
-
-    /// One page of the whole list, as it is now, with its source if the key may read that. The date
-    /// of the source shows whether the list's entry is still current.
-    pub(in crate::wiki) async fn listed(
-        &self,
-        is_wanted: impl Fn(&PageReading) -> bool,
-    ) -> Result<PageReading, WikiError> {
-        let is_wanted = |page: &PageReading| is_wanted(page) && self.scope().admits(page);
-        if let Some(kept) = self.kept_pages().await
-            && kept.pages.len() > FEW
-            && let Some(page) = kept.find(is_wanted)
-        {
-            let (read, date) = self.sourced(page.clone()).await?;
-            let is_current = match (date, &page.updated_at) {
-                (Some(now), Some(then)) => now.same(then),
-                _ => self.is_as_listed(&kept, page).await?,
-            };
-            if is_current {
-                return Ok(read);
-            }
-        }
-        let pages = self.pages_now().await?;
-        let page = pages.find(is_wanted).cloned().ok_or(WikiError::NotFound)?;
-        self.with_source(page).await
-    }
-
-    /// True if a page's entry in the list is still current: no page was changed since, and it is
-    /// still at the same place.
-    async fn is_as_listed(&self, kept: &AllPages, page: &PageReading) -> Result<bool, WikiError> {
-        let newest = self.rows(&ListQuery::newest_first(), Some(1)).await?;
-        let newest = newest.first().and_then(|page| page.updated_at.as_ref());
-        let is_unchanged = match (newest, kept.last_change()) {
-            (Some(now), Some(then)) => now.same(then),
-            _ => false,
-        };
-        if !is_unchanged {
-            return Ok(false);
-        }
-        let node = self.page_node(&page.locale, &page.path).await?;
-        Ok(node.is_some_and(|node| node.page_id == page.id))
-    }
-}
-
-impl Wiki {
-    /// Keeps the whole list, asked for at this time.
-    pub(in crate::wiki) async fn keep_whole(
-        &self,
-        keyed: &KeyState,
-        pages: Vec<PageReading>,
-        listed: Instant,
-    ) -> Arc<AllPages> {
-        let pages = self.traffic().pages.share(pages);
-        let pages = Arc::new(AllPages::at(listed, pages));
-        if let Some(before) = keep(keyed, &pages).await {
-            keyed.note_gone(&before, &pages);
-        }
-        pages
-    }
-}
-
-/// Keeps a list; returns the one that was kept before.
-async fn keep(keyed: &KeyState, pages: &Arc<AllPages>) -> Option<Arc<AllPages>> {
-    let mut kept = keyed.pages.lock().await;
-    (pages.pages.len() <= MAX_KEPT)
-        .then(|| kept.replace(Arc::clone(pages)))
-        .flatten()
 }
 
 /// The oldest time of a list whose tags are believed.

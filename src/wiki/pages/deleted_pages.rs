@@ -8,41 +8,11 @@ use time::OffsetDateTime;
 use super::super::client::Wiki;
 use super::super::rights::key_state::KeyState;
 use super::all_pages::AllPages;
-use crate::page::{Locale, PagePath, PageReading};
+use super::seen_pages::{SeenPage, VanishedPage};
+use crate::page::PageReading;
 
 /// The most that are remembered of each kind, the newest.
 const MOST: usize = 500;
-
-/// A page that the key saw in a list of all pages, and in the next one no more: it was deleted,
-/// or the key may not see it any more.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VanishedPage {
-    /// Its id.
-    pub id: i64,
-    /// Its locale.
-    pub locale: Locale,
-    /// Its path.
-    pub path: PagePath,
-    /// The tags that it had.
-    pub tags: Vec<String>,
-    /// The time at which it was missed.
-    pub missed: OffsetDateTime,
-}
-
-/// A page that was there once, as the key saw it last.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeenPage {
-    /// Its id.
-    pub id: i64,
-    /// Its locale.
-    pub locale: Locale,
-    /// Its path.
-    pub path: PagePath,
-    /// The tags that it had, as far as they were read.
-    pub tags: Vec<String>,
-    /// The time at which it was seen.
-    pub seen: OffsetDateTime,
-}
 
 impl Wiki {
     /// The pages that this key read or listed apart from the list of all pages, the last first.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::super::client::Wiki;
 use super::super::error::WikiError;
 use super::super::rights::pages::{PageRights, Right};
-use super::styles;
+use super::rendered::editor_head;
 use crate::page::{Date, Locale, PagePath, PageReading};
 
 /// A page as its editor loads it.
@@ -191,7 +191,7 @@ pub fn parse(html: &str) -> Option<EditorView> {
         page,
         keeps_styles: !has_tags && !may("/pages/style")?,
         opens_single: may("/pages/manage")? || may("/pages/delete")?,
-        head: styles::editor_head(before).map(str::to_owned),
+        head: editor_head(before).map(str::to_owned),
     })
 }
 

@@ -117,6 +117,20 @@ pub fn contents(html: &str, id: Option<i64>) -> Option<String> {
     .map(|(contents, _)| contents.to_owned())
 }
 
+/// The part common to the heads of a reader's and an editor's view, from the list of the site's
+/// languages on. Texts of pages before it are escaped.
+pub(super) fn head(before_body: &str) -> Option<&str> {
+    let (_, rest) = before_body.split_once("<script>var siteConfig = ")?;
+    let (_, rest) = rest.split_once("var siteLangs = ")?;
+    Some(rest)
+}
+
+/// The editor's head up to its end; nothing after it belongs to a page.
+pub(super) fn editor_head(before_element: &str) -> Option<&str> {
+    let (head, body) = head(before_element)?.split_once("</head><body>")?;
+    (!body.contains("</head><body>")).then_some(head)
+}
+
 #[cfg(test)]
 mod tests {
     use super::contents;

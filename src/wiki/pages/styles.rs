@@ -17,7 +17,7 @@ use super::super::error::WikiError;
 use super::super::operations::generated::{PageHistory, PageTree, page_history};
 use super::editor_view::EditorView;
 use super::history::newest_version;
-use super::rendered::{attribute, element};
+use super::rendered::{attribute, element, head};
 use super::tree::{TreeNode, beside, nodes};
 use crate::page::{Date, PageReading, StyleSheet};
 
@@ -117,20 +117,6 @@ pub(in crate::wiki) fn proven(
         return None;
     }
     stored(site, shown, &reader.head)
-}
-
-/// The part common to the heads of both views, from the list of the site's languages on. Texts of
-/// pages before it are escaped.
-pub(in crate::wiki) fn head(before_body: &str) -> Option<&str> {
-    let (_, rest) = before_body.split_once("<script>var siteConfig = ")?;
-    let (_, rest) = rest.split_once("var siteLangs = ")?;
-    Some(rest)
-}
-
-/// The editor's head up to its end; nothing after it belongs to a page.
-pub(in crate::wiki) fn editor_head(before_element: &str) -> Option<&str> {
-    let (head, body) = head(before_element)?.split_once("</head><body>")?;
-    (!body.contains("</head><body>")).then_some(head)
 }
 
 /// The page's styles in the readers' head: behind those of the site, or in an element of their

@@ -11,10 +11,9 @@ use tokio::sync::Mutex;
 use super::super::error::WikiError;
 use super::super::links::tags::TagTitles;
 use super::super::pages::all_pages::AllPages;
-use super::super::pages::deleted_pages::{SeenPage, VanishedPage};
+use super::super::pages::seen_pages::{SeenPage, VanishedPage};
 use super::super::pages::shared_list::Flights;
 use super::key::ApiKey;
-use super::key_status::KeyStatus;
 use super::site::SiteLocales;
 
 /// Time for which a good standing is believed: a wiki may silently turn all keys into a guest's.
@@ -55,6 +54,44 @@ pub(in crate::wiki) struct KeyState {
     gone: Lock<VecDeque<VanishedPage>>,
     /// Pages that were read apart from the list of all pages.
     pages_read: Lock<VecDeque<SeenPage>>,
+}
+
+/// The standing of a key with the wiki.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyStatus {
+    /// It knows the key.
+    Good,
+    /// It does not, and treats it as a guest's.
+    Guest,
+    /// The key's time is over.
+    Expired,
+    /// The key was revoked.
+    Revoked,
+    /// API access is switched off for every key.
+    ApiDisabled,
+}
+
+impl KeyStatus {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Good,
+        Self::Guest,
+        Self::Expired,
+        Self::Revoked,
+        Self::ApiDisabled,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Guest => "guest",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+            Self::ApiDisabled => "api_disabled",
+        }
+    }
 }
 
 /// The cached standing of a key.

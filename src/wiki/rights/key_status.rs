@@ -14,48 +14,11 @@ use super::super::client::{Wiki, encode};
 use super::super::error::{WikiError, sentence};
 use super::super::operations::generated::{UserProfile, user_profile};
 use super::super::transport::classify::read_query;
+use super::key_state::KeyStatus;
 use crate::error::{Code, Failure};
 
 /// Time that an answer waits for the key's standing.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// The standing of a key with the wiki.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyStatus {
-    /// It knows the key.
-    Good,
-    /// It does not, and treats it as a guest's.
-    Guest,
-    /// The key's time is over.
-    Expired,
-    /// The key was revoked.
-    Revoked,
-    /// API access is switched off for every key.
-    ApiDisabled,
-}
-
-impl KeyStatus {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Good,
-        Self::Guest,
-        Self::Expired,
-        Self::Revoked,
-        Self::ApiDisabled,
-    ];
-
-    /// Its name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Guest => "guest",
-            Self::Expired => "expired",
-            Self::Revoked => "revoked",
-            Self::ApiDisabled => "api_disabled",
-        }
-    }
-}
 
 impl Wiki {
     /// The key's standing with the wiki; nothing where it does not say so within two seconds. It is
