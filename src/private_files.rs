@@ -33,7 +33,7 @@ pub(crate) struct FileOwner {
 
 impl FileOwner {
     /// The owner by what the system says of a file.
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn new(metadata: &Metadata) -> Self {
         Self {
             user: metadata.uid(),
             group: metadata.gid(),
@@ -76,7 +76,7 @@ pub(crate) fn make(path: &Path) -> io::Result<File> {
 /// Makes a file that shall replace another one; if that exists, the new one gets its owner.
 fn make_in_place_of(old: &Path, path: &Path) -> io::Result<File> {
     let old = std::fs::symlink_metadata(old).ok();
-    make_for(path, old.as_ref().map(FileOwner::of))
+    make_for(path, old.as_ref().map(FileOwner::new))
 }
 
 /// A new state of a file, written beside it; whoever reads the file sees it before or after.

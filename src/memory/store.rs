@@ -357,7 +357,7 @@ fn text(path: &Path) -> Result<String, MemoryError> {
     if !found.is_file() {
         return Err(MemoryError::NotOurs("is not a file"));
     }
-    let is_ours = FileOwner::of(&found).is_us() || private_files::may_hand_over();
+    let is_ours = FileOwner::new(&found).is_us() || private_files::may_hand_over();
     if !is_ours || found.mode() & 0o022 != 0 {
         return Err(MemoryError::NotOurs("can be changed by others"));
     }

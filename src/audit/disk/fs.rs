@@ -71,12 +71,12 @@ pub(in crate::audit) fn other_owner(path: &Path) -> Option<u32> {
     let own = std::fs::symlink_metadata(path).ok();
     let of_file = own
         .as_ref()
-        .map(FileOwner::of)
+        .map(FileOwner::new)
         .filter(|owner| !owner.is_us());
     let nearest = path
         .ancestors()
         .find_map(|above| std::fs::metadata(above).ok());
-    let of_dir = nearest.as_ref().map(FileOwner::of);
+    let of_dir = nearest.as_ref().map(FileOwner::new);
     let of_dir = of_dir.filter(|owner| !owner.is_us() && owner.user != 0);
     of_file.or(of_dir).map(|owner| owner.user)
 }
@@ -85,7 +85,7 @@ pub(in crate::audit) fn other_owner(path: &Path) -> Option<u32> {
 /// over.
 fn check_owner(path: &Path) -> io::Result<()> {
     let dir = path.parent().map(std::fs::metadata).transpose()?;
-    match dir.as_ref().map(FileOwner::of) {
+    match dir.as_ref().map(FileOwner::new) {
         Some(owner) if !owner.is_us() && !may_hand_over() => {
             Err(io::ErrorKind::PermissionDenied.into())
         }

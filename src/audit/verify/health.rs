@@ -105,7 +105,7 @@ fn health(place: &AuditLayout) -> Result<Health, AuditError> {
 /// directory in it if the whole belongs to root.
 fn owner(place: &AuditLayout) -> Option<FileOwner> {
     let dirs = place.wiki.parent().into_iter().chain([&*place.wiki]);
-    let owners = dirs.filter_map(|dir| Some(FileOwner::of(&std::fs::metadata(dir).ok()?)));
+    let owners = dirs.filter_map(|dir| Some(FileOwner::new(&std::fs::metadata(dir).ok()?)));
     owners.reduce(|root, wiki| if root.user == 0 { wiki } else { root })
 }
 
