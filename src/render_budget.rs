@@ -98,14 +98,14 @@ pub(crate) fn within<F: Future>(work: F) -> impl Future<Output = F::Output> {
         if is_counted() {
             return work.await;
         }
-        let call = CallBudget::of(Arc::clone(&OF_PROCESS));
+        let call = CallBudget::new(Arc::clone(&OF_PROCESS));
         CALL.scope(call, work).await
     }
 }
 
 /// Reads what holds no texts of pages, such as a list of pages, which others bound: it is not counted.
 pub(crate) fn uncounted<F: Future>(work: F) -> impl Future<Output = F::Output> {
-    let call = CallBudget::of(Arc::clone(&OF_PROCESS));
+    let call = CallBudget::new(Arc::clone(&OF_PROCESS));
     call.held().granted = usize::MAX;
     CALL.scope(call, Box::pin(work))
 }
@@ -219,7 +219,7 @@ const fn both(answer: usize) -> usize {
 }
 
 impl CallBudget {
-    fn of(budget: Arc<Budget>) -> Self {
+    fn new(budget: Arc<Budget>) -> Self {
         Self {
             budget,
             held: Mutex::default(),

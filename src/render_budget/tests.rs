@@ -11,7 +11,7 @@ use super::{
 
 /// Runs a call under a budget of the test's own.
 async fn call<F: Future>(budget: &Arc<Budget>, work: F) -> F::Output {
-    CALL.scope(CallBudget::of(Arc::clone(budget)), work).await
+    CALL.scope(CallBudget::new(Arc::clone(budget)), work).await
 }
 
 fn budget(patience: Duration) -> Arc<Budget> {
