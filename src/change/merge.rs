@@ -26,7 +26,7 @@ impl Region<'_> {
 /// changes may seem to overlap than do.
 #[must_use]
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
-    let lines = TextLines::of(base);
+    let lines = TextLines::new(base);
     let regions = both(regions(&lines, ours), regions(&lines, theirs))?;
     let mut merged = String::with_capacity(ours.len().max(theirs.len()));
     let mut passed = 0;
@@ -52,7 +52,7 @@ pub struct Marked {
 /// under these labels.
 #[must_use]
 pub fn merge_marked(base: &str, ours: (&str, &str), theirs: (&str, &str)) -> Marked {
-    let lines = TextLines::of(base);
+    let lines = TextLines::new(base);
     let sides = [regions(&lines, ours.1), regions(&lines, theirs.1)];
     let mut all: Vec<(usize, Region<'_>)> = Vec::new();
     for (side, regions) in sides.into_iter().enumerate() {
@@ -157,8 +157,8 @@ pub fn merge_pages(before: &PageState, after: &PageState, now: &PageState) -> Op
 
 /// The changed regions in the order of the lines; regions of one side never touch.
 fn regions<'a>(base: &TextLines, changed: &'a str) -> Vec<Region<'a>> {
-    let lines = TextLines::of(changed);
-    let regions = LineDiff::of(base, &lines).regions.into_iter();
+    let lines = TextLines::new(changed);
+    let regions = LineDiff::new(base, &lines).regions.into_iter();
     let region = |(old, new)| Region {
         old,
         new: lines.text(new),

@@ -445,7 +445,7 @@ impl Change {
         fn content(page: Option<&PageState>) -> &str {
             page.map_or("", |page| &page.content)
         }
-        Difference::of(content(self.before()), content(self.after()))
+        Difference::new(content(self.before()), content(self.after()))
     }
 
     /// The difference of styles or scripts, and how many lines it adds and removes; `None` for

@@ -86,7 +86,7 @@ pub(super) fn allowed(source: &SettingsSource<'_>) -> Result<Option<Vec<Prefix>>
 
 /// The pages that may be read.
 pub(super) fn reads(source: &SettingsSource<'_>) -> Result<ReadScope, SettingError> {
-    read_rule(source).map(|rule| ReadScope::of(&rule))
+    read_rule(source).map(|rule| ReadScope::new(&rule))
 }
 
 fn read_rule(source: &SettingsSource<'_>) -> Result<ReadRule, SettingError> {

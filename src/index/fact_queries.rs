@@ -40,7 +40,7 @@ impl Store {
                 line: row.get(3)?,
                 target: row.get(4)?,
                 // A row of another program's making is taken for the usual form.
-                carrier: Carrier::of(&row.get::<_, String>(5)?).unwrap_or(Carrier::Markdown),
+                carrier: Carrier::parse(&row.get::<_, String>(5)?).unwrap_or(Carrier::Markdown),
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)

@@ -25,7 +25,7 @@ pub(super) fn put(
     text: Option<&str>,
 ) -> rusqlite::Result<()> {
     remove(change, id)?;
-    let format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
+    let format = SourceFormat::detect(page.content_type.as_deref(), page.editor.as_deref());
     // Text as readers see it has none of the source's links and properties.
     let Some(text) = text.filter(|_| format != SourceFormat::Other) else {
         return Ok(());

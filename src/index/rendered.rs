@@ -31,7 +31,7 @@ pub fn as_rendered(site: LinkedSite, links: &[IndexedLink], graph: &[LinksOfPage
             continue;
         }
         let page = (first.locale.clone(), first.path.clone());
-        let (own, root) = (LinkBase::of(&page, &site), LinkBase::of(&page, &rooted));
+        let (own, root) = (LinkBase::new(&page, &site), LinkBase::new(&page, &rooted));
         for link in relative {
             let is_known = |base: &LinkBase<'_>| {
                 let place = base.place(&link.target, link.carrier);

@@ -411,7 +411,7 @@ impl Content {
 
 /// The texts of a page's headings, and for each a line with its place and selector.
 fn headings(page: &PageReading, text: &str) -> (String, String) {
-    let format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
+    let format = SourceFormat::detect(page.content_type.as_deref(), page.editor.as_deref());
     // The parser panics on some texts; such a page must not keep the others out of the index.
     let Ok(outline) = std::panic::catch_unwind(|| Outline::in_format(text, format)) else {
         tracing::warn!(id = page.id, "the headings of a page could not be read");

@@ -42,7 +42,7 @@ impl Tool for DeleteAsset {
 
     async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
         let plan = WriteRequest::Asset(AssetWrite {
-            path: PagePath::of(&input.path),
+            path: PagePath::new(&input.path),
             what: ToAsset::Delete,
         });
         context

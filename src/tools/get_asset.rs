@@ -129,7 +129,7 @@ impl Tool for GetAsset {
     type Output = Output;
 
     async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
-        let path = PagePath::of(&input.path);
+        let path = PagePath::new(&input.path);
         let asset = context.wiki.asset(&path).await.map_err(of_asset)?;
         let bytes = context.wiki.asset_bytes(&path).await.map_err(of_asset)?;
         let seen = AssetContent::of(&path, bytes.as_ref());

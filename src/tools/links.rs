@@ -59,7 +59,7 @@ fn resolved(
             continue;
         };
         let from = (first.locale.clone(), first.path.clone());
-        let base = LinkBase::of(&from, site);
+        let base = LinkBase::new(&from, site);
         links.extend(own.iter().filter_map(|link| {
             Some(WikiLink {
                 from: link.id,

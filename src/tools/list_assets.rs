@@ -79,7 +79,7 @@ impl Tool for ListAssets {
     type Output = Output;
 
     async fn run(context: ToolContext, input: Input) -> Result<Output, Failure> {
-        let folder = PagePath::of(input.folder.as_deref().unwrap_or_default());
+        let folder = PagePath::new(input.folder.as_deref().unwrap_or_default());
         let mut found = context.wiki.asset_folder(&folder).await?;
         found.folders.sort();
         found.assets.sort_by(|a, b| a.path.cmp(&b.path));

@@ -46,7 +46,7 @@ impl Tool for RenameAsset {
 
     async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
         let plan = WriteRequest::Asset(AssetWrite {
-            path: PagePath::of(&input.path),
+            path: PagePath::new(&input.path),
             what: ToAsset::Rename { name: input.name },
         });
         context

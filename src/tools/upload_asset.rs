@@ -59,7 +59,7 @@ impl Tool for UploadAsset {
     async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
         let bytes = given(&context, input.base64, input.text, input.file).await?;
         let plan = WriteRequest::Asset(AssetWrite {
-            path: PagePath::of(&input.path),
+            path: PagePath::new(&input.path),
             what: ToAsset::Upload {
                 bytes,
                 replace: input.replace,

@@ -96,7 +96,7 @@ fn names_the_same(name: &str, value: &Value, proposal: &Proposal) -> bool {
             id.is_some() && id == proposal.page
         }
         "path" => text.is_some_and(|text| {
-            let path = PagePath::of(text);
+            let path = PagePath::new(text);
             let new_path = proposal.new_path.as_ref();
             path == *new_path.unwrap_or(&proposal.path)
         }),

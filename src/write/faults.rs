@@ -21,7 +21,7 @@ pub(super) fn content_failure(fault: ContentFault, sought: Option<(&Selector, &s
         ContentFault::Patch(fault) => patch(fault),
         ContentFault::Section(fault) => {
             let (selector, text) = sought.unzip();
-            section_failure(fault, selector, &Outline::of(text.unwrap_or_default()))
+            section_failure(fault, selector, &Outline::new(text.unwrap_or_default()))
         }
         ContentFault::NotMarkdown => not_applicable(
             "Only pages written with the Markdown editor have sections that can be changed.",

@@ -27,7 +27,7 @@ const LONG: Duration = Duration::from_mins(1);
 
 fn entry(event: AuditEvent) -> AuditEntry {
     AuditEntry {
-        path: Some(PagePath::of("docs/a")),
+        path: Some(PagePath::new("docs/a")),
         ..AuditEntry::new(CallId::new().unwrap(), event)
     }
 }
@@ -99,7 +99,7 @@ fn large_page() -> PageState {
         ..PageReading::bare(
             Some(7),
             Locale::as_stored("en"),
-            PagePath::of("docs/a"),
+            PagePath::new("docs/a"),
             "Large".to_owned(),
         )
         .or_blank()
@@ -495,7 +495,7 @@ async fn an_attempt_of_a_killed_process_is_open_until_it_is_settled() {
         panic!("one attempt: {open:?}");
     };
     assert_eq!((attempt.call, attempt.id), (call, Some(7)));
-    assert_eq!(attempt.path, Some(PagePath::of("docs/a")));
+    assert_eq!(attempt.path, Some(PagePath::new("docs/a")));
     let story = log.story(&call.into()).await.unwrap();
     assert!(story.is_open());
     assert_eq!(

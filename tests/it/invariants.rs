@@ -56,7 +56,7 @@ pub(crate) fn new_path(text: &str) {
 
 /// A path is within another where its first segments are the other's.
 pub(crate) fn within(path: &str, prefix: &str) {
-    let (path, prefix) = (PagePath::of(path), PagePath::of(prefix));
+    let (path, prefix) = (PagePath::new(path), PagePath::new(prefix));
     let segments = |path: &PagePath| -> Vec<String> {
         match path.as_str() {
             "" => Vec::new(),

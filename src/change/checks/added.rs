@@ -51,7 +51,7 @@ fn added<K: Ord + Clone>(
 }
 
 fn format(page: &PageState) -> SourceFormat {
-    SourceFormat::of(None, Some(&page.editor))
+    SourceFormat::detect(None, Some(&page.editor))
 }
 
 /// Scripts, handlers and resources of other sites.

@@ -83,13 +83,16 @@ fn same_title(after: &PageState, change: &Change, pages: &[Arc<PageReading>]) ->
 }
 
 fn has_links_unchecked(page: &PageState) -> bool {
-    has_unchecked_links(&page.content, SourceFormat::of(None, Some(&page.editor)))
+    has_unchecked_links(
+        &page.content,
+        SourceFormat::detect(None, Some(&page.editor)),
+    )
 }
 
 /// The links of a page that are followed; none of one with too many signs.
 fn followed(page: &PageState) -> impl Iterator<Item = PageLink> {
     let text = Some(&page.content).filter(|_| !has_links_unchecked(page));
-    let format = SourceFormat::of(None, Some(&page.editor));
+    let format = SourceFormat::detect(None, Some(&page.editor));
     let found = text.map_or_else(Vec::new, |text| links(text, format));
     found
         .into_iter()
@@ -101,7 +104,7 @@ fn followed(page: &PageState) -> impl Iterator<Item = PageLink> {
 fn places(page: &PageState, site: &LinkedSite) -> BTreeMap<PagePlace, usize> {
     let mut places = BTreeMap::new();
     let from = (page.locale.clone(), page.path.clone());
-    let base = LinkBase::of(&from, site);
+    let base = LinkBase::new(&from, site);
     for link in followed(page) {
         if let Some(place) = base.page(&link.target, link.carrier) {
             places.entry(place).or_insert(link.line);

@@ -76,7 +76,7 @@ impl GrantedRights {
         };
         let policy = open.narrowed_by(&narrowing);
         let (locale, path) = (Locale::as_stored(locale), PagePath::as_stored(path));
-        let reads = ReadScope::of(&narrowing.reads);
+        let reads = ReadScope::new(&narrowing.reads);
         let allowed = policy.allowed.as_ref();
         Self {
             writes: policy.writes.level() != PolicyLevel::Off,

@@ -36,7 +36,7 @@ pub(crate) struct TextLines<'a> {
 
 impl<'a> TextLines<'a> {
     /// The lines of a text.
-    pub(crate) fn of(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let ends = text.bytes().filter(|byte| *byte == b'\n').count();
         let mut starts = Vec::with_capacity(ends + 2);
@@ -93,7 +93,7 @@ pub(crate) struct LineDiff {
 
 impl LineDiff {
     /// Compares the lines of two texts.
-    pub(crate) fn of(old: &TextLines, new: &TextLines) -> Self {
+    pub(crate) fn new(old: &TextLines, new: &TextLines) -> Self {
         let most = old.len().min(new.len());
         let is_same = |at: &usize| old.line(*at) == new.line(*at);
         let before = (0..most).take_while(is_same).count();

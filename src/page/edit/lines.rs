@@ -23,17 +23,17 @@ pub struct Difference<'a> {
 impl<'a> Difference<'a> {
     /// Compares two texts.
     #[must_use]
-    pub fn of(before: &'a str, after: &'a str) -> Self {
+    pub fn new(before: &'a str, after: &'a str) -> Self {
         if before == after {
-            let nothing = TextLines::of("");
+            let nothing = TextLines::new("");
             return Self {
                 old: nothing.clone(),
                 new: nothing,
                 changed: LineDiff::default(),
             };
         }
-        let (old, new) = (TextLines::of(before), TextLines::of(after));
-        let changed = LineDiff::of(&old, &new);
+        let (old, new) = (TextLines::new(before), TextLines::new(after));
+        let changed = LineDiff::new(&old, &new);
         Self { old, new, changed }
     }
 
@@ -72,7 +72,7 @@ impl<'a> Difference<'a> {
 /// The unified difference of two texts, and its counts.
 #[must_use]
 pub fn unified_diff(before: &str, after: &str) -> (String, LineCounts) {
-    let difference = Difference::of(before, after);
+    let difference = Difference::new(before, after);
     (difference.unified(), difference.counts())
 }
 
@@ -204,7 +204,7 @@ mod tests {
         let (old, new) = (old.concat(), new.concat());
         let (diff, counts) = unified_diff(&old, &new);
         assert!(!diff.contains(COARSE));
-        assert_eq!(counts, Difference::of(&old, &new).counts());
+        assert_eq!(counts, Difference::new(&old, &new).counts());
         assert!(counts.added < 45 && counts.removed < 1_600, "{counts:?}");
         assert_eq!(apply_patch(&old, &diff), Ok(new));
     }
@@ -230,7 +230,7 @@ mod tests {
             if old != new {
                 prop_assert_eq!(apply_patch(&old, &diff), Ok(new.clone()));
             }
-            prop_assert_eq!(Difference::of(&old, &new).bytes(), diff.len());
+            prop_assert_eq!(Difference::new(&old, &new).bytes(), diff.len());
             let lines = |text: &str| text.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
             let (old, new) = (lines(&old), lines(&new));
             let (old, new): (Vec<&str>, Vec<&str>) = (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());

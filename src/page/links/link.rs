@@ -62,7 +62,7 @@ impl Carrier {
 
     /// The carrier of this word.
     #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
+    pub fn parse(word: &str) -> Option<Self> {
         let found = Self::ALL.into_iter().find(|(_, known)| *known == word);
         found.map(|(carrier, _)| carrier)
     }

@@ -58,10 +58,10 @@ impl PageInventory {
     /// Contents of a part of a page: its headings from number `offset` on, as many as fit into the
     /// bytes, and at least one.
     #[must_use]
-    pub fn of(outline: &Outline<'_>, part: &Range<usize>, offset: usize, most: usize) -> Self {
+    pub fn new(outline: &Outline<'_>, part: &Range<usize>, offset: usize, most: usize) -> Self {
         let text = outline.text;
-        let starts = LineStarts::of(text);
-        let words = WordCounts::of(outline);
+        let starts = LineStarts::new(text);
+        let words = WordCounts::new(outline);
         let all: Vec<(usize, SectionCandidate)> = outline
             .named_headings()
             .into_iter()
@@ -110,7 +110,7 @@ impl Outline<'_> {
     /// paragraphs, a line a kind.
     #[must_use]
     pub fn parts_in(&self, part: &Range<usize>) -> Vec<String> {
-        let words = WordCounts::of(self);
+        let words = WordCounts::new(self);
         let named = self.named_headings().into_iter().zip(&self.headings);
         let held = named
             .enumerate()
@@ -186,7 +186,7 @@ pub(in crate::page) struct LineStarts {
 }
 
 impl LineStarts {
-    pub(in crate::page) fn of(text: &str) -> Self {
+    pub(in crate::page) fn new(text: &str) -> Self {
         let feeds = text.match_indices('\n').map(|(at, _)| at + 1);
         Self {
             starts: std::iter::once(0).chain(feeds).collect(),
@@ -210,7 +210,7 @@ pub(in crate::page) struct WordCounts {
 }
 
 impl WordCounts {
-    pub(in crate::page) fn of(outline: &Outline<'_>) -> Self {
+    pub(in crate::page) fn new(outline: &Outline<'_>) -> Self {
         let mut starts: Vec<usize> = vec![0];
         starts.extend(outline.headings.iter().map(|heading| heading.lines.start));
         starts.push(outline.text.len());
@@ -272,9 +272,9 @@ mod tests {
     #[test]
     fn an_index_tells_what_a_page_holds() {
         let text = "Lead [x](/y \"t\")\n\n# One\n\na b\n\n## T\u{202e}wo\n\n- c\n\n```\nd\n```\n\n# One\n![alt](i.png)\n";
-        let outline = Outline::of(text);
+        let outline = Outline::new(text);
         let index =
-            serde_json::to_value(PageInventory::of(&outline, &(0..text.len()), 0, 16_384)).unwrap();
+            serde_json::to_value(PageInventory::new(&outline, &(0..text.len()), 0, 16_384)).unwrap();
         assert_eq!(
             index,
             serde_json::json!({
@@ -291,9 +291,9 @@ mod tests {
             })
         );
         let two = outline.headings()[1].section.clone();
-        let part = PageInventory::of(&outline, &two, 0, 1);
+        let part = PageInventory::new(&outline, &two, 0, 1);
         assert_eq!((part.headings.len(), part.lines.as_str()), (1, "7-14"));
-        let part = PageInventory::of(&outline, &(0..text.len()), 1, 1);
+        let part = PageInventory::new(&outline, &(0..text.len()), 1, 1);
         assert_eq!((part.headings_left, part.next_offset), (1, 2));
         assert_eq!(part.headings, ["h2[0] T\\u{202e}wo (4 words)"]);
         assert_eq!(
@@ -337,9 +337,9 @@ mod tests {
             let outline = if is_html {
                 Outline::of_html(text)
             } else {
-                Outline::of(text)
+                Outline::new(text)
             };
-            let index = PageInventory::of(&outline, &(0..text.len()), 0, 16_384);
+            let index = PageInventory::new(&outline, &(0..text.len()), 0, 16_384);
             (begin.elapsed(), index.headings_left + index.headings.len())
         };
         for is_html in [false, true] {

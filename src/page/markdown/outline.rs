@@ -24,7 +24,7 @@ impl SourceFormat {
     /// The format of a page by its content type or its editor; Markdown if neither is known, as for
     /// nearly all pages.
     #[must_use]
-    pub fn of(content_type: Option<&str>, editor: Option<&str>) -> Self {
+    pub fn detect(content_type: Option<&str>, editor: Option<&str>) -> Self {
         match content_type.or(editor) {
             None | Some("markdown") => Self::Markdown,
             Some("html" | "code" | "ckeditor" | "wysiwyg") => Self::Html,
@@ -74,7 +74,7 @@ pub struct Outline<'a> {
 impl<'a> Outline<'a> {
     /// The outline of a page in Markdown.
     #[must_use]
-    pub fn of(text: &'a str) -> Self {
+    pub fn new(text: &'a str) -> Self {
         let start = front_matter(text);
         let mut outline = Self::empty(text);
         outline.body = start;
@@ -146,7 +146,7 @@ impl<'a> Outline<'a> {
     #[must_use]
     pub fn in_format(text: &'a str, format: SourceFormat) -> Self {
         match format {
-            SourceFormat::Markdown => Self::of(text),
+            SourceFormat::Markdown => Self::new(text),
             SourceFormat::Html => Self::of_html(text),
             SourceFormat::AsciiDoc | SourceFormat::Other => Self::empty(text),
         }

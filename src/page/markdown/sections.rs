@@ -83,7 +83,7 @@ pub enum SectionMode {
 /// # Errors
 /// There is none, or there are several. White space alone before the first heading is no part.
 pub fn find_section(text: &str, selector: &Selector) -> Result<Section, SectionFault> {
-    Outline::of(text).find(selector)
+    Outline::new(text).find(selector)
 }
 
 /// Changes one part of a page; all outside of it stays byte for byte.

@@ -120,7 +120,7 @@ fn is_unfit(segment: &str) -> bool {
 /// # Errors
 /// One sentence about what is wrong.
 pub fn parse_asset_path(text: &str) -> Result<PagePath, String> {
-    let path = PagePath::of(text);
+    let path = PagePath::new(text);
     if path.climbs() || path.as_str().split('/').any(str::is_empty) {
         return Err("must be made of whole segments, without \"//\", \".\" or \"..\"".to_owned());
     }
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn a_new_path_is_one_that_the_wiki_stores_as_it_is_and_gives_out() {
         let fault = |path: &str| {
-            let path = PagePath::of(path);
+            let path = PagePath::new(path);
             let checked = check_new_asset_path(&path);
             checked.and_then(|()| check_new_place(&path)).err()
         };
@@ -305,14 +305,14 @@ mod tests {
     #[test]
     fn names_are_stored_in_lower_case_with_one_mark_for_each_run() {
         assert_eq!(stored("My Logo, v2#final;x.PNG"), "my_logo_v2_final_x.png");
-        assert_eq!(extension(&PagePath::of("a/B.TAR.GZ")), "gz");
-        assert_eq!(mime_of(&PagePath::of("a.jpeg")), "image/jpeg");
-        assert_eq!(mime_of(&PagePath::of("a.odd")), "application/octet-stream");
+        assert_eq!(extension(&PagePath::new("a/B.TAR.GZ")), "gz");
+        assert_eq!(mime_of(&PagePath::new("a.jpeg")), "image/jpeg");
+        assert_eq!(mime_of(&PagePath::new("a.odd")), "application/octet-stream");
     }
 
     #[test]
     fn bytes_are_what_their_name_says_and_whole() {
-        let fault = |path: &str, bytes: &[u8]| check_asset(&PagePath::of(path), bytes).err();
+        let fault = |path: &str, bytes: &[u8]| check_asset(&PagePath::new(path), bytes).err();
         let png = b"\x89PNG\r\n\x1a\n....IEND....";
         assert_eq!(fault("a.png", png), None);
         assert_eq!(fault("a.csv", b"a,b\n"), None);

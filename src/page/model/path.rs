@@ -27,7 +27,7 @@ pub struct PagePath(String);
 impl PagePath {
     /// The path that somebody named, without the slashes around it.
     #[must_use]
-    pub fn of(path: &str) -> Self {
+    pub fn new(path: &str) -> Self {
         Self(path.trim_matches('/').to_owned())
     }
 
@@ -141,7 +141,7 @@ impl NewPath {
     /// # Errors
     /// One sentence about what is wrong.
     pub fn parse(path: &str) -> Result<Self, String> {
-        let path = PagePath::of(path);
+        let path = PagePath::new(path);
         let text = path.as_str();
         let fault = |message: &str| Err(message.to_owned());
         if text.is_empty() {
@@ -244,7 +244,7 @@ impl Prefix {
             None => (None, text),
         };
         // No path has white space around it: a prefix with some would silently match nothing.
-        let path = PagePath::of(path.trim_matches(|c: char| c == '/' || c.is_whitespace()));
+        let path = PagePath::new(path.trim_matches(|c: char| c == '/' || c.is_whitespace()));
         if path.as_str().is_empty() {
             return Err("must name a path, such as \"docs\" or \"de:docs\"".to_owned());
         }
@@ -328,7 +328,7 @@ impl Prefix {
         let locale = self.locale.as_ref();
         Self {
             locale: locale.map(|locale| Locale::as_stored(fold(locale.as_str()))),
-            path: PagePath::of(&fold(self.path.as_str())),
+            path: PagePath::new(&fold(self.path.as_str())),
         }
     }
 }
@@ -336,7 +336,7 @@ impl Prefix {
 /// A place without regard to case and Unicode form, to be compared with folded prefixes.
 pub(crate) fn fold_place(locale: &Locale, path: &PagePath) -> (Locale, PagePath) {
     let locale = Locale::as_stored(fold(locale.as_str()));
-    (locale, PagePath::of(&fold(path.as_str())))
+    (locale, PagePath::new(&fold(path.as_str())))
 }
 
 /// A text without regard to case and Unicode form.

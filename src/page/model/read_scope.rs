@@ -127,7 +127,7 @@ pub struct ReadScope(Arc<[ReadRule]>);
 impl ReadScope {
     /// The scope of one rule.
     #[must_use]
-    pub fn of(rule: &ReadRule) -> Self {
+    pub fn new(rule: &ReadRule) -> Self {
         Self::default().narrowed_by(rule)
     }
 
@@ -219,7 +219,7 @@ mod tests {
             texts.iter().map(parse).collect()
         };
         let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
-        ReadScope::of(&ReadRule::new(allowed.map(parse), parse(denied), &tags))
+        ReadScope::new(&ReadRule::new(allowed.map(parse), parse(denied), &tags))
     }
 
     fn at(scope: &ReadScope, locale: &str, path: &str) -> bool {
@@ -296,7 +296,7 @@ mod tests {
         let both = wide.narrowed_by(&own);
         assert!(!at(&both, "en", "docs/a") && !at(&both, "en", "team/a"));
         assert_eq!(wide.narrowed_by(&ReadRule::default()), wide);
-        assert!(ReadScope::of(&ReadRule::default()).is_open());
+        assert!(ReadScope::new(&ReadRule::default()).is_open());
         assert_ne!(wide.fingerprint(), both.fingerprint());
     }
 }

@@ -100,7 +100,7 @@ impl Reference {
             .and_then(split_locale);
         match in_locale {
             Some((locale, path)) => (Some(locale), path),
-            None => (None, PagePath::of(text)),
+            None => (None, PagePath::new(text)),
         }
     }
 }
@@ -142,7 +142,7 @@ fn link_target(text: &str) -> Option<&str> {
 }
 
 fn of_name(name: &str, section: Option<String>) -> Interpretation {
-    let path = PagePath::of(name);
+    let path = PagePath::new(name);
     let in_locale = split_locale(path.as_str());
     let mut places = vec![(None, path)];
     if let Some((locale, path)) = in_locale {
@@ -160,7 +160,7 @@ fn of_name(name: &str, section: Option<String>) -> Interpretation {
 fn split_locale(path: &str) -> Option<(Locale, PagePath)> {
     let (first, rest) = path.split_once(['/', ':'])?;
     let is_locale = is_locale_like(&first.to_lowercase());
-    (is_locale && !rest.is_empty()).then(|| (Locale::as_stored(first), PagePath::of(rest)))
+    (is_locale && !rest.is_empty()).then(|| (Locale::as_stored(first), PagePath::new(rest)))
 }
 
 /// The part of an address's path below the wiki's; none where it is an address elsewhere.
@@ -183,7 +183,7 @@ fn address_of(address: &Url, wiki: &Url) -> Option<Interpretation> {
         || {
             (
                 None,
-                PagePath::of(if path.is_empty() { "home" } else { path }),
+                PagePath::new(if path.is_empty() { "home" } else { path }),
             )
         },
         |(locale, path)| (Some(locale), path),
@@ -302,7 +302,7 @@ mod tests {
                 && !text.contains("://") && !text.contains("[[") && text.trim() == text
             {
                 let last = reference.interpretations.last().unwrap();
-                prop_assert_eq!(&last.places.last().unwrap().1, &PagePath::of(&text));
+                prop_assert_eq!(&last.places.last().unwrap().1, &PagePath::new(&text));
             }
         }
     }

@@ -14,10 +14,10 @@ impl Outline<'_> {
     /// own, empty for the whole page.
     #[must_use]
     pub fn listed(&self, kind: PartKind, part: &Range<usize>, name: &str) -> Vec<String> {
-        let lines = LineStarts::of(self.text);
+        let lines = LineStarts::new(self.text);
         match kind {
             PartKind::Headings(level) => {
-                let words = WordCounts::of(self);
+                let words = WordCounts::new(self);
                 let named = self.named_headings().into_iter().zip(&self.headings);
                 let held = named.enumerate().filter(|(_, (_, heading))| {
                     heading.level == level && part.contains(&heading.lines.start)
@@ -44,7 +44,7 @@ impl Outline<'_> {
     /// The first and the last line of a part.
     #[must_use]
     pub fn lines_of(&self, part: &Range<usize>) -> String {
-        LineStarts::of(self.text).span(part)
+        LineStarts::new(self.text).span(part)
     }
 
     fn sections(&self, name: &str, lines: &LineStarts) -> Vec<String> {
@@ -86,7 +86,7 @@ mod tests {
 
     fn listed(selector: &str) -> Vec<String> {
         let selector = PartSelector::parse(selector).unwrap();
-        let outline = Outline::of(PAGE);
+        let outline = Outline::new(PAGE);
         let found = outline.find_part(&selector).unwrap();
         let name = PartSelector {
             listed: None,
@@ -123,7 +123,7 @@ mod tests {
         );
         assert_eq!(listed("heading:h1[1]/block:code"), ["block:code[1] 15-17"]);
         assert_eq!(listed("Three/block:code"), ["block:code[1] 15-17"]);
-        let outline = Outline::of(PAGE);
+        let outline = Outline::new(PAGE);
         for kind in [
             "heading:h1",
             "heading:h2",

@@ -56,7 +56,7 @@ impl PartSelector {
         let bare = trimmed.strip_suffix("?full=true");
         let is_full = bare.is_some();
         let text = bare.unwrap_or(trimmed);
-        let mut rest = Rest::of(text);
+        let mut rest = Rest::new(text);
         let mut steps = Vec::new();
         if !is_typed(rest.text) {
             // Edits take headings only: a block behind a heading's text is a reader's.
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn an_address_names_a_heading_by_its_anchor() {
-        let outline = Outline::of(PAGE);
+        let outline = Outline::new(PAGE);
         for (anchor, line) in [
             ("c-f", "### C# & F#"),
             ("three", "## Three"),
@@ -370,7 +370,7 @@ mod tests {
 
         #[test]
         fn every_block_is_found_again(text in "(# a\n|```\n|- x\n|  |> |\\| a \\|\n|\\|---\\|\n|b\n|\n){0,20}") {
-            let outline = Outline::of(&text);
+            let outline = Outline::new(&text);
             for (at, block) in outline.blocks.iter().enumerate() {
                 let index = outline.blocks.iter().take(at).filter(|other| other.kind == block.kind).count();
                 let part = outline.find_part(&PartSelector::parse(&format!("block:{}[{index}]", block.kind)).unwrap());

@@ -60,7 +60,7 @@ impl Selector {
     /// # Errors
     /// The first fault, with its place.
     pub fn parse(text: &str) -> Result<Self, SelectorFault> {
-        let mut rest = Rest::of(text);
+        let mut rest = Rest::new(text);
         if rest.text.is_empty() {
             return Err(rest.fault("a selector is missing"));
         }
@@ -101,7 +101,7 @@ pub(in crate::page) struct Rest<'a> {
 }
 
 impl<'a> Rest<'a> {
-    pub(in crate::page) fn of(text: &'a str) -> Self {
+    pub(in crate::page) fn new(text: &'a str) -> Self {
         let start = text.trim_start();
         Self {
             text: start.trim_end(),

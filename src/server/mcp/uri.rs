@@ -28,7 +28,7 @@ pub fn of(locale: &Locale, path: &PagePath) -> String {
 pub fn parse(uri: &str) -> Option<(Locale, PagePath)> {
     let place = uri.strip_prefix(SCHEME)?.split(['?', '#']).next()?;
     let (locale, path) = place.split_once('/')?;
-    let path = PagePath::of(&decoded(path)?);
+    let path = PagePath::new(&decoded(path)?);
     (!path.as_str().is_empty()).then_some((Locale::parse(locale).ok()?, path))
 }
 

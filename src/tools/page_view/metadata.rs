@@ -92,11 +92,11 @@ impl Metadata {
         let mut metadata = Self::default();
         let mut to = BTreeSet::new();
         if let Some(text) = page.content.as_deref() {
-            let format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
+            let format = SourceFormat::detect(page.content_type.as_deref(), page.editor.as_deref());
             metadata.words = Some(word_count(text));
             if let Some(site) = site {
                 let place = (page.locale.clone(), page.path.clone());
-                let base = LinkBase::of(&place, site);
+                let base = LinkBase::new(&place, site);
                 let links = links(text, format).into_iter();
                 let links = links.filter(|link| link.kind == LinkKind::Link);
                 to.extend(
@@ -129,7 +129,7 @@ impl Metadata {
 
 /// The links in a page's source, as the index has them.
 fn sourced(page: &PageReading) -> Vec<IndexedLink> {
-    let format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
+    let format = SourceFormat::detect(page.content_type.as_deref(), page.editor.as_deref());
     let links = links(page.content.as_deref().unwrap_or_default(), format).into_iter();
     let indexed = |link: PageLink| {
         Some(IndexedLink {

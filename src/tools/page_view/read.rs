@@ -180,7 +180,7 @@ async fn find(
         beneath = Some(Box::new(std::mem::replace(&mut page, after.into())));
     }
     let is_drafted = beneath.is_some() || page.id.is_none();
-    let format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
+    let format = SourceFormat::detect(page.content_type.as_deref(), page.editor.as_deref());
     let mut found = PageWithText {
         text: None,
         page,
@@ -347,7 +347,7 @@ fn show(
         ..
     } = found;
     let is_html = matches!(ask.view, PageViewKind::Rendered | PageViewKind::Text) && !is_ours;
-    let source_format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
+    let source_format = SourceFormat::detect(page.content_type.as_deref(), page.editor.as_deref());
     let source = page.content.take().filter(|_| is_html);
     let mut scripts = (page.script_css.take(), page.script_js.take());
     let is_whole = ask.is_whole() && anchor.is_none();
@@ -370,7 +370,7 @@ fn show(
             (part, is_part) = (listed, true);
         } else if ask.view == PageViewKind::Outline {
             let outline = Outline::in_format(&text, format);
-            outlined = Some(PageInventory::of(&outline, &range, ask.offset(), most));
+            outlined = Some(PageInventory::new(&outline, &range, ask.offset(), most));
         } else {
             let piece = text.get(range.clone()).unwrap_or_default();
             let plain = (ask.view == PageViewKind::Text).then(|| plain_text(piece));

@@ -149,7 +149,7 @@ impl Wiki {
         if segments.len() > MOST_DEEP {
             return Err(WikiError::NoFolder);
         }
-        let (mut id, mut done) = (0, PagePath::of(""));
+        let (mut id, mut done) = (0, PagePath::new(""));
         let mut missing = Vec::new();
         for segment in segments {
             done = done.holding(segment);

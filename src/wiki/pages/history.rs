@@ -93,7 +93,7 @@ impl Wiki {
     /// Hides former places that may not be read. The wiki names them without a locale; the page's
     /// own is assumed.
     fn hide_places(&self, locale: &Locale, entries: &mut [HistoryEntry]) {
-        let may = |path: &String| self.scope().admits_place(locale, &PagePath::of(path));
+        let may = |path: &String| self.scope().admits_place(locale, &PagePath::new(path));
         for entry in entries {
             entry.moved_from = entry.moved_from.take().filter(may);
             entry.moved_to = entry.moved_to.take().filter(may);

@@ -141,8 +141,11 @@ impl WikiLinks {
             return HashSet::new();
         };
         let place = place_of(page);
-        let base = LinkBase::of(&place, &self.site);
-        let links = links(&page.content, SourceFormat::of(None, Some(&page.editor)));
+        let base = LinkBase::new(&place, &self.site);
+        let links = links(
+            &page.content,
+            SourceFormat::detect(None, Some(&page.editor)),
+        );
         let links = links.iter().filter(|link| link.kind == LinkKind::Link);
         links
             .filter_map(|link| base.place(&link.target, link.carrier))
@@ -169,7 +172,7 @@ impl WikiLinks {
     /// A warning about a page's own links that lead elsewhere, or nowhere, once it is moved.
     fn own_links(&self, one: &SetChange, place: &PagePlace, moves: &Moves) -> Option<Warning> {
         let (before, page) = (one.change.before()?, one.change.after()?);
-        let format = SourceFormat::of(None, Some(&page.editor));
+        let format = SourceFormat::detect(None, Some(&page.editor));
         let mend = |text| mend_links(text, format, place, moves, &self.site);
         let mut mended = mend(&before.content);
         if mended.text == page.content {

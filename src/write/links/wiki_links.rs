@@ -192,7 +192,7 @@ impl WikiLinks {
             }
             let Some(first) = links.first() else { continue };
             let page = (first.locale.clone(), first.path.clone());
-            let base = LinkBase::of(&page, &self.site);
+            let base = LinkBase::new(&page, &self.site);
             let places = links
                 .iter()
                 .filter_map(|link| base.place(&link.target, link.carrier));

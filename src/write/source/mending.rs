@@ -127,7 +127,7 @@ fn mended(
         None => (after, of_new),
     };
     let place = place_of(page);
-    let format = SourceFormat::of(None, Some(&after.editor));
+    let format = SourceFormat::detect(None, Some(&after.editor));
     let mended = mend_links(&after.content, format, &place, moves, site);
     // A link that is left in a page to be is in the text that was asked for.
     let left = page.id.map(|id| left_of(id, &place, mended.left));
@@ -177,7 +177,8 @@ impl MendablePages {
             .pages
             .iter()
             .filter_map(|page| {
-                let format = SourceFormat::of(page.content_type.as_deref(), page.editor.as_deref());
+                let format =
+                    SourceFormat::detect(page.content_type.as_deref(), page.editor.as_deref());
                 Some((page.id?, format))
             })
             .collect();
@@ -229,7 +230,7 @@ fn of_graph(
 ) -> Vec<LinkLeft> {
     let linking = graph.iter().filter(|page| {
         let is_unread = unsourced.contains(&page.id) && !own.contains(&page.id);
-        is_unread && page.to.iter().any(|to| moves.of(to).is_some())
+        is_unread && page.to.iter().any(|to| moves.target(to).is_some())
     });
     linking
         .map(|page| LinkLeft {
@@ -276,7 +277,7 @@ async fn linker(
         },
     };
     let place = place_of(&page);
-    let format = SourceFormat::of(None, Some(&page.editor));
+    let format = SourceFormat::detect(None, Some(&page.editor));
     let mended = mend_links(&page.content, format, &place, moves, site);
     if mended.mended.is_empty() {
         let left = left_of(id, &place, mended.left);

@@ -21,7 +21,7 @@ fn page(title: &str) -> PageState {
         ..PageReading::bare(
             Some(7),
             Locale::as_stored("en"),
-            PagePath::of("docs/a"),
+            PagePath::new("docs/a"),
             title.to_owned(),
         )
         .or_blank()

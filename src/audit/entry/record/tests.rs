@@ -42,9 +42,9 @@ fn full_entry() -> AuditEntry {
         key: Some(KeyDigest::of(&[7; 32])),
         id: Some(7),
         locale: Some(Locale::as_stored("en")),
-        path: Some(PagePath::of("docs/a")),
-        new_path: Some(PagePath::of("docs/b")),
-        aside: Some(PagePath::of("docs/moving-7")),
+        path: Some(PagePath::new("docs/a")),
+        new_path: Some(PagePath::new("docs/b")),
+        aside: Some(PagePath::new("docs/moving-7")),
         gate: text("confirm"),
         decision: text("allowed"),
         reason: text("the token is that of the preview"),
@@ -133,7 +133,7 @@ fn texts_from_outside_are_cut() {
                 name: long.clone(),
                 ..Client::default()
             }),
-            path: Some(PagePath::of(&long)),
+            path: Some(PagePath::new(&long)),
             reason: Some("ä".repeat(1_024)),
             ..AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal)
         },

@@ -13,7 +13,7 @@ fn entry(event: AuditEvent) -> AuditEntry {
     AuditEntry {
         tool: Some("wikijs_update_page".to_owned()),
         locale: Some(Locale::as_stored("en")),
-        path: Some(PagePath::of("docs/a")),
+        path: Some(PagePath::new("docs/a")),
         outcome: (event == AuditEvent::Outcome).then_some(Outcome::Applied),
         ..AuditEntry::new(CallId::new().unwrap(), event)
     }

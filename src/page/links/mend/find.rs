@@ -17,7 +17,7 @@ use crate::page::markdown::outline::{SourceFormat, options};
 /// a scheme in Markdown, only those of this host are included.
 pub(super) fn written_links(text: &str, format: SourceFormat, host: &str) -> Vec<SourceLink> {
     let mut links = match format {
-        SourceFormat::Markdown => Markdown::of(text, host),
+        SourceFormat::Markdown => Markdown::links(text, host),
         SourceFormat::Html => {
             let mut html = HtmlLinks::default();
             html.add(text, text, Some);
@@ -56,7 +56,7 @@ struct Markdown<'a> {
 }
 
 impl<'a> Markdown<'a> {
-    fn of(text: &'a str, host: &'a str) -> Vec<SourceLink> {
+    fn links(text: &'a str, host: &'a str) -> Vec<SourceLink> {
         let mut reading = Self {
             text,
             // No other is taken for a link without a scheme.

@@ -25,7 +25,7 @@ impl Moves {
 
     /// The place that a page at this place goes to, if it moves.
     #[must_use]
-    pub fn of(&self, place: &PagePlace) -> Option<&PagePlace> {
+    pub fn target(&self, place: &PagePlace) -> Option<&PagePlace> {
         self.0.get(place)
     }
 
@@ -153,21 +153,21 @@ pub fn mend_links(
         faults.extend(unsure);
         faults.sort_by_key(|(link, _)| link.at);
     }
-    let mut lines = LineLocator::of(text);
+    let mut lines = LineLocator::new(text);
     let anew = edits.into_iter().map(|edit| MendedLink {
         line: lines.at(edit.range.start),
         before: text.get(edit.range).unwrap_or_default().to_owned(),
         after: edit.way,
     });
     let mended = anew.collect();
-    let mut lines = LineLocator::of(text);
+    let mut lines = LineLocator::new(text);
     let kept = faults.into_iter().map(|(link, why)| LeftLink {
         line: lines.at(link.at),
         link: link.target.clone(),
         why,
     });
     let left = kept.collect();
-    let mut lines = LineLocator::of(text);
+    let mut lines = LineLocator::new(text);
     let stale = stale.into_iter().map(|link| lines.at(link.at)).collect();
     let text = if is_sure { new } else { text.to_owned() };
     MendedText {
@@ -263,7 +263,7 @@ impl Mender<'_> {
             (None, Leads::OfWiki(way)) => vec![from_root(way)],
             (None, _) => Vec::new(),
         };
-        let good = LinkTargetParts::of(&link.target, self.site)
+        let good = LinkTargetParts::split(&link.target, self.site)
             .into_iter()
             .find_map(|form| {
                 let is_good = |way: &String| {
@@ -303,7 +303,7 @@ impl Mender<'_> {
         let is_port = rest.starts_with([':', '/']);
         let target = format!("{}{way}", self.site.address.as_str().trim_end_matches('/'));
         match resolve(&target, link.carrier, Seat::at(self.page), self.site) {
-            Leads::Page(_, place) if is_host && is_port && self.moves.of(&place).is_some() => {
+            Leads::Page(_, place) if is_host && is_port && self.moves.target(&place).is_some() => {
                 MendAction::Left(WhyLeft::OtherAddress)
             }
             _ => MendAction::Nothing,
@@ -324,10 +324,10 @@ impl Mender<'_> {
 
     /// Lists the links that a source in another format names; none is mended.
     fn only_named(&self, text: &str) -> MendedText {
-        let mut lines = LineLocator::of(text);
+        let mut lines = LineLocator::new(text);
         let mut left = Vec::new();
         for (at, word, place) in named_places(text, self.page, self.site) {
-            if self.moves.of(&place).is_some() {
+            if self.moves.target(&place).is_some() {
                 left.push(LeftLink {
                     line: lines.at(at),
                     link: word.to_owned(),
@@ -365,7 +365,7 @@ struct LineLocator<'a> {
 }
 
 impl<'a> LineLocator<'a> {
-    const fn of(text: &'a str) -> Self {
+    const fn new(text: &'a str) -> Self {
         Self {
             text,
             passed: 0,

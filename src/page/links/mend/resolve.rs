@@ -84,7 +84,7 @@ pub struct LinkBase<'a> {
 impl<'a> LinkBase<'a> {
     /// A page of a wiki.
     #[must_use]
-    pub fn of(page: &'a PagePlace, site: &'a LinkedSite) -> Self {
+    pub fn new(page: &'a PagePlace, site: &'a LinkedSite) -> Self {
         let address = site.read_at(page);
         Self {
             page,

@@ -18,7 +18,7 @@ pub(super) struct LinkTargetParts<'a> {
 
 impl<'a> LinkTargetParts<'a> {
     /// The ways to take a target apart, the likelier first: the wiki takes `//x` for a way, too.
-    pub(super) fn of(target: &'a str, site: &LinkedSite) -> [Self; 2] {
+    pub(super) fn split(target: &'a str, site: &LinkedSite) -> [Self; 2] {
         [address_length(target, site), 0].map(|address| {
             let (address, below) = target.split_at_checked(address).unwrap_or(("", target));
             let rest = below.find(['#', '?']).unwrap_or(below.len());

@@ -128,7 +128,7 @@ fn readers_get_to_the_page_that_the_real_wiki_leads_to() {
             continue;
         }
         let site = site(link.has_namespaces);
-        let base = LinkBase::of(&link.page, &site);
+        let base = LinkBase::new(&link.page, &site);
         // As it is found in a text with this link alone.
         let mut found = links(&link.text(), link.format).into_iter();
         let page = found.find_map(|found| base.page(&found.target, found.carrier));

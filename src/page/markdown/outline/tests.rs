@@ -4,7 +4,7 @@ use pulldown_cmark::{Event, Parser, Tag};
 use super::{Outline, options};
 
 fn headings(text: &str) -> Vec<(u8, String, usize)> {
-    Outline::of(text)
+    Outline::new(text)
         .headings()
         .iter()
         .map(|heading| (heading.level, heading.text.clone(), heading.line))
@@ -74,7 +74,7 @@ fn what_stands_around_a_heading_does_not_hide_it() {
 #[test]
 fn a_section_ends_at_a_heading_of_its_level_or_a_higher_one() {
     let text = "# a\n### b\n## c\n### d\n# e\n";
-    let sections: Vec<&str> = Outline::of(text)
+    let sections: Vec<&str> = Outline::new(text)
         .headings
         .iter()
         .map(|heading| text.get(heading.section.clone()).unwrap())
@@ -89,7 +89,7 @@ fn a_section_ends_at_a_heading_of_its_level_or_a_higher_one() {
             "# e\n"
         ]
     );
-    let parents: Vec<Option<usize>> = Outline::of(text)
+    let parents: Vec<Option<usize>> = Outline::new(text)
         .headings
         .iter()
         .map(|h| h.parent)
@@ -148,7 +148,7 @@ proptest! {
     fn no_code_block_lies_on_both_sides_of_a_heading(
         text in "([ >-]{0,4}([#=~`-]{1,3}|<!--|-->|<div>|[ab:]|\\{\\.c\\})? ?[#a`]{0,2}(\r?\n)?){0,9}",
     ) {
-        let outline = Outline::of(&text);
+        let outline = Outline::new(&text);
         let body = text.get(outline.body..).unwrap();
         for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
             if let Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock) = event {

@@ -216,7 +216,7 @@ fn page() -> impl Strategy<Value = String> {
 
 /// Selectors of all parts of a page.
 fn selectors(text: &str) -> Vec<Selector> {
-    let count = Outline::of(text).headings().len();
+    let count = Outline::new(text).headings().len();
     let sections = (0..=count).map(|index| Selector::Section { index });
     let headings =
         (1..=6).flat_map(|level| (0..count).map(move |index| Selector::Heading { level, index }));
@@ -271,7 +271,7 @@ proptest! {
         pick in any::<prop::sample::Index>(),
     ) {
         let headings = |text: &str| -> Vec<(u8, String, usize)> {
-            let outline = Outline::of(text);
+            let outline = Outline::new(text);
             outline.headings().iter().map(|h| (h.level, h.text.clone(), h.lines.start)).collect()
         };
         let bare = |headings: Vec<(u8, String, usize)>| -> Vec<(u8, String)> {
@@ -293,7 +293,7 @@ proptest! {
 
     #[test]
     fn the_parts_make_up_the_page(text in page()) {
-        let outline = Outline::of(&text);
+        let outline = Outline::new(&text);
         let mut end = outline.headings().first().map_or(text.len(), |heading| heading.lines.start);
         if let Ok(lead) = outline.find(&Selector::Section { index: 0 }) {
             prop_assert_eq!(lead.range, 0..end);
@@ -311,7 +311,7 @@ proptest! {
 
     #[test]
     fn a_heading_is_found_by_its_selector_and_its_text(text in page()) {
-        let outline = Outline::of(&text);
+        let outline = Outline::new(&text);
         for heading in outline.headings() {
             let named = outline.find(&Selector::Named(heading.text.clone()));
             let name = &heading.text;

@@ -109,8 +109,11 @@ fn mends(
 /// The places to which a page links.
 fn places(page: &PageState, site: &LinkedSite) -> HashSet<PagePlace> {
     let own = place_of(page);
-    let base = LinkBase::of(&own, site);
-    let all = links(&page.content, SourceFormat::of(None, Some(&page.editor)));
+    let base = LinkBase::new(&own, site);
+    let all = links(
+        &page.content,
+        SourceFormat::detect(None, Some(&page.editor)),
+    );
     all.iter()
         .filter_map(|link| base.place(&link.target, link.carrier))
         .collect()
@@ -131,7 +134,7 @@ pub(super) fn without(
     let (Some(before), Some(after)) = (change.before(), change.after()) else {
         return (change, Vec::new());
     };
-    let format = SourceFormat::of(None, Some(&after.editor));
+    let format = SourceFormat::detect(None, Some(&after.editor));
     let mended = mend_links(&after.content, format, &place_of(after), &back, site);
     let left = mended.left.into_iter().map(|link| LinkLeft {
         id: before.id.unwrap_or_default(),
@@ -159,7 +162,7 @@ pub(super) fn broken_in(left_out: &Change, moving: &[&Change], site: &LinkedSite
         return Vec::new();
     };
     let moves: Moves = moving.iter().filter_map(|change| moved(change)).collect();
-    let format = SourceFormat::of(None, Some(&page.editor));
+    let format = SourceFormat::detect(None, Some(&page.editor));
     let mended = mend_links(&page.content, format, &place_of(page), &moves, site);
     let mendable = mended.mended.into_iter().map(|one| (one.before, one.line));
     let left = mended.left.into_iter().map(|one| (one.link, one.line));
