@@ -31,7 +31,7 @@ enum States {
 }
 
 impl Change {
-    const fn of(states: States) -> Self {
+    const fn new(states: States) -> Self {
         Self {
             states,
             lost: Vec::new(),
@@ -114,7 +114,7 @@ impl Change {
     /// A page comes to be.
     #[must_use]
     pub fn create(page: NewPage) -> Self {
-        Self::of(States::Create {
+        Self::new(States::Create {
             after: page.into_state(),
         })
     }
@@ -131,13 +131,13 @@ impl Change {
     /// Something that belongs to a page comes to be.
     #[must_use]
     pub const fn add(after: PageState) -> Self {
-        Self::of(States::Create { after })
+        Self::new(States::Create { after })
     }
 
     /// A page goes.
     #[must_use]
     pub const fn delete(before: PageState) -> Self {
-        Self::of(States::Delete { before })
+        Self::new(States::Delete { before })
     }
 
     /// Moves a page to the trash, unpublished.
@@ -163,13 +163,13 @@ impl Change {
             thing,
             ..page
         };
-        Self::of(States::Create { after })
+        Self::new(States::Create { after })
     }
 
     /// The change between two states of one page.
     #[must_use]
     pub const fn between(before: PageState, after: PageState) -> Self {
-        Self::of(States::Update { before, after })
+        Self::new(States::Update { before, after })
     }
 
     /// The change between two states of a page, of which `None` is no page; `None` if there is none

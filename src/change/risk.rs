@@ -70,7 +70,7 @@ impl Risk {
 
     /// The risks of changes, by the kind and the fields of each, and by the codes of all warnings
     /// about them.
-    pub fn of<'a>(
+    pub fn classify<'a>(
         changes: impl IntoIterator<Item = (Operation, &'a [Field])>,
         codes: impl IntoIterator<Item = &'a str>,
     ) -> BTreeSet<Self> {
@@ -122,7 +122,7 @@ mod tests {
     use crate::page::Field;
 
     fn words(changes: &[(Operation, &[Field])], codes: &[&str]) -> Vec<&'static str> {
-        let risks = Risk::of(changes.iter().copied(), codes.iter().copied());
+        let risks = Risk::classify(changes.iter().copied(), codes.iter().copied());
         risks.into_iter().map(Risk::as_str).collect()
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn short(
             }
             let whole = text.len();
             let cut = if name == "diff" {
-                Cut::of(text, MAX_VALUE_BYTES)
+                Cut::new(text, MAX_VALUE_BYTES)
             } else {
                 Cut::at(text, MAX_VALUE_BYTES)
             };
@@ -55,7 +55,7 @@ pub(crate) fn cut(diff: String, warnings: &mut Vec<Warning>) -> String {
     if diff.len() <= MAX_DIFF_BYTES {
         return diff;
     }
-    let cut = Cut::of(&diff, MAX_DIFF_BYTES);
+    let cut = Cut::new(&diff, MAX_DIFF_BYTES);
     warnings.push(Warning::new(
         "diff_cut",
         format!(
@@ -114,7 +114,7 @@ impl LineBudget {
 
 impl Cut {
     /// A difference of at most this many bytes, our own words included.
-    fn of(diff: &str, most: usize) -> Self {
+    fn new(diff: &str, most: usize) -> Self {
         let most = most.saturating_sub(OWN_BYTES);
         let is_added = |line: &str| line.starts_with('+');
         let lines = || diff.split_inclusive('\n');

@@ -31,7 +31,7 @@ pub struct UndoneWrite {
 }
 
 impl UndoneWrite {
-    fn of(change: Change, loses: Vec<Field>) -> Self {
+    fn new(change: Change, loses: Vec<Field>) -> Self {
         Self {
             change,
             is_merged: false,
@@ -69,12 +69,12 @@ impl Change {
                 // What belongs to a page follows it wherever it goes.
                 let is_there = |field| after.thing.is_some() || after.same(&now, field);
                 if is_there(Field::Locale) && is_there(Field::Path) {
-                    Ok(UndoneWrite::of(Self::delete(now), loses))
+                    Ok(UndoneWrite::new(Self::delete(now), loses))
                 } else {
                     Err(UndoFault::Elsewhere)
                 }
             }
-            (Some(before), None) => Ok(UndoneWrite::of(Self::recreate(before), Vec::new())),
+            (Some(before), None) => Ok(UndoneWrite::new(Self::recreate(before), Vec::new())),
             (Some(before), Some(after)) => {
                 let now = now.ok_or(UndoFault::Gone)?;
                 let fields = before.difference(&after);

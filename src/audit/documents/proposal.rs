@@ -303,7 +303,7 @@ impl Proposal {
         let own = std::iter::once((self.operation, &*self.fields));
         let others = self.others.iter();
         let others = others.map(|one| (one.operation, &*one.fields));
-        Risk::of(own.chain(others), self.warnings.iter().map(String::as_str))
+        Risk::classify(own.chain(others), self.warnings.iter().map(String::as_str))
     }
 
     /// The kept states that it needs.
