@@ -57,7 +57,7 @@ impl ChangeFacts {
 
     /// The facts of a change that was asked for, with the findings of its checks.
     #[must_use]
-    pub fn of(change: &Change, lines: LineCounts, checked: &AdditionReport) -> Self {
+    pub fn new(change: &Change, lines: LineCounts, checked: &AdditionReport) -> Self {
         let pages = || [change.before(), change.after()].into_iter().flatten();
         let mut tags: Vec<String> = pages().flat_map(|page| page.tags.clone()).collect();
         tags.sort_unstable();

@@ -146,7 +146,7 @@ impl Replay<'_> {
                 site: None,
                 own: &[],
             };
-            Some(ChangeFacts::of(
+            Some(ChangeFacts::new(
                 &change,
                 lines,
                 &change.check(lines, around),

@@ -356,7 +356,7 @@ impl CheckContext<'_> {
             warnings: found.clone(),
             adds_grave_secret: checked.adds_grave_secret,
         };
-        Some(ChangeFacts::of(&one.change, lines, &checked))
+        Some(ChangeFacts::new(&one.change, lines, &checked))
     }
 
     /// Runs our own checks.

@@ -235,7 +235,7 @@ async fn the_writes_of_the_last_day_are_counted_if_a_rule_asks() {
     counting.writes_per_day_over = Some(1);
     let change = update(1);
     let checked = crate::change::AdditionReport::default();
-    let about = ChangeFacts::of(&change, LineCounts::default(), &checked);
+    let about = ChangeFacts::new(&change, LineCounts::default(), &checked);
     let caller = caller(Asker::Nobody);
     for (when, changes, expected) in [
         (counting.clone(), vec![about.clone()], 1),
