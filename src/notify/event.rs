@@ -98,7 +98,7 @@ impl NotifyEvent {
     pub(super) fn json(&self, wiki: &str, review: &ReviewAddress) -> String {
         let (text, own) = match self {
             Self::Waiting { set, changes } => {
-                let review = review.of(set);
+                let review = review.for_set(set);
                 let count = match changes {
                     1 => "A change waits".to_owned(),
                     many => format!("{many} changes wait"),
@@ -114,7 +114,7 @@ impl NotifyEvent {
                 call,
             } => (
                 format!("The set {set} was {decision}."),
-                json!({ "set": set, "decision": decision, "call": call, "review": review.of(set) }),
+                json!({ "set": set, "decision": decision, "call": call, "review": review.for_set(set) }),
             ),
             Self::PartlyApplied { call } => (
                 format!(

@@ -112,7 +112,7 @@ impl ReviewAddress {
 
     /// The place where a person decides on a set: its page, or the command that opens it.
     #[must_use]
-    pub fn of(&self, set: impl Display) -> String {
+    pub fn for_set(&self, set: impl Display) -> String {
         self.page_of(&set).unwrap_or_else(|| match &self.site {
             None => format!("wikijs-gate review {set}"),
             Some(site) => format!("wikijs-gate --site {site} review {set}"),
@@ -139,20 +139,20 @@ mod tests {
             ),
         ] {
             let address = ReviewAddress::parse(text).unwrap();
-            assert_eq!(address.of(set), page);
+            assert_eq!(address.for_set(set), page);
             assert_eq!(address.page_of(set).as_deref(), Some(page));
         }
         let none = ReviewAddress::default();
-        assert_eq!(none.of(set), "wikijs-gate review 0123456789abcdef");
+        assert_eq!(none.for_set(set), "wikijs-gate review 0123456789abcdef");
         assert_eq!(none.page_of(set), None);
         let site = || Some("docs".parse().unwrap());
         assert_eq!(
-            none.at(site()).of(set),
+            none.at(site()).for_set(set),
             "wikijs-gate --site docs review 0123456789abcdef"
         );
         let address = ReviewAddress::parse("https://a.example/review").unwrap();
         assert_eq!(
-            address.at(site()).of(set),
+            address.at(site()).for_set(set),
             "https://a.example/review/sets/0123456789abcdef?site=docs"
         );
     }
@@ -164,13 +164,13 @@ mod tests {
         let later = ReviewAddress::default().served_as(&own);
         own.serve_at("http://127.0.0.1:8765/review");
         assert_eq!(
-            later.of(set),
+            later.for_set(set),
             "http://127.0.0.1:8765/review/sets/0123456789abcdef"
         );
         let seen = "https://mcp.example.org/review".into();
         let seen = later.seen_from(Some(&seen));
         assert_eq!(
-            seen.of(set),
+            seen.for_set(set),
             "https://mcp.example.org/review/sets/0123456789abcdef"
         );
         let call = "https://mcp.example.org/review/record/calls/x";
@@ -179,7 +179,7 @@ mod tests {
         let other = "http://127.0.0.1/review".into();
         let named = named.served_as(&own).seen_from(Some(&other));
         assert_eq!(
-            named.of(set),
+            named.for_set(set),
             "https://a.example/review/sets/0123456789abcdef"
         );
         assert_eq!(own, ReviewAddress::default());

@@ -109,7 +109,7 @@ impl WriteContext {
         }
         let became = self.became(&caller.session, &proposal).await?;
         Ok(PendingSet {
-            review: self.review_for(caller).of(id),
+            review: self.review_for(caller).for_set(id),
             proposal,
             became,
         })
@@ -122,7 +122,7 @@ impl WriteContext {
 
     fn tell_of_waiting(&self, caller: &Caller, id: ProposalId) {
         let address = self.review_for(caller);
-        let review = address.of(id);
+        let review = address.for_set(id);
         Notice::WaitsForPeople { review }.tell();
         if let Some(page) = address.page_of(id) {
             let id = id.to_string();
