@@ -117,7 +117,7 @@ impl AuditLog {
     /// first event.
     #[must_use]
     pub fn new(dir: &Path, wiki_name: &str) -> Self {
-        Self::heeding(dir, wiki_name, Pauses::of(dir))
+        Self::heeding(dir, wiki_name, Pauses::new(dir))
     }
 
     pub(super) fn heeding(dir: &Path, wiki_name: &str, pauses: Pauses) -> Self {
@@ -277,7 +277,9 @@ impl AuditLog {
                     anchors.remove(&entry.removed);
                 }
                 let counts = entry.event.is_synced();
-                let notice = self.notices().and_then(|notices| notices.of(&entry));
+                let notice = self
+                    .notices()
+                    .and_then(|notices| notices.notice_for(&entry));
                 self.write(entry).await?;
                 if counts {
                     self.wake_anchors();

@@ -45,7 +45,7 @@ impl Script {
     }
 
     pub(super) fn entry(&mut self, time: OffsetDateTime, entry: &AuditEntry) {
-        self.add(time, |stamp| Record::of(entry, stamp));
+        self.add(time, |stamp| Record::new(entry, stamp));
     }
 
     pub(super) fn close(mut self, time: OffsetDateTime) -> PathBuf {

@@ -64,7 +64,7 @@ pub(super) fn of_server(source: &SettingsSource<'_>) -> Result<Policy, SettingEr
         reads: reads(source)?,
         trash: trash(source)?,
         uploads: uploads(source)?,
-        pauses: Pauses::of(&storage::audit_dir(source)?),
+        pauses: Pauses::new(&storage::audit_dir(source)?),
         rules: Arc::new(tables.rules),
         checks: tables.checks.into(),
         review: review(source)?,

@@ -305,7 +305,7 @@ impl Kept {
             for line in text.lines() {
                 let (body, trailer) = line.split_at(line.len() - 75);
                 let body = renamed(&change(index + 1, body), &hashes);
-                let hash = LineHash::of(body.as_bytes()).to_string();
+                let hash = LineHash::new(body.as_bytes()).to_string();
                 let old = trailer.trim_matches(|c: char| !c.is_ascii_hexdigit());
                 let old = old.rsplit('"').next().unwrap();
                 hashes.insert(old.to_owned(), hash.clone());

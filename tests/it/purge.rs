@@ -51,7 +51,7 @@ pub(crate) fn written_in(run: &Path, year: &str) {
             &format!("\"prev\":\"{}\"", record.prev),
             &format!("\"prev\":\"{prev}\""),
         );
-        prev = LineHash::of(body.as_bytes());
+        prev = LineHash::new(body.as_bytes());
         writeln!(text, "{body},\"hash\":\"{prev}\"}}").unwrap();
     }
     fs::write(run, text).unwrap();

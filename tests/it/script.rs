@@ -63,7 +63,7 @@ impl Script {
         let mut line = serde_json::to_vec(&record).unwrap();
         // `,"hash":"…"}` is what is not hashed.
         line.truncate(line.len() - 75);
-        self.prev = LineHash::of(&line);
+        self.prev = LineHash::new(&line);
         writeln!(line, ",\"hash\":\"{}\"}}", self.prev).unwrap();
         self.file.write_all(&line).unwrap();
         self.length += u64::try_from(line.len()).unwrap();
@@ -95,7 +95,7 @@ impl Script {
 pub(crate) fn keep(dir: &Path, page: &PageState) -> String {
     let json = serde_json::to_vec(page).unwrap();
     // Both are the SHA-256 of some bytes.
-    let name = LineHash::of(&json).to_string();
+    let name = LineHash::new(&json).to_string();
     let pages = place(dir).join("pages");
     fs::create_dir_all(&pages).unwrap();
     let file = File::create(pages.join(format!("{name}.json.gz"))).unwrap();

@@ -179,7 +179,7 @@ pub(crate) fn log() -> Vec<u8> {
         let body = format!(
             r#"{{"v":1,"seq":{seq},"time":"2026-01-01T00:00:0{seq}Z","run":"00000000000000aa","event":"{event}","wiki":"w","prev":"{prev}""#
         );
-        prev = LineHash::of(body.as_bytes());
+        prev = LineHash::new(body.as_bytes());
         log.extend_from_slice(format!("{body},\"hash\":\"{prev}\"}}\n").as_bytes());
     }
     log

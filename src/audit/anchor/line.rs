@@ -36,7 +36,7 @@ struct Numbered<'a> {
 }
 
 impl<'a> Numbered<'a> {
-    fn of(head: &'a FileHead) -> Self {
+    fn new(head: &'a FileHead) -> Self {
         let number = head.number();
         Self { head, number }
     }
@@ -65,8 +65,8 @@ impl NewAnchor<'_> {
             wiki: self.wiki,
             run: self.run,
             seq: self.seq,
-            heads: self.heads.iter().map(Numbered::of).collect(),
-            removed: self.removed.iter().map(Numbered::of).collect(),
+            heads: self.heads.iter().map(Numbered::new).collect(),
+            removed: self.removed.iter().map(Numbered::new).collect(),
             key: key.map(|key| key.public().id()),
         })?;
         if let Some(key) = key {
@@ -148,7 +148,7 @@ mod tests {
         let heads = [FileHead {
             file: "20300102T090000Z-000012-00000000000000aa.jsonl".to_owned(),
             length: 77,
-            hash: Some(LineHash::of(b"x")),
+            hash: Some(LineHash::new(b"x")),
         }];
         let anchor = NewAnchor {
             time: "2030-01-02T09:00:00.000Z",

@@ -35,7 +35,7 @@ pub(in crate::audit) fn keep(
     if json.len() > MAX_STATE {
         return Err(AuditError::TooLarge);
     }
-    let name = KeptState::of(&json);
+    let name = KeptState::new(&json);
     let path = place.kept(name);
     // Held so that no purge removes the state between our finding and our touching it.
     let _held = hold(place, true)?;
@@ -90,7 +90,7 @@ pub(in crate::audit) fn kept(
 /// The JSON of a state, which is what its name says.
 fn unpacked(place: &AuditLayout, name: KeptState) -> Result<Vec<u8>, AuditError> {
     let json = unpack(&place.kept(name))?;
-    if KeptState::of(&json) == name {
+    if KeptState::new(&json) == name {
         Ok(json)
     } else {
         Err(AuditError::Damaged)

@@ -77,7 +77,7 @@ pub struct DraftOwner {
 impl DraftOwner {
     /// The two prefixes of its files' names: the counted owner, and the owner itself.
     pub(in crate::audit) fn prefixes(&self) -> (String, String) {
-        let digest = |text: String| LineHash::of(text.as_bytes()).to_string();
+        let digest = |text: String| LineHash::new(text.as_bytes()).to_string();
         let short = |text: String| digest(text).chars().take(16).collect::<String>();
         let called = self.called.as_deref().unwrap_or_default();
         let counted = short(self.counted_with.clone());

@@ -271,7 +271,7 @@ struct DraftFileName {
 }
 
 impl DraftFileName {
-    fn of(path: PathBuf) -> Option<Self> {
+    fn from_path(path: PathBuf) -> Option<Self> {
         let parts = path.file_name()?.to_str()?.strip_suffix(".json")?;
         let mut parts = parts.split('.');
         let (owner, name, id) = (parts.next()?, parts.next()?, parts.next()?);
@@ -328,7 +328,7 @@ fn files(place: &AuditLayout) -> Result<Vec<DraftFileName>, AuditError> {
         if has_lain && std::fs::remove_file(entry.path()).is_ok() {
             continue;
         }
-        files.extend(DraftFileName::of(entry.path()));
+        files.extend(DraftFileName::from_path(entry.path()));
     }
     Ok(files)
 }

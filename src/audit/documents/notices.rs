@@ -29,7 +29,7 @@ impl Notices {
     }
 
     /// The notice to send for a record, once it is written.
-    pub(in crate::audit) fn of(&self, entry: &AuditEntry) -> Option<Notice> {
+    pub(in crate::audit) fn notice_for(&self, entry: &AuditEntry) -> Option<Notice> {
         let call = || entry.call.to_string();
         match (entry.event, entry.decision.as_deref()) {
             (AuditEvent::Preview, Some(OTHER)) => {

@@ -90,7 +90,7 @@ mod tests {
     async fn a_pause_is_seen_at_once_and_its_file_is_private() {
         let dir = tempfile::tempdir().unwrap();
         let below = dir.path().join("audit");
-        let (log, pauses) = (AuditLog::new(&below, "docs"), Pauses::of(&below));
+        let (log, pauses) = (AuditLog::new(&below, "docs"), Pauses::new(&below));
         assert_eq!(pauses.look(), None);
         log.pause(told()).await.unwrap();
         let Some(Pause::Told(found)) = pauses.look() else {
@@ -135,7 +135,7 @@ mod tests {
         for (why, make) in made {
             let dir = tempfile::tempdir().unwrap();
             make(&dir.path().join(NAME));
-            let found = Pauses::of(dir.path()).look();
+            let found = Pauses::new(dir.path()).look();
             assert_eq!(found, Some(Pause::Unreadable(why.to_owned())));
         }
     }

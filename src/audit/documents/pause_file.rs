@@ -91,7 +91,7 @@ impl fmt::Display for Pause {
 impl Pauses {
     /// The pauses of an audit directory.
     #[must_use]
-    pub fn of(dir: &Path) -> Self {
+    pub fn new(dir: &Path) -> Self {
         Self {
             file: Some(dir.join(NAME)),
             held: Arc::default(),

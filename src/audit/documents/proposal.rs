@@ -429,7 +429,7 @@ fn differing(own: &AuditEntry, made: &Record) -> Vec<&'static str> {
         site: None,
         prev: made.prev,
     };
-    let own = Record::of(own, &stamp);
+    let own = Record::new(own, &stamp);
     [
         ("call", own.call == made.call),
         ("tool", own.tool == made.tool),

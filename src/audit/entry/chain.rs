@@ -221,7 +221,7 @@ fn read_link(line: &[u8]) -> Result<(RecordHead, LineHash), ChainFault> {
             ChainFault::NotARecord
         });
     };
-    if LineHash::of(body) != hash {
+    if LineHash::new(body) != hash {
         return Err(ChainFault::Changed);
     }
     serde_json::from_slice(line)

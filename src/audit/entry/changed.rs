@@ -37,7 +37,7 @@ impl ChangeDetails {
     ///
     /// # Errors
     /// If the disk cannot be read.
-    pub fn of(log: &AuditLog, call: &CallHistory) -> Result<Self, AuditError> {
+    pub fn read(log: &AuditLog, call: &CallHistory) -> Result<Self, AuditError> {
         let gone = |name: KeptState, why: &str| Self {
             notes: vec![format!("the kept state {name} {why}")],
             ..Self::default()

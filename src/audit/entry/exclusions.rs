@@ -16,7 +16,7 @@ const CUT: &str = ", …";
 /// ```
 /// use wikijs_gate::audit::Exclusions;
 ///
-/// let omitted = Exclusions::of(vec![2, 4, 5, 6], 40).unwrap();
+/// let omitted = Exclusions::new(vec![2, 4, 5, 6], 40).unwrap();
 /// assert_eq!(omitted.to_string(), "left out: 4 of 40: 3, 5-7");
 /// assert_eq!(Exclusions::read("left out: 4 of 40: 3, 5-7"), Some(omitted));
 /// ```
@@ -31,7 +31,7 @@ pub struct Exclusions {
 impl Exclusions {
     /// Changes of a set of so many, by their numbers from 0; `None` if these are none.
     #[must_use]
-    pub fn of(mut numbers: Vec<usize>, of: usize) -> Option<Self> {
+    pub fn new(mut numbers: Vec<usize>, of: usize) -> Option<Self> {
         numbers.sort_unstable();
         numbers.dedup();
         (!numbers.is_empty()).then_some(Self { numbers, of })
@@ -79,7 +79,7 @@ impl Exclusions {
             }
             numbers.extend(first.saturating_sub(1)..last);
         }
-        Self::of(numbers, of)
+        Self::new(numbers, of)
     }
 
     /// The numbers as people count, from 1, those that follow one another as a range.
@@ -124,15 +124,15 @@ mod tests {
     #[test]
     fn what_a_record_says_is_read_back() {
         for numbers in [vec![0], vec![0, 1, 2], vec![1, 3, 4, 9], vec![9]] {
-            let omitted = Exclusions::of(numbers, 10).unwrap();
+            let omitted = Exclusions::new(numbers, 10).unwrap();
             assert_eq!(Exclusions::read(&omitted.to_string()), Some(omitted));
         }
-        assert_eq!(Exclusions::of(Vec::new(), 10), None);
+        assert_eq!(Exclusions::new(Vec::new(), 10), None);
     }
 
     #[test]
     fn a_long_list_has_room_in_a_record_and_says_that_it_is_cut() {
-        let omitted = Exclusions::of((0..1_200).step_by(2).collect(), 1_200).unwrap();
+        let omitted = Exclusions::new((0..1_200).step_by(2).collect(), 1_200).unwrap();
         let told = omitted.to_string();
         assert!(told.len() < 1_024 && told.ends_with(", …"), "{told}");
         assert!(

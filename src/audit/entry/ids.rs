@@ -141,7 +141,7 @@ hex_name! {
 impl ArgumentDigest {
     /// The digest of this argument; the order of the members of an object does not count.
     #[must_use]
-    pub fn of(value: &Value) -> Self {
+    pub fn new(value: &Value) -> Self {
         let digest: [u8; 32] = Sha256::digest(in_order(value).to_string()).into();
         let mut half = [0; 16];
         half.iter_mut()
@@ -215,7 +215,7 @@ typed_name!(KeyDigest);
 
 impl KeyDigest {
     /// The digest of a key that has this SHA-256.
-    pub(crate) fn of(sha256: &[u8; 32]) -> Self {
+    pub(crate) fn new(sha256: &[u8; 32]) -> Self {
         let mut digest = [0; 16];
         digest
             .iter_mut()
@@ -237,7 +237,7 @@ impl LineHash {
 
     /// The hash of a line: of its bytes before `,"hash"`.
     #[must_use]
-    pub fn of(body: &[u8]) -> Self {
+    pub fn new(body: &[u8]) -> Self {
         Self(Sha256::digest(body).into())
     }
 }
@@ -255,7 +255,7 @@ hex_name! {
 
 impl KeptState {
     /// The name of a state with this JSON; the file may not be there yet.
-    pub(in crate::audit) fn of(json: &[u8]) -> Self {
+    pub(in crate::audit) fn new(json: &[u8]) -> Self {
         Self(Sha256::digest(json).into())
     }
 
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn the_hash_of_nothing_is_the_known_one() {
         assert_eq!(
-            LineHash::of(b"").to_string(),
+            LineHash::new(b"").to_string(),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         );
     }

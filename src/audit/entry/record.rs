@@ -313,7 +313,7 @@ impl Record {
     }
 
     /// The record of an entry.
-    pub(in crate::audit) fn of(entry: &AuditEntry, stamp: &RecordStamp<'_>) -> Self {
+    pub(in crate::audit) fn new(entry: &AuditEntry, stamp: &RecordStamp<'_>) -> Self {
         let short = |text: &Option<String>| text.as_deref().map(|text| cut(text, MAX_SHORT));
         let path = |path: &PagePath| PagePath::as_stored(cut(path.as_str(), MAX_LONG));
         let client = |client: &Client| Client {
@@ -381,7 +381,7 @@ impl Record {
     pub(in crate::audit) fn seal(&mut self) -> serde_json::Result<Vec<u8>> {
         let mut line = serde_json::to_vec(self)?;
         line.truncate(line.len().saturating_sub(chain::TRAILER_LENGTH));
-        self.hash = LineHash::of(&line);
+        self.hash = LineHash::new(&line);
         line.extend_from_slice(chain::trailer(self.hash).as_bytes());
         Ok(line)
     }

@@ -38,7 +38,7 @@ fn key(call: &CallHistory) -> CallSortKey {
 impl Latest {
     /// Room for as many.
     #[must_use]
-    pub const fn of(room: usize) -> Self {
+    pub const fn new(room: usize) -> Self {
         Self {
             room,
             calls: BTreeMap::new(),
@@ -187,7 +187,7 @@ impl AuditLog {
         room: usize,
     ) -> Result<(Latest, u64), AuditError> {
         let before = before.map(key);
-        let mut latest = Latest::of(room);
+        let mut latest = Latest::new(room);
         let unreadable = self.calls(|call| {
             if before.is_none_or(|before| key(&call) < before) && filter.takes(&call) {
                 latest.add(call);

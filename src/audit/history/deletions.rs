@@ -107,7 +107,7 @@ fn pages_not_among(
             if was_applied && record.operation == Some(Operation::Delete) {
                 deleted.extend(record.id);
             }
-            let Some(mut page) = PageOnRecord::of(record, was_applied) else {
+            let Some(mut page) = PageOnRecord::new(record, was_applied) else {
                 continue;
             };
             let known = gone.get(&page.id);
@@ -149,7 +149,7 @@ fn is_of_page(record: &Record) -> bool {
 }
 
 impl PageOnRecord {
-    fn of(record: Record, was_applied: bool) -> Option<Self> {
+    fn new(record: Record, was_applied: bool) -> Option<Self> {
         let time = record.instant()?;
         let new_path = record.new_path.filter(|_| was_applied);
         Some(Self {

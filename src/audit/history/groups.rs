@@ -216,7 +216,7 @@ impl AuditLog {
             }
         })?;
         let (page, older) = survey.newest(before.map(key), room.groups);
-        let mut gathered = Gathered::of(page.iter().map(|(_, group)| *group), room.changes);
+        let mut gathered = Gathered::new(page.iter().map(|(_, group)| *group), room.changes);
         if !gathered.groups.is_empty() {
             self.calls(|call| {
                 let seen = admits(&call);
@@ -259,7 +259,7 @@ impl AuditLog {
         let Some(group) = found.map(|group| survey.resolved(group)) else {
             return Ok(None);
         };
-        let mut gathered = Gathered::of(std::iter::once(group), changes);
+        let mut gathered = Gathered::new(std::iter::once(group), changes);
         self.calls(|call| {
             let seen = admits(&call);
             gathered.take(&survey, call, seen);
@@ -288,9 +288,9 @@ fn fill_spent(log: &AuditLog, calls: &mut [CallHistory]) -> Result<(), AuditErro
 impl Groups {
     /// Makes groups of all of these calls.
     #[must_use]
-    pub fn of(survey: &GroupSurvey, calls: Vec<CallHistory>) -> Vec<CallGroup> {
+    pub fn collect(survey: &GroupSurvey, calls: Vec<CallHistory>) -> Vec<CallGroup> {
         let ids: Vec<GroupId> = calls.iter().map(|call| survey.group_of(call)).collect();
-        let mut gathered = Gathered::of(ids.into_iter(), usize::MAX);
+        let mut gathered = Gathered::new(ids.into_iter(), usize::MAX);
         for call in calls {
             gathered.take(survey, call, CallVisibility::Yes);
         }
@@ -305,7 +305,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn of(ids: impl Iterator<Item = GroupId>, changes: usize) -> Self {
+    fn new(ids: impl Iterator<Item = GroupId>, changes: usize) -> Self {
         Self {
             groups: ids.map(|id| (id, CallGroup::default())).collect(),
             changes,

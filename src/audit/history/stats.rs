@@ -29,7 +29,7 @@ impl LabelCounts {
 
     /// The count of a word.
     #[must_use]
-    pub fn of(&self, word: &str) -> u64 {
+    pub fn count(&self, word: &str) -> u64 {
         self.0.get(word).copied().unwrap_or_default()
     }
 

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn the_head_of_a_run_is_that_of_its_last_whole_line() {
         let dir = tempfile::tempdir().unwrap();
-        let hash = LineHash::of(b"{");
+        let hash = LineHash::new(b"{");
         let line = format!("{{{}\n", chain::trailer(hash));
         let half = "x".repeat(20_000);
         for (name, content) in [

@@ -70,7 +70,7 @@ pub struct OpenAttempt {
 }
 
 impl OpenAttempt {
-    fn of(call: CallId, record: Record) -> Self {
+    fn new(call: CallId, record: Record) -> Self {
         let lines = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         Self {
             call,
@@ -255,7 +255,7 @@ fn left_open(
             let Some(call) = record.call else { return };
             let key = (call, record.step.clone());
             if record.event == AuditEvent::Attempt {
-                let mut attempt = OpenAttempt::of(call, record);
+                let mut attempt = OpenAttempt::new(call, record);
                 if let Some(may_be_sent) = own.steps.get(&key) {
                     attempt.may_be_sent = *may_be_sent;
                 }

@@ -121,7 +121,7 @@ impl OwnRun {
 
     /// Writes the record of an entry.
     pub(in crate::audit) fn record(&mut self, entry: &AuditEntry) -> Result<(), AuditError> {
-        self.append(entry.event, |stamp| Record::of(entry, stamp))
+        self.append(entry.event, |stamp| Record::new(entry, stamp))
     }
 
     /// Writes the last record.

@@ -129,7 +129,7 @@ fn is_told(later: &[Record], state: &ProposalState, of: usize) -> bool {
             let is_write =
                 |record: &Record| record.event == AuditEvent::Attempt || says(record, "applied");
             let told = own().find_map(|record| Exclusions::read(record.reason.as_deref()?));
-            let is_left_out = match (told, Exclusions::of(left_out.clone(), of)) {
+            let is_left_out = match (told, Exclusions::new(left_out.clone(), of)) {
                 // A record has no room for all numbers of a long list.
                 (Some(told), Some(left_out)) => told.is_read_of(&left_out),
                 (told, left_out) => told == left_out,

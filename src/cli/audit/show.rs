@@ -40,7 +40,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     } else {
         Vec::new()
     };
-    let changed = ChangeDetails::of(&log, &call).map_err(|error| unread(&error))?;
+    let changed = ChangeDetails::read(&log, &call).map_err(|error| unread(&error))?;
     if arguments.json {
         print::line(&in_json(&call, &changed, &members).to_string());
     } else {

@@ -41,7 +41,7 @@ impl Asked {
         let counts = |(name, _): &(&String, &Value)| !NOT_ASKED.contains(&name.as_str());
         let counted = self.arguments.iter().filter(counts);
         counted
-            .map(|(name, value)| (name.clone(), ArgumentDigest::of(value)))
+            .map(|(name, value)| (name.clone(), ArgumentDigest::new(value)))
             .collect()
     }
 

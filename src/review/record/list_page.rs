@@ -75,7 +75,8 @@ fn figures(listed: &CallListPage) -> Markup {
 
 /// The numbers of calls, by outcome, and of clients.
 pub(super) fn summary(figures: &CallStats) -> Markup {
-    let of = |words: &[&str]| -> u64 { words.iter().map(|word| figures.outcomes.of(word)).sum() };
+    let of =
+        |words: &[&str]| -> u64 { words.iter().map(|word| figures.outcomes.count(word)).sum() };
     let clients = figures.calls_by_client.iter().count();
     html! {
         ul.figures {

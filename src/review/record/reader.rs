@@ -174,7 +174,7 @@ pub(super) async fn changed(
             if left == 0 {
                 break;
             }
-            let changed = ChangeDetails::of(&log, call)?;
+            let changed = ChangeDetails::read(&log, call)?;
             left = left.saturating_sub(changed.bytes());
             all.insert(call.call, changed);
         }

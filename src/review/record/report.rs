@@ -93,7 +93,7 @@ impl<'a> ReportRequest<'a> {
         mut progress: impl FnMut(&dyn Fn() -> String),
     ) -> Result<ReadReport<'a>, AuditError> {
         let (mut figures, mut chart) = (CallStats::default(), Chart::default());
-        let (mut survey, mut latest) = (GroupSurvey::default(), Latest::of(MAX_CALLS));
+        let (mut survey, mut latest) = (GroupSurvey::default(), Latest::new(MAX_CALLS));
         let unreadable = self.log.calls(|call| {
             let is_taken = self.filter.takes(&call);
             survey.tell(&call, CallVisibility::Yes, is_taken);
@@ -120,7 +120,7 @@ impl<'a> ReportRequest<'a> {
                 older,
                 unreadable,
             },
-            groups: Groups::of(&survey, calls),
+            groups: Groups::collect(&survey, calls),
         })
     }
 
@@ -131,7 +131,7 @@ impl<'a> ReportRequest<'a> {
             if *left == 0 {
                 break;
             }
-            let changed = ChangeDetails::of(self.log, call)?;
+            let changed = ChangeDetails::read(self.log, call)?;
             *left = left.saturating_sub(changed.bytes());
             all.insert(call.call, changed);
         }

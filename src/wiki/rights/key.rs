@@ -151,7 +151,7 @@ impl ApiKey {
     /// The digest of the key that goes on record.
     #[must_use]
     pub fn digest_on_record(&self) -> KeyDigest {
-        KeyDigest::of(&self.digest())
+        KeyDigest::new(&self.digest())
     }
 
     pub(in crate::wiki) fn authorization(&self) -> String {

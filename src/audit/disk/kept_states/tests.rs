@@ -64,7 +64,7 @@ fn a_kept_state_comes_back_as_it_was_and_equal_states_share_a_file() {
 
 #[test]
 fn the_name_is_that_of_the_json_and_stays_so() {
-    let name = KeptState::of(&serde_json::to_vec(&page("One")).unwrap());
+    let name = KeptState::new(&serde_json::to_vec(&page("One")).unwrap());
     insta::assert_snapshot!(name, @"800d77365cefc209baab79555c0e084f8452ff807064a6fbad6f5336715c1150");
 }
 

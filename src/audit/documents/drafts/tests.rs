@@ -6,7 +6,7 @@ fn owner() -> DraftOwner {
     DraftOwner {
         counted_with: "c".to_owned(),
         called: None,
-        key: KeyDigest::of(&[7; 32]),
+        key: KeyDigest::new(&[7; 32]),
     }
 }
 

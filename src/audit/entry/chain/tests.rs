@@ -22,7 +22,7 @@ fn lines(count: u64) -> Vec<Vec<u8>> {
             let mut record = match seq {
                 1 => Record::bare(AuditEvent::Start, &stamp),
                 seq if seq == count => Record::bare(AuditEvent::Closed, &stamp),
-                _ => Record::of(
+                _ => Record::new(
                     &AuditEntry::new(CallId::new().unwrap(), AuditEvent::Refusal),
                     &stamp,
                 ),
@@ -134,7 +134,7 @@ fn a_line_of_something_else_is_no_record() {
     let mut lines = lines(6);
     lines[1] = b"hello".to_vec();
     assert_eq!(check(&lines), broken(2, ChainFault::NotARecord));
-    lines[1] = format!("{{{}", super::trailer(LineHash::of(b"{"))).into_bytes();
+    lines[1] = format!("{{{}", super::trailer(LineHash::new(b"{"))).into_bytes();
     assert_eq!(check(&lines), broken(2, ChainFault::NotARecord));
 }
 
@@ -210,7 +210,7 @@ fn a_chain_of_newer_records_can_be_followed() {
         "{{\"v\":9,\"seq\":1,\"event\":\"new\",\"what\":[],\"prev\":\"{}\"",
         LineHash::FIRST
     );
-    let hash = LineHash::of(body.as_bytes());
+    let hash = LineHash::new(body.as_bytes());
     let line = format!("{body}{}\n", super::trailer(hash));
     assert_eq!(
         verify(line.as_bytes()),

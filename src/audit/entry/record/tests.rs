@@ -23,7 +23,7 @@ fn stamp() -> RecordStamp<'static> {
 
 fn full_entry() -> AuditEntry {
     let text = |text: &str| Some(text.to_owned());
-    let kept = |byte: u8| Some(KeptState::of(&[byte]));
+    let kept = |byte: u8| Some(KeptState::new(&[byte]));
     AuditEntry {
         call: "00000000000000bb".parse().unwrap(),
         event: AuditEvent::Outcome,
@@ -39,7 +39,7 @@ fn full_entry() -> AuditEntry {
         actor: Some(Actor::user("root", Some("alice"))),
         tool: text("wikijs_update_page"),
         operation: Some(Operation::Update),
-        key: Some(KeyDigest::of(&[7; 32])),
+        key: Some(KeyDigest::new(&[7; 32])),
         id: Some(7),
         locale: Some(Locale::as_stored("en")),
         path: Some(PagePath::new("docs/a")),
@@ -79,7 +79,7 @@ fn full_entry() -> AuditEntry {
 
 #[test]
 fn the_members_are_in_the_designs_order() {
-    let mut record = Record::of(&full_entry(), &stamp());
+    let mut record = Record::new(&full_entry(), &stamp());
     let line = String::from_utf8(record.seal().unwrap()).unwrap();
     insta::assert_snapshot!(line, @r#"{"v":1,"seq":1,"time":"2030-01-02T03:04:05.678Z","run":"00000000000000aa","call":"00000000000000bb","event":"outcome","client":{"name":"inspector","version":"1.2","id":"00000000000000ee","role":"agent","subject":"alice","address":"127.0.0.1"},"actor":"user:root/login:alice","tool":"wikijs_update_page","operation":"update","wiki":"docs","key":"07070707070707070707070707070707","id":7,"locale":"en","path":"docs/a","newPath":"docs/b","aside":"docs/moving-7","gate":"confirm","decision":"allowed","reason":"the token is that of the preview","fields":["path","content"],"linesAdded":2,"linesRemoved":1,"before":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a","after":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986","found":"084fed08b978af4d7d196a7446a86b58009e636b611db16211b65a9aadff29c5","updatedAt":"2030-01-02T03:04:05.000Z","outcome":"partly_applied","code":"PARTLY_APPLIED","step":"update","undoes":"00000000000000cc","confirms":"00000000000000ab","standing":"page","proposal":"00000000000000dd","proposer":{"name":"agent","version":""},"set":"00000000000000ff","note":"the guide moved","warnings":["dead_link"],"ms":12,"prev":"0000000000000000000000000000000000000000000000000000000000000000","hash":"5d1909e7ad588b68892b90733645c8efe9294160fc2956cef72123391b592fd0"}"#);
     assert_eq!(Record::parse(line.as_bytes()), Ok(record));
@@ -88,7 +88,7 @@ fn the_members_are_in_the_designs_order() {
 #[test]
 fn what_does_not_apply_is_absent() {
     let call = "00000000000000bb".parse().unwrap();
-    let mut record = Record::of(&AuditEntry::new(call, AuditEvent::Refusal), &stamp());
+    let mut record = Record::new(&AuditEntry::new(call, AuditEvent::Refusal), &stamp());
     let line = String::from_utf8(record.seal().unwrap()).unwrap();
     insta::assert_snapshot!(line, @r#"{"v":1,"seq":1,"time":"2030-01-02T03:04:05.678Z","run":"00000000000000aa","call":"00000000000000bb","event":"refusal","wiki":"docs","fields":[],"linesAdded":0,"linesRemoved":0,"ms":0,"prev":"0000000000000000000000000000000000000000000000000000000000000000","hash":"9344ea5f639e4d643e54b32ad88521fd5a8387f308ed61cecafc6068ff7225a6"}"#);
 }
@@ -98,7 +98,7 @@ fn a_start_lists_the_runs_before_the_time_taken() {
     let head = FileHead {
         file: "20300101T000000Z-00000000000000ee.jsonl".to_owned(),
         length: 1234,
-        hash: Some(LineHash::of(b"")),
+        hash: Some(LineHash::new(b"")),
     };
     let mut record = Record {
         runs: Some(vec![head]),
@@ -119,7 +119,7 @@ fn a_purge_names_what_it_removes_and_nothing_else_does() {
         removed: removed.clone(),
         ..AuditEntry::new(CallId::new().unwrap(), event)
     };
-    let record = |event| Record::of(&entry(event), &stamp()).removed;
+    let record = |event| Record::new(&entry(event), &stamp()).removed;
     assert_eq!(record(AuditEvent::Purge), Some(removed.clone()));
     assert_eq!(record(AuditEvent::Outcome), None);
 }
@@ -127,7 +127,7 @@ fn a_purge_names_what_it_removes_and_nothing_else_does() {
 #[test]
 fn texts_from_outside_are_cut() {
     let long = "ä".repeat(5_000);
-    let record = Record::of(
+    let record = Record::new(
         &AuditEntry {
             client: Some(Client {
                 name: long.clone(),
@@ -245,7 +245,7 @@ proptest! {
         let mut file = Vec::new();
         let mut stamp = RecordStamp { run, ..stamp() };
         for entry in &entries {
-            let mut record = Record::of(entry, &stamp);
+            let mut record = Record::new(entry, &stamp);
             let line = record.seal().unwrap();
             prop_assert_eq!(Record::parse(&line), Ok(record.clone()));
             prop_assert!(!line.contains(&b'\n'));

@@ -109,7 +109,7 @@ pub(super) async fn omission(
     changes: &ProposalChanges,
     leave_out: &[usize],
 ) -> Result<Option<Omission>, Failure> {
-    let Some(asked) = Exclusions::of(leave_out.to_vec(), changes.len()) else {
+    let Some(asked) = Exclusions::new(leave_out.to_vec(), changes.len()) else {
         return Ok(None);
     };
     let asked = asked.numbers().to_vec();
@@ -126,7 +126,7 @@ pub(super) async fn omission(
         let message = "All changes of the proposal would be left out: some were named, and the others depend on these.";
         return Err(fault(message).hint("Reject the proposal instead."));
     }
-    let all = Exclusions::of(all, changes.len());
+    let all = Exclusions::new(all, changes.len());
     Ok(all.map(|all| Omission { asked, all }))
 }
 

@@ -62,7 +62,7 @@ async fn a_draft_ends_with_the_set_that_was_applied_and_stays_for_one_that_was_n
     let owner = || DraftOwner {
         counted_with: "c".to_owned(),
         called: None,
-        key: KeyDigest::of(&[7; 32]),
+        key: KeyDigest::new(&[7; 32]),
     };
     let name = || "rework".parse::<DraftName>().unwrap();
     for (change, is_applied) in [(update(1), false), (nothing(), true)] {
