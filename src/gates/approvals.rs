@@ -48,7 +48,7 @@ impl ApprovalScope {
         if !session.lasts() {
             return &[Self::Once];
         }
-        match ApprovalSubject::of(set) {
+        match ApprovalSubject::new(set) {
             None => &[Self::Once],
             Some(ApprovalSubject { page: None, .. }) => &[Self::Once, Self::Kind],
             Some(ApprovalSubject { page: Some(_), .. }) => &[Self::Once, Self::Page, Self::Kind],
@@ -65,7 +65,7 @@ struct ApprovalSubject {
 
 impl ApprovalSubject {
     /// `None` if only this one set can be approved.
-    fn of(set: &ChangeSet) -> Option<Self> {
+    fn new(set: &ChangeSet) -> Option<Self> {
         if set.is_list() {
             return None;
         }
@@ -202,7 +202,7 @@ impl Approvals {
             return None;
         }
         if scope != ApprovalScope::Once {
-            let subject = ApprovalSubject::of(&set)?;
+            let subject = ApprovalSubject::new(&set)?;
             let mut standing = self.lock(now);
             if standing.len() >= MAX_STANDING {
                 let held: Vec<_> = standing
@@ -230,7 +230,7 @@ impl Approvals {
     }
 
     fn take_at(&self, now: Instant, approver: &Approver, set: &ChangeSet) -> Option<Approved> {
-        let subject = ApprovalSubject::of(set)?;
+        let subject = ApprovalSubject::new(set)?;
         let mut standing = self.lock(now);
         let found = standing
             .iter_mut()

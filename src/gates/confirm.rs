@@ -69,13 +69,13 @@ pub(crate) fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Resul
                 "The static token cannot accept the loss of fields; a preview's token or a person can.",
             )
         }
-        (WritePolicy::Token(_), Confirmation::StaticToken) if has_token => Ok(Permit::of(set)),
+        (WritePolicy::Token(_), Confirmation::StaticToken) if has_token => Ok(Permit::new(set)),
         (WritePolicy::Token(_), _) => refuse(
             Code::ConfirmRequired,
             "This write needs the operator's confirm token.",
         ),
         (WritePolicy::Preview, Confirmation::Preview(spent)) if spent.set.is_same_write(&set) => {
-            Ok(Permit::of(set))
+            Ok(Permit::new(set))
         }
         (WritePolicy::Preview, Confirmation::Preview(_)) => refuse(
             Code::ConfirmMismatch,
@@ -88,7 +88,7 @@ pub(crate) fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Resul
         (WritePolicy::Person { .. }, Confirmation::Person(approved))
             if approved.set().is_same_write(&set) =>
         {
-            Ok(Permit::of(set))
+            Ok(Permit::new(set))
         }
         (WritePolicy::Person { .. }, Confirmation::Person(_)) => refuse(
             Code::ApprovalDenied,
@@ -130,17 +130,17 @@ mod tests {
 
     /// The page gets another title.
     fn retitled(title: &str) -> ChangeSet {
-        ChangeSet::of(call(), Change::between(page("A"), page(title)))
+        ChangeSet::single(call(), Change::between(page("A"), page(title)))
     }
 
     fn lossy() -> ChangeSet {
         let change = Change::between(page("A"), page("B")).with_loss_of(vec![Field::ScriptJs]);
-        ChangeSet::of(call(), change)
+        ChangeSet::single(call(), change)
     }
 
     fn undoing(of: CallId) -> ChangeSet {
         let change = Change::between(page("A"), page("B"));
-        ChangeSet::of(
+        ChangeSet::single(
             call(),
             SetChange {
                 change,

@@ -15,7 +15,7 @@ use crate::page::PageState;
 ///
 /// ```compile_fail,E0624
 /// fn forge(set: wikijs_gate::gates::ChangeSet) -> wikijs_gate::gates::Permit {
-///     wikijs_gate::gates::Permit::of(set)
+///     wikijs_gate::gates::Permit::new(set)
 /// }
 /// ```
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub struct Step {
 }
 
 impl Permit {
-    pub(super) fn of(set: ChangeSet) -> Self {
+    pub(super) fn new(set: ChangeSet) -> Self {
         let change = set.first().change.clone();
         Self {
             // A list is sent by the permits of its changes.
@@ -74,9 +74,9 @@ impl Permit {
         mut id: impl FnMut() -> Result<CallId, E>,
     ) -> Result<Vec<Self>, E> {
         let own = |one: &SetChange| {
-            let own = ChangeSet::of(id()?, one.clone());
+            let own = ChangeSet::single(id()?, one.clone());
             let own = own.of_proposal(self.set.proposal());
-            Ok(Self::of(own.noted(self.set.note().cloned())))
+            Ok(Self::new(own.noted(self.set.note().cloned())))
         };
         let all = self.set.iter().filter(|one| !one.change.is_empty());
         all.map(own).collect()
@@ -117,7 +117,7 @@ impl Permit {
             _ if is_aside => Ok(self),
             _ => Ok(Self {
                 steps: self.steps,
-                ..Self::of(self.set.on(fresh))
+                ..Self::new(self.set.on(fresh))
             }),
         }
     }
@@ -173,7 +173,7 @@ impl MayGoBack {
     /// The permit of the change that takes the write back, under a call of its own; `None` for
     /// any other change.
     pub(crate) fn permit(self, id: CallId, back: SetChange) -> Option<Permit> {
-        (back.undoes == Some(self.call)).then(|| Permit::of(ChangeSet::of(id, back)))
+        (back.undoes == Some(self.call)).then(|| Permit::new(ChangeSet::single(id, back)))
     }
 }
 
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn the_permit_of_a_list_sends_nothing_but_by_those_of_its_changes_in_order() {
         let set = ChangeSet::list(call(), vec![change(1), change(2)]).unwrap();
-        let permit = Permit::of(set);
+        let permit = Permit::new(set);
         assert_eq!(permit.upcoming(), None);
         let permits = Permit::split(permit, CallId::new).unwrap();
         let pages: Vec<_> = permits.iter().map(|permit| permit.set().page()).collect();
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_permit_holds_for_the_page_as_it_was_shown_whoever_touched_it_and_for_no_other_state() {
-        let permit = || Permit::of(ChangeSet::of(call(), change(1)));
+        let permit = || Permit::new(ChangeSet::single(call(), change(1)));
         let touched = PageState {
             updated_at: Some("2026-01-01T00:00:00.000Z".to_owned().into()),
             ..page(1, "A")
@@ -256,7 +256,7 @@ mod tests {
         };
         let aside = Some(PagePath::as_stored("moving-1"));
         let change = Change::between(at("a"), at("b")).by_way_of(aside);
-        let permit = Permit::of(ChangeSet::of(call(), change));
+        let permit = Permit::new(ChangeSet::single(call(), change));
         let (first, rest) = permit.aside_first();
         let steps = |permit: &Permit| permit.steps.iter().copied().collect::<Vec<_>>();
         assert_eq!(steps(&first), [StepKind::Aside]);
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn only_the_write_that_was_let_through_may_be_taken_back() {
-        let permit = Permit::of(ChangeSet::of(call(), change(1)));
+        let permit = Permit::new(ChangeSet::single(call(), change(1)));
         let back = |undoes| SetChange {
             change: Change::between(page(1, "B"), page(1, "A")),
             undoes,

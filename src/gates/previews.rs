@@ -150,7 +150,7 @@ impl Previews {
     /// `CONFIRM_MISMATCH` for text that does not have the form of a token; otherwise
     /// `CONFIRM_EXPIRED`, whatever the reason, so that a stranger learns nothing of other sessions.
     pub(crate) fn look(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure> {
-        self.of(session, token, Clone::clone)
+        self.with_set(session, token, Clone::clone)
     }
 
     /// The set that was shown to the session under this id, or to another session of its owner.
@@ -166,10 +166,10 @@ impl Previews {
     /// # Errors
     /// As for [`Self::look`].
     pub(crate) fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf, Failure> {
-        self.of(session, token, ChangeSet::turn)
+        self.with_set(session, token, ChangeSet::turn)
     }
 
-    fn of<T>(
+    fn with_set<T>(
         &self,
         session: &SessionId,
         token: &str,

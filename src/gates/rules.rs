@@ -152,7 +152,7 @@ mod tests {
     /// The gate's verdict on a delete: `None` if it is cleared, else a demand or a refusal's rule.
     fn said(policy: &Policy, facts: &Facts, decided: Decided) -> Option<(Then, String)> {
         let opened = enabled(policy, &SessionId::new("s"), None).unwrap();
-        let set = ChangeSet::of(CallId::new().unwrap(), Change::delete(page()));
+        let set = ChangeSet::single(CallId::new().unwrap(), Change::delete(page()));
         match rules(paths(opened, set.clone()).unwrap(), facts, decided) {
             Ok(Ruled::Cleared(cleared)) => {
                 assert!(cleared.set().is_same_write(&set));

@@ -58,7 +58,7 @@ pub struct LeftOut {
 impl LeftOut {
     /// A page that was read.
     #[must_use]
-    pub fn of(page: &PageState, why: impl Into<Cow<'static, str>>) -> Self {
+    pub fn new(page: &PageState, why: impl Into<Cow<'static, str>>) -> Self {
         Self {
             id: page.id,
             path: Some(page.path.clone()),
@@ -158,7 +158,7 @@ pub struct DraftMark {
 impl ChangeSet {
     /// The set of one change.
     #[must_use]
-    pub fn of(id: CallId, change: impl Into<SetChange>) -> Self {
+    pub fn single(id: CallId, change: impl Into<SetChange>) -> Self {
         Self {
             id,
             first: Box::new(change.into()),

@@ -369,7 +369,7 @@ impl EntryBuilder {
     /// The record of one change of a proposed set, under the call of the set.
     pub(super) fn of_proposed(&self, one: &SetChange) -> Self {
         let call = self.entry.call;
-        let one_of_it = ChangeSet::of(call, one.clone()).noted(self.note.clone());
+        let one_of_it = ChangeSet::single(call, one.clone()).noted(self.note.clone());
         let mut docket = self.of_member(&one_of_it);
         docket.entry.lines = one.change.content_lines();
         docket

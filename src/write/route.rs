@@ -128,7 +128,7 @@ mod tests {
         let change = Change::delete(page());
         let call = CallId::new().unwrap();
         let approver = Approver::new(&SessionId::new("s"), &Client::default());
-        let set = ChangeSet::of(call, change);
+        let set = ChangeSet::single(call, change);
         let given = Approvals::default().give(approver, set, ApprovalScope::Once, call);
         given.unwrap()
     }

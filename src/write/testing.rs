@@ -161,7 +161,7 @@ pub(super) fn docket(set: &ChangeSet) -> EntryBuilder {
 }
 
 pub(super) fn set(change: Change) -> ChangeSet {
-    ChangeSet::of(CallId::new().unwrap(), change)
+    ChangeSet::single(CallId::new().unwrap(), change)
 }
 
 /// A page gets another title.

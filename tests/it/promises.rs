@@ -280,7 +280,7 @@ fn only_its_room_touches_what_is_its_own() {
     );
     // The second makes permits of what the first let through: of its parts, and of their way back.
     assert_eq!(
-        files_that_contain("Permit::of("),
+        files_that_contain("Permit::new("),
         ["src/gates/confirm.rs", "src/gates/permit.rs"]
     );
     // Who within the crate may make what a permit comes of, and what sends it.

@@ -14,7 +14,7 @@ fn page(id: i64) -> PageState {
 }
 
 fn plain(change: Change) -> ChangeSet {
-    ChangeSet::of(call(), change)
+    ChangeSet::single(call(), change)
 }
 
 fn edit(id: i64, edits: Edits) -> ChangeSet {

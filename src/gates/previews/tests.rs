@@ -11,7 +11,7 @@ use crate::page::testing::page;
 
 fn change() -> ChangeSet {
     let change = Change::delete(page());
-    ChangeSet::of(CallId::new().expect("an id"), change)
+    ChangeSet::single(CallId::new().expect("an id"), change)
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn what_has_not_the_form_of_a_token_is_no_expired_one() {
 fn heavy(bytes: usize) -> ChangeSet {
     let mut page = change().first().change.before().expect("a page").clone();
     page.content = "x".repeat(bytes);
-    ChangeSet::of(CallId::new().expect("an id"), Change::delete(page))
+    ChangeSet::single(CallId::new().expect("an id"), Change::delete(page))
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn a_list_keeps_what_is_said_of_it_and_a_single_write_is_none() {
     };
     let (undone, proposal) = (call(), ProposalId::new().expect("an id"));
     let say = |set: ChangeSet| {
-        set.without(vec![LeftOut::of(&page(9), "why")])
+        set.without(vec![LeftOut::new(&page(9), "why")])
             .keeping(true)
             .undoing(undone)
             .mending_links(mending(2, 5))
@@ -74,7 +74,7 @@ fn a_list_keeps_what_is_said_of_it_and_a_single_write_is_none() {
     assert_eq!(anew.id(), set.id());
     for set in [&set, &anew] {
         assert!(set.is_list() && set.keeps_on_failure());
-        assert_eq!(set.left_out(), [LeftOut::of(&page(9), "why")]);
+        assert_eq!(set.left_out(), [LeftOut::new(&page(9), "why")]);
         assert_eq!(set.undoes(), Some(undone));
         assert_eq!(set.draft(), Some(mark));
         assert_eq!(set.omitted(), Some(&omitted));
@@ -93,7 +93,7 @@ fn a_list_keeps_what_is_said_of_it_and_a_single_write_is_none() {
     assert_eq!((anew.iter().count(), anew.page()), (1, Some(2)));
     assert_eq!(anew.clone().with_changes(Vec::new()).iter().count(), 1);
 
-    let single = say(ChangeSet::of(call(), titled(1)));
+    let single = say(ChangeSet::single(call(), titled(1)));
     assert!(!single.is_list() && !single.keeps_on_failure() && single.left_out().is_empty());
     assert!(single.undoes().is_none() && single.draft().is_none() && single.omitted().is_none());
     assert!(single.mending().is_none());
@@ -117,7 +117,7 @@ fn a_single_write_takes_the_turn_of_its_page_and_a_list_none() {
         (Change::delete(page(1)), turn(Some(1), true)),
         (Change::recreate(page(1)), turn(None, true)),
     ] {
-        assert_eq!(ChangeSet::of(call(), change.clone()).turn(), wanted);
+        assert_eq!(ChangeSet::single(call(), change.clone()).turn(), wanted);
         assert_eq!(list(vec![change]).turn(), TurnOf::default());
     }
 }
@@ -146,9 +146,9 @@ fn two_sets_are_the_same_write_only_if_all_of_it_is() {
         assert!(!set.is_same_write(&other), "{other:?}");
         assert!(!other.is_same_write(&set), "{other:?}");
     }
-    let one = ChangeSet::of(call(), titled(1));
+    let one = ChangeSet::single(call(), titled(1));
     assert!(!one.is_same_write(&list(vec![titled(1)])));
-    assert!(one.is_same_write(&ChangeSet::of(call(), titled(1))));
+    assert!(one.is_same_write(&ChangeSet::single(call(), titled(1))));
 }
 
 #[test]
@@ -160,11 +160,11 @@ fn a_set_does_nothing_only_if_none_of_its_changes_does_anything() {
         description: "new".to_owned(),
         ..page(1)
     };
-    let on = ChangeSet::of(call(), titled(1)).on(fresh);
+    let on = ChangeSet::single(call(), titled(1)).on(fresh);
     let before = on.first().change.before().expect("a page");
     assert_eq!(before.description, "new");
     let both = list(vec![titled(1), titled(2)]);
-    let each = ChangeSet::of(call(), titled(1)).bytes();
+    let each = ChangeSet::single(call(), titled(1)).bytes();
     assert_eq!(both.bytes(), 2 * each);
     assert!(each > 0);
 }

@@ -218,7 +218,7 @@ impl ChangeSource for AssetWrite {
     fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
         Box::pin(async move {
             self.check()?;
-            let set = ChangeSet::of(call.id, self.change(call).await?);
+            let set = ChangeSet::single(call.id, self.change(call).await?);
             Ok(ComparedSet::of(set, ConflictCheck::None))
         })
     }

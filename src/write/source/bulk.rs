@@ -208,12 +208,12 @@ impl Bulk {
             };
             match self.of(page.clone()) {
                 Ok(change) if self.leaves_out(call, &change) => {
-                    left_out.push(LeftOut::of(&page, NOT_ALLOWED));
+                    left_out.push(LeftOut::new(&page, NOT_ALLOWED));
                     denied.push(change);
                 }
                 Ok(change) => changes.push(change),
                 Err(why) => {
-                    left_out.push(LeftOut::of(&page, why));
+                    left_out.push(LeftOut::new(&page, why));
                     idle = Some(page);
                 }
             }
@@ -457,9 +457,9 @@ mod tests {
         // Left-out pages were asked for, too.
         let shown = ChangeSet::list(call, vec![change(1)]).unwrap();
         assert!(!own.agrees_with(&shown, &[1, 2]));
-        let shown = shown.without(vec![LeftOut::of(&page(2, "z"), "why")]);
+        let shown = shown.without(vec![LeftOut::new(&page(2, "z"), "why")]);
         assert!(own.agrees_with(&shown, &[1, 2]));
-        let single = ChangeSet::of(call, Change::delete(page(1, "x")));
+        let single = ChangeSet::single(call, Change::delete(page(1, "x")));
         assert!(!own.agrees_with(&single, &[1]));
     }
 }

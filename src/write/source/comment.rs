@@ -176,7 +176,7 @@ impl ChangeSource for CommentWrite {
                 .detail("fields", json!([{ "path": "content" }]))
                 .into());
             }
-            let set = ChangeSet::of(call.id, self.change(call).await?);
+            let set = ChangeSet::single(call.id, self.change(call).await?);
             let conflict = match self.what {
                 ToComment::Add { .. } => ConflictCheck::Checked,
                 ToComment::Change { .. } | ToComment::Delete { .. } => ConflictCheck::None,

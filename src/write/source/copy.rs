@@ -83,7 +83,7 @@ impl Copy {
 
     async fn made_now(&self, call: WriteCall<'_>) -> Result<ChangeSet, Failure> {
         let read = call.desk.wiki.page_by_id(self.from).await?;
-        Ok(ChangeSet::of(call.id, Change::create(self.of(read)?)))
+        Ok(ChangeSet::single(call.id, Change::create(self.of(read)?)))
     }
 }
 

@@ -18,7 +18,7 @@ impl ChangeSource for NewPage {
     }
 
     fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        let set = ChangeSet::of(call.id, Change::create(self.clone()));
+        let set = ChangeSet::single(call.id, Change::create(self.clone()));
         Box::pin(async { Ok(checked(set)) })
     }
 
@@ -27,7 +27,7 @@ impl ChangeSource for NewPage {
         call: WriteCall<'a>,
         shown: ChangeSet,
     ) -> Later<'a, Result<ComparedSet, Stopped>> {
-        let own = ChangeSet::of(call.id, Change::create(self.clone()));
+        let own = ChangeSet::single(call.id, Change::create(self.clone()));
         let agrees = own.is_same_write(&shown) && shown.proposal().is_none();
         Box::pin(again(call, shown, agrees, async |_| Ok(())))
     }

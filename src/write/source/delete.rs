@@ -54,7 +54,7 @@ impl Delete {
         let asked = asked.of(before.clone(), trash);
         let asked = asked.map(|asked| asked.with_loss_of(shown_change.lost().to_vec()));
         asked.is_ok_and(|asked| {
-            ChangeSet::of(shown.id(), asked).is_same_write(shown) && shown.proposal().is_none()
+            ChangeSet::single(shown.id(), asked).is_same_write(shown) && shown.proposal().is_none()
         })
     }
 
@@ -88,7 +88,7 @@ impl ChangeSource for Delete {
                 _ => self.of(read.page, trash)?,
             };
             let change = change.with_loss_of(read.lost);
-            let set = ChangeSet::of(call.id, change);
+            let set = ChangeSet::single(call.id, change);
             Ok(ComparedSet::of(set, conflict))
         })
     }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     fn set(change: impl Into<SetChange>) -> ChangeSet {
-        ChangeSet::of(CallId::new().unwrap(), change)
+        ChangeSet::single(CallId::new().unwrap(), change)
     }
 
     #[test]

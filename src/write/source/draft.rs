@@ -187,7 +187,7 @@ pub(super) async fn set_of(
         match fitting {
             Fitting::Change(change) => changes.push(*change),
             Fitting::Done(page) => {
-                left_out.push(LeftOut::of(&page, "it already is as drafted"));
+                left_out.push(LeftOut::new(&page, "it already is as drafted"));
                 done = Some(page);
             }
         }

@@ -24,7 +24,7 @@ pub(super) async fn in_order(
     let (ordered, taken) = ordered(waiting);
     let left_out = taken
         .iter()
-        .map(|one| LeftOut::of(one.change.target(), "another page stands at its old path"));
+        .map(|one| LeftOut::new(one.change.target(), "another page stands at its old path"));
     Ok((ordered, left_out.collect()))
 }
 

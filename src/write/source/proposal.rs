@@ -144,7 +144,7 @@ impl ChangeSource for Apply {
                 // One change alone cannot be left out.
                 set::omission(desk, &kept, &self.leave_out).await?;
                 let change = kept.into_iter().next().ok_or_else(broke_off)?;
-                ChangeSet::of(call.id, Box::pin(self.change(desk, change)).await?)
+                ChangeSet::single(call.id, Box::pin(self.change(desk, change)).await?)
             };
             let set = set.of_proposal(Some(self.id));
             Ok(checked(set.noted(proposal.note)))

@@ -129,7 +129,7 @@ impl ChangeSource for UndoRequest {
                 Meant::Set(set) => Box::pin(of_set(call, self, set)).await?,
                 Meant::One(story) => {
                     let change = change_of(desk, self, *story).await?;
-                    ChangeSet::of(call.id, change)
+                    ChangeSet::single(call.id, change)
                 }
             };
             Ok(checked(match redo {

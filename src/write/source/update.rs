@@ -184,7 +184,7 @@ impl ChangeSource for Update {
             let set = if self.updates_links && !call.drafts() {
                 list(call, change).await?
             } else {
-                ChangeSet::of(call.id, change)
+                ChangeSet::single(call.id, change)
             };
             Ok(ComparedSet::of(set, conflict))
         })
@@ -278,7 +278,7 @@ mod tests {
     }
 
     fn set(change: impl Into<SetChange>) -> ChangeSet {
-        ChangeSet::of(CallId::new().unwrap(), change)
+        ChangeSet::single(CallId::new().unwrap(), change)
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub(in crate::write) async fn stopped(
         return Refusal::at(gate, failure);
     };
     let gives_tokens = matches!(enabled.policy().writes, WritePolicy::Preview);
-    let merged = ChangeSet::of(docket.call(), *merged).noted(docket.note().cloned());
+    let merged = ChangeSet::single(docket.call(), *merged).noted(docket.note().cloned());
     let allowed = match paths(enabled, merged) {
         Ok(allowed) => allowed,
         Err(refusal) => return refusal,

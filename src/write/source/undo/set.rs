@@ -80,7 +80,7 @@ pub(super) async fn of_set(
                     None
                 };
                 match hindrance {
-                    Some(why) => left_out.push(LeftOut::of(change.change.target(), why)),
+                    Some(why) => left_out.push(LeftOut::new(change.change.target(), why)),
                     None => changes.push(change),
                 }
                 continue;

@@ -134,7 +134,7 @@ async fn the_notes_say_what_was_compared_and_what_is_taken_back() {
         ..writes(1, SCRIPT).into()
     };
     for (undoes, facts) in [(Some(call), 0), (None, 1)] {
-        let set = ChangeSet::of(CallId::new().unwrap(), undo(undoes));
+        let set = ChangeSet::single(CallId::new().unwrap(), undo(undoes));
         let found = checked(&preview(), &set, seen()).await.unwrap();
         assert_eq!(found.notes.undoes, undoes);
         // Rules are not for what is taken back.
@@ -287,7 +287,7 @@ fn a_set_that_was_shown_is_held_against_lists_again_only_for_a_rule() {
         undoes: Some(titled.id()),
         ..update(1).into()
     };
-    let undo = ChangeSet::of(titled.id(), undo);
+    let undo = ChangeSet::single(titled.id(), undo);
     assert_eq!(asks(&none, &undo, &wiki, false), (false, true));
 }
 
@@ -326,7 +326,7 @@ async fn the_operators_checks_run_in_order_on_what_they_are_about_while_there_is
         undoes: Some(CallId::new().unwrap()),
         ..update(1).into()
     };
-    let undo = ChangeSet::of(CallId::new().unwrap(), undo);
+    let undo = ChangeSet::single(CallId::new().unwrap(), undo);
     let found = checked(&checking, &undo, seen()).await.unwrap();
     assert_eq!(found.notes.warnings, []);
 }
