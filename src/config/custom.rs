@@ -72,12 +72,12 @@ pub fn read_customs(
         && faults.is_empty()
     {
         let fault = format!("has no file for the tool {name}, which the settings name");
-        faults.push(ToolFileFault::of(&shown(dir), fault));
+        faults.push(ToolFileFault::new(&shown(dir), fault));
     }
     let all = ToolSelection::of(&Toolset::ALL);
     let surface = surface.unwrap_or(&all);
     match Registry::of(surface) {
-        Err(error) => faults.push(ToolFileFault::of(&shown(dir), error.to_string())),
+        Err(error) => faults.push(ToolFileFault::new(&shown(dir), error.to_string())),
         Ok(mut registry) => {
             let added = add_customs(&mut registry, surface, &customs, customs.schema());
             faults.extend(added.err().into_iter().flatten());
@@ -96,14 +96,14 @@ fn shown(path: &Path) -> String {
 
 /// All files of a directory that say tools, by name, and what is wrong with others.
 fn read_files(path: &Path) -> Result<(Vec<SourceFile>, Vec<ToolFileFault>), Vec<ToolFileFault>> {
-    let wrong = |fault: String| vec![ToolFileFault::of(&shown(path), fault)];
+    let wrong = |fault: String| vec![ToolFileFault::new(&shown(path), fault)];
     let dir = open_dir(path).map_err(wrong)?;
     let names = names(&dir).map_err(|fault| wrong(fault.to_owned()))?;
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for name in names {
         match read_file(&dir, &name) {
             Ok(text) => files.push(SourceFile { name, text }),
-            Err(fault) => faults.push(ToolFileFault::of(&name, fault)),
+            Err(fault) => faults.push(ToolFileFault::new(&name, fault)),
         }
     }
     Ok((files, faults))

@@ -11,7 +11,7 @@ use graphql_parser::query::{
 use super::fault::LineColumn;
 use super::literal::{Literals, NESTED, Variables};
 use super::schema::{Input, Of, Schema, SchemaField, Type};
-use super::sdl::of;
+use super::sdl::type_reference;
 use super::secrets::{is_secret, touches_pages};
 use super::variables::schema_of;
 use crate::nearest::{did_you_mean, nearest};
@@ -138,7 +138,7 @@ impl<'a, 'b> Checker<'a, 'b> {
         }
         for variable in &query.variable_definitions {
             let (name, at) = (variable.name.as_str(), variable.position);
-            let of = of(&variable.var_type);
+            let of = type_reference(&variable.var_type);
             if schema_of(self.schema, &of).is_none() {
                 let fault = match self.schema.types.get(of.name()) {
                     None => format!(

@@ -70,7 +70,7 @@ impl Customs {
         let second = |(place, (name, file)): (usize, &(&String, &String))| {
             let mut before = names.iter().take(place);
             let (_, other) = before.find(|(other, _)| other == name)?;
-            Some(ToolFileFault::of(
+            Some(ToolFileFault::new(
                 file,
                 format!("its name {name} is taken by {other}"),
             ))

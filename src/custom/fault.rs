@@ -14,7 +14,7 @@ pub struct LineColumn {
 impl LineColumn {
     /// The place of a byte in a text.
     #[must_use]
-    pub(super) fn of(text: &str, byte: usize) -> Self {
+    pub(super) fn new(text: &str, byte: usize) -> Self {
         let before = text.get(..byte.min(text.len())).unwrap_or(text);
         let last = before.rsplit('\n').next().unwrap_or_default();
         Self {
@@ -47,7 +47,7 @@ pub struct ToolFileFault {
 impl ToolFileFault {
     /// A fault of a whole file.
     #[must_use]
-    pub fn of(file: &str, text: impl Into<String>) -> Self {
+    pub fn new(file: &str, text: impl Into<String>) -> Self {
         Self {
             file: file.to_owned(),
             at: None,
@@ -60,7 +60,7 @@ impl ToolFileFault {
     pub(super) fn at(file: &str, at: LineColumn, text: impl Into<String>) -> Self {
         Self {
             at: Some(at),
-            ..Self::of(file, text)
+            ..Self::new(file, text)
         }
     }
 }

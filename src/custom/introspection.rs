@@ -122,12 +122,12 @@ pub fn of_answer(data: &str) -> Result<Schema, String> {
             return Err("has two types of one name".to_owned());
         }
     }
-    Schema::of(parts)
+    Schema::new(parts)
 }
 
 fn fields(told: Vec<ToldField>) -> Result<BTreeMap<String, SchemaField>, String> {
     let field = |field: ToldField| {
-        let of = of(&field.of)?;
+        let of = type_from(&field.of)?;
         let arguments = inputs(field.args)?;
         Ok((field.name, SchemaField { of, arguments }))
     };
@@ -139,15 +139,15 @@ fn fields(told: Vec<ToldField>) -> Result<BTreeMap<String, SchemaField>, String>
 fn inputs(told: Vec<ToldInput>) -> Result<BTreeMap<String, Input>, String> {
     let input = |input: ToldInput| {
         let has_default = input.default_value.is_some();
-        let of = of(&input.of)?;
+        let of = type_from(&input.of)?;
         Ok((input.name, Input { of, has_default }))
     };
     told.into_iter().map(input).collect()
 }
 
-fn of(told: &ToldOf) -> Result<Of, String> {
+fn type_from(told: &ToldOf) -> Result<Of, String> {
     let inner = || match &told.of_type {
-        Some(inner) => of(inner).map(Box::new),
+        Some(inner) => type_from(inner).map(Box::new),
         None => Err("has a type that is not told to its end".to_owned()),
     };
     match told.kind.as_str() {
@@ -171,21 +171,21 @@ mod tests {
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "calls read better so")]
-    fn of(kind: &str, name: &str, inner: Value) -> Value {
+    fn type_from(kind: &str, name: &str, inner: Value) -> Value {
         let name = (!name.is_empty()).then_some(name);
         json!({ "kind": kind, "name": name, "ofType": inner })
     }
 
     #[test]
     fn what_the_wiki_tells_is_a_schema_or_is_refused() {
-        let int = || of("SCALAR", "Int", Value::Null);
+        let int = || type_from("SCALAR", "Int", Value::Null);
         let query =
             |field: Value| json!([{ "kind": "OBJECT", "name": "Query", "fields": [field] }]);
-        let good = json!({ "name": "a", "args": [{ "name": "b", "type": of("LIST", "", int()) }], "type": int() });
+        let good = json!({ "name": "a", "args": [{ "name": "b", "type": type_from("LIST", "", int()) }], "type": int() });
         assert_eq!(told(&query(good)), Ok(6));
-        let list = of("LIST", "", Value::Null);
-        let gone = of("OBJECT", "Gone", Value::Null);
-        let bad_name = of("OBJECT", "a b", Value::Null);
+        let list = type_from("LIST", "", Value::Null);
+        let gone = type_from("OBJECT", "Gone", Value::Null);
+        let bad_name = type_from("OBJECT", "a b", Value::Null);
         for (types, fault) in [
             (json!([]), "has no type where queries begin"),
             (
@@ -230,20 +230,20 @@ mod tests {
             .collect();
         assert!(told(&many.into()).expect_err("too many").contains("types"));
         let fields: Vec<Value> = (0..40_000)
-            .map(|n| json!({ "name": format!("f{n}"), "type": of("OBJECT", "Query", Value::Null) }))
+            .map(|n| json!({ "name": format!("f{n}"), "type": type_from("OBJECT", "Query", Value::Null) }))
             .collect();
         let wide = json!([{ "kind": "OBJECT", "name": "Query", "fields": fields }]);
         assert!(told(&wide).expect_err("too many").contains("fields"));
-        let mut deep = of("SCALAR", "Int", Value::Null);
+        let mut deep = type_from("SCALAR", "Int", Value::Null);
         for _ in 0..20 {
-            deep = of("LIST", "", deep);
+            deep = type_from("LIST", "", deep);
         }
         let deep = json!([{ "kind": "OBJECT", "name": "Query", "fields": [{ "name": "a", "type": deep }] }]);
         assert!(told(&deep).is_err());
         let deeper = "{\"ofType\":".repeat(1 << 18);
         assert!(of_answer(&deeper).is_err());
         let cyclic = json!([{ "kind": "OBJECT", "name": "Query", "fields": [
-            { "name": "self", "type": of("OBJECT", "Query", Value::Null) }] }]);
+            { "name": "self", "type": type_from("OBJECT", "Query", Value::Null) }] }]);
         assert_eq!(told(&cyclic), Ok(6));
     }
 }

@@ -102,10 +102,10 @@ impl UncheckedQuery {
         let name = format!("{PREFIX}{stem}");
         if !is_custom_name(&name) {
             let fault = "its name becomes the tool's: small letters, digits and _, up to 57 characters, then .graphql";
-            faults.push(ToolFileFault::of(file, fault));
+            faults.push(ToolFileFault::new(file, fault));
         }
         if text.len() > MOST_TEXT {
-            faults.push(ToolFileFault::of(
+            faults.push(ToolFileFault::new(
                 file,
                 format!("is larger than {MOST_TEXT} bytes"),
             ));
@@ -126,7 +126,7 @@ impl UncheckedQuery {
         let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
         if let Some(at) = text.find(is_odd) {
             let fault = "has a control character";
-            faults.push(ToolFileFault::at(file, LineColumn::of(text, at), fault));
+            faults.push(ToolFileFault::at(file, LineColumn::new(text, at), fault));
         }
         faults.extend(parts(file, text).err().into_iter().flatten());
         if !faults.is_empty() {
@@ -182,7 +182,7 @@ fn description(text: &str) -> String {
 /// The one query of a document, and its fragments.
 fn parts<'a>(file: &str, text: &'a str) -> Result<DocumentParts<'a>, Vec<ToolFileFault>> {
     if is_too_deep(text) {
-        return Err(vec![ToolFileFault::of(
+        return Err(vec![ToolFileFault::new(
             file,
             "is nested too deep to be a query",
         )]);
@@ -192,7 +192,7 @@ fn parts<'a>(file: &str, text: &'a str) -> Result<DocumentParts<'a>, Vec<ToolFil
     let document: Document<'a, String> = match parsed {
         Ok(Ok(document)) => document,
         Ok(Err(error)) => return Err(vec![syntax(file, &error)]),
-        Err(_) => return Err(vec![ToolFileFault::of(file, "cannot be read as GraphQL")]),
+        Err(_) => return Err(vec![ToolFileFault::new(file, "cannot be read as GraphQL")]),
     };
     let (mut queries, mut fragments, mut faults) = (Vec::new(), Vec::new(), Vec::new());
     let mut refuse = |at: Pos, what: &str| {
@@ -240,7 +240,7 @@ fn parts<'a>(file: &str, text: &'a str) -> Result<DocumentParts<'a>, Vec<ToolFil
     }
     match queries.pop() {
         Some(query) if faults.is_empty() => Ok(DocumentParts { query, fragments }),
-        None if faults.is_empty() => Err(vec![ToolFileFault::of(file, "holds no query")]),
+        None if faults.is_empty() => Err(vec![ToolFileFault::new(file, "holds no query")]),
         _ => Err(faults),
     }
 }

@@ -46,7 +46,7 @@ impl Recipe {
             let at = error.span().map_or(0, |span| span.start);
             vec![ToolFileFault::at(
                 file,
-                LineColumn::of(text, at),
+                LineColumn::new(text, at),
                 error.message(),
             )]
         })?;
@@ -57,7 +57,7 @@ impl Recipe {
             Some(recipe) if faults.is_empty() => Ok(recipe),
             _ => Err(faults
                 .into_iter()
-                .map(|(at, fault)| ToolFileFault::at(file, LineColumn::of(text, at.start), fault))
+                .map(|(at, fault)| ToolFileFault::at(file, LineColumn::new(text, at.start), fault))
                 .collect()),
         }
     }

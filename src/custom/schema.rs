@@ -111,7 +111,7 @@ impl Schema {
     ///
     /// # Errors
     /// A sentence without a subject.
-    pub(super) fn of(parts: SchemaParts) -> Result<Self, String> {
+    pub(super) fn new(parts: SchemaParts) -> Result<Self, String> {
         let SchemaParts {
             query,
             writes,

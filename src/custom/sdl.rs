@@ -21,17 +21,17 @@ type SdlText = String;
 /// What is wrong with the file.
 pub(super) fn parse(file: &str, text: &str) -> Result<Schema, ToolFileFault> {
     if is_too_deep(text) {
-        return Err(ToolFileFault::of(file, "is nested too deep to be GraphQL"));
+        return Err(ToolFileFault::new(file, "is nested too deep to be GraphQL"));
     }
     // The crate has asserts that an odd text could meet.
     let parsed = catch_unwind(|| parse_schema::<SdlText>(text).map_err(|error| error.to_string()));
     let document = match parsed {
         Ok(Ok(document)) => document,
         Ok(Err(error)) => return Err(syntax(file, &error)),
-        Err(_) => return Err(ToolFileFault::of(file, "cannot be read as GraphQL")),
+        Err(_) => return Err(ToolFileFault::new(file, "cannot be read as GraphQL")),
     };
-    let schema = Schema::of(parts(document));
-    schema.map_err(|fault| ToolFileFault::of(file, format!("the schema {fault}")))
+    let schema = Schema::new(parts(document));
+    schema.map_err(|fault| ToolFileFault::new(file, format!("the schema {fault}")))
 }
 
 /// A fault of the syntax, from the crate's own lines: where, what, and what was expected.
@@ -53,7 +53,7 @@ pub(super) fn syntax(file: &str, error: &str) -> ToolFileFault {
         told.trim().replace('\n', "; ")
     };
     let said: String = said.chars().take(300).collect();
-    let mut fault = ToolFileFault::of(file, format!("is no GraphQL: {said}"));
+    let mut fault = ToolFileFault::new(file, format!("is no GraphQL: {said}"));
     fault.at = place;
     fault
 }
@@ -145,22 +145,22 @@ fn type_of(definition: TypeDefinition<'_, SdlText>) -> (String, Type) {
 
 fn field(found: AstField<'_, SdlText>) -> (String, SchemaField) {
     let arguments = found.arguments.into_iter().map(input).collect();
-    let of = of(&found.field_type);
+    let of = type_reference(&found.field_type);
     (found.name, SchemaField { of, arguments })
 }
 
 fn input(found: InputValue<'_, SdlText>) -> (String, Input) {
-    let of = of(&found.value_type);
+    let of = type_reference(&found.value_type);
     let has_default = found.default_value.is_some();
     (found.name, Input { of, has_default })
 }
 
 /// The type of a value.
-pub(super) fn of(found: &ast::Type<'_, SdlText>) -> Of {
+pub(super) fn type_reference(found: &ast::Type<'_, SdlText>) -> Of {
     match found {
         ast::Type::NamedType(name) => Of::Named(name.clone()),
-        ast::Type::ListType(inner) => Of::List(Box::new(of(inner))),
-        ast::Type::NonNullType(inner) => Of::Some(Box::new(of(inner))),
+        ast::Type::ListType(inner) => Of::List(Box::new(type_reference(inner))),
+        ast::Type::NonNullType(inner) => Of::Some(Box::new(type_reference(inner))),
     }
 }
 

@@ -4,7 +4,7 @@ use graphql_parser::query::{Value as AstValue, VariableDefinition};
 use serde_json::{Map, Value, json};
 
 use super::schema::{Of, Schema, Type};
-use super::sdl::of;
+use super::sdl::type_reference;
 
 /// The longest text that a variable takes, in characters.
 const MOST_TEXT: u32 = 2_000;
@@ -21,7 +21,7 @@ pub(super) fn input(
     let mut properties = Map::new();
     let mut required: Vec<&str> = Vec::new();
     for variable in variables {
-        let of = of(&variable.var_type);
+        let of = type_reference(&variable.var_type);
         let default = variable.default_value.as_ref().and_then(json_of);
         if matches!(of, Of::Some(_)) && default.is_none() {
             required.push(&variable.name);

@@ -46,7 +46,7 @@ pub fn add_customs(
     let mut faults = Vec::new();
     for recipe in customs.recipes() {
         if let Err(text) = add_recipe(registry, surface, recipe) {
-            faults.push(ToolFileFault::of(&recipe.file, text));
+            faults.push(ToolFileFault::new(&recipe.file, text));
         }
     }
     match schema.map(|schema| customs.queries(schema)) {
@@ -56,7 +56,7 @@ pub fn add_customs(
             for query in queries {
                 let file = query.file().to_owned();
                 if let Err(text) = add_query(registry, surface, query) {
-                    faults.push(ToolFileFault::of(&file, text));
+                    faults.push(ToolFileFault::new(&file, text));
                 }
             }
         }

@@ -82,7 +82,7 @@ async fn checked(
         (None, None)
     };
     let mut registry = Registry::of(surface)
-        .map_err(|error| vec![ToolFileFault::of("wikijs-gate", error.to_string())])?;
+        .map_err(|error| vec![ToolFileFault::new("wikijs-gate", error.to_string())])?;
     let schema = customs.schema().or(asked.as_ref());
     add_customs(&mut registry, surface, &customs, schema)?;
     Ok((registry, customs, unchecked))
