@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(
             changed(
                 &watched,
-                &PageListSnapshot::All(Arc::new(AllPages::of(all.clone())))
+                &PageListSnapshot::All(Arc::new(AllPages::new(all.clone())))
             ),
             ["gone", "moved", "written"]
         );
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(
             changed(
                 &["same"],
-                &PageListSnapshot::All(Arc::new(AllPages::of(all.clone())))
+                &PageListSnapshot::All(Arc::new(AllPages::new(all.clone())))
             ),
             Vec::<String>::new()
         );

@@ -32,7 +32,7 @@ impl SearchScope {
             locales,
             path,
             places: None,
-            listed: Arc::new(AllPages::of(Vec::new())),
+            listed: Arc::new(AllPages::new(Vec::new())),
         };
         if filters || input.related_to.is_some() {
             scope.listed = wiki.pages_now().await?;

@@ -28,7 +28,7 @@ pub struct AllPages {
 impl AllPages {
     /// These pages, listed now; the last changed comes first.
     #[must_use]
-    pub fn of(pages: Vec<PageReading>) -> Self {
+    pub fn new(pages: Vec<PageReading>) -> Self {
         let pages = pages.into_iter().map(Arc::new);
         Self::at(Instant::now(), pages.collect())
     }

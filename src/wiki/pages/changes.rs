@@ -80,12 +80,12 @@ impl Wiki {
             let mut pages = self.rows(&query, Some(rows)).await?;
             if pages.last().is_some_and(|last| !is_new(last)) {
                 pages.retain(is_new);
-                return Ok(self.bounds_by_tags().of(pages));
+                return Ok(self.bounds_by_tags().readable(pages));
             }
         }
         let whole = self.whole(&query).await?;
         let new = whole.pages().iter().filter(|page| is_new(page));
-        Ok(self.bounds_by_tags().of(new.cloned().collect()))
+        Ok(self.bounds_by_tags().readable(new.cloned().collect()))
     }
 
     /// The writes to these pages of the list since a time. Sends a few requests for all histories
@@ -131,7 +131,7 @@ impl Wiki {
         for (page, history) in listed.iter().zip(histories) {
             let trail = match history {
                 Ok(history) => part_of(history)
-                    .map(|(entries, total)| HistorySlice::of(page, since, entries, total)),
+                    .map(|(entries, total)| HistorySlice::new(page, since, entries, total)),
                 // The page is gone, or the key may not read its history.
                 Err(error) if !error.ends_a_pass() => None,
                 Err(error) => return Err(error),
@@ -236,7 +236,7 @@ struct VersionCandidate {
 }
 
 impl HistorySlice {
-    fn of(
+    fn new(
         page: &PageReading,
         since: OffsetDateTime,
         entries: Vec<HistoryEntry>,

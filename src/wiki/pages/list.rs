@@ -171,7 +171,7 @@ impl Wiki {
                 let pages = without_cut_end(self.rows(query, Some(rows)).await?, query.order_by);
                 let is_past = query.is_past(pages.last());
                 // Places in a list count what may be read alone.
-                let pages = bounds.of(pages);
+                let pages = bounds.readable(pages);
                 // New pages may have appeared before this place.
                 if let Some(start) = start(&pages, query.after)
                     && (pages

@@ -98,7 +98,7 @@ impl From<Unresolved> for Failure {
 }
 
 impl NamedPage {
-    fn of(page: &PageReading) -> Option<Self> {
+    fn new(page: &PageReading) -> Option<Self> {
         Some(Self {
             id: page.id?,
             locale: page.locale.clone(),
@@ -216,7 +216,7 @@ impl AllPages {
                         several.sort_by_key(|page| page.id);
                         let shown = several.iter().take(MAX_CANDIDATES);
                         return Err(Unresolved::Ambiguous {
-                            candidates: shown.filter_map(|page| NamedPage::of(page)).collect(),
+                            candidates: shown.filter_map(|page| NamedPage::new(page)).collect(),
                             count: several.len(),
                         });
                     }
@@ -241,7 +241,7 @@ impl AllPages {
         };
         most_alike(self.iter(), MAX_NEAREST, LIKENESS, likeness)
             .into_iter()
-            .filter_map(NamedPage::of)
+            .filter_map(NamedPage::new)
             .collect()
     }
 }

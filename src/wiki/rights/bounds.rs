@@ -21,7 +21,7 @@ pub(in crate::wiki) struct ReadBounds {
 }
 
 impl ReadBounds {
-    fn of(pages: &AllPages) -> Self {
+    fn new(pages: &AllPages) -> Self {
         let mut sights = Self {
             pages: HashSet::new(),
             folders: HashSet::new(),
@@ -71,7 +71,7 @@ impl Bounds {
     }
 
     /// The readable ones of some pages.
-    pub(in crate::wiki) fn of(&self, mut pages: Vec<PageReading>) -> Vec<PageReading> {
+    pub(in crate::wiki) fn readable(&self, mut pages: Vec<PageReading>) -> Vec<PageReading> {
         if !self.scope.is_open() {
             pages.retain(|page| self.admits(page));
         }
@@ -188,7 +188,7 @@ impl Wiki {
             return Ok(None);
         }
         let seen = self.pages_as_of(Instant::now()).await?;
-        Ok(Some(ReadBounds::of(&seen)))
+        Ok(Some(ReadBounds::new(&seen)))
     }
 
     /// The ids of the pages that may be read, by a list that is some seconds old at most; `None`

@@ -31,7 +31,7 @@ pub struct SiteLocales {
 
 impl SiteLocales {
     /// Reads the answer; a site without namespaces has one locale alone.
-    pub(in crate::wiki) fn of(data: localization_config::ResponseData) -> Result<Self, WikiError> {
+    pub(in crate::wiki) fn new(data: localization_config::ResponseData) -> Result<Self, WikiError> {
         let malformed = || WikiError::Malformed {
             at: "data.localization".to_owned(),
         };
@@ -172,7 +172,7 @@ impl Wiki {
         let data = self
             .query::<LocalizationConfig>(localization_config::Variables)
             .await;
-        let site = data.and_then(SiteLocales::of)?;
+        let site = data.and_then(SiteLocales::new)?;
         *known = Some((Instant::now(), site.clone()));
         Ok(site)
     }

@@ -85,7 +85,7 @@ pub enum TlsFault {
 
 impl TlsFault {
     /// Reads it from what the layers below say.
-    fn of(causes: &str) -> Self {
+    fn from_causes(causes: &str) -> Self {
         [
             ("UnknownIssuer", Self::UnknownIssuer),
             ("expired", Self::Expired),
@@ -152,7 +152,7 @@ impl Wiki {
         match why {
             // A connection was opened just now, so it is what comes after it.
             ProbeFailure::NotConnected(causes) if self.settings.base_url.scheme() == "https" => {
-                Unreachable::Tls(TlsFault::of(&causes))
+                Unreachable::Tls(TlsFault::from_causes(&causes))
             }
             ProbeFailure::NotConnected(_) => Unreachable::Other(WikiError::NotConnected),
             ProbeFailure::Broken(error) => Unreachable::Other(error),
@@ -164,7 +164,7 @@ impl Wiki {
         seen: &ProbeResponse,
     ) -> Result<Result<SiteLocales, WikiError>, Unreachable> {
         let status = seen.answer.status;
-        match read_query(&seen.answer).and_then(SiteLocales::of) {
+        match read_query(&seen.answer).and_then(SiteLocales::new) {
             Err(WikiError::Redirected { status }) => Err(Unreachable::Redirected {
                 status,
                 to: seen.location.as_deref().and_then(|to| self.target(to)),
@@ -264,6 +264,6 @@ mod tests {
 
     #[test]
     fn what_nobody_knows_is_another_fault() {
-        assert_eq!(TlsFault::of("handshake failure"), TlsFault::Other);
+        assert_eq!(TlsFault::from_causes("handshake failure"), TlsFault::Other);
     }
 }

@@ -209,7 +209,7 @@ fn pages_are_judged_by_where_the_set_and_the_draft_put_them() {
         let (locale, path) = place(path);
         PageReading::bare(Some(id), locale, path, format!("Page {id}"))
     };
-    let pages = AllPages::of(vec![
+    let pages = AllPages::new(vec![
         listed(1, "docs/a"),
         listed(2, "docs/b"),
         listed(3, "docs/c"),
