@@ -58,7 +58,7 @@ pub(super) fn index(source: &SettingsSource<'_>) -> Result<IndexSettings, Settin
         dir,
         most: MOST_PAGES,
         callers_bytes: CALLERS_BYTES,
-        pace: Pace::of(IndexLoad::percent(source.number("WIKI_INDEX_LOAD")?)),
+        pace: Pace::new(IndexLoad::percent(source.number("WIKI_INDEX_LOAD")?)),
     })
 }
 

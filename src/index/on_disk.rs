@@ -46,7 +46,10 @@ pub fn all(dir: &Path) -> io::Result<Vec<OnDisk>> {
             names.insert(index.to_owned());
         }
     }
-    Ok(names.iter().filter_map(|name| of(dir, name)).collect())
+    Ok(names
+        .iter()
+        .filter_map(|name| index_at(dir, name))
+        .collect())
 }
 
 /// The name of the index that a file belongs to.
@@ -65,7 +68,7 @@ fn parts(name: &str) -> Option<(&str, &str)> {
     is_digest.then_some((host, digest))
 }
 
-fn of(dir: &Path, name: &str) -> Option<OnDisk> {
+fn index_at(dir: &Path, name: &str) -> Option<OnDisk> {
     let (wiki, digest) = parts(name)?;
     let file = dir.join(name);
     // Measured before the index is opened, which may change its files.

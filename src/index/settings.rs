@@ -49,7 +49,7 @@ pub struct Pace {
 impl Pace {
     /// The usual pace, with this load.
     #[must_use]
-    pub const fn of(load: IndexLoad) -> Self {
+    pub const fn new(load: IndexLoad) -> Self {
         Self {
             load,
             at_once: 4,

@@ -46,7 +46,7 @@ impl Office {
                 dir: None,
                 most: 0,
                 callers_bytes: 0,
-                pace: Pace::of(IndexLoad::FULL),
+                pace: Pace::new(IndexLoad::FULL),
             },
         );
         let patience = Timeouts {

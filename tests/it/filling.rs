@@ -231,7 +231,7 @@ async fn while_a_call_waits_for_the_wiki_one_request_fills_the_index() {
 async fn the_first_search_waits_for_all_of_the_index() {
     let wiki = wiki_of(130, "apple").await;
     let mut setup = Setup::admin(&wiki).indexed();
-    setup.pace = Pace::of(IndexLoad::percent(50));
+    setup.pace = Pace::new(IndexLoad::percent(50));
     let served = setup.serve().await;
     let answer = search(&served, "apple").await;
     assert_eq!(answer["hits"].as_array().unwrap().len(), 100);
