@@ -24,7 +24,7 @@ pub(super) struct ObservedPage {
 }
 
 impl ObservedPage {
-    pub(super) fn of(page: &PageReading) -> Option<Self> {
+    pub(super) fn new(page: &PageReading) -> Option<Self> {
         Some(Self {
             id: page.id?,
             updated_at: page.updated_at.clone(),
@@ -68,7 +68,7 @@ impl PageListSnapshot {
         for (place, seen) in watched {
             let now = by_place.get(&(&place.0, &place.1));
             let now = match (now, self) {
-                (Some(page), _) => ObservedPage::of(page),
+                (Some(page), _) => ObservedPage::new(page),
                 (None, Self::All(_)) => None,
                 // The page was written and is at another place now.
                 (None, Self::Newest(pages)) if has_moved(seen.as_ref(), pages) => None,
@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn changed(pages: &[&str], found: &PageListSnapshot) -> Vec<String> {
-        let seen = |(id, path): (i64, &&str)| (place(path), ObservedPage::of(&page(id, path, 1)));
+        let seen = |(id, path): (i64, &&str)| (place(path), ObservedPage::new(&page(id, path, 1)));
         let mut watched: HashMap<_, _> = (1_i64..).zip(pages).map(seen).collect();
         let changed = found.changed(&mut watched);
         // A change is reported once.

@@ -113,7 +113,7 @@ impl Watch {
         since: Option<OffsetDateTime>,
     ) -> Result<(), CannotWatch> {
         let seen = match self.listed(&place).await {
-            Ok(page) => ObservedPage::of(&page),
+            Ok(page) => ObservedPage::new(&page),
             Err(CannotWatch::NoPage) if since.is_some() => None,
             Err(error) => return Err(error),
         };
