@@ -31,7 +31,7 @@ pub(super) struct FolderScope {
 impl FolderScope {
     /// The pages at or below a path of a wiki, or all of them.
     #[must_use]
-    pub(super) fn of(wiki: String, path: Option<PagePath>) -> Self {
+    pub(super) fn new(wiki: String, path: Option<PagePath>) -> Self {
         Self {
             version: VERSION,
             wiki,
@@ -49,7 +49,10 @@ impl FolderScope {
 
     /// The scope of a folder; `None` if the folder has none.
     pub(super) fn read(folder: &Folder) -> Result<Option<Self>, FilesError> {
-        let Some(bytes) = folder.read(SITE, 100_000).map_err(FilesError::of(SITE))? else {
+        let Some(bytes) = folder
+            .read(SITE, 100_000)
+            .map_err(FilesError::for_file(SITE))?
+        else {
             return Ok(None);
         };
         match serde_json::from_slice::<Self>(&bytes) {
@@ -60,7 +63,9 @@ impl FolderScope {
 
     pub(super) fn keep(&self, folder: &Folder) -> Result<(), FilesError> {
         let text = json(self)?;
-        folder.write(SITE, &text).map_err(FilesError::of(SITE))
+        folder
+            .write(SITE, &text)
+            .map_err(FilesError::for_file(SITE))
     }
 }
 
@@ -107,14 +112,14 @@ impl Base {
         };
         folder
             .write(&name, &json(&kept)?)
-            .map_err(FilesError::of(&name))
+            .map_err(FilesError::for_file(&name))
     }
 
     pub(super) fn read(folder: &Folder, id: i64) -> Result<Self, FilesError> {
         let name = file_of(id);
         let bytes = folder
             .read(&name, MAX_BYTES)
-            .map_err(FilesError::of(&name))?;
+            .map_err(FilesError::for_file(&name))?;
         let kept = bytes.and_then(|bytes| serde_json::from_slice::<StoredBase>(&bytes).ok());
         // Whoever can write here can also make a matching digest, so the id and the name are
         // checked.
@@ -129,12 +134,14 @@ impl Base {
 
     pub(super) fn forget(folder: &Folder, id: i64) -> Result<(), FilesError> {
         let name = file_of(id);
-        folder.remove(&name).map_err(FilesError::of(&name))
+        folder.remove(&name).map_err(FilesError::for_file(&name))
     }
 
     /// The ids of all pages that were pulled.
     pub(super) fn ids(folder: &Folder) -> Result<Vec<i64>, FilesError> {
-        let files = folder.files_below(PAGES).map_err(FilesError::of(PAGES))?;
+        let files = folder
+            .files_below(PAGES)
+            .map_err(FilesError::for_file(PAGES))?;
         let id = |name: &str| {
             let name = name.strip_prefix(PAGES)?.strip_prefix('/')?;
             name.strip_suffix(".json")?.parse().ok()

@@ -12,7 +12,7 @@ use crate::page::unified_diff;
 /// # Errors
 /// See [`FilesError`].
 pub fn differences(folder: &Folder) -> Result<Vec<String>, FilesError> {
-    let here = LocalFolder::of(folder)?;
+    let here = LocalFolder::scan(folder)?;
     let mut found = Vec::new();
     for (id, known) in &here.pages {
         if known.local == Local::Same && known.moves_to().is_none() {

@@ -85,7 +85,7 @@ impl FilesError {
     }
 
     /// Makes an error for the file of this name.
-    pub(super) fn of(name: &str) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn for_file(name: &str) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Io {
             name: name.to_owned(),
             error,

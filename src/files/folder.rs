@@ -72,7 +72,7 @@ impl Folder {
     pub fn hold(&self) -> Result<FolderLock, FilesError> {
         self.lock().map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => FilesError::Busy,
-            _ => FilesError::of(LOCK)(error),
+            _ => FilesError::for_file(LOCK)(error),
         })
     }
 

@@ -64,7 +64,7 @@ pub struct Strange {
 
 impl LocalFolder {
     /// Looks through a folder of which every file can be used.
-    pub(super) fn of(folder: &Folder) -> Result<Self, FilesError> {
+    pub(super) fn scan(folder: &Folder) -> Result<Self, FilesError> {
         let mut here = Self::with_unfit(folder)?;
         FilesError::all(std::mem::take(&mut here.unfit))?;
         Ok(here)
@@ -131,11 +131,14 @@ impl LocalFolder {
         folder: &Folder,
     ) -> Result<BTreeMap<String, BTreeSet<PageFileKind>>, FilesError> {
         let mut files: BTreeMap<String, BTreeSet<PageFileKind>> = BTreeMap::new();
-        let tops = folder.names().map_err(FilesError::of("."))?;
+        let tops = folder.names().map_err(FilesError::for_file("."))?;
         // Outside of the locales' directories, a folder may hold whatever its owner likes.
         let locales = tops.into_iter().filter(|top| Locale::parse(top).is_ok());
         for top in locales {
-            for (file, kind) in folder.files_below(&top).map_err(FilesError::of(&top))? {
+            for (file, kind) in folder
+                .files_below(&top)
+                .map_err(FilesError::for_file(&top))?
+            {
                 let mut strange = |why| {
                     let file = file.clone();
                     self.strange.push(Strange { file, why });
@@ -145,7 +148,8 @@ impl LocalFolder {
                     continue;
                 }
                 let named = file.rsplit_once('.');
-                let part = named.and_then(|(name, ending)| Some((name, PageFileKind::of(ending)?)));
+                let part = named
+                    .and_then(|(name, ending)| Some((name, PageFileKind::from_ending(ending)?)));
                 match part {
                     Some((name, part)) if decode(name).is_some() => {
                         files.entry(name.to_owned()).or_default().insert(part);
@@ -198,7 +202,7 @@ fn texts_of(
         let file = file_of(name, *part);
         let Some(bytes) = folder
             .read(&file, MAX_BYTES)
-            .map_err(FilesError::of(&file))?
+            .map_err(FilesError::for_file(&file))?
         else {
             continue;
         };
@@ -235,7 +239,7 @@ pub(super) fn put(
         if there.as_deref() != Some(text.as_bytes()) {
             folder
                 .write(&file, text.as_bytes())
-                .map_err(FilesError::of(&file))?;
+                .map_err(FilesError::for_file(&file))?;
         }
     }
     let Some(old) = old else { return Ok(()) };
@@ -247,7 +251,7 @@ pub(super) fn put(
         .filter(|part| !texts.contains_key(part))
     {
         let file = file_of(name, part);
-        folder.remove(&file).map_err(FilesError::of(&file))?;
+        folder.remove(&file).map_err(FilesError::for_file(&file))?;
     }
     Ok(())
 }
@@ -265,7 +269,7 @@ pub(super) fn is_as_seen(folder: &Folder, name: &str, seen: &Texts) -> bool {
 pub(super) fn remove(folder: &Folder, name: &str) -> Result<(), FilesError> {
     for part in PageFileKind::ALL {
         let file = file_of(name, part);
-        folder.remove(&file).map_err(FilesError::of(&file))?;
+        folder.remove(&file).map_err(FilesError::for_file(&file))?;
     }
     Ok(())
 }

@@ -99,8 +99,8 @@ pub(super) async fn after_push(
     pushed: &Pushed,
     far: impl Fn(Stage, usize, usize),
 ) -> Result<Pulled, FilesError> {
-    let here = LocalFolder::of(folder)?;
-    let there = RemotePages::of(wiki, folder, scope, &here, &far).await?;
+    let here = LocalFolder::scan(folder)?;
+    let there = RemotePages::fetch(wiki, folder, scope, &here, &far).await?;
     let mut pull = Pull {
         folder,
         pushed,

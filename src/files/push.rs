@@ -38,7 +38,7 @@ impl Ready {
     ///
     /// # Errors
     /// See [`FilesError`].
-    pub async fn of(
+    pub async fn prepare(
         wiki: &Wiki,
         folder: &Folder,
         deletes: bool,
@@ -50,7 +50,7 @@ impl Ready {
         let unfit = here.unfit.iter().map(ToString::to_string);
         ready.faults.extend(unfit);
         let there = if ready.faults.is_empty() {
-            RemotePages::of(wiki, folder, &scope, &here, far).await?
+            RemotePages::fetch(wiki, folder, &scope, &here, far).await?
         } else {
             // Nothing will be sent; what else is wrong here is found without the wiki.
             RemotePages::default()
@@ -199,7 +199,7 @@ pub async fn settled(
     far: impl Fn(Stage, usize, usize),
 ) -> Result<Pulled, FilesError> {
     let scope = scope_of(wiki, folder)?;
-    let names: Vec<(i64, String)> = LocalFolder::of(folder)?
+    let names: Vec<(i64, String)> = LocalFolder::scan(folder)?
         .pages
         .iter()
         .map(|(id, known)| (*id, known.name_now().to_owned()))

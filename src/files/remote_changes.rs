@@ -43,7 +43,7 @@ pub struct UnreadablePage {
 
 impl RemotePages {
     /// Looks at the pages of a scope. `far` gets the number of pages read, and of pages to read.
-    pub(super) async fn of(
+    pub(super) async fn fetch(
         wiki: &Wiki,
         folder: &Folder,
         scope: &FolderScope,

@@ -58,14 +58,14 @@ impl FolderStatus {
     ///
     /// # Errors
     /// See [`FilesError`].
-    pub async fn of(
+    pub async fn read(
         wiki: &Wiki,
         folder: &Folder,
         far: impl Fn(Stage, usize, usize),
     ) -> Result<Self, FilesError> {
         let scope = scope_of(wiki, folder)?;
-        let here = LocalFolder::of(folder)?;
-        let there = RemotePages::of(wiki, folder, &scope, &here, far).await?;
+        let here = LocalFolder::scan(folder)?;
+        let there = RemotePages::fetch(wiki, folder, &scope, &here, far).await?;
         Ok(Self::between(&here, there))
     }
 

@@ -79,7 +79,7 @@ impl PageFileKind {
 
     /// The part that a file of this ending holds.
     #[must_use]
-    pub(super) fn of(ending: &str) -> Option<Self> {
+    pub(super) fn from_ending(ending: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.ending() == ending)
     }
 }
@@ -96,7 +96,7 @@ impl FileFormat {
         }
     }
 
-    const fn of(ending: FileExtension) -> Self {
+    const fn new(ending: FileExtension) -> Self {
         match ending {
             FileExtension::Md => Self::Markdown,
             FileExtension::Html => Self::Html,
@@ -251,7 +251,7 @@ pub(super) fn read(
     base: Option<&PageState>,
 ) -> Result<PageState, PageFileFault> {
     let (ending, source) = source_of(texts)?;
-    let format = FileFormat::of(ending);
+    let format = FileFormat::new(ending);
     let part = PageFileKind::Source(ending);
     let (head, content) = match format.fences() {
         Some(fences) => cut(source, fences).map_err(|message| PageFileFault {
@@ -268,7 +268,7 @@ pub(super) fn read(
     };
     let is_known = base.is_some();
     let head = match head {
-        Some((at, text, first)) => FrontMatter::of(at, text, first)?,
+        Some((at, text, first)) => FrontMatter::parse(at, text, first)?,
         None if is_known => {
             let (at, what) = match format.fences() {
                 Some(_) => (
@@ -378,7 +378,7 @@ const KNOWN: [&str; 9] = [
 ];
 
 impl FrontMatter {
-    fn of(at: PageFileKind, text: &str, first: usize) -> Result<Self, PageFileFault> {
+    fn parse(at: PageFileKind, text: &str, first: usize) -> Result<Self, PageFileFault> {
         let mut lines = BTreeMap::new();
         for (index, line) in text.lines().enumerate() {
             let number = first + index;

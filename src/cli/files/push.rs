@@ -87,7 +87,7 @@ async fn collected(
     refused: &str,
 ) -> Result<Ready, (Exit, String)> {
     let steps = progress::StepProgress::new();
-    let ready = Ready::of(&app.wiki, folder, arguments.delete, shown(&steps)).await;
+    let ready = Ready::prepare(&app.wiki, folder, arguments.delete, shown(&steps)).await;
     drop(steps);
     let ready = match ready {
         Ok(ready) => ready,

@@ -26,7 +26,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let folder = open(&arguments.dir.dir)?;
     let is_json = arguments.json;
     let steps = StepProgress::new();
-    let standing = FolderStatus::of(&app.wiki, &folder, shown(&steps)).await;
+    let standing = FolderStatus::read(&app.wiki, &folder, shown(&steps)).await;
     drop(steps);
     let standing = match standing {
         Ok(standing) => standing,
