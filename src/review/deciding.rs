@@ -192,7 +192,7 @@ fn applying(
 ) -> Result<ReviewDecision, Stop> {
     let review = &seen.review;
     let wrong = |what| Err(Stop::Says(StatusCode::UNPROCESSABLE_ENTITY, what));
-    let sheet = SetView::of(review);
+    let sheet = SetView::new(review);
     let sessions = &reviews.sessions;
     let shown = sessions.seen(session, review.proposal.id, &review.digest);
     let unseen = part::unseen(&sheet.parts, &shown);

@@ -70,12 +70,12 @@ struct Raw<'a> {
 /// Some rows of a unified difference, by their numbers from 0.
 pub(super) fn rows(unified: &str, wanted: Range<usize>) -> impl Iterator<Item = DiffRow<'_>> {
     let (from, most) = (wanted.start, wanted.len());
-    DiffRowIter::of(unified, wanted).skip(from).take(most)
+    DiffRowIter::new(unified, wanted).skip(from).take(most)
 }
 
 /// All rows of a unified difference, without marks of words: so many that they are not held.
 pub(super) fn plain_rows(unified: &str) -> impl Iterator<Item = DiffRow<'_>> {
-    DiffRowIter::of(unified, 0..0)
+    DiffRowIter::new(unified, 0..0)
 }
 
 /// The rows of a unified difference, made as they are asked for.
@@ -101,7 +101,7 @@ struct DiffRowIter<'a> {
 }
 
 impl<'a> DiffRowIter<'a> {
-    fn of(unified: &'a str, marked: Range<usize>) -> Self {
+    fn new(unified: &'a str, marked: Range<usize>) -> Self {
         Self {
             rest: unified.split_terminator('\n').peekable(),
             marked,

@@ -22,7 +22,7 @@ pub(super) struct QueueFilter {
 
 impl QueueFilter {
     /// That of an address.
-    pub(super) fn of(query: &FormFields) -> Self {
+    pub(super) fn new(query: &FormFields) -> Self {
         let path = query.text("path").trim().to_owned();
         let below = (!path.is_empty()).then(|| Prefix::sought(&path));
         let risk = Some(query.text("risk")).filter(|risk| !risk.is_empty());

@@ -24,7 +24,7 @@ pub(super) struct ReviewQueue {
 
 impl ReviewQueue {
     /// Sorts all sets that a reviewer may see.
-    pub(super) fn of(all: Vec<Proposal>) -> Self {
+    pub(super) fn new(all: Vec<Proposal>) -> Self {
         let (waiting, mut decided): (Vec<_>, Vec<_>) = all.into_iter().partition(Proposal::is_open);
         decided.sort_by_key(|one| {
             std::cmp::Reverse(one.state.decided().and_then(crate::page::Date::instant))

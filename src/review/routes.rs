@@ -53,7 +53,7 @@ async fn show_queue(State(reviews): ReviewRouteState, request: Request) -> Brows
         let visitor = reviews.enter(&request)?;
         let query = FormFields::of_query(request.uri.query());
         let mut queue = reviews.queue_of(&visitor).await?;
-        let narrowing = QueueFilter::of(&query);
+        let narrowing = QueueFilter::new(&query);
         let form = narrowing.form(&queue.waiting);
         queue.narrow(&narrowing);
         if query.text("part") != "list" {
@@ -95,7 +95,7 @@ async fn show_set(
             let id = id.parse::<ProposalId>().map_err(|_| no_set())?;
             let state = decision::state(&visitor.reviewer, id).await;
             let state = state.map_err(|_| no_set())?;
-            return Ok(match reviews.under_way.of(id) {
+            return Ok(match reviews.under_way.progress(id) {
                 Some(far) => plain(format!("being applied, {} of {}", far.done, far.of)),
                 None => text(state),
             });

@@ -116,7 +116,7 @@ impl BrowserSessions {
     }
 
     /// The session of a cookie.
-    pub(super) fn of(&self, cookie: &str) -> Option<SignedIn> {
+    pub(super) fn find(&self, cookie: &str) -> Option<SignedIn> {
         self.with(&digest(cookie), |session| SignedIn {
             reviewer: session.reviewer.clone(),
             form_token: session.form_token.clone(),
@@ -230,7 +230,7 @@ mod tests {
     use super::{BrowserSessions, IDLE, LONGEST, MOST_SESSIONS, SignInId, digest};
     use crate::audit::ProposalId;
 
-    fn of(person: &str) -> SignInId {
+    fn sign_in_id(person: &str) -> SignInId {
         let person = person.to_owned();
         SignInId { person, link: 1 }
     }
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_session_in_use_ends_after_seven_days() {
         let sessions = BrowserSessions::default();
-        let cookie = digest(&sessions.open(&of("a")).unwrap());
+        let cookie = digest(&sessions.open(&sign_in_id("a")).unwrap());
         let opened = Instant::now();
         let step = IDLE.checked_sub(Duration::from_mins(1)).unwrap();
         let mut used = opened;
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn a_session_ends_twelve_hours_after_its_last_use() {
         let sessions = BrowserSessions::default();
-        let cookie = digest(&sessions.open(&of("a")).unwrap());
+        let cookie = digest(&sessions.open(&sign_in_id("a")).unwrap());
         let almost = IDLE.checked_sub(Duration::from_mins(1)).unwrap();
         let used = Instant::now() + almost;
         assert!(sessions.with_at(used, &cookie, |_| ()).is_some());
@@ -270,29 +270,29 @@ mod tests {
     fn a_cookie_opens_its_own_session_until_that_is_closed() {
         let sessions = BrowserSessions::default();
         let (one, other) = (
-            sessions.open(&of("a")).unwrap(),
-            sessions.open(&of("b")).unwrap(),
+            sessions.open(&sign_in_id("a")).unwrap(),
+            sessions.open(&sign_in_id("b")).unwrap(),
         );
-        let of_one = sessions.of(&one).unwrap();
-        assert_eq!(of_one.reviewer, of("a"));
+        let of_one = sessions.find(&one).unwrap();
+        assert_eq!(of_one.reviewer, sign_in_id("a"));
         assert!(of_one.is_own_form(&of_one.form_token.clone()));
-        let of_other = sessions.of(&other).unwrap();
+        let of_other = sessions.find(&other).unwrap();
         assert!(!of_one.is_own_form(&of_other.form_token));
         assert!(!of_one.is_own_form(""));
         sessions.close(&of_one);
-        assert!(sessions.of(&one).is_none());
-        assert!(sessions.of(&other).is_some());
-        assert!(sessions.of("made up").is_none());
+        assert!(sessions.find(&one).is_none());
+        assert!(sessions.find(&other).is_some());
+        assert!(sessions.find("made up").is_none());
     }
 
     #[test]
     fn a_token_for_one_decision_is_of_its_session_and_its_words() {
         let sessions = BrowserSessions::default();
         let (one, other) = (
-            sessions.open(&of("a")).unwrap(),
-            sessions.open(&of("a")).unwrap(),
+            sessions.open(&sign_in_id("a")).unwrap(),
+            sessions.open(&sign_in_id("a")).unwrap(),
         );
-        let (one, other) = (sessions.of(&one).unwrap(), sessions.of(&other).unwrap());
+        let (one, other) = (sessions.find(&one).unwrap(), sessions.find(&other).unwrap());
         let token = one.token_for(&["delete", "ab", "c"]);
         assert!(one.is_token_for(&["delete", "ab", "c"], &token));
         assert!(!one.is_token_for(&["delete", "a", "bc"], &token));
@@ -305,8 +305,8 @@ mod tests {
     #[test]
     fn what_was_seen_counts_for_the_set_as_it_was_shown() {
         let sessions = BrowserSessions::default();
-        let cookie = sessions.open(&of("a")).unwrap();
-        let own = sessions.of(&cookie).unwrap();
+        let cookie = sessions.open(&sign_in_id("a")).unwrap();
+        let own = sessions.find(&cookie).unwrap();
         let id = ProposalId::new().unwrap();
         sessions.saw(&own, [(id, "x".to_owned(), 0), (id, "x".to_owned(), 2)]);
         assert_eq!(sessions.seen(&own, id, "x"), [0, 2].into());
@@ -322,14 +322,14 @@ mod tests {
     fn the_session_used_longest_ago_gives_way() {
         let sessions = BrowserSessions::default();
         let (first, second) = (
-            sessions.open(&of("a")).unwrap(),
-            sessions.open(&of("b")).unwrap(),
+            sessions.open(&sign_in_id("a")).unwrap(),
+            sessions.open(&sign_in_id("b")).unwrap(),
         );
-        assert!(sessions.of(&first).is_some());
+        assert!(sessions.find(&first).is_some());
         for _ in 2..=MOST_SESSIONS {
-            sessions.open(&of("c")).unwrap();
+            sessions.open(&sign_in_id("c")).unwrap();
         }
-        assert!(sessions.of(&second).is_none());
-        assert!(sessions.of(&first).is_some());
+        assert!(sessions.find(&second).is_none());
+        assert!(sessions.find(&first).is_some());
     }
 }

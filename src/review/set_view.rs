@@ -44,13 +44,13 @@ pub(super) struct FieldDiff<'a> {
 
 impl<'a> SetView<'a> {
     /// The sheet of a set.
-    pub(super) fn of(review: &'a Review) -> Self {
+    pub(super) fn new(review: &'a Review) -> Self {
         let reviewed = std::iter::once(&review.change).chain(&review.others);
         let changes: Vec<ChangeView<'a>> = review
             .proposal
             .changes()
             .zip(reviewed)
-            .map(|(proposed, reviewed)| ChangeView::of(proposed, reviewed))
+            .map(|(proposed, reviewed)| ChangeView::new(proposed, reviewed))
             .collect();
         let of_change = |(number, change): (usize, &ChangeView)| -> Vec<DiffPart> {
             let only_mends = change.proposed.links_mended.is_some();
@@ -78,7 +78,7 @@ impl<'a> SetView<'a> {
 }
 
 impl<'a> ChangeView<'a> {
-    fn of(proposed: ProposedChange, reviewed: &'a Reviewed) -> Self {
+    fn new(proposed: ProposedChange, reviewed: &'a Reviewed) -> Self {
         // What is made is the merged change, where the page was changed since.
         let made = reviewed.merged.as_deref().unwrap_or(reviewed);
         let mut texts = vec![FieldDiff {

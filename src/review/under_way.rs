@@ -31,7 +31,7 @@ impl RunningSets {
     }
 
     /// The number of a set's changes made, and of all; `None` before the first is made.
-    pub(super) fn of(&self, id: ProposalId) -> Option<Progress> {
+    pub(super) fn progress(&self, id: ProposalId) -> Option<Progress> {
         let far = *self.lock().get(&id)?.borrow();
         (far.of > 0).then_some(far)
     }
@@ -59,7 +59,7 @@ mod tests {
     #[tokio::test]
     async fn a_set_is_counted_until_its_work_ends() {
         let (sets, id) = (RunningSets::default(), ProposalId::new().unwrap());
-        let far = || sets.of(id).map(|far| (far.done, far.of));
+        let far = || sets.progress(id).map(|far| (far.done, far.of));
         let work = async {
             assert_eq!(far(), None);
             Progress { done: 3, of: 40 }.tell();

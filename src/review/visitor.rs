@@ -77,7 +77,7 @@ impl Reviews {
         let name = sign_in::cookie_name(self.place.is_secure_for(&request.extensions));
         let cookie = cookie(&request.headers, name);
         let query = FormFields::of_query(request.uri.query());
-        if let Some(session) = cookie.and_then(|cookie| self.sessions.of(cookie)) {
+        if let Some(session) = cookie.and_then(|cookie| self.sessions.find(cookie)) {
             let asked = query.text("site");
             let site = if asked.is_empty() {
                 session.site.as_deref()
@@ -197,7 +197,7 @@ impl Reviews {
         let outside = visitor.reviewer.ids_outside(None).await;
         let outside = outside.map_err(|failure| failed(&failure))?;
         all.retain(|one| decision::is_within(&visitor.reviewer, one, &outside));
-        Ok(ReviewQueue::of(all))
+        Ok(ReviewQueue::new(all))
     }
 
     /// A set as a page, from one of its parts on.
@@ -223,7 +223,7 @@ impl Reviews {
         frame: &Frame,
     ) -> maud::Markup {
         let review = &seen.review;
-        let sheet = SetView::of(review);
+        let sheet = SetView::new(review);
         let id = review.proposal.id;
         let parts = part::of_page(&sheet.parts, from);
         let shown = parts.clone().map(|part| (id, review.digest.clone(), part));
@@ -240,7 +240,7 @@ impl Reviews {
             may_apply: visitor.reviewer.may_apply,
             given,
             is_under_way: self.under_way.is(id),
-            far: self.under_way.of(id),
+            far: self.under_way.progress(id),
         };
         set_page::page(&shown, frame)
     }

@@ -79,7 +79,7 @@ pub(super) async fn list(
     filter: &CallFilter,
     before: Option<CallId>,
 ) -> Result<CallListPage, RecordReadError> {
-    let sight = RecordVisibility::of(reviewer).await?;
+    let sight = RecordVisibility::load(reviewer).await?;
     let log = reviewer.bench.desk.audit().clone();
     let mut before = match before {
         None => None,
@@ -136,7 +136,7 @@ pub(super) async fn group(
     reviewer: &Reviewer,
     id: &str,
 ) -> Result<Option<CallGroup>, RecordReadError> {
-    let sight = RecordVisibility::of(reviewer).await?;
+    let sight = RecordVisibility::load(reviewer).await?;
     let (log, own, id) = (
         reviewer.bench.desk.audit().clone(),
         sight.clone(),

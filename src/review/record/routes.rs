@@ -33,7 +33,7 @@ async fn list(State(reviews): RecordRouteState, request: Request) -> BrowserResp
     answer(async {
         let visitor = reviews.enter(&request)?;
         let query = FormFields::of_query(request.uri.query());
-        let selection = Selection::of(&query);
+        let selection = Selection::new(&query);
         let before = match query.text("before") {
             "" => None,
             text => Some(text.parse::<CallId>().map_err(|_| nothing())?),

@@ -36,7 +36,7 @@ pub(super) struct Selection {
 
 impl Selection {
     /// Reads a query; a faulty value selects nothing and is reported.
-    pub(super) fn of(query: &FormFields) -> Self {
+    pub(super) fn new(query: &FormFields) -> Self {
         let mut selection = Self::default();
         for name in NAMES {
             let value = query.text(name).trim();
@@ -211,20 +211,20 @@ mod tests {
     use super::Selection;
     use crate::audit::CallOutcome;
 
-    fn of(query: &str) -> Selection {
-        Selection::of(&FormFields::of_query(Some(query)))
+    fn selected(query: &str) -> Selection {
+        Selection::new(&FormFields::of_query(Some(query)))
     }
 
     #[test]
     fn the_words_are_those_of_the_list() {
-        let found = of(
+        let found = selected(
             "client=anna&path=docs&outcome=applied&operation=move&since=2030-01-31&page=7&set=4f2a",
         );
         assert!(found.wrong.is_empty(), "{:?}", found.wrong);
         assert_eq!(found.filter.client.as_deref(), Some("anna"));
         assert_eq!(found.filter.ending, Some(CallOutcome::Applied));
         assert_eq!((found.filter.page, found.page()), (Some(7), None));
-        assert_eq!(of("page=7&x=1").page(), Some(7));
+        assert_eq!(selected("page=7&x=1").page(), Some(7));
         assert_eq!(
             found.older("0a"),
             "/review/record?client=anna&path=docs&outcome=applied&operation=move&since=2030-01-31&set=4f2a&page=7&before=0a"
@@ -233,10 +233,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_and_hostile_text_is_text() {
-        let found = of("outcome=%3Cb%3E&page=x&since=soon&set=zz&gate=no&operation=eat");
+        let found = selected("outcome=%3Cb%3E&page=x&since=soon&set=zz&gate=no&operation=eat");
         assert_eq!(found.wrong.len(), 6, "{:?}", found.wrong);
         let form = found.form().into_string();
         assert!(!form.contains("<b>"), "{form}");
-        assert!(!of("").is_narrow());
+        assert!(!selected("").is_narrow());
     }
 }

@@ -24,7 +24,7 @@ impl RecordVisibility {
     ///
     /// # Errors
     /// What keeps the proposals from being read.
-    pub(super) async fn of(reviewer: &Reviewer) -> Result<Self, Failure> {
+    pub(super) async fn load(reviewer: &Reviewer) -> Result<Self, Failure> {
         let mut proposals = HashSet::new();
         let outside = reviewer.ids_outside(Some(Instant::now())).await?;
         if !reviewer.sees_all {
