@@ -226,7 +226,7 @@ pub(super) fn tools_of(layers: &Layers) -> Result<(Registry, Vec<String>), (Exit
     let surface = config::offered(&layers.source()).map_err(|error| wrong(&error))?;
     let customs = config::custom_tools(&layers.source(), &surface);
     let customs = customs.map_err(|error| wrong(&error))?;
-    let mut registry = Registry::of(&surface).map_err(|error| wrong(&error))?;
+    let mut registry = Registry::new(&surface).map_err(|error| wrong(&error))?;
     let added = add_customs(&mut registry, &surface, &customs, customs.schema());
     // They were read with the same tools.
     added.map_err(|faults| first(&faults))?;

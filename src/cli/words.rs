@@ -46,7 +46,7 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for OneOf<T> {
 
 /// The names of all tools, whether they are offered or not.
 pub(super) fn tools() -> Vec<&'static str> {
-    let registry = Registry::of(&ToolSelection::of(&Toolset::ALL));
+    let registry = Registry::new(&ToolSelection::new(&Toolset::ALL));
     let names = registry.iter().flat_map(Registry::definitions);
     names.map(|tool| tool.name).collect()
 }

@@ -74,9 +74,9 @@ pub fn read_customs(
         let fault = format!("has no file for the tool {name}, which the settings name");
         faults.push(ToolFileFault::new(&shown(dir), fault));
     }
-    let all = ToolSelection::of(&Toolset::ALL);
+    let all = ToolSelection::new(&Toolset::ALL);
     let surface = surface.unwrap_or(&all);
-    match Registry::of(surface) {
+    match Registry::new(surface) {
         Err(error) => faults.push(ToolFileFault::new(&shown(dir), error.to_string())),
         Ok(mut registry) => {
             let added = add_customs(&mut registry, surface, &customs, customs.schema());

@@ -184,7 +184,7 @@ pub(super) fn surface_of(
     let mut surface = match sets {
         Some(sets) => {
             let sets = Toolset::parse_list(&sets);
-            ToolSelection::of(&sets.map_err(|fault| SettingError::new(SETS, fault))?)
+            ToolSelection::new(&sets.map_err(|fault| SettingError::new(SETS, fault))?)
         }
         None if tools.is_some() => ToolSelection::default().of_single_tools(),
         None => ToolSelection::default(),

@@ -66,7 +66,7 @@ impl OwnTools {
     }
 
     fn with(&self, schema: Option<&Schema>) -> Result<Registry, String> {
-        let registry = Registry::of(&self.surface);
+        let registry = Registry::new(&self.surface);
         let mut registry = registry.map_err(|error: DuplicateTool| error.to_string())?;
         let added = add_customs(&mut registry, &self.surface, &self.customs, schema);
         added.map_err(|faults| told(&faults)).map(|()| registry)

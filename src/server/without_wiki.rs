@@ -78,7 +78,7 @@ impl ServerHandler for WithoutWiki {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = self.offered();
-        let offered = SessionTools::of(tools.iter().map(|tool| tool.name));
+        let offered = SessionTools::new(tools.iter().map(|tool| tool.name));
         let told = tools.iter().map(|tool| offered.definition(tool));
         let told = told.map(|tool| result::tool(&tool)).collect();
         Ok(ListToolsResult::with_all_items(told))

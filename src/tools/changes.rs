@@ -164,7 +164,7 @@ pub(super) async fn since(
     let pages: Vec<WrittenPage> = changes
         .into_iter()
         .zip(ours)
-        .filter_map(|(page, ours)| WrittenPage::of(page, ours, time, &mut unavailable))
+        .filter_map(|(page, ours)| WrittenPage::new(page, ours, time, &mut unavailable))
         .collect();
     unavailable.insert("deleted", UNKNOWN_DELETIONS);
     let mut notes = Vec::new();
@@ -188,7 +188,7 @@ pub(super) async fn since(
         only_touched: some_count(count.saturating_sub(pages.len())),
         pages,
         more_deleted: some_count(more_deleted.saturating_add(deletions.more)),
-        deleted: deleted.iter().map(DeletedPage::of).collect(),
+        deleted: deleted.iter().map(DeletedPage::new).collect(),
         unavailable,
         notes,
     })
@@ -196,7 +196,7 @@ pub(super) async fn since(
 
 impl WrittenPage {
     /// A changed page; `None` if its date moved without a write.
-    fn of(
+    fn new(
         changed: ChangedPage,
         ours: Option<CallId>,
         since: OffsetDateTime,
@@ -281,7 +281,7 @@ const fn right(field: Field) -> &'static str {
 }
 
 impl DeletedPage {
-    fn of(page: &Deleted) -> Self {
+    fn new(page: &Deleted) -> Self {
         Self {
             id: page.id,
             locale: page.locale.as_str().to_owned(),

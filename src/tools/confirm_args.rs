@@ -35,7 +35,7 @@ impl Completed {
     /// # Errors
     /// `CONFIRM_MISMATCH` if another tool issued the token: the call is refused whatever else it
     /// says.
-    pub(super) fn of<T: Tool>(
+    pub(super) fn new<T: Tool>(
         context: &ToolContext,
         required: Option<&Value>,
         arguments: Arguments,

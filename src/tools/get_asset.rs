@@ -132,7 +132,7 @@ impl Tool for GetAsset {
         let path = PagePath::new(&input.path);
         let asset = context.wiki.asset(&path).await.map_err(of_asset)?;
         let bytes = context.wiki.asset_bytes(&path).await.map_err(of_asset)?;
-        let seen = AssetContent::of(&path, bytes.as_ref());
+        let seen = AssetContent::new(&path, bytes.as_ref());
         let users = match input.used_by {
             Some(true) => users(&context, &path).await?,
             Some(false) | None => Users::default(),
@@ -193,7 +193,7 @@ async fn users(context: &ToolContext, path: &PagePath) -> Result<Users, Failure>
         path: escape_hidden(page.path.as_str()),
         title: escape_hidden(&page.title),
     };
-    let indexed = Indexed::of(covered, Sought::Lines).lacking_sources(found.without_source);
+    let indexed = Indexed::new(covered, Sought::Lines).lacking_sources(found.without_source);
     Ok(Users {
         pages: Some(pages.map(user).collect()),
         left: some_count(found.left),
@@ -233,7 +233,7 @@ struct AssetContent {
 }
 
 impl AssetContent {
-    fn of(path: &PagePath, bytes: Option<&Blob>) -> Self {
+    fn new(path: &PagePath, bytes: Option<&Blob>) -> Self {
         let not = |why| Self {
             why: Some(why),
             ..Self::default()

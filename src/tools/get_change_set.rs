@@ -150,7 +150,7 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
             return Ok(Output::Sent(Box::new(written)));
         }
         if let Some((pages, lines)) = desk.shown_set(caller, call, from).await? {
-            return Ok(Output::Changes(ChangesShown::of(
+            return Ok(Output::Changes(ChangesShown::new(
                 id,
                 None,
                 pages,
@@ -160,7 +160,7 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
         let own = |proposal: &Proposal| may_see(caller, proposal);
         if let Some((proposal, lines)) = desk.proposed_set(call, own, from).await? {
             let pages = proposal.changes().count();
-            let shown = ChangesShown::of(id, None, pages, (from, lines));
+            let shown = ChangesShown::new(id, None, pages, (from, lines));
             return Ok(Output::Changes(shown.left_to_people(proposal)));
         }
     }
@@ -171,7 +171,7 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
     let (name, id) = (draft.name.to_string(), draft.id.to_string());
     let pages = draft.changes.len();
     let lines = desk.lines_of(draft, from)?;
-    Ok(Output::Changes(ChangesShown::of(
+    Ok(Output::Changes(ChangesShown::new(
         id,
         Some(name),
         pages,
@@ -180,7 +180,7 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
 }
 
 impl ChangesShown {
-    fn of(
+    fn new(
         id: String,
         draft: Option<String>,
         pages: usize,

@@ -67,7 +67,7 @@ async fn shown(context: ToolContext, input: Input) -> Result<Output, Failure> {
         Err(failure) => return Err(failure),
     };
     let has_title = review.is_readable || context.desk.past().made(&review.proposal);
-    let mut proposal = ProposalView::of(review.proposal, has_title);
+    let mut proposal = ProposalView::new(review.proposal, has_title);
     let mut warnings = Vec::new();
     if let Some(failure) = &review.unseen {
         warnings.push(Warning::new("not_shown", failure.message.clone()));

@@ -104,7 +104,7 @@ impl PlaceLinks {
     /// # Errors
     /// Those of the list and of the graph. Without an index, only the graph is used, and the answer
     /// says so.
-    pub(super) async fn of(context: &ToolContext, sought: Sought) -> Result<Self, Failure> {
+    pub(super) async fn load(context: &ToolContext, sought: Sought) -> Result<Self, Failure> {
         // Before the turn, so that nobody waits for one while the index is filled.
         let covered = if context.index.is_on() {
             context.indexed().await.map_err(|_| ONLY_GRAPH)
@@ -206,7 +206,7 @@ async fn in_sources(
     };
     match context.index.links().await {
         Ok((links, without_source)) => {
-            let indexed = Indexed::of(covered, sought);
+            let indexed = Indexed::new(covered, sought);
             (links, indexed.lacking_sources(without_source))
         }
         Err(_) => (Vec::new(), Indexed::none(ONLY_GRAPH, sought)),

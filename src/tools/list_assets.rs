@@ -89,7 +89,7 @@ impl Tool for ListAssets {
         let assets = found.assets.into_iter().skip(count(input.offset, 0));
         let assets: Vec<AssetEntry> = assets
             .take(count(input.limit, 50))
-            .map(AssetEntry::of)
+            .map(AssetEntry::new)
             .collect();
         Ok(Output {
             total: some_count(total).filter(|_| total > assets.len()),
@@ -101,7 +101,7 @@ impl Tool for ListAssets {
 }
 
 impl AssetEntry {
-    fn of(asset: Asset) -> Self {
+    fn new(asset: Asset) -> Self {
         Self {
             asset: asset.id,
             path: escape_hidden(asset.path.as_str()),

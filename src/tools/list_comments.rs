@@ -109,7 +109,7 @@ impl Tool for ListComments {
                     content: "needs write:comments or manage:comments",
                 });
             }
-            let told = CommentEntry::of(comment, most);
+            let told = CommentEntry::new(comment, most);
             let Some(left) = room.checked_sub(told.size()) else {
                 break;
             };
@@ -125,7 +125,7 @@ impl Tool for ListComments {
 }
 
 impl CommentEntry {
-    fn of(comment: Comment, most: usize) -> Self {
+    fn new(comment: Comment, most: usize) -> Self {
         let whole = comment.content.as_ref().or(comment.text.as_ref());
         let whole = whole.map_or(0, String::len);
         let cut = |text: String| {

@@ -159,7 +159,7 @@ impl Tool for ListPages {
             input.locale.as_deref(),
         )?;
         let (tags, tag_patterns) = input::tag_filters(&context.wiki, input.tags).await?;
-        let mut choice = Choice::of(&context, input.links, input.property.as_deref()).await?;
+        let mut choice = Choice::load(&context, input.links, input.property.as_deref()).await?;
         let mut query = ListQuery {
             locale: locales.one,
             tags,
@@ -258,7 +258,7 @@ fn members(
 ) -> Result<Map<String, Value>, Failure> {
     let author = page.author_name.take();
     let Value::Object(mut members) =
-        serde_json::to_value(PageSummary::of(wiki, page)).map_err(unwritable)?
+        serde_json::to_value(PageSummary::new(wiki, page)).map_err(unwritable)?
     else {
         return Ok(Map::new());
     };

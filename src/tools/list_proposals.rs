@@ -102,7 +102,7 @@ impl Tool for ListProposals {
         let newest = newest.into_iter().zip(titled);
         Ok(Output {
             proposals: newest
-                .map(|(proposal, has_title)| ProposalView::of(proposal, has_title))
+                .map(|(proposal, has_title)| ProposalView::new(proposal, has_title))
                 .collect(),
             not_shown,
         })

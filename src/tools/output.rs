@@ -152,7 +152,7 @@ pub(super) fn some_count(count: usize) -> Option<i64> {
 }
 
 impl PageSummary {
-    pub(super) fn of(wiki: &Wiki, page: PageReading) -> Self {
+    pub(super) fn new(wiki: &Wiki, page: PageReading) -> Self {
         let PageReading {
             id,
             locale,
@@ -192,7 +192,7 @@ impl PageSummary {
 }
 
 impl WholePage {
-    pub(super) fn of(wiki: &Wiki, mut page: PageReading) -> Self {
+    pub(super) fn new(wiki: &Wiki, mut page: PageReading) -> Self {
         let text = |date: Option<Date>| date.filter(Date::is_set).map(String::from);
         let code = |text: Option<String>| text.filter(|text| !text.is_empty());
         Self {
@@ -203,7 +203,7 @@ impl WholePage {
             script_css: code(page.script_css.take()),
             script_js: code(page.script_js.take()),
             content: page.content.take(),
-            page: PageSummary::of(wiki, page),
+            page: PageSummary::new(wiki, page),
         }
     }
 }
@@ -221,7 +221,7 @@ enum ChangeAnswer {
 
 impl Write {
     /// The answer about one change; a set has a different shape.
-    fn of(answer: ChangeAnswer) -> Self {
+    fn new(answer: ChangeAnswer) -> Self {
         let names = |fields: Vec<Field>| fields.into_iter().map(Field::name).collect();
         let unchecked = |notes: &Notes| notes.is_unchecked.then_some("none");
         let count = |lines: usize| i64::try_from(lines).unwrap_or(i64::MAX);
@@ -356,7 +356,7 @@ struct LinkShown {
 }
 
 impl LinksLeft {
-    fn of(left: Vec<LinkLeft>) -> Self {
+    fn new(left: Vec<LinkLeft>) -> Self {
         let not_shown = left.len().saturating_sub(MAX_LINKS_LEFT);
         let shown = left.into_iter().take(MAX_LINKS_LEFT).map(|left| {
             let (locale, path) = left.place;
@@ -466,17 +466,17 @@ impl From<WriteAnswer> for WriteOutput {
     fn from(answer: WriteAnswer) -> Self {
         match answer {
             WriteAnswer::Preview(preview) => {
-                Self::One(Box::new(Write::of(ChangeAnswer::Preview(preview))))
+                Self::One(Box::new(Write::new(ChangeAnswer::Preview(preview))))
             }
             WriteAnswer::Applied(applied) => {
-                Self::One(Box::new(Write::of(ChangeAnswer::Applied(applied))))
+                Self::One(Box::new(Write::new(ChangeAnswer::Applied(applied))))
             }
             WriteAnswer::SetPreview(shown) => Self::Preview(SetShown {
                 dry_run: true,
                 pages: count(shown.pages),
                 changes: shown.changes.into_iter().map(ChangeShown::from).collect(),
                 left_out: shown.left_out.into_iter().map(PageLeftOut::from).collect(),
-                links_left: LinksLeft::of(shown.links_left),
+                links_left: LinksLeft::new(shown.links_left),
                 lines_added: count(shown.lines.added),
                 lines_removed: count(shown.lines.removed),
                 linked_from: shown.notes.linked_from,
@@ -487,7 +487,7 @@ impl From<WriteAnswer> for WriteOutput {
                 proposal: shown.proposal.map(|id| id.to_string()),
                 call_id: shown.call.to_string(),
             }),
-            WriteAnswer::Set(set) => Self::Set(SetDone::of(*set, None)),
+            WriteAnswer::Set(set) => Self::Set(SetDone::new(*set, None)),
         }
     }
 }
@@ -496,22 +496,22 @@ impl WriteOutput {
     /// The outcome of a set that was left to people.
     pub(super) fn left_open(left: PendingSet, notes: Notes) -> Self {
         let id = left.proposal.id;
-        match PendingAnswer::of(left, notes) {
+        match PendingAnswer::new(left, notes) {
             Ok(left) => Self::Left(Box::new(left)),
-            Err(applied) => Self::Set(SetDone::of(applied, Some(id))),
+            Err(applied) => Self::Set(SetDone::new(applied, Some(id))),
         }
     }
 }
 
 impl SetDone {
-    fn of(set: SetAnswer, proposal: Option<ProposalId>) -> Self {
+    fn new(set: SetAnswer, proposal: Option<ProposalId>) -> Self {
         Self {
             outcome: set.outcome.as_str(),
             pages: count(set.members.len()),
             applied: count(set.members.iter().filter(|one| one.is_there()).count()),
-            changes: set.members.iter().map(ChangeDone::of).collect(),
+            changes: set.members.iter().map(ChangeDone::new).collect(),
             left_out: set.left_out.into_iter().map(PageLeftOut::from).collect(),
-            links_left: LinksLeft::of(set.links_left),
+            links_left: LinksLeft::new(set.links_left),
             linked_from: set.notes.linked_from,
             warnings: set.notes.warnings,
             proposal: proposal.map(|id| id.to_string()),
@@ -537,7 +537,7 @@ impl From<SetLine> for ChangeShown {
 }
 
 impl ChangeDone {
-    fn of(member: &SetMember) -> Self {
+    fn new(member: &SetMember) -> Self {
         Self {
             id: member.target.id,
             path: member.target.path.clone(),

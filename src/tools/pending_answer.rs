@@ -40,7 +40,7 @@ pub(super) struct PendingAnswer {
 impl PendingAnswer {
     /// A set that is not applied, with what is known of it since its call; otherwise how it was
     /// applied.
-    pub(super) fn of(left: PendingSet, notes: Notes) -> Result<Self, SetAnswer> {
+    pub(super) fn new(left: PendingSet, notes: Notes) -> Result<Self, SetAnswer> {
         let PendingSet {
             proposal,
             review,

@@ -129,7 +129,7 @@ impl ProposalView {
     }
 
     /// A proposal, with the page's title if the caller may see it.
-    pub(super) fn of(proposal: Proposal, has_title: bool) -> Self {
+    pub(super) fn new(proposal: Proposal, has_title: bool) -> Self {
         let (mut applied_by, mut reason, mut replaced_by) = (None, None, None);
         match &proposal.state {
             ProposalState::Open => {}

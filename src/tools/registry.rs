@@ -246,7 +246,7 @@ impl Registry {
                 let required = schema.get("required").cloned();
                 let token = arguments.members().get("confirm").and_then(Value::as_str);
                 let token = token.filter(|_| T::KIND.writes()).map(str::to_owned);
-                let read = match Completed::of::<T>(&context, required.as_ref(), arguments) {
+                let read = match Completed::new::<T>(&context, required.as_ref(), arguments) {
                     Ok(mut call) => {
                         // A rule may leave to people only now what a preview showed.
                         if let Some(shown) = call.shown.take().filter(|_| !is_recipe) {

@@ -13,7 +13,7 @@ use super::tool::Tool;
 
 /// The schema of arguments.
 pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
-    let mut schema = of(SchemaSettings::draft2020_12(), T::json_schema);
+    let mut schema = generated(SchemaSettings::draft2020_12(), T::json_schema);
     schema.insert("additionalProperties".to_owned(), false.into());
     schema
 }
@@ -75,7 +75,7 @@ pub(super) fn of_answer(told: &str) -> Map<String, Value> {
     members.into_iter().collect()
 }
 
-fn of(
+fn generated(
     mut settings: SchemaSettings,
     make: impl Fn(&mut schemars::SchemaGenerator) -> Schema,
 ) -> Map<String, Value> {

@@ -168,7 +168,7 @@ impl Tool for SearchPages {
         let limit = usize::try_from(input.limit.unwrap_or(20)).unwrap_or(20);
         match (&input.query, input.related_to) {
             (Some(query), None) => {
-                let scope = Arc::new(SearchScope::of(&context.wiki, &input).await?);
+                let scope = Arc::new(SearchScope::load(&context.wiki, &input).await?);
                 let place = input.r#in.unwrap_or_default();
                 let output = match input.r#match {
                     Some(way @ (MatchMode::Exact | MatchMode::Regex)) => {
@@ -187,7 +187,7 @@ impl Tool for SearchPages {
                 Err(input::invalid_argument("match", "goes with query alone"))
             }
             (None, Some(id)) => {
-                let scope = SearchScope::of(&context.wiki, &input).await?;
+                let scope = SearchScope::load(&context.wiki, &input).await?;
                 related::related(&context, id, scope, limit).await
             }
             (None, None) => Err(input::invalid_argument(
@@ -276,7 +276,7 @@ async fn in_content(
     };
     let place = |hit: ContentHit| (hit.page.locale, hit.page.path);
     let others = others.into_iter().map(place).collect();
-    let indexed = Indexed::of(covered, Sought::Words);
+    let indexed = Indexed::new(covered, Sought::Words);
     Ok((hits, others, indexed))
 }
 

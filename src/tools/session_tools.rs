@@ -34,7 +34,7 @@ pub struct SessionTools(Vec<&'static str>);
 
 impl SessionTools {
     /// These tools.
-    pub fn of(names: impl IntoIterator<Item = &'static str>) -> Self {
+    pub fn new(names: impl IntoIterator<Item = &'static str>) -> Self {
         Self(names.into_iter().collect())
     }
 
@@ -313,7 +313,7 @@ mod tests {
                 "Read it. Find it with wikijs_list_pages.",
             ),
         ] {
-            let offered = SessionTools::of(offered.iter().copied());
+            let offered = SessionTools::new(offered.iter().copied());
             assert_eq!(offered.text(text), told, "{text}");
         }
     }
@@ -322,7 +322,7 @@ mod tests {
     fn an_error_always_says_what_to_do_and_names_no_tool_that_is_not_offered() {
         let without = |left: &'static str| {
             let names = TOOLS.iter().map(|tool| tool.name);
-            SessionTools::of(names.filter(move |name| *name != left))
+            SessionTools::new(names.filter(move |name| *name != left))
         };
         let surfaces = TOOLS.iter().map(|tool| without(tool.name));
         for offered in surfaces.chain([SessionTools::default()]) {
@@ -356,7 +356,7 @@ mod tests {
     fn a_guide_loses_the_items_that_say_nothing_any_more() {
         let guide = "# A\n\n1. Find: `wikijs_list_pages`\n   or `wikijs_search_pages`.\n2. Read.\n\n- `wikijs_list_pages`\n  lists.\n- Good.\n";
         assert_eq!(
-            SessionTools::of([SEARCH]).markdown(guide),
+            SessionTools::new([SEARCH]).markdown(guide),
             "# A\n\n1. Find: `wikijs_search_pages`.\n2. Read.\n\n- Good.\n"
         );
     }

@@ -32,7 +32,7 @@ pub(super) struct CustomChoice {
 impl ToolSelection {
     /// The tools of some toolsets.
     #[must_use]
-    pub fn of(toolsets: &[Toolset]) -> Self {
+    pub fn new(toolsets: &[Toolset]) -> Self {
         let of_set = |set: &Toolset| TOOLS.iter().filter(|tool| tool.toolset == *set).collect();
         let known = toolsets.iter().flat_map::<Vec<_>, _>(of_set).collect();
         Self(known, CustomChoice::default())
@@ -170,7 +170,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`DuplicateTool`].
-    pub fn of(selection: &ToolSelection) -> Result<Self, DuplicateTool> {
+    pub fn new(selection: &ToolSelection) -> Result<Self, DuplicateTool> {
         let mut registry = Self::empty(selection.has(SubmitDraft::NAME));
         for tool in &selection.0 {
             (tool.add)(&mut registry)?;

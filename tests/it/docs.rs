@@ -44,7 +44,7 @@ fn as_it_is(text: &str) -> String {
 #[test]
 fn the_tools_are_those_of_the_registry() {
     let mut all = String::from("| tool | kind | description |\n|---|---|---|\n");
-    for tool in Registry::of(&ToolSelection::of(&[Toolset::Pages]))
+    for tool in Registry::new(&ToolSelection::new(&[Toolset::Pages]))
         .unwrap()
         .definitions()
     {

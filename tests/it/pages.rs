@@ -80,7 +80,7 @@ fn the_readme_has_its_sections_in_order_and_is_short() {
 fn the_readme_names_the_ten_tools_in_at_most_eight_words_each() {
     let rows = rows(README, "The ten tools");
     let named: Vec<&str> = rows.iter().map(|row| row[0].trim_matches('`')).collect();
-    let registry = Registry::of(&ToolSelection::of(&[Toolset::Pages])).unwrap();
+    let registry = Registry::new(&ToolSelection::new(&[Toolset::Pages])).unwrap();
     let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
     assert_eq!(named, tools);
     for row in &rows {

@@ -104,7 +104,8 @@ fn calls(text: &str) -> Vec<(String, Map<String, Value>)> {
 #[tokio::test]
 async fn each_call_that_a_prompt_spells_out_is_one_that_its_tool_takes() {
     let served = served().await;
-    let registry = Registry::of(&ToolSelection::of(&[Toolset::Pages, Toolset::Proposals])).unwrap();
+    let registry =
+        Registry::new(&ToolSelection::new(&[Toolset::Pages, Toolset::Proposals])).unwrap();
     for (name, arguments) in EXAMPLES() {
         let text = text(&served, name, arguments).await.unwrap();
         let calls = calls(&text);

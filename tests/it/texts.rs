@@ -30,7 +30,7 @@ pub(crate) fn arguments(registry: &Registry, arguments: &Map<String, Value>) {
 
 /// All tools.
 pub(crate) fn registry() -> Registry {
-    Registry::of(&ToolSelection::of(&[Toolset::Pages, Toolset::Undo])).unwrap()
+    Registry::new(&ToolSelection::new(&[Toolset::Pages, Toolset::Undo])).unwrap()
 }
 
 /// A selector names a part of the text, or none; and what is made of the part leaves all

@@ -76,7 +76,7 @@ async fn tools_are_listed_and_shown_from_their_definitions() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    let registry = Registry::of(&ToolSelection::of(&Toolset::ALL)).unwrap();
+    let registry = Registry::new(&ToolSelection::new(&Toolset::ALL)).unwrap();
     let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
     assert_eq!(names, tools);
     assert_eq!(wiki.requests().len(), 0);
@@ -135,7 +135,7 @@ async fn a_key_that_can_be_none_is_not_passed_over_in_silence() {
 
 #[tokio::test]
 async fn every_example_does_something() {
-    let registry = Registry::of(&ToolSelection::of(&Toolset::ALL)).unwrap();
+    let registry = Registry::new(&ToolSelection::new(&Toolset::ALL)).unwrap();
     for definition in registry.definitions() {
         let wiki = sample_wiki().await;
         let dir = TempDir::new().unwrap();

@@ -227,7 +227,7 @@ fn refused(schema: &Value, at: &str, is_input: bool) -> Vec<String> {
 
 #[tokio::test]
 async fn the_schemas_hold_nothing_that_a_client_or_model_refuses() {
-    let registry = Registry::of(&ToolSelection::of(&Toolset::ALL)).unwrap();
+    let registry = Registry::new(&ToolSelection::new(&Toolset::ALL)).unwrap();
     for tool in registry.definitions() {
         let name = tool.name;
         for (schema, is_input) in [(&tool.input, true), (&tool.output, false)] {

@@ -106,7 +106,7 @@ fn endings() -> Vec<&'static str> {
 /// A tool of ours, or a command that writes.
 fn tool(word: &str) -> Result<String, String> {
     let registry =
-        Registry::of(&ToolSelection::of(&Toolset::ALL)).map_err(|error| error.to_string())?;
+        Registry::new(&ToolSelection::new(&Toolset::ALL)).map_err(|error| error.to_string())?;
     let tools = registry.definitions().map(|tool| tool.name);
     let names: Vec<&str> = tools
         .flat_map(|name| [Some(name), name.strip_prefix("wikijs_")])

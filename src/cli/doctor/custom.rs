@@ -29,7 +29,7 @@ pub(super) async fn found(
         return found;
     }
     found.push(match wiki.schema().await {
-        Ok(schema) => match Registry::of(surface) {
+        Ok(schema) => match Registry::new(surface) {
             Ok(mut registry) => match add_customs(&mut registry, surface, customs, Some(&schema)) {
                 Ok(()) => DoctorFinding::good("the wiki has all that the queries ask".to_owned()),
                 Err(faults) => {

@@ -236,11 +236,11 @@ mod tests {
         for (policy, findings) in [(open, 3), (narrow, 2), (off, 2)] {
             let found = |surface| found(&policy, &surface).len();
             assert_eq!(
-                found(ToolSelection::of(&Toolset::ALL)),
+                found(ToolSelection::new(&Toolset::ALL)),
                 findings,
                 "{policy:?}"
             );
-            let mut reading = ToolSelection::of(&Toolset::ALL);
+            let mut reading = ToolSelection::new(&Toolset::ALL);
             reading.keep_reading();
             let more = usize::from(!is_off(&policy));
             assert_eq!(found(reading), findings + more, "{policy:?}");

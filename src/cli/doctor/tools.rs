@@ -197,13 +197,13 @@ mod tests {
 
     #[test]
     fn each_tool_is_told_in_their_order() {
-        let registry = Registry::of(&ToolSelection::of(&[Toolset::Pages])).expect("tools");
+        let registry = Registry::new(&ToolSelection::new(&[Toolset::Pages])).expect("tools");
         let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
         assert_eq!(NEEDS.map(|need| need.tool).to_vec(), tools);
-        let registry = Registry::of(&ToolSelection::of(&[Toolset::Comments])).expect("tools");
+        let registry = Registry::new(&ToolSelection::new(&[Toolset::Comments])).expect("tools");
         let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
         assert_eq!(OF_COMMENTS.map(|need| need.tool).to_vec(), tools);
-        let registry = Registry::of(&ToolSelection::of(&[Toolset::Assets])).expect("tools");
+        let registry = Registry::new(&ToolSelection::new(&[Toolset::Assets])).expect("tools");
         let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
         assert_eq!(OF_ASSETS.map(|need| need.tool).to_vec(), tools);
     }
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn a_tool_can_do_all_part_or_nothing_or_nobody_knows() {
         let can = |known: &[(Right, bool)]| -> Vec<Can> {
-            let ten = ToolSelection::of(&[Toolset::Pages]);
+            let ten = ToolSelection::new(&[Toolset::Pages]);
             let told = with(&PageRights::new(known.iter().copied()), &ten);
             told.iter().map(|tool| tool.can).collect()
         };
@@ -229,7 +229,7 @@ mod tests {
             (Right::WriteComments, true),
             (Right::ManageComments, false),
         ];
-        let both = ToolSelection::of(&[Toolset::Pages, Toolset::Comments]);
+        let both = ToolSelection::new(&[Toolset::Pages, Toolset::Comments]);
         let told = with(&PageRights::new(commenter), &both);
         let can: Vec<Can> = told.iter().skip(10).map(|tool| tool.can).collect();
         assert_eq!(can, [Can::All, Can::All, Can::Nothing, Can::Nothing]);

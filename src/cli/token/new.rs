@@ -107,7 +107,7 @@ impl New {
 
     fn grant(&self) -> Result<Grant, String> {
         let registry =
-            Registry::of(&ToolSelection::of(&Toolset::ALL)).map_err(|error| error.to_string())?;
+            Registry::new(&ToolSelection::new(&Toolset::ALL)).map_err(|error| error.to_string())?;
         for tool in self.tools.iter().flatten() {
             // Whether a file says a custom tool is known where it is served.
             if registry.find(tool).is_none() && !is_custom_name(tool) {

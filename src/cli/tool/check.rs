@@ -81,7 +81,7 @@ async fn checked(
     } else {
         (None, None)
     };
-    let mut registry = Registry::of(surface)
+    let mut registry = Registry::new(surface)
         .map_err(|error| vec![ToolFileFault::new("wikijs-gate", error.to_string())])?;
     let schema = customs.schema().or(asked.as_ref());
     add_customs(&mut registry, surface, &customs, schema)?;

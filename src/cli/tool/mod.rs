@@ -117,7 +117,7 @@ fn bare(name: &str) -> &str {
 /// The toolset of a tool, whether it is offered or not.
 fn in_toolset(name: &str) -> Option<Toolset> {
     Toolset::ALL.into_iter().find(|toolset| {
-        let all = Registry::of(&ToolSelection::of(&[*toolset]));
+        let all = Registry::new(&ToolSelection::new(&[*toolset]));
         all.is_ok_and(|all| all.find(name).is_some())
     })
 }

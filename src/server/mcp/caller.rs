@@ -100,7 +100,7 @@ impl CallerContext {
     pub(in crate::server) fn offered(&self) -> SessionTools {
         let registry = self.app.registry();
         let offered = registry.definitions().filter(|tool| self.offers(tool));
-        SessionTools::of(offered.map(|tool| tool.name))
+        SessionTools::new(offered.map(|tool| tool.name))
     }
 
     /// The definitions of those tools, as its `tools/list` has them.

@@ -26,7 +26,7 @@ pub(super) struct Choice {
 impl Choice {
     /// # Errors
     /// The wiki or the index cannot be asked, or the property filter is invalid.
-    pub(super) async fn of(
+    pub(super) async fn load(
         context: &ToolContext,
         links: Option<LinkFilter>,
         property: Option<&str>,
@@ -43,7 +43,7 @@ impl Choice {
                 LinkFilter::Orphans => Sought::Orphans,
                 LinkFilter::Broken => Sought::Broken,
             };
-            let links = PlaceLinks::of(context, sought).await?;
+            let links = PlaceLinks::load(context, sought).await?;
             let pages = match filter {
                 LinkFilter::Orphans => links.orphans(),
                 LinkFilter::Broken => choice.broken.insert(links.broken()).pages(),
@@ -103,6 +103,6 @@ async fn with_property(
     }
     let covered = context.indexed().await?;
     let (pages, without_source) = index.with_property(name.to_owned(), value).await?;
-    let indexed = Indexed::of(covered, Sought::Property);
+    let indexed = Indexed::new(covered, Sought::Property);
     Ok((pages, indexed.lacking_sources(without_source)))
 }

@@ -50,7 +50,7 @@ impl LinkNeighbours {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub(super) async fn of(
+    pub(super) async fn load(
         wiki: &Wiki,
         pages: &[&PageReading],
         site: &mut Option<LinkedSite>,
@@ -84,7 +84,7 @@ impl LinkNeighbours {
 impl Metadata {
     /// Metadata from a page's source, if it could be read, and from the link graph. Without the
     /// site, the targets of the source's links are left out.
-    pub(super) fn of(
+    pub(super) fn new(
         page: &PageReading,
         around: Option<&LinkNeighbours>,
         site: Option<&LinkedSite>,

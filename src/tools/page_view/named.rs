@@ -27,7 +27,7 @@ pub(super) struct RequestedPart {
 impl RequestedPart {
     /// Selectors refer to the page's source, if it is given beside another text: the wiki's HTML
     /// may have fewer or more headings.
-    pub(super) fn of(
+    pub(super) fn find(
         (text, format): (&str, SourceFormat),
         source: Option<(&str, SourceFormat)>,
         ask: &PageReadOptions,

@@ -92,7 +92,7 @@ pub(in crate::tools) async fn answer(
             .map(|wanted| Box::pin(find(context, wanted, said.as_ref(), (ask, draft)))),
     )
     .await;
-    let linking = LinkContext::of(context, &found, ask).await;
+    let linking = LinkContext::load(context, &found, ask).await;
     if !is_several && let Some(found) = found.pop() {
         let view = show(context, found?, (ask, &linking), ask.most())?;
         return Ok(Output {
@@ -279,7 +279,7 @@ struct LinkContext {
 }
 
 impl LinkContext {
-    async fn of(
+    async fn load(
         context: &ToolContext,
         found: &[Result<PageWithText, Failure>],
         ask: &PageReadOptions,
@@ -296,7 +296,7 @@ impl LinkContext {
             site: site.ok(),
         };
         if ask.version.is_none() {
-            let around = LinkNeighbours::of(&context.wiki, &pages, &mut linking.site).await;
+            let around = LinkNeighbours::load(&context.wiki, &pages, &mut linking.site).await;
             linking.around = around
                 .inspect_err(|error| tracing::debug!(%error, "the link graph could not be read"))
                 .ok();
@@ -325,7 +325,7 @@ fn beside(
         unavailable.insert("links", NO_SITE);
     }
     let (around, site) = (linking.around.as_ref(), linking.site.as_ref());
-    let metadata = Metadata::of(&found.page, around, site);
+    let metadata = Metadata::new(&found.page, around, site);
     (Some(metadata), unavailable)
 }
 
@@ -359,7 +359,7 @@ fn show(
     let mut is_part = ask.version.is_some() && text.is_some();
     if let Some(text) = text {
         let source = source.as_deref().map(|source| (source, source_format));
-        let named = RequestedPart::of((&text, format), source, ask, anchor.as_deref())?;
+        let named = RequestedPart::find((&text, format), source, ask, anchor.as_deref())?;
         // The plain text is reported below, where it is made.
         if ask.view != PageViewKind::Text {
             hidden_text = HiddenText::of(&text, format, scripts.0.as_deref());
@@ -424,7 +424,7 @@ fn show(
         PageViewKind::Outline | PageViewKind::Metadata => {}
     }
     Ok(PageView {
-        page: WholePage::of(&context.wiki, page),
+        page: WholePage::new(&context.wiki, page),
         metadata,
         rendered,
         text: plain,

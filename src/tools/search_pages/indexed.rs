@@ -96,7 +96,7 @@ impl Indexed {
     }
 
     /// Words the coverage of the index for a search.
-    pub(in crate::tools) fn of(covered: Coverage, sought: Sought) -> Self {
+    pub(in crate::tools) fn new(covered: Coverage, sought: Sought) -> Self {
         let Coverage {
             pages,
             of,

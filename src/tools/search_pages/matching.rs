@@ -60,7 +60,7 @@ pub(super) async fn matching(
             found.long_lines
         )
     });
-    let indexed = Indexed::of(covered, Sought::Lines).lacking_sources(found.without_source);
+    let indexed = Indexed::new(covered, Sought::Lines).lacking_sources(found.without_source);
     let hits = found.hits.into_iter();
     Ok(Output {
         hits: hits.map(SearchHit::of_lines).collect(),

@@ -142,7 +142,7 @@ async fn by_words(
             .or_default()
             .add(alike.score, named("has rare words in common", &alike.words));
     }
-    Some(Indexed::of(covered, Sought::Related))
+    Some(Indexed::new(covered, Sought::Related))
 }
 
 fn named(reason: &str, names: &[String]) -> String {

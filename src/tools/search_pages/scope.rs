@@ -22,7 +22,7 @@ pub(super) struct SearchScope {
 
 impl SearchScope {
     /// Takes one request if a filter or a related page needs the list, and one more for links.
-    pub(super) async fn of(wiki: &Wiki, input: &Input) -> Result<Self, Failure> {
+    pub(super) async fn load(wiki: &Wiki, input: &Input) -> Result<Self, Failure> {
         let (tags, patterns) = input::tag_filters(wiki, input.tags.clone()).await?;
         let since = input::date("updatedSince", input.updated_since.as_deref())?;
         let by_tags = !tags.is_empty() || !patterns.is_empty();
