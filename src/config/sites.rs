@@ -82,7 +82,7 @@ mod tests {
     use crate::memory::MemoryMode;
 
     /// The settings of the site `a` with these lines, below these lines of the server.
-    fn of(server: &str, site: &str) -> Result<Settings, String> {
+    fn site_settings(server: &str, site: &str) -> Result<Settings, String> {
         let own = "base_url = \"https://a.example\"\napi_token = \"key\"\n";
         let text =
             format!("audit_dir = \"/audit\"\nindex = \"off\"\n{server}\n[sites.a]\n{own}{site}\n");
@@ -100,7 +100,8 @@ mod tests {
 
     #[test]
     fn a_site_inherits_gates_and_makes_them_narrower() {
-        let site = |more: &str, own: &str| of(&format!("{ON}{more}"), own).unwrap().policy;
+        let site =
+            |more: &str, own: &str| site_settings(&format!("{ON}{more}"), own).unwrap().policy;
         let level = |own: &str| {
             let policy = site("", own);
             (policy.writes().as_str(), policy.set_by().to_string())
@@ -136,7 +137,7 @@ mod tests {
     #[test]
     fn a_site_confirms_as_strictly_or_more_strictly() {
         let confirms = |server: &str, own: &str| {
-            let settings = of(&format!("{ON}{server}"), own)?;
+            let settings = site_settings(&format!("{ON}{server}"), own)?;
             Ok::<_, String>(settings.policy.writes().as_str())
         };
         let words = ["preview", "person", "review"];
@@ -164,7 +165,8 @@ mod tests {
 
     #[test]
     fn a_site_offers_the_servers_tools_or_fewer() {
-        let offers = |server: &str, own: &str| of(server, own).map(|settings| settings.surface);
+        let offers =
+            |server: &str, own: &str| site_settings(server, own).map(|settings| settings.surface);
         let (all, fewer) = (
             "toolsets = [\"pages\", \"undo\"]\n",
             "toolsets = [\"pages\"]",
@@ -183,7 +185,8 @@ mod tests {
 
     #[test]
     fn a_site_says_who_shares_its_memories() {
-        let mode = |server: &str, own: &str| of(server, own).map(|settings| settings.memory);
+        let mode =
+            |server: &str, own: &str| site_settings(server, own).map(|settings| settings.memory);
         assert_eq!(mode("", ""), Ok(MemoryMode::Client));
         assert_eq!(mode("memory = \"site\"\n", ""), Ok(MemoryMode::Site));
         assert_eq!(mode("", "memory = \"site\""), Ok(MemoryMode::Site));
@@ -192,7 +195,7 @@ mod tests {
     #[test]
     fn what_is_the_servers_alone_or_opens_another_wiki_is_no_sites() {
         let other = "base_url = \"https://other.example\"\napi_token = \"other\"\ngraphql_path = \"/other\"";
-        let settings = of(other, "").unwrap();
+        let settings = site_settings(other, "").unwrap();
         assert_eq!(settings.wiki.name, "a.example");
         assert_eq!(settings.wiki.graphql_path, "/graphql");
         assert_eq!(settings.site.unwrap().as_str(), "a");
@@ -212,18 +215,18 @@ mod tests {
             ("nonsense = 1", "/c.toml:7: \"nonsense\" is no setting"),
             ("confirm = \"maybe\"", "/c.toml:7: sites.a.confirm must be"),
         ] {
-            let found = of("", own).unwrap_err();
+            let found = site_settings("", own).unwrap_err();
             assert!(found.starts_with(fault), "{found}");
         }
         assert_eq!(
-            of("default_locale = \"de\"", "")
+            site_settings("default_locale = \"de\"", "")
                 .unwrap()
                 .wiki
                 .default_locale
                 .as_str(),
             "de"
         );
-        let own = of("default_locale = \"de\"", "default_locale = \"fr\"").unwrap();
+        let own = site_settings("default_locale = \"de\"", "default_locale = \"fr\"").unwrap();
         assert_eq!(own.wiki.default_locale.as_str(), "fr");
     }
 

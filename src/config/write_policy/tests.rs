@@ -14,7 +14,7 @@ const ON: [(&str, &str); 2] = [
 ];
 
 /// Resolves variables of the environment.
-fn of(pairs: &[(&str, &str)]) -> Result<ResolvedPolicy, String> {
+fn from_environment(pairs: &[(&str, &str)]) -> Result<ResolvedPolicy, String> {
     let map: HashMap<&str, &str> = pairs.iter().copied().collect();
     let get = |name: &str| map.get(name).map(|value| OsString::from(*value));
     let source = SettingsSource::new(&get);
@@ -81,16 +81,16 @@ fn the_settings_come_to_one_level_and_name_the_line_that_set_it() {
             "WIKI_MUTATION_DRY_RUN (environment)",
         ),
     ] {
-        let found = of(&[&ON[..], more].concat()).unwrap();
+        let found = from_environment(&[&ON[..], more].concat()).unwrap();
         assert_eq!(told(&found), (level, line.to_owned()), "{more:?}");
         let has_token = more.contains(&TOKEN);
         assert_eq!(found.static_token.is_some(), has_token, "{more:?}");
     }
-    let found = of(&[("WIKI_MUTATIONS_ENABLED", "true")]).unwrap();
+    let found = from_environment(&[("WIKI_MUTATIONS_ENABLED", "true")]).unwrap();
     let line = "WIKI_MUTATION_DRY_RUN (default)".to_owned();
     assert_eq!(told(&found), ("dry_run", line));
     let line = "WIKI_MUTATIONS_ENABLED (default)".to_owned();
-    assert_eq!(told(&of(&[]).unwrap()), ("off", line));
+    assert_eq!(told(&from_environment(&[]).unwrap()), ("off", line));
 }
 
 #[test]
@@ -129,23 +129,23 @@ fn settings_that_contradict_each_other_are_refused_and_both_are_named() {
     ] {
         // Also where the level is decided by another setting.
         for on in [&ON[..], &[]] {
-            let fault = of(&[on, pairs].concat()).unwrap_err();
+            let fault = from_environment(&[on, pairs].concat()).unwrap_err();
             assert!(both.iter().all(|name| fault.contains(name)), "{fault}");
         }
     }
-    assert!(of(&[person, fallback]).is_ok());
+    assert!(from_environment(&[person, fallback]).is_ok());
 }
 
 #[test]
 fn what_restricts_further_contradicts_nothing() {
     let read_only = ("WIKI_READ_ONLY", "true");
-    let found = of(&[&ON[..], &[read_only]].concat()).unwrap();
+    let found = from_environment(&[&ON[..], &[read_only]].concat()).unwrap();
     assert_eq!(found.writes.as_str(), "preview");
     let line = found.read_only.unwrap().to_string();
     assert_eq!(line, "WIKI_READ_ONLY (environment)");
-    assert!(of(&ON).unwrap().read_only.is_none());
+    assert!(from_environment(&ON).unwrap().read_only.is_none());
     // A switch that closes everything may stand beside all that it closes.
-    let closed = of(&[
+    let closed = from_environment(&[
         ("WIKI_MUTATIONS_ENABLED", "false"),
         ("WIKI_MUTATION_DRY_RUN", "false"),
         ("WIKI_CONFIRM", "review"),
