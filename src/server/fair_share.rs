@@ -29,7 +29,7 @@ impl FairShares {
 
     /// The rest of an owner's share. It is remembered as long as somebody holds on to it, as all do
     /// who took some of it.
-    pub(super) fn of(&self, owner: &str) -> Arc<Semaphore> {
+    pub(super) fn share(&self, owner: &str) -> Arc<Semaphore> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         left.retain(|_, share| Arc::strong_count(share) > 1);
         let share = left
@@ -48,12 +48,15 @@ mod tests {
     #[test]
     fn a_share_is_forgotten_when_its_owner_has_none_of_it() {
         let shares = FairShares::new(2);
-        let taken = shares.of("a").try_acquire_owned().expect("a whole share");
-        assert_eq!(shares.of("a").available_permits(), 1);
-        assert_eq!(shares.of("b").available_permits(), 2);
+        let taken = shares
+            .share("a")
+            .try_acquire_owned()
+            .expect("a whole share");
+        assert_eq!(shares.share("a").available_permits(), 1);
+        assert_eq!(shares.share("b").available_permits(), 2);
         assert_eq!(shares.left.lock().expect("no panic").len(), 2);
         drop(taken);
-        let again = shares.of("a");
+        let again = shares.share("a");
         assert_eq!(again.available_permits(), 2);
         assert_eq!(Arc::strong_count(&again), 2);
         assert_eq!(shares.left.lock().expect("no panic").len(), 1);

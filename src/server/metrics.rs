@@ -142,10 +142,12 @@ fn tell_of(app: &App) -> String {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let calls = clients.calls.iter();
-        let calls = calls.map(|((client, outcome), number)| (of(client, outcome), *number));
+        let calls =
+            calls.map(|((client, outcome), number)| (client_labels(client, outcome), *number));
         numbers(&mut text, CLIENT_CALLS, calls);
         let writes = clients.writes.iter();
-        let writes = writes.map(|((client, outcome), number)| (of(client, outcome), *number));
+        let writes =
+            writes.map(|((client, outcome), number)| (client_labels(client, outcome), *number));
         numbers(&mut text, CLIENT_WRITES, writes);
     }
     histogram(&mut text, CALL_TIME, &metrics.call_time);
@@ -178,7 +180,7 @@ fn tell_of(app: &App) -> String {
 }
 
 /// The labels of what a client did.
-fn of(client: &str, outcome: &str) -> String {
+fn client_labels(client: &str, outcome: &str) -> String {
     format!("client=\"{client}\",outcome=\"{outcome}\"")
 }
 

@@ -72,7 +72,7 @@ impl MessageQuota {
         let taking = async {
             // Its own share first: waiting for that blocks nobody else.
             let share = match owner {
-                Some(owner) => Some(self.shares.of(owner).acquire_many_owned(units).await?),
+                Some(owner) => Some(self.shares.share(owner).acquire_many_owned(units).await?),
                 None => None,
             };
             let all = Arc::clone(&self.all).acquire_many_owned(units).await?;

@@ -68,16 +68,16 @@ impl Site {
     /// A site; without a name for the wiki of no table.
     #[must_use]
     pub fn new(name: Option<SiteName>, app: App) -> Arc<Self> {
-        Self::of(name, Arc::new(app))
+        Self::numbered(name, Arc::new(app))
     }
 
     /// The only wiki of a server.
     #[must_use]
     pub fn only(app: Arc<App>) -> Arc<Self> {
-        Self::of(None, app)
+        Self::numbered(None, app)
     }
 
-    fn of(name: Option<SiteName>, app: Arc<App>) -> Arc<Self> {
+    fn numbered(name: Option<SiteName>, app: Arc<App>) -> Arc<Self> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         Arc::new(Self {
             number: MADE.fetch_add(1, Ordering::Relaxed),
@@ -217,7 +217,7 @@ impl Sites {
 
     /// The site of a name; without one, the wiki of no table, the default site, or the only one.
     #[must_use]
-    pub fn of(&self, name: Option<&str>) -> Option<Arc<Site>> {
+    pub fn find(&self, name: Option<&str>) -> Option<Arc<Site>> {
         let list = self.list();
         let named = |name: Option<&str>| {
             let is_it = |site: &&Arc<Site>| site.name().map(SiteName::as_str) == name;

@@ -666,7 +666,7 @@ async fn exactly_the_sessions_whose_tools_changed_are_told() {
         format!("{sets}{}{}", site("a", &a, more), site("b", &b, ""))
     };
     let many = Many::start(&with("")).await;
-    let of = |name: &str| many.sites.of(Some(name)).unwrap();
+    let of = |name: &str| many.sites.find(Some(name)).unwrap();
     let (first, mut first_heard) = hearing(of("a"), "first").await;
     let (_second, mut second_heard) = hearing(of("b"), "second").await;
     // From protocol 2026-07-28 on a request listens, here over HTTP.

@@ -130,7 +130,7 @@ pub(crate) fn reference(text: &str) {
         }
     }
     if let Some((locale, path)) = uri::parse(text) {
-        let again = uri::parse(&uri::of(&locale, &path));
+        let again = uri::parse(&uri::page_uri(&locale, &path));
         // What climbs would climb in an address.
         assert!(path.climbs() || again == Some((locale, path)));
     }

@@ -119,7 +119,9 @@ impl ClientRecord {
         }
         match &self.sites {
             Some(own) => site.name().is_some_and(|name| own.contains(name)),
-            None => all.of(None).is_some_and(|meant| Arc::ptr_eq(&meant, site)),
+            None => all
+                .find(None)
+                .is_some_and(|meant| Arc::ptr_eq(&meant, site)),
         }
     }
 

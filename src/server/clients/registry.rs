@@ -116,7 +116,10 @@ impl ClientRegistry {
 
     /// The client of a token. For one that is nobody's, the file is looked at once more first, so
     /// that a client is known from the moment that it is made.
-    pub(in crate::server) async fn of(&self, token: &str) -> Result<Arc<ClientRecord>, Unwelcome> {
+    pub(in crate::server) async fn authenticate(
+        &self,
+        token: &str,
+    ) -> Result<Arc<ClientRecord>, Unwelcome> {
         let digest = digest(token);
         if let Some(known) = self.find(&digest) {
             return known;
@@ -402,23 +405,26 @@ mod tests {
         let unknown = ClientToken::new().expect("bits");
         // What cannot be a token causes no look.
         for text in ["", "wjs_guess", "wjl_x"] {
-            assert_eq!(clients.of(text).await.err(), Some(Unwelcome::Unknown));
+            assert_eq!(
+                clients.authenticate(text).await.err(),
+                Some(Unwelcome::Unknown)
+            );
         }
         assert!(clients.looked_for_unknown.lock().expect("a lock").is_none());
         let begun = Instant::now();
         for _ in 0..4 {
-            let found = clients.of(unknown.reveal()).await;
+            let found = clients.authenticate(unknown.reveal()).await;
             assert_eq!(found.err(), Some(Unwelcome::Unknown));
         }
         assert!(begun.elapsed() >= UNKNOWN_APART * 3);
         // All who come meanwhile wait for one look, and not each for one of its own.
         let begun = Instant::now();
-        let many = (0..100).map(|_| clients.of(unknown.reveal()));
+        let many = (0..100).map(|_| clients.authenticate(unknown.reveal()));
         futures_util::future::join_all(many).await;
         assert!(begun.elapsed() < UNKNOWN_APART * 50);
         for name in ["a", "b", "c"] {
             let token = add(name);
-            let found = clients.of(token.reveal()).await;
+            let found = clients.authenticate(token.reveal()).await;
             assert_eq!(found.expect(name).name(), name);
         }
     }

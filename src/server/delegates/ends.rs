@@ -113,7 +113,7 @@ pub(in crate::server) async fn watch(
                     continue;
                 }
             };
-            if let Some(site) = sites.of(ended.site.as_deref()) {
+            if let Some(site) = sites.find(ended.site.as_deref()) {
                 settle(&clients, &site.app().desk, &ended).await;
             }
         }

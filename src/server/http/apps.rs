@@ -126,7 +126,7 @@ impl Apps {
 
     /// The app of a client's key, and a word that tells keys apart; `None` if the text cannot be a
     /// key.
-    pub(super) fn of(&self, client: &str, key: &str) -> Option<(Arc<App>, String)> {
+    pub(super) fn for_key(&self, client: &str, key: &str) -> Option<(Arc<App>, String)> {
         let is_key = (1..=MOST_BYTES).contains(&key.len())
             && key.bytes().all(|byte| byte.is_ascii_graphic());
         let key = is_key.then(|| ApiKey::new(SecretString::from(key)))?;

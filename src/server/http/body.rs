@@ -125,7 +125,7 @@ impl BodyLimits {
             whole.extend_from_slice(&part);
             match &mut scan {
                 Some(scan) => scan.feed(&part),
-                None if whole.len() > MOST_BESIDE => scan = Some(Scan::of(&whole)),
+                None if whole.len() > MOST_BESIDE => scan = Some(Scan::new(&whole)),
                 None => {}
             }
         }

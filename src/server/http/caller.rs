@@ -108,7 +108,7 @@ impl Callers {
     ) -> Result<Arc<Site>, HttpRefusal> {
         let sites = &self.state.sites;
         let admits = |site: &Arc<Site>| client.is_none_or(|client| client.sees(site, sites));
-        if let Some(site) = sites.of(name).filter(admits) {
+        if let Some(site) = sites.find(name).filter(admits) {
             return Ok(site);
         }
         let message = if name.is_some() {
@@ -219,7 +219,7 @@ fn own_key(
     match (is_needed, headers.get(CALLER_KEY)) {
         (false, None) => Ok(None),
         (true, Some(key)) => {
-            let known = key.to_str().ok().and_then(|key| apps.of(client, key));
+            let known = key.to_str().ok().and_then(|key| apps.for_key(client, key));
             let refusal = HttpRefusal::bad_request("X-Wiki-Api-Token holds no key");
             known.map(Some).ok_or(refusal)
         }

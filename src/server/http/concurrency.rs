@@ -106,6 +106,6 @@ fn take(
     shares: &FairShares,
     taken: &'static str,
 ) -> Result<Option<OwnedSemaphorePermit>, HttpRefusal> {
-    let place = owner.map(|owner| shares.of(owner).try_acquire_owned());
+    let place = owner.map(|owner| shares.share(owner).try_acquire_owned());
     place.transpose().map_err(|_| HttpRefusal::busy(taken))
 }

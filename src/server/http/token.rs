@@ -21,7 +21,7 @@ pub(super) async fn authenticate(
     let message = if token.starts_with(LINK_PREFIX) {
         "this is the secret of a sign-in link, which opens the review page in a browser and nothing here"
     } else {
-        match clients.of(&token).await {
+        match clients.authenticate(&token).await {
             Ok(client) => return Ok(Some(client)),
             Err(Unwelcome::Ended) => {
                 "this client's token has ended; its operator makes another with `wikijs-gate token rotate`"

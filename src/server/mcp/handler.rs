@@ -84,7 +84,7 @@ impl Handler {
     fn visit(&self, context: &RequestContext<RoleServer>) -> Result<Arc<CallerContext>, ErrorData> {
         let unknown = || ErrorData::internal_error("the caller is unknown", None);
         if let Some(session) = &self.alone {
-            let site = self.sites.of(None).ok_or_else(unknown)?;
+            let site = self.sites.find(None).ok_or_else(unknown)?;
             return Ok(Arc::new(CallerContext::alone(site.app(), session.clone())));
         }
         let visit = context
@@ -97,7 +97,7 @@ impl Handler {
     /// The site of a caller.
     fn site(&self, context: &RequestContext<RoleServer>) -> Option<Arc<Site>> {
         if self.alone.is_some() {
-            return self.sites.of(None);
+            return self.sites.find(None);
         }
         let parts = context.extensions.get::<Parts>()?;
         parts.extensions.get::<Arc<Site>>().map(Arc::clone)
@@ -105,7 +105,7 @@ impl Handler {
 
     /// The server's description and capabilities, for one session.
     fn server_config(&self, visit: &CallerContext, can_ask: bool) -> ServerConfig {
-        let terms = SessionRules::of(visit, can_ask).sentence();
+        let terms = SessionRules::new(visit, can_ask).sentence();
         self.get_info().with_instructions(format!(
             "{} {terms} {NOT_KNOWN}",
             visit.offered().text(INSTRUCTIONS)

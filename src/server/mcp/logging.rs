@@ -59,7 +59,7 @@ impl SessionLogLevel {
     }
 
     /// The level that counts for a request: from 2026-07-28 on only its own.
-    fn of(&self, context: &RequestContext<RoleServer>) -> Option<LoggingLevel> {
+    fn level_for(&self, context: &RequestContext<RoleServer>) -> Option<LoggingLevel> {
         if is_modern(context) {
             context.meta.log_level()
         } else {
@@ -73,7 +73,7 @@ impl SessionLogLevel {
         context: &RequestContext<RoleServer>,
         work: F,
     ) -> F::Output {
-        let Some(level) = self.of(context) else {
+        let Some(level) = self.level_for(context) else {
             return work.await;
         };
         let (listener, said) = mpsc::channel(MOST);

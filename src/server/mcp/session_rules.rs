@@ -50,7 +50,7 @@ pub(in crate::server) enum IndexState {
 
 impl SessionRules {
     /// The terms of a visit's session, whose client can or cannot ask a person.
-    pub(in crate::server) fn of(visit: &CallerContext, can_ask: bool) -> Self {
+    pub(in crate::server) fn new(visit: &CallerContext, can_ask: bool) -> Self {
         let narrowing = visit.narrowing().map(|limits| &**limits);
         let policy = visit.app.desk.narrowed_policy(narrowing, can_ask);
         let pause = policy.pauses.look();
@@ -60,8 +60,8 @@ impl SessionRules {
             .filter(|tool| tool.can_write())
             .any(|tool: &ToolDefinition| visit.offers(tool));
         Self {
-            writes: Writes::of(&policy, pause.is_some(), has_tools, can_ask),
-            index: IndexState::of(visit),
+            writes: Writes::new(&policy, pause.is_some(), has_tools, can_ask),
+            index: IndexState::new(visit),
             standing: visit.app.wiki.known_standing().or_else(|| {
                 let has_expired = visit.app.wiki.key().has_expired();
                 has_expired.then_some(KeyStatus::Expired)
@@ -133,7 +133,7 @@ impl SessionRules {
 }
 
 impl Writes {
-    fn of(policy: &Policy, is_paused: bool, has_tools: bool, can_ask: bool) -> Self {
+    fn new(policy: &Policy, is_paused: bool, has_tools: bool, can_ask: bool) -> Self {
         if matches!(policy.writes(), WritePolicy::Off) {
             return Self::Refused("the operator does not allow it");
         }
@@ -157,7 +157,7 @@ impl Writes {
 }
 
 impl IndexState {
-    fn of(visit: &CallerContext) -> Self {
+    fn new(visit: &CallerContext) -> Self {
         let index = &visit.app.index;
         if !index.is_on() {
             return Self::Off;

@@ -8,7 +8,7 @@ const SCHEME: &str = "wikijs://";
 
 /// The address of a page; special characters in its path are percent-encoded.
 #[must_use]
-pub fn of(locale: &Locale, path: &PagePath) -> String {
+pub fn page_uri(locale: &Locale, path: &PagePath) -> String {
     let encoded = Url::parse(&format!("{SCHEME}x/"))
         .ok()
         .and_then(|mut address| {
@@ -51,7 +51,7 @@ fn decoded(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{of, parse};
+    use super::{page_uri, parse};
     use crate::page::{Locale, PagePath};
 
     #[test]
@@ -65,7 +65,7 @@ mod tests {
             "home",
         ] {
             let (locale, path) = (Locale::as_stored("pt-br"), PagePath::as_stored(path));
-            let address = of(&locale, &path);
+            let address = page_uri(&locale, &path);
             assert!(address.is_ascii() && !address.contains(' '), "{address}");
             assert_eq!(parse(&address), Some((locale, path)), "{address}");
         }

@@ -178,7 +178,7 @@ struct LargeLine {
 impl LargeLine {
     fn begun(line: Vec<u8>, room: Result<MessagePermit, MessageQuotaExceeded>) -> Self {
         Self {
-            scan: Scan::of(&line),
+            scan: Scan::new(&line),
             line,
             refused: room.is_err().then_some(PayloadContent::NoRoom),
             room: room.ok(),

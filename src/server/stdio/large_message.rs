@@ -94,7 +94,7 @@ struct MemberRanges {
 }
 
 impl MemberRanges {
-    const fn of(&mut self, member: MessageMember) -> &mut Option<Range<usize>> {
+    const fn range_mut(&mut self, member: MessageMember) -> &mut Option<Range<usize>> {
         match member {
             MessageMember::Id => &mut self.id,
             MessageMember::Method => &mut self.method,
@@ -143,7 +143,7 @@ const MOST_KEY: usize = 16;
 
 impl Scan {
     /// A scan of the first bytes of a message.
-    pub(in crate::server) fn of(bytes: &[u8]) -> Self {
+    pub(in crate::server) fn new(bytes: &[u8]) -> Self {
         let mut scan = Self::default();
         scan.feed(bytes);
         scan
@@ -215,7 +215,7 @@ impl Scan {
                 }
                 let from = self.at + 1;
                 if let Some(member) = member {
-                    *self.found.of(member) = Some(from..from);
+                    *self.found.range_mut(member) = Some(from..from);
                 }
             }
             b',' if self.is_watched() => {
@@ -244,7 +244,7 @@ impl Scan {
         let level = self.depth - 1;
         let member = self.open.get_mut(level).and_then(Option::take);
         let to = self.at;
-        if let Some(found) = member.and_then(|member| self.found.of(member).as_mut()) {
+        if let Some(found) = member.and_then(|member| self.found.range_mut(member).as_mut()) {
             found.end = to;
         }
     }
@@ -320,7 +320,7 @@ mod tests {
     use super::{MOST_BESIDE, PayloadContent, Scan};
 
     fn parts(message: &str) -> Option<(String, String)> {
-        let scan = Scan::of(message.as_bytes());
+        let scan = Scan::new(message.as_bytes());
         let (light, cargo) = scan.lighten(message.into(), None).ok()?;
         let Some(PayloadContent::Arguments(arguments)) = cargo.take() else {
             return None;
@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn what_goes_no_further_is_answered_by_its_id_where_that_can_be_repeated() {
         let stub = |message: &str| {
-            let stub = Scan::of(message.as_bytes()).stub(message.as_bytes());
+            let stub = Scan::new(message.as_bytes()).stub(message.as_bytes());
             stub.map(|stub| String::from_utf8(stub).expect("UTF-8"))
         };
         let cut = r#"{"id":"a","method":"tools/call","params":{"name":"n","arguments":{"a":"#;
@@ -385,7 +385,7 @@ mod tests {
         let call =
             r#"{"method":"tools/call","params":{"name":"n","arguments":{"id":1}},"id": "a b\"" }"#;
         let kept = call.as_bytes().split_at(50).0;
-        let stub_of_kept = Scan::of(call.as_bytes()).stub(kept).expect("a stub");
+        let stub_of_kept = Scan::new(call.as_bytes()).stub(kept).expect("a stub");
         assert_eq!(
             stub_of_kept,
             br#"{"jsonrpc":"2.0","id":"a b\"","method":"tools/call","params":{"name":"n"}}"#

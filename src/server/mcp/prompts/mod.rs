@@ -130,7 +130,7 @@ pub(in crate::server) struct Offer<'a> {
 impl<'a> Offer<'a> {
     /// The prompts of a session whose client can or cannot ask a person.
     pub(in crate::server) fn to(visit: &'a CallerContext, can_ask: bool) -> Self {
-        let writes = SessionRules::of(visit, can_ask).writes;
+        let writes = SessionRules::new(visit, can_ask).writes;
         Self {
             visit,
             tools: visit.offered(),

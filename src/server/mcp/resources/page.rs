@@ -51,7 +51,7 @@ pub(super) async fn list_behind(
 }
 
 fn resource(page: PageReading) -> Resource {
-    let resource = Resource::new(uri::of(&page.locale, &page.path), page.path.as_str())
+    let resource = Resource::new(uri::page_uri(&page.locale, &page.path), page.path.as_str())
         .with_mime_type(mime_type(&page))
         .with_title(escape_hidden(&page.title));
     match page

@@ -167,7 +167,7 @@ async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
     let wiki = &reader.visit.app.wiki;
     // Asked first, so that the terms can use the answer.
     let standing = wiki.standing().await;
-    let terms = SessionRules::of(reader.visit, reader.can_ask);
+    let terms = SessionRules::new(reader.visit, reader.can_ask);
     let mut unavailable = Vec::new();
     let may_read = reader.visit.may_read_resources().is_ok();
     let rights = if may_read {
@@ -213,11 +213,11 @@ async fn status(reader: &ResourceReader<'_>) -> Result<String, Failure> {
             .visit
             .client
             .as_ref()
-            .map(|client| OwnClient::of(client, reader.visit.family.as_deref())),
-        writes: WriteStatus::of(&terms),
+            .map(|client| OwnClient::new(client, reader.visit.family.as_deref())),
+        writes: WriteStatus::new(&terms),
         proposals,
-        index: IndexStatus::of(terms.index),
-        custom_tools: CustomTools::of(reader.visit),
+        index: IndexStatus::new(terms.index),
+        custom_tools: CustomTools::new(reader.visit),
         unavailable,
     };
     serde_json::to_string(&status)
@@ -249,11 +249,11 @@ async fn rights(reader: &ResourceReader<'_>, terms: &SessionRules) -> Option<Key
         all.extend(Right::OF_ASSETS);
         rights = wiki.with_assets(rights).await.ok()?;
     }
-    Some(KeyRights::of(page, &rights, &all))
+    Some(KeyRights::new(page, &rights, &all))
 }
 
 impl KeyRights {
-    fn of(page: &PageReading, rights: &PageRights, all: &[Right]) -> Self {
+    fn new(page: &PageReading, rights: &PageRights, all: &[Right]) -> Self {
         let those = |wanted: Option<bool>| {
             let those = all.iter().filter(|right| rights.has(**right) == wanted);
             those.map(|right| right.name()).collect()
@@ -276,13 +276,13 @@ async fn proposals(reader: &ResourceReader<'_>) -> Result<ProposalsInfo, Failure
             .into_iter()
             .rev()
             .take(MOST_PROPOSALS)
-            .map(OpenProposal::of)
+            .map(OpenProposal::new)
             .collect(),
     })
 }
 
 impl CustomTools {
-    fn of(visit: &CallerContext) -> Option<Self> {
+    fn new(visit: &CallerContext) -> Option<Self> {
         let own = &visit.app.own_tools;
         let registry = visit.app.registry();
         let offered = visit.offered();
@@ -296,7 +296,7 @@ impl CustomTools {
 }
 
 impl OwnClient {
-    fn of(client: &ClientRecord, family: Option<&dyn Family>) -> Self {
+    fn new(client: &ClientRecord, family: Option<&dyn Family>) -> Self {
         let bond = client.bond.as_ref();
         let soon = client.ends_soon().filter(|_| bond.is_none());
         Self {
@@ -318,7 +318,7 @@ impl OwnClient {
 }
 
 impl OpenProposal {
-    fn of(proposal: Proposal) -> Self {
+    fn new(proposal: Proposal) -> Self {
         Self {
             id: proposal.id.to_string(),
             operation: proposal.operation.as_str(),
@@ -330,7 +330,7 @@ impl OpenProposal {
 }
 
 impl WriteStatus {
-    fn of(terms: &SessionRules) -> Self {
+    fn new(terms: &SessionRules) -> Self {
         let names = |prefixes: &[Prefix]| prefixes.iter().map(ToString::to_string).collect();
         Self {
             level: terms.policy.writes().as_str(),
@@ -351,7 +351,7 @@ impl WriteStatus {
 }
 
 impl IndexStatus {
-    fn of(state: IndexState) -> Self {
+    fn new(state: IndexState) -> Self {
         let bare = |state| Self {
             state,
             complete: None,
