@@ -77,7 +77,7 @@ impl Exit {
 impl Exit {
     /// The exit that goes with a failure.
     #[must_use]
-    pub const fn of(code: Code) -> Self {
+    pub const fn for_code(code: Code) -> Self {
         match code {
             Code::OutcomeUnknown | Code::PartlyApplied => Self::Unsettled,
             Code::MutationsDisabled

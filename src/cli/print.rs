@@ -178,7 +178,7 @@ pub(super) fn failure(failure: &Failure, is_json: bool) -> (Exit, String) {
         line(&json!({ "error": failure }).to_string());
     }
     (
-        Exit::of(failure.code),
+        Exit::for_code(failure.code),
         format!("{failure} {}", advice(failure)),
     )
 }

@@ -69,7 +69,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     if arguments.json {
         let answer = AuditListOutput {
             wiki: log.wiki(),
-            calls: calls.iter().map(CallRow::of).collect(),
+            calls: calls.iter().map(CallRow::new).collect(),
             older,
             next: next.map(|call| call.call),
         };
@@ -78,7 +78,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
         // The form asks for both characters at the end of a line.
         print::line(&format!("{}\r", csv::head()));
         for call in &calls {
-            print::line(&format!("{}\r", csv::line(&CallRow::of(call))));
+            print::line(&format!("{}\r", csv::line(&CallRow::new(call))));
         }
         note_older(older, next);
     } else if calls.is_empty() {
@@ -94,13 +94,13 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
             "outcome",
             "lines",
         ];
-        let has_notes = calls.iter().any(|call| CallRow::of(call).note.is_some());
+        let has_notes = calls.iter().any(|call| CallRow::new(call).note.is_some());
         if has_notes {
             head.push("why");
         }
         let mut table = Table::new(&head);
         for call in &calls {
-            let row = CallRow::of(call);
+            let row = CallRow::new(call);
             let mut shown = vec![
                 row::time(row.time).into(),
                 row.call.to_string().into(),

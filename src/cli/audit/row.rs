@@ -70,7 +70,7 @@ pub(super) struct CallRow<'a> {
 }
 
 impl<'a> CallRow<'a> {
-    pub(super) fn of(call: &'a CallHistory) -> Self {
+    pub(super) fn new(call: &'a CallHistory) -> Self {
         let gate = call.gate();
         let (first, last) = (call.records.first(), call.records.last());
         let refused = call.create_refused();

@@ -76,7 +76,7 @@ async fn cut_short(log: &AuditLog, arguments: &Arguments) -> CommandResult {
         return Err(not_there());
     }
     if arguments.json {
-        let rows: Vec<CallRow<'_>> = members.iter().map(CallRow::of).collect();
+        let rows: Vec<CallRow<'_>> = members.iter().map(CallRow::new).collect();
         print::line(&json!({ "set": set, "members": rows }).to_string());
     } else {
         print::line(&format!(
@@ -95,7 +95,7 @@ fn show_members(members: &[CallHistory]) {
     print::line("");
     let mut table = Table::new(&["change", "write", "page", "outcome"]);
     for call in members {
-        let row = CallRow::of(call);
+        let row = CallRow::new(call);
         table.row(vec![
             row.call.to_string().into(),
             row.operation
@@ -109,11 +109,11 @@ fn show_members(members: &[CallHistory]) {
 }
 
 fn in_json(call: &CallHistory, changed: &ChangeDetails, members: &[CallHistory]) -> Value {
-    let mut answer = json!(CallRow::of(call));
+    let mut answer = json!(CallRow::new(call));
     if let (Some(answer), Value::Object(changed)) = (answer.as_object_mut(), json!(changed)) {
         answer.extend(changed);
         if !members.is_empty() {
-            let rows: Vec<CallRow<'_>> = members.iter().map(CallRow::of).collect();
+            let rows: Vec<CallRow<'_>> = members.iter().map(CallRow::new).collect();
             answer.insert("members".to_owned(), json!(rows));
         }
         answer.insert("records".to_owned(), json!(call.records));
@@ -134,7 +134,7 @@ fn is_held(log: &AuditLog, call: &CallHistory) -> Result<bool, AuditError> {
 }
 
 fn show(call: &CallHistory, changed: &ChangeDetails, is_held: bool) {
-    let row = CallRow::of(call);
+    let row = CallRow::new(call);
     let by = row.undone_by;
     let undone = by.map_or_else(String::new, |by| format!(", undone by call {by}"));
     let open = match call.ending() {

@@ -92,7 +92,7 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
                 continue;
             }
             ApplyResult::Declined => Exit::Refused,
-            ApplyResult::Failed(failure) => Exit::of(failure.code),
+            ApplyResult::Failed(failure) => Exit::for_code(failure.code),
         };
         if exit == Exit::Done {
             exit = worse;

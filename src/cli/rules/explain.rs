@@ -43,7 +43,7 @@ struct RuleExplanation<'a> {
 }
 
 impl<'a> RuleExplanation<'a> {
-    fn of(rule: &'a Rule, could: Could) -> Option<Self> {
+    fn new(rule: &'a Rule, could: Could) -> Option<Self> {
         let holds = match could {
             Could::Holds => "always",
             Could::May => "may",
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let told: Vec<RuleExplanation<'_>> = tables
         .rules
         .rules()
-        .filter_map(|rule| RuleExplanation::of(rule, could(rule)))
+        .filter_map(|rule| RuleExplanation::new(rule, could(rule)))
         .collect();
     if arguments.json {
         print::line(&json!({ "rules": told }).to_string());

@@ -30,7 +30,7 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> CommandResult {
                 "id": client.id(),
                 "role": client.role(),
                 "created": client.created,
-                "lastUse": used.of(client).and_then(|at| at.format(&Rfc3339).ok()),
+                "lastUse": used.last_call(client).and_then(|at| at.format(&Rfc3339).ok()),
                 "may": client.may,
                 "expired": has_ended(client),
                 "endsSoon": soon(client).is_some(),
@@ -101,7 +101,7 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> CommandResult {
 struct Used(Option<HashMap<ClientId, OffsetDateTime>>);
 
 impl Used {
-    fn of(&self, client: &NamedClient) -> Option<OffsetDateTime> {
+    fn last_call(&self, client: &NamedClient) -> Option<OffsetDateTime> {
         self.0.as_ref()?.get(&client.id()).copied()
     }
 

@@ -107,7 +107,7 @@ fn is_fault_or_page(item: &Value) -> bool {
 /// A fault of an argument, or a page, in a line.
 fn fault_line(item: &Value) -> String {
     match item.get("message") {
-        Some(message) => format!("{}: {}", of(item, "path"), text(message)),
+        Some(message) => format!("{}: {}", member(item, "path"), text(message)),
         None => page_in_line(item),
     }
 }
@@ -117,12 +117,12 @@ fn page_in_line(page: &Value) -> String {
     let id = page
         .get("id")
         .map_or_else(String::new, |id| format!(" (id {id})"));
-    let title = print::painted(&of(page, "title"), Paint::Bold);
+    let title = print::painted(&member(page, "title"), Paint::Bold);
     format!("{title}  {}{id}", place(page))
 }
 
 fn place(page: &Value) -> String {
-    format!("{}:{}", of(page, "locale"), of(page, "path"))
+    format!("{}:{}", member(page, "locale"), member(page, "path"))
 }
 
 /// Rows of those members that any of them has.
@@ -148,7 +148,7 @@ fn hits_found(hits: &[Value]) {
     for hit in hits {
         print::line(&page_in_line(hit));
         for name in ["description", "snippet"] {
-            let told = of(hit, name);
+            let told = member(hit, name);
             if !told.is_empty() {
                 print::line(&format!("  {}", print::painted(&told, Paint::Dim)));
             }
@@ -175,12 +175,12 @@ fn broken_links(pages: &[Value]) {
             let line = link
                 .get("line")
                 .map_or_else(String::new, |line| format!("line {}: ", text(line)));
-            let written = of(link, "link");
+            let written = member(link, "link");
             let written = match written.as_str() {
                 "" => written,
                 written => format!(" (written {written})"),
             };
-            print::line(&format!("  {line}{}{written}", of(link, "to")));
+            print::line(&format!("  {line}{}{written}", member(link, "to")));
         }
         if let Some(left) = page.get("brokenLinksLeft") {
             print::line(&format!("  … {} more", text(left)));
@@ -208,8 +208,9 @@ fn remarks(answer: &Value) {
 
 /// The nodes of a tree, each below its parent.
 fn tree(nodes: &[Value]) {
-    let segments =
-        |node: &Value| -> Vec<String> { of(node, "path").split('/').map(str::to_owned).collect() };
+    let segments = |node: &Value| -> Vec<String> {
+        member(node, "path").split('/').map(str::to_owned).collect()
+    };
     let mut nodes: Vec<(Vec<String>, &Value)> =
         nodes.iter().map(|node| (segments(node), node)).collect();
     nodes.sort_by(|a, b| a.0.cmp(&b.0));
@@ -226,7 +227,7 @@ fn tree(nodes: &[Value]) {
             "{}{}  {}{id}",
             "  ".repeat(segments.len().saturating_sub(least)),
             print::painted(&format!("{name}{slash}"), Paint::Bold),
-            of(node, "title"),
+            member(node, "title"),
         ));
     }
 }
@@ -257,9 +258,9 @@ pub(super) fn write(answer: &Value) -> Vec<String> {
     let mut lines = vec![format!(
         "{}: {} {}{id}, call {}",
         print::painted(&what, Paint::Bold),
-        of(answer, "operation"),
+        member(answer, "operation"),
         place(&target),
-        of(answer, "callId"),
+        member(answer, "callId"),
     )];
     if let Some(changed) = answer.get("changed") {
         lines.push(format!("  changed: {}", text(changed)));
@@ -273,7 +274,7 @@ pub(super) fn write(answer: &Value) -> Vec<String> {
         }
     }
     if answer.get("note").is_some() {
-        lines.push(format!("  {}", of(answer, "note")));
+        lines.push(format!("  {}", member(answer, "note")));
     }
     lines.extend(change(answer));
     lines
@@ -296,6 +297,6 @@ fn change(of: &Value) -> Vec<String> {
 }
 
 /// A member as text; empty if absent.
-fn of(value: &Value, name: &str) -> String {
+fn member(value: &Value, name: &str) -> String {
     value.get(name).map_or_else(String::new, text)
 }

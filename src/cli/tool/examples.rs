@@ -1,7 +1,7 @@
 //! An example of each tool's arguments; each does something on the embedded demo wiki.
 
 /// The example of a tool.
-pub(super) fn of(tool: &str) -> &'static str {
+pub(super) fn example(tool: &str) -> &'static str {
     match tool {
         "wikijs_search_pages" => r#"{"query": "backup", "limit": 5}"#,
         "wikijs_list_pages" => r#"{"orderBy": "UPDATED", "direction": "DESC", "limit": 5}"#,

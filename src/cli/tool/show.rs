@@ -112,7 +112,7 @@ fn as_json(tool: &ToolDefinition) -> Value {
 /// An example of a tool's arguments; of an operator's own, those that are required.
 fn example(tool: &ToolDefinition) -> String {
     if tool.custom.is_none() {
-        return examples::of(tool.name).to_owned();
+        return examples::example(tool.name).to_owned();
     }
     let required = tool.input.get("required").and_then(Value::as_array);
     let names = required.into_iter().flatten().filter_map(Value::as_str);
