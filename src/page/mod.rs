@@ -25,7 +25,7 @@ pub use edit::hunk::PatchFault;
 pub(crate) use edit::lines::COARSE;
 pub use edit::lines::{Difference, unified_diff};
 pub use edit::patch::apply_patch;
-pub use hidden::{HiddenText, Occurrences, escape_hidden, escaped};
+pub use hidden::{HiddenKind, HiddenText, Occurrences};
 pub use html::plain_text;
 pub use links::link::{
     Carrier, LinkKind, PageLink, can_be_linked, has_unchecked_links, links, may_lead_to_page,
@@ -49,6 +49,7 @@ pub use model::asset::{
 };
 pub use model::attached::{AssetOf, Attached, CommentOf};
 pub use model::blob::Blob;
+pub use model::characters::{escape_hidden, escaped};
 pub use model::checks::{
     EDITORS, bare_tag, check_comment, check_content, check_description, check_editor, check_tag,
     check_text, check_title, trimmed_comment,

@@ -137,13 +137,11 @@ pub(super) fn hidden(change: &Change) -> Option<Warning> {
     }
     let was = before.and_then(look).unwrap_or_default();
     let mut line = None;
-    let names: Vec<String> = was
+    let names: Vec<String> = is
         .kinds()
-        .iter()
-        .zip(is.kinds())
-        .filter(|((_, was), (_, is))| is.count > was.count)
-        .map(|((_, was), (kind, is))| {
-            if was.count == 0 {
+        .filter(|(kind, is)| is.count > was.count(*kind))
+        .map(|(kind, is)| {
+            if was.count(kind) == 0 {
                 line = line.or_else(|| is.lines.first().copied());
             }
             let shown = is.lines.iter().take(MOST_LINES).map(usize::to_string);

@@ -1,5 +1,7 @@
 //! Compares style sheets by meaning, not by form.
 
+use super::tokens::{CssKind, CssTokens};
+
 /// True if two style sheets mean the same.
 ///
 /// Wiki.js keeps no other difference: it minifies styles when it stores them (W24), and shows
@@ -14,80 +16,50 @@ pub fn same_css(a: &str, b: &str) -> bool {
 /// white space becomes one space, since `.a .b` is not `.a.b`; strings stay as they are.
 fn plain_css(css: &str) -> String {
     let mut plain = String::with_capacity(css.len());
-    let mut quote = None;
-    let mut brackets = 0_usize;
-    let mut is_space_due = false;
-    let mut is_tight = true;
+    let (mut brackets, mut is_space_due, mut is_tight) = (0_usize, false, true);
     // Decided once for each stretch up to the next `{`, `}` or `;`, to keep the time linear.
     let mut in_selector = None;
-    let mut chars = css.chars().peekable();
-    while let Some(c) = chars.next() {
-        if let Some(open) = quote {
-            plain.push(c);
-            if c == '\\' {
-                plain.extend(chars.next());
-            } else if c == open {
-                quote = None;
-            }
+    let mut tokens = CssTokens::of(css);
+    while let Some((kind, piece)) = tokens.next() {
+        if kind == CssKind::Comment && piece.starts_with("/*!") {
+            plain.push_str(piece);
+            (is_space_due, is_tight) = (false, true);
             continue;
         }
-        if c.is_whitespace() {
+        if matches!(kind, CssKind::Space | CssKind::Comment) {
             is_space_due = true;
             continue;
         }
-        if c == '/' && chars.peek() == Some(&'*') {
-            let comment = comment(&mut chars);
-            if comment.starts_with("/*!") {
-                plain.push_str(&comment);
-                is_space_due = false;
-                is_tight = true;
-            } else {
-                is_space_due = true;
-            }
-            continue;
-        }
-        match c {
-            '(' | '[' => brackets += 1,
-            ')' | ']' => brackets = brackets.saturating_sub(1),
+        let sign = if kind == CssKind::Sign { piece } else { "" };
+        match sign {
+            "(" | "[" => brackets += 1,
+            ")" | "]" => brackets = brackets.saturating_sub(1),
+            "{" | "}" | ";" => in_selector = None,
             _ => {}
         }
-        if matches!(c, '{' | '}' | ';') {
-            in_selector = None;
-        }
-        let is_combinator = matches!(c, '>' | '+' | '~')
+        let is_combinator = matches!(sign, ">" | "+" | "~")
             && brackets == 0
-            && *in_selector.get_or_insert_with(|| is_selector(chars.clone()));
-        if is_space_due && !is_tight && !is_combinator && !matches!(c, '{' | '}' | ';' | ',') {
+            && *in_selector.get_or_insert_with(|| is_selector(tokens.clone()));
+        let is_edge = is_combinator || matches!(sign, "{" | "}" | ";" | ",");
+        if is_space_due && !is_tight && !is_edge {
             plain.push(' ');
         }
         is_space_due = false;
-        is_tight = is_combinator || matches!(c, '{' | '}' | ';' | ',' | ':');
-        if c == '}' && plain.ends_with(';') {
+        is_tight = is_edge || sign == ":";
+        if sign == "}" && plain.ends_with(';') {
             plain.pop();
         }
-        if matches!(c, '"' | '\'') {
-            quote = Some(c);
-        }
-        plain.push(c);
+        plain.push_str(piece);
     }
     plain
 }
 
-/// The comment that begins with the `/` before, to its end or that of the text.
-fn comment(chars: &mut impl Iterator<Item = char>) -> String {
-    let mut comment = "/".to_owned();
-    for c in chars {
-        comment.push(c);
-        if c == '/' && comment.len() > 3 && comment.ends_with("*/") {
-            break;
-        }
-    }
-    comment
-}
-
 /// True if a selector follows: a declaration ends with `;` or `}`.
-fn is_selector(mut rest: impl Iterator<Item = char>) -> bool {
-    rest.find(|c| matches!(c, '{' | '}' | ';')) == Some('{')
+fn is_selector(mut rest: CssTokens<'_>) -> bool {
+    let is_end = |(kind, piece): &(CssKind, &str)| {
+        *kind == CssKind::Sign && matches!(*piece, "{" | "}" | ";")
+    };
+    rest.find(is_end).is_some_and(|(_, piece)| piece == "{")
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::tokens::{CssKind, CssTokens};
+
 /// The rules of a style sheet, as far as two forms of one sheet can be compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyleSheet {
@@ -11,13 +13,11 @@ pub struct StyleSheet {
 
 /// A rule with declarations of its own, or a statement such as `@import …;`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct CssRule {
+pub(in crate::page) struct CssRule {
     /// The preludes of the rule and of the rules around it, the outermost first.
-    path: Vec<String>,
-    /// Its declared properties, in lower case; none of a statement.
-    properties: BTreeSet<String>,
-    /// Its declarations without white space.
-    declarations: String,
+    pub(in crate::page) path: Vec<String>,
+    /// Its declarations: properties in lower case, values as they stand. A statement has none.
+    pub(in crate::page) declarations: Vec<(String, String)>,
     /// True if browsers apply it where it stands.
     has_effect: bool,
     /// True if the wiki drops it when it stores the sheet (W25): nested in another rule, or next to
@@ -50,21 +50,16 @@ pub fn dropped_rules(sent: &str, stored: &str) -> DroppedRules {
         let key = rule.key();
         let mut parts = rule.parts();
         let all = parts.len();
-        parts.retain(|part| match there.get_mut(&(key.clone(), *part)) {
-            Some(count) if *count > 0 => {
-                *count -= 1;
-                false
-            }
-            _ => true,
+        parts.retain(|part| {
+            let count = there.get_mut(&(key.clone(), *part));
+            let left = count.filter(|count| **count > 0);
+            left.map(|count| *count -= 1).is_none()
         });
         if parts.is_empty() {
             continue;
         }
-        let list = if rule.has_effect {
-            &mut dropped.effective
-        } else {
-            &mut dropped.idle
-        };
+        let lists = (&mut dropped.effective, &mut dropped.idle);
+        let list = if rule.has_effect { lists.0 } else { lists.1 };
         // A rule that lacks some of its declarations is named with these.
         let name = if parts.len() < all {
             format!("{} {{ {} }}", rule.name(), parts.join("; "))
@@ -90,19 +85,27 @@ impl CssRule {
     }
 
     fn name(&self) -> String {
-        let preludes: Vec<String> = self
-            .path
-            .iter()
-            .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
-            .collect();
+        let words = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let preludes: Vec<String> = self.path.iter().map(words).collect();
         preludes.join(" { ")
     }
 
+    /// Its properties, each once, without those of old browsers.
     fn parts(&self) -> Vec<&str> {
-        if self.properties.is_empty() {
+        let lasting = self.declarations.iter().filter(|one| is_lasting(one));
+        let names: BTreeSet<&str> = lasting.map(|(name, _)| name.as_str()).collect();
+        if names.is_empty() {
             return vec![""];
         }
-        self.properties.iter().map(String::as_str).collect()
+        names.into_iter().collect()
+    }
+
+    /// Its declarations without white space.
+    fn dense(&self) -> String {
+        let dense = |text: &str| text.split_whitespace().collect::<String>();
+        let all = self.declarations.iter();
+        all.map(|(name, value)| format!("{name}:{};", dense(value)))
+            .collect()
     }
 }
 
@@ -158,67 +161,50 @@ fn is_import(statement: &str) -> bool {
     name.is_some_and(|name| name.eq_ignore_ascii_case("@import"))
 }
 
-/// A block that is open.
-#[derive(Default)]
-struct CssBlock {
-    properties: BTreeSet<String>,
-    declarations: String,
-}
+/// The most preludes that are remembered of a rule, besides its own.
+const MAX_DEPTH: usize = 32;
 
 /// A style sheet as it is read.
+#[derive(Default)]
 struct CssParser {
-    sheet: StyleSheet,
+    rules: Vec<CssRule>,
     /// The preludes of the open blocks.
     path: Vec<String>,
-    blocks: Vec<CssBlock>,
+    /// The declarations of each open block.
+    blocks: Vec<Vec<(String, String)>>,
     /// The text since the last brace or semicolon, without comments.
     text: String,
     /// Braces within the value of a custom property.
     braces: usize,
     brackets: usize,
     has_rules: bool,
+    has_surplus_brace: bool,
     /// A surplus brace precedes the next rule.
     is_behind_brace: bool,
+}
+
+/// The declarations of a `style` attribute.
+pub(in crate::page) fn declarations(style: &str) -> Vec<(String, String)> {
+    let sheet = StyleSheet::parse(&format!("*{{{style}}}"));
+    let first = sheet.rules.into_iter().next();
+    first.map_or_else(Vec::new, |rule| rule.declarations)
 }
 
 impl StyleSheet {
     /// Reads a style sheet in linear time, whatever it holds.
     #[must_use]
     pub fn parse(css: &str) -> Self {
-        let mut reader = CssParser {
-            sheet: Self {
-                is_closed: true,
-                ..Self::default()
-            },
-            path: Vec::new(),
-            blocks: Vec::new(),
-            text: String::new(),
-            braces: 0,
-            brackets: 0,
-            has_rules: false,
-            is_behind_brace: false,
-        };
-        let mut rest = css;
-        while let Some(c) = rest.chars().next() {
-            let token = token(rest, c, &reader.text);
-            let (token, after) = match token {
-                CssToken::Comment(length) => {
-                    let (comment, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
-                    reader.sheet.is_closed &= comment.len() > 3 && comment.ends_with("*/");
-                    // A comment separates the text around it.
-                    reader.text.push(' ');
-                    rest = after;
-                    continue;
-                }
-                CssToken::Text { length, is_closed } => {
-                    reader.sheet.is_closed &= is_closed;
-                    rest.split_at_checked(length).unwrap_or((rest, ""))
-                }
-            };
-            rest = after;
-            reader.take(token);
+        let mut parser = CssParser::default();
+        let mut tokens = CssTokens::of(css);
+        for (kind, piece) in tokens.by_ref() {
+            parser.take(kind, piece);
         }
-        reader.end()
+        parser.end(tokens.is_closed())
+    }
+
+    /// Its rules, in the order in which they end.
+    pub(in crate::page) fn rules(&self) -> &[CssRule] {
+        &self.rules
     }
 
     /// True if all its comments, quotes, brackets and braces are closed.
@@ -237,7 +223,7 @@ impl StyleSheet {
     /// True if it has a rule with declarations.
     #[must_use]
     pub fn has_blocks(&self) -> bool {
-        self.rules.iter().any(|rule| !rule.properties.is_empty())
+        self.rules.iter().any(|rule| !rule.declarations.is_empty())
     }
 
     /// True if both have the same rules with the same declarations in the same order, apart from
@@ -245,33 +231,30 @@ impl StyleSheet {
     /// editor otherwise than when it stores them.
     #[must_use]
     pub fn is_same_but_for_imports(&self, other: &Self) -> bool {
-        fn others(sheet: &StyleSheet) -> impl Iterator<Item = (String, &str)> {
+        fn others(sheet: &StyleSheet) -> impl Iterator<Item = (String, String)> {
             let others = sheet.rules.iter().filter(|rule| !rule.is_import());
-            others.map(|rule| (rule.key(), rule.declarations.as_str()))
+            others.map(|rule| (rule.key(), rule.dense()))
         }
         others(self).eq(others(other))
     }
 }
 
 impl CssParser {
-    fn take(&mut self, token: &str) {
+    fn take(&mut self, kind: CssKind, piece: &str) {
         let is_plain = self.brackets == 0;
-        match token {
-            "(" | "[" => self.brackets += 1,
-            ")" | "]" => self.brackets = self.brackets.saturating_sub(1),
-            "{" if is_plain => return self.open(),
-            "}" if is_plain => return self.close(),
-            ";" if is_plain && self.braces == 0 => return self.finish(),
-            // The marks of HTML comments mean nothing between rules.
-            ">" if self.blocks.is_empty() && self.text.trim() == "--" => {
-                return self.text.clear();
-            }
-            "-" if self.blocks.is_empty() && self.text.trim() == "<!-" => {
-                return self.text.clear();
-            }
+        let is_between = || self.blocks.is_empty() && self.text.trim().is_empty();
+        match (kind, piece) {
+            // A comment separates the text around it.
+            (CssKind::Comment, _) => return self.text.push(' '),
+            (CssKind::Mark, _) if is_between() => return,
+            (CssKind::Sign, "(" | "[") => self.brackets += 1,
+            (CssKind::Sign, ")" | "]") => self.brackets = self.brackets.saturating_sub(1),
+            (CssKind::Sign, "{") if is_plain => return self.open(),
+            (CssKind::Sign, "}") if is_plain => return self.close(),
+            (CssKind::Sign, ";") if is_plain && self.braces == 0 => return self.finish(),
             _ => {}
         }
-        self.text.push_str(token);
+        self.text.push_str(piece);
     }
 
     fn open(&mut self) {
@@ -280,9 +263,9 @@ impl CssParser {
             self.text.push('{');
             return;
         }
-        self.path
-            .push(std::mem::take(&mut self.text).trim().to_owned());
-        self.blocks.push(CssBlock::default());
+        let prelude = std::mem::take(&mut self.text);
+        self.path.push(prelude.trim().to_owned());
+        self.blocks.push(Vec::new());
     }
 
     fn close(&mut self) {
@@ -292,26 +275,32 @@ impl CssParser {
             return;
         }
         self.finish();
-        let Some(block) = self.blocks.pop() else {
+        let (Some(declarations), Some(own)) = (self.blocks.pop(), self.path.pop()) else {
             // A surplus brace: it is ignored.
-            self.sheet.is_closed = false;
-            self.is_behind_brace = true;
+            (self.has_surplus_brace, self.is_behind_brace) = (true, true);
             return;
         };
-        let outer = self.path.iter().rev().skip(1);
-        let is_nested = outer.into_iter().any(|prelude| !prelude.starts_with('@'));
-        if !block.properties.is_empty() {
+        if declarations.iter().any(is_lasting) {
             self.has_rules = true;
-            self.sheet.rules.push(CssRule {
-                path: self.path.clone(),
-                properties: block.properties,
-                declarations: block.declarations,
-                has_effect: true,
-                is_dropped: is_nested || self.is_behind_brace,
+            let rule = self.rule(own);
+            self.rules.push(CssRule {
+                declarations,
+                ..rule
             });
         }
-        self.path.pop();
         self.is_behind_brace &= !self.path.is_empty();
+    }
+
+    /// A rule without declarations, with these words as its own prelude.
+    fn rule(&self, own: String) -> CssRule {
+        let outer = self.path.iter().take(MAX_DEPTH);
+        let is_nested = outer.clone().any(|prelude| !prelude.starts_with('@'));
+        CssRule {
+            path: outer.cloned().chain([own]).collect(),
+            declarations: Vec::new(),
+            has_effect: true,
+            is_dropped: is_nested || self.is_behind_brace,
+        }
     }
 
     /// Ends a declaration or a statement.
@@ -321,105 +310,42 @@ impl CssParser {
         if text.starts_with('@') {
             let is_charset = text.to_lowercase().starts_with("@charset");
             let is_late = is_import(text) && self.has_rules;
-            let mut path = self.path.clone();
-            path.push(text.to_owned());
-            self.sheet.rules.push(CssRule {
-                path,
-                properties: BTreeSet::new(),
-                declarations: String::new(),
+            let statement = self.rule(text.to_owned());
+            self.rules.push(CssRule {
                 has_effect: !is_charset && !is_late,
                 is_dropped: false,
+                ..statement
             });
-            return;
-        }
-        let Some(block) = self.blocks.last_mut() else {
-            return;
-        };
-        if let Some((name, value)) = text.split_once(':')
+        } else if let Some(block) = self.blocks.last_mut()
+            && let Some((name, value)) = text.split_once(':')
             && !value.trim().is_empty()
         {
-            let name = name.trim().to_lowercase();
-            block.declarations.extend(text.split_whitespace());
-            block.declarations.push(';');
-            if !is_of_old_browsers(&name, value) {
-                block.properties.insert(name);
-            }
+            block.push((name.trim().to_lowercase(), value.trim().to_owned()));
         }
     }
 
-    fn end(mut self) -> StyleSheet {
-        self.sheet.is_closed &= self.blocks.is_empty() && self.brackets == 0 && self.braces == 0;
+    fn end(mut self, is_closed: bool) -> StyleSheet {
+        let is_even = self.blocks.is_empty() && self.brackets == 0 && self.braces == 0;
         self.braces = 0;
         while !self.blocks.is_empty() {
             self.close();
         }
         self.finish();
-        self.sheet
-    }
-}
-
-/// True if no current browser knows the declaration: the wiki drops most of these.
-fn is_of_old_browsers(name: &str, value: &str) -> bool {
-    let value = value.to_lowercase();
-    name.starts_with(['*', '_'])
-        || name == "-ms-filter"
-        || value.trim_end().ends_with("\\9")
-        || (name == "filter" && (value.contains("progid:") || value.contains("alpha(")))
-}
-
-enum CssToken {
-    /// A comment of so many bytes.
-    Comment(usize),
-    /// A string, an unquoted address, or one character.
-    Text { length: usize, is_closed: bool },
-}
-
-/// The token that begins with `c` at the start of `rest`; `before` is the text before it.
-fn token(rest: &str, c: char, before: &str) -> CssToken {
-    if let Some(comment) = rest.strip_prefix("/*") {
-        return CssToken::Comment(comment.find("*/").map_or(rest.len(), |end| end + 4));
-    }
-    if matches!(c, '"' | '\'') {
-        let (length, is_closed) = quoted(rest, c);
-        return CssToken::Text { length, is_closed };
-    }
-    if c == '\\' {
-        let escaped: usize = rest.chars().take(2).map(char::len_utf8).sum();
-        return CssToken::Text {
-            length: escaped,
-            is_closed: escaped > 1,
-        };
-    }
-    let is_address = before
-        .len()
-        .checked_sub(4)
-        .and_then(|at| before.get(at..))
-        .is_some_and(|end| end.eq_ignore_ascii_case("url("));
-    if is_address && !c.is_whitespace() && c != ')' {
-        return CssToken::Text {
-            length: rest.find(')').unwrap_or(rest.len()),
-            is_closed: rest.contains(')'),
-        };
-    }
-    CssToken::Text {
-        length: c.len_utf8(),
-        is_closed: true,
-    }
-}
-
-/// Length of the string that `text` begins with, and whether it is closed.
-fn quoted(text: &str, quote: char) -> (usize, bool) {
-    let mut chars = text.char_indices().skip(1);
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '\\' => {
-                chars.next();
-            }
-            c if c == quote => return (at + c.len_utf8(), true),
-            _ => {}
+        StyleSheet {
+            is_closed: is_closed && is_even && !self.has_surplus_brace,
+            rules: self.rules,
         }
     }
-    (text.len(), false)
+}
+
+/// False if no current browser knows the declaration: the wiki drops most of these.
+fn is_lasting((name, value): &(String, String)) -> bool {
+    let value = value.to_lowercase();
+    let is_old = name.starts_with(['*', '_'])
+        || name == "-ms-filter"
+        || value.ends_with("\\9")
+        || (name == "filter" && (value.contains("progid:") || value.contains("alpha(")));
+    !is_old
 }
 
 #[cfg(test)]

@@ -1,394 +1,300 @@
-//! Finds what HTML hides: elements that are hidden or show nothing, comments, and words in
-//! attributes.
+//! Reads HTML as a browser shows it, and finds what it does not show: text in hidden elements,
+//! comments, and words in attributes.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
-use super::attributes::{is_wordy, looks_of};
-use super::characters::{Hiding, each};
-use super::code;
-use super::colour::{Background, Colour};
-use super::css::clean;
-use super::found::HiddenText;
-use super::prose::{has_words, longest_run, words};
-use super::sheet::{HidingStyles, names};
+use super::code::{self, Drawn, Rows};
+use super::kinds::HiddenKind::{Attributes, HiddenElements, Unrendered};
+use super::kinds::{HiddenKind, HiddenText};
+use super::seen::{FALLBACKS, is_hidden, is_markup, is_unseen};
+use super::sheet::HidingStyles;
+use super::style::{Look, Style};
+use super::words::{has_one, has_words, is_long, longest_run, speaks};
+use crate::page::css::rules::declarations;
+use crate::page::css::tokens::decoded;
 use crate::page::html::{HtmlTag, HtmlToken, scan};
+use crate::page::markdown::html_block::HtmlBlock;
+use crate::page::model::characters::{Hiding, count};
+use crate::page::select::position::lines_of;
 
 /// Maximum depth to which elements are followed; browsers do not nest deeper either.
 const MAX_DEPTH: usize = 512;
 
-/// The most words of fallback text that an element may have.
-const FALLBACK: usize = 12;
+/// The most attributes of a tag among which repeated ones are looked for.
+const MAX_REPEATED: usize = 64;
 
-/// Walks through HTML and adds what it hides. `line_of` gives the line of a place; it is asked
-/// in order.
+/// Elements that have no content.
+const VOID: &str = "area base br col embed hr img input link meta param source track wbr";
+
+/// Elements that end where the next of their name begins.
+const UNNESTED: &str = "p li dt dd option td th tr";
+
+/// The properties that drawings have as attributes, and a font its colour.
+const PROPERTIES: &str =
+    "display visibility opacity transform font-size fill-opacity clip-path color";
+
+/// Reads HTML and adds what it hides. `rows` reads its text as that of a page in Markdown;
+/// `line_of` gives the line of a place and is asked in order.
 pub(super) fn walk(
     html: &str,
-    sheet: &HidingStyles,
+    rows: Option<Rows>,
+    mut sheet: HidingStyles,
     hidden: &mut HiddenText,
-    mut line_of: impl FnMut(usize) -> usize,
+    line_of: &mut dyn FnMut(usize) -> usize,
 ) {
-    let mut walk = ElementWalker {
+    add_styles(html, &mut sheet);
+    let (open, around) = (Vec::new(), HashMap::new());
+    let mut walker = ElementWalker {
+        html,
+        rows,
         sheet,
         hidden,
-        open: Vec::new(),
-        counts: HashMap::new(),
-        stands_in: HashMap::new(),
+        open,
+        around,
     };
     scan(html, |token, at| {
         let line = line_of(at.start);
-        match token {
-            HtmlToken::Open(tag) => walk.open(tag, line),
-            HtmlToken::Close(tag) => walk.close(tag, line),
-            HtmlToken::Comment(text) => walk.comment(text, line),
-            HtmlToken::Text(text) => {
-                let source = html.get(at).unwrap_or_default();
-                walk.text(text, source, line);
-            }
-            HtmlToken::Dropped => {
-                let source = html
-                    .get(Range {
-                        start: at.start + 1,
-                        ..at
-                    })
-                    .unwrap_or_default();
-                if has_words(source) {
-                    walk.hidden.unrendered.add(line);
-                }
-            }
-            HtmlToken::Doctype => {}
-        }
+        walker.token(token, html.get(at).unwrap_or_default(), line);
     });
 }
 
-/// For each reason that a text is not seen: the index of the open element that hides it.
+/// Does the same for HTML that was made from a source, whose lines are named.
+pub(super) fn walk_block(
+    html: &HtmlBlock,
+    text: &str,
+    rows: Option<Rows>,
+    sheet: HidingStyles,
+    hidden: &mut HiddenText,
+) {
+    let mut line_of = lines_of(text);
+    let line_of = &mut |at| line_of(html.source(at).unwrap_or_default());
+    walk(html.html(), rows, sheet, hidden, line_of);
+}
+
+/// Adds the style sheets that stand in some HTML: they hold for what precedes them, too.
+fn add_styles(html: &str, sheet: &mut HidingStyles) {
+    let is_style = |tag: &str| tag.eq_ignore_ascii_case("<style");
+    let mut places = html.match_indices('<').map(|(at, _)| html.get(at..at + 6));
+    if !places.any(|tag| tag.is_some_and(is_style)) {
+        return;
+    }
+    let mut is_in_style = false;
+    scan(html, |token, _| match token {
+        HtmlToken::Text(css) if is_in_style => sheet.add(css),
+        HtmlToken::Open(tag) => is_in_style = tag.name() == "style",
+        _ => is_in_style = false,
+    });
+}
+
+/// The way to read an element's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum TextKind {
+    #[default]
+    Words,
+    /// A name that shows on hovering.
+    Title,
+    Style,
+    Code,
+    /// Code of which the wiki makes a drawing.
+    Drawn(Drawn),
+    /// A formula, which the wiki shows in two forms: one for eyes, one for ears.
+    Formula,
+}
+
+/// What an element passes on to those in it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Roots {
-    gone: Option<usize>,
-    unseen: Option<usize>,
-    tiny: Option<usize>,
-    lost: Option<usize>,
-    turned: Option<usize>,
+struct Inherited {
+    look: Look,
+    /// Index of the outermost element that hides the text.
+    root: Option<usize>,
+    /// The same for one whose text only other browsers show.
+    fallback: Option<usize>,
+    kind: TextKind,
 }
 
 /// An element that is open.
 #[derive(Debug)]
 struct OpenElement {
-    name: String,
     line: usize,
-    /// The names by which rules know it.
+    /// The names by which rules know it, its own first.
     names: Vec<String>,
-    roots: Roots,
-    colour: Option<Colour>,
-    background: Option<Background>,
-    /// A class may paint a background.
-    may_be_painted: bool,
-    /// Number of words it may hide.
-    allowed: usize,
+    inherited: Inherited,
     is_told: bool,
-    kind: ElementTextKind,
-}
-
-/// The way to read an element's text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ElementTextKind {
-    Words,
-    Style,
-    Mermaid,
-    Pre,
-    Formula,
 }
 
 struct ElementWalker<'a> {
-    sheet: &'a HidingStyles,
+    html: &'a str,
+    rows: Option<Rows>,
+    sheet: HidingStyles,
     hidden: &'a mut HiddenText,
     open: Vec<OpenElement>,
-    /// Number of open elements by name.
-    counts: HashMap<String, usize>,
-    /// The names by which rules know the open elements.
-    stands_in: HashMap<String, usize>,
+    /// Number of open elements by the names by which rules know them.
+    around: HashMap<String, usize>,
 }
 
 impl ElementWalker<'_> {
+    fn token(&mut self, token: &HtmlToken<'_>, source: &str, line: usize) {
+        let is_strange = || longest_run(source) > 1 && !source.contains(['/', ':']);
+        match token {
+            HtmlToken::Open(tag) => self.open(tag, line),
+            HtmlToken::Close(tag) => self.close(tag, line),
+            HtmlToken::Text(text) => self.text(text, source, line),
+            HtmlToken::Comment(text) => {
+                code::braces(text, line, self.hidden);
+                let is_comment = has_words(text) && !is_markup(text.trim());
+                self.hidden.add(HiddenKind::Comments, line, is_comment);
+            }
+            HtmlToken::Doctype => self.hidden.add(Unrendered, line, is_strange()),
+            HtmlToken::Dropped => self.hidden.add(Unrendered, line, has_words(source)),
+        }
+    }
+
+    fn inherited(&self) -> Inherited {
+        self.open
+            .last()
+            .map(|open| open.inherited)
+            .unwrap_or_default()
+    }
+
     fn open(&mut self, tag: &HtmlTag, line: usize) {
         let name = tag.name();
         self.attributes(tag, line);
-        self.end_implied(name);
-        let depth = self.open.len();
-        let above = self.open.last();
-        let mut roots = above.map(|open| open.roots).unwrap_or_default();
-        let is_math = above.is_some_and(|open| open.kind == ElementTextKind::Formula);
-        let names = if self.sheet.is_empty() {
-            Vec::new()
-        } else {
-            names(tag)
-        };
-        let mut style = self.sheet.style_of(tag, &names, &self.stands_in);
-        let own = looks_of(tag, &mut style);
+        let last = self.open.last().and_then(|open| open.names.first());
+        if has_one(UNNESTED, name) && last.is_some_and(|last| last == name) {
+            self.pop();
+        }
+        let names = self.sheet.names(tag);
+        let mut style = self.sheet.style_of(&names, &self.around);
+        declare_own(tag, &mut style);
+        let (depth, mut inherited) = (self.open.len(), self.inherited());
+        let is_formula = inherited.kind == TextKind::Formula;
+        let is_unheard = !is_formula && tag.attributes().get("aria-hidden") == Some("true");
+        let is_gone = is_unheard || is_hidden(tag, self.around.contains_key("tabset"));
         let has_class = tag.attributes().get("class").is_some();
-        let may_be_painted = has_class || above.is_some_and(|open| open.may_be_painted);
-        let colour = own.colour.or_else(|| above.and_then(|open| open.colour));
-        let background = own
-            .background
-            .or_else(|| above.and_then(|open| open.background));
-        let unshown = unshown(tag, is_math, self.counts.contains_key("tabset"));
-        if own.is_gone || unshown.is_some() {
-            // The allowance for a few words does not extend to hidden elements inside.
-            let root = roots.gone.and_then(|root| self.open.get(root));
-            if root.is_none_or(|root| root.allowed > 0) {
-                roots.gone = Some(depth);
-            }
+        inherited.look = inherited.look.inside(&style, is_gone, has_class);
+        let root = inherited.root.or(Some(depth));
+        inherited.root = root.filter(|_| inherited.look.is_hidden());
+        if !is_formula && has_one(FALLBACKS, name) {
+            inherited.fallback.get_or_insert(depth);
         }
-        if own.is_turned || name == "bdo" {
-            roots.turned = Some(depth);
+        inherited.kind = text_kind(tag).unwrap_or(inherited.kind);
+        let is_turned = style.any("unicode-bidi") || name == "bdo";
+        self.hidden
+            .add(HiddenKind::BidirectionalControls, line, is_turned);
+        if depth >= MAX_DEPTH || has_one(VOID, name) {
+            let is_too_deep = depth >= MAX_DEPTH && inherited.root == Some(depth);
+            return self.hidden.add(HiddenElements, line, is_too_deep);
         }
-        set(&mut roots.unseen, own.is_unseen, depth);
-        set(&mut roots.tiny, own.is_tiny, depth);
-        if own.colour.is_some() || own.background.is_some() {
-            let is_lost = colour.map(|colour| colour.is_lost_on(background, may_be_painted));
-            set(&mut roots.lost, is_lost, depth);
+        for name in &names {
+            *self.around.entry(name.clone()).or_default() += 1;
         }
-        if is_void(name) {
-            return;
-        }
-        if depth >= MAX_DEPTH {
-            let all = [roots.gone, roots.unseen, roots.tiny, roots.lost];
-            if all.contains(&Some(depth)) {
-                self.hidden.hidden_elements.add(line);
-            }
-            return;
-        }
-        let class = tag.attributes().get("class").unwrap_or_default();
-        let mut classes = class.split_whitespace();
-        let kind = match name {
-            "style" => ElementTextKind::Style,
-            "pre" => ElementTextKind::Pre,
-            _ if classes.clone().any(|class| class == "mermaid") => ElementTextKind::Mermaid,
-            _ if classes.any(|class| class.starts_with("katex")) => ElementTextKind::Formula,
-            _ => above.map_or(ElementTextKind::Words, |open| open.kind),
-        };
-        if self.sheet.asks_for_ancestors {
-            for name in &names {
-                *self.stands_in.entry(name.clone()).or_default() += 1;
-            }
-        }
-        *self.counts.entry(name.to_owned()).or_default() += 1;
+        let is_told = false;
         self.open.push(OpenElement {
-            name: name.to_owned(),
             line,
             names,
-            roots,
-            colour,
-            background,
-            may_be_painted,
-            allowed: if own.is_gone {
-                0
-            } else {
-                unshown.unwrap_or_default()
-            },
-            is_told: false,
-            kind,
+            inherited,
+            is_told,
         });
     }
 
     fn close(&mut self, tag: &HtmlTag, line: usize) {
-        self.attributes(tag, line);
-        if self.counts.contains_key(tag.name()) {
-            while let Some(name) = self.pop()
-                && name != tag.name()
-            {}
-        }
+        let mut attributes = tag.attributes().iter();
+        let is_said = attributes.any(|(name, value)| speaks(name) || speaks(value));
+        self.hidden.add(Attributes, line, is_said);
+        while self.around.contains_key(tag.name())
+            && let Some(closed) = self.pop()
+            && closed != tag.name()
+        {}
     }
 
+    /// Closes the innermost element; its name.
     fn pop(&mut self) -> Option<String> {
         let closed = self.open.pop()?;
-        decrement(&mut self.counts, &closed.name);
-        if self.sheet.asks_for_ancestors {
-            for name in &closed.names {
-                decrement(&mut self.stands_in, name);
+        for name in &closed.names {
+            let count = self.around.get_mut(name)?;
+            *count -= 1;
+            if *count == 0 {
+                self.around.remove(name);
             }
         }
-        Some(closed.name)
-    }
-
-    /// Closes what ends where this element begins.
-    fn end_implied(&mut self, name: &str) {
-        let ends: &[&str] = match name {
-            "li" => &["li"],
-            "dt" | "dd" => &["dt", "dd"],
-            "option" | "optgroup" => &["option"],
-            "td" | "th" => &["td", "th"],
-            "tr" => &["td", "th", "tr"],
-            "tbody" | "thead" | "tfoot" => &["td", "th", "tr", "tbody", "thead", "tfoot"],
-            "p" | "div" | "ul" | "ol" | "dl" | "pre" | "table" | "blockquote" | "section"
-            | "article" | "aside" | "header" | "footer" | "main" | "nav" | "figure" | "details"
-            | "form" | "hr" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "address" | "fieldset" => {
-                &["p"]
-            }
-            _ => return,
-        };
-        while self
-            .open
-            .last()
-            .is_some_and(|open| ends.contains(&open.name.as_str()))
-        {
-            self.pop();
-        }
+        closed.names.into_iter().next()
     }
 
     fn attributes(&mut self, tag: &HtmlTag, line: usize) {
-        let is_tag_of = |name: &str| name == tag.name();
-        let mut seen = 0;
-        for (index, (name, value)) in tag.attributes().iter().enumerate() {
-            let is_first = || {
-                tag.attributes()
-                    .iter()
-                    .take(index)
-                    .all(|(there, _)| there != name)
-            };
-            let is_wordy = is_wordy(tag.name(), name, value)
-                // A repeated attribute is dropped.
-                || longest_run(value) > 3 && index < 64 && !is_first();
-            seen += usize::from(is_wordy);
+        let all = tag.attributes();
+        let is_hidden = tag.name() == "input" && all.get("type") == Some("hidden");
+        let mut found = false;
+        for (index, (name, value)) in all.iter().enumerate() {
+            // Browsers drop a repeated attribute.
+            let is_repeated = || all.iter().take(index).any(|(there, _)| there == name);
+            let is_dropped = is_hidden && name == "value" || index < MAX_REPEATED && is_repeated();
+            found |= is_unseen(tag.name(), name, value) || is_dropped && speaks(value);
             if name == "style" {
-                clean(value, |_, comment| {
-                    if words(comment) > 2 {
-                        self.hidden.comments.add(line);
-                    }
-                });
+                code::style(value, line, self.hidden);
             }
         }
-        let is_hidden_input = is_tag_of("input") && tag.attributes().get("type") == Some("hidden");
-        let value = tag.attributes().get("value").unwrap_or_default();
-        if seen > 0 || is_hidden_input && longest_run(value) > 2 {
-            self.hidden.attributes.add(line);
-        }
-    }
-
-    fn comment(&mut self, text: &str, line: usize) {
-        let text = text.trim();
-        // Attributes for the element before, as Wiki.js has them, and the beginning of a drawing.
-        let is_markup = text.starts_with('{') && text.ends_with('}') || text.starts_with("?xml ");
-        if has_words(text) && !(is_markup && longest_run(text) < 3) {
-            self.hidden.comments.add(line);
-        }
+        self.hidden.add(Attributes, line, found);
     }
 
     fn text(&mut self, text: &str, source: &str, line: usize) {
-        if source.contains('&') {
-            self.references(text, source, line);
-        }
-        let Some(last) = self.open.len().checked_sub(1) else {
-            return;
-        };
-        let Some(open) = self.open.get(last) else {
-            return;
-        };
-        match open.kind {
-            ElementTextKind::Style => {
-                code::style(text, line, self.hidden);
-                return;
-            }
-            ElementTextKind::Mermaid => code::diagram("mermaid", text, line, self.hidden),
-            ElementTextKind::Pre => code::padding(text, line, self.hidden),
-            ElementTextKind::Words | ElementTextKind::Formula => {}
-        }
-        let roots = open.roots;
-        if let Some(turned) = roots.turned
-            && has_words(text)
-            && let Some(root) = self.open.get_mut(turned)
-            && !std::mem::replace(&mut root.is_told, true)
+        let inherited = self.inherited();
+        // Characters that stand there as references alone.
+        for wanted in [Hiding::Invisible, Hiding::Direction]
+            .into_iter()
+            .filter(|_| source.contains('&'))
         {
-            self.hidden.bidirectional_controls.add(root.line);
+            let new = count(text, wanted).saturating_sub(count(source, wanted));
+            (0..new).for_each(|_| self.hidden.add(wanted.into(), line, true));
         }
-        let root = roots.gone.or(roots.unseen).or(roots.tiny).or(roots.lost);
-        let Some(root) = root.and_then(|root| self.open.get_mut(root)) else {
-            return;
-        };
-        if root.is_told || !has_words(text) {
-            return;
+        match (inherited.kind, &mut self.rows) {
+            (TextKind::Style, _) => return code::style(text, line, self.hidden),
+            (TextKind::Drawn(drawn), _) => code::diagram(drawn, text, line, self.hidden),
+            (TextKind::Code, _) => code::padding(text, line, self.hidden),
+            (TextKind::Title, _) => self
+                .hidden
+                .add(HiddenElements, line, is_long(text, 12, 120)),
+            (TextKind::Words, Some(rows)) => rows.read(text, self.html, line, self.hidden),
+            (TextKind::Words | TextKind::Formula, _) => {}
         }
-        if root.allowed > 0 {
-            root.allowed = root.allowed.saturating_sub(words(text));
-        }
-        if root.allowed == 0 {
+        let fallback = inherited.fallback.filter(|_| speaks(text));
+        let root = inherited.root.filter(|_| has_words(text)).or(fallback);
+        if let Some(root) = root.and_then(|root| self.open.get_mut(root)) {
+            self.hidden.add(HiddenElements, root.line, !root.is_told);
             root.is_told = true;
-            self.hidden.hidden_elements.add(root.line);
-        }
-    }
-
-    /// Adds the characters that stand there as references.
-    fn references(&mut self, text: &str, source: &str, line: usize) {
-        let count = |text: &str, wanted: Hiding| {
-            let mut count = 0_usize;
-            each(text, |_, hiding| {
-                count += usize::from(hiding == Some(wanted));
-            });
-            count
-        };
-        for wanted in [Hiding::Invisible, Hiding::Direction] {
-            for _ in count(source, wanted)..count(text, wanted) {
-                self.hidden.character(wanted, line);
-            }
         }
     }
 }
 
-/// Applies an element's own setting, or else inherits that of its parent.
-const fn set(root: &mut Option<usize>, own: Option<bool>, depth: usize) {
-    match (own, &root) {
-        (Some(true), None) => *root = Some(depth),
-        (Some(false), _) => *root = None,
-        _ => {}
-    }
-}
-
-fn decrement(counts: &mut HashMap<String, usize>, name: &str) {
-    if let Some(count) = counts.get_mut(name) {
-        *count -= 1;
-        if *count == 0 {
-            counts.remove(name);
-        }
-    }
-}
-
-fn is_void(name: &str) -> bool {
-    matches!(
-        name,
-        "area"
-            | "base"
-            | "br"
-            | "col"
-            | "embed"
-            | "hr"
-            | "img"
-            | "input"
-            | "link"
-            | "meta"
-            | "param"
-            | "source"
-            | "track"
-            | "wbr"
-    )
-}
-
-/// The number of words that an element may have whose name or state hides its text (a fallback for
-/// other browsers, or a drawing's name); `None` for other elements.
-fn unshown(tag: &HtmlTag, is_math: bool, is_in_tabs: bool) -> Option<usize> {
-    let attributes = tag.attributes();
+/// The way to read the text of this element, unless it is that of the element around it.
+fn text_kind(tag: &HtmlTag) -> Option<TextKind> {
+    let class = tag.attributes().get("class").unwrap_or_default();
+    let mut classes = class.split_whitespace();
     match tag.name() {
-        "script" | "mphantom" => Some(0),
-        // Wiki.js shows those that fill a slot of its tabs.
-        "template" => {
-            let mut all = attributes.iter();
-            let is_slot = all.any(|(name, _)| name.starts_with("v-slot") || name.starts_with('#'));
-            (!is_slot || !is_in_tabs).then_some(0)
+        _ if classes.clone().any(|class| class.starts_with("katex")) => Some(TextKind::Formula),
+        name => classes
+            .find_map(code::drawn)
+            .map(TextKind::Drawn)
+            .or(match name {
+                "style" => Some(TextKind::Style),
+                "title" => Some(TextKind::Title),
+                "pre" | "code" => Some(TextKind::Code),
+                _ => None,
+            }),
+    }
+}
+
+/// Adds the declarations of an element's own attributes.
+fn declare_own(tag: &HtmlTag, style: &mut Style) {
+    for (name, value) in tag.attributes().iter() {
+        match (tag.name(), name) {
+            ("text" | "tspan", "fill") => style.declare("color", value),
+            (_, "bgcolor") => style.declare("background-color", value),
+            _ if has_one(PROPERTIES, name) => style.declare(name, value),
+            _ => {}
         }
-        "dialog" if attributes.get("open").is_none() => Some(0),
-        "annotation" | "annotation-xml" if is_math => None,
-        "noscript" | "noembed" | "noframes" | "iframe" | "object" | "video" | "audio"
-        | "canvas" | "progress" | "meter" | "datalist" | "title" | "desc" | "metadata"
-        | "annotation" | "annotation-xml" | "rp" => Some(FALLBACK),
-        _ => None,
+    }
+    let own = tag.attributes().get("style").map(decoded);
+    for (name, value) in own.iter().flat_map(|own| declarations(own)) {
+        style.declare(&name, &value);
     }
 }

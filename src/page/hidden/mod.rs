@@ -1,25 +1,21 @@
 //! Finds text that a model reads but a person does not see.
 //!
-//! The source is read as the wiki shows it. Whatever a reader does not see is reported by kind,
-//! with its lines. Everything takes time linear in the text. No such list is exhaustive: site-wide
+//! The source is rendered as the wiki shows it. What a reader of the page sees is known: text that
+//! is shown, titles and alternative texts, code. All other words of the source are reported, by
+//! kind and line. Everything takes time linear in the text. No such list is exhaustive: site-wide
 //! styles, scripts, fonts and pictures can hide more.
 
 mod asciidoc;
-mod attributes;
-mod characters;
 mod code;
 mod colour;
-mod css;
 mod elements;
-mod found;
+mod find;
+mod kinds;
 mod markdown;
-mod notes;
-mod prose;
 mod remembered;
-mod rows;
+mod seen;
 mod sheet;
-mod source_map;
 mod style;
+mod words;
 
-pub use characters::{escape_hidden, escaped};
-pub use found::{HiddenText, Occurrences};
+pub use kinds::{HiddenKind, HiddenText, Occurrences};

@@ -4,29 +4,25 @@
 //! in it is found once.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
-use super::found::HiddenText;
+use super::kinds::HiddenText;
 use crate::page::markdown::outline::SourceFormat;
 
 /// The most texts that are remembered, by a digest each.
 const MOST: usize = 64;
 
-type ScanCacheKey = [u8; 32];
-
 /// The cache for the last texts examined.
-pub(super) static LAST: HiddenTextCache = HiddenTextCache::new();
+pub(super) static LAST: HiddenTextCache = HiddenTextCache(Mutex::new(VecDeque::new()));
 
 /// Hidden text of the texts examined last, the newest first.
-pub(super) struct HiddenTextCache(Mutex<VecDeque<(ScanCacheKey, Option<HiddenText>)>>);
+pub(super) struct HiddenTextCache(Mutex<VecDeque<(Sha256Digest, Option<HiddenText>)>>);
+
+type Sha256Digest = [u8; 32];
 
 impl HiddenTextCache {
-    const fn new() -> Self {
-        Self(Mutex::new(VecDeque::new()))
-    }
-
     /// The hidden text of a text, from the cache or else found now by `look`.
     pub(super) fn or_look(
         &self,
@@ -35,48 +31,39 @@ impl HiddenTextCache {
         css: &str,
         look: impl FnOnce() -> Option<HiddenText>,
     ) -> Option<HiddenText> {
-        let key = key_of(text, format, css);
-        let of_this = |(own, _): &&(ScanCacheKey, _)| *own == key;
-        if let Some((_, found)) = self.texts().iter().find(of_this) {
+        // Each piece with its end, so that no two can be taken for others.
+        let lead = format!("{format:?} {} {css}", css.len());
+        let key: Sha256Digest = Sha256::new_with_prefix(lead)
+            .chain_update(text)
+            .finalize()
+            .into();
+        let texts = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = texts().iter().find(|(own, _)| *own == key) {
             return found.clone();
         }
         let found = look();
-        let mut texts = self.texts();
+        let mut texts = texts();
         texts.truncate(MOST - 1);
         texts.push_front((key, found.clone()));
         found
     }
-
-    fn texts(&self) -> MutexGuard<'_, VecDeque<(ScanCacheKey, Option<HiddenText>)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn key_of(text: &str, format: SourceFormat, css: &str) -> ScanCacheKey {
-    let format: &[u8] = match format {
-        SourceFormat::Markdown => b"markdown",
-        SourceFormat::Html => b"html",
-        SourceFormat::AsciiDoc => b"asciidoc",
-        SourceFormat::Other => b"other",
-    };
-    let mut digest = Sha256::new();
-    // Each piece with its end, so that no two can be taken for others.
-    digest.update(format);
-    digest.update([0]);
-    digest.update(css.len().to_le_bytes());
-    digest.update(css);
-    digest.update(text);
-    digest.finalize().into()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+    use std::sync::Mutex;
+
     use super::{HiddenTextCache, MOST};
     use crate::page::markdown::outline::SourceFormat;
 
+    fn empty() -> HiddenTextCache {
+        HiddenTextCache(Mutex::new(VecDeque::new()))
+    }
+
     #[test]
     fn what_was_found_is_told_of_the_same_text_format_and_styles_alone() {
-        let last = HiddenTextCache::new();
+        let last = empty();
         let text = "read once <!-- and again -->";
         let looks = |text, format, css| {
             let mut looks = false;
@@ -100,10 +87,10 @@ mod tests {
 
     #[test]
     fn no_more_than_so_many_texts_are_remembered() {
-        let last = HiddenTextCache::new();
+        let last = empty();
         for index in 0..MOST * 2 {
             last.or_look(&index.to_string(), SourceFormat::Html, "", || None);
         }
-        assert_eq!(last.texts().len(), MOST);
+        assert_eq!(last.0.lock().unwrap().len(), MOST);
     }
 }

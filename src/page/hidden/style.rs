@@ -1,335 +1,166 @@
-//! Finds what styles hide.
+//! Finds what styles do to a text.
 
-use super::colour::{Background, Colour};
-use super::css::{argument, is_faint, number, pixels, split};
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
-/// The properties that are looked at, each with what makes it up.
-const KNOWN: &[&str] = &[
-    "display",
-    "visibility",
-    "content-visibility",
-    "opacity",
-    "zoom",
-    "filter",
-    "font",
-    "font-size",
-    "color",
-    "-webkit-text-fill-color",
-    "background",
-    "background-color",
-    "background-image",
-    "background-clip",
-    "-webkit-background-clip",
-    "text-shadow",
-    "text-indent",
-    "letter-spacing",
-    "white-space",
-    "position",
-    "left",
-    "right",
-    "top",
-    "bottom",
-    "inset",
-    "z-index",
-    "margin",
-    "margin-left",
-    "margin-top",
-    "margin-right",
-    "margin-bottom",
-    "transform",
-    "scale",
-    "translate",
-    "backface-visibility",
-    "clip",
-    "clip-path",
-    "mask",
-    "mask-image",
-    "-webkit-mask-image",
-    "overflow",
-    "overflow-x",
-    "overflow-y",
-    "width",
-    "height",
-    "max-width",
-    "max-height",
-    "inline-size",
-    "block-size",
-    "line-height",
-    "unicode-bidi",
-    "-webkit-text-security",
-    "fill",
-    "fill-opacity",
-];
+use regex::RegexSet;
 
-/// The longest value that is looked at.
+use super::colour::Colour;
+use super::words::{has_one, plain};
+
+/// The longest value that is examined.
 const MAX_VALUE: usize = 200;
 
-/// The declarations that count for an element, the last of each property.
+/// Declarations that keep a text from being seen, alone or along with others.
+static HIDING: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
+    let lines = include_str!("lists/hiding_styles.txt").lines();
+    RegexSet::new(lines.filter(|line| !line.starts_with('#'))).ok()
+});
+
+/// Properties that keep no text from being seen alone, or not with all that is in it.
+const NOT_ALONE: &str = "overflow overflow-x overflow-y width height max-width max-height \
+    inline-size block-size line-height backface-visibility rotate visibility font font-size \
+    unicode-bidi text-shadow background background-clip -webkit-background-clip";
+
+/// The declarations that count for an element.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Style {
-    declared: Vec<(&'static str, String)>,
+    /// By property: true if its value is one that hides.
+    hides: HashMap<String, bool>,
+    colour: Option<Colour>,
+    fill: Option<Colour>,
+    background: Option<Colour>,
 }
 
-/// Effect of an element's own style on its text; `None` where it leaves that as it was.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct StyleEffect {
-    /// The element and everything in it is invisible.
-    pub(super) is_gone: bool,
-    /// Its text is written backwards.
-    pub(super) is_turned: bool,
-    /// Its text is not seen.
-    pub(super) is_unseen: Option<bool>,
-    /// Its text is too small to be read.
-    pub(super) is_tiny: Option<bool>,
-    pub(super) colour: Option<Colour>,
-    pub(super) background: Option<Background>,
+/// What an element's style and those around it do to its text.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Look {
+    is_gone: bool,
+    is_unseen: bool,
+    is_tiny: bool,
+    is_lost: bool,
+    colour: Option<Colour>,
+    background: Option<Colour>,
+    /// A class may paint a background.
+    may_be_painted: bool,
+}
+
+impl Look {
+    /// The look of an element within one that looks so.
+    pub(super) fn inside(self, style: &Style, is_gone: bool, has_class: bool) -> Self {
+        let own = style.fill.or(style.colour);
+        // Text shows by its shadow, or as a hole.
+        let is_cut = style.any("text-shadow background background-clip -webkit-background-clip");
+        let own = own.map(|own| if is_cut { Colour::Unknown } else { own });
+        let hides = |name: &str| style.hides.get(name).copied();
+        let mut look = Self {
+            is_gone: self.is_gone || is_gone || style.is_gone(),
+            is_unseen: hides("visibility").unwrap_or(self.is_unseen),
+            is_tiny: hides("font-size").or(hides("font")).unwrap_or(self.is_tiny),
+            colour: own.or(self.colour),
+            background: style.background.or(self.background),
+            may_be_painted: self.may_be_painted || has_class,
+            ..self
+        };
+        if own.is_some() || style.background.is_some() {
+            let is_lost = |own: Colour| own.is_lost_on(look.background, look.may_be_painted);
+            look.is_lost = look.colour.is_some_and(is_lost);
+        }
+        look
+    }
+
+    /// True if its text is not seen.
+    pub(super) const fn is_hidden(&self) -> bool {
+        self.is_gone || self.is_unseen || self.is_tiny || self.is_lost
+    }
 }
 
 impl Style {
-    /// Adds declarations as they stand in a style sheet or an attribute, without comments and
-    /// escapes (`clean`). What is invalid is passed over.
-    pub(super) fn declare(&mut self, declarations: &str) {
-        for declaration in split(declarations, ';') {
-            let Some((name, value)) = declaration.split_once(':') else {
-                continue;
-            };
-            let name = name.trim();
-            let Some(known) = KNOWN.iter().find(|known| known.eq_ignore_ascii_case(name)) else {
-                continue;
-            };
-            let value: String = value.trim().chars().take(MAX_VALUE).collect();
-            let value = value.to_ascii_lowercase();
-            let value = value.split('!').next().unwrap_or_default().trim();
-            self.set(known, value.to_owned());
+    /// Adds a declaration, which wins over an earlier one.
+    pub(super) fn declare(&mut self, name: &str, value: &str) {
+        let value: String = value.chars().take(MAX_VALUE).collect();
+        let value = value.split('!').next().unwrap_or_default();
+        let value = plain(value);
+        match name {
+            "color" => self.colour = Colour::of(&value),
+            "-webkit-text-fill-color" => self.fill = Colour::of(&value),
+            "background" | "background-color" | "background-image" => {
+                let own = Colour::of(&value).filter(|own| *own != Colour::Transparent);
+                self.background = own.or(self.background);
+            }
+            "transform" => self.declare("rotate", &value),
+            _ => {}
         }
-    }
-
-    fn set(&mut self, name: &'static str, value: String) {
-        match self.declared.iter_mut().find(|(there, _)| *there == name) {
-            Some((_, there)) => *there = value,
-            None => self.declared.push((name, value)),
+        let hiding = HIDING.as_ref();
+        let hides = hiding.is_some_and(|hiding| hiding.is_match(&format!("{name}:{value}")));
+        // A relative size leaves a tiny text tiny.
+        let is_relative = value.ends_with('%') || value.ends_with("em") && !value.ends_with("rem");
+        if hides || name != "font-size" || !is_relative {
+            self.hides.insert(name.to_owned(), hides);
         }
     }
 
     /// Adds the declarations of another style, which win.
     pub(super) fn merge(&mut self, other: &Self) {
-        for (name, value) in &other.declared {
-            self.set(name, value.clone());
-        }
+        self.hides.extend(other.hides.clone());
+        self.colour = other.colour.or(self.colour);
+        self.fill = other.fill.or(self.fill);
+        self.background = other.background.or(self.background);
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
-        self.declared.is_empty()
+    /// True if it may hide something.
+    pub(super) fn matters(&self) -> bool {
+        let colours = [self.colour, self.fill, self.background];
+        self.hides.values().any(|hides| *hides) || colours.iter().any(Option::is_some)
     }
 
-    fn get(&self, name: &str) -> &str {
-        let found = self.declared.iter().find(|(there, _)| *there == name);
-        found.map_or("", |(_, value)| value)
-    }
-
-    /// The first of these properties that is declared and is a length.
-    fn length(&self, name: &str) -> Option<f64> {
-        pixels(self.get(name))
-    }
-
-    pub(super) fn looks(&self) -> StyleEffect {
-        if self.is_empty() {
-            return StyleEffect::default();
-        }
-        StyleEffect {
-            is_gone: self.is_gone(),
-            is_turned: self.get("unicode-bidi").contains("override"),
-            is_unseen: match self.get("visibility") {
-                "hidden" | "collapse" => Some(true),
-                "visible" => Some(false),
-                _ => None,
-            },
-            is_tiny: self.is_tiny(),
-            colour: self.colour(),
-            background: self.background(),
-        }
+    /// True if one of these properties has a value that hides.
+    pub(super) fn any(&self, names: &str) -> bool {
+        let mut names = names.split_ascii_whitespace();
+        names.any(|name| self.hides.get(name) == Some(&true))
     }
 
     fn is_gone(&self) -> bool {
-        self.get("display") == "none"
-            || self.get("content-visibility") == "hidden"
-            || is_faint(self.get("opacity"))
-            || is_faint(self.get("fill-opacity"))
-            || is_faint(self.get("zoom"))
-            || argument(self.get("filter"), "opacity").is_some_and(is_faint)
-            || matches!(
-                self.get("-webkit-text-security"),
-                "disc" | "circle" | "square"
-            )
-            || self
-                .length("letter-spacing")
-                .is_some_and(|length| length <= -6.0)
-            || self.is_far()
-            || self.is_transformed_away()
-            || self.is_clipped()
-            || self.is_flat()
+        let mut hiding = self.hides.iter().filter(|(_, hides)| **hides);
+        hiding.any(|(name, _)| !has_one(NOT_ALONE, name))
+            || self.any("backface-visibility") && self.any("rotate")
+            || self.any("overflow overflow-x overflow-y")
+                && self.any("width height max-width max-height inline-size block-size line-height")
     }
+}
 
-    /// True if it lies beyond the edge, or behind its background.
-    fn is_far(&self) -> bool {
-        const FAR: f64 = 500.0;
-        let is_placed = matches!(
-            self.get("position"),
-            "absolute" | "fixed" | "relative" | "sticky"
-        );
-        let is_beyond = |length: f64| length <= -FAR || length >= 10.0 * FAR;
-        let sides = ["left", "right", "top", "bottom"];
-        let margins = ["margin-left", "margin-top", "margin-right", "margin-bottom"];
-        let pushed = |name: &str| {
-            let mut all = self.get(name).split_whitespace().filter_map(pixels);
-            all.any(is_beyond)
-        };
-        let indent = self.length("text-indent");
-        let hides_rest = self.is_cut_off() && self.get("white-space").contains("nowrap");
-        is_placed && (sides.iter().any(|side| pushed(side)) || pushed("inset"))
-            || margins
-                .iter()
-                .any(|margin| self.length(margin).is_some_and(|length| length <= -FAR))
-            || self
-                .get("margin")
-                .split_whitespace()
-                .filter_map(pixels)
-                .any(|length| length <= -FAR)
-            || indent.is_some_and(|indent| indent <= -100.0 || indent >= 10.0 * FAR)
-            || hides_rest && self.get("text-indent") == "100%"
-            || is_placed && self.get("z-index").starts_with('-')
-    }
+#[cfg(test)]
+mod tests {
+    use super::HIDING;
 
-    fn is_transformed_away(&self) -> bool {
-        let transform = self.get("transform");
-        let is_none = |value: &str| {
-            value
-                .split([',', ' '])
-                .any(|part| number(part) == Some(0.0))
-        };
-        let scales = ["scale", "scalex", "scaley", "scale3d"];
-        let moves = ["translate", "translatex", "translatey", "translate3d"];
-        let is_far = |value: &str| {
-            let mut all = value.split([',', ' ']).filter_map(pixels);
-            all.any(|length| length.abs() >= 500.0)
-        };
-        let is_edgeways = |name| {
-            argument(transform, name).is_some_and(|turn| turn == "90deg" || turn == "-90deg")
-        };
-        let is_behind = |name| argument(transform, name).is_some_and(|turn| turn == "180deg");
-        scales
-            .iter()
-            .any(|name| argument(transform, name).is_some_and(is_none))
-            || argument(transform, "matrix").is_some_and(|matrix| matrix.starts_with('0'))
-            || moves
-                .iter()
-                .any(|name| argument(transform, name).is_some_and(is_far))
-            || is_edgeways("rotatex")
-            || is_edgeways("rotatey")
-            || self.get("backface-visibility") == "hidden"
-                && (is_behind("rotatex") || is_behind("rotatey"))
-            || !self.get("scale").is_empty() && is_none(self.get("scale"))
-            || is_far(self.get("translate"))
-    }
-
-    fn is_clipped(&self) -> bool {
-        let clip = argument(self.get("clip"), "rect").is_some_and(|rect| {
-            let mut all = rect.split([',', ' ']).filter(|part| !part.is_empty());
-            all.all(|part| pixels(part).is_some_and(|length| length <= 1.0))
-        });
-        let path = self.get("clip-path");
-        let inset = argument(path, "inset").is_some_and(|inset| {
-            let percent = inset
-                .split([',', ' '])
-                .find_map(|part| part.strip_suffix('%'));
-            percent
-                .and_then(number)
-                .is_some_and(|percent| percent >= 49.0)
-        });
-        let round = ["circle", "ellipse"].iter().any(|name| {
-            argument(path, name)
-                .is_some_and(|size| size.split([',', ' ']).next().and_then(pixels) == Some(0.0))
-        });
-        let polygon = argument(path, "polygon").is_some_and(|points| {
-            let mut all = points.split([',', ' ']).filter(|part| !part.is_empty());
-            all.all(|part| pixels(part) == Some(0.0) || part == "0%")
-        });
-        let masks = ["mask", "mask-image", "-webkit-mask-image"];
-        let is_masked = masks.iter().any(|name| {
-            let stops = argument(self.get(name), "linear-gradient");
-            stops.is_some_and(|stops| stops.split(',').all(|stop| stop.trim() == "transparent"))
-        });
-        clip || inset || round || polygon || is_masked
-    }
-
-    /// True if overflow is cut off.
-    fn is_cut_off(&self) -> bool {
-        ["overflow", "overflow-x", "overflow-y"]
-            .iter()
-            .any(|name| matches!(self.get(name).split(' ').next(), Some("hidden" | "clip")))
-    }
-
-    fn is_flat(&self) -> bool {
-        let sizes = [
-            "width",
-            "height",
-            "max-width",
-            "max-height",
-            "inline-size",
-            "block-size",
-        ];
-        let is_at_most =
-            |name: &str, most: f64| self.length(name).is_some_and(|length| length <= most);
-        self.is_cut_off()
-            && (sizes.iter().any(|name| is_at_most(name, 1.0)) || is_at_most("line-height", 0.0))
-    }
-
-    fn is_tiny(&self) -> Option<bool> {
-        let size = match self.get("font-size") {
-            "" => self
-                .get("font")
-                .split([' ', '/'])
-                .find(|part| pixels(part).is_some())
-                .unwrap_or_default(),
-            size => size,
-        };
-        if size.is_empty() {
-            return None;
+    #[test]
+    fn declarations_that_hide_are_told_from_ordinary_ones() {
+        let hiding = HIDING.as_ref().unwrap();
+        for hides in [
+            "opacity:.05",
+            "left:calc(-9999px)",
+            "margin:-999em 0 0 0",
+            "transform:rotate(0deg) scaley(0)",
+            "clip:rect(1px 1px 1px 1px)",
+            "font:1px/1 arial",
+            "font-size:.1em",
+            "max-height:1px",
+        ] {
+            assert!(hiding.is_match(hides), "{hides}");
         }
-        match size.strip_suffix('%').map(number) {
-            Some(percent) => percent.filter(|percent| *percent < 15.0).map(|_| true),
-            // A relative size leaves a tiny text tiny.
-            None if size.ends_with("em") && !size.ends_with("rem") => {
-                pixels(size).filter(|size| *size < 2.5).map(|_| true)
-            }
-            None => pixels(size).map(|size| size < 2.5).or(Some(false)),
+        for shows in [
+            "opacity:.06",
+            "left:-20px",
+            "margin:-1.5rem auto",
+            "transform:translate(-50%,-50%)",
+            "transform:scale(1.1) translate(0, 0)",
+            "clip-path:inset(0)",
+            "font:700 12px/1 arial",
+            "font-size:90%",
+            "line-height:1",
+            "max-height:100%",
+        ] {
+            assert!(!hiding.is_match(shows), "{shows}");
         }
-    }
-
-    fn colour(&self) -> Option<Colour> {
-        let clips = [
-            self.get("background-clip"),
-            self.get("-webkit-background-clip"),
-            self.get("background"),
-        ];
-        let shows_through = clips.iter().any(|clip| clip.contains("text"));
-        let has_shadow = !matches!(self.get("text-shadow"), "" | "none");
-        let fill = match self.get("-webkit-text-fill-color") {
-            "" => self.get("color"),
-            fill => fill,
-        };
-        match Colour::of(fill) {
-            Some(_) if shows_through || has_shadow => Some(Colour::Unknown),
-            colour => colour,
-        }
-    }
-
-    fn background(&self) -> Option<Background> {
-        let names = ["background-image", "background-color", "background"];
-        let value = names
-            .iter()
-            .map(|name| self.get(name))
-            .find(|value| !value.is_empty())?;
-        Background::of(value)
     }
 }

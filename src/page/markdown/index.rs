@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::super::hidden::escaped;
+use super::super::model::characters::escaped;
 use super::block::{BlockKind, LinkOrImage};
 use super::outline::Outline;
 use super::sections::SectionCandidate;
@@ -273,8 +273,8 @@ mod tests {
     fn an_index_tells_what_a_page_holds() {
         let text = "Lead [x](/y \"t\")\n\n# One\n\na b\n\n## T\u{202e}wo\n\n- c\n\n```\nd\n```\n\n# One\n![alt](i.png)\n";
         let outline = Outline::new(text);
-        let index =
-            serde_json::to_value(PageInventory::new(&outline, &(0..text.len()), 0, 16_384)).unwrap();
+        let index = serde_json::to_value(PageInventory::new(&outline, &(0..text.len()), 0, 16_384))
+            .unwrap();
         assert_eq!(
             index,
             serde_json::json!({

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 use thiserror::Error;
 
-use super::super::hidden::escaped;
+use super::super::model::characters::escaped;
 use super::super::select::position::line_feeds;
 use super::super::select::selector::Selector;
 use super::outline::{Heading, Outline};

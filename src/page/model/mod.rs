@@ -4,6 +4,7 @@ pub(super) mod active;
 pub(super) mod asset;
 pub(super) mod attached;
 pub(super) mod blob;
+pub(super) mod characters;
 pub(super) mod checks;
 pub(super) mod date;
 pub(super) mod field;

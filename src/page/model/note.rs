@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::hidden::escape_hidden;
+use super::characters::escape_hidden;
 use super::secrets::secrets;
 
 /// The most characters of a note.

@@ -48,6 +48,20 @@ pub(in crate::page) fn line_feeds(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
+/// Gives the line of a place, each line feed counted once; a place before the last that was asked
+/// for has that one's line.
+pub(in crate::page) fn lines_of(text: &str) -> impl FnMut(usize) -> usize {
+    let (mut passed, mut line) = (0, 1);
+    move |at| {
+        let at = text.floor_char_boundary(at);
+        if let Some(between) = text.get(passed..at) {
+            line += line_feeds(between);
+            passed = at;
+        }
+        line
+    }
+}
+
 fn shown(lead: &str, rest: &str) -> String {
     let rest = rest.strip_suffix('\r').unwrap_or(rest);
     // The nth character from the end begins what is kept of the lead.

@@ -1,5 +1,7 @@
-use super::{HiddenText, Occurrences};
-use crate::page::{SourceFormat, escaped};
+use std::collections::BTreeMap;
+
+use super::{HiddenKind, HiddenText};
+use crate::page::{Occurrences, SourceFormat, escaped};
 
 fn found(count: usize, lines: &[usize]) -> Occurrences {
     Occurrences {
@@ -14,17 +16,18 @@ fn what_is_hidden_is_counted_with_its_lines() {
     assert_eq!(
         HiddenText::of(text, SourceFormat::Markdown, None),
         Some(HiddenText {
-            invisible_characters: found(2, &[3]),
-            bidirectional_controls: found(1, &[1]),
-            comments: found(1, &[4]),
-            hidden_elements: found(2, &[6, 8]),
-            ..HiddenText::default()
+            is_unchecked: false,
+            found: BTreeMap::from([
+                (HiddenKind::InvisibleCharacters, found(2, &[3])),
+                (HiddenKind::BidirectionalControls, found(1, &[1])),
+                (HiddenKind::Comments, found(1, &[4])),
+                (HiddenKind::HiddenElements, found(2, &[6, 8])),
+            ])
         })
     );
+    let hidden = HiddenText::of("<p>a<!-- b -->\n<!c>", SourceFormat::Html, None);
     assert_eq!(
-        HiddenText::of("<p>a<!-- b -->\n<!c>", SourceFormat::Html, None)
-            .unwrap()
-            .comments,
+        hidden.unwrap().found[&HiddenKind::Comments],
         found(2, &[1, 2])
     );
     assert_eq!(
@@ -62,12 +65,9 @@ fn escaped_text_shows_what_is_hidden() {
     );
     assert_eq!(escaped("abc", 2), "ab…");
     // Bytes in a row of variation selectors are no emoji's.
-    assert_eq!(
-        HiddenText::of("😀\u{FE0F}\u{FE01}\u{FE02}", SourceFormat::Other, None)
-            .unwrap()
-            .invisible_characters,
-        found(2, &[1])
-    );
+    let hidden = HiddenText::of("😀\u{FE0F}\u{FE01}\u{FE02}", SourceFormat::Other, None);
+    let characters = &hidden.unwrap().found[&HiddenKind::InvisibleCharacters];
+    assert_eq!(characters, &found(2, &[1]));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn an_element_whose_tag_is_broken_over_lines_of_a_quote_is_hidden() {
         "- a <span\n  hidden>b</span>\n",
     ] {
         let hidden = HiddenText::of(text, SourceFormat::Markdown, None);
-        let elements = hidden.map(|hidden| hidden.hidden_elements);
-        assert_eq!(elements, Some(found(1, &[1])), "{text}");
+        let elements = &hidden.unwrap().found[&HiddenKind::HiddenElements];
+        assert_eq!(elements, &found(1, &[1]), "{text}");
     }
 }

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::page::model::path::is_invisible;
+use super::path::is_invisible;
 
 /// The way in which a character hides something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hiding {
-    /// It shows nothing.
+pub(in crate::page) enum Hiding {
+    /// It shows nothing, or is one of a flood of spaces.
     Invisible,
     /// It turns the direction of what follows.
     Direction,
@@ -23,64 +23,59 @@ const FLAGS: [&str; 3] = [
 /// Last character of the escape that replaces a hidden character.
 const ESCAPED: char = '}';
 
+/// The most spaces in a row, of those that browsers do not join, in ordinary text: more push words
+/// out of sight.
+const MAX_SPACES: usize = 24;
+
 /// Visits the characters of a text, each with how it hides something. Joiners, variation selectors
 /// and soft hyphens in their ordinary use hide nothing.
-pub(super) fn each(text: &str, mut visit: impl FnMut(char, Option<Hiding>)) {
-    let mut before = '\n';
-    // Letters in a row since the last soft hyphen.
-    let mut letters = 0_usize;
-    let mut line = BidiLine {
-        start: 0,
-        end: 0,
-        has_rtl: false,
-    };
-    let mut flag_end = 0;
-    for (at, c) in text.char_indices() {
-        let is_plain = matches!(c, ' '..='~' | '\n' | '\r' | '\t');
-        let behind = at + c.len_utf8();
-        let hiding = if is_plain || at < flag_end {
-            None
-        } else {
-            let rest = text.get(at..).unwrap_or_default();
-            if let Some(flag) = FLAGS.iter().find(|flag| rest.starts_with(**flag)) {
+pub(in crate::page) fn each(text: &str, mut visit: impl FnMut(char, Option<Hiding>)) {
+    for line in text.split_inclusive('\n') {
+        // Marks of direction are ordinary in a line with letters from right to left.
+        let mut has_rtl = None;
+        let (mut before, mut letters, mut spaces, mut flag_end) = ('\n', 0, 0, 0);
+        for (at, c) in line.char_indices() {
+            let rest = line.get(at..).unwrap_or_default();
+            spaces = match c {
+                ' ' => spaces,
+                c if c.is_whitespace() && !c.is_ascii_whitespace() => spaces + 1,
+                _ => 0,
+            };
+            let is_plain = matches!(c, ' '..='~' | '\n' | '\r' | '\t') || at < flag_end;
+            if let Some(flag) = FLAGS
+                .iter()
+                .find(|flag| !is_plain && rest.starts_with(**flag))
+            {
                 flag_end = at + flag.len();
             }
-            let next = rest.chars().nth(1);
-            hides(before, c, next, letters).filter(|hiding| {
-                let is_override = matches!(c, '\u{202D}' | '\u{202E}');
-                *hiding == Hiding::Invisible || is_override || !line.has_rtl(text, at)
-            })
-        };
-        visit(c, hiding);
-        before = if hiding.is_some() { ESCAPED } else { c };
-        let is_letter = hiding.is_none() && c.is_alphabetic() && !is_invisible(c);
-        letters = if is_letter { letters + 1 } else { 0 };
-        if c == '\n' {
-            line.start = behind;
+            let mut hiding = match rest.chars().nth(1) {
+                _ if is_plain => None,
+                _ if spaces > MAX_SPACES => Some(Hiding::Invisible),
+                next => hides(before, c, next, letters),
+            };
+            let is_override = matches!(c, '\u{202D}' | '\u{202E}');
+            if hiding == Some(Hiding::Direction)
+                && !is_override
+                && *has_rtl.get_or_insert_with(|| line.chars().any(is_rtl))
+            {
+                hiding = None;
+            }
+            visit(c, hiding);
+            before = if hiding.is_some() { ESCAPED } else { c };
+            // Letters in a row since the last soft hyphen.
+            let is_letter = hiding.is_none() && is_visible_letter(c);
+            letters = (letters + 1) * usize::from(is_letter);
         }
     }
 }
 
-/// The line that is being read.
-struct BidiLine {
-    start: usize,
-    /// End of the line that was last examined.
-    end: usize,
-    has_rtl: bool,
-}
-
-impl BidiLine {
-    /// True if a line has right-to-left letters: marks of direction are ordinary there. Each line
-    /// is examined once.
-    fn has_rtl(&mut self, text: &str, at: usize) -> bool {
-        if at >= self.end {
-            let rest = text.get(self.start..).unwrap_or_default();
-            let line = rest.split('\n').next().unwrap_or_default();
-            self.end = self.start + line.len();
-            self.has_rtl = line.chars().any(is_rtl);
-        }
-        self.has_rtl
-    }
+/// The number of characters of a text that hide something so.
+pub(in crate::page) fn count(text: &str, wanted: Hiding) -> usize {
+    let mut count = 0_usize;
+    each(text, |_, hiding| {
+        count += usize::from(hiding == Some(wanted))
+    });
+    count
 }
 
 /// Classifies a character by its neighbours; `None` if it hides nothing.
@@ -102,20 +97,22 @@ fn hides(before: char, c: char, next: Option<char>, letters: usize) -> Option<Hi
         '\u{180B}'..='\u{180D}' | '\u{180F}' => matches!(before, '\u{1820}'..='\u{18AA}'),
         '\u{200C}' => joins(before),
         '\u{200D}' => {
-            let is_emoji_before = is_emoji(before) || before == '\u{FE0F}';
-            joins(before) || is_emoji_before && next.is_some_and(is_emoji)
+            let is_of_emoji = is_emoji(before) || before == '\u{FE0F}';
+            joins(before) || is_of_emoji && next.is_some_and(is_emoji)
         }
-        '\u{AD}' => {
-            let is_letter = |c: char| c.is_alphabetic() && !is_invisible(c);
-            letters >= 2 && next.is_some_and(is_letter)
-        }
+        '\u{AD}' => letters >= 2 && next.is_some_and(is_visible_letter),
         // Thai, Lao, Burmese and Khmer are written without spaces.
         '\u{200B}' => {
             matches!(before, '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}')
         }
         _ => false,
     };
-    (!belongs && (c.is_control() || is_invisible(c))).then_some(Hiding::Invisible)
+    let is_hidden = !belongs && (c.is_control() || is_invisible(c));
+    is_hidden.then_some(Hiding::Invisible)
+}
+
+fn is_visible_letter(c: char) -> bool {
+    c.is_alphabetic() && !is_invisible(c)
 }
 
 const fn is_ideograph(c: char) -> bool {
@@ -159,18 +156,9 @@ pub fn escape_hidden(text: &str) -> String {
 /// A text in one line, cut to so many characters, with what is hidden in it escaped.
 #[must_use]
 pub fn escaped(text: &str, most: usize) -> String {
-    let line = |c: char| {
-        if matches!(c, '\n' | '\r' | '\t') {
-            ' '
-        } else {
-            c
-        }
-    };
-    let mut chars = text.chars().map(line);
-    let kept: String = chars.by_ref().take(most).collect();
-    let mut shown = escape_hidden(&kept);
-    if chars.next().is_some() {
-        shown.push('…');
-    }
+    let cut = text.char_indices().nth(most).map(|(at, _)| at);
+    let kept = text.get(..cut.unwrap_or(text.len())).unwrap_or_default();
+    let mut shown = escape_hidden(&kept.replace(['\n', '\r', '\t'], " "));
+    shown.extend(cut.map(|_| '…'));
     shown
 }

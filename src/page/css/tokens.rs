@@ -1,0 +1,172 @@
+//! Tokens of a style sheet, for everything here that reads CSS: comments, strings, unquoted
+//! addresses and escapes are one token each. Takes linear time, whatever the sheet holds.
+
+/// The kind of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::page) enum CssKind {
+    /// A comment.
+    Comment,
+    /// White space.
+    Space,
+    /// A string, or an address without quotes in `url(…)`.
+    Quoted,
+    /// A backslash with the character or the number behind it.
+    Escape,
+    /// Letters, digits, `-`, `_` and characters beyond ASCII, in a row.
+    Word,
+    /// `<!--` or `-->`, which mean nothing between rules.
+    Mark,
+    /// Any other character.
+    Sign,
+}
+
+/// Iterates over the tokens of a style sheet: the kind of each, and its text.
+#[derive(Debug, Clone, Default)]
+pub(in crate::page) struct CssTokens<'a> {
+    rest: &'a str,
+    is_behind_url: bool,
+    is_address_next: bool,
+    is_open: bool,
+}
+
+impl<'a> CssTokens<'a> {
+    pub(in crate::page) fn of(rest: &'a str) -> Self {
+        let start = Self::default();
+        Self { rest, ..start }
+    }
+
+    /// True if all comments, strings, addresses and escapes so far were closed.
+    pub(in crate::page) const fn is_closed(&self) -> bool {
+        !self.is_open
+    }
+}
+
+impl<'a> Iterator for CssTokens<'a> {
+    type Item = (CssKind, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.rest;
+        let first = rest.chars().next()?;
+        let run = |is_of: fn(char) -> bool| rest.find(|c| !is_of(c)).unwrap_or(rest.len());
+        let is_address =
+            self.is_address_next && !first.is_whitespace() && !matches!(first, ')' | '"' | '\'');
+        let (kind, (length, is_closed)) = match first {
+            _ if is_address => (CssKind::Quoted, up_to(rest, 0, ")", 0)),
+            '/' if rest.starts_with("/*") => (CssKind::Comment, up_to(rest, 2, "*/", 2)),
+            '"' | '\'' => (CssKind::Quoted, quoted(rest, first)),
+            '\\' => (CssKind::Escape, escaped(rest)),
+            '<' if rest.starts_with("<!--") => (CssKind::Mark, (4, true)),
+            '-' if rest.starts_with("-->") => (CssKind::Mark, (3, true)),
+            c if c.is_whitespace() => (CssKind::Space, (run(char::is_whitespace), true)),
+            c if is_of_word(c) => (CssKind::Word, (run(is_of_word), true)),
+            c => (CssKind::Sign, (c.len_utf8(), true)),
+        };
+        let (piece, rest) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        self.rest = rest;
+        self.is_open |= !is_closed;
+        self.is_address_next = self.is_behind_url && piece == "(";
+        self.is_behind_url = kind == CssKind::Word && piece.eq_ignore_ascii_case("url");
+        Some((kind, piece))
+    }
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_') || !c.is_ascii() && !c.is_whitespace()
+}
+
+/// Length up to an end mark, so many bytes of it included, and whether it is there.
+fn up_to(text: &str, from: usize, end: &str, included: usize) -> (usize, bool) {
+    let behind = text.get(from..).unwrap_or_default();
+    match behind.find(end) {
+        Some(at) => (from + at + included, true),
+        None => (text.len(), false),
+    }
+}
+
+/// Length of the string that a text begins with, and whether it is closed: a line's end ends it.
+fn quoted(text: &str, quote: char) -> (usize, bool) {
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => _ = chars.next(),
+            '\n' => return (at, false),
+            c if c == quote => return (at + 1, true),
+            _ => {}
+        }
+    }
+    (text.len(), false)
+}
+
+fn escaped(text: &str) -> (usize, bool) {
+    let digits = text.bytes().skip(1).take(6);
+    let digits = digits.take_while(u8::is_ascii_hexdigit).count();
+    let mut rest = text.chars().skip(1 + digits);
+    // One space belongs to a number, any one character to a bare backslash.
+    let last = rest.next().filter(|c| digits == 0 || c.is_whitespace());
+    let length = 1 + digits + last.map_or(0, char::len_utf8);
+    (length, digits > 0 || last.is_some())
+}
+
+/// A style sheet with each comment replaced by a space and escapes decoded; a character with a
+/// meaning in a style sheet becomes a neutral one.
+pub(in crate::page) fn decoded(css: &str) -> String {
+    let mut plain = String::with_capacity(css.len());
+    for (kind, piece) in CssTokens::of(css) {
+        match kind {
+            CssKind::Comment => plain.push(' '),
+            CssKind::Escape => plain.push(unescaped(piece)),
+            _ => plain.push_str(piece),
+        }
+    }
+    plain
+}
+
+fn unescaped(escape: &str) -> char {
+    let bare = escape.trim_start_matches('\\').trim_end();
+    let code = u32::from_str_radix(bare, 16).ok();
+    let c = code.map_or_else(|| bare.chars().next(), char::from_u32);
+    c.filter(|c| is_of_word(*c)).unwrap_or('\u{FFFD}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CssKind, CssTokens, decoded};
+
+    #[test]
+    fn the_tokens_of_a_sheet_take_all_of_it() {
+        let css = "a{b:\"x\\\" }\" /* c */ url( 'd' ) URL(e;f{) \\69 g}\n<!-- h -->i--";
+        let tokens: Vec<_> = CssTokens::of(css).collect();
+        let text: String = tokens.iter().map(|(_, piece)| *piece).collect();
+        assert_eq!(text, css);
+        let of = |wanted: CssKind| -> Vec<&str> {
+            let all = tokens.iter().filter(|(kind, _)| *kind == wanted);
+            all.map(|(_, piece)| *piece).collect()
+        };
+        assert_eq!(of(CssKind::Quoted), ["\"x\\\" }\"", "'d'", "e;f{"]);
+        assert_eq!(of(CssKind::Comment), ["/* c */"]);
+        assert_eq!(of(CssKind::Escape), ["\\69 "]);
+        assert_eq!(of(CssKind::Mark), ["<!--", "-->"]);
+        assert_eq!(of(CssKind::Word), ["a", "b", "url", "URL", "g", "h", "i--"]);
+    }
+
+    #[test]
+    fn escapes_are_decoded_and_comments_separate() {
+        for (css, plain) in [
+            ("d\\69splay:n\\6f ne", "display:none"),
+            ("a/* b */c", "a c"),
+            ("\\{\\000041\\0000411", "\u{FFFD}AA1"),
+            ("\"/* a */\"", "\"/* a */\""),
+            ("\\", "\u{FFFD}"),
+        ] {
+            assert_eq!(decoded(css), plain);
+        }
+    }
+
+    #[test]
+    fn a_string_that_its_line_does_not_close_ends_there() {
+        let mut tokens = CssTokens::of("\"a\nb");
+        assert_eq!(tokens.next(), Some((CssKind::Quoted, "\"a")));
+        assert!(!tokens.is_closed());
+        assert_eq!(tokens.next(), Some((CssKind::Space, "\n")));
+    }
+}
