@@ -334,32 +334,33 @@ async fn a_client_keeps_what_is_its_own_under_another_token_and_another_name() {
 }
 
 #[tokio::test]
-async fn a_line_without_an_id_has_one_that_stays_as_long_as_its_name_and_token_do() {
+async fn another_start_of_the_server_takes_a_client_for_the_same() {
     let (wiki, names) = (sample_wiki().await, Names::new());
-    let old = names.add("own", Grant::default());
-    rewrite(&names.path(), |client| {
-        drop(client.as_object_mut().unwrap().shift_remove("id"));
-    });
+    let caller = names.add("own", Grant::default());
     let dir = Arc::new(TempDir::new().unwrap());
     let (server, dry) = two_servers(&wiki, &names, &dir).await;
-    act(&wiki, &server, &dry, &old).await;
-    // Another start of the server takes it for the same.
+    act(&wiki, &server, &dry, &caller).await;
     let (server, dry) = two_servers(&wiki, &names, &dir).await;
-    let (undone, proposals) = own(&server, &dry, &old).await;
+    let (undone, proposals) = own(&server, &dry, &caller).await;
     assert_eq!((undone.is_ok(), proposals), (true, 1));
-    let id = || names.file().read().unwrap()[0].id();
-    let before = id();
+    let id = names.file().read().unwrap()[0].id();
     let on_record = server.records().into_iter().rev();
     let on_record = on_record.filter_map(|record| record.client);
-    assert!({ on_record }.all(|client| client.id == Some(before)));
-    names.file().remove("own").unwrap();
-    let new = names.add("own", Grant::default());
+    assert!({ on_record }.all(|client| client.id == Some(id)));
+}
+
+#[test]
+fn a_line_without_an_id_is_no_client() {
+    let names = Names::new();
+    names.add("own", Grant::default());
     rewrite(&names.path(), |client| {
         drop(client.as_object_mut().unwrap().shift_remove("id"));
     });
-    assert_ne!(id(), before);
-    let (undone, proposals) = own(&server, &dry, &new).await;
-    assert_eq!((code(undone), proposals), ("NOTHING_TO_UNDO".to_owned(), 0));
+    let error = names.file().read().unwrap_err().to_string();
+    assert!(
+        error.starts_with("line 1 of the tokens file is no client"),
+        "{error}"
+    );
 }
 
 #[test]

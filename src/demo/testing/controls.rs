@@ -15,7 +15,7 @@ use crate::demo::http::View;
 use crate::demo::store::Store;
 use crate::demo::wiki::DemoWiki;
 
-const HOUR: Duration = Duration::from_secs(3_600);
+const HOUR: Duration = Duration::from_hours(1);
 
 impl DemoWiki {
     fn faults(&self) -> MutexGuard<'_, Faults> {

@@ -19,10 +19,6 @@ pub(super) type Hook = Box<dyn FnOnce(&mut Store) + Send>;
 /// The behaviour of the wiki where a real one's depends on its load, its settings, or on other
 /// people.
 #[derive(Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of its own, set by one control"
-)]
 pub(super) struct Faults {
     /// API access is switched off.
     pub(super) api_disabled: bool,

@@ -308,9 +308,8 @@ impl NamedClient {
         );
         let role = self.role.as_str();
         match (self.role.signs_in(), has) {
-            (false, (true, false)) => {}
+            (false, (true, false)) | (true, (false, _)) => {}
             (false, _) => return Err(format!("the role {role} has a token and no link")),
-            (true, (false, _)) => {}
             (true, _) => return Err(format!("the role {role} has no token")),
         }
         self.may.fits(self.role)
