@@ -148,6 +148,21 @@ fn readers_get_to_the_page_that_the_real_wiki_leads_to() {
     assert!(faults.is_empty(), "{}\n{}", faults.len(), faults.join("\n"));
 }
 
+#[test]
+fn a_link_that_the_wiki_leaves_to_browsers_leads_where_they_go() {
+    let (site, page) = (site(false), at("en:links-lab/a"));
+    let base = LinkBase::of(&page, &site);
+    for (text, leads) in [
+        ("<a href=\"t\">x</a>", "en:links-lab/a/t"),
+        ("<iframe src=\"t\"></iframe>", "en:links-lab/t"),
+        ("<map><area href=\"t\"></map>", "en:links-lab/t"),
+    ] {
+        let found = links(text, SourceFormat::Html);
+        let to = base.page(&found[0].target, found[0].carrier);
+        assert_eq!(to, Some(at(leads)), "{text}");
+    }
+}
+
 /// The links and images that a real 2.5.314 found in some texts.
 const FOUND: &str = include_str!("../../../../tests/links/found.jsonl");
 
