@@ -59,7 +59,7 @@ pub fn ranked(memories: Vec<Memory>, words: Option<&str>, now: Timestamp) -> Vec
 struct Words {
     /// Signs that are no words are found as they stand.
     literal: String,
-    words: Vec<String>,
+    spaced: Vec<String>,
     pairs: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ impl Words {
         });
         Self {
             literal: query.trim().to_lowercase(),
-            words: words.split_whitespace().map(str::to_owned).collect(),
+            spaced: words.split_whitespace().map(str::to_owned).collect(),
             pairs: pairs.map(str::to_owned).collect(),
         }
     }
@@ -87,7 +87,7 @@ impl Words {
         let begins = |one: &str, word: &str| one == word || word.len() > 1 && one.starts_with(word);
         let is_there = |all: &str, word: &String| all.split(' ').any(|one| begins(one, word));
         let own = self
-            .words
+            .spaced
             .iter()
             .filter(|word| is_there(&words, word))
             .count()
@@ -101,7 +101,7 @@ impl Words {
             return is_there.then_some(1.0);
         }
         let part = |count: usize| u32::try_from(count).map_or(f64::MAX, f64::from);
-        Some(part(own) / part(self.words.len() + self.pairs.len()))
+        Some(part(own) / part(self.spaced.len() + self.pairs.len()))
     }
 }
 
@@ -112,9 +112,9 @@ mod tests {
 
     const USED: Timestamp = Timestamp(1_900_000_000_000);
 
-    fn at(now: Timestamp, used: Timestamp, uses: u32) -> u8 {
+    fn at(now: Timestamp, last: Timestamp, uses: u32) -> u8 {
         let memory = crate::memory::Memory {
-            used,
+            used: last,
             uses,
             ..memory("x", USED)
         };

@@ -100,7 +100,7 @@ impl MemoryStore {
     pub async fn of_owner(&self, owner: &MemoryOwner) -> Result<Vec<Memory>, MemoryError> {
         let (files, key) = (self.files.clone(), owner.key.clone());
         blocking(move || {
-            let read = files.read(&files.place(&key))?;
+            let read = lines(&files.place(&key))?;
             Ok(read.into_iter().map(|line| line.memory).collect())
         })
         .await
@@ -115,7 +115,7 @@ impl MemoryStore {
         blocking(move || {
             let mut all = Vec::new();
             for file in files.list()? {
-                all.extend(files.read(&file)?);
+                all.extend(lines(&file)?);
             }
             Ok(all)
         })
@@ -168,7 +168,7 @@ impl Memories {
     /// If its file cannot be read.
     pub fn of(&mut self, owner: &MemoryOwner) -> Result<&mut Vec<Memory>, MemoryError> {
         if !self.owners.contains_key(&owner.key) {
-            let read = self.files.read(&self.files.place(&owner.key))?;
+            let read = lines(&self.files.place(&owner.key))?;
             let before: Vec<Memory> = read.into_iter().map(|line| line.memory).collect();
             let known = OwnerMemories {
                 owner: owner.clone(),
@@ -282,17 +282,6 @@ impl Files {
         Ok(files)
     }
 
-    /// The lines of a file; none if there is no file.
-    fn read(&self, path: &Path) -> Result<Vec<MemoryLine>, MemoryError> {
-        let text = text(path)?;
-        let lines = text.lines().map(MemoryLine::read);
-        let lines: Result<Vec<MemoryLine>, String> = lines.collect();
-        lines.map_err(|why| {
-            tracing::error!(path = %path.display(), %why, "a line of the memories cannot be read");
-            MemoryError::Damaged
-        })
-    }
-
     /// Makes a change and writes it beside what is there.
     fn begin<T>(
         self,
@@ -343,6 +332,17 @@ impl Files {
         }
         Ok(begun)
     }
+}
+
+/// The lines of a file; none if there is no file.
+fn lines(path: &Path) -> Result<Vec<MemoryLine>, MemoryError> {
+    let text = text(path)?;
+    let read = text.lines().map(MemoryLine::read);
+    let read: Result<Vec<MemoryLine>, String> = read.collect();
+    read.map_err(|why| {
+        tracing::error!(path = %path.display(), %why, "a line of the memories cannot be read");
+        MemoryError::Damaged
+    })
 }
 
 /// The text of a file that nobody else can have changed; nothing if there is no file.
