@@ -54,9 +54,6 @@ impl Tool for AddComment {
                 reply_to: input.reply_to,
             },
         });
-        context
-            .noted(input.note.as_deref())?
-            .write(plan, input.confirm)
-            .await
+        context.write(plan, input.note, input.confirm).await
     }
 }

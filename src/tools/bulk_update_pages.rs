@@ -82,10 +82,9 @@ impl Tool for BulkUpdatePages {
     type Output = WriteOutput;
 
     async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
-        let confirm = input.confirm.clone();
-        let context = context.noted(input.note.as_deref())?;
+        let (note, confirm) = (input.note.clone(), input.confirm.clone());
         let plan = WriteRequest::Bulk(Box::new(bulk(&context, input).await?));
-        context.write(plan, confirm).await
+        context.write(plan, note, confirm).await
     }
 }
 

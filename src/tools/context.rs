@@ -77,20 +77,6 @@ impl ToolContext {
         self.desk.note_read(&self.caller.session, page, sight);
     }
 
-    /// The same call, with the caller's reason.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` if the note is invalid.
-    pub(super) fn noted(mut self, note: Option<&str>) -> Result<Self, Failure> {
-        let whose = match self.caller.actor {
-            Some(_) => Whose::Operator,
-            None => Whose::Agent,
-        };
-        let note = note.map(|text| Note::parse(text, whose)).transpose();
-        self.caller.note = note.map_err(|fault| input::invalid_argument("note", fault))?;
-        Ok(self)
-    }
-
     /// Makes the plan join a draft, if one is named.
     pub(super) fn joining(
         &self,
@@ -107,12 +93,23 @@ impl ToolContext {
         }))
     }
 
-    /// Takes a plan through the gates; if that leaves it to people, waits for them.
+    /// Takes a plan through the gates, with the caller's reason; if that leaves it to people, waits
+    /// for them.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` if the note is invalid; what the gates, the record or the wiki say.
     pub(super) async fn write(
-        self,
+        mut self,
         plan: WriteRequest,
+        note: Option<String>,
         confirm: Option<String>,
     ) -> Result<WriteOutput, Failure> {
+        let whose = match self.caller.actor {
+            Some(_) => Whose::Operator,
+            None => Whose::Agent,
+        };
+        let note = note.map(|text| Note::parse(&text, whose)).transpose();
+        self.caller.note = note.map_err(|fault| input::invalid_argument("note", fault))?;
         let caller = self.caller.clone();
         let mut answer = self.writer.write(caller, plan, confirm).await?;
         if let Some(limit) = self.desk.waiting(&self.caller)

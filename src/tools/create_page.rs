@@ -132,9 +132,6 @@ impl Tool for CreatePage {
             })),
         };
         let plan = context.joining(input.draft.as_deref(), plan)?;
-        context
-            .noted(input.note.as_deref())?
-            .write(plan, input.confirm)
-            .await
+        context.write(plan, input.note, input.confirm).await
     }
 }

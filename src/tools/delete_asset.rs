@@ -45,9 +45,6 @@ impl Tool for DeleteAsset {
             path: PagePath::new(&input.path),
             what: ToAsset::Delete,
         });
-        context
-            .noted(input.note.as_deref())?
-            .write(plan, input.confirm)
-            .await
+        context.write(plan, input.note, input.confirm).await
     }
 }

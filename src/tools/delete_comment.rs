@@ -48,9 +48,6 @@ impl Tool for DeleteComment {
             page: input.id,
             what: ToComment::Delete { id: input.comment },
         });
-        context
-            .noted(input.note.as_deref())?
-            .write(plan, input.confirm)
-            .await
+        context.write(plan, input.note, input.confirm).await
     }
 }

@@ -54,9 +54,6 @@ impl Tool for DeletePage {
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
         });
         let plan = context.joining(input.draft.as_deref(), plan)?;
-        context
-            .noted(input.note.as_deref())?
-            .write(plan, input.confirm)
-            .await
+        context.write(plan, input.note, input.confirm).await
     }
 }

@@ -49,9 +49,6 @@ impl Tool for RenameAsset {
             path: PagePath::new(&input.path),
             what: ToAsset::Rename { name: input.name },
         });
-        context
-            .noted(input.note.as_deref())?
-            .write(plan, input.confirm)
-            .await
+        context.write(plan, input.note, input.confirm).await
     }
 }

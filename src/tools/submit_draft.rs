@@ -47,7 +47,6 @@ impl Tool for SubmitDraft {
             draft: input::draft(&input.draft)?,
             keeps_on_failure: input.on_failure == Some(OnFailure::Keep),
         });
-        let context = context.noted(input.note.as_deref())?;
-        context.write(plan, input.confirm).await
+        context.write(plan, input.note, input.confirm).await
     }
 }

@@ -78,8 +78,7 @@ impl Tool for UndoWrite {
             skips: input.on_conflict == Some(OnConflict::Skip),
         };
         context
-            .noted(input.note.as_deref())?
-            .write(WriteRequest::Undo(undo), input.confirm)
+            .write(WriteRequest::Undo(undo), input.note, input.confirm)
             .await
     }
 }

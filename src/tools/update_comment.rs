@@ -54,9 +54,6 @@ impl Tool for UpdateComment {
                 content: input.content,
             },
         });
-        context
-            .noted(input.note.as_deref())?
-            .write(plan, input.confirm)
-            .await
+        context.write(plan, input.note, input.confirm).await
     }
 }

@@ -177,10 +177,7 @@ impl Tool for UpdatePage {
             updates_links: input.update_links == Some(true),
         });
         let plan = context.joining(input.draft.as_deref(), plan)?;
-        context
-            .noted(input.note.as_deref())?
-            .write(plan, input.confirm)
-            .await
+        context.write(plan, input.note, input.confirm).await
     }
 }
 

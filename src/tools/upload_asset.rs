@@ -66,10 +66,7 @@ impl Tool for UploadAsset {
                 create_folders: input.create_folders,
             },
         });
-        context
-            .noted(input.note.as_deref())?
-            .write(plan, input.confirm)
-            .await
+        context.write(plan, input.note, input.confirm).await
     }
 }
 
