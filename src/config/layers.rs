@@ -318,8 +318,12 @@ pub fn was_given(name: &str) -> bool {
     clippy::disallowed_methods,
     reason = "this is the room that reads the environment"
 )]
+fn names_in_environment() -> impl Iterator<Item = String> {
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
+}
+
 fn unknown_names() -> impl Iterator<Item = String> {
-    std::env::vars_os().filter_map(|(name, _)| unknown_name(name.to_str()?))
+    names_in_environment().filter_map(|name| unknown_name(&name))
 }
 
 /// A warning for an unknown name that looks like one of our settings: a misspelt name could leave a
@@ -348,9 +352,11 @@ fn meant_by(name: &str) -> Option<&'static str> {
 /// wrongly, and not left unset.
 pub(super) fn with_misspelt(mut fault: SettingError) -> SettingError {
     if fault.lacks_wiki {
-        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         let meant = |name: &String| meant_by(name) == Some(fault.name);
-        if let Some(told) = names.filter(meant).find_map(|name| unknown_name(&name)) {
+        let told = names_in_environment()
+            .filter(meant)
+            .find_map(|name| unknown_name(&name));
+        if let Some(told) = told {
             fault.fault = format!("{}; {told}", fault.fault);
             fault.lacks_wiki = false;
         }

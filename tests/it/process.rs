@@ -577,6 +577,14 @@ fn a_server_without_a_wiki_asks_for_a_restart_once_its_settings_are_written() {
     assert_eq!(program.stopped().code, Some(0));
 }
 
+/// The program ends before it serves, and says this first.
+fn is_refused(arguments: &[&str], variables: &[(&str, &str)], wanted: &str) {
+    let end = Program::start(arguments, variables).end();
+    assert_eq!(end.code, Some(2), "{wanted}: {:?}", end.stderr);
+    assert_eq!(end.stdout, Vec::<String>::new());
+    assert!(end.stderr[0].contains(wanted), "{wanted}: {:?}", end.stderr);
+}
+
 #[test]
 fn only_a_client_on_stdin_is_served_without_a_wiki_and_only_if_nothing_is_set_wrongly() {
     let dir = TempDir::new().unwrap();
@@ -671,10 +679,7 @@ fn only_a_client_on_stdin_is_served_without_a_wiki_and_only_if_nothing_is_set_wr
         ),
     ];
     for (arguments, variables, wanted) in refused {
-        let end = Program::start(arguments, &variables).end();
-        assert_eq!(end.code, Some(2), "{wanted}: {:?}", end.stderr);
-        assert_eq!(end.stdout, Vec::<String>::new());
-        assert!(end.stderr[0].contains(wanted), "{wanted}: {:?}", end.stderr);
+        is_refused(arguments, &variables, wanted);
     }
     let doctor = Program::start(&["doctor"], &[home]).end();
     assert_eq!(doctor.code, Some(5));

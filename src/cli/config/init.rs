@@ -196,8 +196,11 @@ fn wiki_of_page(page: &Url) -> Option<String> {
     parts.get(at + 1).filter(|first| !first.is_empty())?;
     // A view has one letter before the locale, such as /e/en/home.
     let above = parts.iter().take(at).filter(|part| part.len() > 1);
-    let above: String = above.map(|part| format!("/{part}")).collect();
-    Some(page.origin().ascii_serialization() + &above)
+    Some(
+        above.fold(page.origin().ascii_serialization(), |address, part| {
+            address + "/" + part
+        }),
+    )
 }
 
 /// The person who answers: at the terminal, or scripted in tests.

@@ -151,7 +151,7 @@ fn readers_get_to_the_page_that_the_real_wiki_leads_to() {
 #[test]
 fn a_link_that_the_wiki_leaves_to_browsers_leads_where_they_go() {
     let (site, page) = (site(false), at("en:links-lab/a"));
-    let base = LinkBase::of(&page, &site);
+    let base = LinkBase::new(&page, &site);
     for (text, leads) in [
         ("<a href=\"t\">x</a>", "en:links-lab/a/t"),
         ("<iframe src=\"t\"></iframe>", "en:links-lab/t"),
