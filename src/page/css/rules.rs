@@ -102,10 +102,13 @@ impl CssRule {
 
     /// Its declarations without white space.
     fn dense(&self) -> String {
-        let dense = |text: &str| text.split_whitespace().collect::<String>();
-        let all = self.declarations.iter();
-        all.map(|(name, value)| format!("{name}:{};", dense(value)))
-            .collect()
+        let mut dense = String::new();
+        for (name, value) in &self.declarations {
+            dense.extend([name, ":"]);
+            dense.extend(value.split_whitespace());
+            dense.push(';');
+        }
+        dense
     }
 }
 

@@ -24,8 +24,8 @@ impl Colour {
     /// The colour that a value names, if any.
     pub(super) fn of(value: &str) -> Option<Self> {
         let mut names = NAMED.split_ascii_whitespace();
-        let named = names.find(|name| *name == value).and_then(|_| names.next());
-        if let Some(hex) = named.or_else(|| value.strip_prefix('#')) {
+        let by_name = names.find(|name| *name == value).and_then(|_| names.next());
+        if let Some(hex) = by_name.or_else(|| value.strip_prefix('#')) {
             return Some(hexadecimal(hex).unwrap_or(Self::Unknown));
         }
         let (function, inside) = value.split_once('(').unwrap_or((value, ""));

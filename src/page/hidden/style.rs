@@ -33,6 +33,10 @@ pub(super) struct Style {
 }
 
 /// What an element's style and those around it do to its text.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of its own, and all may hold at once"
+)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Look {
     is_gone: bool,

@@ -73,7 +73,7 @@ pub(in crate::page) fn each(text: &str, mut visit: impl FnMut(char, Option<Hidin
 pub(in crate::page) fn count(text: &str, wanted: Hiding) -> usize {
     let mut count = 0_usize;
     each(text, |_, hiding| {
-        count += usize::from(hiding == Some(wanted))
+        count += usize::from(hiding == Some(wanted));
     });
     count
 }
