@@ -114,7 +114,7 @@ async fn pages_are_not_chosen_by_links_that_are_known_in_part() {
         (&off, "INVALID_INPUT", "WIKI_INDEX=memory"),
         (&half, "TIMEOUT", "linksTo"),
     ] {
-        let refused = fails(&served, BULK, which.clone(), code).await;
+        let refused = fails(served, BULK, which.clone(), code).await;
         assert!(refused["hint"].as_str().unwrap().contains(says));
     }
     let whole = indexed(&wiki).serve().await;

@@ -37,7 +37,7 @@ fn of(wiki: &DemoWiki, address: &str) -> Setup {
 async fn reads_and_writes(served: &Served) {
     let home = json!({ "path": "home" });
     served.call(BY_PATH, home).await.unwrap();
-    let made = confirmed_ok(&served, CREATE, new_page("docs/through")).await;
+    let made = confirmed_ok(served, CREATE, new_page("docs/through")).await;
     assert_eq!(made["outcome"], "applied");
 }
 

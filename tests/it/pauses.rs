@@ -58,7 +58,7 @@ async fn a_pause_stops_the_writes_of_every_server_and_a_resume_lets_them_go_on()
 
     pause(&wiki, first.dir.path()).await;
     for (served, arguments) in [(&first, &confirmed), (&first, &update), (&second, &update)] {
-        let error = fails(&served, UPDATE, arguments.clone(), "WRITES_PAUSED").await;
+        let error = fails(served, UPDATE, arguments.clone(), "WRITES_PAUSED").await;
         assert_eq!(error["details"]["reason"], REASON);
         assert!(error["details"]["since"].is_string(), "{error}");
         says(&error["hint"], "wikijs-gate resume");

@@ -80,7 +80,7 @@ fn read(ended: &Ended) -> Value {
 
 /// What became of a proposal, as an agent is told.
 async fn became(served: &Served, id: &str) -> Value {
-    call_ok(&served, GET_PROPOSAL, json!({ "id": id })).await
+    call_ok(served, GET_PROPOSAL, json!({ "id": id })).await
 }
 
 fn file(served: &Served, id: &str) -> PathBuf {
