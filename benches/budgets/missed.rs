@@ -4,14 +4,6 @@
 /// A figure, and why its budget is missed.
 const MISSED: &[(&str, &str)] = &[
     (
-        "memory after 2,000 calls, resident",
-        "the record and its readers are to become one store",
-    ),
-    (
-        "memory after 2,000 calls, anonymous",
-        "the record and its readers are to become one store",
-    ),
-    (
         "added to a call of the wiki, median",
         "the way of a call is to become one pipeline",
     ),
@@ -47,7 +39,6 @@ const MISSED: &[(&str, &str)] = &[
         "code lines of src",
         "four renderings and 17 readers of the record become one each",
     ),
-    ("README.md", "it is to be written anew"),
 ];
 
 /// Why a figure's budget is known to be missed.
