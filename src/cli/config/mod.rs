@@ -2,6 +2,7 @@
 
 mod check;
 mod init;
+mod meant_address;
 mod show;
 
 pub(super) use init::Interview;
