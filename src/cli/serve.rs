@@ -155,6 +155,8 @@ async fn serve(
             if let Some(reload) = reload {
                 tokio::spawn(reload.run(asks));
             }
+            let own = Arc::clone(&sites);
+            signals.at_end(move || own.close());
             serve_stdio(sites, stop).await.map_err(failed)?;
         }
         Some(address) => {

@@ -1,7 +1,7 @@
 //! SIGINT and SIGTERM: the first asks to end, the second ends. SIGHUP never ends a server.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::register_conditional_shutdown;
@@ -11,9 +11,10 @@ use tokio_util::sync::CancellationToken;
 use super::exit::Exit;
 
 /// The signals that came.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Signals {
     seen: Arc<AtomicU8>,
+    at_end: Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>,
 }
 
 impl Signals {
@@ -24,7 +25,7 @@ impl Signals {
         let failed = |_| "no signals can be listened for".to_owned();
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        let seen = Arc::clone(&signals.seen);
+        let (seen, at_end) = (Arc::clone(&signals.seen), Arc::clone(&signals.at_end));
         tokio::spawn(async move {
             loop {
                 let exit = tokio::select! {
@@ -37,10 +38,18 @@ impl Signals {
                 seen.store(exit.code(), Ordering::Relaxed);
                 // Whoever reads the line knows that nothing new is begun.
                 stop.cancel();
+                if let Some(act) = at_end.get() {
+                    act();
+                }
                 tracing::info!("ending on a signal; writes under way are settled first");
             }
         });
         Ok(signals)
+    }
+
+    /// Does this at the first signal, before the signal is logged. Only the first call counts.
+    pub(super) fn at_end(&self, act: impl Fn() + Send + Sync + 'static) {
+        self.at_end.get_or_init(|| Box::new(act));
     }
 
     /// The exit that a signal asks for, if one came.

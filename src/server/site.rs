@@ -267,6 +267,13 @@ impl Sites {
         Ok(())
     }
 
+    /// Begins no more writes and no more changes of sets under way.
+    pub fn close(&self) {
+        for site in self.all().iter() {
+            site.app().writer.close();
+        }
+    }
+
     /// Waits for writes under way, then closes the logs; all sites at the same time.
     pub async fn finish(&self) {
         let all = self.all();

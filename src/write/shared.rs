@@ -110,9 +110,14 @@ impl WriterShared {
         self.purges.keep_to(keep);
     }
 
+    /// Begins no more writes and no more changes of sets under way.
+    pub(super) fn close(&self) {
+        self.tasks.close();
+    }
+
     /// Waits for writes under way, then closes the log.
     pub(super) async fn finish(&self) {
-        self.tasks.close();
+        self.close();
         self.tasks.wait().await;
         self.purges.end(PURGE_AT_THE_END).await;
         if let Err(error) = self.audit.close().await {

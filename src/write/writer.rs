@@ -121,6 +121,11 @@ impl Writer {
         answer.map_err(|failure| failure.detail("callId", call.to_string()))
     }
 
+    /// Begins no more writes and no more changes of sets under way.
+    pub fn close(&self) {
+        self.desk.house.close();
+    }
+
     /// Waits for writes under way, then closes the log.
     pub async fn finish(&self) {
         self.desk.house.finish().await;
