@@ -21,7 +21,7 @@ use crate::page::select::position::lines_of;
 /// escape, or code. Parsing a long text takes many times its size in memory.
 pub(super) fn may_hide(text: &str, sheet: &HidingStyles) -> bool {
     const SIGNS: [char; 10] = ['<', '[', '{', '$', '|', '&', '\\', '`', '~', '\t'];
-    !sheet.is_empty() || text.contains(SIGNS) || text.contains("    ")
+    !sheet.is_empty() || SIGNS.iter().any(|sign| text.contains(*sign)) || text.contains("    ")
 }
 
 /// Adds what a page in Markdown hides.

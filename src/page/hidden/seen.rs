@@ -1,11 +1,13 @@
 //! Knows what of an element a reader of the page sees.
 
-use super::words::{has_one, is_long, longest_run, speaks};
+use std::sync::LazyLock;
+
+use super::words::{WordSet, has_one, is_long, longest_run, speaks, words};
 use crate::page::html::HtmlTag;
 
 /// Attributes whose values are names, numbers and settings, not words; besides those of programs
 /// (`@`, `:`, `v-`, `on`) and `aria-`.
-const OF_STRUCTURE: &str = include_str!("lists/attributes.txt");
+static OF_STRUCTURE: WordSet = LazyLock::new(|| words(include_str!("lists/attributes.txt")));
 
 /// Elements whose text shows where their own content does not: in other browsers, or in programs.
 pub(super) const FALLBACKS: &str = "noscript noembed noframes iframe object video audio canvas \
@@ -29,7 +31,7 @@ pub(super) fn is_unseen(element: &str, name: &str, value: &str) -> bool {
             longest_run(&value.replace("%20", " ").replace('+', " ")) > 12
         }
         "content" if element == "meta" => is_wordy(0) && speaks(value),
-        name if is_of_program(name) || has_one(OF_STRUCTURE, name) => is_wordy(8),
+        name if is_of_program(name) || OF_STRUCTURE.contains(name) => is_wordy(8),
         name => speaks(value) || !name.starts_with("data-") && speaks(name),
     }
 }

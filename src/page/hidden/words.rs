@@ -1,8 +1,19 @@
 //! Words of a language, as far as they can be told from code, classes and addresses.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// A list of words that is looked through for every word of a page.
+pub(super) type WordSet = LazyLock<HashSet<&'static str>>;
+
 /// Words that authors leave in a page for browsers and for each other: what has no others leads no
 /// model astray.
-const COMMON: &str = include_str!("lists/common_words.txt");
+static COMMON: WordSet = LazyLock::new(|| words(include_str!("lists/common_words.txt")));
+
+/// The words of a list, apart by white space.
+pub(super) fn words(list: &str) -> HashSet<&str> {
+    list.split_ascii_whitespace().collect()
+}
 
 /// True if a list of words, apart by spaces, has this one.
 pub(super) fn has_one(list: &str, word: &str) -> bool {
@@ -23,7 +34,7 @@ pub(super) fn has_words(text: &str) -> bool {
 /// True if a text says something to a model: it has a word that is not a common one.
 pub(super) fn speaks(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphabetic());
-    words.any(|word| weight(word) > 0 && !has_one(COMMON, &word.to_ascii_lowercase()))
+    words.any(|word| weight(word) > 0 && !COMMON.contains(&*word.to_ascii_lowercase()))
 }
 
 /// True if a text is unusually long for one that shows beside something or in its place.
@@ -53,7 +64,8 @@ fn weight(piece: &str) -> usize {
         matches!(c, '\u{0E00}'..='\u{0EFF}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}'
             | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
     };
-    let letters = piece.chars().filter(|c| c.is_alphabetic());
-    let (signs, letters): (Vec<char>, Vec<char>) = letters.partition(is_unspaced);
-    usize::from(letters.len() > 1) + signs.len().div_ceil(2)
+    let letters = || piece.chars().filter(|c| c.is_alphabetic());
+    let signs = letters().filter(is_unspaced).count();
+    let letters = letters().count() - signs;
+    usize::from(letters > 1) + signs.div_ceil(2)
 }

@@ -326,7 +326,8 @@ const fn number(level: HeadingLevel) -> u8 {
 
 /// True if a text in Markdown has a sign that every link in brackets, image and element needs.
 pub(in crate::page) fn has_marks(text: &str) -> bool {
-    text.contains(['[', '<'])
+    // One sign at a time: looking for any of several goes from character to character.
+    text.contains('[') || text.contains('<')
 }
 
 /// Syntax of Wiki.js' Markdown beyond `CommonMark` that moves the bounds of blocks, or changes the
