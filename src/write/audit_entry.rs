@@ -33,8 +33,8 @@ pub(super) struct EntryBuilder {
     confirmed: (Gate, &'static str),
     /// What leaves a change to people, where one does: a dry run, the level, or a rule.
     left_open: (Gate, &'static str),
-    /// The source's own warnings, about no change in particular.
-    said: Vec<Warning>,
+    /// The source's own warning, about no change in particular.
+    said: Option<Warning>,
     /// The changes of a proposed set that a person left out.
     omitted: Option<Exclusions>,
     /// The review page's address for its caller, if that is known.
@@ -55,7 +55,7 @@ impl EntryBuilder {
             asked: caller.asked.clone(),
             confirmed: (Gate::Confirm, ""),
             left_open: (Gate::DryRun, "dry_run"),
-            said: Vec::new(),
+            said: None,
             omitted: None,
             review: caller.review.clone(),
         }
@@ -179,7 +179,7 @@ impl EntryBuilder {
 
     /// The source of the changes has a warning.
     pub(super) fn says(&mut self, warning: Option<&Warning>) {
-        self.said = warning.into_iter().cloned().collect();
+        self.said = warning.cloned();
     }
 
     /// True if the user of the machine calls, not a client.
@@ -196,7 +196,8 @@ impl EntryBuilder {
 
     /// The record of a change that joined a draft: nothing can be confirmed, and nothing was sent.
     pub(super) fn joined(&self, draft: &DraftName) -> AuditEntry {
-        let mut entry = self.preview(true);
+        let mut entry = self.entry(AuditEvent::Preview);
+        entry.gate = Some(Gate::Confirm.as_str().to_owned());
         entry.decision = Some("drafted".to_owned());
         entry.reason = Some(format!("draft {draft}"));
         entry

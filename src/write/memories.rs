@@ -102,11 +102,8 @@ impl WriteContext {
             Some(id) => Some(self.page_of(id).await?),
             None => None,
         };
-        for (argument, id) in [("id", what.id), ("supersedes", what.supersedes)] {
-            if let Some(id) = id {
-                self.own(&owner, id, argument).await?;
-            }
-        }
+        self.has_own(&owner, &[("id", what.id), ("supersedes", what.supersedes)])
+            .await?;
         let argument = if what.id.is_some() {
             "id"
         } else {
@@ -342,6 +339,25 @@ impl WriteContext {
             },
         });
         Ok(all)
+    }
+
+    /// Checks that each memory that an argument names is the owner's, and that it may know of it.
+    async fn has_own(
+        &self,
+        owner: &MemoryOwner,
+        named: &[(&str, Option<MemoryId>)],
+    ) -> Result<(), Failure> {
+        let mut named = named.iter().filter_map(|(name, id)| Some((*name, (*id)?)));
+        let Some(first) = named.next() else {
+            return Ok(());
+        };
+        let all = self.own_memories(owner, first.0).await?;
+        for (argument, id) in std::iter::once(first).chain(named) {
+            if !all.iter().any(|one| one.id == id) {
+                return Err(failure(&MemoryError::NoSuch, argument));
+            }
+        }
+        Ok(())
     }
 
     /// A memory of an owner by its id, if it may know of it.

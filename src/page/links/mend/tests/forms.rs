@@ -17,7 +17,7 @@ fn mended_at(text: &str, page: &str, pairs: &[(&str, &str)], has_namespaces: boo
     )
 }
 
-/// A page of docs, and b that goes elsewhere.
+/// A page below docs, after the page docs/b has moved.
 fn mended(text: &str) -> String {
     let mended = mended_at(text, "en:docs/a", &[("en:docs/b", "en:new/c")], true);
     assert_eq!(mended.left, [], "{text}");
