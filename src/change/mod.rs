@@ -21,7 +21,7 @@ pub use checks::{AdditionReport, CODES, Surroundings};
 pub use compare::{PageComparison, compare};
 pub use edits::{ContentFault, Edits, NewContent, NewPage, NewTags};
 pub use merge::{Marked, merge, merge_marked, merge_pages};
-pub use operation::{Operation, StepKind};
+pub use operation::Operation;
 pub use plan::Change;
 pub(crate) use plan::is_blank;
 pub use proof::{Proof, prove};

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::edits::{ContentFault, Edits, NewPage};
-use super::operation::{Operation, StepKind};
+use super::operation::Operation;
 use crate::page::{
     Attached, DiffStyle, Difference, Field, LineCounts, Locale, NewPath, PagePath, PageState,
     unified_diff,
@@ -61,7 +61,7 @@ impl Change {
         let before = self.before().filter(|_| self.aside.is_some())?;
         Some(Self::between(
             before.clone(),
-            self.after_step(StepKind::Aside)?,
+            self.after_step(Operation::Aside)?,
         ))
     }
 
@@ -354,14 +354,19 @@ impl Change {
     /// (W14). If a page is titled like its last segment, the wiki's move changes the title to the
     /// new segment; then the title is written back.
     #[must_use]
-    pub fn steps(&self) -> Vec<StepKind> {
-        if let Some(thing) = self.thing() {
-            return self.steps_of(thing);
-        }
-        match &self.states {
-            States::Create { .. } => vec![StepKind::Create],
-            States::Delete { .. } => vec![StepKind::Delete],
-            States::Update { before, after } => {
+    pub fn steps(&self) -> Vec<Operation> {
+        match (&self.states, self.thing()) {
+            (States::Create { .. } | States::Delete { .. }, _) => vec![self.operation()],
+            (States::Update { .. }, Some(Attached::Asset(_))) => {
+                let of_field = |field| match field {
+                    Field::Path => Operation::RenameAsset,
+                    _ => Operation::UploadAsset,
+                };
+                self.fields().into_iter().map(of_field).collect()
+            }
+            (States::Update { .. }, Some(_)) if self.is_empty() => Vec::new(),
+            (States::Update { .. }, Some(_)) => vec![self.operation()],
+            (States::Update { before, after }, None) => {
                 let moves = self.moves();
                 let rest = self.fields().iter().any(|field| !field.is_place());
                 let retitles = moves
@@ -369,55 +374,37 @@ impl Change {
                     && after.title != after.path.last_segment();
                 let mut steps = Vec::new();
                 if self.aside.is_some() {
-                    steps.push(StepKind::Aside);
+                    steps.push(Operation::Aside);
                 }
                 if moves {
-                    steps.push(StepKind::Move);
+                    steps.push(Operation::Move);
                 }
                 if rest || retitles || self.renders_anew {
-                    steps.push(StepKind::Update);
+                    steps.push(Operation::Update);
                 }
                 steps
             }
         }
     }
 
-    fn steps_of(&self, thing: &Attached) -> Vec<StepKind> {
-        match (thing, &self.states) {
-            (_, States::Update { .. }) if self.is_empty() => Vec::new(),
-            (Attached::Comment(_), States::Create { .. }) => vec![StepKind::AddComment],
-            (Attached::Comment(_), States::Update { .. }) => vec![StepKind::ChangeComment],
-            (Attached::Comment(_), States::Delete { .. }) => vec![StepKind::DeleteComment],
-            (Attached::Asset(_), States::Create { .. }) => vec![StepKind::UploadAsset],
-            (Attached::Asset(_), States::Update { .. }) => {
-                let of_field = |field| match field {
-                    Field::Path => StepKind::RenameAsset,
-                    _ => StepKind::UploadAsset,
-                };
-                self.fields().into_iter().map(of_field).collect()
-            }
-            (Attached::Asset(_), States::Delete { .. }) => vec![StepKind::DeleteAsset],
-        }
-    }
-
     /// True if the wiki rebuilds its page tree for one of the steps (W19).
     #[must_use]
     pub fn rebuilds_tree(&self) -> bool {
-        self.steps().into_iter().any(StepKind::rebuilds_tree)
+        self.steps().into_iter().any(Operation::rebuilds_tree)
     }
 
     /// The state that a step shall leave behind; `None` for a delete.
     #[must_use]
-    pub fn after_step(&self, step: StepKind) -> Option<PageState> {
+    pub fn after_step(&self, step: Operation) -> Option<PageState> {
         match (&self.states, step) {
-            (States::Update { before, .. }, StepKind::Aside) => {
+            (States::Update { before, .. }, Operation::Aside) => {
                 let path = self.aside.as_ref()?;
                 Some(moved(before, &before.locale, path))
             }
-            (States::Update { before, after }, StepKind::Move) => {
+            (States::Update { before, after }, Operation::Move) => {
                 Some(moved(before, &after.locale, &after.path))
             }
-            (States::Update { before, after }, StepKind::RenameAsset) => {
+            (States::Update { before, after }, Operation::RenameAsset) => {
                 let mut renamed = before.clone();
                 renamed.take(Field::Path, after);
                 Some(renamed)

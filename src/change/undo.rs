@@ -138,7 +138,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::UndoFault;
-    use crate::change::{Change, Operation, StepKind};
+    use crate::change::{Change, Operation};
     use crate::page::{Field, Locale, PagePath, PageReading, PageState};
 
     fn page(seed: u8) -> PageState {
@@ -308,7 +308,7 @@ mod tests {
         );
         let again = Change::undo(Some(page(1)), None, None, false).expect("a change");
         let again = again.change;
-        assert_eq!(again.steps(), [StepKind::Create]);
+        assert_eq!(again.steps(), [Operation::Create]);
         assert_eq!(
             again.after(),
             Some(&PageState {

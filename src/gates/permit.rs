@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::set::{ChangeSet, SetChange};
 use crate::audit::{CallId, OnRecord};
-use crate::change::{Change, StepKind};
+use crate::change::{Change, Operation};
 use crate::page::PageState;
 
 /// Proof that every gate opened for this very set. Only the gate *confirm* makes one, from the
@@ -23,7 +23,7 @@ use crate::page::PageState;
 pub struct Permit {
     set: ChangeSet,
     change: Arc<Change>,
-    steps: VecDeque<StepKind>,
+    steps: VecDeque<Operation>,
 }
 
 /// One mutation that may be sent once: sending consumes it, and it can be neither forged nor
@@ -36,16 +36,16 @@ pub struct Permit {
 /// ```
 ///
 /// ```compile_fail,E0451
-/// use wikijs_gate::change::{Change, StepKind};
+/// use wikijs_gate::change::{Change, Operation};
 /// fn forge(change: std::sync::Arc<Change>) -> wikijs_gate::gates::Step {
-///     wikijs_gate::gates::Step { change, kind: StepKind::Delete, record: panic!() }
+///     wikijs_gate::gates::Step { change, kind: Operation::Delete, record: panic!() }
 /// }
 /// ```
 #[derive(Debug)]
 #[must_use]
 pub struct Step {
     change: Arc<Change>,
-    kind: StepKind,
+    kind: Operation,
     record: OnRecord,
 }
 
@@ -85,7 +85,7 @@ impl Permit {
     /// The permits of a move by a temporary place: of its first step, and of the others.
     pub(crate) fn aside_first(mut self) -> (Self, Self) {
         let first = match self.steps.front() {
-            Some(StepKind::Aside) => self.steps.pop_front(),
+            Some(Operation::Aside) => self.steps.pop_front(),
             _ => None,
         };
         let aside = Self {
@@ -98,7 +98,7 @@ impl Permit {
 
     /// True if its page is at its temporary place.
     fn is_aside(&self) -> bool {
-        self.change.aside().is_some() && self.upcoming() != Some(StepKind::Aside)
+        self.change.aside().is_some() && self.upcoming() != Some(Operation::Aside)
     }
 
     /// The same permit for the page as it was just read.
@@ -108,7 +108,7 @@ impl Permit {
     pub(crate) fn on(self, fresh: PageState) -> Result<Self, Box<(PageState, PageState)>> {
         let is_aside = self.is_aside();
         let expected = if is_aside {
-            self.change.after_step(StepKind::Aside)
+            self.change.after_step(Operation::Aside)
         } else {
             self.change.before().cloned()
         };
@@ -148,7 +148,7 @@ impl Permit {
 
     /// The kind of the next step, if one is left.
     #[must_use]
-    pub fn upcoming(&self) -> Option<StepKind> {
+    pub fn upcoming(&self) -> Option<Operation> {
         self.steps.front().copied()
     }
 
@@ -186,7 +186,7 @@ impl Step {
 
     /// Its kind.
     #[must_use]
-    pub const fn kind(&self) -> StepKind {
+    pub const fn kind(&self) -> Operation {
         self.kind
     }
 
@@ -201,7 +201,7 @@ impl Step {
 mod tests {
     use super::Permit;
     use crate::audit::CallId;
-    use crate::change::{Change, StepKind};
+    use crate::change::{Change, Operation};
     use crate::gates::{ChangeSet, SetChange};
     use crate::page::{PagePath, PageState, testing};
 
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(pages, [Some(1), Some(2)]);
         assert_ne!(permits[0].set().id(), permits[1].set().id());
         for permit in &permits {
-            assert_eq!(permit.upcoming(), Some(StepKind::Update));
+            assert_eq!(permit.upcoming(), Some(Operation::Update));
         }
     }
 
@@ -259,13 +259,13 @@ mod tests {
         let permit = Permit::new(ChangeSet::single(call(), change));
         let (first, rest) = permit.aside_first();
         let steps = |permit: &Permit| permit.steps.iter().copied().collect::<Vec<_>>();
-        assert_eq!(steps(&first), [StepKind::Aside]);
-        assert_eq!(steps(&rest), [StepKind::Move]);
-        assert_eq!(steps(&first.on(at("a")).unwrap()), [StepKind::Aside]);
+        assert_eq!(steps(&first), [Operation::Aside]);
+        assert_eq!(steps(&rest), [Operation::Move]);
+        assert_eq!(steps(&first.on(at("a")).unwrap()), [Operation::Aside]);
         // The others are of the page where the first step left it.
         let rest = rest.on(at("moving-1")).unwrap();
         assert_eq!(rest.change().before().unwrap().path.as_str(), "a");
-        assert_eq!(steps(&rest), [StepKind::Move]);
+        assert_eq!(steps(&rest), [Operation::Move]);
         assert!(rest.on(at("a")).is_err());
     }
 

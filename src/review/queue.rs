@@ -193,7 +193,7 @@ pub(super) const fn verb(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "Create",
         Operation::Update => "Change",
-        Operation::Move => "Move",
+        Operation::Move | Operation::Aside => "Move",
         Operation::Delete => "Delete",
         Operation::AddComment => "Add a comment to",
         Operation::ChangeComment => "Change a comment of",

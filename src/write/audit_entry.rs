@@ -10,7 +10,7 @@ use crate::audit::{
     Exclusions, KeyDigest, OTHER, Outcome, Proposal, ProposalId, ProposalState, ProposedChange,
     SaidWhenMade,
 };
-use crate::change::{Change, Operation, StepKind, Warning};
+use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{
     Asked, ChangeSet, Confirmation, Gate, Policy, Refusal, SetChange, WritePolicy, paused,
@@ -479,7 +479,7 @@ impl EntryBuilder {
         entry
     }
 
-    pub(super) fn attempt(&self, step: StepKind) -> AuditEntry {
+    pub(super) fn attempt(&self, step: Operation) -> AuditEntry {
         let mut entry = self.entry(AuditEvent::Attempt);
         let (gate, decision) = self.confirmed;
         entry.gate = Some(gate.as_str().to_owned());
@@ -492,7 +492,7 @@ impl EntryBuilder {
     pub(super) fn outcome(
         &self,
         outcome: Outcome,
-        step: Option<StepKind>,
+        step: Option<Operation>,
         failure: Option<&Failure>,
     ) -> AuditEntry {
         let mut entry = self.entry(AuditEvent::Outcome);

@@ -1,7 +1,7 @@
 //! The outcomes of a write's steps, and of the write as a whole.
 
 use super::super::{AuditEvent, Outcome, Record};
-use crate::change::{Operation, StepKind};
+use crate::change::Operation;
 use crate::page::Field;
 
 /// The steps of one write, from the records read so far.
@@ -13,7 +13,7 @@ use crate::page::Field;
 pub(in crate::audit) struct StepOutcomes {
     told: Vec<StepRecord>,
     /// The steps that a change of these fields needs.
-    needed: [Option<StepKind>; 2],
+    needed: [Option<Operation>; 2],
 }
 
 #[derive(Debug)]
@@ -111,7 +111,7 @@ const fn join(before: Outcome, next: Outcome) -> Outcome {
 }
 
 /// The steps that a change of these fields needs.
-fn needed(attempt: &Record) -> [Option<StepKind>; 2] {
+fn needed(attempt: &Record) -> [Option<Operation>; 2] {
     let is_place = |field: &Field| field.is_place();
     match attempt.operation {
         Some(Operation::Update | Operation::Move) => [
@@ -119,8 +119,8 @@ fn needed(attempt: &Record) -> [Option<StepKind>; 2] {
                 .fields
                 .iter()
                 .any(is_place)
-                .then_some(StepKind::Move),
-            (!attempt.fields.iter().all(is_place)).then_some(StepKind::Update),
+                .then_some(Operation::Move),
+            (!attempt.fields.iter().all(is_place)).then_some(Operation::Update),
         ],
         // Each of the others is one step.
         Some(_) | None => [None, None],

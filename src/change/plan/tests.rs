@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::{Change, Operation, StepKind, is_blank};
+use super::{Change, Operation, is_blank};
 use crate::page::testing::page;
 use crate::page::{Attached, CommentOf, Field, Locale, NewPath, PagePath, PageState};
 
@@ -46,16 +46,16 @@ fn each_kind_of_change_and_of_step_has_its_word() {
     .map(|word| (word, word.to_owned()));
     assert_eq!(words, expected);
     for (step, word, rebuilds) in [
-        (StepKind::Create, "create", true),
-        (StepKind::Move, "move", true),
-        (StepKind::Update, "update", false),
-        (StepKind::Delete, "delete", true),
-        (StepKind::AddComment, "add-comment", false),
-        (StepKind::ChangeComment, "change-comment", false),
-        (StepKind::DeleteComment, "delete-comment", false),
-        (StepKind::UploadAsset, "upload-asset", true),
-        (StepKind::RenameAsset, "rename-asset", true),
-        (StepKind::DeleteAsset, "delete-asset", true),
+        (Operation::Create, "create", true),
+        (Operation::Move, "move", true),
+        (Operation::Update, "update", false),
+        (Operation::Delete, "delete", true),
+        (Operation::AddComment, "add-comment", false),
+        (Operation::ChangeComment, "change-comment", false),
+        (Operation::DeleteComment, "delete-comment", false),
+        (Operation::UploadAsset, "upload-asset", true),
+        (Operation::RenameAsset, "rename-asset", true),
+        (Operation::DeleteAsset, "delete-asset", true),
     ] {
         assert_eq!((step.as_str(), step.rebuilds_tree()), (word, rebuilds));
     }
@@ -63,7 +63,7 @@ fn each_kind_of_change_and_of_step_has_its_word() {
 
 #[test]
 fn a_change_takes_the_steps_that_it_needs_and_is_named_by_what_changes() {
-    use StepKind::{Create, Delete, Move, Update};
+    use Operation::{Create, Delete, Move, Update};
     let german = || PageState {
         locale: Locale::as_stored("de"),
         ..page()
@@ -120,7 +120,7 @@ fn a_move_leaves_the_page_at_its_new_place_with_the_title_that_the_wiki_gives_it
     let after = |title: &str, from: &str, to: &str| {
         let change = Change::between(titled(title, at(from)), titled("new", at(to)));
         change
-            .after_step(StepKind::Move)
+            .after_step(Operation::Move)
             .map(|page| (page.title, page.path.to_string()))
     };
     let moved = |title: &str| Some((title.to_owned(), "docs/b".to_owned()));
@@ -128,11 +128,14 @@ fn a_move_leaves_the_page_at_its_new_place_with_the_title_that_the_wiki_gives_it
     assert_eq!(after("a", "docs/a", "docs/b"), moved("b"));
     // After the last step the page is as asked for.
     let change = Change::between(page(), titled("B", at("docs/b")));
-    let last = change.after_step(StepKind::Update);
+    let last = change.after_step(Operation::Update);
     assert_eq!(last.as_ref(), change.after());
     let create = Change::recreate(page());
-    assert_eq!(create.after_step(StepKind::Create).as_ref(), create.after());
-    assert_eq!(Change::delete(page()).after_step(StepKind::Delete), None);
+    assert_eq!(
+        create.after_step(Operation::Create).as_ref(),
+        create.after()
+    );
+    assert_eq!(Change::delete(page()).after_step(Operation::Delete), None);
 }
 
 #[test]
@@ -292,7 +295,7 @@ fn comment(id: Option<i64>, text: &str) -> PageState {
 fn a_comment_is_changed_in_its_text_alone_wherever_its_page_is() {
     let added = Change::add(comment(None, "One"));
     assert_eq!(added.operation(), Operation::AddComment);
-    assert_eq!(added.steps(), [StepKind::AddComment]);
+    assert_eq!(added.steps(), [Operation::AddComment]);
     assert_eq!(added.fields(), [Field::Content]);
     assert_eq!(json!(added.values()), json!({ "replyTo": { "after": 3 } }));
     assert_eq!((added.place_taken(), added.rebuilds_tree()), (None, false));
@@ -304,7 +307,7 @@ fn a_comment_is_changed_in_its_text_alone_wherever_its_page_is() {
     };
     let changed = Change::between(comment(Some(7), "One"), elsewhere.clone());
     assert_eq!(changed.operation(), Operation::ChangeComment);
-    assert_eq!(changed.steps(), [StepKind::ChangeComment]);
+    assert_eq!(changed.steps(), [Operation::ChangeComment]);
     assert_eq!(
         (changed.fields(), changed.moves()),
         (vec![Field::Content], false)
@@ -314,7 +317,7 @@ fn a_comment_is_changed_in_its_text_alone_wherever_its_page_is() {
 
     let deleted = Change::delete(comment(Some(7), "One"));
     assert_eq!(deleted.operation(), Operation::DeleteComment);
-    assert_eq!(deleted.steps(), [StepKind::DeleteComment]);
+    assert_eq!(deleted.steps(), [Operation::DeleteComment]);
     assert_eq!(
         (deleted.place_left(), deleted.leaves_for_good()),
         (None, false)

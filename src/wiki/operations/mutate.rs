@@ -14,7 +14,7 @@ use super::generated::{
     PageMove, PageUpdate, asset_delete, asset_rename, comment_create, comment_delete,
     comment_update, page_create, page_delete, page_move, page_update,
 };
-use crate::change::{Change, StepKind};
+use crate::change::{Change, Operation};
 use crate::gates::Step;
 use crate::page::{Attached, Date, Field, PageState};
 
@@ -41,7 +41,7 @@ impl Wiki {
     /// [`WikiError::RequestTooLarge`].
     pub fn check_size(change: &Change) -> Result<(), WikiError> {
         for kind in change.steps() {
-            if kind == StepKind::UploadAsset {
+            if kind == Operation::UploadAsset {
                 Self::check_upload(change)?;
             } else if request(kind, change)?.len() > MAX_REQUEST_BYTES {
                 return Err(WikiError::RequestTooLarge);
@@ -163,7 +163,7 @@ impl Sending {
         let kind = step.kind();
         tracing::info!(call = %step.call(), step = kind.as_str(), "a mutation is sent");
         let keyed = wiki.keyed();
-        if kind == StepKind::UploadAsset {
+        if kind == Operation::UploadAsset {
             let answer = wiki.upload(step.change()).await;
             keyed.learn(&answer);
             return understood(answer.map_err(|error| wiki.explain(error)));
@@ -172,23 +172,23 @@ impl Sending {
             Ok(body) => body,
             Err(error) => return MutationOutcome::NotSent(error),
         };
-        if kind == StepKind::AddComment {
+        if kind == Operation::AddComment {
             wiki.traffic().comment_sent();
         }
         match wiki.transport.post(body, wiki.settings.time.write).await {
             Ok(answer) => {
                 let answer = match kind {
-                    StepKind::Create => read_mutation(&answer).and_then(created),
-                    StepKind::Update => read_mutation(&answer).and_then(updated),
-                    StepKind::Aside | StepKind::Move => read_mutation(&answer).and_then(moved),
-                    StepKind::Delete => read_mutation(&answer).and_then(deleted),
-                    StepKind::AddComment => read_mutation(&answer).and_then(comment_added),
-                    StepKind::ChangeComment => read_mutation(&answer).and_then(comment_changed),
-                    StepKind::DeleteComment => read_mutation(&answer).and_then(comment_deleted),
-                    StepKind::RenameAsset => read_mutation(&answer).and_then(asset_renamed),
-                    StepKind::DeleteAsset => read_mutation(&answer).and_then(asset_deleted),
+                    Operation::Create => read_mutation(&answer).and_then(created),
+                    Operation::Update => read_mutation(&answer).and_then(updated),
+                    Operation::Aside | Operation::Move => read_mutation(&answer).and_then(moved),
+                    Operation::Delete => read_mutation(&answer).and_then(deleted),
+                    Operation::AddComment => read_mutation(&answer).and_then(comment_added),
+                    Operation::ChangeComment => read_mutation(&answer).and_then(comment_changed),
+                    Operation::DeleteComment => read_mutation(&answer).and_then(comment_deleted),
+                    Operation::RenameAsset => read_mutation(&answer).and_then(asset_renamed),
+                    Operation::DeleteAsset => read_mutation(&answer).and_then(asset_deleted),
                     // It is no request to the API, and was sent above.
-                    StepKind::UploadAsset => Err(no_answer()),
+                    Operation::UploadAsset => Err(no_answer()),
                 };
                 keyed.learn(&answer);
                 understood(answer.map_err(|error| wiki.explain(with_right_of(kind, error))))
@@ -209,17 +209,17 @@ fn understood(answer: Result<Option<i64>, WikiError>) -> MutationOutcome {
 }
 
 /// Outside the paths that a key may write, Wiki.js names the right of another operation.
-fn with_right_of(kind: StepKind, error: WikiError) -> WikiError {
+fn with_right_of(kind: Operation, error: WikiError) -> WikiError {
     match error {
         WikiError::Forbidden { .. } => WikiError::Forbidden {
             right: match kind {
-                StepKind::Create | StepKind::Update => "write:pages",
-                StepKind::Aside | StepKind::Move => "manage:pages",
-                StepKind::Delete => "delete:pages",
-                StepKind::AddComment => "write:comments",
-                StepKind::ChangeComment | StepKind::DeleteComment => "manage:comments",
-                StepKind::UploadAsset => "write:assets",
-                StepKind::RenameAsset | StepKind::DeleteAsset => "manage:assets",
+                Operation::Create | Operation::Update => "write:pages",
+                Operation::Aside | Operation::Move => "manage:pages",
+                Operation::Delete => "delete:pages",
+                Operation::AddComment => "write:comments",
+                Operation::ChangeComment | Operation::DeleteComment => "manage:comments",
+                Operation::UploadAsset => "write:assets",
+                Operation::RenameAsset | Operation::DeleteAsset => "manage:assets",
             },
         },
         error => error,
@@ -227,7 +227,7 @@ fn with_right_of(kind: StepKind, error: WikiError) -> WikiError {
 }
 
 /// The request of one step, as it goes out.
-fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
+fn request(kind: Operation, change: &Change) -> Result<Vec<u8>, WikiError> {
     let impossible = || WikiError::Malformed {
         at: "the change".to_owned(),
     };
@@ -243,9 +243,9 @@ fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
         thing.and_then(Attached::id).ok_or_else(impossible)
     };
     match kind {
-        StepKind::Create => body::<PageCreate>(create(after()?)),
-        StepKind::Update => body::<PageUpdate>(update(id()?, change, after()?)),
-        StepKind::Aside | StepKind::Move => {
+        Operation::Create => body::<PageCreate>(create(after()?)),
+        Operation::Update => body::<PageUpdate>(update(id()?, change, after()?)),
+        Operation::Aside | Operation::Move => {
             let to = change.after_step(kind).ok_or_else(impossible)?;
             body::<PageMove>(page_move::Variables {
                 id: id()?,
@@ -253,8 +253,8 @@ fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
                 destination_locale: to.locale.as_str().to_owned(),
             })
         }
-        StepKind::Delete => body::<PageDelete>(page_delete::Variables { id: id()? }),
-        StepKind::AddComment => {
+        Operation::Delete => body::<PageDelete>(page_delete::Variables { id: id()? }),
+        Operation::AddComment => {
             let after = after()?;
             let Some(Attached::Comment(comment)) = &after.thing else {
                 return Err(impossible());
@@ -265,20 +265,20 @@ fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
                 content: after.content.clone(),
             })
         }
-        StepKind::ChangeComment => body::<CommentUpdate>(comment_update::Variables {
+        Operation::ChangeComment => body::<CommentUpdate>(comment_update::Variables {
             id: thing()?,
             content: after()?.content.clone(),
         }),
-        StepKind::DeleteComment => {
+        Operation::DeleteComment => {
             body::<CommentDelete>(comment_delete::Variables { id: thing()? })
         }
-        StepKind::RenameAsset => body::<AssetRename>(asset_rename::Variables {
+        Operation::RenameAsset => body::<AssetRename>(asset_rename::Variables {
             id: thing()?,
             filename: after()?.path.last_segment().to_owned(),
         }),
-        StepKind::DeleteAsset => body::<AssetDelete>(asset_delete::Variables { id: thing()? }),
+        Operation::DeleteAsset => body::<AssetDelete>(asset_delete::Variables { id: thing()? }),
         // It is no request to the API.
-        StepKind::UploadAsset => Err(impossible()),
+        Operation::UploadAsset => Err(impossible()),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use crate::change::{Change, StepKind, Warning};
+use crate::change::{Change, Operation, Warning};
 use crate::gates::{ChangeSet, SetChange};
 use crate::page::{
     Field, LinkBase, LinkKind, Moves, PagePlace, PageState, SourceFormat, links, mend_links,
@@ -182,7 +182,7 @@ impl WikiLinks {
             mended = mend(&page.content);
         }
         // Without an update after the move the wiki does not render the page where it goes (W49).
-        let stale = if one.change.steps().contains(&StepKind::Update) {
+        let stale = if one.change.steps().contains(&Operation::Update) {
             &[][..]
         } else {
             &mended.stale

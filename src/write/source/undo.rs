@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::json;
 
 use crate::audit::{CallHistory, CallId, CallSelector, Client, KeptState, Outcome, Record};
-use crate::change::{Change, StepKind, UndoFault, Warning};
+use crate::change::{Change, Operation, UndoFault, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SessionId, SetChange};
 use crate::page::{Attached, PagePath, PageState};
@@ -242,7 +242,7 @@ async fn change_of(
     }
     let change = target::at_its_page(&desk.wiki, undone.change).await?;
     // A page whose links were rendered anew where it went is so where it comes back.
-    let is_update = |record: &Record| record.step.as_deref() == Some(StepKind::Update.as_str());
+    let is_update = |record: &Record| record.step.as_deref() == Some(Operation::Update.as_str());
     let was_written = story.records.iter().any(is_update);
     Ok(SetChange {
         undoes: Some(story.call),
@@ -361,8 +361,10 @@ fn left(
     let promised = promised?;
     // A write may have stopped on the way: at the page's temporary place, or after its move.
     let stopped = last.and_then(|last| {
-        let is_it = |step: &StepKind| last.step.as_deref() == Some(step.as_str());
-        let step = [StepKind::Aside, StepKind::Move].into_iter().find(is_it)?;
+        let is_it = |step: &Operation| last.step.as_deref() == Some(step.as_str());
+        let step = [Operation::Aside, Operation::Move]
+            .into_iter()
+            .find(is_it)?;
         Change::between(before?.clone(), promised.clone())
             .by_way_of(last.aside.clone())
             .after_step(step)

@@ -14,7 +14,7 @@ mod back;
 mod ending;
 
 use crate::audit::{CallId, HeldProposal};
-use crate::change::{Change, StepKind};
+use crate::change::{Change, Operation};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, MayGoBack, Permit, Refusal, SessionId};
 use crate::notice;
@@ -342,7 +342,7 @@ impl Run {
     async fn looked_at_again(&self, permit: Permit) -> Result<Permit, Failure> {
         let wiki = &self.desk.wiki;
         let change = permit.change();
-        let is_aside = permit.upcoming() == Some(StepKind::Aside);
+        let is_aside = permit.upcoming() == Some(Operation::Aside);
         match change.to_aside().filter(|_| is_aside) {
             Some(first) => new_place::look(wiki, &first).await?,
             None => new_place::look(wiki, change).await?,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use crate::audit::Outcome;
-use crate::change::{Change, Proof, StepKind, Warning, is_blank};
+use crate::change::{Change, Operation, Proof, Warning, is_blank};
 use crate::error::{Code, Failure};
 use crate::page::{Field, escaped};
 use crate::wiki::WikiError;
@@ -84,10 +84,10 @@ fn named(rules: &[String]) -> Vec<String> {
 }
 
 /// The failure of a step that was not applied.
-pub(super) fn failure_of(settled: &Settled, kind: StepKind, change: &Change) -> Option<Failure> {
+pub(super) fn failure_of(settled: &Settled, kind: Operation, change: &Change) -> Option<Failure> {
     let failure = match settled.outcome {
         Outcome::Applied | Outcome::Unchanged => return None,
-        Outcome::NotApplied if kind == StepKind::Update && change.moves() => {
+        Outcome::NotApplied if kind == Operation::Update && change.moves() => {
             return Some(only_moved(settled, change));
         }
         Outcome::NotApplied => not_applied(settled),
@@ -101,7 +101,7 @@ pub(super) fn failure_of(settled: &Settled, kind: StepKind, change: &Change) -> 
 /// The fields that are still missing if only the move was applied.
 pub(super) fn behind_the_move(change: &Change) -> Vec<&'static str> {
     change
-        .after_step(StepKind::Move)
+        .after_step(Operation::Move)
         .zip(change.after())
         .map(|(moved, after)| moved.difference(after))
         .unwrap_or_default()

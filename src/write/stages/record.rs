@@ -4,7 +4,7 @@
 //! sent, and each only once.
 
 use crate::audit::{AuditError, AuditLog, Outcome};
-use crate::change::{Change, StepKind};
+use crate::change::{Change, Operation};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal, Step};
 
@@ -33,7 +33,7 @@ pub(super) async fn attempt(
 pub(super) async fn outcome(
     audit: &AuditLog,
     docket: &EntryBuilder,
-    kind: StepKind,
+    kind: Operation,
     settled: &Settled,
     failure: Option<&Failure>,
     change: &Change,

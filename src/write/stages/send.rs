@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tracing::Instrument as _;
 
 use crate::audit::Outcome;
-use crate::change::{StepKind, Warning};
+use crate::change::{Operation, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal, SessionId};
 use crate::notice;
@@ -130,8 +130,8 @@ pub(super) async fn carry_out(
 }
 
 /// The page as an update left it; other steps overwrite nothing that somebody wrote.
-fn may_overwrite(kind: StepKind, settled: &Settled) -> Option<&PageState> {
-    let proof = settled.proof.as_ref().filter(|_| kind == StepKind::Update);
+fn may_overwrite(kind: Operation, settled: &Settled) -> Option<&PageState> {
+    let proof = settled.proof.as_ref().filter(|_| kind == Operation::Update);
     proof.map(|proof| &proof.found)
 }
 
@@ -182,7 +182,7 @@ pub(in crate::write) fn broke_off() -> Failure {
 mod tests {
     use super::{ended, may_overwrite, note_written};
     use crate::audit::Outcome;
-    use crate::change::{Proof, StepKind};
+    use crate::change::{Operation, Proof};
     use crate::error::{Code, Failure};
     use crate::gates::WritePolicy;
     use crate::page::testing::page;
@@ -218,13 +218,13 @@ mod tests {
     #[test]
     fn what_was_overwritten_is_looked_for_behind_an_update_that_was_read_back() {
         let read_back = settled(Outcome::Applied, Some(proof(Vec::new(), found())));
-        let written = may_overwrite(StepKind::Update, &read_back);
+        let written = may_overwrite(Operation::Update, &read_back);
         assert_eq!(written, Some(&found()));
-        for kind in [StepKind::Create, StepKind::Move, StepKind::Delete] {
+        for kind in [Operation::Create, Operation::Move, Operation::Delete] {
             assert_eq!(may_overwrite(kind, &read_back), None, "{kind:?}");
         }
         let unread = settled(Outcome::Applied, None);
-        assert_eq!(may_overwrite(StepKind::Update, &unread), None);
+        assert_eq!(may_overwrite(Operation::Update, &unread), None);
     }
 
     /// True if the session knows the page after a step with this outcome.

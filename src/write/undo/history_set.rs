@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::audit::{AuditEvent, CallHistory, CallId, Client, Exclusions, Outcome, Record};
-use crate::change::{Operation, StepKind};
+use crate::change::Operation;
 use crate::error::Failure;
 use crate::gates::LeftOut;
 use crate::page::{Locale, PagePath};
@@ -237,7 +237,7 @@ fn why(undo: &CallHistory) -> Option<NotTakenBack> {
 /// The temporary path at which a call left its page.
 fn stands_at(call: &CallHistory) -> Option<&PagePath> {
     let last = call.last_applied()?;
-    let is_aside = last.step.as_deref() == Some(StepKind::Aside.as_str());
+    let is_aside = last.step.as_deref() == Some(Operation::Aside.as_str());
     last.aside.as_ref().filter(|_| is_aside)
 }
 

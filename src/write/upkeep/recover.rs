@@ -13,7 +13,7 @@ use futures_util::{StreamExt as _, stream};
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::audit::{AuditError, AuditLog, Keep, KeptState, OpenAttempt, OpenSet, Outcome};
-use crate::change::{Change, Proof, StepKind};
+use crate::change::{Change, Operation, Proof};
 use crate::page::{Field, PageState};
 use crate::wiki::{Wiki, WikiError};
 
@@ -221,7 +221,7 @@ impl Recovery {
             (Ok(before), Ok(after)) => {
                 let change = Change::of_states(before, after);
                 Ok(change.map(|change| {
-                    let is_written = attempt.step.as_deref() == Some(StepKind::Update.as_str());
+                    let is_written = attempt.step.as_deref() == Some(Operation::Update.as_str());
                     let change = change.by_way_of(attempt.aside.clone());
                     change.rendered_anew(is_written)
                 }))

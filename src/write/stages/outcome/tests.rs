@@ -1,6 +1,6 @@
 use super::{MAX_RULES, failure_of, named, refused_although_applied, said_of};
 use crate::audit::Outcome;
-use crate::change::{Change, Proof, StepKind};
+use crate::change::{Change, Operation, Proof};
 use crate::error::Code;
 use crate::page::testing::page;
 use crate::page::{DroppedRules, PagePath, PageState};
@@ -51,7 +51,7 @@ fn words(settled: &Settled) -> Vec<String> {
 fn a_step_that_was_applied_is_no_failure_and_says_what_was_odd() {
     for outcome in [Outcome::Applied, Outcome::Unchanged] {
         let settled = settled(outcome, None, None);
-        assert_eq!(failure_of(&settled, StepKind::Update, &update()), None);
+        assert_eq!(failure_of(&settled, Operation::Update, &update()), None);
     }
     let applied = |cause| settled(Outcome::Applied, None, cause);
     assert_eq!(words(&applied(None)), Vec::<String>::new());
@@ -99,7 +99,7 @@ fn a_step_that_was_refused_says_whether_it_was_sent_and_why() {
             was_sent,
             ..settled(Outcome::NotApplied, None, Some(WikiError::PageExists))
         };
-        failure_of(&refused, StepKind::Update, &update()).unwrap()
+        failure_of(&refused, Operation::Update, &update()).unwrap()
     };
     let (sent, unsent) = (told(true), told(false));
     assert_eq!(
@@ -123,7 +123,7 @@ fn a_step_that_was_refused_says_whether_it_was_sent_and_why() {
 fn a_page_that_was_moved_before_is_partly_written_whatever_came_after() {
     let change = Change::between(page(), after(true));
     let refused = settled(Outcome::NotApplied, None, Some(WikiError::PageExists));
-    let moved = failure_of(&refused, StepKind::Update, &change).unwrap();
+    let moved = failure_of(&refused, Operation::Update, &change).unwrap();
     assert_eq!(moved.code, Code::PartlyApplied);
     assert_eq!(moved.details["outcome"], "partly_applied");
     assert_eq!(
@@ -131,7 +131,7 @@ fn a_page_that_was_moved_before_is_partly_written_whatever_came_after() {
         serde_json::json!(["title", "scriptCss"])
     );
     // This does not apply to the move itself, nor to a page that does not move.
-    for (kind, change) in [(StepKind::Move, &change), (StepKind::Update, &update())] {
+    for (kind, change) in [(Operation::Move, &change), (Operation::Update, &update())] {
         let failure = failure_of(&refused, kind, change).unwrap();
         assert_eq!(failure.code, Code::NotApplied, "{kind:?}");
     }
@@ -147,7 +147,7 @@ fn what_was_written_in_part_is_named_by_field_with_the_right_that_may_be_missing
         let proof = proof(&after(false), found);
         settled(Outcome::PartlyApplied, Some(proof), None)
     };
-    let failure = failure_of(&partly(&found), StepKind::Update, &update()).unwrap();
+    let failure = failure_of(&partly(&found), Operation::Update, &update()).unwrap();
     assert_eq!(failure.code, Code::PartlyApplied);
     assert_eq!(failure.details["fields"], serde_json::json!(["scriptCss"]));
     assert_eq!(failure.details["rights"]["scriptCss"], "write:styles");
@@ -157,7 +157,7 @@ fn what_was_written_in_part_is_named_by_field_with_the_right_that_may_be_missing
         title: "C".to_owned(),
         ..page()
     };
-    let failure = failure_of(&partly(&others), StepKind::Update, &update()).unwrap();
+    let failure = failure_of(&partly(&others), Operation::Update, &update()).unwrap();
     assert_eq!(
         failure.details["fields"],
         serde_json::json!(["title", "scriptCss"])
@@ -180,7 +180,7 @@ fn nobody_claims_what_could_not_be_found_out() {
         (Some(WikiError::NotConnected), Some(Code::WikiUnavailable)),
     ] {
         let unknown = settled(Outcome::Unknown, None, cause);
-        let failure = failure_of(&unknown, StepKind::Update, &update()).unwrap();
+        let failure = failure_of(&unknown, Operation::Update, &update()).unwrap();
         assert_eq!(failure.code, Code::OutcomeUnknown);
         assert_eq!(failure.details["outcome"], "unknown");
         let told = failure
@@ -289,7 +289,7 @@ fn a_page_that_the_wiki_left_as_it_was_is_told_apart_from_one_that_is_half_writt
         ),
     ] {
         let settled = settled(Outcome::PartlyApplied, Some(proof(&promised, &found)), None);
-        let failure = failure_of(&settled, StepKind::Update, change).unwrap();
+        let failure = failure_of(&settled, Operation::Update, change).unwrap();
         assert!(failure.message.ends_with(says), "{}", failure.message);
         assert!(!failure.details.contains_key("cssRulesDropped"));
     }
@@ -305,8 +305,9 @@ fn rules_that_the_wiki_drops_are_named_and_a_missing_right_only_where_the_old_te
         ..proof(&after(false), &after(false))
     };
     let settled_so = |proof, cause| settled(Outcome::PartlyApplied, Some(proof), cause);
-    let told =
-        |settled: &Settled, change: &Change| failure_of(settled, StepKind::Update, change).unwrap();
+    let told = |settled: &Settled, change: &Change| {
+        failure_of(settled, Operation::Update, change).unwrap()
+    };
     let failure = told(&settled_so(dropped, None), &update());
     assert_eq!(
         failure.details["cssRulesDropped"],

@@ -1,6 +1,6 @@
 use super::{attempt, failed, outcome};
 use crate::audit::{AuditError, Outcome};
-use crate::change::{Change, Proof, StepKind};
+use crate::change::{Change, Operation, Proof};
 use crate::error::Code;
 use crate::gates::WritePolicy;
 use crate::page::testing::page;
@@ -36,7 +36,7 @@ async fn each_step_is_taken_once_in_order_and_is_on_record_first() {
     let mut permit = permit(move_and_update());
     let docket = docket(permit.set());
     let audit = &office.desk.audit;
-    for (number, kind) in [(1, StepKind::Move), (2, StepKind::Update)] {
+    for (number, kind) in [(1, Operation::Move), (2, Operation::Update)] {
         let step = attempt(audit, &docket, &mut permit).await.unwrap();
         assert_eq!(step.unwrap().kind(), kind);
         assert_eq!(office.words("event"), vec!["attempt"; number]);
@@ -55,7 +55,7 @@ async fn an_attempt_that_is_not_on_record_yields_no_step() {
     let docket = docket(permit.set());
     let refused = attempt(&office.desk.audit, &docket, &mut permit).await;
     assert_eq!(refused.unwrap_err(), AuditError::Ended);
-    assert_eq!(permit.upcoming(), Some(StepKind::Update));
+    assert_eq!(permit.upcoming(), Some(Operation::Update));
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn the_page_as_found_is_kept_only_if_it_is_not_as_promised() {
         let office = office();
         let docket = docket(&set(change.clone()));
         let settled = settled(found);
-        let (audit, kind) = (&office.desk.audit, StepKind::Update);
+        let (audit, kind) = (&office.desk.audit, Operation::Update);
         assert!(outcome(audit, &docket, kind, &settled, None, &change).await);
         let records = office.records();
         assert_eq!(records[0]["outcome"], "applied");
@@ -93,7 +93,7 @@ async fn the_outcome_of_a_create_names_the_page_that_was_made() {
     for (found, id) in [(Some(made), Some(41)), (None, None)] {
         let office = office();
         let docket = docket(&set(change.clone()));
-        let (audit, kind) = (&office.desk.audit, StepKind::Create);
+        let (audit, kind) = (&office.desk.audit, Operation::Create);
         assert!(outcome(audit, &docket, kind, &settled(found), None, &change).await);
         assert_eq!(office.records()[0]["id"].as_i64(), id);
     }
@@ -104,7 +104,7 @@ async fn an_outcome_that_is_not_on_record_is_told() {
     let office = office();
     office.without_log().await;
     let (change, docket) = (update(1), docket(&set(update(1))));
-    let (audit, kind) = (&office.desk.audit, StepKind::Update);
+    let (audit, kind) = (&office.desk.audit, Operation::Update);
     assert!(!outcome(audit, &docket, kind, &settled(None), None, &change).await);
 }
 

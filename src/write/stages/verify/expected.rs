@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use time::{Duration, OffsetDateTime};
 
-use crate::change::{Change, Proof, StepKind, prove};
+use crate::change::{Change, Operation, Proof, prove};
 use crate::page::{Date, Field, PageReading, PageState};
 use crate::wiki::{Wiki, WikiError};
 
@@ -26,7 +26,7 @@ pub(in crate::write) enum Promise<'a> {
         after: PageState,
         /// Fields that cannot be read back and whose loss was accepted.
         lost: &'a [Field],
-        step: StepKind,
+        step: Operation,
     },
     /// A page is gone.
     Deleted { before: &'a PageState },
@@ -61,17 +61,17 @@ pub(in crate::write) enum CreationOrder {
 
 impl<'a> Promise<'a> {
     /// The promise of one step of a change; `None` if the change has no such step.
-    pub(in crate::write) fn of(change: &'a Change, step: StepKind) -> Option<Self> {
+    pub(in crate::write) fn of(change: &'a Change, step: Operation) -> Option<Self> {
         match (change.before(), change.after()) {
             (None, Some(after)) => Some(Self::Created { after }),
             (Some(before), None) => Some(Self::Deleted { before }),
             (Some(before), Some(_)) => Some(Self::Changed {
                 before: match step {
-                    StepKind::Update if change.moves() => {
-                        Cow::Owned(change.after_step(StepKind::Move)?)
+                    Operation::Update if change.moves() => {
+                        Cow::Owned(change.after_step(Operation::Move)?)
                     }
-                    StepKind::Move if change.aside().is_some() => {
-                        Cow::Owned(change.after_step(StepKind::Aside)?)
+                    Operation::Move if change.aside().is_some() => {
+                        Cow::Owned(change.after_step(Operation::Aside)?)
                     }
                     _ => Cow::Borrowed(before),
                 },
@@ -305,7 +305,7 @@ mod tests {
     use time::macros::datetime;
 
     use super::{CreationOrder, FoundPage, Promise, answered_page, is_there, made};
-    use crate::change::{Proof, StepKind};
+    use crate::change::{Operation, Proof};
     use crate::gates::WritePolicy;
     use crate::page::testing::page;
     use crate::page::{Date, DroppedRules, Field, Locale, PagePath, PageReading};
@@ -357,19 +357,19 @@ mod tests {
             Promise::Created { .. } | Promise::Deleted { .. } => panic!("it changes a page"),
         };
         let moved = move_and_update();
-        assert_eq!(path_before(&moved, StepKind::Move), "docs/a");
-        assert_eq!(path_before(&moved, StepKind::Update), "docs/b");
+        assert_eq!(path_before(&moved, Operation::Move), "docs/a");
+        assert_eq!(path_before(&moved, Operation::Update), "docs/b");
         // Where nothing moves, to the letter: also a title that a move would take for its own.
         let mut stays = page();
         stays.title = "a".to_owned();
         stays.updated_at = Some(Date::from("2026-01-01T12:00:00.000Z".to_owned()));
         let change = crate::change::Change::between(stays.clone(), page());
-        let Some(Promise::Changed { before, .. }) = Promise::of(&change, StepKind::Update) else {
+        let Some(Promise::Changed { before, .. }) = Promise::of(&change, Operation::Update) else {
             panic!("it changes a page");
         };
         assert_eq!(*before, stays);
         assert!(matches!(before, std::borrow::Cow::Borrowed(_)));
-        assert!(Promise::of(&update(1), StepKind::Update).is_some());
+        assert!(Promise::of(&update(1), Operation::Update).is_some());
     }
 
     #[test]

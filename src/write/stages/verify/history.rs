@@ -11,7 +11,7 @@ use std::time::Duration;
 use time::OffsetDateTime;
 
 use crate::audit::CallId;
-use crate::change::{Change, Proof, StepKind, Warning};
+use crate::change::{Change, Operation, Proof, Warning};
 use crate::page::{Date, Field, PageState, escaped};
 use crate::wiki::{History, HistoryEntry, Version, Wiki, WikiError};
 
@@ -125,7 +125,7 @@ async fn look(
     sent_at: OffsetDateTime,
 ) -> Result<HistoryEvidence, WikiError> {
     let (before, after, step) = match promise {
-        Promise::Created { after } => (None, *after, StepKind::Create),
+        Promise::Created { after } => (None, *after, Operation::Create),
         Promise::Changed {
             before,
             after,
@@ -215,10 +215,10 @@ fn asked(before: Option<&PageState>, after: &PageState) -> Vec<Field> {
 }
 
 /// True if a version is the page as a step left it. An update writes every field, a move its own.
-fn holds(version: &Version, after: &PageState, asked: &[Field], step: StepKind) -> bool {
+fn holds(version: &Version, after: &PageState, asked: &[Field], step: Operation) -> bool {
     let shown = version.clone().laid_over(after);
     let of_step = |field: &Field| match step {
-        StepKind::Aside | StepKind::Move => asked.contains(field),
+        Operation::Aside | Operation::Move => asked.contains(field),
         _ => Field::restorable().any(|it| it == *field) || asked.contains(field),
     };
     Field::ALL
@@ -271,7 +271,7 @@ pub(in crate::write) async fn overwritten(
     sent_at: OffsetDateTime,
 ) -> Option<Warning> {
     let before = change
-        .after_step(StepKind::Move)
+        .after_step(Operation::Move)
         .or_else(|| change.before().cloned())?;
     let id = before.id?;
     let looked = left_behind(past, id, &before, written, sent_at);

@@ -9,7 +9,7 @@ use super::history::{ChangedSince, HistoryEvidence};
 use super::verdict::{SentStep, StepAnswer};
 use super::{Settling, is_stable, seen_since, settle};
 use crate::audit::Outcome;
-use crate::change::{Change, Proof, StepKind};
+use crate::change::{Change, Operation, Proof};
 use crate::gates::WritePolicy;
 use crate::notice::{Notice, told_to};
 use crate::page::testing::page;
@@ -274,7 +274,7 @@ async fn a_page_is_misnamed_if_success_named_another_one_for_a_create() {
 async fn a_page_that_may_be_another_clients_proves_nothing() {
     let office = office();
     let change = Change::recreate(page());
-    let promise = Promise::of(&change, StepKind::Create).unwrap();
+    let promise = Promise::of(&change, Operation::Create).unwrap();
     let made = |created_at| {
         let found = FoundPage {
             created_at,

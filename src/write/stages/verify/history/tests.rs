@@ -8,7 +8,7 @@ use super::{
     ChangedSince, HistoryEvidence, OverwriteCandidates, Overwritten, as_written, asked,
     began_together, follow, holds, is_passed, later, look, of_time, overlap, overwritten,
 };
-use crate::change::{Change, Proof, StepKind};
+use crate::change::{Change, Operation, Proof};
 use crate::gates::WritePolicy;
 use crate::page::testing::page;
 use crate::page::{Date, DroppedRules, Field, PagePath, PageState};
@@ -169,20 +169,25 @@ fn a_version_shows_a_step_if_every_field_that_the_step_writes_is_there() {
     let (title, place) = (&[Field::Title][..], &[Field::Path][..]);
     let all = &Field::ALL[..];
     for (version, asked, step, expected) in [
-        (same(), title, StepKind::Update, true),
-        (described(), title, StepKind::Update, false),
+        (same(), title, Operation::Update, true),
+        (described(), title, Operation::Update, false),
         // What an update cannot write, it did not, unless it was asked for.
-        (private(), title, StepKind::Update, true),
-        (moved(), title, StepKind::Update, true),
-        (private(), all, StepKind::Create, false),
-        (moved(), all, StepKind::Create, false),
-        (same(), all, StepKind::Create, true),
-        (same(), place, StepKind::Move, true),
-        (moved(), place, StepKind::Move, false),
-        (described(), place, StepKind::Move, true),
+        (private(), title, Operation::Update, true),
+        (moved(), title, Operation::Update, true),
+        (private(), all, Operation::Create, false),
+        (moved(), all, Operation::Create, false),
+        (same(), all, Operation::Create, true),
+        (same(), place, Operation::Move, true),
+        (moved(), place, Operation::Move, false),
+        (described(), place, Operation::Move, true),
         // Versions keep no tags, so they prove none.
-        (same(), &[Field::Tags], StepKind::Update, false),
-        (same(), &[Field::Tags, Field::Title], StepKind::Update, true),
+        (same(), &[Field::Tags], Operation::Update, false),
+        (
+            same(),
+            &[Field::Tags, Field::Title],
+            Operation::Update,
+            true,
+        ),
     ] {
         let told = format!("{version:?} {asked:?}");
         assert_eq!(holds(&version, &after, asked, step), expected, "{told}");
@@ -262,7 +267,7 @@ async fn the_history_is_read_only_where_it_can_show_the_step() {
         before: std::borrow::Cow::Owned(before),
         after: page(),
         lost: &[],
-        step: StepKind::Update,
+        step: Operation::Update,
     };
     let nameless = || PageState { id: None, ..page() };
     // Nobody answers, so it was read where this fails.

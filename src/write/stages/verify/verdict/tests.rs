@@ -5,7 +5,7 @@ use super::super::expected::{FoundPage, PageObservation, Promise};
 use super::super::history::HistoryEvidence;
 use super::{Says, SentStep, StepAnswer, Waited};
 use crate::audit::Outcome;
-use crate::change::{Change, Proof, StepKind};
+use crate::change::{Change, Operation, Proof};
 use crate::page::{Date, DroppedRules, Field, PageState, testing};
 use crate::wiki::WikiError;
 
@@ -72,7 +72,7 @@ fn of_update(page: PageState) -> PageObservation {
 
 fn says(
     change: &Change,
-    kind: StepKind,
+    kind: Operation,
     answered: StepAnswer,
     cause: Option<WikiError>,
     seen: &PageObservation,
@@ -103,7 +103,7 @@ fn update_says(
     };
     says(
         &update(),
-        StepKind::Update,
+        Operation::Update,
         answered,
         cause,
         seen,
@@ -135,7 +135,7 @@ fn the_old_state_is_not_applied_after_a_refusal_alone() {
     let is = |answered, waited| update_says(answered, &old, waited, None);
     let final_refusal = says(
         &update(),
-        StepKind::Update,
+        Operation::Update,
         StepAnswer::Refusal,
         Some(WikiError::NotFound),
         &old,
@@ -219,7 +219,7 @@ fn fields_that_were_kept_are_the_wiki_s_doing_only_where_nobody_else_wrote() {
 fn a_page_that_stands_at_a_create_s_place_is_ours_only_if_made_since_and_to_the_letter() {
     let create = Change::recreate(page());
     let taken = |seen: &PageObservation, waited| {
-        let (kind, cause) = (StepKind::Create, Some(WikiError::PageExists));
+        let (kind, cause) = (Operation::Create, Some(WikiError::PageExists));
         says(
             &create,
             kind,
@@ -270,7 +270,7 @@ fn a_deleted_page_that_is_still_there_tells_nothing_without_an_answer() {
     let is = |answered, cause, seen: &PageObservation, waited| {
         says(
             &delete,
-            StepKind::Delete,
+            Operation::Delete,
             answered,
             cause,
             seen,
@@ -343,7 +343,7 @@ fn styles_that_lack_rules_are_the_wiki_s_doing_and_other_styles_or_fields_are_no
             let dropped = dropped.iter().map(|rule| (*rule).to_owned());
             found.proof.css_dropped.effective = dropped.collect();
         }
-        let (kind, trail) = (StepKind::Update, Some(&HistoryEvidence::NobodyElse));
+        let (kind, trail) = (Operation::Update, Some(&HistoryEvidence::NobodyElse));
         says(
             &change,
             kind,
@@ -370,7 +370,7 @@ fn a_created_page_that_is_not_as_promised_is_ours_if_the_answer_named_it() {
             found.is_answered = is_answered;
             found.created_at = Some(Date::from(created_at.to_owned()));
         }
-        let kind = StepKind::Create;
+        let kind = Operation::Create;
         says(
             &create,
             kind,
@@ -400,7 +400,7 @@ fn a_created_page_that_is_not_as_promised_is_ours_if_the_answer_named_it() {
 fn a_refused_create_was_not_applied_if_nothing_is_there() {
     let create = Change::recreate(page());
     let is = |seen: &PageObservation| {
-        let (kind, cause) = (StepKind::Create, Some(WikiError::NotFound));
+        let (kind, cause) = (Operation::Create, Some(WikiError::NotFound));
         let answered = StepAnswer::Refusal;
         says(&create, kind, answered, cause, seen, EARLY, None)
     };
