@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::rule;
-use super::output::{WRITE_ANSWER, WriteOutput};
-use super::tool::{Explained, NAMED_BY_ID, TEXT_BYTES, Tool, ToolKind};
+use super::tool::{Explained, NAMED_BY_ID, ToolKind};
+use super::write_tool::{RequestedWrite, WriteTool};
 use crate::error::Failure;
 use crate::write::{CommentWrite, ToComment, WriteRequest};
 
@@ -34,19 +34,16 @@ pub(super) struct Input {
     note: Option<String>,
 }
 
-impl Tool for AddComment {
+impl WriteTool for AddComment {
     const NAME: &'static str = "wikijs_add_comment";
     const TITLE: &'static str = "Add comment";
     const DESCRIPTION: &'static str = "Write a comment on a page. The wiki takes one in 15 to 30 s, whoever writes. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
-    const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: ToolKind = ToolKind::Add;
     const EXPLAINED: Explained = NAMED_BY_ID;
     const IN_PREVIEW: &'static [&'static str] = &["content"];
-    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = WriteOutput;
 
-    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
         let plan = WriteRequest::Comment(CommentWrite {
             page: input.id,
             what: ToComment::Add {
@@ -54,6 +51,6 @@ impl Tool for AddComment {
                 reply_to: input.reply_to,
             },
         });
-        context.write(plan, input.note, input.confirm).await
+        Ok(RequestedWrite::new(plan, input.confirm, input.note))
     }
 }

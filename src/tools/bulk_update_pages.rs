@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, WriteOutput};
-use super::tool::{TEXT_BYTES, Tool, ToolKind};
 use super::update_page::TextEdit;
+use super::write_tool::{RequestedWrite, WriteTool};
 use crate::change::NewTags;
 use crate::error::Failure;
 use crate::page::{self, Locale, MovedPart, PagePath, Reference};
@@ -68,23 +67,19 @@ pub(super) enum OnFailure {
     Keep,
 }
 
-impl Tool for BulkUpdatePages {
+impl WriteTool for BulkUpdatePages {
     const NAME: &'static str = "wikijs_bulk_update_pages";
     const TITLE: &'static str = "Bulk update pages";
     const DESCRIPTION: &'static str =
         "Edit or move pages, all or none. Show the user the preview, then send confirm.";
-    const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: ToolKind = ToolKind::Change;
     // The selection and the edit are taken from the preview.
     const IN_PREVIEW: &'static [&'static str] = &["ids"];
-    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = WriteOutput;
 
-    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
-        let (note, confirm) = (input.note.clone(), input.confirm.clone());
-        let plan = WriteRequest::Bulk(Box::new(bulk(&context, input).await?));
-        context.write(plan, note, confirm).await
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+        let (confirm, note) = (input.confirm.clone(), input.note.clone());
+        let plan = WriteRequest::Bulk(Box::new(bulk(context, input).await?));
+        Ok(RequestedWrite::new(plan, confirm, note))
     }
 }
 

@@ -6,9 +6,9 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, WriteOutput};
-use super::tool::{TEXT_BYTES, Tool, ToolKind};
+use super::tool::ToolKind;
 use super::update_page::TextEdit;
+use super::write_tool::{RequestedWrite, WriteTool};
 use crate::change::NewPage;
 use crate::error::Failure;
 use crate::page;
@@ -67,18 +67,15 @@ pub(super) struct Input {
     note: Option<String>,
 }
 
-impl Tool for CreatePage {
+impl WriteTool for CreatePage {
     const NAME: &'static str = "wikijs_create_page";
     const TITLE: &'static str = "Create page";
     const DESCRIPTION: &'static str = "Make a new page of path, title and content (or fromPage). Without confirm you may get a preview and a token: show the user, then call again with path and confirm. To change a page: wikijs_update_page.";
-    const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: ToolKind = ToolKind::Add;
     const IN_PREVIEW: &'static [&'static str] = &["title", "content"];
-    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = WriteOutput;
 
-    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
         let replace_all = input.replace_all.unwrap_or_default();
         if !replace_all.is_empty() && (input.from_page.is_none() || input.content.is_some()) {
             let fault = "needs fromPage, and cannot be combined with content";
@@ -131,7 +128,7 @@ impl Tool for CreatePage {
                     .collect(),
             })),
         };
-        let plan = context.joining(input.draft.as_deref(), plan)?;
-        context.write(plan, input.note, input.confirm).await
+        let write = RequestedWrite::new(plan, input.confirm, input.note);
+        Ok(write.joining(input.draft))
     }
 }

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::rule;
-use super::output::{WRITE_ANSWER, WriteOutput};
-use super::tool::{Explained, NAMED_BY_ID, TEXT_BYTES, Tool, ToolKind};
+use super::tool::{Explained, NAMED_BY_ID};
+use super::write_tool::{RequestedWrite, WriteTool};
 use crate::error::Failure;
 use crate::write::{CommentWrite, ToComment, WriteRequest};
 
@@ -31,23 +31,19 @@ pub(super) struct Input {
     note: Option<String>,
 }
 
-impl Tool for DeleteComment {
+impl WriteTool for DeleteComment {
     const NAME: &'static str = "wikijs_delete_comment";
     const TITLE: &'static str = "Delete comment";
     const DESCRIPTION: &'static str = "Delete a comment of a page. Its author and time cannot come back. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
-    const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: ToolKind = ToolKind::Change;
     const EXPLAINED: Explained = NAMED_BY_ID;
     const IN_PREVIEW: &'static [&'static str] = &["comment"];
-    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = WriteOutput;
 
-    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
         let plan = WriteRequest::Comment(CommentWrite {
             page: input.id,
             what: ToComment::Delete { id: input.comment },
         });
-        context.write(plan, input.note, input.confirm).await
+        Ok(RequestedWrite::new(plan, input.confirm, input.note))
     }
 }

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, WriteOutput};
-use super::tool::{Explained, NAMED_BY_ID, TEXT_BYTES, Tool, ToolKind};
+use super::tool::{Explained, NAMED_BY_ID};
+use super::write_tool::{RequestedWrite, WriteTool};
 use crate::error::Failure;
 use crate::write::{Delete, WriteRequest};
 
@@ -36,24 +36,20 @@ pub(super) struct Input {
     note: Option<String>,
 }
 
-impl Tool for DeletePage {
+impl WriteTool for DeletePage {
     const NAME: &'static str = "wikijs_delete_page";
     const TITLE: &'static str = "Delete page";
     const DESCRIPTION: &'static str = "Delete (remove) a page with its history and comments. Without confirm you may get a preview and a token: show the user, then call again with id and confirm. To keep it: trash, or wikijs_update_page with isPublished false.";
-    const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: ToolKind = ToolKind::Change;
     const EXPLAINED: Explained = NAMED_BY_ID;
-    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = WriteOutput;
 
-    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
         let plan = WriteRequest::Delete(Delete {
             id: input.id,
             trash: input.trash.or(input.confirm.is_none().then_some(false)),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
         });
-        let plan = context.joining(input.draft.as_deref(), plan)?;
-        context.write(plan, input.note, input.confirm).await
+        let write = RequestedWrite::new(plan, input.confirm, input.note);
+        Ok(write.joining(input.draft))
     }
 }

@@ -59,6 +59,7 @@ mod update_comment;
 mod update_page;
 mod upload_asset;
 mod what_became;
+mod write_tool;
 
 pub use arguments::Arguments;
 pub use context::ToolContext;

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::rule;
-use super::output::{WRITE_ANSWER, WriteOutput};
-use super::tool::{Explained, NAMED_BY_TITLE, TEXT_BYTES, Tool, ToolKind};
+use super::tool::{Explained, NAMED_BY_TITLE};
+use super::write_tool::{RequestedWrite, WriteTool};
 use crate::error::Failure;
 use crate::page::PagePath;
 use crate::write::{AssetWrite, ToAsset, WriteRequest};
@@ -32,23 +32,19 @@ pub(super) struct Input {
     note: Option<String>,
 }
 
-impl Tool for RenameAsset {
+impl WriteTool for RenameAsset {
     const NAME: &'static str = "wikijs_rename_asset";
     const TITLE: &'static str = "Rename asset";
     const DESCRIPTION: &'static str = "Rename a file within its folder; pages that show it by its old name do so no more. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
-    const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: ToolKind = ToolKind::Change;
     const EXPLAINED: Explained = &[NAMED_BY_TITLE];
     const IN_PREVIEW: &'static [&'static str] = &["name"];
-    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = WriteOutput;
 
-    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+    async fn request(_: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
         let plan = WriteRequest::Asset(AssetWrite {
             path: PagePath::new(&input.path),
             what: ToAsset::Rename { name: input.name },
         });
-        context.write(plan, input.note, input.confirm).await
+        Ok(RequestedWrite::new(plan, input.confirm, input.note))
     }
 }

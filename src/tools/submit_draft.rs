@@ -7,8 +7,7 @@ use serde::Deserialize;
 use super::bulk_update_pages::OnFailure;
 use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, WriteOutput};
-use super::tool::{TEXT_BYTES, Tool, ToolKind};
+use super::write_tool::{RequestedWrite, WriteTool};
 use crate::error::Failure;
 use crate::write::{Submit, WriteRequest};
 
@@ -31,22 +30,18 @@ pub(super) struct Input {
     on_failure: Option<OnFailure>,
 }
 
-impl Tool for SubmitDraft {
+impl WriteTool for SubmitDraft {
     const NAME: &'static str = "wikijs_submit_draft";
     const TITLE: &'static str = "Submit draft";
     const DESCRIPTION: &'static str = "Write all changes of a draft as one set, all or none. A preview gives a token: show the user, then call again with draft and confirm.";
-    const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: ToolKind = ToolKind::Change;
-    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = WriteOutput;
 
-    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
         let plan = WriteRequest::Submit(Submit {
             owner: context.desk.draft_owner(&context.caller),
             draft: input::draft(&input.draft)?,
             keeps_on_failure: input.on_failure == Some(OnFailure::Keep),
         });
-        context.write(plan, input.note, input.confirm).await
+        Ok(RequestedWrite::new(plan, input.confirm, input.note))
     }
 }

@@ -6,8 +6,7 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, WriteOutput};
-use super::tool::{TEXT_BYTES, Tool, ToolKind};
+use super::write_tool::{RequestedWrite, WriteTool};
 use crate::audit::CallSelector;
 use crate::error::Failure;
 use crate::page::NewPath;
@@ -49,17 +48,13 @@ enum OnConflict {
     Skip,
 }
 
-impl Tool for UndoWrite {
+impl WriteTool for UndoWrite {
     const NAME: &'static str = "wikijs_undo_write";
     const TITLE: &'static str = "Undo write";
     const DESCRIPTION: &'static str = "Take back what a write changed, a deletion too (under a new id). Without confirm you may get a preview and a token: show the user, then call again with callId and confirm.";
-    const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: ToolKind = ToolKind::Change;
-    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = WriteOutput;
 
-    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
         let call = CallSelector::parse(&input.call_id).map_err(|_| {
             input::invalid_argument(
                 "callId",
@@ -77,8 +72,7 @@ impl Tool for UndoWrite {
             path: path.map(NewPath::into_path),
             skips: input.on_conflict == Some(OnConflict::Skip),
         };
-        context
-            .write(WriteRequest::Undo(undo), input.note, input.confirm)
-            .await
+        let undo = WriteRequest::Undo(undo);
+        Ok(RequestedWrite::new(undo, input.confirm, input.note))
     }
 }

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, WriteOutput};
-use super::tool::{Explained, TEXT_BYTES, Tool, ToolKind};
+use super::tool::Explained;
+use super::write_tool::{RequestedWrite, WriteTool};
 use crate::change::{Edits, NewContent, NewTags};
 use crate::error::Failure;
 use crate::page::{self, Field, Locale, SectionMode, Selector};
@@ -140,13 +140,10 @@ pub(super) enum Mode {
     Remove,
 }
 
-impl Tool for UpdatePage {
+impl WriteTool for UpdatePage {
     const NAME: &'static str = "wikijs_update_page";
     const TITLE: &'static str = "Update page";
     const DESCRIPTION: &'static str = "Change fields of a page, move or rename it (path), restore a version (fromVersion); what is left out stays, \"\" or [] clears. Small changes of the text: edits or section. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
-    const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: ToolKind = ToolKind::Change;
-    const MOST_BYTES: usize = TEXT_BYTES;
     const EXPLAINED: Explained = &[
         (
             "editor",
@@ -158,9 +155,8 @@ impl Tool for UpdatePage {
         ),
     ];
     type Input = Input;
-    type Output = WriteOutput;
 
-    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
         let edits = edits(&context.wiki, &input)?;
         if edits.is_empty() && input.from_version.is_none() && input.confirm.is_none() {
             let failure = input::invalid_argument("", "nothing to change is named");
@@ -176,8 +172,8 @@ impl Tool for UpdatePage {
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
             updates_links: input.update_links == Some(true),
         });
-        let plan = context.joining(input.draft.as_deref(), plan)?;
-        context.write(plan, input.note, input.confirm).await
+        let write = RequestedWrite::new(plan, input.confirm, input.note);
+        Ok(write.joining(input.draft))
     }
 }
 

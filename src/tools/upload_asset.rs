@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::context::ToolContext;
 use super::input::{invalid_argument, rule};
-use super::output::{WRITE_ANSWER, WriteOutput};
-use super::tool::{Explained, NAMED_BY_TITLE, TEXT_BYTES, Tool, ToolKind};
+use super::tool::{Explained, NAMED_BY_TITLE};
+use super::write_tool::{RequestedWrite, WriteTool};
 use crate::error::{Code, Failure};
 use crate::files::file_to_upload;
 use crate::page::{Blob, PagePath};
@@ -45,19 +45,15 @@ pub(super) struct Input {
     note: Option<String>,
 }
 
-impl Tool for UploadAsset {
+impl WriteTool for UploadAsset {
     const NAME: &'static str = "wikijs_upload_asset";
     const TITLE: &'static str = "Upload asset";
     const DESCRIPTION: &'static str = "Upload a file (up to 5 MB) as base64, text or file; link it in pages as /folder/name. Without confirm you may get a preview and a token: show the user, then call again with path and confirm.";
-    const ANSWER: &'static str = WRITE_ANSWER;
-    const KIND: ToolKind = ToolKind::Change;
     const EXPLAINED: Explained = &[NAMED_BY_TITLE];
-    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = WriteOutput;
 
-    async fn run(context: ToolContext, input: Input) -> Result<WriteOutput, Failure> {
-        let bytes = given(&context, input.base64, input.text, input.file).await?;
+    async fn request(context: &ToolContext, input: Input) -> Result<RequestedWrite, Failure> {
+        let bytes = given(context, input.base64, input.text, input.file).await?;
         let plan = WriteRequest::Asset(AssetWrite {
             path: PagePath::new(&input.path),
             what: ToAsset::Upload {
@@ -66,7 +62,7 @@ impl Tool for UploadAsset {
                 create_folders: input.create_folders,
             },
         });
-        context.write(plan, input.note, input.confirm).await
+        Ok(RequestedWrite::new(plan, input.confirm, input.note))
     }
 }
 

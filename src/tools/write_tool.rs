@@ -1,0 +1,82 @@
+//! Defines the tools that write: each makes a request, and one function takes it through the gates.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::context::ToolContext;
+use super::output::{WRITE_ANSWER, WriteOutput};
+use super::tool::{Explained, TEXT_BYTES, Tool, ToolKind};
+use crate::error::Failure;
+use crate::write::WriteRequest;
+
+/// A tool that writes. Its constants are those of [`Tool`].
+pub trait WriteTool: Send + Sync + 'static {
+    const NAME: &'static str;
+    const TITLE: &'static str;
+    const DESCRIPTION: &'static str;
+    const KIND: ToolKind = ToolKind::Change;
+    const EXPLAINED: Explained = &[];
+    const IN_PREVIEW: &'static [&'static str] = &[];
+    type Input: DeserializeOwned + JsonSchema + Validate<Context = ()> + Send + 'static;
+
+    /// Makes the request of a call.
+    fn request(
+        context: &ToolContext,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<RequestedWrite, Failure>> + Send;
+}
+
+/// A write that a call asks for, with the arguments that all of these tools have.
+pub struct RequestedWrite {
+    request: WriteRequest,
+    confirm: Option<String>,
+    note: Option<String>,
+    draft: Option<String>,
+}
+
+impl RequestedWrite {
+    pub(super) const fn new(
+        request: WriteRequest,
+        confirm: Option<String>,
+        note: Option<String>,
+    ) -> Self {
+        Self {
+            request,
+            confirm,
+            note,
+            draft: None,
+        }
+    }
+
+    /// The same write, to join a draft if one is named.
+    pub(super) fn joining(self, draft: Option<String>) -> Self {
+        Self { draft, ..self }
+    }
+}
+
+/// The answer of a tool that writes.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub struct WriteToolAnswer(WriteOutput);
+
+impl<T: WriteTool> Tool for T {
+    const NAME: &'static str = <T as WriteTool>::NAME;
+    const TITLE: &'static str = <T as WriteTool>::TITLE;
+    const DESCRIPTION: &'static str = <T as WriteTool>::DESCRIPTION;
+    const ANSWER: &'static str = WRITE_ANSWER;
+    const KIND: ToolKind = <T as WriteTool>::KIND;
+    const EXPLAINED: Explained = <T as WriteTool>::EXPLAINED;
+    const IN_PREVIEW: &'static [&'static str] = <T as WriteTool>::IN_PREVIEW;
+    const MOST_BYTES: usize = TEXT_BYTES;
+    type Input = <T as WriteTool>::Input;
+    type Output = WriteToolAnswer;
+
+    async fn run(context: ToolContext, input: Self::Input) -> Result<WriteToolAnswer, Failure> {
+        let write = T::request(&context, input).await?;
+        let request = context.joining(write.draft.as_deref(), write.request)?;
+        let written = context.write(request, write.note, write.confirm);
+        written.await.map(WriteToolAnswer)
+    }
+}
