@@ -179,6 +179,15 @@ impl Failure {
         self.details.insert(name.to_owned(), value.into());
         self
     }
+
+    /// The same with one more detail, if there is one.
+    #[must_use]
+    pub fn detail_if(self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.detail(name, value),
+            None => self,
+        }
+    }
 }
 
 impl fmt::Display for Failure {

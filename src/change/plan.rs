@@ -356,7 +356,6 @@ impl Change {
     #[must_use]
     pub fn steps(&self) -> Vec<Operation> {
         match (&self.states, self.thing()) {
-            (States::Create { .. } | States::Delete { .. }, _) => vec![self.operation()],
             (States::Update { .. }, Some(Attached::Asset(_))) => {
                 let of_field = |field| match field {
                     Field::Path => Operation::RenameAsset,
@@ -365,7 +364,8 @@ impl Change {
                 self.fields().into_iter().map(of_field).collect()
             }
             (States::Update { .. }, Some(_)) if self.is_empty() => Vec::new(),
-            (States::Update { .. }, Some(_)) => vec![self.operation()],
+            (States::Create { .. } | States::Delete { .. }, _)
+            | (States::Update { .. }, Some(_)) => vec![self.operation()],
             (States::Update { before, after }, None) => {
                 let moves = self.moves();
                 let rest = self.fields().iter().any(|field| !field.is_place());

@@ -3,11 +3,12 @@
 use super::approvals::{ApprovalScope, Approved};
 use super::paths::AllowedSet;
 use super::permit::Permit;
+use super::policy::Policy;
 use super::previews::SpentToken;
 use super::refusal::{Gate, Refusal};
 use super::rules::Cleared;
 use super::write_policy::WritePolicy;
-use crate::audit::CallId;
+use crate::audit::{CallId, ProposalId};
 use crate::error::Code;
 
 /// The confirmation of a write.
@@ -19,6 +20,26 @@ pub(crate) enum Confirmation {
     Preview(SpentToken),
     /// A person's yes.
     Person(Approved),
+    /// A reviewer's yes to a proposal.
+    Reviewer(ReviewersYes),
+}
+
+/// Proof that a reviewer said yes to a proposal as the review page showed it. Only a policy under
+/// which a person decides gives one: that of a reviewer of a server, or of the operator, whose
+/// command `review` opens the page.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct ReviewersYes {
+    proposal: ProposalId,
+}
+
+impl Policy {
+    /// Claims that the person who decides under this policy said yes to a proposal; `None` if
+    /// nobody decides under it. Within the crate only `write/interactive.rs` calls it.
+    pub(crate) fn reviewers_yes(&self, proposal: ProposalId) -> Option<ReviewersYes> {
+        let decides = self.authority.decides();
+        decides.then_some(ReviewersYes { proposal })
+    }
 }
 
 impl Confirmation {
@@ -28,7 +49,8 @@ impl Confirmation {
         match self {
             Self::Preview(spent) => Some(spent.set.id()),
             Self::Person(approved) => Some(approved.approval()),
-            Self::StaticToken => None,
+            // The decision on the proposal is the approval.
+            Self::StaticToken | Self::Reviewer(_) => None,
         }
     }
 
@@ -36,7 +58,7 @@ impl Confirmation {
     pub(crate) const fn standing(&self) -> Option<ApprovalScope> {
         match self {
             Self::Person(approved) => approved.standing(),
-            Self::StaticToken | Self::Preview(_) => None,
+            Self::StaticToken | Self::Preview(_) | Self::Reviewer(_) => None,
         }
     }
 }
@@ -81,6 +103,16 @@ pub(crate) fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Resul
             Code::ConfirmMismatch,
             "The token was given for the preview of another change.",
         ),
+        (WritePolicy::Preview, Confirmation::Reviewer(yes)) if policy.authority.decides() => {
+            if set.proposal() == Some(yes.proposal) {
+                Ok(Permit::new(set))
+            } else {
+                refuse(
+                    Code::ConfirmMismatch,
+                    "The reviewer said yes to another proposal.",
+                )
+            }
+        }
         (WritePolicy::Preview, _) => refuse(
             Code::ConfirmRequired,
             "This write needs the token of its preview.",
@@ -109,8 +141,8 @@ mod tests {
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::{
-        ApprovalScope, Approvals, Approver, ChangeSet, Decided, Fallback, Policy, Previews, Ruled,
-        SessionId, SetChange, StaticToken, WritePolicy, enabled, paths, rules,
+        ApprovalScope, Approvals, Approver, ChangeSet, ClientLimits, Decided, Fallback, Policy,
+        Previews, Ruled, SessionId, SetChange, StaticToken, WritePolicy, enabled, paths, rules,
     };
     use crate::page::{Field, PageState, testing};
     use crate::rules::Facts;
@@ -263,6 +295,41 @@ mod tests {
             let found = brought.map(|brought| refused(&policy, &set, brought));
             assert_eq!(found, refusals, "{policy:?}");
         }
+    }
+
+    #[test]
+    fn a_reviewers_yes_confirms_the_proposal_that_it_is_of_and_counts_for_nobody_else() {
+        let [own, other] = ["00000000000000aa", "00000000000000bb"].map(|id| id.parse().unwrap());
+        let reviewer = |writes| policy(writes).for_reviewer(&ClientLimits::default(), false);
+        let yes = || {
+            let yes = reviewer(WritePolicy::Preview).reviewers_yes(own);
+            Confirmation::Reviewer(yes.unwrap())
+        };
+        let proposed = |id| retitled("B").of_proposal(Some(id));
+        // Every level but `off` and a dry run ends with the decision.
+        for writes in [person(), WritePolicy::Preview, token()] {
+            let policy = reviewer(writes);
+            assert_eq!(refused(&policy, &proposed(own), yes()), None);
+            for set in [proposed(other), retitled("B")] {
+                let code = refused(&policy, &set, yes());
+                assert_eq!(code, Some(Code::ConfirmMismatch), "{set:?}");
+            }
+        }
+        let dry_run = reviewer(WritePolicy::DryRun);
+        let code = refused(&dry_run, &proposed(own), yes());
+        assert_eq!(code, Some(Code::MutationsDisabled));
+        // The operator decides on the page that the command `review` opens; a client never does.
+        let operator = policy(WritePolicy::DryRun).for_operator();
+        let of_operator = operator.reviewers_yes(own).map(Confirmation::Reviewer);
+        assert_eq!(
+            refused(&operator, &proposed(own), of_operator.unwrap()),
+            None
+        );
+        let client = policy(WritePolicy::Preview);
+        assert!(client.reviewers_yes(own).is_none());
+        let code = refused(&client, &proposed(own), yes());
+        assert_eq!(code, Some(Code::ConfirmRequired));
+        assert_eq!((yes().approval(), yes().standing()), (None, None));
     }
 
     #[test]

@@ -121,6 +121,17 @@ pub struct TurnOf {
     pub rebuilds_tree: bool,
 }
 
+impl TurnOf {
+    /// The turn of one change.
+    #[must_use]
+    pub fn of(change: &Change) -> Self {
+        Self {
+            page: change.before().and_then(|page| page.id),
+            rebuilds_tree: change.rebuilds_tree(),
+        }
+    }
+}
+
 /// The details that only a list has.
 #[derive(Debug, Clone)]
 struct BatchDetails {
@@ -452,10 +463,7 @@ impl ChangeSet {
         if self.is_list() {
             return TurnOf::default();
         }
-        TurnOf {
-            page: self.page(),
-            rebuilds_tree: self.first.change.rebuilds_tree(),
-        }
+        TurnOf::of(&self.first.change)
     }
 }
 

@@ -94,6 +94,12 @@ impl ContentIndex {
         }
     }
 
+    /// The wiki whose pages it has.
+    #[must_use]
+    pub const fn wiki(&self) -> &Arc<Wiki> {
+        &self.wiki
+    }
+
     /// The present extent of the index, and a flag for a pass under way.
     #[must_use]
     pub fn now(&self) -> (Coverage, bool) {

@@ -50,7 +50,7 @@ pub(super) async fn decide(
 }
 
 /// The reason why a form decides nothing.
-enum Stop {
+enum Undecided {
     /// The person may not decide.
     Looks,
     /// A sentence over the set, which is shown again.
@@ -63,7 +63,7 @@ enum Stop {
     Links(Vec<LinkLeft>),
 }
 
-impl Stop {
+impl Undecided {
     fn reply(
         self,
         reviews: &Reviews,
@@ -119,11 +119,11 @@ fn wanted(
     seen: &ReviewedSet,
     form: &FormFields,
     left_out: &HashSet<usize>,
-) -> Result<ReviewDecision, Stop> {
+) -> Result<ReviewDecision, Undecided> {
     let review = &seen.review;
-    let says = |status, what: &str| Err(Stop::Says(status, what.to_owned()));
+    let says = |status, what: &str| Err(Undecided::Says(status, what.to_owned()));
     if !visitor.reviewer.may_decide {
-        return Err(Stop::Looks);
+        return Err(Undecided::Looks);
     }
     if !review.proposal.is_open() {
         let what = "Somebody else decided it before you; what they decided stands below.";
@@ -139,7 +139,7 @@ fn wanted(
     }
     match form.text("decision") {
         "reject" => {
-            let reason = decision::reason(form.text("reason")).map_err(Stop::Reason)?;
+            let reason = decision::reason(form.text("reason")).map_err(Undecided::Reason)?;
             Ok(ReviewDecision::Reject { reason })
         }
         "apply" if !visitor.reviewer.may_apply => says(
@@ -157,11 +157,11 @@ async fn asked_about_links(
     visitor: &Visitor,
     seen: &ReviewedSet,
     form: &FormFields,
-    wanted: Result<ReviewDecision, Stop>,
-) -> Result<Result<ReviewDecision, Stop>, BrowserResponse> {
+    wanted: Result<ReviewDecision, Undecided>,
+) -> Result<Result<ReviewDecision, Undecided>, BrowserResponse> {
     let leave_out = match &wanted {
         Ok(ReviewDecision::Apply { leave_out, .. }) => leave_out.clone(),
-        Err(Stop::Deletes) => form.numbers("leave_out"),
+        Err(Undecided::Deletes) => form.numbers("leave_out"),
         _ => return Ok(wanted),
     };
     if leave_out.is_empty() {
@@ -175,7 +175,7 @@ async fn asked_about_links(
         {
             wanted
         }
-        Ok(links) => Err(Stop::Links(links)),
+        Ok(links) => Err(Undecided::Links(links)),
         // The decision itself says what is wrong with it.
         Err(failure) if failure.code == Code::InvalidInput => wanted,
         Err(failure) => return Err(failed(&failure)),
@@ -189,9 +189,9 @@ fn applying(
     seen: &ReviewedSet,
     form: &FormFields,
     left_out: &HashSet<usize>,
-) -> Result<ReviewDecision, Stop> {
+) -> Result<ReviewDecision, Undecided> {
     let review = &seen.review;
-    let wrong = |what| Err(Stop::Says(StatusCode::UNPROCESSABLE_ENTITY, what));
+    let wrong = |what| Err(Undecided::Says(StatusCode::UNPROCESSABLE_ENTITY, what));
     let sheet = SetView::new(review);
     let sessions = &reviews.sessions;
     let shown = sessions.seen(session, review.proposal.id, &review.digest);
@@ -219,7 +219,7 @@ fn applying(
     }
     let deletes = !deletion::deletions(seen, left_out).is_empty();
     if deletes && !deletion::is_confirmed(session, seen, left_out, form) {
-        return Err(Stop::Deletes);
+        return Err(Undecided::Deletes);
     }
     Ok(ReviewDecision::Apply {
         digest: review.digest.clone(),

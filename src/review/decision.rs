@@ -102,24 +102,22 @@ pub(super) fn ended(work: Result<Came, JoinError>) -> Came {
 }
 
 async fn applied(reviewer: &Reviewer, apply: Apply, proposal: &Proposal) -> Came {
-    let plan = WriteRequest::Proposal(apply);
     let writer = &reviewer.bench.writer;
-    let done = writer.confirmed(&reviewer.caller, plan, |_| true);
+    let done = writer.decided(&reviewer.caller, apply);
     let what = format!(
         "{}/{}",
         text(proposal.locale.as_str()),
         text(proposal.path.as_str())
     );
     Ok(match done.await? {
-        None => Some(bad(format!("Not applied: {what}."), None)),
-        Some(AppliedWrite::One(one)) if one.is_unchanged => Some(News {
+        AppliedWrite::One(one) if one.is_unchanged => Some(News {
             is_good: true,
             text: format!("{what} already is as proposed."),
             record: Some(one.call),
         }),
         // The page of a set that was applied says so, with all that it changed.
-        Some(AppliedWrite::One(_)) => None,
-        Some(AppliedWrite::Set(set)) => news_of(&set),
+        AppliedWrite::One(_) => None,
+        AppliedWrite::Set(set) => news_of(&set),
     })
 }
 

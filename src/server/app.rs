@@ -84,8 +84,7 @@ impl App {
         let policy = settings.policy.paused_by(audit.pauses().clone());
         let keep = settings.keep;
         let index = Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index));
-        let (of_wiki, of_index) = (Arc::clone(&wiki), Arc::clone(&index));
-        let desk = WriteContext::new(of_wiki, of_index, audit, policy, patience, keep);
+        let desk = WriteContext::new(Arc::clone(&index), &audit, policy, patience, keep);
         desk.remember_by(settings.memory);
         let desk = Arc::new(desk);
         let writer = Writer::new(Arc::clone(&desk), sender);
@@ -136,7 +135,7 @@ impl App {
         let policy = self.desk.policy().continued_as(settings.policy);
         let notifier = Notifier::new(settings.notify, policy.review.clone());
         let (keep, memory) = (settings.keep, settings.memory);
-        let writer = self.writer.renewed(&wiki, &index, policy, changes.of_gates);
+        let writer = self.writer.renewed(&index, policy, changes.of_gates);
         let app = Self {
             desk: Arc::clone(writer.desk()),
             writer: Arc::new(writer),
@@ -169,9 +168,7 @@ impl App {
     pub(super) fn followed_by(&self, fresh: Self) -> Self {
         let policy = fresh.desk.policy().clone();
         let gates_changed = self.gates != fresh.gates;
-        let writer = self
-            .writer
-            .renewed(&fresh.wiki, &fresh.index, policy, gates_changed);
+        let writer = self.writer.renewed(&fresh.index, policy, gates_changed);
         Self {
             desk: Arc::clone(writer.desk()),
             writer: Arc::new(writer),
@@ -209,9 +206,8 @@ impl App {
             Arc::new(self.wiki.within(&narrowing.reads))
         };
         let index = Arc::new(self.index.for_key(Arc::clone(&wiki)));
-        let writer = self
-            .writer
-            .for_reviewer(&wiki, &index, narrowing, may_apply_in_dry_run);
+        let writer = &self.writer;
+        let writer = writer.for_reviewer(&index, narrowing, may_apply_in_dry_run);
         WikiHandle {
             desk: Arc::clone(writer.desk()),
             writer: Arc::new(writer),
@@ -221,7 +217,7 @@ impl App {
 
     fn apart(&self, wiki: Arc<Wiki>, key_watch: Option<Arc<KeyWatch>>) -> Result<Self, String> {
         let index = Arc::new(self.index.for_key(Arc::clone(&wiki)));
-        let writer = Arc::new(self.writer.for_key(&wiki, &index));
+        let writer = Arc::new(self.writer.for_key(&index));
         Ok(Self {
             desk: Arc::clone(writer.desk()),
             writer,

@@ -6,16 +6,13 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::input;
 use super::output::WriteOutput;
-use crate::audit::ProposalId;
 use crate::change::Warning;
 use crate::error::{Code, Failure};
 use crate::index::{ContentIndex, Coverage};
 use crate::notice::{Notice, Progress};
 use crate::page::{Locale, Note, PageReading, Whose};
 use crate::wiki::{Wiki, WikiError};
-use crate::write::{
-    Caller, Drafting, Notes, ReadExtent, WriteAnswer, WriteContext, WriteRequest, Writer,
-};
+use crate::write::{Caller, Drafting, ReadExtent, WriteContext, WriteRequest, Writer};
 
 /// The context of a tool's call: the wiki, the way to write to it, and the caller.
 #[derive(Debug, Clone)]
@@ -113,7 +110,7 @@ impl ToolContext {
         let caller = self.caller.clone();
         let mut answer = self.writer.write(caller, plan, confirm).await?;
         if let Some(limit) = self.desk.waiting(&self.caller)
-            && let Some((set, notes)) = left_open(&mut answer)
+            && let Some((set, notes)) = answer.left_to_people()
         {
             match self.desk.became_of(&self.caller, set, Some(limit)).await {
                 Ok(left) => return Ok(WriteOutput::left_open(left, std::mem::take(notes))),
@@ -125,14 +122,4 @@ impl ToolContext {
         }
         Ok(WriteOutput::from(answer))
     }
-}
-
-/// The set that an answer left to people, with its notes.
-fn left_open(answer: &mut WriteAnswer) -> Option<(ProposalId, &mut Notes)> {
-    let (set, notes) = match answer {
-        WriteAnswer::Preview(preview) => (preview.proposal, &mut preview.notes),
-        WriteAnswer::SetPreview(shown) => (shown.proposal, &mut shown.notes),
-        WriteAnswer::Applied(_) | WriteAnswer::Set(_) => return None,
-    };
-    Some((set?, notes))
 }

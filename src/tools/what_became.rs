@@ -34,7 +34,7 @@ pub(super) async fn what_became(
         return Ok(None);
     };
     let limit = desk.waiting(&context.caller);
-    let proposal = match desk.left_open(id).await {
+    let proposal = match desk.proposals().one(id).await {
         Ok(proposal) => Some(proposal),
         Err(failure) if failure.code == Code::InvalidInput => None,
         Err(failure) => return Err(failure),

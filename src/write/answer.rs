@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::audit::{CallId, DraftId, DraftName, Outcome, ProposalId};
 use crate::change::{Operation, Warning, cut, short};
 use crate::error::{Code, Failure};
-use crate::gates::{LeftOut, LinkLeft};
+use crate::gates::{LeftOut, LinkLeft, Previewed};
 use crate::page::{Attached, Field, LineCounts, Note, PageState, escaped};
 
 /// The answer to a write that was previewed, applied, or had nothing to do.
@@ -20,6 +20,48 @@ pub enum WriteAnswer {
     SetPreview(Box<SetPreview>),
     /// A set of changes was sent, or is being sent.
     Set(Box<SetAnswer>),
+}
+
+impl WriteAnswer {
+    /// The remarks in it.
+    pub(super) const fn notes_mut(&mut self) -> &mut Notes {
+        match self {
+            Self::Preview(preview) => &mut preview.notes,
+            Self::Applied(applied) => &mut applied.notes,
+            Self::SetPreview(preview) => &mut preview.notes,
+            Self::Set(set) => &mut set.notes,
+        }
+    }
+
+    /// The set that it left to people, with its notes.
+    pub fn left_to_people(&mut self) -> Option<(ProposalId, &mut Notes)> {
+        let (set, notes) = match self {
+            Self::Preview(preview) => (preview.proposal, &mut preview.notes),
+            Self::SetPreview(shown) => (shown.proposal, &mut shown.notes),
+            Self::Applied(_) | Self::Set(_) => return None,
+        };
+        Some((set?, notes))
+    }
+
+    /// The same preview with a token that confirms it, and the proposal that it is kept as.
+    pub(super) fn kept_as(mut self, token: Option<Previewed>, kept: Option<ProposalId>) -> Self {
+        let (confirm, proposal) = match &mut self {
+            Self::Preview(preview) => (&mut preview.confirm, &mut preview.proposal),
+            Self::SetPreview(shown) => (&mut shown.confirm, &mut shown.proposal),
+            Self::Applied(_) | Self::Set(_) => return self,
+        };
+        (*confirm, *proposal) = (token, kept);
+        self
+    }
+
+    /// The part of it that fits into an answer.
+    pub(super) fn bounded(self) -> Self {
+        match self {
+            Self::Preview(preview) => Self::Preview(Box::new(preview.bounded())),
+            Self::SetPreview(preview) => Self::SetPreview(Box::new(preview.bounded())),
+            answer @ (Self::Applied(_) | Self::Set(_)) => answer,
+        }
+    }
 }
 
 /// The page of a write.
@@ -108,6 +150,15 @@ pub struct Notes {
     pub joined: Option<Joined>,
 }
 
+impl Notes {
+    /// Notes that the change joined a draft.
+    pub(super) fn join(&mut self, joined: Joined) {
+        let message = "nothing was sent; wikijs_submit_draft writes the draft.";
+        self.warnings.push(Warning::new("drafted", message));
+        self.joined = Some(joined);
+    }
+}
+
 /// A draft that a change joined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Joined {
@@ -138,7 +189,7 @@ pub struct Preview {
     /// Warnings for the operator, and the state with which the page was compared.
     pub notes: Notes,
     /// The token that confirms it, and until when; none in a dry run.
-    pub confirm: Option<crate::gates::Previewed>,
+    pub confirm: Option<Previewed>,
     /// The proposal that it is kept as, where a person can apply it later.
     pub proposal: Option<ProposalId>,
 }
@@ -197,7 +248,7 @@ pub struct SetPreview {
     /// Warnings for the operator.
     pub notes: Notes,
     /// The token that confirms it, and until when; none in a dry run.
-    pub confirm: Option<crate::gates::Previewed>,
+    pub confirm: Option<Previewed>,
     /// The proposal that it is kept as, where a person can apply it later.
     pub proposal: Option<ProposalId>,
 }

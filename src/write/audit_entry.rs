@@ -11,9 +11,9 @@ use crate::audit::{
     SaidWhenMade,
 };
 use crate::change::{Change, Operation, Warning};
-use crate::error::{Code, Failure};
+use crate::error::Failure;
 use crate::gates::{
-    Asked, ChangeSet, Confirmation, Gate, Policy, Refusal, SetChange, WritePolicy, paused,
+    Asked, ChangeSet, Confirmation, Gate, Policy, Refusal, SessionId, SetChange, WritePolicy,
 };
 use crate::memory::MemoryPage;
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath, PageState};
@@ -39,6 +39,7 @@ pub(super) struct EntryBuilder {
     omitted: Option<Exclusions>,
     /// The review page's address for its caller, if that is known.
     review: Option<Arc<str>>,
+    session: SessionId,
 }
 
 impl EntryBuilder {
@@ -58,12 +59,18 @@ impl EntryBuilder {
             said: None,
             omitted: None,
             review: caller.review.clone(),
+            session: caller.session.clone(),
         }
     }
 
     /// The review page's address for its caller, if that is known.
     pub(super) const fn review(&self) -> Option<&Arc<str>> {
         self.review.as_ref()
+    }
+
+    /// The session of its caller.
+    pub(super) const fn session(&self) -> &SessionId {
+        &self.session
     }
 
     /// The call shall create a page at a place.
@@ -86,12 +93,12 @@ impl EntryBuilder {
 
     /// The record of one change of a set, under its own call.
     pub(super) fn of_member(&self, member: &ChangeSet) -> Self {
-        let mut docket = self.clone();
-        docket.entry.set = Some(self.entry.call);
-        docket.entry.call = member.id();
-        docket.entry.fields.clear();
-        docket.about(member);
-        docket
+        let mut record = self.clone();
+        record.entry.set = Some(self.entry.call);
+        record.entry.call = member.id();
+        record.entry.fields.clear();
+        record.about(member);
+        record
     }
 
     /// The record of a change of the set that could not be taken back, or that is there again: under
@@ -102,17 +109,17 @@ impl EntryBuilder {
         undone: CallId,
         target: Option<&WriteTarget>,
     ) -> Self {
-        let mut docket = self.clone();
-        docket.entry.set = Some(self.entry.call);
-        docket.entry.call = call;
-        docket.entry.undoes = Some(undone);
-        docket.entry.fields.clear();
+        let mut record = self.clone();
+        record.entry.set = Some(self.entry.call);
+        record.entry.call = call;
+        record.entry.undoes = Some(undone);
+        record.entry.fields.clear();
         if let Some(target) = target {
-            docket.entry.id = target.id;
-            docket.entry.locale = Some(Locale::as_stored(target.locale.as_str()));
-            docket.entry.path = Some(PagePath::as_stored(target.path.as_str()));
+            record.entry.id = target.id;
+            record.entry.locale = Some(Locale::as_stored(target.locale.as_str()));
+            record.entry.path = Some(PagePath::as_stored(target.path.as_str()));
         }
-        docket
+        record
     }
 
     /// The call is about a page of which only the id is known yet.
@@ -128,10 +135,10 @@ impl EntryBuilder {
         key: KeyDigest,
         proposal: &Proposal,
     ) -> Self {
-        let mut docket = Self::open(call, caller, key);
-        docket.confirmed = (Gate::Operator, "");
-        docket.decides_on(proposal);
-        docket
+        let mut record = Self::open(call, caller, key);
+        record.confirmed = (Gate::Operator, "");
+        record.decides_on(proposal);
+        record
     }
 
     /// The call decides on a proposal, whose page is all that is known yet.
@@ -264,28 +271,9 @@ impl EntryBuilder {
         session: String,
         change: &Change,
         others: Option<Vec<ProposedChange>>,
-        said: Vec<SaidWhenMade>,
     ) -> Proposal {
         let is_list = others.is_some();
-        let ProposedChange {
-            operation,
-            page,
-            locale,
-            path,
-            new_path,
-            title,
-            updated_at,
-            fields,
-            lines_added,
-            lines_removed,
-            lost,
-            undoes,
-            before,
-            after,
-            links_mended: _,
-            aside,
-            renders_anew,
-        } = self.as_proposed(change);
+        let first = self.as_proposed(change);
         Proposal {
             v: Proposal::VERSION,
             id,
@@ -297,29 +285,29 @@ impl EntryBuilder {
             client: self.entry.client.clone().unwrap_or_default(),
             key: self.entry.key,
             session,
-            operation,
-            page,
-            locale,
-            path,
-            new_path,
-            title,
-            updated_at,
-            fields,
-            lines_added,
-            lines_removed,
-            lost,
-            undoes,
-            before,
-            after,
+            operation: first.operation,
+            page: first.page,
+            locale: first.locale,
+            path: first.path,
+            new_path: first.new_path,
+            title: first.title,
+            updated_at: first.updated_at,
+            fields: first.fields,
+            lines_added: first.lines_added,
+            lines_removed: first.lines_removed,
+            lost: first.lost,
+            undoes: first.undoes,
+            before: first.before,
+            after: first.after,
             note: self.note.clone(),
             is_list,
             warnings: self.entry.warnings.clone(),
-            said,
+            said: Vec::new(),
             others: others.unwrap_or_default(),
             links_left: Vec::new(),
             links_left_not_kept: 0,
-            aside,
-            renders_anew,
+            aside: first.aside,
+            renders_anew: first.renders_anew,
         }
     }
 
@@ -371,9 +359,9 @@ impl EntryBuilder {
     pub(super) fn of_proposed(&self, one: &SetChange) -> Self {
         let call = self.entry.call;
         let one_of_it = ChangeSet::single(call, one.clone()).noted(self.note.clone());
-        let mut docket = self.of_member(&one_of_it);
-        docket.entry.lines = one.change.content_lines();
-        docket
+        let mut record = self.of_member(&one_of_it);
+        record.entry.lines = one.change.content_lines();
+        record
     }
 
     /// The record of a proposal's change after the first.
@@ -537,24 +525,4 @@ pub(super) fn is_worth_keeping(found: &PageState, promised: Option<&PageState>) 
                 .iter()
                 .any(|field| found.value(*field) != promised.value(*field))
     })
-}
-
-/// The failure of a call that could not be put on record.
-pub(super) fn unavailable(error: &AuditError) -> Failure {
-    let failure = match error {
-        AuditError::Paused(pause) => return paused(pause),
-        AuditError::Busy => Failure::new(
-            Code::Timeout,
-            "Another write to this wiki took too long; nothing was sent.",
-        ),
-        AuditError::TooLarge => Failure::new(
-            Code::TooLarge,
-            "The page is too large to be put on record; nothing was sent.",
-        ),
-        error => Failure::new(
-            Code::AuditUnavailable,
-            crate::wiki::sentence(&error.to_string()),
-        ),
-    };
-    failure.hint(crate::wiki::sentence(error.hint()))
 }

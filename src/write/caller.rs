@@ -1,13 +1,19 @@
-//! The caller of a write.
+//! The caller of a write, and how the person behind it is asked. The server asks; this room only
+//! needs answers.
 
+use std::convert::Infallible;
+use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
 
 use crate::audit::{Actor, Client};
 use crate::error::Failure;
-use crate::gates::{Asked, ClientLimits, SessionId};
+use crate::gates::{ApprovalScope, Asked, ClientLimits, SessionId};
 use crate::page::Note;
 
-use super::asker::Asker;
 use super::delegates::delegation::{Family, denied};
 
 /// The caller of a write.
@@ -75,4 +81,124 @@ pub enum Extent {
     Bounded,
     /// All of it: a person at a terminal approves only what is shown.
     Whole,
+}
+
+/// A question to a person, and the possible answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The question, in plain text.
+    pub message: String,
+    /// The scopes that a yes may have.
+    pub scopes: &'static [ApprovalScope],
+}
+
+/// The way in which a call can have a person asked.
+#[derive(Debug, Clone, Default)]
+pub enum Asker {
+    /// The client cannot ask anybody.
+    #[default]
+    Nobody,
+    /// The client asks while the call waits.
+    Within(Arc<dyn AskPerson>),
+    /// The client asks after the call has ended, and calls again with the answer.
+    Between(Handout),
+    /// The call brings the answer to a question that was handed out.
+    Answered {
+        /// The question's name, as it was handed out; empty if it is unknown.
+        question: String,
+        /// The answer.
+        reply: PersonReply,
+    },
+}
+
+impl Asker {
+    /// True if the client can ask a person.
+    #[must_use]
+    pub const fn can_ask(&self) -> bool {
+        !matches!(self, Self::Nobody)
+    }
+}
+
+/// Asks a person while the call waits.
+pub trait AskPerson: fmt::Debug + Send + Sync {
+    /// Asks. The caller of this function stops it after the person's time.
+    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = PersonReply> + Send + '_>>;
+}
+
+/// Takes a question that outlives its call.
+#[derive(Debug, Clone)]
+pub struct Handout(mpsc::Sender<HandedOut>);
+
+/// A question that outlives its call.
+#[derive(Debug)]
+pub struct HandedOut {
+    /// The question.
+    pub question: Question,
+    /// The question's name: the call that brings the answer must bring it too.
+    pub name: String,
+    /// The time that the person may take.
+    pub limit: Duration,
+}
+
+impl Handout {
+    /// A way to hand one question out, and where it arrives.
+    #[must_use]
+    pub fn new() -> (Self, mpsc::Receiver<HandedOut>) {
+        let (sender, receiver) = mpsc::channel(1);
+        (Self(sender), receiver)
+    }
+
+    /// Hands the question out. Never returns: the receiver of the question ends the call.
+    pub(super) async fn give(&self, handed_out: HandedOut) -> Infallible {
+        // A failed send means that the call is over as well.
+        let _ = self.0.send(handed_out).await;
+        std::future::pending().await
+    }
+}
+
+/// The reply to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PersonReply {
+    /// Yes.
+    Yes(ApprovalScope),
+    /// No.
+    No,
+    /// The question was closed without an answer.
+    Closed,
+    /// There was no answer in time.
+    TimedOut,
+    /// The client could not ask, or its answer was invalid.
+    Failed,
+    /// The state that came with the answer is not from this server, or belongs to another call.
+    NotOurs,
+}
+
+impl PersonReply {
+    /// The word for it, in errors and on record.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Yes(scope) => scope.as_str(),
+            Self::No => "no",
+            Self::Closed => "closed",
+            Self::TimedOut => "timed_out",
+            Self::Failed => "failed",
+            Self::NotOurs => "not_ours",
+        }
+    }
+
+    /// The reason why it is not a yes, in a sentence.
+    pub(super) const fn sentence(self) -> &'static str {
+        match self {
+            Self::Yes(_) | Self::Failed => {
+                "The client could not ask the person, or its answer was none of those offered."
+            }
+            Self::No => "The person said no.",
+            Self::Closed => "The person closed the question without an answer.",
+            Self::TimedOut => "The person did not answer in time.",
+            Self::NotOurs => {
+                "The answer belongs to no question that waits for one: it was answered already, or asked by another call."
+            }
+        }
+    }
 }

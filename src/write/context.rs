@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::audit::{AuditLog, CallId, DraftOwner, Keep};
-use crate::error::Failure;
-use crate::gates::{Asked, ClientLimits, DraftMark, Gate, Policy, Refusal, SessionId, WritePolicy};
+use crate::audit::{AuditLog, CallId, DraftOwner, Keep, Outcome};
+use crate::error::{Code, Failure};
+use crate::gates::{Asked, ClientLimits, Gate, Policy, Refusal, SessionId, WritePolicy};
 use crate::index::ContentIndex;
 use crate::page::{Locale, PagePath, PageReading};
 use crate::wiki::Wiki;
@@ -14,13 +14,12 @@ use crate::wiki::Wiki;
 use super::answer::SetAnswer;
 use super::audit_entry::EntryBuilder;
 use super::caller::Caller;
-use super::memory::{InProcess, ReadExtent, SessionStore};
+use super::memory::{ReadExtent, SessionMemory};
 use super::proposals::Proposals;
-use super::shared::WriterShared;
-use super::spent_token::of_used;
+use super::shared::{Refusals, WriterShared};
+use super::source::{Under, WriteCall};
 use super::timeouts::Timeouts;
 use super::undo::history::WriteHistory;
-use super::upkeep::refusals::Refusals;
 
 /// The context of a write: one wiki as one key reads it, the record, and the state that outlives a
 /// call.
@@ -31,7 +30,7 @@ pub struct WriteContext {
     pub(super) index: Arc<ContentIndex>,
     pub(super) audit: Arc<AuditLog>,
     pub(super) policy: Policy,
-    pub(super) memory: Arc<dyn SessionStore>,
+    pub(super) memory: Arc<SessionMemory>,
     pub(super) past: WriteHistory,
     pub(super) proposals: Proposals,
     pub(super) patience: Timeouts,
@@ -40,42 +39,63 @@ pub struct WriteContext {
 }
 
 impl WriteContext {
-    /// The desk of a server's own key.
+    /// The context of a server's own key, whose index this is.
     #[must_use]
     pub fn new(
-        wiki: Arc<Wiki>,
         index: Arc<ContentIndex>,
-        audit: Arc<AuditLog>,
+        audit: &Arc<AuditLog>,
         policy: Policy,
         patience: Timeouts,
         keep: Keep,
     ) -> Self {
-        let house = WriterShared::new(&wiki, &audit, &policy, patience, keep);
-        let memory = Arc::new(InProcess::new(&policy));
-        Self::of(
-            (wiki, index),
-            audit,
-            policy,
-            (patience, Arc::new(house)),
-            memory,
-        )
+        let house = WriterShared::new(index.wiki(), audit, &policy, patience, keep);
+        let memory = Arc::new(SessionMemory::new(&policy));
+        Self::with(index, Arc::new(house), policy, memory)
     }
 
-    /// The same desk under changed settings. What sessions read stays known; previews and approvals
-    /// end where the gates changed. Calls under way keep the old desk.
+    /// The same context under changed settings. What sessions read stays known; previews and
+    /// approvals end where the gates changed. Calls under way keep the old context.
     pub(super) fn renewed(
         &self,
-        (wiki, index): (Arc<Wiki>, Arc<ContentIndex>),
+        index: Arc<ContentIndex>,
         policy: Policy,
         gates_changed: bool,
     ) -> Self {
         let memory = if gates_changed {
-            self.memory.under(&policy)
+            Arc::new(self.memory.under(&policy))
         } else {
             Arc::clone(&self.memory)
         };
-        let (audit, house) = (Arc::clone(&self.audit), Arc::clone(&self.house));
-        Self::of((wiki, index), audit, policy, (self.patience, house), memory)
+        Self::with(index, Arc::clone(&self.house), policy, memory)
+    }
+
+    /// A context with another key or within other bounds: the same log, but its own previews,
+    /// approvals and remembered reads.
+    pub(super) fn for_reader(&self, index: Arc<ContentIndex>, policy: Policy) -> Self {
+        let memory = Arc::new(SessionMemory::new(&policy));
+        Self::with(index, Arc::clone(&self.house), policy, memory)
+    }
+
+    fn with(
+        index: Arc<ContentIndex>,
+        house: Arc<WriterShared>,
+        policy: Policy,
+        memory: Arc<SessionMemory>,
+    ) -> Self {
+        let (wiki, audit) = (Arc::clone(index.wiki()), Arc::clone(&house.audit));
+        let past = WriteHistory::new(Arc::clone(&wiki), Arc::clone(&audit));
+        let patience = house.patience;
+        Self {
+            memory,
+            proposals: Proposals::new(past.clone(), patience.queueing, Arc::clone(&house.room)),
+            wiki,
+            index,
+            audit,
+            policy,
+            past,
+            patience,
+            house,
+        }
     }
 
     /// The retention settings and the memory mode, in words.
@@ -87,48 +107,6 @@ impl WriteContext {
     /// Sets the retention of the audit log from now on.
     pub fn keep(&self, keep: Keep) {
         self.house.keep(keep);
-    }
-
-    /// A desk with another key: the same log and policy, but its own previews, approvals and
-    /// remembered reads.
-    pub(super) fn for_key(&self, wiki: Arc<Wiki>, index: Arc<ContentIndex>) -> Self {
-        let (audit, policy) = (Arc::clone(&self.audit), self.policy.clone());
-        let house = Arc::clone(&self.house);
-        let memory = Arc::new(InProcess::new(&policy));
-        Self::of((wiki, index), audit, policy, (self.patience, house), memory)
-    }
-
-    /// The same for a reviewer, who decides under a policy of their own and reads within a rule.
-    pub(super) fn for_reviewer(
-        &self,
-        wiki: Arc<Wiki>,
-        index: Arc<ContentIndex>,
-        policy: Policy,
-    ) -> Self {
-        let (audit, house) = (Arc::clone(&self.audit), Arc::clone(&self.house));
-        let memory = Arc::new(InProcess::new(&policy));
-        Self::of((wiki, index), audit, policy, (self.patience, house), memory)
-    }
-
-    fn of(
-        (wiki, index): (Arc<Wiki>, Arc<ContentIndex>),
-        audit: Arc<AuditLog>,
-        policy: Policy,
-        (patience, house): (Timeouts, Arc<WriterShared>),
-        memory: Arc<dyn SessionStore>,
-    ) -> Self {
-        let past = WriteHistory::new(Arc::clone(&wiki), Arc::clone(&audit));
-        Self {
-            memory,
-            proposals: Proposals::new(past.clone(), patience.queueing, house.room()),
-            wiki,
-            index,
-            audit,
-            policy,
-            past,
-            patience,
-            house,
-        }
     }
 
     /// The record of every attempt.
@@ -215,15 +193,34 @@ impl WriteContext {
         self.narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask())
     }
 
+    /// What a source makes the changes of a call from.
+    pub(super) fn call<'a>(
+        &'a self,
+        policy: &'a Policy,
+        record: &'a EntryBuilder,
+        under: Under<'a>,
+    ) -> WriteCall<'a> {
+        WriteCall {
+            past: &self.past,
+            proposals: &self.proposals,
+            index: &self.index,
+            memory: &self.memory,
+            policy,
+            session: record.session(),
+            id: record.call(),
+            under,
+        }
+    }
+
     /// Notes that a session's write has ended: later searches see it, and `last` means it if
     /// something of it is on the wiki.
     pub(super) async fn wrote(&self, session: &SessionId, call: CallId, is_there: bool) {
         if is_there {
-            self.memory.note_write(session, call);
+            self.memory.own_writes.note(session, call);
         }
         self.wiki.forget_pages().await;
         self.index.outdated();
-        self.house.purge_if_due();
+        self.house.purges.start_if_due();
     }
 
     /// The state of a set of many changes that this caller sent: from memory, otherwise from the
@@ -274,23 +271,17 @@ impl WriteContext {
         }
     }
 
-    /// Ends a draft that was written or proposed as a whole, unless it was changed since.
-    pub(super) async fn submitted(&self, set: Option<DraftMark>) {
-        let Some(mark) = set else { return };
-        if let Err(error) = self.audit.end_draft(mark.id, mark.revision).await {
-            tracing::warn!(%error, draft = %mark.id, "a draft that was submitted could not be ended");
-        }
-    }
-
     /// Notes that a session saw a page: its later changes of the content are compared with this
     /// state.
     pub fn note_read(&self, session: &SessionId, page: PageReading, sight: ReadExtent) {
-        self.memory.note_read(session, page, sight);
+        self.memory.reads.note(session, page, sight);
     }
 
     /// Keeps the call for which a preview's token was given.
     pub fn keep_asked(&self, caller: &Caller, token: &str, asked: Asked) {
-        self.memory.keep_asked(&caller.session, token, asked);
+        self.memory
+            .previews
+            .keep_asked(&caller.session, token, asked);
     }
 
     /// The call for which this token was given; `None` if previews' tokens do not confirm here, or
@@ -302,7 +293,7 @@ impl WriteContext {
         if !matches!(self.policy_for(caller).writes, WritePolicy::Preview) {
             return Ok(None);
         }
-        self.memory.asked(&caller.session, token)
+        self.memory.previews.asked(&caller.session, token)
     }
 
     /// Records that the arguments of a write were invalid; adds the call's id to the failure.
@@ -319,26 +310,57 @@ impl WriteContext {
             return failure;
         };
         let refusal = Refusal::at(Gate::Input, failure);
-        let docket = EntryBuilder::open(call, caller, self.past.key());
-        self.record_refusal(&docket, &refusal).await;
+        let record = EntryBuilder::open(call, caller, self.past.key());
+        self.record_refusal(&record, &refusal).await;
         refusal.failure.detail("callId", call.to_string())
     }
 
-    /// The failure for a token that does not count any more.
+    /// The failure for a token that does not count any more: for a used one with the call that used
+    /// it up, and that call's outcome.
     pub(super) async fn of_used(
         &self,
         session: &SessionId,
         token: &str,
         failure: Failure,
     ) -> Failure {
-        of_used((&*self.memory, &self.past), session, token, failure).await
+        let used_by = self.memory.previews.used_by(session, token);
+        let Some(call) = used_by.filter(|_| failure.code == Code::ConfirmExpired) else {
+            return failure;
+        };
+        let is_set = matches!(self.audit.calls_of_set(call).await, Ok(calls) if !calls.is_empty());
+        let outcome = match self.past.story(&call.into(), None).await {
+            Ok(story) => story.outcome(),
+            Err(_) => Some(Outcome::Unknown),
+        };
+        let told = outcome.map_or("under way", Outcome::as_str);
+        let hint = match outcome {
+            Some(Outcome::Applied | Outcome::Unchanged) => {
+                "Nothing was sent now: the write is done, do not repeat it. To change more, call with all arguments, without confirm."
+            }
+            Some(Outcome::NotApplied) => {
+                "Nothing was sent now. Call again with all arguments, without confirm, for a new preview and its token."
+            }
+            Some(Outcome::PartlyApplied) if is_set => {
+                "Nothing was sent now. Call again with all arguments, without confirm, for a preview of what is left of the set: what is done is left out. Or have the set taken back by details.usedBy."
+            }
+            Some(Outcome::PartlyApplied | Outcome::Unknown) | None => {
+                "Nothing was sent now. Do not repeat the write: read the page first to see what became of it."
+            }
+        };
+        Failure::new(
+            Code::ConfirmExpired,
+            format!("This token was already used by the call {call}: {told}."),
+        )
+        .hint(hint)
+        .detail("usedBy", call.to_string())
+        .detail("outcome", told)
     }
 
     /// Records a refusal. If that fails it is still a refusal: nothing was sent.
-    pub(super) async fn record_refusal(&self, docket: &EntryBuilder, refusal: &Refusal) {
+    pub(super) async fn record_refusal(&self, record: &EntryBuilder, refusal: &Refusal) {
         self.house.refusals.count(refusal.gate);
-        if let Err(error) = self.audit.record(docket.refusal(refusal)).await {
-            tracing::error!(%error, call = %docket.call(), "a refusal could not be put on record");
+        if let Err(error) = self.audit.record(record.refusal(refusal)).await {
+            tracing::error!(%error, call = %record.call(), "a refusal could not be put on record");
         }
     }
 }

@@ -1,20 +1,20 @@
 //! The drafts of a caller: listing, showing and discarding. Adding to a draft and submitting it go
 //! down the line of a write.
 
-use crate::audit::{AuditError, CallId, Draft, DraftChange, DraftName, DraftOwner};
+use crate::audit::{AuditError, AuditLog, CallId, Draft, DraftChange, DraftName, DraftOwner};
 use crate::change::Change;
 use crate::error::Failure;
-use crate::gates::{ChangeSet, SetChange};
+use crate::gates::{ChangeSet, DraftMark, SetChange};
 use crate::page::PagePlace;
 use crate::render_budget;
-use crate::wiki::aside;
+use crate::wiki::{Wiki, aside};
 
 use super::answer::SetLine;
-use super::audit_entry::{EntryBuilder, unavailable};
+use super::audit_entry::EntryBuilder;
 use super::caller::Caller;
 use super::context::WriteContext;
-use super::source::draft::draft_failure;
 use super::stages::batch_preview;
+use super::undo::history::WriteHistory;
 
 /// The part of a draft to discard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,41 +44,14 @@ impl WriteContext {
     /// `AUDIT_UNAVAILABLE`.
     pub async fn drafts(&self, caller: &Caller) -> Result<Vec<Draft>, Failure> {
         let owner = self.draft_owner(caller);
-        self.hold_room(&owner, None).await?;
-        let drafts = self.audit.drafts(owner).await;
+        hold_room(&self.audit, &owner, None).await?;
         let mut admitted = Vec::new();
-        for draft in drafts.map_err(|error| unavailable(&error))? {
-            if self.admits_draft(&draft).await.is_ok() {
+        for draft in self.audit.drafts(owner).await? {
+            if admit(&self.wiki, &draft).await.is_ok() {
                 admitted.push(draft);
             }
         }
         Ok(admitted)
-    }
-
-    /// Takes room for a draft before it is loaded, or for all drafts of an owner.
-    ///
-    /// # Errors
-    /// `RATE_LIMITED`, if there is none for a while; `AUDIT_UNAVAILABLE`.
-    pub(super) async fn hold_room(
-        &self,
-        owner: &DraftOwner,
-        name: Option<&DraftName>,
-    ) -> Result<(), Failure> {
-        let bytes = self.audit.draft_bytes(owner.clone(), name.cloned()).await;
-        render_budget::hold(bytes.map_err(|error| unavailable(&error))?).await?;
-        Ok(())
-    }
-
-    /// Checks that every page of a draft may still be read; otherwise the failure is that of a
-    /// missing draft.
-    pub(super) async fn admits_draft(&self, draft: &Draft) -> Result<(), Failure> {
-        for page in draft.changes.iter().filter_map(|one| one.before.as_ref()) {
-            let admitted = self.wiki.admits_record(page.id, &page.locale, &page.path);
-            if !admitted.await? {
-                return Err(draft_failure(&AuditError::NoDraft));
-            }
-        }
-        Ok(())
     }
 
     /// A draft of a caller, by its name or id, if every page of it may still be read.
@@ -86,15 +59,7 @@ impl WriteContext {
     /// # Errors
     /// `INVALID_INPUT`, where there is none; what the wiki says.
     pub async fn draft(&self, caller: &Caller, name: DraftName) -> Result<Draft, Failure> {
-        let owner = self.draft_owner(caller);
-        self.hold_room(&owner, Some(&name)).await?;
-        let draft = self.audit.draft(owner, name).await;
-        let draft = draft.map_err(|error| draft_failure(&error))?;
-        if draft.changes.is_empty() {
-            return Err(draft_failure(&AuditError::NoDraft));
-        }
-        self.admits_draft(&draft).await?;
-        Ok(draft)
+        load(&self.past, &self.draft_owner(caller), &name).await
     }
 
     /// The lines of a draft's changes, starting at this number: their effect on the pages as they
@@ -108,7 +73,7 @@ impl WriteContext {
             let change = Change::of_states(one.before, one.after)?;
             Some(change.with_loss_of(one.lost).into())
         });
-        let id = CallId::new().map_err(|error| unavailable(&error))?;
+        let id = CallId::new()?;
         let set = ChangeSet::list(id, changes.collect());
         let bytes = set.as_ref().map_or(0, ChangeSet::bytes);
         let lines =
@@ -128,7 +93,7 @@ impl WriteContext {
         id: CallId,
         from: usize,
     ) -> Result<Option<(usize, Vec<SetLine>)>, Failure> {
-        let Some(set) = self.memory.shown(&caller.session, id) else {
+        let Some(set) = self.memory.previews.shown(&caller.session, id) else {
             return Ok(None);
         };
         let changes: Vec<SetChange> = set.iter().cloned().collect();
@@ -166,8 +131,7 @@ impl WriteContext {
         which: &Discarded,
     ) -> Result<(usize, usize), Failure> {
         let owner = self.draft_owner(caller);
-        let held = self.audit.hold_draft(owner, name.clone(), false).await;
-        let held = held.map_err(|error| draft_failure(&error))?;
+        let held = self.audit.hold_draft(owner, name.clone(), false).await?;
         let all = held.draft().changes.len();
         let gone = held
             .draft()
@@ -176,19 +140,68 @@ impl WriteContext {
             .filter(|one| which.is(one))
             .count();
         if gone == 0 {
-            return Err(draft_failure(&AuditError::NoDraft));
+            return Err(AuditError::NoDraft.into());
         }
-        let call = CallId::current_or_new().map_err(|error| unavailable(&error))?;
-        let docket = EntryBuilder::open(call, caller, self.past.key());
-        let recorded = self.audit.record(docket.discarded(&name)).await;
-        recorded.map_err(|error| unavailable(&error))?;
+        let call = CallId::current_or_new()?;
+        let record = EntryBuilder::open(call, caller, self.past.key());
+        self.audit.record(record.discarded(&name)).await?;
         let left = all.saturating_sub(gone);
-        let done = if left == 0 {
-            held.end().await
+        if left == 0 {
+            held.end().await?;
         } else {
-            held.leave(|one| which.is(one)).await
-        };
-        done.map_err(|error| draft_failure(&error))?;
+            held.leave(|one| which.is(one)).await?;
+        }
         Ok((gone, left))
+    }
+}
+
+/// Takes room for a draft before it is loaded, or for all drafts of an owner.
+///
+/// # Errors
+/// `RATE_LIMITED`, if there is none for a while; `AUDIT_UNAVAILABLE`.
+pub(super) async fn hold_room(
+    audit: &AuditLog,
+    owner: &DraftOwner,
+    name: Option<&DraftName>,
+) -> Result<(), Failure> {
+    let bytes = audit.draft_bytes(owner.clone(), name.cloned()).await?;
+    Ok(render_budget::hold(bytes).await?)
+}
+
+/// Checks that every page of a draft may still be read; otherwise the failure is that of a missing
+/// draft.
+pub(super) async fn admit(wiki: &Wiki, draft: &Draft) -> Result<(), Failure> {
+    for page in draft.changes.iter().filter_map(|one| one.before.as_ref()) {
+        let admitted = wiki.admits_record(page.id, &page.locale, &page.path);
+        if !admitted.await? {
+            return Err(AuditError::NoDraft.into());
+        }
+    }
+    Ok(())
+}
+
+/// A draft with changes, if every page of it may still be read.
+///
+/// # Errors
+/// `INVALID_INPUT`, where there is none; what the wiki says.
+pub(super) async fn load(
+    past: &WriteHistory,
+    owner: &DraftOwner,
+    name: &DraftName,
+) -> Result<Draft, Failure> {
+    hold_room(&past.audit, owner, Some(name)).await?;
+    let draft = past.audit.draft(owner.clone(), name.clone()).await?;
+    if draft.changes.is_empty() {
+        return Err(AuditError::NoDraft.into());
+    }
+    admit(&past.wiki, &draft).await?;
+    Ok(draft)
+}
+
+/// Ends a draft that was written or proposed as a whole, unless it was changed since.
+pub(super) async fn submitted(audit: &AuditLog, set: Option<DraftMark>) {
+    let Some(mark) = set else { return };
+    if let Err(error) = audit.end_draft(mark.id, mark.revision).await {
+        tracing::warn!(%error, draft = %mark.id, "a draft that was submitted could not be ended");
     }
 }

@@ -1,9 +1,12 @@
-//! Failures of edits: why a page's source cannot be changed as asked for.
+//! Failures of edits, and of the record: why a page's source cannot be changed as asked for, and
+//! why a call cannot be put on record.
 
 use serde_json::{Value, json};
 
+use crate::audit::AuditError;
 use crate::change::{Change, ContentFault, cut, short};
 use crate::error::{Code, Failure};
+use crate::gates::{Gate, Refusal, paused};
 use crate::page::{
     DiffersIn, EditFault, Field, Outline, PatchFault, SectionFault, Selector, TextPosition,
 };
@@ -13,6 +16,50 @@ use crate::wiki::sentence;
 const MAX_HEADINGS: usize = 100;
 /// The most similar headings that a failure names.
 const MAX_NEAREST: usize = 5;
+
+impl From<AuditError> for Failure {
+    fn from(error: AuditError) -> Self {
+        let of_input = |argument: &str, message: &str| {
+            let fields = json!([{ "path": argument }]);
+            Self::new(Code::InvalidInput, message).detail("fields", fields)
+        };
+        let failure = match &error {
+            AuditError::Paused(pause) => return paused(pause),
+            AuditError::NoProposal => return of_input("id", "There is no such proposal."),
+            AuditError::NoDraft => {
+                of_input("draft", "There is no such draft, or nothing is in it.")
+            }
+            AuditError::BadDraft => of_input(
+                "draft",
+                "The draft is damaged, or a newer version wrote it.",
+            ),
+            AuditError::TooManyDrafts => of_input(
+                "draft",
+                "This client has 20 drafts already, which is the most.",
+            ),
+            AuditError::DraftFull => Self::new(
+                Code::TooLarge,
+                "The draft is full: 200 changes or 32 MB are the most; this change did not join it.",
+            ),
+            AuditError::Busy => Self::new(
+                Code::Timeout,
+                "Another write to this wiki took too long; nothing was sent.",
+            ),
+            AuditError::TooLarge => Self::new(
+                Code::TooLarge,
+                "The page is too large to be put on record; nothing was sent.",
+            ),
+            error => Self::new(Code::AuditUnavailable, sentence(&error.to_string())),
+        };
+        failure.hint(sentence(error.hint()))
+    }
+}
+
+impl From<AuditError> for Refusal {
+    fn from(error: AuditError) -> Self {
+        Self::at(Gate::Record, error.into())
+    }
+}
 
 /// The failure for a fault, with the section that was searched for, and in which text.
 pub(super) fn content_failure(fault: ContentFault, sought: Option<(&Selector, &str)>) -> Failure {

@@ -5,7 +5,8 @@ use crate::error::{Code, Failure};
 
 use super::answer::{Applied, Preview, SetAnswer, SetOutcome, SetPreview, WriteAnswer};
 use super::caller::Caller;
-use super::source::WriteRequest;
+use super::route::Brought;
+use super::source::{Apply, WriteRequest};
 use super::stages::propose::WAITS;
 use super::writer::Writer;
 
@@ -59,10 +60,7 @@ impl Writer {
             InteractiveOutcome::Declined => Ok(None),
             InteractiveOutcome::Proposed(_)
             | InteractiveOutcome::Waits(_)
-            | InteractiveOutcome::Unchanged => Err(Failure::new(
-                Code::InternalError,
-                "The write ended as a preview.",
-            )),
+            | InteractiveOutcome::Unchanged => Err(ended_as_preview()),
         }
     }
 
@@ -77,15 +75,9 @@ impl Writer {
         plan: WriteRequest,
         says_yes: impl FnOnce(&PreviewToConfirm) -> bool,
     ) -> Result<InteractiveOutcome, Failure> {
-        let write =
-            async |confirm| match Box::pin(self.write(caller.clone(), plan.clone(), confirm)).await
-            {
-                Ok(answer) => Ok(answer),
-                Err(failure) => Err(self.desk().wiki.explained(failure).await),
-            };
-        let shown = match PreviewToConfirm::or_done(write(None).await?) {
-            Ok(shown) => shown,
-            Err(done) => return Ok(InteractiveOutcome::Done(done)),
+        let shown = match self.by_person(caller, &plan, Brought::Nothing).await? {
+            Ok(done) => return Ok(InteractiveOutcome::Done(done)),
+            Err(shown) => shown,
         };
         let Some(token) = shown.token() else {
             return Ok(shown.left());
@@ -93,25 +85,60 @@ impl Writer {
         if !says_yes(&shown) {
             return Ok(InteractiveOutcome::Declined);
         }
-        Ok(match PreviewToConfirm::or_done(write(Some(token)).await?) {
+        let brought = Brought::Token(token);
+        Ok(match self.by_person(caller, &plan, brought).await? {
+            Ok(done) => InteractiveOutcome::Done(done),
             // A rule may leave it to people only now.
-            Ok(shown) => shown.left(),
-            Err(done) => InteractiveOutcome::Done(done),
+            Err(shown) => shown.left(),
         })
+    }
+
+    /// Applies a proposal by the decision of a reviewer, who was shown what it carries the digest
+    /// of.
+    ///
+    /// # Errors
+    /// What stopped it, with `details.callId`; on record.
+    pub async fn decided(&self, caller: &Caller, apply: Apply) -> Result<AppliedWrite, Failure> {
+        let shown = apply.expects.is_some();
+        let yes = self.desk().policy.reviewers_yes(apply.id).filter(|_| shown);
+        let brought = yes.map_or(Brought::Nothing, Brought::Decision);
+        let request = WriteRequest::Proposal(apply);
+        let done = self.by_person(caller, &request, brought).await?;
+        done.map_err(|_| ended_as_preview())
+    }
+
+    /// Runs a request for a person, who is told what the state of the key explains.
+    async fn by_person(
+        &self,
+        caller: &Caller,
+        request: &WriteRequest,
+        brought: Brought,
+    ) -> Result<Result<AppliedWrite, PreviewToConfirm>, Failure> {
+        match Box::pin(self.run(caller, request, brought)).await {
+            Ok(answer) => Ok(answer.into_applied()),
+            Err(failure) => Err(self.desk().wiki.explained(failure).await),
+        }
+    }
+}
+
+/// The failure of a write that shall be sent and was shown.
+fn ended_as_preview() -> Failure {
+    Failure::new(Code::InternalError, "The write ended as a preview.")
+}
+
+impl WriteAnswer {
+    /// The result of a write that was sent, or the preview of one that was not.
+    fn into_applied(self) -> Result<AppliedWrite, PreviewToConfirm> {
+        match self {
+            Self::Applied(applied) => Ok(AppliedWrite::One(applied)),
+            Self::Set(set) => Ok(AppliedWrite::Set(set)),
+            Self::Preview(preview) => Err(PreviewToConfirm::One(preview)),
+            Self::SetPreview(preview) => Err(PreviewToConfirm::Set(preview)),
+        }
     }
 }
 
 impl PreviewToConfirm {
-    /// The preview in an answer; an error if the answer is of a write that is done.
-    fn or_done(answer: WriteAnswer) -> Result<Self, AppliedWrite> {
-        match answer {
-            WriteAnswer::Preview(preview) => Ok(Self::One(preview)),
-            WriteAnswer::SetPreview(preview) => Ok(Self::Set(preview)),
-            WriteAnswer::Applied(applied) => Err(AppliedWrite::One(applied)),
-            WriteAnswer::Set(set) => Err(AppliedWrite::Set(set)),
-        }
-    }
-
     /// The token that confirms it.
     fn token(&self) -> Option<String> {
         let confirm = match self {

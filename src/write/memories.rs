@@ -10,12 +10,12 @@ use crate::audit::{AuditEntry, CallId, ClientId, MemoryId};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Refusal, WritePolicy, paused};
 use crate::memory::{
-    AuditNote, KEPT_DAYS, Memory, MemoryError, MemoryMode, MemoryOwner, MemoryPage, MemoryType,
-    Ranked, Timestamp, digest, ranked,
+    AuditNote, KEPT_DAYS, Memories, Memory, MemoryError, MemoryMode, MemoryOwner, MemoryPage,
+    MemoryType, Ranked, Timestamp, digest, ranked,
 };
 use crate::page::secrets;
 
-use super::audit_entry::{EntryBuilder, unavailable};
+use super::audit_entry::EntryBuilder;
 use super::caller::Caller;
 use super::context::WriteContext;
 
@@ -90,12 +90,12 @@ impl WriteContext {
         caller: &Caller,
         what: ToRemember,
     ) -> Result<RememberResult, Failure> {
-        let docket = self.docket_of(caller)?;
-        self.admit(caller, &docket).await?;
-        let (memories, owner) = (self.house.memories(), self.owner_of(caller));
+        let record = self.record_of(caller)?;
+        self.admit(caller, &record).await?;
+        let (memories, owner) = (&self.house.memories, self.owner_of(caller));
         if let Some(names) = self.secrets_in(&what.content) {
             let refusal = Refusal::at(Gate::Rules, secret_failure(&names));
-            self.record_refusal(&docket, &refusal).await;
+            self.record_refusal(&record, &refusal).await;
             return Err(refusal.failure);
         }
         let page = match what.page {
@@ -109,49 +109,11 @@ impl WriteContext {
         } else {
             "supersedes"
         };
-        let record = docket.memory(page.as_ref());
+        let record = record.memory(page.as_ref());
         let (of, author) = (owner.clone(), caller.client.shown().to_owned());
-        let new = MemoryId::new().map_err(|error| unavailable(&error))?;
+        let new = MemoryId::new()?;
         let done = memories.change(&self.audit, record, move |memories| {
-            let now = memories.now;
-            let old = if let Some(id) = what.id {
-                Some(memories.own(&of, id)?.clone())
-            } else {
-                // A repeated call changes what the first one made.
-                let all = memories.of(&of)?.iter();
-                let mut same = all.filter(|one| is_repeated(one, &what.content, page.as_ref()));
-                same.next().cloned()
-            };
-            let made = made(&what, page, old.as_ref(), (new, &author, now));
-            let id = made.id;
-            let superseded = what.supersedes.filter(|superseded| *superseded != id);
-            let state = match &old {
-                Some(old) if is_same(old, &made) && superseded.is_none() => {
-                    let state = "unchanged";
-                    return Ok((RememberResult { id, state }, None));
-                }
-                Some(_) => "changed",
-                None => "remembered",
-            };
-            let mut reason = note_of(&made);
-            if let Some(superseded) = superseded {
-                let _ = write!(reason, ", supersedes {superseded}");
-                memories.own(&of, superseded)?.end(now, Some(id));
-            }
-            let all = memories.of(&of)?;
-            all.retain(|one| one.id != id);
-            // The text before stays for restoring.
-            if let Some(mut before) = old.filter(|old| old.content != made.content) {
-                before.id = new;
-                before.end(now, Some(id));
-                all.push(before);
-            }
-            all.push(made);
-            let decision = state;
-            Ok((
-                RememberResult { id, state },
-                Some(AuditNote { decision, reason }),
-            ))
+            remembered(memories, &of, &what, page, (new, &author))
         });
         match done.await {
             Ok(done) => Ok(done),
@@ -168,7 +130,7 @@ impl WriteContext {
     /// # Errors
     /// If the store cannot be read; what the wiki says of pages.
     pub async fn recall(&self, caller: &Caller, what: ToRecall) -> Result<RecallResult, Failure> {
-        let (memories, owner) = (self.house.memories(), self.owner_of(caller));
+        let (memories, owner) = (&self.house.memories, self.owner_of(caller));
         let mut all = self.own_memories(&owner, "query").await?;
         all.retain(|one| {
             let page = one.page.as_ref().map(|page| page.id);
@@ -188,7 +150,7 @@ impl WriteContext {
         });
         let ids: HashSet<MemoryId> = found.iter().map(|one| one.memory.id).collect();
         if !ids.is_empty() && self.refusal_of(caller).is_none() {
-            let record = self.docket_of(caller)?.memory(None);
+            let record = self.record_of(caller)?.memory(None);
             let used = memories.change(&self.audit, record, move |memories| {
                 let now = memories.now;
                 let all = memories.of(&owner)?.iter_mut();
@@ -213,11 +175,11 @@ impl WriteContext {
     /// That this caller may not write; that there is no such memory; `AUDIT_UNAVAILABLE`.
     pub async fn forget(&self, caller: &Caller, id: MemoryId) -> Result<Timestamp, Failure> {
         const ARGUMENT: &str = "id";
-        let docket = self.docket_of(caller)?;
-        self.admit(caller, &docket).await?;
-        let (memories, owner) = (self.house.memories(), self.owner_of(caller));
+        let record = self.record_of(caller)?;
+        self.admit(caller, &record).await?;
+        let (memories, owner) = (&self.house.memories, self.owner_of(caller));
         let known = self.own(&owner, id, ARGUMENT).await?;
-        let record = docket.memory(known.page.as_ref());
+        let record = record.memory(known.page.as_ref());
         let done = memories.change(&self.audit, record, move |memories| {
             let now = memories.now;
             let memory = memories.own(&owner, id)?;
@@ -243,7 +205,7 @@ impl WriteContext {
     ) -> Result<usize, Failure> {
         let owner = |(id, name)| owner_of_client(id, name);
         let (from, to) = (owner(delegate), owner(maker));
-        let memories = self.house.memories();
+        let memories = &self.house.memories;
         let failed = |error: MemoryError| failure(&error, "delegate");
         if memories.of_owner(&from).await.map_err(failed)?.is_empty() {
             return Ok(0);
@@ -254,8 +216,8 @@ impl WriteContext {
         done.await.map_err(failed)
     }
 
-    fn docket_of(&self, caller: &Caller) -> Result<EntryBuilder, Failure> {
-        let call = CallId::current_or_new().map_err(|error| unavailable(&error))?;
+    fn record_of(&self, caller: &Caller) -> Result<EntryBuilder, Failure> {
+        let call = CallId::current_or_new()?;
         Ok(EntryBuilder::open(call, caller, self.past.key()))
     }
 
@@ -279,12 +241,12 @@ impl WriteContext {
     }
 
     /// Refuses a caller who may not remember or forget.
-    async fn admit(&self, caller: &Caller, docket: &EntryBuilder) -> Result<(), Failure> {
+    async fn admit(&self, caller: &Caller, record: &EntryBuilder) -> Result<(), Failure> {
         let Some(failure) = self.refusal_of(caller) else {
             return Ok(());
         };
         let refusal = Refusal::at(Gate::Enabled, failure);
-        self.record_refusal(docket, &refusal).await;
+        self.record_refusal(record, &refusal).await;
         Err(refusal.failure)
     }
 
@@ -318,7 +280,7 @@ impl WriteContext {
         owner: &MemoryOwner,
         argument: &str,
     ) -> Result<Vec<Memory>, Failure> {
-        let read = self.house.memories().of_owner(owner).await;
+        let read = self.house.memories.of_owner(owner).await;
         let mut all = read.map_err(|error| failure(&error, argument))?;
         all.retain(|one| one.forgotten.is_none());
         let ids = all.iter().filter_map(|one| Some(one.page.as_ref()?.id));
@@ -415,6 +377,55 @@ fn owner_of_client(id: ClientId, name: &str) -> MemoryOwner {
     MemoryOwner::client(&format!("client:{id}"), name)
 }
 
+/// Remembers something within one change, or changes what is remembered.
+fn remembered(
+    memories: &mut Memories,
+    of: &MemoryOwner,
+    what: &ToRemember,
+    page: Option<MemoryPage>,
+    (new, author): (MemoryId, &str),
+) -> Result<(RememberResult, Option<AuditNote>), MemoryError> {
+    let now = memories.now;
+    let old = if let Some(id) = what.id {
+        Some(memories.own(of, id)?.clone())
+    } else {
+        // A repeated call changes what the first one made.
+        let all = memories.of(of)?.iter();
+        let mut same = all.filter(|one| is_repeated(one, &what.content, page.as_ref()));
+        same.next().cloned()
+    };
+    let made = made(what, page, old.as_ref(), (new, author, now));
+    let id = made.id;
+    let superseded = what.supersedes.filter(|superseded| *superseded != id);
+    let state = match &old {
+        Some(old) if is_same(old, &made) && superseded.is_none() => {
+            let state = "unchanged";
+            return Ok((RememberResult { id, state }, None));
+        }
+        Some(_) => "changed",
+        None => "remembered",
+    };
+    let mut reason = note_of(&made);
+    if let Some(superseded) = superseded {
+        let _ = write!(reason, ", supersedes {superseded}");
+        memories.own(of, superseded)?.end(now, Some(id));
+    }
+    let all = memories.of(of)?;
+    all.retain(|one| one.id != id);
+    // The text before stays for restoring.
+    if let Some(mut before) = old.filter(|old| old.content != made.content) {
+        before.id = new;
+        before.end(now, Some(id));
+        all.push(before);
+    }
+    all.push(made);
+    let decision = state;
+    Ok((
+        RememberResult { id, state },
+        Some(AuditNote { decision, reason }),
+    ))
+}
+
 /// The memory as it shall be.
 fn made(
     what: &ToRemember,
@@ -476,7 +487,7 @@ fn secret_failure(names: &[&str]) -> Failure {
 fn failure(error: &MemoryError, argument: &str) -> Failure {
     let told = crate::wiki::sentence(&error.to_string());
     let code = match error {
-        MemoryError::Audit(error) => return unavailable(error),
+        MemoryError::Audit(error) => return error.clone().into(),
         MemoryError::NoSuch => {
             return Failure::new(Code::InvalidInput, told)
                 .hint("wikijs_recall shows the ids of those there are.")

@@ -1,12 +1,11 @@
 //! The way of a write, from what was asked for to an answer that is true.
 //!
-//! [`Writer::write`] is its one door. Behind it every [`WriteRequest`] goes down one line of stages
-//! (`line.rs`): `source/` makes its changes, `stages/` decide and send, `memory/` holds what
-//! outlives a call. Tools and commands only make plans; the [`WriteContext`] tells them what they may know
-//! of writes, and cannot send.
+//! The [`Writer`] is its one door. Behind it every [`WriteRequest`] takes one way (`pipeline.rs`):
+//! `source/` makes its changes, `stages/` decide and send, `memory/` holds what outlives a call.
+//! Tools and commands only make requests; the [`WriteContext`] tells them what they may know of
+//! writes, and cannot send.
 
 mod answer;
-mod asker;
 mod audit_entry;
 mod caller;
 mod context;
@@ -25,7 +24,6 @@ mod review;
 mod route;
 mod shared;
 mod source;
-mod spent_token;
 mod stages;
 #[cfg(test)]
 mod testing;
@@ -39,7 +37,7 @@ pub use answer::{
     Applied, AttachedName, Joined, LinkedFrom, NotTakenBack, Notes, Preview, SetAnswer, SetLine,
     SetMember, SetOutcome, SetPreview, WriteAnswer, WriteTarget,
 };
-pub use asker::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
+pub use caller::{AskPerson, Asker, HandedOut, Handout, PersonReply, Question};
 pub use caller::{Caller, Extent};
 pub use context::WriteContext;
 pub use delegates::delegation::{Child, DelegateSpec, Delegated, EndedDelegate, Family, denied};
@@ -51,6 +49,7 @@ pub use memory::ReadExtent;
 pub use pending::{Became, PendingSet};
 pub use proposals::Proposals;
 pub use review::{Review, ReviewWarning, Reviewed};
+pub use shared::Refusals;
 pub(crate) use source::no_asset;
 pub use source::{
     Apply, AssetWrite, Bulk, CommentWrite, Copy, CopyFields, Delete, Drafting, LinksTo, MAX_PAGES,
@@ -60,5 +59,4 @@ pub(crate) use stages::propose::{PROPOSED, WAITS};
 pub use timeouts::Timeouts;
 pub use undo::deletions::{Deleted, Deletions};
 pub use undo::history::WriteHistory;
-pub use upkeep::refusals::Refusals;
 pub use writer::Writer;

@@ -6,7 +6,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::audit::{
-    AuditError, CallHistory, CallId, CallSelector, Outcome, Proposal, ProposalId, ProposalState,
+    CallHistory, CallId, CallSelector, Outcome, Proposal, ProposalId, ProposalState,
 };
 use crate::error::{Code, Failure};
 use crate::gates::{SessionId, WritePolicy};
@@ -15,10 +15,8 @@ use crate::notify::ReviewAddress;
 use crate::page::Date;
 
 use super::answer::{Notes, SetAnswer, SetOutcome};
-use super::audit_entry::unavailable;
 use super::caller::Caller;
 use super::context::WriteContext;
-use super::proposals::proposal_failure;
 
 /// The most calls that wait at once; further ones answer at once that nobody has decided.
 const MOST_WAITING: usize = 64;
@@ -88,7 +86,7 @@ impl WriteContext {
         id: ProposalId,
         limit: Option<Duration>,
     ) -> Result<PendingSet, Failure> {
-        let mut proposal = self.left_open(id).await?;
+        let mut proposal = self.proposals.one(id).await?;
         if let Some(limit) = limit
             && let Ok(_place) = self.house.waiting.0.try_acquire()
         {
@@ -99,7 +97,7 @@ impl WriteContext {
             while proposal.is_open() && Instant::now() < until {
                 let next = Instant::now() + self.patience.pause;
                 tokio::time::sleep_until(next.min(until)).await;
-                match self.left_open(id).await {
+                match self.proposals.one(id).await {
                     Ok(found) => proposal = found,
                     Err(failure) if failure.code == Code::InvalidInput => return Err(failure),
                     // The wiki does not say now what may be read.
@@ -130,23 +128,8 @@ impl WriteContext {
         }
     }
 
-    /// The set as its file has it, if its pages may be read.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` if there is no such set any more; `AUDIT_UNAVAILABLE`.
-    pub async fn left_open(&self, id: ProposalId) -> Result<Proposal, Failure> {
-        let found = self.audit.proposal(id).await;
-        let found = found.map_err(|error| proposal_failure(&error))?;
-        if self.past.admits_proposal(&found).await? {
-            Ok(found)
-        } else {
-            Err(proposal_failure(&AuditError::NoProposal))
-        }
-    }
-
     async fn became(&self, session: &SessionId, proposal: &Proposal) -> Result<Became, Failure> {
-        let on_record = self.audit.proposal_on_record(proposal.id).await;
-        let on_record = on_record.map_err(|error| unavailable(&error))?;
+        let on_record = self.audit.proposal_on_record(proposal.id).await?;
         // A file that says no where the record does not was changed by somebody else.
         let is_on_record = |word| on_record.decided == Some(word);
         match &proposal.state {
@@ -187,7 +170,7 @@ impl WriteContext {
     async fn applied_set(&self, call: CallId) -> Result<(SetAnswer, Vec<CallHistory>), Failure> {
         if let Some(set) = self.past.change_set(call, None).await? {
             let calls = self.audit.calls_of_set(call).await;
-            return Ok((set, calls.map_err(|error| unavailable(&error))?));
+            return Ok((set, calls?));
         }
         let story = self.past.story(&CallSelector::from(call), None).await?;
         let set = SetAnswer {
@@ -206,7 +189,7 @@ impl WriteContext {
     async fn know_again(&self, session: &SessionId, proposal: &Proposal, calls: &[CallHistory]) {
         let known = proposal.changes().filter_map(|change| {
             let (id, read) = (change.page?, change.updated_at?);
-            let seen = self.memory.last_read(session, id)?;
+            let seen = self.memory.reads.last(session, id)?;
             seen.knows_of(&read).then_some((id, change.before))
         });
         let known: Vec<_> = known.take(MOST_KNOWN_AGAIN).collect();
@@ -221,7 +204,7 @@ impl WriteContext {
                 && now.content.as_ref() == Some(&applied.content)
                 && let Some(at) = &now.updated_at
             {
-                self.memory.note_written(session, id, at, false);
+                self.memory.reads.note_written(session, id, at, false);
             }
         }
     }

@@ -1,92 +1,372 @@
-//! The line that every write goes down: read it once, from top to bottom.
+//! The way of every write: read [`Pipeline::through`] once, from top to bottom.
 //!
 //! 1. The policy and what the caller brought decide the route ([`Route`]).
-//! 2. A write to send takes its turn ([`turn`]) before anything is read.
+//! 2. A write to send takes its lock ([`lock`]) before anything is read.
 //! 3. The changes are made from the pages as they are ([`read`]).
 //! 4. The gate *paths* judges their places ([`gates::paths`]), the checks look at them ([`check`]),
 //!    and the operator's rules may demand more ([`rule`]).
-//! 5. They join a draft ([`join`]), are shown ([`show`]), or are left open for a person ([`open`]);
-//!    or a person is asked ([`ask`]), and with the yes everything begins again; or they are
-//!    confirmed ([`gates::confirm`]).
-//! 6. A confirmed set is recorded, sent, settled and answered ([`send`]).
+//! 5. They end there ([`Stop`]): shown ([`show`]), left open for a person ([`propose`]), in a draft
+//!    ([`add_to_draft`]), or a person is asked ([`ask`]), and with the yes everything begins again;
+//!    or they are confirmed ([`gates::confirm`]).
+//! 6. A confirmed set is recorded, sent, settled and answered ([`send`], [`apply`]).
+//!
+//! Only the pipeline holds the whole context; a stage is a function that takes what it uses.
 
+use std::mem;
 use std::sync::Arc;
 
-use crate::audit::{HeldDraft, HeldProposal};
+use crate::audit::{CallId, HeldDraft, HeldProposal};
 use crate::change::Warning;
 use crate::error::Failure;
 use crate::gates::{
-    self, ChangeSet, Gate, Layer, Policy, Refusal, SessionId, SetBy, SetChange, THINKING,
-    WritePolicy,
+    self, ChangeSet, Cleared, Gate, Layer, Policy, Refusal, SetBy, SetChange, THINKING, WritePolicy,
 };
 use crate::render_budget;
 use crate::wiki::Sender;
 
-use super::answer::{Applied, Preview, WriteAnswer};
-use super::asker::Asker;
+use super::answer::WriteAnswer;
 use super::audit_entry::EntryBuilder;
+use super::caller::Asker;
 use super::caller::{Caller, Extent};
 use super::context::WriteContext;
-use super::route::{Brought, Route};
-use super::source::WriteRequest;
-use super::stages::check::SetCheck;
-use super::stages::rule::RuledRoute;
-use super::stages::{
-    add_to_draft, apply, ask, batch_preview, check, lock, propose, read, rule, send, show,
-};
+use super::route::{Brought, Route, Stop, Warrant};
+use super::source::{Under, WriteRequest};
+use super::stages::ask::{Asking, ToAsk};
+use super::stages::check::{CheckInput, SetCheck};
+use super::stages::lock::WriteLock;
+use super::stages::rule::Ruling;
+use super::stages::send::{WriteJob, broke_off};
+use super::stages::{add_to_draft, apply, check, lock, propose, read, rule, send, show};
 
 /// The result of a write's stages.
-pub(super) enum Passed {
+enum Passed {
     /// Nothing was sent.
     Answer(WriteAnswer),
     /// Nothing was sent; a person must be asked first.
-    Asked(Box<ask::ToAsk>),
+    Asked(Box<ToAsk>),
     /// Something was sent, or should have been.
     Sent(Result<WriteAnswer, Failure>),
 }
 
-/// Takes a plan down the line. If a person's yes is due, it goes twice: up to the question, without
-/// a turn that would block others, and with the yes from the beginning.
-pub(super) async fn walk(
-    desk: &Arc<WriteContext>,
-    sender: &Arc<Sender>,
-    docket: &mut EntryBuilder,
-    caller: &Caller,
-    plan: &WriteRequest,
-    confirm: Option<String>,
-) -> Result<Passed, Refusal> {
-    let mut policy = desk.policy_for(caller);
-    if is_answer_to_a_rule(&policy, caller) {
-        policy = policy.asking(THINKING, a_rule());
+/// A write on its way.
+pub(super) struct Pipeline<'a> {
+    context: &'a Arc<WriteContext>,
+    sender: &'a Arc<Sender>,
+    caller: &'a Caller,
+    request: &'a WriteRequest,
+    policy: Arc<Policy>,
+    record: EntryBuilder,
+    held: Held,
+}
+
+/// What a write holds while it goes through its stages.
+#[derive(Default)]
+struct Held {
+    /// The draft that it joins.
+    draft: Option<HeldDraft>,
+    /// The proposal that it applies.
+    proposal: Option<HeldProposal>,
+    lock: Option<WriteLock>,
+}
+
+impl<'a> Pipeline<'a> {
+    pub(super) fn new(
+        context: &'a Arc<WriteContext>,
+        sender: &'a Arc<Sender>,
+        caller: &'a Caller,
+        request: &'a WriteRequest,
+        call: CallId,
+    ) -> Self {
+        Self {
+            context,
+            sender,
+            caller,
+            request,
+            policy: Arc::new(context.policy_for(caller)),
+            record: EntryBuilder::open(call, caller, context.past.key()),
+            held: Held::default(),
+        }
     }
-    let Some(limit) = policy.thinking() else {
-        let brought = confirm.map_or(Brought::Nothing, Brought::Token);
-        let passed = once(desk, sender, &policy, docket, caller, plan, brought);
-        let passed = Box::pin(passed).await?;
-        let Passed::Asked(asked) = passed else {
-            return Ok(passed);
+
+    /// Takes the request all the way. If a person's yes is due, it goes twice: up to the question,
+    /// without a lock that would block others, and with the yes from the beginning.
+    ///
+    /// # Errors
+    /// What stopped it; on record.
+    pub(super) async fn run(&mut self, brought: Brought) -> Result<WriteAnswer, Failure> {
+        let token = match &brought {
+            Brought::Token(token) => Some(token.clone()),
+            Brought::Nothing | Brought::Yes(_) | Brought::Decision(_) => None,
         };
-        // A rule demands a person's yes in place of the token.
-        let policy = policy.asking(THINKING, a_rule());
-        let yes = ask::approval((desk, &policy), docket, caller, *asked, THINKING).await?;
-        let brought = Brought::Yes(yes);
-        return Box::pin(once(desk, sender, &policy, docket, caller, plan, brought)).await;
-    };
-    let policy = &policy;
-    let brought = ask::brought(desk, docket, caller).await?;
-    let mut passed = Box::pin(once(desk, sender, policy, docket, caller, plan, brought)).await?;
-    if let Passed::Asked(asked) = passed {
-        let yes = ask::approval((desk, policy), docket, caller, *asked, limit).await?;
-        let brought = Brought::Yes(yes);
-        passed = Box::pin(once(desk, sender, policy, docket, caller, plan, brought)).await?;
+        self.request.tell(&self.context.wiki, &mut self.record);
+        if let Some(id) = self.request.proposal()
+            && let Ok(proposal) = self.context.audit.proposal(id).await
+        {
+            self.record.decides_on(&proposal);
+        }
+        match self.asking(brought).await {
+            Ok(Passed::Answer(mut answer)) => {
+                // The log has grown by a proposal.
+                if answer.left_to_people().is_some() {
+                    self.context.house.purges.start_if_due();
+                }
+                Ok(answer)
+            }
+            Ok(Passed::Sent(answer)) => answer,
+            Ok(Passed::Asked(_)) => Err(broke_off()),
+            Err(refusal) => Err(self.refused(token, refusal).await),
+        }
     }
-    if confirm.is_some() {
-        passed.warn(Warning::new(
-            "confirm_ignored",
-            "writes are confirmed by a person here; confirm counts for nothing.",
-        ));
+
+    /// Puts a refusal on record.
+    async fn refused(&mut self, token: Option<String>, mut refusal: Refusal) -> Failure {
+        let context = self.context;
+        if let Some(token) = token {
+            let failure = context.of_used(&self.caller.session, &token, refusal.failure);
+            refusal.failure = failure.await;
+        }
+        if let WriteRequest::Undo(undo) = self.request
+            && !self.record.knows_page()
+        {
+            let call = context.call(&self.policy, &self.record, Under::Wiki);
+            if let Some(story) = undo.meant_when_refused(call).await {
+                self.record.meant(&story);
+            }
+        }
+        context.record_refusal(&self.record, &refusal).await;
+        refusal.failure
     }
-    Ok(passed)
+
+    async fn asking(&mut self, brought: Brought) -> Result<Passed, Refusal> {
+        if is_answer_to_a_rule(&self.policy, self.caller) {
+            self.ask_by_rule();
+        }
+        let (asks, mut ignored) = (self.policy.thinking().is_some(), false);
+        let brought = if asks {
+            ignored = matches!(brought, Brought::Token(_));
+            self.questions().brought(&mut self.record).await?
+        } else {
+            brought
+        };
+        let mut passed = self.once(brought).await?;
+        if let Passed::Asked(asked) = passed {
+            if !asks {
+                // A rule demands a person's yes in place of the token.
+                self.ask_by_rule();
+            }
+            let questions = self.questions();
+            let yes = questions
+                .approval(&self.policy, &self.record, *asked)
+                .await?;
+            passed = self.once(Brought::Yes(yes)).await?;
+        }
+        if ignored {
+            passed.warn(Warning::new(
+                "confirm_ignored",
+                "writes are confirmed by a person here; confirm counts for nothing.",
+            ));
+        }
+        Ok(passed)
+    }
+
+    fn ask_by_rule(&mut self) {
+        let by = SetBy::new("then = \"person\"", Layer::Rule);
+        self.policy = Arc::new(self.policy.asking(THINKING, by));
+    }
+
+    fn questions(&self) -> Asking<'a> {
+        Asking {
+            audit: &self.context.audit,
+            questions: &self.context.memory.questions,
+            approvals: &self.context.memory.approvals,
+            tasks: &self.context.house.tasks,
+            caller: self.caller,
+        }
+    }
+
+    /// Goes through the stages once, within the room for pages that are compared; what is shown is
+    /// cut to the caller's answer before that ends.
+    async fn once(&mut self, brought: Brought) -> Result<Passed, Refusal> {
+        let extent = self.caller.extent;
+        let passed = Box::pin(self.through(brought));
+        let passed = render_budget::within(async {
+            let passed = passed.await?;
+            Ok(match extent {
+                Extent::Bounded => passed.bounded(),
+                Extent::Whole => passed,
+            })
+        });
+        let passed = passed.await;
+        self.held = Held::default();
+        passed
+    }
+
+    async fn through(&mut self, brought: Brought) -> Result<Passed, Refusal> {
+        let (context, caller) = (self.context, self.caller);
+        let policy = Arc::clone(&self.policy);
+        let policy = &*policy;
+        self.record.under(policy);
+        let (enabled, route) = Route::decide(policy, &caller.session, brought)?;
+        let route = self.hold(policy, route).await?;
+        let call = context.call(policy, &self.record, self.held.under(&route));
+        let read = match read::changes(call, self.request, &route, caller.note.as_ref()).await {
+            Ok(read) => read,
+            Err(stopped) => {
+                let (audit, previews) = (&context.audit, &context.memory.previews);
+                let merged = show::stopped(audit, previews, enabled, &self.record, stopped);
+                return Err(merged.await);
+            }
+        };
+        let input = CheckInput {
+            conflict: read.conflict,
+            said: self.request.said(call, &read.set),
+            was_shown: route.was_shown(),
+            asks_rights: check::asks_rights(&route, &read.set),
+            beside: read.beside,
+        };
+        self.record.says(input.said.as_ref());
+        self.record.about(&read.set);
+        let allowed = gates::paths(enabled, read.set)?;
+        let (wiki, index, set) = (&context.wiki, &context.index, allowed.set());
+        let mut checked = check::check(wiki, index, policy, set, input).await?;
+        self.record.counted(checked.lines);
+        self.record.warned(checked.warnings());
+        let facts = rule::facts(&context.audit, policy, &caller.client, &checked.facts).await?;
+        let can_ask = caller.asker.can_ask();
+        let (ruling, by_rule) = rule::apply(policy, allowed, &facts, route, can_ask)?;
+        checked.notes.warnings.extend(by_rule);
+        match ruling.unless_nothing_to_do() {
+            Ruling::Next(cleared, warrant) => self.send(policy, cleared, warrant, checked).await,
+            Ruling::Stop(stop, allowed) => self.stop(stop, allowed.set(), checked).await,
+        }
+    }
+
+    /// Takes what the request holds: the draft that it joins; or its lock, and the proposal that it
+    /// applies.
+    async fn hold(&mut self, policy: &Policy, route: Route) -> Result<Route, Refusal> {
+        let context = self.context;
+        self.held = Held::default();
+        if let Some(drafting) = self.request.joins() {
+            self.held.draft = Some(add_to_draft::hold(&context.past, drafting).await?);
+            return Ok(Route::Stop(Stop::AddToDraft));
+        }
+        // An open attempt of an earlier run may interfere, or be what is meant.
+        if matches!(route, Route::Send(_)) || self.request.reads_record() {
+            context.recovered().await;
+        }
+        if let Route::Send(warrant) = &route {
+            let call = context.call(policy, &self.record, Under::Wiki);
+            let turn = warrant.turn(call, self.request).await?;
+            // Held before the locks: the holder of a proposal of many changes waits for the locks
+            // of each.
+            if let Some(id) = self.request.proposal() {
+                let held = context.proposals.hold_open(id).await;
+                let held = held.map_err(|failure| Refusal::at(Gate::Change, failure))?;
+                self.held.proposal = Some(held);
+            }
+            let longest = context.patience.queueing;
+            self.held.lock = Some(lock::take(&context.audit, turn, longest).await?);
+        }
+        Ok(route)
+    }
+
+    /// Ends a write before anything is sent.
+    async fn stop(
+        &mut self,
+        stop: Stop,
+        set: &ChangeSet,
+        mut checked: SetCheck,
+    ) -> Result<Passed, Refusal> {
+        let context = self.context;
+        let (mut token, mut proposal) = (None, None);
+        match stop {
+            Stop::Ask => return Ok(Passed::Asked(Box::new(ToAsk::new(set, checked)))),
+            Stop::Unchanged => {
+                let (proposals, held) = (&context.proposals, self.held.proposal.take());
+                let unchanged = show::unchanged(proposals, &self.record, set, checked.notes, held);
+                return Ok(Passed::Answer(unchanged.await?));
+            }
+            Stop::Preview => {
+                let (audit, previews) = (&context.audit, &context.memory.previews);
+                token = Some(show::keep(audit, previews, &self.record, set).await?);
+            }
+            Stop::Propose => {
+                self.take(set).await?;
+                let review = context.policy.review.seen_from(self.record.review());
+                let (proposals, record) = (&context.proposals, &mut self.record);
+                let kept = propose::keep(proposals, &review, record, set, &mut checked.notes);
+                proposal = kept.await?;
+            }
+            Stop::AddToDraft => {
+                let held = self.held.draft.take().zip(self.request.joins());
+                let (held, drafting) =
+                    held.ok_or_else(|| Refusal::at(Gate::Record, broke_off()))?;
+                let audit = &context.audit;
+                let joined = add_to_draft::join(audit, &self.record, held, drafting, set).await?;
+                checked.notes.join(joined);
+            }
+        }
+        let (call, extent) = (self.record.call(), self.caller.extent);
+        let shown = show::answer(&context.wiki, call, set, checked, extent);
+        Ok(Passed::Answer(shown.kept_as(token, proposal)))
+    }
+
+    /// Sends a confirmed write, in a task of its own.
+    async fn send(
+        &mut self,
+        policy: &Policy,
+        cleared: Cleared<'_>,
+        warrant: Warrant,
+        checked: SetCheck,
+    ) -> Result<Passed, Refusal> {
+        let (context, caller) = (self.context, self.caller);
+        self.take(cleared.set()).await?;
+        let (previews, session) = (&context.memory.previews, &caller.session);
+        let wrote_whole =
+            self.request.says_whole_content() || warrant.wrote_whole(previews, session);
+        let change = &cleared.set().first().change;
+        let knowing = context.memory.reads.knowing(session, change, wrote_whole);
+        let confirmation = warrant.spend(previews, session)?;
+        let proposal = cleared.set().proposal();
+        self.record.confirmed(policy, &confirmation, proposal);
+        let permit = gates::confirm(cleared, confirmation)?;
+        render_budget::give_back();
+        let held = mem::take(&mut self.held);
+        let job = WriteJob {
+            record: self.record.clone(),
+            checked,
+            proposal: held.proposal,
+            // Each change of a set takes a lock of its own.
+            lock: held.lock.filter(|_| !permit.set().is_list()),
+            knowing,
+            family: caller.family.clone(),
+        };
+        let sent = if permit.set().is_list() {
+            apply::in_its_own_task(context, self.sender, permit, job).await
+        } else {
+            send::in_its_own_task(context, self.sender, permit, job).await
+        };
+        sent.map(Passed::Sent)
+    }
+
+    /// Takes the changes of a set that were asked for from what a delegate may make.
+    async fn take(&self, set: &ChangeSet) -> Result<(), Refusal> {
+        let is_asked = |one: &&SetChange| !one.change.is_empty() && set.only_mends(one).is_none();
+        let taken = self.caller.take(set.iter().filter(is_asked).count()).await;
+        taken.map_err(|failure| Refusal::at(Gate::Rules, failure))
+    }
+}
+
+impl Held {
+    /// The states that the changes build on: for a set that stays open the session's open ones.
+    fn under(&self, route: &Route) -> Under<'_> {
+        match (&self.draft, &self.proposal, route) {
+            (Some(draft), _, _) => Under::Draft(draft.draft()),
+            (None, Some(proposal), _) => Under::Held(proposal),
+            (None, None, Route::Stop(Stop::Propose)) => Under::OpenSets,
+            (None, None, Route::Stop(_) | Route::Send(_)) => Under::Wiki,
+        }
+    }
 }
 
 /// True if the call brings a person's answer to a question that a rule demanded.
@@ -94,257 +374,41 @@ fn is_answer_to_a_rule(policy: &Policy, caller: &Caller) -> bool {
     matches!(policy.writes, WritePolicy::Preview) && matches!(caller.asker, Asker::Answered { .. })
 }
 
-/// The line that set the level, where a rule has a person asked.
-fn a_rule() -> SetBy {
-    SetBy::new("then = \"person\"", Layer::Rule)
-}
-
-/// Goes down the line once, within the room for pages that are compared; what is shown is cut to the
-/// caller's answer before that ends.
-async fn once(
-    desk: &Arc<WriteContext>,
-    sender: &Arc<Sender>,
-    policy: &Policy,
-    docket: &mut EntryBuilder,
-    caller: &Caller,
-    plan: &WriteRequest,
-    brought: Brought,
-) -> Result<Passed, Refusal> {
-    let passed = Box::pin(through(desk, sender, policy, docket, caller, plan, brought));
-    render_budget::within(async {
-        let passed = passed.await?;
-        Ok(match caller.extent {
-            Extent::Bounded => passed.bounded(),
-            Extent::Whole => passed,
-        })
-    })
-    .await
-}
-
-async fn through(
-    desk: &Arc<WriteContext>,
-    sender: &Arc<Sender>,
-    policy: &Policy,
-    docket: &mut EntryBuilder,
-    caller: &Caller,
-    plan: &WriteRequest,
-    brought: Brought,
-) -> Result<Passed, Refusal> {
-    let (session, source) = (&caller.session, plan.source());
-    docket.under(policy);
-    let (enabled, route) = Route::of(policy, session, brought)?;
-    let wrote_whole = source.says_whole_content() || route.wrote_whole(desk, session);
-    let mut draft = match source.joins() {
-        Some(drafting) => Some(add_to_draft::hold(desk, drafting).await?),
-        None => None,
-    };
-    let route = if draft.is_some() { Route::Join } else { route };
-    let mut turn = match &route {
-        Route::Send(warrant) => lock::take(desk, session, source, warrant).await?,
-        Route::Preview | Route::Open | Route::Ask | Route::Join => None,
-    };
-    let (call, on) = (docket.call(), draft.as_ref().map(HeldDraft::draft));
-    let read = match read::changes((desk, policy), caller, call, source, &route, on).await {
-        Ok(read) => read,
-        Err(stopped) => return Err(show::stopped(desk, enabled, docket, session, stopped).await),
-    };
-    docket.about(&read.set);
-    let allowed = gates::paths(enabled, read.set)?;
-    let said = source.said(desk, allowed.set());
-    docket.says(said.as_ref());
-    let seen = check::CheckInput {
-        conflict: read.conflict,
-        said,
-        was_shown: route.was_shown(),
-        stays_open: matches!(route, Route::Open),
-        joins: draft.is_some(),
-        beside: read.beside,
-    };
-    let mut checked = check::look(desk, policy, allowed.set(), seen).await?;
-    docket.counted(checked.lines);
-    docket.warned(checked.warnings());
-    let way = rule::held(desk, policy, caller, allowed, &mut checked, route).await?;
-    if way.set().is_list() {
-        // Each change takes a turn of its own.
-        let held = turn.take().and_then(|turn| turn.proposal);
-        let all = &mut Many {
-            desk,
-            sender,
-            docket,
-            session,
-            caller,
-            held,
-        };
-        return all.go(policy, way, checked).await;
-    }
-    match way {
-        RuledRoute::Open(allowed) => {
-            take(caller, allowed.set()).await?;
-            let preview = propose::open(desk, docket, session, allowed.set(), checked).await;
-            preview.map(Passed::previewed)
-        }
-        way if way.set().is_nothing() && draft.is_none() => {
-            let held = turn.as_mut().and_then(|turn| turn.proposal.take());
-            let unchanged = show::nothing_to_do(desk, docket, way.set(), checked.notes, held);
-            unchanged.await.map(Passed::unchanged)
-        }
-        RuledRoute::Preview(allowed) => {
-            let preview = show::show(desk, docket, session, allowed.set(), checked).await;
-            preview.map(Passed::previewed)
-        }
-        RuledRoute::Ask(allowed) => Ok(Passed::to_ask(allowed.set(), checked)),
-        RuledRoute::Join(allowed) => {
-            let held = draft.take().zip(source.joins());
-            let preview = add_to_draft::join(desk, docket, held, allowed.set(), checked).await;
-            preview.map(Passed::previewed)
-        }
-        RuledRoute::Send(cleared, warrant) => {
-            take(caller, cleared.set()).await?;
-            let knowing = {
-                let change = &cleared.set().first().change;
-                desk.memory.knowing(session, change, wrote_whole)
-            };
-            let confirmation = warrant.spend(desk, session)?;
-            docket.confirmed(policy, &confirmation, cleared.set().proposal());
-            let permit = gates::confirm(cleared, confirmation)?;
-            render_budget::give_back();
-            let job = send::WriteJob {
-                docket: docket.clone(),
-                checked,
-                session: session.clone(),
-                knowing,
-                turn,
-            };
-            send::in_its_own_task(desk, sender, permit, job)
-                .await
-                .map(Passed::Sent)
-        }
-    }
-}
-
-/// Takes the changes of a set that were asked for from what a delegate may make.
-async fn take(caller: &Caller, set: &ChangeSet) -> Result<(), Refusal> {
-    let is_asked = |one: &&SetChange| !one.change.is_empty() && set.only_mends(one).is_none();
-    let taken = caller.take(set.iter().filter(is_asked).count()).await;
-    taken.map_err(|failure| Refusal::at(Gate::Rules, failure))
-}
-
-/// A set that was asked for as a list, at the end of the line.
-struct Many<'a> {
-    desk: &'a Arc<WriteContext>,
-    sender: &'a Arc<Sender>,
-    docket: &'a mut EntryBuilder,
-    session: &'a SessionId,
-    caller: &'a Caller,
-    /// The proposal that is applied.
-    held: Option<HeldProposal>,
-}
-
-impl Many<'_> {
-    async fn go(
-        &mut self,
-        policy: &Policy,
-        way: RuledRoute<'_>,
-        checked: SetCheck,
-    ) -> Result<Passed, Refusal> {
-        let (desk, docket, session) = (self.desk, &mut *self.docket, self.session);
-        match way {
-            way if way.set().is_nothing() => {
-                let held = self.held.take();
-                let set = way.set();
-                let unchanged =
-                    batch_preview::nothing_to_do(desk, docket, set, checked, held).await?;
-                Ok(Passed::Answer(WriteAnswer::Set(Box::new(unchanged))))
-            }
-            RuledRoute::Open(allowed) => {
-                take(self.caller, allowed.set()).await?;
-                let shown =
-                    propose::open_set(desk, docket, session, allowed.set(), checked).await?;
-                Ok(Passed::Answer(WriteAnswer::SetPreview(Box::new(shown))))
-            }
-            RuledRoute::Preview(allowed) => {
-                let shown = (allowed.set(), self.caller.extent);
-                let shown = batch_preview::show(desk, docket, session, shown, checked).await?;
-                Ok(Passed::Answer(WriteAnswer::SetPreview(Box::new(shown))))
-            }
-            RuledRoute::Ask(allowed) | RuledRoute::Join(allowed) => {
-                Ok(Passed::to_ask(allowed.set(), checked))
-            }
-            RuledRoute::Send(cleared, warrant) => {
-                take(self.caller, cleared.set()).await?;
-                let confirmation = warrant.spend(desk, session)?;
-                docket.confirmed(policy, &confirmation, cleared.set().proposal());
-                let permit = gates::confirm(cleared, confirmation)?;
-                render_budget::give_back();
-                let job = apply::SetJob {
-                    docket: docket.clone(),
-                    checked,
-                    held: self.held.take(),
-                    family: self.caller.family.clone(),
-                };
-                apply::in_its_own_task(desk, self.sender, session, permit, job)
-                    .await
-                    .map(Passed::Sent)
-            }
-        }
-    }
-}
-
 impl Passed {
-    fn to_ask(set: &ChangeSet, checked: SetCheck) -> Self {
-        Self::Asked(Box::new(ask::ToAsk::of(set, checked)))
-    }
-
-    fn previewed(preview: Preview) -> Self {
-        Self::Answer(WriteAnswer::Preview(Box::new(preview)))
-    }
-
     /// The part of it that fits into an answer.
     fn bounded(self) -> Self {
-        let Self::Answer(answer) = self else {
-            return self;
-        };
-        Self::Answer(match answer {
-            WriteAnswer::Preview(preview) => WriteAnswer::Preview(Box::new(preview.bounded())),
-            WriteAnswer::SetPreview(preview) => {
-                WriteAnswer::SetPreview(Box::new(preview.bounded()))
-            }
-            answer => answer,
-        })
-    }
-
-    fn unchanged(applied: Applied) -> Self {
-        Self::Answer(WriteAnswer::Applied(Box::new(applied)))
-    }
-
-    /// True if a proposal was kept, by which the log has grown.
-    pub(super) const fn has_proposed(&self) -> bool {
         match self {
-            Self::Answer(WriteAnswer::Preview(preview)) => preview.proposal.is_some(),
-            Self::Answer(WriteAnswer::SetPreview(preview)) => preview.proposal.is_some(),
-            Self::Answer(_) | Self::Asked(_) | Self::Sent(_) => false,
-        }
-    }
-
-    pub(super) fn into_answer(self) -> Result<WriteAnswer, Failure> {
-        match self {
-            Self::Answer(answer) => Ok(answer),
-            Self::Sent(answer) => answer,
-            Self::Asked(_) => Err(send::broke_off()),
+            Self::Answer(answer) => Self::Answer(answer.bounded()),
+            Self::Asked(_) | Self::Sent(_) => self,
         }
     }
 
     fn warn(&mut self, warning: Warning) {
-        let (Self::Answer(answer) | Self::Sent(Ok(answer))) = self else {
-            return;
-        };
-        match answer {
-            WriteAnswer::Preview(preview) => &mut preview.notes,
-            WriteAnswer::Applied(applied) => &mut applied.notes,
-            WriteAnswer::SetPreview(preview) => &mut preview.notes,
-            WriteAnswer::Set(set) => &mut set.notes,
+        if let Self::Answer(answer) | Self::Sent(Ok(answer)) = self {
+            answer.notes_mut().warnings.push(warning);
         }
-        .warnings
-        .push(warning);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Held;
+    use crate::write::route::{Route, Stop, Warrant};
+    use crate::write::source::Under;
+
+    #[test]
+    fn only_what_stays_open_builds_on_what_is_open() {
+        for (route, expected) in [
+            (Route::Stop(Stop::Propose), true),
+            (Route::Stop(Stop::Preview), false),
+            (Route::Stop(Stop::Ask), false),
+            (Route::Stop(Stop::AddToDraft), false),
+            (Route::Send(Warrant::StaticToken), false),
+        ] {
+            let held = Held::default();
+            let under = held.under(&route);
+            assert_eq!(matches!(under, Under::OpenSets), expected, "{under:?}");
+            assert_eq!(matches!(under, Under::Wiki), !expected, "{under:?}");
+        }
     }
 }

@@ -15,9 +15,7 @@ use crate::rules::Facts;
 use crate::wiki::aside;
 
 use super::answer::SetLine;
-use super::audit_entry::unavailable;
 use super::context::WriteContext;
-use super::proposals::proposal_failure;
 use super::source::DraftContext;
 use super::source::conflict::ConflictCheck;
 use super::source::proposal::Needs;
@@ -171,45 +169,24 @@ impl WriteContext {
         let (proposal, hindrance) = match self.proposals.hold_open_now(id).await {
             // The file agrees with the log, so nothing needs to be looked up again.
             Ok(held) => (held.proposal().clone(), None),
-            Err(failure) => {
-                let found = self.audit.proposal(id).await;
-                let found = found.map_err(|error| proposal_failure(&error))?;
-                if !self.past.admits_proposal(&found).await? {
-                    return Err(proposal_failure(&AuditError::NoProposal));
-                }
-                (found, Some(failure))
-            }
+            Err(failure) => (self.proposals.one(id).await?, Some(failure)),
         };
         if !is_meant(&proposal) {
-            return Err(proposal_failure(&AuditError::NoProposal));
+            return Err(AuditError::NoProposal.into());
         }
         let is_open = proposal.state == ProposalState::Open;
-        let (changes, unseen) = match self.changes_of(&proposal).await {
-            Ok(changes) => (changes, None),
-            Err(failure) if failure.code == Code::RateLimited => return Err(failure),
-            // Its pages are named, but not its content.
-            Err(failure) if failure.code != Code::AuditUnavailable => (Vec::new(), Some(failure)),
-            // A decided proposal is shown even if its states were purged.
-            Err(_) if !is_open => (Vec::new(), None),
-            Err(failure) => return Err(failure),
-        };
+        let (changes, unseen) = self.changes_to_show(&proposal).await?;
         let looked = if is_open && hindrance.is_none() {
-            Box::pin(look(self, &changes)).await
+            Box::pin(look(&self.past, &changes)).await
         } else {
             Vec::new()
         };
-        let mut is_readable = !changes.is_empty() && looked.iter().all(|one| one.is_readable);
-        for (_, change) in changes.iter().skip(looked.len()) {
-            let read = read_now(self, change).await;
-            is_readable &= read.is_none_or(|read| read.is_ok());
-        }
+        let is_readable = self.is_readable(&changes, &looked).await;
         let bytes = changes.iter().map(|(_, change)| change.bytes()).sum();
         let digest = aside(bytes, || digest_of(&proposal, &changes, &looked));
-        let needs = needs_of(self, &changes).await;
-        let mut hindrance = hindrance.filter(|_| is_open);
-        if hindrance.is_none() {
-            hindrance = looked.iter().find_map(|one| one.fault.clone());
-        }
+        let needs = needs_of(&self.wiki, &changes).await;
+        let hindrance = hindrance.filter(|_| is_open);
+        let hindrance = hindrance.or_else(|| looked.iter().find_map(|one| one.fault.clone()));
         let set = as_set(changes)?;
         let warnings = match &set {
             Some(set) if warns && is_open => {
@@ -241,6 +218,38 @@ impl WriteContext {
         Ok((review, warnings))
     }
 
+    /// The kept changes of a proposal, or why this key may not see them.
+    async fn changes_to_show(
+        &self,
+        proposal: &Proposal,
+    ) -> Result<(Vec<(ProposedChange, Change)>, Option<Failure>), Failure> {
+        if proposal.changes().any(|one| one.undoes.is_some()) {
+            // What it takes back may be a write that an earlier run left open.
+            self.recovered().await;
+        }
+        match self.proposals.changes_of(proposal).await {
+            Ok(changes) => Ok((changes, None)),
+            Err(failure) if failure.code == Code::RateLimited => Err(failure),
+            // Its pages are named, but not its content.
+            Err(failure) if failure.code != Code::AuditUnavailable => {
+                Ok((Vec::new(), Some(failure)))
+            }
+            // A decided proposal is shown even if its states were purged.
+            Err(_) if !proposal.is_open() => Ok((Vec::new(), None)),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// True if this key may read the pages of all changes.
+    async fn is_readable(&self, changes: &[(ProposedChange, Change)], looked: &[Looked]) -> bool {
+        let mut is_readable = !changes.is_empty() && looked.iter().all(|one| one.is_readable);
+        for (_, change) in changes.iter().skip(looked.len()) {
+            let read = read_now(&self.wiki, change).await;
+            is_readable &= read.is_none_or(|read| read.is_ok());
+        }
+        is_readable
+    }
+
     /// The warnings about the changes of an open proposal.
     async fn warnings_of(
         &self,
@@ -269,11 +278,10 @@ impl WriteContext {
             conflict: ConflictCheck::Checked,
             said: None,
             was_shown: false,
-            stays_open: true,
-            joins: false,
+            asks_rights: false,
             beside: DraftContext::default(),
         };
-        let checked = check::look(self, &self.policy, set, seen).await;
+        let checked = check::check(&self.wiki, &self.index, &self.policy, set, seen).await;
         let checked = checked.map_err(|refusal| refusal.failure)?;
         let facts = Facts {
             clients: proposal.client.names(),
@@ -319,8 +327,8 @@ impl WriteContext {
         proposal: &Proposal,
         leave_out: &[usize],
     ) -> Result<Vec<LinkLeft>, Failure> {
-        let changes = self.changes_of(proposal).await?;
-        links_left_without(self, changes, leave_out).await
+        let changes = self.proposals.changes_of(proposal).await?;
+        links_left_without(&self.wiki, changes, leave_out).await
     }
 
     /// The editor and the new text of one change of a proposal, by its number from 0; `None` of a
@@ -405,19 +413,14 @@ impl WriteContext {
         is_meant: impl Fn(&Proposal) -> bool,
         from: usize,
     ) -> Result<Option<(Proposal, Vec<SetLine>)>, Failure> {
-        let all = self
-            .audit
-            .proposals()
-            .await
-            .map_err(|error| proposal_failure(&error))?;
-        let mut found = all.into_iter();
+        let mut found = self.audit.proposals().await?.into_iter();
         let Some(proposal) = found.find(|one| one.call == call && is_meant(one)) else {
             return Ok(None);
         };
         if !self.past.admits_proposal(&proposal).await? {
             return Ok(None);
         }
-        let changes = match self.changes_of(&proposal).await {
+        let changes = match self.proposals.changes_of(&proposal).await {
             Err(failure) if failure.code == Code::RateLimited => return Err(failure),
             changes => changes.unwrap_or_default(),
         };
@@ -430,23 +433,6 @@ impl WriteContext {
         let lines =
             set.map(|set| aside(bytes, || batch_preview::lines_with_room(&self.wiki, &set)));
         Ok(Some((proposal, lines.unwrap_or_default())))
-    }
-
-    /// The kept changes of a proposal, if this key may see them.
-    async fn changes_of(
-        &self,
-        proposal: &Proposal,
-    ) -> Result<Vec<(ProposedChange, Change)>, Failure> {
-        let states = |one: ProposedChange| [one.before, one.after].into_iter().flatten();
-        self.past
-            .hold(proposal.changes().flat_map(states).collect())
-            .await?;
-        let mut changes = Vec::new();
-        for one in proposal.changes() {
-            let change = self.proposals.change_of(&one, proposal.key).await?;
-            changes.push((one, change));
-        }
-        Ok(changes)
     }
 }
 
@@ -463,7 +449,7 @@ fn with_said(mut found: Vec<ReviewWarning>, proposal: &Proposal) -> Vec<ReviewWa
 
 /// The kept changes of a proposal as a set to check; `None` if there are none.
 fn as_set(changes: Vec<(ProposedChange, Change)>) -> Result<Option<ChangeSet>, Failure> {
-    let call = CallId::new().map_err(|error| unavailable(&error))?;
+    let call = CallId::new()?;
     let changes = changes.into_iter().map(|(one, change)| SetChange {
         undoes: one.undoes,
         ..SetChange::from(change)

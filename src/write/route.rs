@@ -1,10 +1,11 @@
 //! Decides the route of a write once: from the level, and what the caller brought.
 
 use crate::gates::{
-    Approved, Confirmation, Enabled, Gate, Policy, Refusal, SessionId, WritePolicy, enabled,
+    Approved, Confirmation, Enabled, Gate, Policy, Previews, Refusal, ReviewersYes, SessionId,
+    TurnOf, WritePolicy, enabled,
 };
 
-use super::context::WriteContext;
+use super::source::{WriteCall, WriteRequest};
 
 /// The confirmation that a caller brought, not yet checked.
 pub(super) enum Brought {
@@ -14,20 +15,31 @@ pub(super) enum Brought {
     Token(String),
     /// A person's yes.
     Yes(Approved),
+    /// A reviewer's yes to a proposal.
+    Decision(ReviewersYes),
 }
 
 /// The route of a write. An immediate refusal is an error, not a route.
 pub(super) enum Route {
-    /// It is shown, with a token that confirms it.
-    Preview,
-    /// It is left open, for a person to apply later.
-    Open,
-    /// A person is asked.
-    Ask,
-    /// It joins a draft.
-    Join,
     /// It is sent; this confirms it.
     Send(Warrant),
+    /// It ends before anything is sent.
+    Stop(Stop),
+}
+
+/// The end of a write before anything is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// It is shown, with a token that confirms it.
+    Preview,
+    /// A person is asked first.
+    Ask,
+    /// It is left open, for a person to apply later.
+    Propose,
+    /// It joins a draft.
+    AddToDraft,
+    /// There is nothing to do.
+    Unchanged,
 }
 
 /// The confirmation of a write, before it is used up.
@@ -38,6 +50,8 @@ pub(super) enum Warrant {
     Preview(String),
     /// A person's yes.
     Person(Approved),
+    /// A reviewer's yes to a proposal.
+    Reviewer(ReviewersYes),
 }
 
 impl Route {
@@ -45,65 +59,92 @@ impl Route {
     ///
     /// # Errors
     /// That writes are off, or that the static token is missing or wrong.
-    pub(super) fn of<'p>(
+    pub(super) fn decide<'p>(
         policy: &'p Policy,
         session: &SessionId,
         brought: Brought,
     ) -> Result<(Enabled<'p>, Self), Refusal> {
         let token = match &brought {
             Brought::Token(token) => Some(&**token),
-            Brought::Nothing | Brought::Yes(_) => None,
+            Brought::Nothing | Brought::Yes(_) | Brought::Decision(_) => None,
         };
         let enabled = enabled(policy, session, token)?;
         // What does not confirm at this level is ignored.
         let route = match (&policy.writes, brought) {
-            (WritePolicy::Off | WritePolicy::DryRun | WritePolicy::Review { .. }, _) => Self::Open,
+            (WritePolicy::Off | WritePolicy::DryRun | WritePolicy::Review { .. }, _) => {
+                Self::Stop(Stop::Propose)
+            }
             (WritePolicy::Person { .. }, Brought::Yes(approved)) => {
                 Self::Send(Warrant::Person(approved))
             }
-            (WritePolicy::Person { .. }, _) => Self::Ask,
+            (WritePolicy::Person { .. }, _) => Self::Stop(Stop::Ask),
             (WritePolicy::Token(_), _) => Self::Send(Warrant::StaticToken),
             (WritePolicy::Preview, Brought::Token(token)) => Self::Send(Warrant::Preview(token)),
-            (WritePolicy::Preview, _) => Self::Preview,
+            (WritePolicy::Preview, Brought::Decision(yes)) => Self::Send(Warrant::Reviewer(yes)),
+            (WritePolicy::Preview, _) => Self::Stop(Stop::Preview),
         };
         Ok((enabled, route))
     }
 
     /// True if somebody saw this very set before.
     pub(super) const fn was_shown(&self) -> bool {
-        matches!(self, Self::Send(Warrant::Preview(_) | Warrant::Person(_)))
-    }
-
-    /// True if the confirmed preview was asked for with the content in full; the confirming call
-    /// may leave it out.
-    pub(super) fn wrote_whole(&self, desk: &WriteContext, session: &SessionId) -> bool {
-        let Self::Send(Warrant::Preview(token)) = self else {
-            return false;
-        };
-        let asked = desk.memory.asked(session, token).ok().flatten();
-        asked.is_some_and(|asked| asked.says_whole_content())
+        match self {
+            Self::Send(Warrant::Preview(_) | Warrant::Person(_) | Warrant::Reviewer(_)) => true,
+            Self::Send(Warrant::StaticToken) | Self::Stop(_) => false,
+        }
     }
 }
 
 impl Warrant {
+    /// The turn that the write takes before anything is read. It comes from what was shown, since
+    /// the confirming call may leave out what it writes.
+    ///
+    /// # Errors
+    /// `CONFIRM_MISMATCH`, `CONFIRM_EXPIRED`: an invalid token must not wait for a turn.
+    pub(super) async fn turn(
+        &self,
+        call: WriteCall<'_>,
+        request: &WriteRequest,
+    ) -> Result<TurnOf, Refusal> {
+        match self {
+            Self::Preview(token) => {
+                let turn = call.memory.previews.turn_of(call.session, token);
+                turn.map_err(|failure| Refusal::at(Gate::Confirm, failure))
+            }
+            Self::Person(approved) => Ok(approved.set().turn()),
+            Self::StaticToken | Self::Reviewer(_) => Ok(request.turn(call).await),
+        }
+    }
+
+    /// True if the confirmed preview was asked for with the content in full; the confirming call
+    /// may leave it out.
+    pub(super) fn wrote_whole(&self, previews: &Previews, session: &SessionId) -> bool {
+        let Self::Preview(token) = self else {
+            return false;
+        };
+        let asked = previews.asked(session, token).ok().flatten();
+        asked.is_some_and(|asked| asked.says_whole_content())
+    }
+
     /// Uses up what confirms the write.
     ///
     /// # Errors
     /// `CONFIRM_EXPIRED`, if another call used the token first.
     pub(super) fn spend(
         self,
-        desk: &WriteContext,
+        previews: &Previews,
         session: &SessionId,
     ) -> Result<Confirmation, Refusal> {
-        match self {
-            Self::StaticToken => Ok(Confirmation::StaticToken),
-            Self::Person(approved) => Ok(Confirmation::Person(approved)),
-            Self::Preview(token) => desk
-                .memory
-                .spend(session, &token)
-                .map(Confirmation::Preview)
-                .map_err(|failure| Refusal::at(Gate::Confirm, failure)),
-        }
+        Ok(match self {
+            Self::StaticToken => Confirmation::StaticToken,
+            Self::Person(approved) => Confirmation::Person(approved),
+            Self::Reviewer(yes) => Confirmation::Reviewer(yes),
+            Self::Preview(token) => {
+                let spent = previews.spend(session, &token);
+                let spent = spent.map_err(|failure| Refusal::at(Gate::Confirm, failure))?;
+                Confirmation::Preview(spent)
+            }
+        })
     }
 }
 
@@ -111,15 +152,15 @@ impl Warrant {
 mod tests {
     use std::time::Duration;
 
-    use super::{Brought, Route, Warrant};
+    use super::{Brought, Route, Stop, Warrant};
     use crate::audit::{CallId, Client};
     use crate::change::Change;
     use crate::gates::{
-        ApprovalScope, Approvals, Approved, Approver, Asked, ChangeSet, Fallback, Gate, Policy,
-        PolicyLevel, SessionId, StaticToken, WritePolicy,
+        ApprovalScope, Approvals, Approved, Approver, Asked, ChangeSet, ClientLimits, Fallback,
+        Gate, Policy, PolicyLevel, ReviewersYes, SessionId, StaticToken, WritePolicy,
     };
     use crate::page::testing::page;
-    use crate::write::asker::Asker;
+    use crate::write::caller::Asker;
     use crate::write::testing::{self, Office, caller, session, set, update};
 
     const TOKEN: &str = "open sesame, please";
@@ -156,32 +197,44 @@ mod tests {
     }
 
     fn word(policy: &Policy, brought: Brought) -> &'static str {
-        let route = Route::of(policy, &SessionId::new("s"), brought);
+        let route = Route::decide(policy, &SessionId::new("s"), brought);
         let was_shown = route.as_ref().is_ok_and(|(_, route)| route.was_shown());
         let word = match route {
             Err(refusal) if refusal.gate == Gate::Enabled => "off",
             Err(_) => "refused",
-            Ok((_, Route::Preview)) => "preview",
-            Ok((_, Route::Open)) => "open",
-            Ok((_, Route::Ask)) => "ask",
-            Ok((_, Route::Join)) => "join",
+            Ok((_, Route::Stop(Stop::Preview))) => "preview",
+            Ok((_, Route::Stop(Stop::Propose))) => "propose",
+            Ok((_, Route::Stop(Stop::Ask))) => "ask",
+            Ok((_, Route::Stop(Stop::AddToDraft | Stop::Unchanged))) => "never",
             Ok((_, Route::Send(Warrant::StaticToken))) => "send by static token",
             Ok((_, Route::Send(Warrant::Preview(token)))) => {
                 assert_eq!(token, TOKEN);
                 "send by preview"
             }
             Ok((_, Route::Send(Warrant::Person(_)))) => "send by person",
+            Ok((_, Route::Send(Warrant::Reviewer(_)))) => "send by reviewer",
         };
-        let by_what_was_shown = matches!(word, "send by preview" | "send by person");
+        let by_what_was_shown = matches!(
+            word,
+            "send by preview" | "send by person" | "send by reviewer"
+        );
         assert_eq!(was_shown, by_what_was_shown, "{word}");
         word
     }
 
-    fn words(policy: &Policy) -> [&'static str; 3] {
+    fn decision() -> ReviewersYes {
+        let limits = ClientLimits::default();
+        let reviewer = policy(WritePolicy::Preview).for_reviewer(&limits, false);
+        let yes = reviewer.reviewers_yes("00000000000000aa".parse().unwrap());
+        yes.unwrap()
+    }
+
+    fn words(policy: &Policy) -> [&'static str; 4] {
         [
             word(policy, Brought::Nothing),
             word(policy, Brought::Token(TOKEN.to_owned())),
             word(policy, Brought::Yes(yes())),
+            word(policy, Brought::Decision(decision())),
         ]
     }
 
@@ -192,12 +245,12 @@ mod tests {
         assert_eq!(
             routes,
             [
-                ["off", "off", "off"],
-                ["open", "open", "open"],
-                ["open", "open", "open"],
-                ["ask", "ask", "send by person"],
-                ["refused", "send by static token", "refused"],
-                ["preview", "send by preview", "preview"],
+                ["off", "off", "off", "off"],
+                ["propose", "propose", "propose", "propose"],
+                ["propose", "propose", "propose", "propose"],
+                ["ask", "ask", "send by person", "ask"],
+                ["refused", "send by static token", "refused", "refused"],
+                ["preview", "send by preview", "preview", "send by reviewer"],
             ]
         );
     }
@@ -207,23 +260,28 @@ mod tests {
         let office = Office::new(testing::policy(WritePolicy::Preview));
         let desk = &office.desk;
         let token = |argument: Option<&str>| {
-            let shown = desk.memory.preview(&session(), set(update(1))).unwrap();
+            let shown = desk
+                .memory
+                .previews
+                .offer(&session(), set(update(1)))
+                .unwrap();
             if let Some(name) = argument {
                 let arguments = [(name.to_owned(), "x".into())].into_iter().collect();
                 let asked = Asked::new("wikijs_update_page", arguments);
                 desk.keep_asked(&caller(Asker::Nobody), &shown.token, asked);
             }
-            Route::Send(Warrant::Preview(shown.token))
+            Warrant::Preview(shown.token)
         };
-        for (route, expected) in [
+        for (warrant, expected) in [
             (token(Some("content")), true),
             (token(Some("title")), false),
             (token(None), false),
-            (Route::Send(Warrant::Preview("unknown".to_owned())), false),
-            (Route::Send(Warrant::StaticToken), false),
-            (Route::Preview, false),
+            (Warrant::Preview("unknown".to_owned()), false),
+            (Warrant::StaticToken, false),
+            (Warrant::Reviewer(decision()), false),
         ] {
-            assert_eq!(route.wrote_whole(desk, &session()), expected);
+            let wrote_whole = warrant.wrote_whole(&desk.memory.previews, &session());
+            assert_eq!(wrote_whole, expected);
         }
     }
 }

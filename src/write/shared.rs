@@ -1,28 +1,30 @@
 //! Holds the state that the writers of one server share, whatever their keys.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
 
-use crate::audit::{AuditLog, Keep};
-use crate::gates::Policy;
+use crate::audit::{AuditLog, CallId, Keep};
+use crate::gates::{Gate, Policy, SessionId};
 use crate::memory::{MemoryMode, MemoryStore};
+use crate::meter::Counter;
 use crate::wiki::Wiki;
 
+use super::answer::{SetAnswer, SetOutcome};
 use super::pending::Waiting;
 use super::proposals::ProposalQuota;
 use super::timeouts::Timeouts;
 use super::upkeep::purge::Purges;
 use super::upkeep::recover::Recovery;
-use super::upkeep::refusals::Refusals;
-use super::upkeep::sets::RecentSets;
 
 /// State shared by the writers of one server. With the server's own key it settles the open
 /// attempts of earlier runs; it also has the log purged, and waits at the end for all writes.
 #[derive(Debug)]
 pub(super) struct WriterShared {
-    audit: Arc<AuditLog>,
+    pub(super) audit: Arc<AuditLog>,
+    pub(super) patience: Timeouts,
     pub(super) refusals: Refusals,
     pub(super) recovery: Recovery,
     /// Writes under way, and what else must not be cut short.
@@ -33,8 +35,8 @@ pub(super) struct WriterShared {
     pub(super) room: Arc<ProposalQuota>,
     /// The calls that wait for people.
     pub(super) waiting: Waiting,
-    purges: Purges,
-    memories: MemoryStore,
+    pub(super) purges: Purges,
+    pub(super) memories: MemoryStore,
     memory_mode: RwLock<MemoryMode>,
 }
 
@@ -51,6 +53,7 @@ impl WriterShared {
     ) -> Self {
         Self {
             audit: Arc::clone(audit),
+            patience,
             refusals: Refusals::default(),
             // A write is settled even if nobody may read its page any more.
             recovery: Recovery::new(
@@ -67,19 +70,6 @@ impl WriterShared {
             memories: MemoryStore::of(audit),
             memory_mode: RwLock::default(),
         }
-    }
-
-    pub(super) fn purge_if_due(&self) {
-        self.purges.start_if_due();
-    }
-
-    /// The room that proposals take.
-    pub(super) fn room(&self) -> Arc<ProposalQuota> {
-        Arc::clone(&self.room)
-    }
-
-    pub(super) fn memories(&self) -> MemoryStore {
-        self.memories.clone()
     }
 
     pub(super) fn memory_mode(&self) -> MemoryMode {
@@ -123,5 +113,107 @@ impl WriterShared {
         if let Err(error) = self.audit.close().await {
             tracing::error!(%error, "the audit log could not be closed");
         }
+    }
+}
+
+/// The number of writes that each gate refused in this run.
+#[derive(Debug)]
+pub struct Refusals(Vec<(Gate, Counter)>);
+
+impl Default for Refusals {
+    fn default() -> Self {
+        Self(Gate::ALL.map(|gate| (gate, Counter::default())).into())
+    }
+}
+
+impl Refusals {
+    pub(in crate::write) fn count(&self, at: Gate) {
+        for (_, counter) in self.0.iter().filter(|(gate, _)| *gate == at) {
+            counter.add();
+        }
+    }
+
+    /// Each gate with its count.
+    pub fn by_gate(&self) -> impl Iterator<Item = (Gate, u64)> {
+        self.0.iter().map(|(gate, counter)| (*gate, counter.get()))
+    }
+}
+
+/// The progress of a set, which callers may see while it is sent.
+pub(in crate::write) type SharedSetAnswer = Arc<Mutex<SetAnswer>>;
+
+/// The most finished sets that are remembered; a set that is being sent is never forgotten.
+const MOST: usize = 64;
+
+/// The sets that are being sent, and the last ones that were.
+#[derive(Debug, Default)]
+pub(in crate::write) struct RecentSets(Mutex<VecDeque<(SessionId, SharedSetAnswer)>>);
+
+impl RecentSets {
+    /// Notes that a set begins; if there are too many, the oldest finished one is forgotten.
+    pub(in crate::write) fn begin(&self, session: &SessionId, set: &SharedSetAnswer) {
+        let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if sets.len() >= MOST
+            && let Some(place) = sets.iter().position(|(_, set)| is_done(set))
+        {
+            sets.remove(place);
+        }
+        sets.push_back((session.clone(), Arc::clone(set)));
+    }
+
+    /// The progress of a set of a session, or of another session of the same owner.
+    pub(in crate::write) fn find(&self, session: &SessionId, id: CallId) -> Option<SetAnswer> {
+        let sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = sets.iter().filter(|(of, _)| of.owner() == session.owner());
+        let told =
+            |set: &SharedSetAnswer| set.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        own.map(|(_, set)| told(set)).find(|set| set.call == id)
+    }
+}
+
+fn is_done(set: &SharedSetAnswer) -> bool {
+    let set = set.lock().unwrap_or_else(PoisonError::into_inner);
+    set.outcome != SetOutcome::Applying
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::{MOST, RecentSets};
+    use crate::audit::CallId;
+    use crate::gates::SessionId;
+    use crate::write::answer::{Notes, SetAnswer, SetOutcome};
+
+    fn set(outcome: SetOutcome) -> SetAnswer {
+        SetAnswer {
+            call: CallId::new().unwrap(),
+            outcome,
+            members: Vec::new(),
+            left_out: Vec::new(),
+            links_left: Vec::new(),
+            notes: Notes::default(),
+        }
+    }
+
+    #[test]
+    fn what_is_done_is_forgotten_first_and_what_is_being_sent_never() {
+        let sets = RecentSets::default();
+        let begin = |outcome| {
+            let set = set(outcome);
+            let call = set.call;
+            sets.begin(&SessionId::new("own"), &Arc::new(Mutex::new(set)));
+            call
+        };
+        let sending = begin(SetOutcome::Applying);
+        let done = begin(SetOutcome::Applied);
+        for _ in 0..MOST {
+            begin(SetOutcome::Applied);
+        }
+        let own = |id| sets.find(&SessionId::new("own"), id).map(|set| set.call);
+        assert_eq!(own(sending), Some(sending));
+        assert_eq!(own(done), None);
+        // Nobody sees another owner's set.
+        assert_eq!(sets.find(&SessionId::new("other"), sending), None);
     }
 }

@@ -6,9 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::answer::Notes;
-use super::asker::Asker;
 use super::audit_entry::EntryBuilder;
+use super::caller::Asker;
 use super::caller::{Caller, Extent};
 use super::context::WriteContext;
 use super::stages::check::SetCheck;
@@ -21,7 +20,7 @@ use crate::gates::{
 };
 use crate::index::{ContentIndex, IndexLoad, IndexMode, IndexSettings, Pace};
 use crate::page::testing::page;
-use crate::page::{LineCounts, Locale, PagePath, PageState, ReadScope};
+use crate::page::{Locale, PagePath, PageState, ReadScope};
 use crate::rules::Facts;
 use crate::wiki::{ApiKey, Network, RetryLimits, Sender, TimeLimits, Wiki, WikiSettings};
 
@@ -40,7 +39,7 @@ impl Office {
         let audit = Arc::new(AuditLog::new(dir.path(), "docs"));
         let wiki = Arc::new(Wiki::new(wiki_settings(), "test").unwrap());
         let index = ContentIndex::new(
-            Arc::clone(&wiki),
+            wiki,
             IndexSettings {
                 mode: IndexMode::Off,
                 dir: None,
@@ -58,7 +57,7 @@ impl Office {
             proposal_days: 30,
             bytes: 1 << 30,
         };
-        let desk = WriteContext::new(wiki, Arc::new(index), audit, policy, patience, keep);
+        let desk = WriteContext::new(Arc::new(index), &audit, policy, patience, keep);
         let desk = Arc::new(desk);
         Self { desk, dir }
     }
@@ -153,11 +152,11 @@ pub(super) fn caller(asker: Asker) -> Caller {
 }
 
 /// The record of a call about a set.
-pub(super) fn docket(set: &ChangeSet) -> EntryBuilder {
+pub(super) fn record(set: &ChangeSet) -> EntryBuilder {
     let key = ApiKey::new("key".into()).digest_on_record();
-    let mut docket = EntryBuilder::open(set.id(), &caller(Asker::Nobody), key);
-    docket.about(set);
-    docket
+    let mut record = EntryBuilder::open(set.id(), &caller(Asker::Nobody), key);
+    record.about(set);
+    record
 }
 
 pub(super) fn set(change: Change) -> ChangeSet {
@@ -189,13 +188,7 @@ pub(super) fn move_and_update() -> Change {
 
 /// Checks that found nothing.
 pub(super) fn checked() -> SetCheck {
-    SetCheck {
-        notes: Notes::default(),
-        each: Vec::new(),
-        diff: String::new(),
-        lines: LineCounts::default(),
-        facts: Vec::new(),
-    }
+    SetCheck::default()
 }
 
 /// The permit of a change, by way of all gates.

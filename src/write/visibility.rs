@@ -3,12 +3,11 @@
 //! A kept state holds a page as another key may have read it. Only here does it leave the log: for
 //! the wiki key that made the write, and for a key that may read the page's place now.
 
-use crate::audit::{AuditError, KeptState, KeyDigest, Proposal};
+use crate::audit::{KeptState, KeyDigest, Proposal};
 use crate::error::{Code, Failure};
 use crate::page::{PageReading, PageState};
 use crate::render_budget;
 
-use super::audit_entry::unavailable;
 use super::undo::history::{NOT_ON_RECORD, WriteHistory, nothing};
 
 impl WriteHistory {
@@ -31,7 +30,7 @@ impl WriteHistory {
         for (state, name) in states.iter_mut().zip(names) {
             let Some(name) = name else { continue };
             let kept = self.audit.kept(name).await;
-            *state = Some(kept.map_err(|error: AuditError| unavailable(&error))?);
+            *state = Some(kept?);
         }
         // An unreadable page counts as not on record.
         let scope = self.wiki.scope();
@@ -64,7 +63,7 @@ impl WriteHistory {
     /// `RATE_LIMITED`, if there is none for a while.
     pub(super) async fn hold(&self, names: Vec<KeptState>) -> Result<(), Failure> {
         let bytes = self.audit.bytes_of_states(names).await;
-        render_budget::hold(bytes.map_err(|error| unavailable(&error))?).await?;
+        render_budget::hold(bytes?).await?;
         Ok(())
     }
 

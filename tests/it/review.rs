@@ -283,6 +283,25 @@ async fn a_person_signs_in_once_looks_and_applies() {
         .find(|one| one.event == AuditEvent::Outcome);
     let tool = outcome.and_then(|one| one.tool.clone());
     assert_eq!(tool.as_deref(), Some("review"));
+    // The decision is one call that goes its way once: the page was the preview.
+    let own = records
+        .iter()
+        .filter(|one| one.tool.as_deref() == Some("review"));
+    let own: Vec<_> = own.collect();
+    let told: Vec<_> = own
+        .iter()
+        .map(|one| (one.event, one.decision.as_deref()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (AuditEvent::Attempt, Some("yes")),
+            (AuditEvent::Outcome, None),
+            (AuditEvent::Proposal, Some("applied"))
+        ]
+    );
+    assert!(own.iter().all(|one| one.call == own[0].call));
+    assert_eq!(own[0].confirms.map(|set| set.to_string()), Some(id));
     desk.program.kill();
 }
 

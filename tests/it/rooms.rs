@@ -398,3 +398,100 @@ fn only_servers_answer_while_a_set_is_being_sent() {
         ]
     );
 }
+
+/// A function of the code: its name, the number of its parameters, and the lines of its body.
+fn functions(code: &str) -> Vec<(String, usize, usize)> {
+    let lines: Vec<&str> = code
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut functions = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let words: Vec<&str> = line.split([' ', '(', '<']).collect();
+        let Some(name) = words.iter().position(|word| *word == "fn") else {
+            continue;
+        };
+        let ends = |line: &&str| line.ends_with(['{', ';', '}']);
+        let Some(head) = lines[at..].iter().position(ends) else {
+            continue;
+        };
+        let body = lines[at + head + 1..].iter();
+        let body = body
+            .take_while(|below| indent(below) > indent(line))
+            .count();
+        let body = if lines[at + head].ends_with('{') {
+            body
+        } else {
+            0
+        };
+        let head = lines[at..=at + head].concat();
+        functions.push((words[name + 1].to_owned(), parameters(&head), body));
+    }
+    functions
+}
+
+/// The number of parameters in the head of a function.
+fn parameters(head: &str) -> usize {
+    let name_ends = head.find("fn ").unwrap();
+    let (mut depth, mut angles, mut count, mut is_any) = (0, 0, 0, false);
+    let mut before = ' ';
+    for c in head[name_ends..].chars() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            '<' => angles += 1,
+            '>' if before != '-' => angles -= 1,
+            ',' if depth == 1 && angles == 0 => (count, is_any) = (count + 1, false),
+            c if depth == 1 && !c.is_whitespace() => is_any = true,
+            _ => {}
+        }
+        before = c;
+        if c == ')' && depth == 0 && angles == 0 {
+            break;
+        }
+    }
+    count + usize::from(is_any)
+}
+
+#[test]
+fn parameters_and_lines_of_a_function_are_counted_as_they_are_written() {
+    let code = "impl A {
+    async fn b<T: Into<C>>(
+        &self,
+        (d, e): (F, G),
+        h: impl Fn(I) -> J,
+    ) -> K<L> {
+        let m = 1;
+        n(m, 2)
+    }
+
+    fn o();
+}
+
+const fn p(q: R<'_, S>, t: [U; 2]) -> V {}
+";
+    let told = |name: &str, parameters, lines| (name.to_owned(), parameters, lines);
+    let expected = [told("b", 3, 2), told("o", 0, 0), told("p", 2, 0)];
+    assert_eq!(functions(code), expected);
+}
+
+/// The way of a write is read from top to bottom: each function of it fits on a screen.
+#[test]
+fn a_function_of_a_write_has_at_most_fifty_lines_and_five_parameters() {
+    let mut wrong = Vec::new();
+    for (module, code) in Sources::read().code {
+        if module[0] != "write" {
+            continue;
+        }
+        for (name, parameters, lines) in functions(&code) {
+            if parameters > 5 || lines > 50 {
+                let module = module.join("::");
+                wrong.push(format!(
+                    "{module}::{name}: {parameters} parameters, {lines} lines"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -6,10 +6,10 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
-use super::super::context::WriteContext;
 use crate::change::{Change, Warning};
 use crate::gates::ChangeSet;
 use crate::page::PagePlace;
+use crate::wiki::Wiki;
 
 /// The time limit for counting them.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -18,7 +18,7 @@ const AT_ONCE: usize = 4;
 
 /// A warning for each change of a set, in order, that deletes a page with comments. Nothing is said
 /// where this key reads none, or where the time is over.
-pub(in crate::write) async fn look(desk: &WriteContext, set: &ChangeSet) -> Vec<Option<Warning>> {
+pub(in crate::write) async fn look(wiki: &Arc<Wiki>, set: &ChangeSet) -> Vec<Option<Warning>> {
     let mut warnings = vec![None; set.iter().count()];
     let mut places = Vec::new();
     for (at, one) in set.iter().enumerate() {
@@ -30,12 +30,12 @@ pub(in crate::write) async fn look(desk: &WriteContext, set: &ChangeSet) -> Vec<
         return warnings;
     };
     let counted = async {
-        let Ok(count) = desk.wiki.comment_count(&place).await else {
+        let Ok(count) = wiki.comment_count(&place).await else {
             return;
         };
         note(&mut warnings, at, count);
         let counts = places.map(|(at, place)| {
-            let wiki = Arc::clone(&desk.wiki);
+            let wiki = Arc::clone(wiki);
             async move { (at, wiki.comment_count(&place).await) }
         });
         let mut counts = stream::iter(counts).buffer_unordered(AT_ONCE);

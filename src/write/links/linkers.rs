@@ -2,16 +2,18 @@
 //! lead elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::change::{Change, Operation, Warning};
 use crate::gates::{ChangeSet, SetChange};
+use crate::index::ContentIndex;
 use crate::page::{
     Field, LinkBase, LinkKind, Moves, PagePlace, PageState, SourceFormat, links, mend_links,
 };
+use crate::wiki::Wiki;
 
 use super::super::answer::LinkedFrom;
-use super::super::context::WriteContext;
 use super::wiki_links::WikiLinks;
 
 /// The code of the warning that links will lead nowhere.
@@ -34,12 +36,16 @@ pub(in crate::write) struct AffectedLinks {
 
 /// Looks at the links around each change of a set, in order, as far as the key may read and until
 /// the time is over. Sends nothing for a set that leaves no place.
-pub(in crate::write) async fn look(desk: &WriteContext, set: &ChangeSet) -> Vec<AffectedLinks> {
+pub(in crate::write) async fn look(
+    wiki: &Wiki,
+    index: &Arc<ContentIndex>,
+    set: &ChangeSet,
+) -> Vec<AffectedLinks> {
     if set.iter().all(|one| one.change.place_left().is_none()) {
         return Vec::new();
     }
     let until = Instant::now() + PATIENCE;
-    let known = tokio::time::timeout(PATIENCE, WikiLinks::of(desk))
+    let known = tokio::time::timeout(PATIENCE, WikiLinks::read(wiki, index))
         .await
         .ok();
     let Some(Some(Ok(known))) = known else {
@@ -88,20 +94,8 @@ impl WikiLinks {
         } else {
             Some("not all links could be looked at in time".to_owned())
         };
-        let of_set: HashMap<i64, HashSet<PagePlace>> = set
-            .iter()
-            .filter_map(|one| Some((one.change.before()?.id?, self.afterwards(&one.change))))
-            .collect();
-        let moves = moves(set);
-        let written: HashSet<i64> = set
-            .iter()
-            .filter(|one| one.change.fields().contains(&Field::Content))
-            .filter_map(|one| one.change.before()?.id)
-            .collect();
-        let taken: HashSet<PagePlace> = set
-            .iter()
-            .filter_map(|one| one.change.place_taken())
-            .collect();
+        let written = self.written(set);
+        let (moves, taken) = (moves(set), places_taken(set));
         let around = |one: &SetChange| {
             let Some(place) = one.change.place_left() else {
                 return AffectedLinks::default();
@@ -110,10 +104,9 @@ impl WikiLinks {
             // Where the set puts another page at the place, the texts that it writes mean that page.
             let is_taken = taken.contains(&place);
             let still_links = |id: &i64| {
-                let means_other = is_taken && written.contains(id);
-                of_set
-                    .get(id)
-                    .is_none_or(|to| !means_other && to.contains(&place))
+                written.get(id).is_none_or(|(to, is_written)| {
+                    !(is_taken && *is_written) && to.contains(&place)
+                })
             };
             let ids = linking.get(&place).into_iter().flatten();
             let ids: BTreeSet<i64> = ids
@@ -133,6 +126,17 @@ impl WikiLinks {
             }
         };
         set.iter().map(around).collect()
+    }
+
+    /// The places to which each page of a set links once all of it is written, and true if the set
+    /// writes its text.
+    fn written(&self, set: &ChangeSet) -> HashMap<i64, (HashSet<PagePlace>, bool)> {
+        let pages = set.iter().filter_map(|one| {
+            let is_written = one.change.fields().contains(&Field::Content);
+            let id = one.change.before()?.id?;
+            Some((id, (self.afterwards(&one.change), is_written)))
+        });
+        pages.collect()
     }
 
     /// The places to which a page of the set links once all of it is written.
@@ -205,6 +209,12 @@ impl WikiLinks {
         );
         (count > 0).then(|| Warning::new(OWN_BREAK, message))
     }
+}
+
+/// The places that a set takes.
+fn places_taken(set: &ChangeSet) -> HashSet<PagePlace> {
+    let taken = set.iter().filter_map(|one| one.change.place_taken());
+    taken.collect()
 }
 
 /// The moves of the pages of a set.

@@ -11,8 +11,6 @@ use crate::index::{ContentIndex, Coverage, IndexedLink, as_rendered};
 use crate::page::{LinkBase, LinkedSite, PagePlace, PageReading};
 use crate::wiki::{AllPages, LinksOfPage, Wiki, WikiError};
 
-use super::super::context::WriteContext;
-
 /// Time for the index to catch up with the last writes: while it is made, and afterwards.
 const CATCHING_UP: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
 /// The number of links handled before the clock is checked.
@@ -94,8 +92,10 @@ impl WikiLinks {
     ///
     /// # Errors
     /// What the wiki says.
-    pub(in crate::write) async fn of(desk: &WriteContext) -> Option<Result<Self, Failure>> {
-        let (wiki, index) = (&desk.wiki, &desk.index);
+    pub(in crate::write) async fn read(
+        wiki: &Wiki,
+        index: &Arc<ContentIndex>,
+    ) -> Option<Result<Self, Failure>> {
         // Before the turn is taken, so that no other scan waits while the index is filled. Pages
         // that are not indexed in time are missing.
         let is_current = !index.is_on() || catches_up(index).await;
@@ -137,10 +137,10 @@ impl WikiLinks {
     /// # Errors
     /// What is missing, in words that fit the purpose.
     pub(in crate::write) async fn whole(
-        desk: &WriteContext,
+        wiki: &Wiki,
+        index: &Arc<ContentIndex>,
         wanted: LinkPurpose,
     ) -> Result<Self, Failure> {
-        let index = &desk.index;
         if !index.is_on() {
             return Err(wanted.no_index());
         }
@@ -149,7 +149,7 @@ impl WikiLinks {
         if !covered.is_complete {
             return Err(wanted.incomplete(covered));
         }
-        Self::of(desk).await.ok_or_else(busy)?
+        Self::read(wiki, index).await.ok_or_else(busy)?
     }
 
     /// The pages that link to a place, without the page there.

@@ -1,117 +1,141 @@
-//! Keeps what outlives a call: reads, previews, questions and approvals. They are behind one trait,
-//! so that a database can hold them one day.
+//! Keeps what outlives a call, in the memory of this process: reads, previews, questions, approvals
+//! and own writes of sessions.
 
-mod in_process;
-mod own_writes;
 mod reads;
 
-use std::fmt;
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::audit::CallId;
-use crate::change::Change;
-use crate::error::Failure;
-use crate::gates::{
-    ApprovalScope, Approved, Approver, Asked, ChangeSet, Policy, Previewed, SessionId, SpentToken,
-    TurnOf,
-};
-use crate::page::{Date, PageReading};
+use crate::gates::{Approvals, Policy, Previews, SessionId, WritePolicy};
+use crate::share::evict_index;
 
-pub(super) use in_process::InProcess;
 pub use reads::ReadExtent;
-pub(super) use reads::{Concerns, PageRead};
+pub(super) use reads::{Concerns, Knowing, PageRead, Reads};
 
-/// The store between calls, each entry for its session.
-pub(super) trait SessionStore: fmt::Debug + Send + Sync {
+/// Time for which a question is kept if only a client's own limits demanded it. Longer than the
+/// longest time that a person can be given.
+const LONGEST_QUESTION: Duration = Duration::from_secs(601);
+
+/// What is remembered of sessions: bounded, and lost when the process ends.
+#[derive(Debug)]
+pub(super) struct SessionMemory {
+    pub(super) reads: Arc<Reads>,
+    pub(super) previews: Previews,
+    /// Sets about which a person is asked between two calls; a token is the question's name.
+    pub(super) questions: Previews,
+    pub(super) approvals: Approvals,
+    pub(super) own_writes: Arc<OwnWrites>,
+}
+
+impl SessionMemory {
+    /// Nothing yet.
+    pub(super) fn new(policy: &Policy) -> Self {
+        Self::with(policy, Arc::default(), Arc::default())
+    }
+
     /// The same reads and writes of sessions, without previews, questions and approvals: for the
     /// same server under other gates.
-    fn under(&self, policy: &Policy) -> Arc<dyn SessionStore>;
+    pub(super) fn under(&self, policy: &Policy) -> Self {
+        let (reads, writes) = (Arc::clone(&self.reads), Arc::clone(&self.own_writes));
+        Self::with(policy, reads, writes)
+    }
 
-    /// Notes that a session saw a page.
-    fn note_read(&self, session: &SessionId, page: PageReading, sight: ReadExtent);
-
-    /// Notes that a session wrote a page. `is_whole`: it wrote the whole text itself; otherwise it
-    /// goes on knowing what it knew of the newest state that it saw.
-    fn note_written(&self, session: &SessionId, id: i64, at: &Date, is_whole: bool);
-
-    /// The page as this session last saw it.
-    fn last_read(&self, session: &SessionId, page: i64) -> Option<PageRead>;
-
-    /// Keeps a set under a new token, which confirms it.
-    fn preview(&self, session: &SessionId, set: ChangeSet) -> Result<Previewed, Failure>;
-
-    /// Keeps the call for which a token was given.
-    fn keep_asked(&self, session: &SessionId, token: &str, asked: Asked);
-
-    /// The call for which a token was given.
-    fn asked(&self, session: &SessionId, token: &str) -> Result<Option<Asked>, Failure>;
-
-    /// The set that was shown to the session under this id.
-    fn shown(&self, session: &SessionId, id: CallId) -> Option<ChangeSet>;
-
-    /// The turn that a token's set needs.
-    fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf, Failure>;
-
-    /// The set that a token stands for.
-    fn previewed(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure>;
-
-    /// Uses up a token. Of two concurrent calls with one token, one gets the proof.
-    fn spend(&self, session: &SessionId, token: &str) -> Result<SpentToken, Failure>;
-
-    /// The call of this session that used up a token, if that was recently.
-    fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId>;
-
-    /// Notes a write of a session.
-    fn note_write(&self, session: &SessionId, call: CallId);
-
-    /// The last writes of a session, the newest first.
-    fn own_writes(&self, session: &SessionId) -> Vec<CallId>;
-
-    /// Keeps a set about which a person is asked between two calls; returns the question's name.
-    fn question(&self, session: &SessionId, set: ChangeSet) -> Result<String, Failure>;
-
-    /// Takes out the set of a question; `None` if no such question waits.
-    fn answered(&self, session: &SessionId, question: &str) -> Option<ChangeSet>;
-
-    /// Records that a person said yes to a set in a call. `None` if this scope is not allowed for
-    /// the set.
-    fn approve(
-        &self,
-        who: Approver,
-        set: ChangeSet,
-        scope: ApprovalScope,
-        call: CallId,
-    ) -> Option<Approved>;
-
-    /// Uses up one write of a standing approval, if one covers the set.
-    fn approval(&self, who: &Approver, set: &ChangeSet) -> Option<Approved>;
+    fn with(policy: &Policy, reads: Arc<Reads>, own_writes: Arc<OwnWrites>) -> Self {
+        // A question is kept longer than an answer may take.
+        let questions = match policy.writes {
+            WritePolicy::Person { limit, .. } => limit + Duration::from_secs(1),
+            WritePolicy::Preview => LONGEST_QUESTION,
+            WritePolicy::Off
+            | WritePolicy::DryRun
+            | WritePolicy::Review { .. }
+            | WritePolicy::Token(_) => Duration::ZERO,
+        };
+        Self {
+            reads,
+            previews: Previews::new(Previews::LIFE),
+            questions: Previews::new(questions),
+            approvals: Approvals::default(),
+            own_writes,
+        }
+    }
 }
 
-/// A session that will know a page as its own write left it.
-#[derive(Debug, Clone)]
-pub(super) struct Knowing {
-    pub(super) session: SessionId,
-    /// True if it gave the content in full.
-    pub(super) wrote_whole: bool,
+/// The number of a session's last writes that are remembered.
+const MOST_OF_ONE: usize = 20;
+/// The number of sessions that are remembered. Beyond it the oldest session of the heaviest owner
+/// is forgotten; its `last` then means the newest write on record.
+const MOST_SESSIONS: usize = 1_000;
+
+/// The last writes of each session, the newest first: `last` in an undo means the newest of them.
+/// Several servers may write to one audit directory, and several sessions to one server; the newest
+/// write on record may be another's, so a session that wrote itself means its own. The sessions are in the order of their first
+/// write.
+#[derive(Debug, Default)]
+pub(in crate::write) struct OwnWrites(Mutex<VecDeque<(SessionId, VecDeque<CallId>)>>);
+
+impl OwnWrites {
+    /// A session wrote.
+    pub(in crate::write) fn note(&self, session: &SessionId, call: CallId) {
+        if !session.lasts() {
+            return;
+        }
+        let mut writes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = writes.iter().position(|(of, _)| of == session);
+        if known.is_none() && writes.len() >= MOST_SESSIONS {
+            let owners = writes.iter().map(|(of, _)| (of.owner(), 1));
+            let held: Vec<_> = owners.collect();
+            let Some(gone) = evict_index(&held, (session.owner(), 1)) else {
+                return;
+            };
+            writes.remove(gone);
+        }
+        let known = known.and_then(|at| writes.get_mut(at));
+        match known {
+            Some((_, own)) => {
+                own.push_front(call);
+                own.truncate(MOST_OF_ONE);
+            }
+            None => writes.push_back((session.clone(), VecDeque::from([call]))),
+        }
+    }
+
+    pub(in crate::write) fn of(&self, session: &SessionId) -> Vec<CallId> {
+        let writes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = writes.iter().find(|(of, _)| of == session);
+        own.into_iter()
+            .flat_map(|(_, calls)| calls)
+            .copied()
+            .collect()
+    }
 }
 
-impl dyn SessionStore {
-    /// After its own write a session knows the parts of the page that it knew before, or all of it
-    /// if it wrote the content in full. Otherwise it could overwrite a text that it never saw.
-    pub(super) fn knowing(
-        &self,
-        session: &SessionId,
-        change: &Change,
-        wrote_whole: bool,
-    ) -> Option<Knowing> {
-        let knew = change.before().is_some_and(|page| {
-            let seen = page.id.and_then(|id| self.last_read(session, id));
-            let at = page.updated_at.as_ref();
-            seen.is_some_and(|seen| at.is_some_and(|at| seen.knows_of(at)))
-        });
-        (wrote_whole || knew).then(|| Knowing {
-            session: session.clone(),
-            wrote_whole,
-        })
+#[cfg(test)]
+mod tests {
+    use super::{MOST_OF_ONE, MOST_SESSIONS, OwnWrites};
+    use crate::audit::CallId;
+    use crate::gates::SessionId;
+
+    #[test]
+    fn each_session_has_its_own_last_writes_in_a_bounded_room() {
+        let writes = OwnWrites::default();
+        let [one, other] = ["one", "other"].map(SessionId::new);
+        let calls: Vec<CallId> = (0..=MOST_OF_ONE).map(|_| CallId::new().unwrap()).collect();
+        for call in &calls {
+            writes.note(&one, *call);
+        }
+        let own = writes.of(&one);
+        assert_eq!((own.len(), own.first()), (MOST_OF_ONE, calls.last()));
+        assert!(writes.of(&other).is_empty());
+        writes.note(&SessionId::fleeting("fleeting"), calls[0]);
+        assert!(writes.of(&SessionId::fleeting("fleeting")).is_empty());
+        // An owner with many sessions evicts only its own.
+        for session in 0..2 * MOST_SESSIONS {
+            let much = SessionId::new(session.to_string()).owned_by("much");
+            writes.note(&much, calls[0]);
+        }
+        assert_eq!(writes.0.lock().unwrap().len(), MOST_SESSIONS);
+        assert_eq!(writes.of(&one).len(), MOST_OF_ONE);
     }
 }

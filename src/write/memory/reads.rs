@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::change::Change;
 use crate::gates::SessionId;
 use crate::page::{Date, PageReading};
 use crate::share::evict_index;
@@ -116,6 +117,14 @@ impl PageRead {
     }
 }
 
+/// A session that will know a page as its own write left it.
+#[derive(Debug, Clone)]
+pub(in crate::write) struct Knowing {
+    pub(in crate::write) session: SessionId,
+    /// True if it gave the content in full.
+    pub(in crate::write) wrote_whole: bool,
+}
+
 /// Pages as sessions last saw them.
 #[derive(Debug, Default)]
 pub(in crate::write) struct Reads {
@@ -175,6 +184,25 @@ impl Reads {
     pub(in crate::write) fn last(&self, session: &SessionId, page: i64) -> Option<PageRead> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.seen.get(&(session.clone(), page)).cloned()
+    }
+
+    /// After its own write a session knows the parts of the page that it knew before, or all of it
+    /// if it wrote the content in full. Otherwise it could overwrite a text that it never saw.
+    pub(in crate::write) fn knowing(
+        &self,
+        session: &SessionId,
+        change: &Change,
+        wrote_whole: bool,
+    ) -> Option<Knowing> {
+        let knew = change.before().is_some_and(|page| {
+            let seen = page.id.and_then(|id| self.last(session, id));
+            let at = page.updated_at.as_ref();
+            seen.is_some_and(|seen| at.is_some_and(|at| seen.knows_of(at)))
+        });
+        (wrote_whole || knew).then(|| Knowing {
+            session: session.clone(),
+            wrote_whole,
+        })
     }
 
     fn with(

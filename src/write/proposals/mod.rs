@@ -1,27 +1,27 @@
 //! Changes that were shown and not sent, kept as proposals for a person to decide.
 
-mod last;
 mod quota;
 
-use std::hash::BuildHasher as _;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde_json::json;
 use time::OffsetDateTime;
 
 use crate::audit::{
     AuditError, CallId, CallSelector, HeldProposal, KeyDigest, LinkLeftOpen, MAX_LINKS_LEFT,
-    Outcome, Proposal, ProposalId, ProposalState, ProposedChange, Record, SaidWhenMade,
+    Outcome, Proposal, ProposalId, ProposalState, ProposedChange, Record,
 };
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, LinkLeft, Refusal, SessionId, SetChange};
+use crate::page::{Locale, PagePath};
+use crate::share::evict_index;
 
-use super::audit_entry::{EntryBuilder, now, unavailable};
+use super::audit_entry::{EntryBuilder, now};
 use super::caller::Caller;
 use super::undo::history::WriteHistory;
-use last::{Last, ProposalSubject};
 use quota::bytes;
 
 pub(super) use quota::ProposalQuota;
@@ -32,7 +32,7 @@ const MOST_OF_SET: u64 = 32 * 1024 * 1024;
 /// The proposals of a wiki, for one key.
 #[derive(Debug)]
 pub struct Proposals {
-    past: WriteHistory,
+    pub(super) past: WriteHistory,
     /// Time to wait for a proposal that somebody else is deciding.
     queueing: Duration,
     last: Last,
@@ -54,8 +54,7 @@ impl Proposals {
     /// # Errors
     /// `AUDIT_UNAVAILABLE`; the wiki's error, if there are bounds on reading.
     pub async fn all(&self) -> Result<Vec<Proposal>, Failure> {
-        let all = self.past.audit.proposals().await;
-        let all = all.map_err(|error| unavailable(&error))?;
+        let all = self.past.audit.proposals().await?;
         if self.past.wiki.scope().is_open() {
             return Ok(all);
         }
@@ -73,12 +72,11 @@ impl Proposals {
     /// # Errors
     /// `INVALID_INPUT` if there is none, or if its pages may not be read; what the wiki says.
     pub async fn one(&self, id: ProposalId) -> Result<Proposal, Failure> {
-        let found = self.past.audit.proposal(id).await;
-        let found = found.map_err(|error| proposal_failure(&error))?;
+        let found = self.past.audit.proposal(id).await?;
         if self.past.admits_proposal(&found).await? {
             return Ok(found);
         }
-        Err(proposal_failure(&AuditError::NoProposal))
+        Err(AuditError::NoProposal.into())
     }
 
     /// The time at which an open proposal expires.
@@ -106,21 +104,17 @@ impl Proposals {
         id: ProposalId,
         reason: &str,
     ) -> Result<Proposal, Failure> {
-        let at_log = |error| unavailable(&error);
         let held = self.hold_open(id).await?;
         let proposal = held.proposal().clone();
-        let call = CallId::new().map_err(at_log)?;
-        let docket = EntryBuilder::of_proposal(call, caller, self.past.key(), &proposal);
-        self.past
-            .audit
-            .record(docket.decided("rejected", Some(reason)))
-            .await
-            .map_err(at_log)?;
+        let call = CallId::new()?;
+        let record = EntryBuilder::of_proposal(call, caller, self.past.key(), &proposal);
+        let entry = record.decided("rejected", Some(reason));
+        self.past.audit.record(entry).await?;
         let state = ProposalState::Rejected {
             decided: now(),
             reason: reason.to_owned(),
         };
-        held.set(state.clone()).await.map_err(at_log)?;
+        held.set(state.clone()).await?;
         Ok(Proposal { state, ..proposal })
     }
 
@@ -135,26 +129,15 @@ impl Proposals {
     }
 
     async fn hold(&self, id: ProposalId, wait: Duration) -> Result<HeldProposal, Failure> {
-        let at_log = |error| unavailable(&error);
-        let held = self
-            .past
-            .audit
-            .hold_proposal(id, wait)
-            .await
-            .map_err(|error| proposal_failure(&error))?;
+        let held = self.past.audit.hold_proposal(id, wait).await?;
         let proposal = held.proposal();
         if !self.past.admits_proposal(proposal).await? {
-            return Err(proposal_failure(&AuditError::NoProposal));
+            return Err(AuditError::NoProposal.into());
         }
         if proposal.state != ProposalState::Open {
             return Err(decided(&proposal.state));
         }
-        let on_record = self
-            .past
-            .audit
-            .proposal_on_record(id)
-            .await
-            .map_err(at_log)?;
+        let on_record = self.past.audit.proposal_on_record(id).await?;
         let is_made = |made: &Record| proposal.differs_from(made, &on_record.others).is_empty();
         if !on_record.made.as_ref().is_some_and(is_made) {
             return Err(Failure::new(
@@ -175,7 +158,7 @@ impl Proposals {
                 applied_by,
                 left_out: on_record.left_out,
             };
-            held.set(state.clone()).await.map_err(at_log)?;
+            held.set(state.clone()).await?;
             return Err(decided(&state));
         }
         if let Some(decided) = on_record.decided {
@@ -200,25 +183,21 @@ impl Proposals {
 
     /// Records that a proposal was applied. The write has happened: a failure here is made up for
     /// when somebody asks for the proposal again.
-    pub(super) async fn applied(&self, held: HeldProposal, docket: &EntryBuilder) {
-        let omitted = docket.omitted();
+    pub(super) async fn applied(&self, held: HeldProposal, record: &EntryBuilder) {
+        let omitted = record.omitted();
         let state = ProposalState::Applied {
             decided: now(),
-            applied_by: docket.call(),
+            applied_by: record.call(),
             left_out: omitted.map_or_else(Vec::new, |omitted| omitted.numbers().to_vec()),
         };
         let why = omitted.map(ToString::to_string);
-        let recorded = self
-            .past
-            .audit
-            .record(docket.decided("applied", why.as_deref()))
-            .await;
-        let done = match recorded {
-            Ok(()) => held.set(state).await,
-            Err(error) => Err(error),
+        let keep = async {
+            let entry = record.decided("applied", why.as_deref());
+            self.past.audit.record(entry).await?;
+            held.set(state).await
         };
-        if let Err(error) = done {
-            tracing::error!(%error, call = %docket.call(), "that a proposal was applied could not be kept");
+        if let Err(error) = keep.await {
+            tracing::error!(%error, call = %record.call(), "that a proposal was applied could not be kept");
         }
     }
 
@@ -226,21 +205,18 @@ impl Proposals {
     /// proposal that it replaces.
     pub(super) async fn keep(
         &self,
-        docket: &mut EntryBuilder,
-        session: &SessionId,
+        record: &mut EntryBuilder,
         one: &SetChange,
     ) -> Result<(ProposalId, Option<ProposalId>), Refusal> {
         let change = &one.change;
-        let at_record = |failure| Refusal::at(Gate::Record, failure);
-        let id = self.take_room(session, bytes(change)).await?;
-        let made = self.make(docket, session, one, id).await;
-        made.map_err(|error| at_record(unavailable(&error)))?;
+        let id = self.take_room(record.session(), bytes(change)).await?;
+        self.make(record, one, id).await?;
         let subject = ProposalSubject::of(change);
-        let old = subject.and_then(|subject| self.last.replace(session, subject, id));
+        let old = subject.and_then(|subject| self.last.replace(record.session(), subject, id));
         let Some(old) = old else {
             return Ok((id, None));
         };
-        let is_replaced = self.replace(docket, old, id).await.unwrap_or_else(|error| {
+        let is_replaced = self.replace(record, old, id).await.unwrap_or_else(|error| {
             tracing::warn!(%error, proposal = %old, "a proposal could not be replaced");
             false
         });
@@ -262,7 +238,7 @@ impl Proposals {
     /// `None` for what is no undo.
     pub(super) async fn waiting_undo(
         &self,
-        docket: &EntryBuilder,
+        record: &EntryBuilder,
         set: &ChangeSet,
     ) -> Result<Option<ProposalId>, Failure> {
         let changes: Vec<&SetChange> = set.iter().filter(|one| !one.change.is_empty()).collect();
@@ -281,38 +257,33 @@ impl Proposals {
         }
         let mut kept = Vec::new();
         for one in changes {
-            let mut docket = docket.of_proposed(one);
-            let states = docket.keep_states(&self.past.audit, &one.change).await;
-            states.map_err(|error| unavailable(&error))?;
-            let proposed = docket.as_proposed(&one.change);
+            let mut record = record.of_proposed(one);
+            record.keep_states(&self.past.audit, &one.change).await?;
+            let proposed = record.as_proposed(&one.change);
             kept.push((proposed.before, proposed.after));
         }
-        let is_same = |open: &Proposal| {
-            open.changes()
-                .map(|one| (one.before, one.after))
-                .eq(kept.iter().copied())
+        let is_same = |open: &&Proposal| {
+            let states = open.changes().map(|one| (one.before, one.after));
+            states.eq(kept.iter().copied())
         };
-        Ok(candidates
-            .iter()
-            .find(|open| is_same(open))
-            .map(|open| open.id))
+        Ok(candidates.iter().find(is_same).map(|open| open.id))
     }
 
     async fn make(
         &self,
-        docket: &mut EntryBuilder,
-        session: &SessionId,
+        record: &mut EntryBuilder,
         one: &SetChange,
         id: ProposalId,
     ) -> Result<(), AuditError> {
         let change = &one.change;
-        docket.keep_states(&self.past.audit, change).await?;
-        docket.proposal(id);
-        self.past.audit.record(docket.preview(false)).await?;
-        self.past.audit.record(docket.decided("made", None)).await?;
-        let said = docket.said(std::iter::once(one));
-        let session = self.session_word(session);
-        let proposal = docket.as_proposal(id, session, change, None, said);
+        record.keep_states(&self.past.audit, change).await?;
+        record.proposal(id);
+        self.past.audit.record(record.preview(false)).await?;
+        self.past.audit.record(record.decided("made", None)).await?;
+        let session = self.session_word(record.session());
+        let proposal = record.as_proposal(id, session, change, None);
+        let said = record.said(std::iter::once(one));
+        let proposal = Proposal { said, ..proposal };
         self.past.audit.keep_proposal(proposal).await
     }
 
@@ -320,8 +291,7 @@ impl Proposals {
     /// are left out.
     pub(super) async fn keep_set(
         &self,
-        docket: &mut EntryBuilder,
-        session: &SessionId,
+        record: &mut EntryBuilder,
         set: &ChangeSet,
     ) -> Result<ProposalId, Refusal> {
         let all = || set.iter().filter(|one| !one.change.is_empty());
@@ -329,43 +299,42 @@ impl Proposals {
         if room > MOST_OF_SET {
             return Err(Refusal::at(Gate::Record, too_large(room)));
         }
-        let id = self.take_room(session, room).await?;
-        let said = docket.said(all());
-        let made = self.make_set(docket, session, (set, all()), (id, said));
-        let made = made.await;
-        made.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+        let id = self.take_room(record.session(), room).await?;
+        self.make_set(record, set, id).await?;
         Ok(id)
     }
 
     async fn make_set(
         &self,
-        docket: &mut EntryBuilder,
-        session: &SessionId,
-        (set, mut changes): (&ChangeSet, impl Iterator<Item = &SetChange>),
-        (id, said): (ProposalId, Vec<SaidWhenMade>),
+        record: &mut EntryBuilder,
+        set: &ChangeSet,
+        id: ProposalId,
     ) -> Result<(), AuditError> {
         let audit = &self.past.audit;
-        docket.proposal(id);
+        let mut changes = set.iter().filter(|one| !one.change.is_empty());
+        record.proposal(id);
         let first = changes.next().ok_or(AuditError::BadProposal)?;
-        let mut own = docket.of_proposed(first);
+        let mut own = record.of_proposed(first);
         own.keep_states(audit, &first.change).await?;
-        audit.record(docket.preview(false)).await?;
+        audit.record(record.preview(false)).await?;
         let mut others = Vec::new();
         for one in changes {
-            let mut docket = docket.of_proposed(one);
-            docket.keep_states(audit, &one.change).await?;
-            audit.record(docket.proposed()).await?;
+            let mut record = record.of_proposed(one);
+            record.keep_states(audit, &one.change).await?;
+            audit.record(record.proposed()).await?;
             others.push(ProposedChange {
                 links_mended: set.only_mends(one),
-                ..docket.as_proposed(&one.change)
+                ..record.as_proposed(&one.change)
             });
         }
         // The last of the records: without it, nothing was proposed.
         audit.record(own.decided("made", None)).await?;
-        let session = self.session_word(session);
-        let proposal = own.as_proposal(id, session, &first.change, Some(others), said);
+        let session = self.session_word(record.session());
+        let proposal = own.as_proposal(id, session, &first.change, Some(others));
         let left = set.mending().map_or(&[][..], |mending| &mending.left);
+        let changes = set.iter().filter(|one| !one.change.is_empty());
         let proposal = Proposal {
+            said: record.said(changes),
             links_left: left.iter().take(MAX_LINKS_LEFT).map(left_open).collect(),
             links_left_not_kept: left.len().saturating_sub(MAX_LINKS_LEFT),
             ..proposal
@@ -375,19 +344,17 @@ impl Proposals {
 
     /// The id of a new proposal of this size.
     async fn take_room(&self, session: &SessionId, bytes: u64) -> Result<ProposalId, Refusal> {
-        let at_record = |failure| Refusal::at(Gate::Record, failure);
-        let id = ProposalId::new().map_err(|error| at_record(unavailable(&error)))?;
-        let has_room = self.room.take(&self.past.audit, session, id, bytes).await;
-        if has_room.map_err(|error| at_record(unavailable(&error)))? {
+        let id = ProposalId::new()?;
+        if self.room.take(&self.past.audit, session, id, bytes).await? {
             Ok(id)
         } else {
-            Err(at_record(no_room()))
+            Err(Refusal::at(Gate::Record, no_room()))
         }
     }
 
     async fn replace(
         &self,
-        docket: &EntryBuilder,
+        record: &EntryBuilder,
         old: ProposalId,
         by: ProposalId,
     ) -> Result<bool, AuditError> {
@@ -397,7 +364,7 @@ impl Proposals {
             Ok(_) | Err(AuditError::NoProposal | AuditError::Busy) => return Ok(false),
             Err(error) => return Err(error),
         };
-        let mut entry = docket.decided("replaced", None);
+        let mut entry = record.decided("replaced", None);
         entry.proposal = Some(old.to_string());
         entry.reason = Some(format!("by {by}"));
         self.past.audit.record(entry).await?;
@@ -410,6 +377,22 @@ impl Proposals {
         Ok(true)
     }
 
+    /// The kept changes of a proposal, if our key may see them.
+    pub(super) async fn changes_of(
+        &self,
+        proposal: &Proposal,
+    ) -> Result<Vec<(ProposedChange, Change)>, Failure> {
+        let states = |one: ProposedChange| [one.before, one.after].into_iter().flatten();
+        let names = proposal.changes().flat_map(states).collect();
+        self.past.hold(names).await?;
+        let mut changes = Vec::new();
+        for one in proposal.changes() {
+            let change = self.change_of(&one, proposal.key).await?;
+            changes.push((one, change));
+        }
+        Ok(changes)
+    }
+
     /// A kept change of a proposal that was made with this key, if our key may see it.
     pub(super) async fn change_of(
         &self,
@@ -418,20 +401,11 @@ impl Proposals {
     ) -> Result<Change, Failure> {
         let [before, after] = self.past.kept([one.before, one.after], key).await?;
         let change = Change::of_states(before, after);
-        let change = change.ok_or_else(|| unavailable(&AuditError::BadProposal))?;
+        let change = change.ok_or(AuditError::BadProposal)?;
         Ok(change
             .with_loss_of(one.lost.clone())
             .by_way_of(one.aside.clone())
             .rendered_anew(one.renders_anew))
-    }
-}
-
-/// The failure of a proposal that cannot be found or held.
-pub(super) fn proposal_failure(error: &AuditError) -> Failure {
-    match error {
-        AuditError::NoProposal => Failure::new(Code::InvalidInput, "There is no such proposal.")
-            .detail("fields", json!([{ "path": "id" }])),
-        error => unavailable(error),
     }
 }
 
@@ -478,4 +452,91 @@ fn no_room() -> Failure {
         "The proposals of this client take their whole share of the audit directory; nothing was kept.",
     )
     .hint("Have the operator decide on proposals, or raise WIKI_AUDIT_KEEP_MB; what was decided gives its room back after an hour.")
+}
+
+/// The number of proposals that are remembered, so that a later one can replace them; beyond it,
+/// those of the heaviest owner are forgotten.
+const MOST: usize = 10_000;
+
+/// The last proposals of this run's sessions for each page.
+#[derive(Debug, Default)]
+struct Last {
+    /// Makes words for sessions that do not reveal their names.
+    words: RandomState,
+    last: Mutex<HashMap<(SessionId, ProposalSubject), ProposalId>>,
+}
+
+/// Two proposals of a session with the same subject replace each other.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum ProposalSubject {
+    Page(i64),
+    Place(Locale, PagePath),
+    /// A comment or asset, by its page's id and its own.
+    Thing(Option<i64>, i64),
+}
+
+impl ProposalSubject {
+    /// `None` for what is added to a page: each is another.
+    fn of(change: &Change) -> Option<Self> {
+        let page = change.target();
+        Some(match (change.thing(), page.id) {
+            (Some(thing), id) => Self::Thing(id, thing.id()?),
+            (None, Some(id)) => Self::Page(id),
+            (None, None) => Self::Place(page.locale.clone(), page.path.clone()),
+        })
+    }
+}
+
+impl Last {
+    /// The session's last proposal for this subject.
+    fn of(&self, session: &SessionId, subject: ProposalSubject) -> Option<ProposalId> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.get(&(session.clone(), subject)).copied()
+    }
+
+    /// Notes a proposal; returns the one that it replaces.
+    fn replace(
+        &self,
+        session: &SessionId,
+        subject: ProposalSubject,
+        id: ProposalId,
+    ) -> Option<ProposalId> {
+        if !session.lasts() {
+            return None;
+        }
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.len() >= MOST {
+            let owners = last.keys().map(|(session, _)| (session.owner(), 1));
+            let held: Vec<_> = owners.collect();
+            let place = evict_index(&held, (session.owner(), 1));
+            let most = place.and_then(|place| held.get(place));
+            let most = most.map(|(owner, _)| (*owner).to_owned());
+            last.retain(|(session, _), _| Some(session.owner()) != most.as_deref());
+        }
+        last.insert((session.clone(), subject), id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Last, MOST, ProposalSubject};
+    use crate::audit::ProposalId;
+    use crate::gates::SessionId;
+
+    #[test]
+    fn who_proposes_much_makes_nothing_forgotten_that_others_proposed() {
+        let proposed = Last::default();
+        let few = SessionId::new("a/1").owned_by("a");
+        let much = SessionId::new("b/1").owned_by("b");
+        let id = ProposalId::new().unwrap();
+        proposed.replace(&few, ProposalSubject::Page(0), id);
+        for page in 0..i64::try_from(MOST).unwrap() {
+            proposed.replace(&much, ProposalSubject::Page(page), id);
+        }
+        assert_eq!(
+            proposed.replace(&few, ProposalSubject::Page(0), id),
+            Some(id)
+        );
+        assert_eq!(proposed.replace(&much, ProposalSubject::Page(0), id), None);
+    }
 }

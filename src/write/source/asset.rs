@@ -12,9 +12,8 @@ use crate::page::{
 use crate::wiki::{Wiki, WikiError, asset_state};
 
 use super::conflict::ConflictCheck;
-use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, target};
+use super::{ChangeSource, ComparedSet, Made, WriteCall, again, target};
 use crate::write::audit_entry::EntryBuilder;
-use crate::write::context::WriteContext;
 
 /// A write to an asset.
 #[derive(Debug, Clone)]
@@ -101,7 +100,7 @@ impl AssetWrite {
     }
 
     async fn change(&self, call: WriteCall<'_>) -> Result<Change, Failure> {
-        let wiki = &call.desk.wiki;
+        let wiki = call.wiki();
         let named = self.named(wiki);
         match &self.what {
             ToAsset::Upload {
@@ -197,14 +196,13 @@ impl AssetWrite {
 }
 
 impl ChangeSource for AssetWrite {
-    fn tell<'a>(&'a self, desk: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
-        let locale = desk.wiki.locale_of_assets();
-        docket.is_at(self.operation(), locale, &self.path);
-        Box::pin(async {})
+    fn tell(&self, wiki: &Wiki, record: &mut EntryBuilder) {
+        let locale = wiki.locale_of_assets();
+        record.is_at(self.operation(), locale, &self.path);
     }
 
     /// Warns that the wiki may change a picture as it stores it.
-    fn said(&self, _: &WriteContext, set: &ChangeSet) -> Option<Warning> {
+    fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
         let after = set.first().change.after()?;
         let is_upload = matches!(self.what, ToAsset::Upload { .. });
         (is_upload && extension(&after.path) == "svg").then(|| {
@@ -215,21 +213,15 @@ impl ChangeSource for AssetWrite {
         })
     }
 
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            self.check()?;
-            let set = ChangeSet::single(call.id, self.change(call).await?);
-            Ok(ComparedSet::of(set, ConflictCheck::None))
-        })
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        self.check()?;
+        let set = ChangeSet::single(call.id, self.change(call).await?);
+        Ok(ComparedSet::of(set, ConflictCheck::None))
     }
 
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
         let agrees = self.agrees_with(&shown);
-        Box::pin(async move { again(call, shown, agrees, async |_| Ok(())).await })
+        again(call, shown, agrees).await
     }
 }
 

@@ -7,19 +7,15 @@ use serde_json::json;
 
 use crate::change::{Change, Edits, NewContent, NewTags, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, LeftOut, SetChange};
+use crate::gates::{ChangeSet, LeftOut, SetChange, TurnOf};
 use crate::page::{
     MovedPart, NewPath, PagePlace, PageState, TextReplacement, check_content, replaced,
 };
 use crate::wiki::{Chosen, ListQuery, Right, Wiki, WikiError};
 
 use super::whole_page::{self, ToWrite};
-use super::{
-    ChangeSource, ComparedSet, Later, Stopped, WriteCall, checked, conflict, mending, tags_of,
-    target,
-};
+use super::{ChangeSource, Made, WriteCall, again, checked, conflict, mending, tags_of, target};
 use crate::write::audit_entry::EntryBuilder;
-use crate::write::context::WriteContext;
 use crate::write::links::wiki_links::{LinkPurpose, WikiLinks};
 
 /// The most pages that a caller may ask for in a set.
@@ -72,8 +68,8 @@ pub enum LinksTo {
 
 impl LinksTo {
     /// The pages that link there, as far as the key may read them.
-    async fn pages(&self, desk: &WriteContext) -> Result<Chosen, Failure> {
-        let known = WikiLinks::whole(desk, LinkPurpose::Linking).await?;
+    async fn pages(&self, call: WriteCall<'_>) -> Result<Chosen, Failure> {
+        let known = WikiLinks::whole(call.wiki(), call.index, LinkPurpose::Linking).await?;
         let place = match self {
             Self::Place(place) => place.clone(),
             Self::Id(id) => {
@@ -93,15 +89,15 @@ impl LinksTo {
 
 impl PageSelection {
     /// The ids of the existing pages, in order, each once.
-    async fn found(&self, desk: &WriteContext) -> Result<Vec<i64>, Failure> {
+    async fn found(&self, call: WriteCall<'_>) -> Result<Vec<i64>, Failure> {
         let mut ids: Vec<i64> = match self {
             Self::Ids(ids) => ids.clone(),
             Self::Listed(query, links_to) => {
                 let mut query = query.as_ref().clone();
                 if let Some(page) = links_to {
-                    query.chosen = Some(page.pages(desk).await?);
+                    query.chosen = Some(page.pages(call).await?);
                 }
-                let part = desk.wiki.list(&query, MAX_PAGES + 1).await?;
+                let part = call.wiki().list(&query, MAX_PAGES + 1).await?;
                 part.pages.iter().filter_map(|page| page.id).collect()
             }
         };
@@ -121,8 +117,8 @@ impl PageSelection {
 
 impl Bulk {
     /// The ids of the pages; an error if their number is not the expected one.
-    async fn pages(&self, desk: &WriteContext) -> Result<Vec<i64>, Failure> {
-        let ids = self.which.found(desk).await?;
+    async fn pages(&self, call: WriteCall<'_>) -> Result<Vec<i64>, Failure> {
+        let ids = self.which.found(call).await?;
         let is_expected = self
             .expect_pages
             .is_none_or(|expected| expected == ids.len());
@@ -283,49 +279,38 @@ async fn read(wiki: &Wiki, id: i64) -> Result<Result<ToWrite, LeftOut>, Failure>
 }
 
 impl ChangeSource for Bulk {
-    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
-        docket.is_set();
-        Box::pin(async {})
+    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
+        record.is_set();
     }
 
     // Each of its changes takes a turn of its own.
-    fn has_turn(&self) -> bool {
-        false
+    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
+        TurnOf::default()
     }
 
-    fn said(&self, _: &WriteContext, set: &ChangeSet) -> Option<Warning> {
+    fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
         let tags = self.tags.as_ref()?;
         tags.warning(&tags_of(set))
     }
 
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            let wiki = &call.desk.wiki;
-            let own = self.completed(wiki).await?;
-            let ids = own.pages(call.desk).await?;
-            let pages: Vec<_> = stream::iter(ids)
-                .map(|id| read(wiki, id))
-                .buffered(AT_ONCE)
-                .try_collect()
-                .await?;
-            Ok(checked(own.set(call, pages).await?))
-        })
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        let wiki = call.wiki();
+        let own = self.completed(wiki).await?;
+        let ids = own.pages(call).await?;
+        let pages: Vec<_> = stream::iter(ids)
+            .map(|id| read(wiki, id))
+            .buffered(AT_ONCE)
+            .try_collect()
+            .await?;
+        Ok(checked(own.set(call, pages).await?))
     }
 
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            let wiki = &call.desk.wiki;
-            let own = self.completed(wiki).await?;
-            let ids = own.pages(call.desk).await?;
-            if !own.agrees_with(&shown, &ids) {
-                return Err(super::mismatch().into());
-            }
-            still_so(call, shown).await
-        })
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+        let wiki = call.wiki();
+        let own = self.completed(wiki).await?;
+        let ids = own.pages(call).await?;
+        let agrees = own.agrees_with(&shown, &ids);
+        again(call, shown, agrees).await
     }
 }
 
@@ -348,11 +333,7 @@ fn nothing_left(left_out: &[LeftOut]) -> Failure {
 }
 
 /// A set that was shown, if each of its pages is still as it was shown.
-pub(super) async fn still_so(
-    call: WriteCall<'_>,
-    shown: ChangeSet,
-) -> Result<ComparedSet, Stopped> {
-    let wiki = &call.desk.wiki;
+pub(super) async fn still_so(wiki: &Wiki, shown: ChangeSet) -> Made {
     let changes: Vec<SetChange> = shown.iter().cloned().collect();
     let fresh: Vec<SetChange> = stream::iter(changes)
         .map(|one| async move {
@@ -362,10 +343,7 @@ pub(super) async fn still_so(
                 return Ok(SetChange { change, ..one });
             };
             let read = target::as_now(wiki, &before, change.lost()).await;
-            let named = |failure: Failure| match before.id {
-                Some(id) => failure.detail("id", id),
-                None => failure,
-            };
+            let named = |failure: Failure| failure.detail_if("id", before.id);
             let read = read.map_err(named)?;
             if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
                 let path = before.path.as_str().to_owned();

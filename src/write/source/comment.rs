@@ -6,16 +6,15 @@ use serde_json::json;
 
 use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::ChangeSet;
+use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{
     Attached, CommentOf, Locale, PagePath, PageReading, PageState, check_comment, trimmed_comment,
 };
-use crate::wiki::{COMMENT_PAUSE, WikiError};
+use crate::wiki::{COMMENT_PAUSE, Wiki, WikiError};
 
 use super::conflict::ConflictCheck;
-use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, target};
+use super::{ChangeSource, ComparedSet, Made, WriteCall, again, target};
 use crate::write::audit_entry::EntryBuilder;
-use crate::write::context::WriteContext;
 
 /// A write to the comments of a page.
 #[derive(Debug, Clone)]
@@ -71,7 +70,7 @@ impl CommentWrite {
     }
 
     async fn change(&self, call: WriteCall<'_>) -> Result<Change, Failure> {
-        let wiki = &call.desk.wiki;
+        let wiki = call.wiki();
         let of = |id: Option<i64>| CommentOf {
             id,
             ..CommentOf::default()
@@ -133,26 +132,24 @@ impl CommentWrite {
 }
 
 impl ChangeSource for CommentWrite {
-    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
-        docket.names(self.operation(), self.page);
-        Box::pin(async {})
+    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
+        record.names(self.operation(), self.page);
     }
 
-    fn page_of_turn<'a>(&'a self, _: &'a WriteContext) -> Later<'a, Option<i64>> {
-        Box::pin(async { Some(self.page) })
-    }
-
-    fn rebuilds_tree(&self) -> bool {
-        false
+    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
+        TurnOf {
+            page: Some(self.page),
+            rebuilds_tree: false,
+        }
     }
 
     /// The limit of the wiki is told before it is hit.
-    fn said(&self, desk: &WriteContext, _: &ChangeSet) -> Option<Warning> {
+    fn said(&self, call: WriteCall<'_>, _: &ChangeSet) -> Option<Warning> {
         let ToComment::Add { .. } = self.what else {
             return None;
         };
         let pause = COMMENT_PAUSE.as_secs();
-        let next = match desk.wiki.comment_pause() {
+        let next = match call.wiki().comment_pause() {
             Some(left) => format!("; the next from here in {} s", left.as_secs() + 1),
             None => String::new(),
         };
@@ -164,41 +161,33 @@ impl ChangeSource for CommentWrite {
         ))
     }
 
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            if let ToComment::Add { content, .. } | ToComment::Change { content, .. } = &self.what
-                && let Err(fault) = check_comment(content)
-            {
-                return Err(Failure::new(
-                    Code::InvalidInput,
-                    format!("The comment's content {fault}."),
-                )
-                .detail("fields", json!([{ "path": "content" }]))
-                .into());
-            }
-            let set = ChangeSet::single(call.id, self.change(call).await?);
-            let conflict = match self.what {
-                ToComment::Add { .. } => ConflictCheck::Checked,
-                ToComment::Change { .. } | ToComment::Delete { .. } => ConflictCheck::None,
-            };
-            Ok(ComparedSet::of(set, conflict))
-        })
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        if let ToComment::Add { content, .. } | ToComment::Change { content, .. } = &self.what
+            && let Err(fault) = check_comment(content)
+        {
+            return Err(Failure::new(
+                Code::InvalidInput,
+                format!("The comment's content {fault}."),
+            )
+            .detail("fields", json!([{ "path": "content" }]))
+            .into());
+        }
+        let set = ChangeSet::single(call.id, self.change(call).await?);
+        let conflict = match self.what {
+            ToComment::Add { .. } => ConflictCheck::Checked,
+            ToComment::Change { .. } | ToComment::Delete { .. } => ConflictCheck::None,
+        };
+        Ok(ComparedSet::of(set, conflict))
     }
 
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+        if let ToComment::Add { .. } = self.what
+            && let Some(left) = call.wiki().comment_pause()
+        {
+            return Err(too_soon(left).into());
+        }
         let agrees = self.agrees_with(&shown);
-        Box::pin(async move {
-            if let ToComment::Add { .. } = self.what
-                && let Some(left) = call.desk.wiki.comment_pause()
-            {
-                return Err(too_soon(left).into());
-            }
-            again(call, shown, agrees, async |_| Ok(())).await
-        })
+        again(call, shown, agrees).await
     }
 }
 

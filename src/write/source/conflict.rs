@@ -6,13 +6,15 @@
 //!
 //! [`overwritten`]: crate::write::stages::verify::history::overwritten
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use crate::change::{Change, cut, merge};
 use crate::error::{Code, Failure};
 use crate::gates::Previewed;
-use crate::page::{Date, Field, LineCounts, PageState};
-use crate::wiki::{Since, WikiError, aside};
+use crate::page::{Date, Field, LineCounts, PageReading, PageState};
+use crate::wiki::{Since, Wiki, WikiError, aside};
 
 use super::WriteCall;
 use super::whole_page::ToWrite;
@@ -68,20 +70,12 @@ pub(super) async fn check(
     read: &ToWrite,
     remake: impl FnOnce(PageState) -> Option<Change> + Send,
 ) -> Result<ConflictCheck, Stopped> {
-    let (wiki, memory) = (&call.desk.wiki, &call.desk.memory);
     let page = &read.page;
     let (Some(id), Some(updated_at)) = (page.id, &page.updated_at) else {
         return Ok(ConflictCheck::None);
     };
-    let seen = memory.last_read(call.session, id);
-    let known = match caller.if_updated_at {
-        Some(time) => Some(time.clone()),
-        None => match (caller.concerns, &seen) {
-            (Some(concerns), Some(seen)) => Some(seen.known(&concerns).clone()),
-            _ => None,
-        },
-    };
-    let Some(known) = known else {
+    let seen = call.memory.reads.last(call.session, id);
+    let Some(known) = caller.known(seen.as_ref()) else {
         return Ok(ConflictCheck::None);
     };
     let is_newer = match (updated_at.instant(), known.instant()) {
@@ -91,53 +85,15 @@ pub(super) async fn check(
     if !is_newer {
         return Ok(ConflictCheck::Checked);
     }
-    if known.instant().is_none() {
-        return Err(unshown(
-            updated_at,
-            "The page is not the one that you name: its updatedAt is another.",
-        ));
-    }
-    let base = match wiki.written_since(id, &known, MAX_VERSIONS).await {
-        // Nothing was written since: a linked page was created, deleted or moved.
-        Ok(Since::Nothing) => return Ok(ConflictCheck::Checked),
-        Ok(Since::Written(version)) => version.laid_over(page),
-        Ok(Since::Unknown) => {
-            return Err(unshown(
-                updated_at,
-                "The page was changed since you read it, so often that the change cannot be shown.",
-            ));
-        }
-        // If the session read the page at that time, its reading is the base.
-        Err(WikiError::Forbidden { .. }) => match seen {
-            Some(PageRead {
-                page: Some(seen), ..
-            }) if seen.updated_at.as_ref().is_some_and(|at| at.same(&known)) => {
-                let seen = seen.laid_over(page);
-                if seen.difference(page).is_empty() {
-                    return Ok(ConflictCheck::Checked);
-                }
-                seen
-            }
-            _ => {
-                return Err(unshown(
-                    updated_at,
-                    "The page was changed since you read it; what changed cannot be shown without read:history.",
-                ));
-            }
-        },
-        Err(error) => return Err(Failure::from(error).into()),
+    let Some(base) = base(call.wiki(), page, &known, seen).await? else {
+        return Ok(ConflictCheck::Checked);
     };
     let merged = merged(remake, &base, page);
     let mut failure = newer(&known, base, page.clone());
     if let Some(author) = &read.author {
         failure = failure.detail("changedBy", author.as_str());
     }
-    if let Some(ours) = call
-        .desk
-        .past
-        .call_that_left(Some(id), Some(updated_at))
-        .await
-    {
+    if let Some(ours) = call.past.call_that_left(Some(id), Some(updated_at)).await {
         failure = failure
             .detail("ours", true)
             .detail("byCallId", ours.to_string());
@@ -145,11 +101,61 @@ pub(super) async fn check(
     Err(Stopped { failure, merged })
 }
 
-fn unshown(updated_at: &Date, message: &str) -> Stopped {
+impl ConflictBasis<'_> {
+    /// The time of the page that the caller knows, if it knows one.
+    fn known(&self, seen: Option<&PageRead>) -> Option<Date> {
+        match (self.if_updated_at, &self.concerns, seen) {
+            (Some(time), _, _) => Some(time.clone()),
+            (None, Some(concerns), Some(seen)) => Some(seen.known(concerns).clone()),
+            _ => None,
+        }
+    }
+}
+
+/// The page as it was at a time; `None` if it is still the same.
+async fn base(
+    wiki: &Wiki,
+    page: &PageState,
+    known: &Date,
+    seen: Option<PageRead>,
+) -> Result<Option<PageState>, Failure> {
+    let unshown = |message| Err(unshown(page, message));
+    if known.instant().is_none() {
+        return unshown("The page is not the one that you name: its updatedAt is another.");
+    }
+    let id = page.id.unwrap_or_default();
+    match wiki.written_since(id, known, MAX_VERSIONS).await {
+        // Nothing was written since: a linked page was created, deleted or moved.
+        Ok(Since::Nothing) => Ok(None),
+        Ok(Since::Written(version)) => Ok(Some(version.laid_over(page))),
+        Ok(Since::Unknown) => unshown(
+            "The page was changed since you read it, so often that the change cannot be shown.",
+        ),
+        // If the session read the page at that time, its reading is the base.
+        Err(WikiError::Forbidden { .. }) => {
+            let is_of_then = |page: &Arc<PageReading>| {
+                let at = page.updated_at.as_ref();
+                at.is_some_and(|at| at.same(known))
+            };
+            match seen.and_then(|seen| seen.page).filter(is_of_then) {
+                Some(seen) => {
+                    let seen = seen.laid_over(page);
+                    Ok((!seen.difference(page).is_empty()).then_some(seen))
+                }
+                None => unshown(
+                    "The page was changed since you read it; what changed cannot be shown without read:history.",
+                ),
+            }
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn unshown(page: &PageState, message: &str) -> Failure {
+    let updated_at = page.updated_at.clone().unwrap_or_default();
     Failure::new(Code::EditConflict, message)
         .hint("Read the page again, then make the change of what you find.")
         .detail("updatedAt", updated_at.as_str())
-        .into()
 }
 
 /// A merge of a change with somebody else's: only if both changed nothing but the content, and the
@@ -222,8 +228,5 @@ pub(in crate::write) fn since_shown(previewed: PageState, fresh: PageState, next
     )
     .hint(next);
     let failure = with_difference(failure, &Change::between(previewed, fresh));
-    match updated_at {
-        Some(at) => failure.detail("updatedAt", at.as_str()),
-        None => failure,
-    }
+    failure.detail_if("updatedAt", updated_at.as_ref().map(Date::as_str))
 }

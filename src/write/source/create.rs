@@ -1,34 +1,254 @@
-//! Creates a page.
+//! Creates a page, new or as a copy of another one.
 
-use crate::change::{Change, NewPage};
+use crate::change::{Change, ContentFault, NewPage};
+use crate::error::{Code, Failure};
 use crate::gates::ChangeSet;
+use crate::page::{Field, PageReading, TextReplacement, check_content, replace_all};
+use crate::wiki::Wiki;
 
-use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, checked};
+use super::{ChangeSource, Made, WriteCall, again, checked};
 use crate::write::audit_entry::EntryBuilder;
-use crate::write::context::WriteContext;
+use crate::write::faults;
 
 impl ChangeSource for NewPage {
-    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
-        docket.creates(&self.locale, self.path.as_path());
-        Box::pin(async {})
+    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
+        record.creates(&self.locale, self.path.as_path());
     }
 
     fn says_whole_content(&self) -> bool {
         true
     }
 
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        let set = ChangeSet::single(call.id, Change::create(self.clone()));
-        Box::pin(async { Ok(checked(set)) })
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        let change = Change::create(self.clone());
+        Ok(checked(ChangeSet::single(call.id, change)))
     }
 
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
         let own = ChangeSet::single(call.id, Change::create(self.clone()));
         let agrees = own.is_same_write(&shown) && shown.proposal().is_none();
-        Box::pin(again(call, shown, agrees, async |_| Ok(())))
+        again(call, shown, agrees).await
+    }
+}
+
+/// A new page that takes some fields from another page.
+#[derive(Debug, Clone)]
+pub struct Copy {
+    /// The new page, without the fields to copy.
+    pub page: NewPage,
+    /// The fields that the caller gave, which are not copied.
+    pub said: CopyFields,
+    /// The id of the page that is copied.
+    pub from: i64,
+    /// Texts to replace everywhere in the copied content, in order.
+    pub replace_all: Vec<TextReplacement>,
+}
+
+/// The fields that a caller may give or have copied.
+#[derive(Debug, Clone, Default)]
+pub struct CopyFields {
+    /// The source.
+    pub content: Option<String>,
+    /// The description.
+    pub description: Option<String>,
+    /// The tags.
+    pub tags: Option<Vec<String>>,
+    /// The editor.
+    pub editor: Option<String>,
+}
+
+impl Copy {
+    /// The new page, made from the copied page as it was just read.
+    fn of(&self, read: PageReading) -> Result<NewPage, Failure> {
+        let said = self.said.clone();
+        let mut unread = Vec::new();
+        let content = match (said.content, read.content) {
+            (Some(said), _) => said,
+            (None, Some(copied)) => {
+                let replaced = replace_all(&copied, &self.replace_all);
+                let content =
+                    replaced.map_err(|fault| faults::content_failure(fault.into(), None))?;
+                if check_content(&content).is_err() {
+                    return Err(faults::content_failure(ContentFault::Blank, None));
+                }
+                content
+            }
+            (None, None) => {
+                unread.push(Field::Content);
+                String::new()
+            }
+        };
+        let mut either = |field, said: Option<String>, copied: Option<String>| {
+            said.or(copied).unwrap_or_else(|| {
+                unread.push(field);
+                String::new()
+            })
+        };
+        let description = either(Field::Description, said.description, read.description);
+        let editor = either(Field::Editor, said.editor, read.editor);
+        let tags = said.tags.or(read.tags).unwrap_or_else(|| {
+            unread.push(Field::Tags);
+            Vec::new()
+        });
+        if !unread.is_empty() {
+            return Err(unreadable(&unread));
+        }
+        Ok(NewPage {
+            description,
+            content,
+            editor,
+            tags,
+            ..self.page.clone()
+        })
+    }
+
+    async fn made_now(&self, call: WriteCall<'_>) -> Result<ChangeSet, Failure> {
+        let read = call.wiki().page_by_id(self.from).await?;
+        Ok(ChangeSet::single(call.id, Change::create(self.of(read)?)))
+    }
+}
+
+fn unreadable(fields: &[Field]) -> Failure {
+    let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
+    let message = "This key cannot read all that is to be copied of the page.";
+    Failure::new(Code::FieldUnreadable, message)
+        .hint("Say the fields in details.fields yourself, or copy a page that this key can read.")
+        .detail("fields", names)
+}
+
+impl ChangeSource for Copy {
+    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
+        record.creates(&self.page.locale, self.page.path.as_path());
+    }
+
+    fn says_whole_content(&self) -> bool {
+        self.said.content.is_some()
+    }
+
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        Ok(checked(self.made_now(call).await?))
+    }
+
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+        // Made again: the copied page may have changed, or be unreadable by now.
+        let own = self.made_now(call).await?;
+        if !own.is_same_write(&shown) || shown.proposal().is_some() {
+            return Err(no_longer().into());
+        }
+        again(call, shown, true).await
+    }
+}
+
+fn no_longer() -> Failure {
+    let message =
+        "This call asks for something else than the preview, or the page that is copied changed.";
+    Failure::new(Code::ConfirmMismatch, message)
+        .hint("For a new preview, repeat the call with all its arguments, without confirm.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Copy, CopyFields};
+    use crate::change::NewPage;
+    use crate::error::Code;
+    use crate::page::{Date, Locale, NewPath, PagePath, PageReading, TextReplacement};
+
+    fn copy(replace_all: &[(&str, &str)], said: CopyFields) -> Copy {
+        let edit = |(old, new): &(&str, &str)| TextReplacement {
+            old_text: (*old).to_owned(),
+            new_text: (*new).to_owned(),
+        };
+        Copy {
+            page: NewPage {
+                locale: Locale::as_stored("en"),
+                path: NewPath::parse("docs/new").unwrap(),
+                title: "New".to_owned(),
+                description: String::new(),
+                content: String::new(),
+                editor: String::new(),
+                tags: Vec::new(),
+                is_published: true,
+                is_private: false,
+                publish_start_date: Date::default(),
+                publish_end_date: Date::default(),
+                script_css: String::new(),
+                script_js: String::new(),
+            },
+            said,
+            from: 7,
+            replace_all: replace_all.iter().map(edit).collect(),
+        }
+    }
+
+    fn example() -> PageReading {
+        let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("docs/old"));
+        let mut page = PageReading::bare(Some(7), locale, path, "Old".to_owned());
+        page.content = Some("# Host a\n\nHost a runs here.\n".to_owned());
+        page.description = Some("Of a host".to_owned());
+        page.tags = Some(vec!["host".to_owned()]);
+        page.editor = Some("markdown".to_owned());
+        page
+    }
+
+    #[test]
+    fn what_is_not_said_is_taken_over_with_every_text_replaced() {
+        let page = copy(&[("Host a", "Host b")], CopyFields::default());
+        let page = page.of(example()).unwrap();
+        assert_eq!(page.content, "# Host b\n\nHost b runs here.\n");
+        assert_eq!(page.description, "Of a host");
+        assert_eq!(
+            (&*page.editor, page.tags),
+            ("markdown", vec!["host".to_owned()])
+        );
+        assert_eq!(
+            (&*page.title, page.path.as_path().as_str()),
+            ("New", "docs/new")
+        );
+    }
+
+    #[test]
+    fn what_is_said_wins_even_where_it_is_empty() {
+        let said = CopyFields {
+            content: Some("# Own\n".to_owned()),
+            description: Some(String::new()),
+            tags: Some(Vec::new()),
+            editor: Some("code".to_owned()),
+        };
+        let page = copy(&[], said).of(example()).unwrap();
+        assert_eq!((&*page.content, &*page.description), ("# Own\n", ""));
+        assert_eq!((&*page.editor, page.tags.len()), ("code", 0));
+    }
+
+    #[test]
+    fn each_text_must_be_there_once_those_before_it_are_replaced() {
+        let refused = |edits: &[(&str, &str)]| {
+            let failure = copy(edits, CopyFields::default())
+                .of(example())
+                .unwrap_err();
+            (failure.code, failure.details["edit"].clone())
+        };
+        let absent = (Code::EditNotApplicable, 1.into());
+        assert_eq!(refused(&[("Host a", "x"), ("Host a", "y")]), absent);
+        assert_eq!(refused(&[("# ", "## "), ("Host c", "y")]), absent);
+    }
+
+    #[test]
+    fn what_the_key_cannot_read_is_named_and_not_left_empty() {
+        let mut bare = example();
+        (bare.content, bare.editor) = (None, None);
+        let failure = copy(&[], CopyFields::default())
+            .of(bare.clone())
+            .unwrap_err();
+        assert_eq!(failure.code, Code::FieldUnreadable);
+        assert_eq!(
+            failure.details["fields"],
+            serde_json::json!(["content", "editor"])
+        );
+        let said = CopyFields {
+            content: Some("# Own\n".to_owned()),
+            editor: Some("markdown".to_owned()),
+            ..CopyFields::default()
+        };
+        assert!(copy(&[], said).of(bare).is_ok());
     }
 }

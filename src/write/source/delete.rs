@@ -4,13 +4,13 @@ use serde_json::json;
 
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure};
-use crate::gates::ChangeSet;
+use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{Date, PageState, Trash};
+use crate::wiki::Wiki;
 
 use super::conflict::{self, ConflictBasis};
-use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, whole_page};
+use super::{ChangeSource, ComparedSet, Made, WriteCall, again_if, whole_page};
 use crate::write::audit_entry::EntryBuilder;
-use crate::write::context::WriteContext;
 
 /// A request to delete a page.
 #[derive(Debug, Clone)]
@@ -68,43 +68,40 @@ impl Delete {
 }
 
 impl ChangeSource for Delete {
-    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
-        docket.names(Operation::Delete, self.id);
-        Box::pin(async {})
+    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
+        record.names(Operation::Delete, self.id);
     }
 
-    fn page_of_turn<'a>(&'a self, _: &'a WriteContext) -> Later<'a, Option<i64>> {
-        Box::pin(async { Some(self.id) })
+    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
+        TurnOf {
+            page: Some(self.id),
+            rebuilds_tree: true,
+        }
     }
 
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            let trash = call.desk.policy.trash.as_ref();
-            let read = whole_page::to_delete(&call.desk.wiki, self.id).await?;
-            let conflict = conflict::check(call, self.known(), &read, |_| None).await?;
-            let change = match call.base(&read.page).await? {
-                // A page with a base (as a draft has it) goes to the trash as that base.
-                Some(base) if self.trash == Some(true) => self.of(base, trash)?.on(read.page),
-                _ => self.of(read.page, trash)?,
-            };
-            let change = change.with_loss_of(read.lost);
-            let set = ChangeSet::single(call.id, change);
-            Ok(ComparedSet::of(set, conflict))
-        })
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        let trash = call.policy.trash.as_ref();
+        let read = whole_page::to_delete(call.wiki(), self.id).await?;
+        let conflict = conflict::check(call, self.known(), &read, |_| None).await?;
+        let change = match call.base(&read.page).await? {
+            // A page with a base (as a draft has it) goes to the trash as that base.
+            Some(base) if self.trash == Some(true) => self.of(base, trash)?.on(read.page),
+            _ => self.of(read.page, trash)?,
+        };
+        let change = change.with_loss_of(read.lost);
+        let set = ChangeSet::single(call.id, change);
+        Ok(ComparedSet::of(set, conflict))
     }
 
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
-        let agrees = self.agrees_with(&shown, call.desk.policy.trash.as_ref());
-        Box::pin(again(call, shown, agrees, async move |read| {
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+        let agrees = self.agrees_with(&shown, call.policy.trash.as_ref());
+        again_if(call, shown, agrees, async |read| {
             if self.if_updated_at.is_some() {
                 conflict::check(call, self.known(), read, |_| None).await?;
             }
             Ok(())
-        }))
+        })
+        .await
     }
 }
 

@@ -5,24 +5,22 @@
 //! that a call could ask for.
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use serde_json::json;
 
 use crate::audit::{AuditError, Draft, DraftChange, DraftName, DraftOwner};
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, DraftMark, LeftOut, SetChange};
-use crate::page::PageState;
+use crate::gates::{ChangeSet, DraftMark, LeftOut, SetChange, TurnOf};
+use crate::page::{PagePath, PageState};
 use crate::wiki::{Wiki, WikiError};
 
-use super::bulk::still_so;
 use super::order::in_order_of_need;
 use super::{
-    ChangeSource, ComparedSet, DraftContext, Later, Stopped, Under, WriteCall, WriteRequest,
+    ChangeSource, ComparedSet, DraftContext, Made, Stopped, Under, WriteCall, WriteRequest, again,
     checked, mending,
 };
 use super::{mismatch, proposal::values, whole_page, whole_page::ToWrite};
-use crate::write::audit_entry::{EntryBuilder, unavailable};
-use crate::write::context::WriteContext;
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::drafts;
 use crate::write::faults::with_difference;
 use crate::write::stages::send::broke_off;
 
@@ -61,54 +59,39 @@ impl Drafting {
 }
 
 impl ChangeSource for Drafting {
-    fn tell<'a>(&'a self, desk: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
-        self.plan.source().tell(desk, docket)
-    }
-
-    // Nothing is sent.
-    fn has_turn(&self) -> bool {
-        false
+    fn tell(&self, wiki: &Wiki, record: &mut EntryBuilder) {
+        self.plan.tell(wiki, record);
     }
 
     fn says_whole_content(&self) -> bool {
-        self.plan.source().says_whole_content()
+        self.plan.says_whole_content()
     }
 
-    fn joins(&self) -> Option<&Drafting> {
-        Some(self)
+    fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
+        self.plan.said(call, set)
     }
 
-    fn said(&self, desk: &WriteContext, set: &ChangeSet) -> Option<Warning> {
-        self.plan.source().said(desk, set)
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        let Under::Draft(draft) = call.under else {
+            return Err(broke_off().into());
+        };
+        let made = self.plan.made(call).await;
+        // A merge is not offered here: nothing in a draft can be confirmed alone.
+        let made = made.map_err(|stopped| Stopped::from(stopped.failure))?;
+        if self.updates_links() && !made.set.first().change.moves() {
+            return Err(super::update::needs_move().into());
+        }
+        let own = self.as_drafted(&made.set);
+        let beside = DraftContext {
+            changes: beside(draft, &own)?,
+            mends_links: self.updates_links(),
+            may_come_free: true,
+        };
+        Ok(ComparedSet { beside, ..made })
     }
 
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            let Under::Draft(draft) = call.under else {
-                return Err(broke_off().into());
-            };
-            let made = self.plan.source().made(call).await;
-            // A merge is not offered here: nothing in a draft can be confirmed alone.
-            let made = made.map_err(|stopped| Stopped::from(stopped.failure))?;
-            if self.updates_links() && !made.set.first().change.moves() {
-                return Err(super::update::needs_move().into());
-            }
-            let own = self.as_drafted(&made.set);
-            let beside = DraftContext {
-                changes: beside(draft, &own)?,
-                mends_links: self.updates_links(),
-                may_come_free: true,
-            };
-            Ok(ComparedSet { beside, ..made })
-        })
-    }
-
-    fn shown_again<'a>(
-        &'a self,
-        _: WriteCall<'a>,
-        _: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async { Err(mismatch().into()) })
+    async fn shown_again(&self, _: WriteCall<'_>, _: ChangeSet) -> Made {
+        Err(mismatch().into())
     }
 }
 
@@ -126,11 +109,9 @@ fn beside(draft: &Draft, own: &DraftChange) -> Result<Vec<Change>, Failure> {
                 Code::PageExists,
                 "Another change of this draft puts a page at that path.",
             );
-            return Err(match one.page() {
-                Some(id) => failure.detail("id", id),
-                None => failure,
-            }
-            .hint("Choose another path, or take that change out with wikijs_discard_draft."));
+            return Err(failure
+                .detail_if("id", one.page())
+                .hint("Choose another path, or take that change out with wikijs_discard_draft."));
         }
         beside.extend(change_of(one.clone()));
     }
@@ -149,15 +130,8 @@ pub struct Submit {
 }
 
 impl Submit {
-    async fn draft(&self, desk: &WriteContext) -> Result<Draft, Failure> {
-        desk.hold_room(&self.owner, Some(&self.draft)).await?;
-        let draft = desk.audit.draft(self.owner.clone(), self.draft.clone());
-        let draft = draft.await.map_err(|error| draft_failure(&error))?;
-        if draft.changes.is_empty() {
-            return Err(draft_failure(&AuditError::NoDraft));
-        }
-        desk.admits_draft(&draft).await?;
-        Ok(draft)
+    async fn draft(&self, call: WriteCall<'_>) -> Result<Draft, Failure> {
+        drafts::load(call.past, &self.owner, &self.draft).await
     }
 
     async fn set(&self, call: WriteCall<'_>, draft: Draft) -> Result<ChangeSet, Failure> {
@@ -213,47 +187,34 @@ pub(super) async fn set_of(
 }
 
 impl ChangeSource for Submit {
-    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
-        docket.is_set();
-        Box::pin(async {})
+    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
+        record.is_set();
     }
 
     // Each of its changes takes a turn of its own.
-    fn has_turn(&self) -> bool {
-        false
+    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
+        TurnOf::default()
     }
 
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            let draft = self.draft(call.desk).await?;
-            Ok(checked(self.set(call, draft).await?))
-        })
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        let draft = self.draft(call).await?;
+        Ok(checked(self.set(call, draft).await?))
     }
 
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            let draft = self.draft(call.desk).await?;
-            let mark = shown.draft();
-            if mark.is_none_or(|mark| mark.id != draft.id)
-                || shown.keeps_on_failure() != self.keeps_on_failure
-            {
-                return Err(mismatch().into());
-            }
-            if mark.is_some_and(|mark| mark.revision != draft.revision) {
-                let failure = Failure::new(
-                    Code::ConfirmMismatch,
-                    "The draft was changed since it was shown.",
-                );
-                return Err(failure
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+        let draft = self.draft(call).await?;
+        let mark = shown.draft().filter(|mark| mark.id == draft.id);
+        let agrees = mark.is_some() && shown.keeps_on_failure() == self.keeps_on_failure;
+        if agrees && mark.is_some_and(|mark| mark.revision != draft.revision) {
+            let failure = Failure::new(
+                Code::ConfirmMismatch,
+                "The draft was changed since it was shown.",
+            );
+            return Err(failure
                     .hint("Call wikijs_submit_draft again without confirm, and show the user the new preview.")
                     .into());
-            }
-            still_so(call, shown).await
-        })
+        }
+        again(call, shown, agrees).await
     }
 }
 
@@ -269,14 +230,8 @@ async fn fitting(call: WriteCall<'_>, one: DraftChange) -> Result<Fitting, Failu
     let page = one.page();
     let held = held_against(call, one).await;
     held.map_err(|failure| {
-        let failure = match page {
-            Some(id) => failure.detail("id", id),
-            None => failure,
-        };
-        match path {
-            Some(path) => failure.detail("path", path.as_str()),
-            None => failure,
-        }
+        let failure = failure.detail_if("id", page);
+        failure.detail_if("path", path.as_ref().map(PagePath::as_str))
     })
 }
 
@@ -292,9 +247,9 @@ fn change_of(one: DraftChange) -> Option<Change> {
 }
 
 async fn held_against(call: WriteCall<'_>, one: DraftChange) -> Result<Fitting, Failure> {
-    let change = change_of(one).ok_or_else(|| draft_failure(&AuditError::BadDraft))?;
+    let change = change_of(one).ok_or_else(|| Failure::from(AuditError::BadDraft))?;
     values::check(&change, None)?;
-    let wiki = &call.desk.wiki;
+    let wiki = call.wiki();
     let Some((before, id)) = change.before().and_then(|page| Some((page, page.id?))) else {
         // An earlier submit may have made it.
         return Ok(match made_already(wiki, &change).await? {
@@ -369,24 +324,4 @@ pub(super) fn changed(meanwhile: &Change) -> Failure {
 pub(super) fn deleted() -> Failure {
     Failure::new(Code::EditNotApplicable, "This draft deletes the page.")
         .hint("Take its change out of the draft first: wikijs_discard_draft with draft and id.")
-}
-
-/// The failure of a draft that cannot be found, held or changed.
-pub(in crate::write) fn draft_failure(error: &AuditError) -> Failure {
-    let of_input = |message: &str| {
-        Failure::new(Code::InvalidInput, message).detail("fields", json!([{ "path": "draft" }]))
-    };
-    let failure = match error {
-        AuditError::NoDraft => of_input("There is no such draft, or nothing is in it."),
-        AuditError::BadDraft => of_input("The draft is damaged, or a newer version wrote it."),
-        AuditError::TooManyDrafts => {
-            of_input("This client has 20 drafts already, which is the most.")
-        }
-        AuditError::DraftFull => Failure::new(
-            Code::TooLarge,
-            "The draft is full: 200 changes or 32 MB are the most; this change did not join it.",
-        ),
-        error => return unavailable(error),
-    };
-    failure.hint(crate::wiki::sentence(error.hint()))
 }

@@ -171,7 +171,7 @@ enum MovedLinks {
 impl MendablePages {
     /// Searches all sources, which needs a complete and current index.
     async fn of(call: WriteCall<'_>, moves: Moves, own: &HashSet<i64>) -> Result<Self, Failure> {
-        let known = WikiLinks::whole(call.desk, LinkPurpose::Mending).await?;
+        let known = WikiLinks::whole(call.wiki(), call.index, LinkPurpose::Mending).await?;
         let site = known.site.clone();
         let formats: HashMap<i64, SourceFormat> = known
             .pages
@@ -196,7 +196,7 @@ impl MendablePages {
             let left = left_of(id, place, mended.left);
             (!left.is_empty()).then_some(MovedLinks::Left(left))
         };
-        let index = &call.desk.index;
+        let index = call.index;
         let looked = index.in_sources(look, Instant::now() + LOOKING).await;
         let looked = looked.map_err(|_| busy())?;
         if !looked.is_whole {
@@ -266,7 +266,7 @@ async fn linker(
             why,
         }],
     };
-    let page = match whole_page::to_write(&call.desk.wiki, id, &[]).await {
+    let page = match whole_page::to_write(call.wiki(), id, &[]).await {
         Ok(read) => read.page,
         Err(failure) => match failure.code {
             // Only keys that may write a page can read all of it (W2).

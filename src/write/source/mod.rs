@@ -4,11 +4,9 @@ mod asset;
 mod bulk;
 mod comment;
 pub(super) mod conflict;
-mod copy;
 mod create;
 mod delete;
 pub(super) mod draft;
-mod free_places;
 mod mending;
 mod order;
 mod present;
@@ -22,22 +20,26 @@ mod update;
 pub(super) mod whole_page;
 
 use std::pin::Pin;
+use std::sync::Arc;
 
-use crate::audit::{CallId, Draft, ProposalId};
+use crate::audit::{CallId, Draft, HeldProposal, ProposalId};
 use crate::change::{Change, NewPage, Warning, merge_pages};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, Policy, SessionId};
+use crate::gates::{ChangeSet, Policy, SessionId, TurnOf};
+use crate::index::ContentIndex;
 use crate::page::PageState;
-use crate::wiki::aside;
+use crate::wiki::{Wiki, aside};
 
 use super::audit_entry::EntryBuilder;
-use super::context::WriteContext;
+use super::memory::SessionMemory;
+use super::proposals::Proposals;
+use super::undo::history::WriteHistory;
 use conflict::{ConflictCheck, Stopped};
 
 pub use asset::{AssetWrite, ToAsset};
 pub use bulk::{Bulk, LinksTo, MAX_PAGES, PageSelection};
 pub use comment::{CommentWrite, ToComment};
-pub use copy::{Copy, CopyFields};
+pub use create::{Copy, CopyFields};
 pub use delete::Delete;
 pub use draft::{Drafting, Submit};
 pub use proposal::Apply;
@@ -78,33 +80,98 @@ pub enum WriteRequest {
     Asset(AssetWrite),
 }
 
-impl WriteRequest {
-    pub(super) fn source(&self) -> &dyn ChangeSource {
-        match self {
-            Self::Create(source) => &**source,
-            Self::Copy(source) => &**source,
-            Self::Update(source) => source,
-            Self::Delete(source) => source,
-            Self::Undo(source) => source,
-            Self::UndoClient(source) => source,
-            Self::Proposal(source) => source,
-            Self::Bulk(source) => &**source,
-            Self::Draft(source) => source,
-            Self::Submit(source) => source,
-            Self::Push(source) => source,
-            Self::Comment(source) => source,
-            Self::Asset(source) => source,
+/// Does the same with the source of each kind of request.
+macro_rules! with_source {
+    ($request:expr, $source:ident => $done:expr) => {
+        match $request {
+            WriteRequest::Create($source) => $done,
+            WriteRequest::Copy($source) => $done,
+            WriteRequest::Update($source) => $done,
+            WriteRequest::Delete($source) => $done,
+            WriteRequest::Undo($source) => $done,
+            WriteRequest::UndoClient($source) => $done,
+            WriteRequest::Proposal($source) => $done,
+            WriteRequest::Bulk($source) => $done,
+            WriteRequest::Draft($source) => $done,
+            WriteRequest::Submit($source) => $done,
+            WriteRequest::Push($source) => $done,
+            WriteRequest::Comment($source) => $done,
+            WriteRequest::Asset($source) => $done,
         }
+    };
+}
+
+impl WriteRequest {
+    /// Adds to the record what is known of the write before the wiki is read.
+    pub(super) fn tell(&self, wiki: &Wiki, entry: &mut EntryBuilder) {
+        with_source!(self, source => source.tell(wiki, entry));
+    }
+
+    /// The turn that it takes before anything is read.
+    pub(super) async fn turn(&self, call: WriteCall<'_>) -> TurnOf {
+        with_source!(self, source => source.turn(call).await)
+    }
+
+    /// The proposal that it applies.
+    pub(super) const fn proposal(&self) -> Option<ProposalId> {
+        match self {
+            Self::Proposal(apply) => Some(apply.id),
+            _ => None,
+        }
+    }
+
+    /// The draft that it joins.
+    pub(super) const fn joins(&self) -> Option<&Drafting> {
+        match self {
+            Self::Draft(drafting) => Some(drafting),
+            _ => None,
+        }
+    }
+
+    /// True if it goes by recorded writes, which earlier runs may have left open.
+    pub(super) const fn reads_record(&self) -> bool {
+        matches!(
+            self,
+            Self::Undo(_) | Self::UndoClient(_) | Self::Proposal(_)
+        )
+    }
+
+    /// True if it gives the page's new content in full.
+    pub(super) fn says_whole_content(&self) -> bool {
+        with_source!(self, source => source.says_whole_content())
+    }
+
+    /// A warning about the set that it makes, if there is one.
+    pub(super) fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
+        with_source!(self, source => source.said(call, set))
+    }
+
+    /// Makes the changes from the pages as they are now, if the caller knows these states.
+    pub(super) fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Made> {
+        with_source!(self, source => Box::pin(source.made(call)))
+    }
+
+    /// Makes the shown changes again, if the call agrees with them and the pages are still as they
+    /// were shown.
+    pub(super) fn shown_again<'a>(
+        &'a self,
+        call: WriteCall<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Made> {
+        with_source!(self, source => Box::pin(source.shown_again(call, shown)))
     }
 }
 
-/// A boxed future, since the trait must be object-safe.
-pub(super) type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// A boxed future, since a draft's request has another request in it.
+type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The call for which changes are made.
+/// The call for which changes are made, and what they are made from.
 #[derive(Clone, Copy)]
 pub(super) struct WriteCall<'a> {
-    pub(super) desk: &'a WriteContext,
+    pub(super) past: &'a WriteHistory,
+    pub(super) proposals: &'a Proposals,
+    pub(super) index: &'a Arc<ContentIndex>,
+    pub(super) memory: &'a SessionMemory,
     /// The policy for the caller.
     pub(super) policy: &'a Policy,
     pub(super) session: &'a SessionId,
@@ -121,16 +188,22 @@ pub(super) enum Under<'a> {
     OpenSets,
     /// A draft's changes.
     Draft(&'a Draft),
+    /// The pages as they are; this proposal is held while it is applied.
+    Held(&'a HeldProposal),
 }
 
-impl WriteCall<'_> {
+impl<'a> WriteCall<'a> {
+    pub(super) const fn wiki(self) -> &'a Arc<Wiki> {
+        &self.past.wiki
+    }
+
     /// The base of a change of this page, if that is not the page as it is.
-    async fn base(&self, page: &PageState) -> Result<Option<PageState>, Failure> {
+    async fn base(self, page: &PageState) -> Result<Option<PageState>, Failure> {
         let Some(id) = page.id else { return Ok(None) };
         match self.under {
-            Under::Wiki => Ok(None),
+            Under::Wiki | Under::Held(_) => Ok(None),
             Under::OpenSets => {
-                let open = self.desk.proposals.open_change(self.session, id).await;
+                let open = self.proposals.open_change(self.session, id).await;
                 let is_of = |change: &Change| {
                     let before = change.before();
                     before.is_some_and(|before| before.difference(page).is_empty())
@@ -158,7 +231,7 @@ impl WriteCall<'_> {
     }
 
     /// True if the changes join a draft.
-    const fn drafts(&self) -> bool {
+    const fn drafts(self) -> bool {
         matches!(self.under, Under::Draft(_))
     }
 }
@@ -193,62 +266,31 @@ impl ComparedSet {
     }
 }
 
-/// The maker of a set's changes.
-pub(super) trait ChangeSource: Sync {
-    /// Adds to the record what is known of the write before the wiki is read.
-    fn tell<'a>(&'a self, desk: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()>;
+/// The changes of a write, or what keeps them from being made.
+pub(super) type Made = Result<ComparedSet, Stopped>;
 
-    /// Adds to a refusal's record what the write was about, if nothing is known of that yet.
-    fn tell_refused<'a>(&'a self, _: &'a WriteContext, _: &'a mut EntryBuilder) -> Later<'a, ()> {
-        Box::pin(async {})
+/// The maker of a set's changes; what it does is said at [`WriteRequest`].
+trait ChangeSource: Sync {
+    fn tell(&self, wiki: &Wiki, entry: &mut EntryBuilder);
+
+    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
+        TurnOf {
+            page: None,
+            rebuilds_tree: true,
+        }
     }
 
-    /// The page whose turn it takes, if known before the page is read.
-    fn page_of_turn<'a>(&'a self, _: &'a WriteContext) -> Later<'a, Option<i64>> {
-        Box::pin(async { None })
-    }
-
-    /// True if it takes one turn before anything is read; otherwise each of its changes takes its
-    /// own.
-    fn has_turn(&self) -> bool {
-        true
-    }
-
-    /// True if the wiki may rebuild its tree for it (W19).
-    fn rebuilds_tree(&self) -> bool {
-        true
-    }
-
-    /// The proposal that it applies.
-    fn proposal(&self) -> Option<ProposalId> {
-        None
-    }
-
-    /// The draft that it joins.
-    fn joins(&self) -> Option<&Drafting> {
-        None
-    }
-
-    /// True if it gives the page's new content in full.
     fn says_whole_content(&self) -> bool {
         false
     }
 
-    /// A warning about the set that it makes, if there is one.
-    fn said(&self, _: &WriteContext, _: &ChangeSet) -> Option<Warning> {
+    fn said(&self, _: WriteCall<'_>, _: &ChangeSet) -> Option<Warning> {
         None
     }
 
-    /// Makes the changes from the pages as they are now, if the caller knows these states.
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>>;
+    async fn made(&self, call: WriteCall<'_>) -> Made;
 
-    /// Makes the shown changes again, if the call agrees with them and the pages are still as they
-    /// were shown.
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>>;
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made;
 }
 
 /// Changes of pages whose present states the caller knows.
@@ -256,23 +298,31 @@ fn checked(set: ChangeSet) -> ComparedSet {
     ComparedSet::of(set, ConflictCheck::Checked)
 }
 
-/// Makes a shown set again from the page as it is, if the call agrees with the set and the page is
-/// as it was shown. `look` checks the page, too.
-async fn again(
+/// Makes a shown set again from the pages as they are, if the call agrees with the set and each
+/// page is as it was shown.
+async fn again(call: WriteCall<'_>, shown: ChangeSet, agrees: bool) -> Made {
+    again_if(call, shown, agrees, async |_| Ok(())).await
+}
+
+/// The same; `look` checks the page of a single change, too.
+async fn again_if(
     call: WriteCall<'_>,
     shown: ChangeSet,
     agrees: bool,
     look: impl AsyncFnOnce(&whole_page::ToWrite) -> Result<(), Stopped>,
-) -> Result<ComparedSet, Stopped> {
+) -> Made {
     if !agrees {
         return Err(mismatch().into());
     }
-    let shown = target::set_at_its_page(&call.desk.wiki, shown).await?;
+    if shown.is_list() {
+        return bulk::still_so(call.wiki(), shown).await;
+    }
+    let shown = target::set_at_its_page(call.wiki(), shown).await?;
     let change = &shown.first().change;
     let Some(before) = change.before().filter(|page| page.is_there()) else {
         return Ok(checked(shown));
     };
-    let read = target::as_now(&call.desk.wiki, before, change.lost()).await?;
+    let read = target::as_now(call.wiki(), before, change.lost()).await?;
     if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
         let next = if shown.proposal().is_some() || shown.first().undoes.is_some() {
             "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm."

@@ -3,7 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::change::Change;
+use crate::error::{Code, Failure};
+use crate::gates::{LeftOut, SetChange};
 use crate::page::PagePlace;
+use crate::wiki::Wiki;
+
+use crate::write::links::new_place;
 
 /// The same changes, each after the one that frees its place; deletes last, except those whose
 /// places are needed. The order is kept otherwise.
@@ -38,10 +43,59 @@ pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
     taken.collect()
 }
 
+/// Orders changes so that each finds its place free; leaves out those whose places other pages
+/// take.
+pub(super) async fn in_order(
+    wiki: &Wiki,
+    changes: Vec<SetChange>,
+) -> Result<(Vec<SetChange>, Vec<LeftOut>), Failure> {
+    let mut waiting = Vec::new();
+    for one in changes {
+        let is_taken = match new_place::look(wiki, &one.change).await {
+            Ok(_) => false,
+            Err(failure) if failure.code == Code::PageExists => true,
+            Err(failure) => return Err(failure),
+        };
+        waiting.push((one, is_taken));
+    }
+    let (ordered, taken) = ordered(waiting);
+    let left_out = taken
+        .iter()
+        .map(|one| LeftOut::new(one.change.target(), "another page stands at its old path"));
+    Ok((ordered, left_out.collect()))
+}
+
+/// Orders changes so that each finds its place free, as early as possible; second, those whose
+/// places stay taken. The flag says whether the change's place is taken now. Pages that change
+/// places come last: one of them goes by a temporary place.
+fn ordered(mut waiting: Vec<(SetChange, bool)>) -> (Vec<SetChange>, Vec<SetChange>) {
+    let mut ordered: Vec<SetChange> = Vec::new();
+    let mut freed = Vec::new();
+    while let Some(next) = waiting.iter().position(|(one, is_taken)| {
+        let to = one.change.place_taken();
+        !is_taken || to.is_some_and(|to| freed.contains(&to))
+    }) {
+        let (one, _) = waiting.remove(next);
+        freed.extend(one.change.place_left());
+        ordered.push(one);
+    }
+    let mut circles: Vec<SetChange> = waiting.into_iter().map(|(one, _)| one).collect();
+    let mut taken = Vec::new();
+    while let Some(stuck) = circles.iter().position(|one| {
+        let to = one.change.place_taken();
+        !circles.iter().any(|other| other.change.place_left() == to)
+    }) {
+        taken.push(circles.remove(stuck));
+    }
+    ordered.extend(circles);
+    (ordered, taken)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::in_order_of_need;
+    use super::{in_order_of_need, ordered};
     use crate::change::Change;
+    use crate::gates::SetChange;
     use crate::page::testing::page;
     use crate::page::{PagePath, PageState};
 
@@ -104,5 +158,38 @@ mod tests {
         );
         let circle = order(vec![moved(1, "a", "b"), moved(2, "b", "a")]);
         assert_eq!(circle.len(), 2);
+    }
+
+    #[test]
+    fn a_change_waits_for_the_one_that_frees_its_place_and_the_rest_is_left_out() {
+        let moved = |id, from: &str, to: &str| SetChange::from(moved(id, from, to));
+        let waiting = vec![
+            (moved(1, "b", "a"), true),
+            (moved(2, "a", "c"), false),
+            (moved(3, "x", "y"), true),
+        ];
+        let (ordered, left) = ordered(waiting);
+        let ids = |all: &[SetChange]| -> Vec<_> {
+            let ids = all.iter().map(|one| one.change.target().id.unwrap());
+            ids.collect()
+        };
+        assert_eq!((ids(&ordered), ids(&left)), (vec![2, 1], vec![3]));
+    }
+
+    #[test]
+    fn pages_that_change_places_go_together_and_who_waits_for_a_stranger_is_left_out() {
+        let moved = |id, from: &str, to: &str| SetChange::from(moved(id, from, to));
+        let waiting = vec![
+            (moved(1, "a", "b"), true),
+            (moved(2, "x", "theirs"), true),
+            (moved(3, "b", "a"), true),
+            (moved(4, "y", "x"), true),
+        ];
+        let (ordered, left) = ordered(waiting);
+        let ids = |all: &[SetChange]| -> Vec<_> {
+            let ids = all.iter().map(|one| one.change.target().id.unwrap());
+            ids.collect()
+        };
+        assert_eq!((ids(&ordered), ids(&left)), (vec![1, 3], vec![2, 4]));
     }
 }

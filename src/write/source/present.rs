@@ -8,16 +8,15 @@ use crate::page::{Attached, PageState};
 use crate::wiki::Wiki;
 
 use super::{target, whole_page};
-use crate::write::audit_entry::unavailable;
-use crate::write::context::WriteContext;
+use crate::write::undo::history::WriteHistory;
 
 /// The page of this id, or what undos made of it since it was deleted; `None` if it is gone.
-pub(super) async fn page(desk: &WriteContext, id: i64) -> Result<Option<PageState>, Failure> {
-    if let Some(page) = by_id(&desk.wiki, id).await? {
+pub(super) async fn page(past: &WriteHistory, id: i64) -> Result<Option<PageState>, Failure> {
+    if let Some(page) = by_id(&past.wiki, id).await? {
         return Ok(Some(page));
     }
-    for later in later_ids(desk, id).await? {
-        if let Some(page) = by_id(&desk.wiki, later).await? {
+    for later in later_ids(past, id).await? {
+        if let Some(page) = by_id(&past.wiki, later).await? {
             return Ok(Some(page));
         }
     }
@@ -27,11 +26,10 @@ pub(super) async fn page(desk: &WriteContext, id: i64) -> Result<Option<PageStat
 /// The page that an undo brought back only in part after it was deleted under this id: as that undo
 /// left it, and as it is now; `None` if there is none.
 pub(super) async fn in_part(
-    desk: &WriteContext,
+    past: &WriteHistory,
     id: i64,
 ) -> Result<Option<(PageState, PageState)>, Failure> {
-    let all = desk.audit.recreations(false).await;
-    let all = all.map_err(|error| unavailable(&error))?;
+    let all = past.audit.recreations(false).await?;
     for one in all
         .iter()
         .filter(|one| one.old == Some(id) && one.is_partial)
@@ -39,8 +37,8 @@ pub(super) async fn in_part(
         let (Some(new), Some(found)) = (one.new, one.found) else {
             continue;
         };
-        if let Some(now) = by_id(&desk.wiki, new).await? {
-            let [left] = desk.past.kept([Some(found)], one.key).await?;
+        if let Some(now) = by_id(&past.wiki, new).await? {
+            let [left] = past.kept([Some(found)], one.key).await?;
             return Ok(left.map(|left| (left, now)));
         }
     }
@@ -48,9 +46,8 @@ pub(super) async fn in_part(
 }
 
 /// The ids under which undos created a page again, the newest first.
-pub(super) async fn later_ids(desk: &WriteContext, id: i64) -> Result<Vec<i64>, Failure> {
-    let all = desk.audit.recreations(false).await;
-    let all = all.map_err(|error| unavailable(&error))?;
+pub(super) async fn later_ids(past: &WriteHistory, id: i64) -> Result<Vec<i64>, Failure> {
+    let all = past.audit.recreations(false).await?;
     let pairs: Vec<(i64, i64)> = all
         .iter()
         .filter_map(|one| Some((one.old?, one.new?)))
@@ -84,18 +81,17 @@ fn reached(id: i64, pairs: &[(i64, i64)]) -> Vec<i64> {
 /// Reads a comment or asset as it is now, or the asset that undos made of it since it was deleted;
 /// `None` if it is gone.
 pub(super) async fn thing(
-    desk: &WriteContext,
+    past: &WriteHistory,
     state: &PageState,
 ) -> Result<Option<PageState>, Failure> {
-    if let Some(found) = target::if_there(&desk.wiki, state).await? {
+    if let Some(found) = target::if_there(&past.wiki, state).await? {
         return Ok(Some(found));
     }
     let Some(Attached::Asset(own)) = &state.thing else {
         return Ok(None);
     };
     let Some(id) = own.id else { return Ok(None) };
-    let all = desk.audit.recreations(true).await;
-    let all = all.map_err(|error| unavailable(&error))?;
+    let all = past.audit.recreations(true).await?;
     let mut pairs = Vec::new();
     for one in all {
         let states = (one.deleted, one.found.or(one.deleted));
@@ -103,7 +99,7 @@ pub(super) async fn thing(
             continue;
         };
         let kept = async |name| {
-            let kept = desk.audit.kept(name).await;
+            let kept = past.audit.kept(name).await;
             kept.ok().and_then(|state| state.thing?.id())
         };
         if let (Some(old), Some(new)) = (kept(deleted).await, kept(found).await) {
@@ -115,7 +111,7 @@ pub(super) async fn thing(
         if let Some(Attached::Asset(asset)) = &mut state.thing {
             asset.id = Some(later);
         }
-        if let Some(found) = target::if_there(&desk.wiki, &state).await? {
+        if let Some(found) = target::if_there(&past.wiki, &state).await? {
             return Ok(Some(found));
         }
     }

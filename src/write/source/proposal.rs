@@ -4,25 +4,25 @@
 //! what the record of its making says. The states must be those that the file names, ask for
 //! nothing that a call could not ask for, and fit the page as it is.
 
-use crate::audit::{Proposal, ProposalId, ProposedChange};
-use crate::change::Change;
+use std::collections::HashSet;
+
+use crate::audit::{Proposal, ProposalId};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, SetChange};
+use crate::gates::{ChangeSet, SetChange, TurnOf};
+use crate::wiki::Wiki;
 
-use super::bulk::still_so;
-use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, checked, mismatch};
+use super::{ChangeSource, Made, Under, WriteCall, again, checked};
 use crate::write::audit_entry::EntryBuilder;
-use crate::write::context::WriteContext;
 use crate::write::stages::send::broke_off;
+use crate::write::undo::history::WriteHistory;
 
-mod digest;
 mod needs;
 pub(in crate::write) mod outdated;
 pub(in crate::write) mod set;
 pub(super) mod values;
 
 pub(in crate::write) use needs::Needs;
-use outdated::{Outdated, held_against, is_free, read_now};
+use outdated::{Outdated, read_now};
 
 /// A request to apply a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,40 +51,17 @@ impl Apply {
         }
     }
 
-    /// The change of the page as it is now.
-    async fn change(
-        &self,
-        desk: &WriteContext,
-        (one, kept): (ProposedChange, Change),
-    ) -> Result<SetChange, Stopped> {
-        let read = read_now(desk, &kept).await;
-        let change = match Box::pin(held_against(desk, one.undoes, kept, read)).await {
-            Ok(change) => change,
-            Err(Outdated {
-                merged: Some(merged),
-                ..
-            }) if self.merge => *merged,
-            Err(outdated) => return Err(outdated.into_failure().into()),
-        };
-        is_free(desk, &change).await?;
-        let undoes = one.undoes;
-        Ok(SetChange {
-            undoes,
-            ..SetChange::from(change)
-        })
-    }
-
     /// Checks that the applied changes are those that a person was shown.
     async fn is_as_shown(
         &self,
-        desk: &WriteContext,
+        past: &WriteHistory,
         proposal: &Proposal,
         kept: &set::ProposalChanges,
     ) -> Result<(), Failure> {
         let Some(expected) = &self.expects else {
             return Ok(());
         };
-        let looked = Box::pin(set::look(desk, kept)).await;
+        let looked = Box::pin(set::look(past, kept)).await;
         if set::digest_of(proposal, kept, &looked) == *expected {
             return Ok(());
         }
@@ -107,65 +84,56 @@ impl Apply {
 }
 
 impl ChangeSource for Apply {
-    fn tell<'a>(&'a self, desk: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
-        docket.proposal(self.id);
-        Box::pin(async {
-            if let Ok(proposal) = desk.audit.proposal(self.id).await {
-                docket.decides_on(&proposal);
-            }
-        })
+    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
+        record.proposal(self.id);
     }
 
-    fn page_of_turn<'a>(&'a self, desk: &'a WriteContext) -> Later<'a, Option<i64>> {
-        // An unreadable proposal is refused when it is held.
-        Box::pin(async {
-            let proposal = desk.audit.proposal(self.id).await.ok()?;
-            proposal.page.filter(|_| !proposal.is_list)
-        })
-    }
-
-    fn proposal(&self) -> Option<ProposalId> {
-        Some(self.id)
-    }
-
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            let desk = call.desk;
-            desk.recovered().await;
-            let held = desk.proposals.hold_open(self.id).await?;
-            let proposal = held.proposal().clone();
-            drop(held);
-            let kept = set::kept(desk, &proposal).await?;
-            Box::pin(self.is_as_shown(desk, &proposal, &kept)).await?;
-            let set = if proposal.is_list {
-                let how = (self.merge, &*self.leave_out);
-                Box::pin(set::made(call, &proposal, kept, how)).await?
-            } else {
-                // One change alone cannot be left out.
-                set::omission(desk, &kept, &self.leave_out).await?;
-                let change = kept.into_iter().next().ok_or_else(broke_off)?;
-                ChangeSet::single(call.id, Box::pin(self.change(desk, change)).await?)
-            };
-            let set = set.of_proposal(Some(self.id));
-            Ok(checked(set.noted(proposal.note)))
-        })
-    }
-
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
-        let is_own = shown.proposal() == Some(self.id) && self.leaves_out_as(&shown);
-        if shown.is_list() {
-            return Box::pin(async move {
-                if is_own {
-                    still_so(call, shown).await
-                } else {
-                    Err(mismatch().into())
-                }
-            });
+    async fn turn(&self, call: WriteCall<'_>) -> TurnOf {
+        // An unreadable proposal is refused when it is held; a set's changes take turns of their
+        // own.
+        match call.past.audit.proposal(self.id).await {
+            Ok(proposal) if !proposal.is_list => TurnOf {
+                page: proposal.page,
+                rebuilds_tree: proposal.operation.rebuilds_tree()
+                    || proposal.fields.iter().any(|field| field.is_place()),
+            },
+            _ => TurnOf::default(),
         }
-        Box::pin(again(call, shown, is_own, async |_| Ok(())))
+    }
+
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        let proposal = match call.under {
+            Under::Held(held) => held.proposal().clone(),
+            _ => call.proposals.hold_open(self.id).await?.proposal().clone(),
+        };
+        let kept = set::kept(call.proposals, &proposal).await?;
+        Box::pin(self.is_as_shown(call.past, &proposal, &kept)).await?;
+        let set = if proposal.is_list {
+            let how = (self.merge, &*self.leave_out);
+            Box::pin(set::made(call, &proposal, kept, how)).await?
+        } else {
+            // One change alone cannot be left out.
+            set::omission(call.wiki(), &kept, &self.leave_out).await?;
+            let (one, kept) = kept.into_iter().next().ok_or_else(broke_off)?;
+            let read = read_now(call.wiki(), &kept).await;
+            let freed = HashSet::new();
+            let fits = set::fitting(call.past, &one, (kept, read), self.merge, &freed);
+            let change = Box::pin(fits).await.map_err(Outdated::into_failure)?;
+            let undoes = one.undoes;
+            ChangeSet::single(
+                call.id,
+                SetChange {
+                    undoes,
+                    ..change.into()
+                },
+            )
+        };
+        let set = set.of_proposal(Some(self.id));
+        Ok(checked(set.noted(proposal.note)))
+    }
+
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+        let is_own = shown.proposal() == Some(self.id) && self.leaves_out_as(&shown);
+        again(call, shown, is_own).await
     }
 }

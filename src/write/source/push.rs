@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use crate::audit::DraftChange;
 use crate::error::{Code, Failure};
-use crate::gates::ChangeSet;
+use crate::gates::{ChangeSet, TurnOf};
 use crate::page::PagePlace;
+use crate::wiki::Wiki;
 
-use super::bulk::{MAX_PAGES, still_so};
+use super::bulk::MAX_PAGES;
 use super::draft::set_of;
-use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, checked, mismatch};
+use super::{ChangeSource, Made, WriteCall, again, checked};
 use crate::write::audit_entry::EntryBuilder;
-use crate::write::context::WriteContext;
 
 /// The hint if a page was changed since it was pulled.
 const PULL: &str = "Run `wikijs-gate files pull`, then push again.";
@@ -42,31 +42,22 @@ impl Push {
 }
 
 impl ChangeSource for Push {
-    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
-        docket.is_set();
-        Box::pin(async {})
+    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
+        record.is_set();
     }
 
     // Each of its changes takes a turn of its own.
-    fn has_turn(&self) -> bool {
-        false
+    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
+        TurnOf::default()
     }
 
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move { Ok(checked(self.set(call).await?)) })
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        Ok(checked(self.set(call).await?))
     }
 
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            if !holds(&shown, &self.changes) {
-                return Err(mismatch().into());
-            }
-            still_so(call, shown).await
-        })
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+        let agrees = shown.is_list() && holds(&shown, &self.changes);
+        again(call, shown, agrees).await
     }
 }
 

@@ -7,26 +7,21 @@ use serde_json::json;
 use crate::audit::{CallHistory, CallId, CallSelector, Client, KeptState, Outcome, Record};
 use crate::change::{Change, Operation, UndoFault, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, SessionId, SetChange};
+use crate::gates::{ChangeSet, SessionId, SetChange, TurnOf};
 use crate::page::{Attached, PagePath, PageState};
-use crate::wiki::WikiError;
+use crate::wiki::{Wiki, WikiError};
 
-use super::{
-    ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, checked, present, target,
-};
-use crate::write::audit_entry::{EntryBuilder, unavailable};
-use crate::write::context::WriteContext;
-use crate::write::undo::history::nothing;
+use super::{ChangeSource, Made, WriteCall, again, checked, present, target};
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::undo::history::{WriteHistory, nothing};
 
 mod fault;
 mod last;
-mod said;
 mod set;
 mod standing;
 
-use fault::{maybe_theirs, undo_failure};
+use fault::{maybe_theirs, said_of, undo_failure};
 use last::{own_last, redo_warning, with_redo};
-use said::said_of;
 use set::{left_of_set, of_set};
 pub(in crate::write) use standing::{UndoneChangeState, standing, there_again};
 
@@ -63,140 +58,119 @@ impl UndoRequest {
             skips: false,
         }
     }
+
+    /// The call that a refused undo meant, for the record: it may be another client's.
+    pub(in crate::write) async fn meant_when_refused(
+        &self,
+        call: WriteCall<'_>,
+    ) -> Option<CallHistory> {
+        match (undone(call, self).await, self.call.named()) {
+            (Ok(story), _) => Some(story),
+            (Err(_), Some(named)) => call.past.story(&named.into(), None).await.ok(),
+            (Err(_), None) => None,
+        }
+    }
+
+    /// The page that it changes, under the id that it has now.
+    async fn page_now(&self, call: WriteCall<'_>) -> Option<i64> {
+        let id = undone(call, self).await.ok()?.id()?;
+        let later = present::later_ids(call.past, id).await.ok()?;
+        if later.is_empty() {
+            return Some(id);
+        }
+        present::page(call.past, id).await.ok()??.id
+    }
 }
 
 impl ChangeSource for UndoRequest {
-    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
-        docket.undoes(self.call.named());
-        Box::pin(async {})
+    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
+        record.undoes(self.call.named());
     }
 
-    /// Finds the call it meant, only for the record: it may be another client's.
-    fn tell_refused<'a>(
-        &'a self,
-        desk: &'a WriteContext,
-        docket: &'a mut EntryBuilder,
-    ) -> Later<'a, ()> {
-        Box::pin(async {
-            if docket.knows_page() {
-                return;
-            }
-            let story = match (undone(desk, self).await, self.call.named()) {
-                (Ok(story), _) => Some(story),
-                (Err(_), Some(call)) => desk.past.story(&call.into(), None).await.ok(),
-                (Err(_), None) => None,
-            };
-            if let Some(story) = story {
-                docket.meant(&story);
-            }
-        })
-    }
-
-    fn page_of_turn<'a>(&'a self, desk: &'a WriteContext) -> Later<'a, Option<i64>> {
-        Box::pin(async {
-            let id = undone(desk, self).await.ok()?.id()?;
-            let later = present::later_ids(desk, id).await.ok()?;
-            if later.is_empty() {
-                return Some(id);
-            }
-            present::page(desk, id).await.ok()??.id
-        })
+    async fn turn(&self, call: WriteCall<'_>) -> TurnOf {
+        TurnOf {
+            page: self.page_now(call).await,
+            rebuilds_tree: true,
+        }
     }
 
     /// The warning that it takes back the last write and that this is not the session's own.
-    fn said(&self, desk: &WriteContext, set: &ChangeSet) -> Option<Warning> {
+    fn said(&self, call: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
         let session = self.session.as_ref().filter(|_| self.call.is_last())?;
-        let call = set.first().undoes?;
-        (!desk.memory.own_writes(session).contains(&call)).then(|| {
+        let undone = set.first().undoes?;
+        (!call.memory.own_writes.of(session).contains(&undone)).then(|| {
             let message = format!(
-                "this session has no applied write to take back; {call} is the newest on record, maybe of another session or server."
+                "this session has no applied write to take back; {undone} is the newest on record, maybe of another session or server."
             );
             Warning::new("not_of_this_session", message)
         })
     }
 
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            let desk = call.desk;
-            // The write may be one that an earlier run left open.
-            desk.recovered().await;
-            let meant = match meant(desk, self).await {
-                Ok(meant) => meant,
-                Err(failure) => return Err(with_redo(desk, self, failure).await.into()),
-            };
-            let redo = redo_warning(desk, self, &meant).await;
-            let set = match meant {
-                Meant::Set(set) => Box::pin(of_set(call, self, set)).await?,
-                Meant::One(story) => {
-                    let change = change_of(desk, self, *story).await?;
-                    ChangeSet::single(call.id, change)
-                }
-            };
-            Ok(checked(match redo {
-                Some(redo) => set.warned(redo),
-                None => set,
-            }))
-        })
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        let meant = match meant(call, self).await {
+            Ok(meant) => meant,
+            Err(failure) => return Err(with_redo(call, self, failure).await.into()),
+        };
+        let redo = redo_warning(call, self, &meant).await;
+        let set = match meant {
+            Meant::Set(set) => Box::pin(of_set(call, self, set)).await?,
+            Meant::One(story) => {
+                let change = change_of(call.past, self, *story).await?;
+                ChangeSet::single(call.id, change)
+            }
+        };
+        Ok(checked(match redo {
+            Some(redo) => set.warned(redo),
+            None => set,
+        }))
     }
 
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            if shown.is_list() {
-                let desk = call.desk;
-                let agrees = match meant(desk, self).await? {
-                    // `last` still means the write that was shown, whatever was written since.
-                    Meant::Set(set) => shown.undoes() == Some(set) || self.call.is_last(),
-                    Meant::One(_) => self.call.is_last(),
-                };
-                let set = shown.undoes().filter(|_| agrees && self.path.is_none());
-                let set = set.ok_or_else(super::mismatch)?;
-                // The preview decided whether to use force, and whether to leave changes out.
-                let forced = Self {
-                    force: true,
-                    ..self.clone()
-                };
-                let left = left_of_set(desk, &forced, set).await?;
-                let left: HashSet<CallId> = left.iter().map(|one| one.call).collect();
-                let asked: HashSet<CallId> = shown.iter().filter_map(|one| one.undoes).collect();
-                // What it leaves out the preview named.
-                let is_whole = asked.len().saturating_add(shown.left_out().len()) >= left.len();
-                if !asked.is_subset(&left) || !is_whole {
-                    return Err(super::mismatch().into());
-                }
-                return super::bulk::still_so(call, shown).await;
-            }
-            let only = shown.first();
-            // `last` still means the write that was shown, whatever was written since.
-            let takes_back = if self.call.is_last() {
-                only.undoes
-            } else {
-                Some(undone(call.desk, self).await?.call)
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+        if shown.is_list() {
+            let agrees = match meant(call, self).await? {
+                // `last` still means the write that was shown, whatever was written since.
+                Meant::Set(set) => shown.undoes() == Some(set) || self.call.is_last(),
+                Meant::One(_) => self.call.is_last(),
             };
-            let place = only.change.after().map(|page| &page.path);
-            let is_its_place = self.path.as_ref().is_none_or(|path| place == Some(path));
-            let is_own = only.undoes == takes_back && shown.proposal().is_none();
-            again(call, shown, is_own && is_its_place, async |_| Ok(())).await
-        })
+            let set = shown.undoes().filter(|_| agrees && self.path.is_none());
+            let set = set.ok_or_else(super::mismatch)?;
+            // The preview decided whether to use force, and whether to leave changes out.
+            let forced = Self {
+                force: true,
+                ..self.clone()
+            };
+            let left = left_of_set(call.past, &forced, set).await?;
+            let left: HashSet<CallId> = left.iter().map(|one| one.call).collect();
+            let asked: HashSet<CallId> = shown.iter().filter_map(|one| one.undoes).collect();
+            // What it leaves out the preview named.
+            let is_whole = asked.len().saturating_add(shown.left_out().len()) >= left.len();
+            return again(call, shown, asked.is_subset(&left) && is_whole).await;
+        }
+        let only = shown.first();
+        // `last` still means the write that was shown, whatever was written since.
+        let takes_back = if self.call.is_last() {
+            only.undoes
+        } else {
+            Some(undone(call, self).await?.call)
+        };
+        let place = only.change.after().map(|page| &page.path);
+        let is_its_place = self.path.as_ref().is_none_or(|path| place == Some(path));
+        let is_own = only.undoes == takes_back && shown.proposal().is_none();
+        again(call, shown, is_own && is_its_place).await
     }
 }
 
 /// Makes the change that takes a write back, from the page as it is now.
 pub(in crate::write) async fn change(
-    desk: &WriteContext,
+    past: &WriteHistory,
     undo: &UndoRequest,
 ) -> Result<SetChange, Failure> {
-    // The write may be one that an earlier run left open.
-    desk.recovered().await;
-    let story = undone(desk, undo).await?;
-    change_of(desk, undo, story).await
+    let story = past.story(&undo.call, undo.owner.as_ref()).await?;
+    change_of(past, undo, story).await
 }
 
 async fn change_of(
-    desk: &WriteContext,
+    past: &WriteHistory,
     undo: &UndoRequest,
     story: CallHistory,
 ) -> Result<SetChange, Failure> {
@@ -216,19 +190,19 @@ async fn change_of(
             ));
         }
     }
-    let (before, after) = states_around(desk, &story).await?;
+    let (before, after) = states_around(past, &story).await?;
     let before = match before {
         Some(before) if comes_back(&before, after.as_ref()) => Some(at_its_place(before, undo)?),
         _ if undo.path.is_some() => return Err(stays()),
         before => before,
     };
-    let (gone, now) = as_it_is(desk, &story, (before.as_ref(), after.as_ref())).await?;
-    let (after, now) =
-        match Box::pin(in_part(desk, &story, before.as_ref(), after.as_ref())).await? {
-            // An earlier undo brought the page back without some of it: this one adds the rest.
-            Some((left, now)) => (Some(left), Some(now)),
-            None => (after, now),
-        };
+    let (gone, now) = as_it_is(past, &story, (before.as_ref(), after.as_ref())).await?;
+    let in_part = in_part(past, &story, before.as_ref(), after.as_ref());
+    let (after, now) = match Box::pin(in_part).await? {
+        // An earlier undo brought the page back without some of it: this one adds the rest.
+        Some((left, now)) => (Some(left), Some(now)),
+        None => (after, now),
+    };
     let states = [before.clone(), after.clone(), now.clone()];
     let undone = Change::undo(before, after, now, undo.force);
     let undone = undone.map_err(|fault| match (fault, gone) {
@@ -236,11 +210,11 @@ async fn change_of(
         (fault, _) => undo_failure(fault, states.clone()),
     })?;
     let [_, left, now] = states;
-    let mut warnings = said_of(desk, &story, &undone, (left.as_ref(), now.as_ref())).await?;
+    let mut warnings = said_of(past, &story, &undone, (left.as_ref(), now.as_ref())).await?;
     if let Some(refused) = story.create_refused() {
         warnings.push(maybe_theirs(refused, now.as_ref(), undo.force)?);
     }
-    let change = target::at_its_page(&desk.wiki, undone.change).await?;
+    let change = target::at_its_page(&past.wiki, undone.change).await?;
     // A page whose links were rendered anew where it went is so where it comes back.
     let is_update = |record: &Record| record.step.as_deref() == Some(Operation::Update.as_str());
     let was_written = story.records.iter().any(is_update);
@@ -253,15 +227,15 @@ async fn change_of(
 
 /// The comment or asset that a write was of, if not the page itself, and its target as it is now.
 async fn as_it_is(
-    desk: &WriteContext,
+    past: &WriteHistory,
     story: &CallHistory,
     (before, after): (Option<&PageState>, Option<&PageState>),
 ) -> Result<(Option<Attached>, Option<PageState>), Failure> {
     let comes_anew = before.is_some() && after.is_none();
     let of_thing = after.or(before).filter(|state| state.thing.is_some());
     let now = match (comes_anew, of_thing, story.id()) {
-        (false, Some(state), _) => present::thing(desk, state).await?,
-        (false, None, Some(id)) => present::page(desk, id).await?,
+        (false, Some(state), _) => present::thing(past, state).await?,
+        (false, None, Some(id)) => present::page(past, id).await?,
         _ => None,
     };
     Ok((of_thing.and_then(|state| state.thing.clone()), now))
@@ -270,14 +244,14 @@ async fn as_it_is(
 /// The deleted page that an earlier undo of the same write brought back in part, as that undo left
 /// it, and as it is now.
 async fn in_part(
-    desk: &WriteContext,
+    past: &WriteHistory,
     story: &CallHistory,
     before: Option<&PageState>,
     after: Option<&PageState>,
 ) -> Result<Option<(PageState, PageState)>, Failure> {
     match (before, after, story.id()) {
         (Some(before), None, Some(id)) if before.thing.is_none() => {
-            present::in_part(desk, id).await
+            present::in_part(past, id).await
         }
         _ => Ok(None),
     }
@@ -285,11 +259,11 @@ async fn in_part(
 
 /// A page before and after a write.
 pub(super) async fn states_around(
-    desk: &WriteContext,
+    past: &WriteHistory,
     story: &CallHistory,
 ) -> Result<(Option<PageState>, Option<PageState>), Failure> {
     let names = names_around(story);
-    let [before, promised, found] = desk.past.kept(names, story.key()).await?;
+    let [before, promised, found] = past.kept(names, story.key()).await?;
     let after = left(story, before.as_ref(), promised, found);
     Ok((before, after))
 }
@@ -308,8 +282,8 @@ enum Meant {
     Set(CallId),
 }
 
-async fn meant(desk: &WriteContext, undo: &UndoRequest) -> Result<Meant, Failure> {
-    let failure = match undone(desk, undo).await {
+async fn meant(call: WriteCall<'_>, undo: &UndoRequest) -> Result<Meant, Failure> {
+    let failure = match undone(call, undo).await {
         Ok(story) => {
             let mut sets = story.records.iter().filter_map(|record| record.set);
             return Ok(if sets.any(|set| set == story.call) {
@@ -324,8 +298,7 @@ async fn meant(desk: &WriteContext, undo: &UndoRequest) -> Result<Meant, Failure
     let Some(set) = undo.call.named() else {
         return Err(failure);
     };
-    let calls = desk.audit.calls_of_set(set).await;
-    let calls = calls.map_err(|error| unavailable(&error))?;
+    let calls = call.past.audit.calls_of_set(set).await?;
     let is_own = |call: &CallHistory| {
         let client = call
             .records
@@ -341,13 +314,13 @@ async fn meant(desk: &WriteContext, undo: &UndoRequest) -> Result<Meant, Failure
 }
 
 /// The records of the call that an undo takes back.
-async fn undone(desk: &WriteContext, undo: &UndoRequest) -> Result<CallHistory, Failure> {
+async fn undone(call: WriteCall<'_>, undo: &UndoRequest) -> Result<CallHistory, Failure> {
     if undo.call.is_last()
-        && let Some(story) = own_last(desk, undo).await
+        && let Some(story) = own_last(call, undo).await
     {
         return Ok(story);
     }
-    desk.past.story(&undo.call, undo.owner.as_ref()).await
+    call.past.story(&undo.call, undo.owner.as_ref()).await
 }
 
 /// The page as a write left it; `None` if the write deleted it.

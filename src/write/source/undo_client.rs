@@ -7,17 +7,17 @@ use time::OffsetDateTime;
 use crate::audit::{CallHistory, CallId, Outcome};
 use crate::change::{Change, Operation, UndoFault, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, LeftOut, SetChange};
+use crate::gates::{ChangeSet, LeftOut, SetChange, TurnOf};
 use crate::page::{Field, PageState};
+use crate::wiki::Wiki;
 
-use super::bulk::{MAX_PAGES, still_so};
-use super::free_places::in_order;
+use super::bulk::MAX_PAGES;
+use super::order::in_order;
 use super::present;
 use super::undo::states_around;
-use super::{ChangeSource, ComparedSet, Later, Stopped, WriteCall, checked};
-use crate::write::audit_entry::{EntryBuilder, unavailable};
-use crate::write::context::WriteContext;
-use crate::write::undo::history::nothing;
+use super::{ChangeSource, Made, WriteCall, again, checked};
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::undo::history::{WriteHistory, nothing};
 
 /// The most writes of one client that are considered.
 const MOST_WRITES: usize = 2_000;
@@ -38,12 +38,12 @@ pub struct UndoClient {
 
 impl UndoClient {
     async fn made_now(&self, call: WriteCall<'_>) -> Result<ChangeSet, Failure> {
-        let desk = call.desk;
-        let writes = self.writes(desk).await?;
+        let past = call.past;
+        let writes = self.writes(past).await?;
         let (mut changes, mut left_out) = (Vec::new(), Vec::new());
-        let now = self.ids_now(desk, &writes).await?;
+        let now = self.ids_now(past, &writes).await?;
         for (id, writes) in by_page(writes, &now) {
-            match self.of_page(desk, id, &writes).await? {
+            match self.of_page(past, id, &writes).await? {
                 Ok(change) => changes.push(change),
                 Err(why) => left_out.push(LeftOut {
                     id: writes.iter().find_map(CallHistory::id).and(Some(id)),
@@ -61,7 +61,7 @@ impl UndoClient {
             .hint("Take back the newest writes first: name a later time.")
             .detail("most", MAX_PAGES));
         }
-        let (changes, taken) = in_order(desk, changes).await?;
+        let (changes, taken) = in_order(&past.wiki, changes).await?;
         left_out.extend(taken);
         let set = ChangeSet::list(call.id, changes);
         let Some(set) = set else {
@@ -73,11 +73,9 @@ impl UndoClient {
     }
 
     /// The client's writes that may have left something on the wiki, the newest first.
-    async fn writes(&self, desk: &WriteContext) -> Result<Vec<CallHistory>, Failure> {
-        // Writes that an earlier run left open may be among them.
-        desk.recovered().await;
-        let found = desk.audit.writes_of(&self.client, self.since, MOST_WRITES);
-        let found = found.await.map_err(|error| unavailable(&error))?;
+    async fn writes(&self, past: &WriteHistory) -> Result<Vec<CallHistory>, Failure> {
+        let found = past.audit.writes_of(&self.client, self.since, MOST_WRITES);
+        let found = found.await?;
         let Some(found) = found else {
             return Err(Failure::new(
                 Code::TooLarge,
@@ -87,7 +85,7 @@ impl UndoClient {
         };
         let mut admitted = Vec::new();
         for story in without_cancelled(found) {
-            if desk.past.admits(&story).await? {
+            if past.admits(&story).await? {
                 admitted.push(story);
             }
         }
@@ -103,13 +101,13 @@ impl UndoClient {
     /// The newest id of each written page that an undo created again.
     async fn ids_now(
         &self,
-        desk: &WriteContext,
+        past: &WriteHistory,
         writes: &[CallHistory],
     ) -> Result<HashMap<i64, i64>, Failure> {
         let mut now = HashMap::new();
         for id in writes.iter().filter_map(CallHistory::id) {
             if !now.contains_key(&id)
-                && let Some(newest) = present::later_ids(desk, id).await?.first()
+                && let Some(newest) = present::later_ids(past, id).await?.first()
             {
                 now.insert(id, *newest);
             }
@@ -120,28 +118,14 @@ impl UndoClient {
     /// The change that takes the writes of one page back, the newest first; or why there is none.
     async fn of_page(
         &self,
-        desk: &WriteContext,
+        past: &WriteHistory,
         id: i64,
         writes: &[CallHistory],
     ) -> Result<Result<SetChange, &'static str>, Failure> {
-        if !writes.iter().all(is_of_page) {
-            return Ok(Err(
-                "what belongs to it, such as a comment, is taken back call by call",
-            ));
+        if let Some(why) = hindrance(writes) {
+            return Ok(Err(why));
         }
-        if writes.len() > MOST_OF_PAGE {
-            return Ok(Err("it was written too often since then"));
-        }
-        let is_known = |story: &CallHistory| {
-            matches!(
-                story.outcome(),
-                Some(Outcome::Applied | Outcome::PartlyApplied)
-            )
-        };
-        if !writes.iter().all(is_known) {
-            return Ok(Err("whether a write of it was applied is not known"));
-        }
-        let now = match present::page(desk, id).await {
+        let now = match present::page(past, id).await {
             Ok(now) => now,
             Err(failure) if failure.code == Code::FieldUnreadable => {
                 return Ok(Err("this key cannot read back all of its fields"));
@@ -153,7 +137,7 @@ impl UndoClient {
         };
         let mut states = Vec::new();
         for story in writes {
-            match states_around(desk, story).await {
+            match states_around(past, story).await {
                 Ok(around) => states.push(around),
                 Err(_) => return Ok(Err("what it was before is not kept, or not for this key")),
             }
@@ -180,6 +164,23 @@ impl UndoClient {
             also_undoes: calls.collect(),
             warnings,
         }))
+    }
+}
+
+/// The reason why the writes of one page cannot be taken back together, by their records.
+fn hindrance(writes: &[CallHistory]) -> Option<&'static str> {
+    let is_known = |story: &CallHistory| {
+        let outcome = story.outcome();
+        matches!(outcome, Some(Outcome::Applied | Outcome::PartlyApplied))
+    };
+    if !writes.iter().all(is_of_page) {
+        Some("what belongs to it, such as a comment, is taken back call by call")
+    } else if writes.len() > MOST_OF_PAGE {
+        Some("it was written too often since then")
+    } else if !writes.iter().all(is_known) {
+        Some("whether a write of it was applied is not known")
+    } else {
+        None
     }
 }
 
@@ -307,36 +308,25 @@ fn by_page(writes: Vec<CallHistory>, now: &HashMap<i64, i64>) -> Vec<(i64, Vec<C
 }
 
 impl ChangeSource for UndoClient {
-    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
-        docket.is_set();
-        Box::pin(async {})
+    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
+        record.is_set();
     }
 
     // Each of its changes takes a turn of its own.
-    fn has_turn(&self) -> bool {
-        false
+    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
+        TurnOf::default()
     }
 
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move { Ok(checked(self.made_now(call).await?)) })
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        Ok(checked(self.made_now(call).await?))
     }
 
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
         // What the client wrote since the preview stays; on these pages it is a conflict.
         let is_own = shown.is_list()
             && shown.proposal().is_none()
             && shown.iter().all(|one| one.undoes.is_some());
-        Box::pin(async move {
-            if is_own {
-                still_so(call, shown).await
-            } else {
-                Err(super::mismatch().into())
-            }
-        })
+        again(call, shown, is_own).await
     }
 }
 

@@ -4,17 +4,15 @@ use serde_json::json;
 
 use crate::change::{Change, Edits, NewContent, NewTags, Operation, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::ChangeSet;
+use crate::gates::{ChangeSet, TurnOf};
 use crate::page::{Date, Field, PageState};
 use crate::wiki::Wiki;
 
 use super::conflict::{self, ConflictBasis};
 use super::{
-    ChangeSource, ComparedSet, Later, Stopped, WriteCall, again, bulk, mending, page_shown,
-    tags_of, whole_page,
+    ChangeSource, ComparedSet, Made, WriteCall, again_if, mending, page_shown, tags_of, whole_page,
 };
 use crate::write::audit_entry::EntryBuilder;
-use crate::write::context::WriteContext;
 use crate::write::faults;
 use crate::write::memory::Concerns;
 
@@ -134,23 +132,20 @@ impl Update {
 }
 
 impl ChangeSource for Update {
-    fn tell<'a>(&'a self, _: &'a WriteContext, docket: &'a mut EntryBuilder) -> Later<'a, ()> {
-        docket.names(Operation::Update, self.id);
-        Box::pin(async {})
+    fn tell(&self, _: &Wiki, record: &mut EntryBuilder) {
+        record.names(Operation::Update, self.id);
     }
 
-    fn page_of_turn<'a>(&'a self, _: &'a WriteContext) -> Later<'a, Option<i64>> {
-        Box::pin(async { Some(self.id) })
-    }
-
-    // In a set, each change takes a turn of its own.
-    fn has_turn(&self) -> bool {
-        !self.updates_links
-    }
-
-    fn rebuilds_tree(&self) -> bool {
+    async fn turn(&self, _: WriteCall<'_>) -> TurnOf {
+        // In a set, each change takes a turn of its own.
+        if self.updates_links {
+            return TurnOf::default();
+        }
         let edits = self.edits.as_ref();
-        edits.is_none_or(|edits| edits.path.is_some() || edits.locale.is_some())
+        TurnOf {
+            page: Some(self.id),
+            rebuilds_tree: edits.is_none_or(|edits| edits.path.is_some() || edits.locale.is_some()),
+        }
     }
 
     fn says_whole_content(&self) -> bool {
@@ -158,61 +153,50 @@ impl ChangeSource for Update {
         matches!(content, Some(NewContent::Whole(_)))
     }
 
-    fn said(&self, _: &WriteContext, set: &ChangeSet) -> Option<Warning> {
+    fn said(&self, _: WriteCall<'_>, set: &ChangeSet) -> Option<Warning> {
         let tags = self.edits.as_ref()?.tags.as_ref()?;
         tags.warning(&tags_of(set))
     }
 
-    fn made<'a>(&'a self, call: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            let wiki = &call.desk.wiki;
-            let read = whole_page::to_write(wiki, self.id, &self.accept_loss).await?;
-            if self.says_styles() && !read.page.knows(Field::ScriptCss) && read.lost.is_empty() {
-                let reading = wiki.page_by_id(self.id).await.map_err(Failure::from)?;
-                return Err(whole_page::unreadable(&reading).into());
-            }
-            let base = call.base(&read.page).await?;
-            let own = self.completed(wiki, base.as_ref().unwrap_or(&read.page));
-            let own = own.await?;
-            let remake = |page| own.of(page).ok();
-            let conflict = conflict::check(call, own.known(), &read, remake).await?;
-            let change = match base {
-                Some(base) => own.of(base)?.on(read.page),
-                None => own.of(read.page)?,
-            };
-            let change = change.with_loss_of(read.lost);
-            let set = if self.updates_links && !call.drafts() {
-                list(call, change).await?
-            } else {
-                ChangeSet::single(call.id, change)
-            };
-            Ok(ComparedSet::of(set, conflict))
-        })
+    async fn made(&self, call: WriteCall<'_>) -> Made {
+        let wiki = call.wiki();
+        let read = whole_page::to_write(wiki, self.id, &self.accept_loss).await?;
+        if self.says_styles() && !read.page.knows(Field::ScriptCss) && read.lost.is_empty() {
+            let reading = wiki.page_by_id(self.id).await.map_err(Failure::from)?;
+            return Err(whole_page::unreadable(&reading).into());
+        }
+        let base = call.base(&read.page).await?;
+        let own = self.completed(wiki, base.as_ref().unwrap_or(&read.page));
+        let own = own.await?;
+        let remake = |page| own.of(page).ok();
+        let conflict = conflict::check(call, own.known(), &read, remake).await?;
+        let change = match base {
+            Some(base) => own.of(base)?.on(read.page),
+            None => own.of(read.page)?,
+        };
+        let change = change.with_loss_of(read.lost);
+        let set = if self.updates_links && !call.drafts() {
+            list(call, change).await?
+        } else {
+            ChangeSet::single(call.id, change)
+        };
+        Ok(ComparedSet::of(set, conflict))
     }
 
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        shown: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async move {
-            let own = match page_shown(&shown) {
-                Some(page) => self.completed(&call.desk.wiki, page).await?,
-                None => self.clone(),
-            };
-            let agrees = own.agrees_with(&shown);
-            if shown.is_list() && agrees {
-                return bulk::still_so(call, shown).await;
+    async fn shown_again(&self, call: WriteCall<'_>, shown: ChangeSet) -> Made {
+        let own = match page_shown(&shown) {
+            Some(page) => self.completed(call.wiki(), page).await?,
+            None => self.clone(),
+        };
+        let agrees = own.agrees_with(&shown);
+        again_if(call, shown, agrees, async |read| {
+            if own.if_updated_at.is_some() {
+                let remake = |page| own.of(page).ok();
+                conflict::check(call, own.known(), read, remake).await?;
             }
-            again(call, shown, agrees, async |read| {
-                if own.if_updated_at.is_some() {
-                    let remake = |page| own.of(page).ok();
-                    conflict::check(call, own.known(), read, remake).await?;
-                }
-                Ok(())
-            })
-            .await
+            Ok(())
         })
+        .await
     }
 }
 

@@ -8,46 +8,35 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tracing::Instrument as _;
-
 mod back;
 mod ending;
 
-use crate::audit::{CallId, HeldProposal};
+use crate::audit::{AuditError, CallId, HeldProposal};
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, Gate, MayGoBack, Permit, Refusal, SessionId};
+use crate::gates::{ChangeSet, Gate, MayGoBack, Permit, Refusal, TurnOf};
 use crate::notice;
-use crate::page::{LineCounts, PagePlace};
-use crate::wiki::Sender;
+use crate::page::PagePlace;
+use crate::wiki::{Sender, Wiki};
 
 use super::check::{SetCheck, diff_of};
-use super::lock;
-use super::send::{self, broke_off};
+use super::lock::{self, WriteLock};
+use super::send::{self, Steps, WriteJob, broke_off};
 use super::show::{links_left, target};
 use crate::write::answer::{Applied, Notes, SetAnswer, SetMember, SetOutcome, WriteAnswer};
-use crate::write::audit_entry::{EntryBuilder, unavailable};
+use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
 use crate::write::delegates::delegation::Family;
+use crate::write::drafts;
 use crate::write::links::new_place;
+use crate::write::shared::SharedSetAnswer;
 use crate::write::source::conflict;
 use crate::write::source::target;
 use crate::write::undo::history_set::INTERRUPTED;
-use crate::write::upkeep::sets::SharedSetAnswer;
 use ending::{SetEnd, add_new, failure_of};
 
 /// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
-
-/// The job of a set, beside its permit.
-pub(in crate::write) struct SetJob {
-    pub(in crate::write) docket: EntryBuilder,
-    pub(in crate::write) checked: SetCheck,
-    /// The proposal that it applies.
-    pub(in crate::write) held: Option<HeldProposal>,
-    /// The limits of its caller as a delegate.
-    pub(in crate::write) family: Option<Arc<dyn Family>>,
-}
 
 /// Sends a set in a task of its own, which continues when the client leaves. Answers as soon as the
 /// set is done, at the latest after the time that a call may take.
@@ -55,52 +44,33 @@ pub(in crate::write) struct SetJob {
 /// # Errors
 /// The server is ending; nothing is sent then.
 pub(in crate::write) async fn in_its_own_task(
-    desk: &Arc<WriteContext>,
+    context: &Arc<WriteContext>,
     sender: &Arc<Sender>,
-    session: &SessionId,
     permit: Permit,
-    SetJob {
-        docket,
-        checked,
-        held,
-        family,
-    }: SetJob,
+    job: WriteJob,
 ) -> Result<Result<WriteAnswer, Failure>, Refusal> {
-    let tasks = &desk.house.tasks;
-    let awaited = tasks.token();
-    if tasks.is_closed() {
-        return Err(Refusal::at(Gate::Record, send::is_ending()));
-    }
-    let at_record = |error| Refusal::at(Gate::Record, unavailable(&error));
     let set = permit.set().clone();
-    let permits = permit.split(CallId::new).map_err(at_record)?;
-    let progress: SharedSetAnswer =
-        Arc::new(Mutex::new(at_first(desk, &docket, &set, &permits, checked)));
-    desk.house.sets.begin(session, &progress);
+    let permits = permit.split(CallId::new)?;
+    let at_first = at_first(&context.wiki, &set, &permits, job.checked.notes);
+    let progress: SharedSetAnswer = Arc::new(Mutex::new(at_first));
     let run = Run {
-        desk: Arc::clone(desk),
+        context: Arc::clone(context),
         sender: Arc::clone(sender),
-        docket,
+        record: job.record,
         progress: Arc::clone(&progress),
-        session: session.clone(),
-        family,
+        family: job.family,
     };
-    let how = FailurePolicy {
-        keeps: set.keeps_on_failure(),
-        goes_on: set.goes_on(),
-    };
-    let draft = set.draft();
-    let call = set.id();
+    let session = run.record.session().clone();
     let work = async move {
-        let end = call.during(Box::pin(run.all(permits, how))).await;
-        run.end(end, held).await;
+        let end = set.id().during(Box::pin(run.all(permits, &set))).await;
+        run.end(end, job.proposal).await;
         if end == SetEnd::Applied {
-            run.desk.submitted(draft).await;
+            drafts::submitted(&run.context.audit, set.draft()).await;
         }
-        drop(awaited);
     };
-    let task = tasks.spawn(notice::told_as_here(work.in_current_span()));
-    match tokio::time::timeout(desk.patience.answering, task).await {
+    let task = send::spawned(&context.house.tasks, work)?;
+    context.house.sets.begin(&session, &progress);
+    match tokio::time::timeout(context.patience.answering, task).await {
         Ok(Err(_)) => Ok(Err(broke_off())),
         // If the set is still being sent, the answer gives its progress.
         Ok(Ok(())) | Err(_) => Ok(answer_of(&progress)),
@@ -119,19 +89,13 @@ pub(in crate::write) fn answer_of(progress: &SharedSetAnswer) -> Result<WriteAns
     }
 }
 
-fn at_first(
-    desk: &WriteContext,
-    docket: &EntryBuilder,
-    set: &ChangeSet,
-    permits: &[Permit],
-    checked: SetCheck,
-) -> SetAnswer {
+fn at_first(wiki: &Wiki, set: &ChangeSet, permits: &[Permit], notes: Notes) -> SetAnswer {
     let member = |permit: &Permit| {
         let change = permit.change();
         SetMember {
             call: permit.set().id(),
             operation: change.operation(),
-            target: target(&desk.wiki, change.target()),
+            target: target(wiki, change.target()),
             changed: change.fields(),
             outcome: None,
             taken_back: None,
@@ -141,22 +105,21 @@ fn at_first(
         }
     };
     SetAnswer {
-        call: docket.call(),
+        call: set.id(),
         outcome: SetOutcome::Applying,
         members: permits.iter().map(member).collect(),
         left_out: set.left_out().to_vec(),
         links_left: links_left(set),
-        notes: checked.notes,
+        notes,
     }
 }
 
 /// A set that is being sent.
 struct Run {
-    desk: Arc<WriteContext>,
+    context: Arc<WriteContext>,
     sender: Arc<Sender>,
-    docket: EntryBuilder,
+    record: EntryBuilder,
     progress: SharedSetAnswer,
-    session: SessionId,
     family: Option<Arc<dyn Family>>,
 }
 
@@ -182,25 +145,16 @@ struct RollbackStep {
     may_go_back: MayGoBack,
 }
 
-/// The handling of a set of which a change fails.
-#[derive(Debug, Clone, Copy)]
-struct FailurePolicy {
-    /// Applied changes stay.
-    keeps: bool,
-    /// The others are sent, if the change does not fit its page any more.
-    goes_on: bool,
-}
-
 impl Run {
     /// Sends one change after another.
-    async fn all(&self, permits: Vec<Permit>, how: FailurePolicy) -> SetEnd {
+    async fn all(&self, permits: Vec<Permit>, set: &ChangeSet) -> SetEnd {
         let of = u32::try_from(permits.len()).unwrap_or(u32::MAX);
         let first = who_steps_aside(&permits);
         let mut permits: Vec<Option<Permit>> = permits.into_iter().map(Some).collect();
         let (mut done, mut has_failed) = (Vec::new(), false);
         for (place, first) in first.into_iter().enumerate() {
             // Nobody is left at a temporary place because the server ends.
-            if self.desk.house.tasks.is_closed() && first_aside(&done).is_none() {
+            if self.context.house.tasks.is_closed() && first_aside(&done).is_none() {
                 return SetEnd::Interrupted;
             }
             for at in first.into_iter().chain([place]) {
@@ -221,14 +175,14 @@ impl Run {
                 };
                 let code = failure.code;
                 self.note(at, |member| member.has_failed(failure));
-                let goes_on = how.goes_on && may_go_on(code) && first_aside(&done).is_none();
+                let goes_on = set.goes_on() && may_go_on(code) && first_aside(&done).is_none();
                 if !goes_on {
-                    return Box::pin(self.after_failure(code, how, done)).await;
+                    return Box::pin(self.after_failure(code, set, done)).await;
                 }
                 has_failed = true;
             }
-            let sent = u32::try_from(place.saturating_add(1)).unwrap_or(of);
-            notice::Progress { done: sent, of }.tell();
+            let count = u32::try_from(place.saturating_add(1)).unwrap_or(of);
+            notice::Progress { done: count, of }.tell();
         }
         match (has_failed, done.is_empty()) {
             (false, _) => SetEnd::Applied,
@@ -281,10 +235,10 @@ impl Run {
     async fn after_failure(
         &self,
         code: Code,
-        how: FailurePolicy,
+        set: &ChangeSet,
         mut done: Vec<RollbackStep>,
     ) -> SetEnd {
-        let keeps = how.keeps || how.goes_on;
+        let keeps = set.keeps_on_failure() || set.goes_on();
         match SetEnd::after(code, keeps, !done.is_empty()) {
             None => Box::pin(self.take_back(done)).await,
             // Pages that were to change places are all where they were, or where they go.
@@ -304,43 +258,50 @@ impl Run {
 
     /// Sends one change in its turn, if its page is still as it was shown.
     async fn one(&self, permit: Permit) -> Result<Applied, Failure> {
-        let desk = &self.desk;
-        let change = permit.change();
-        let mut docket = self.docket.of_member(permit.set());
+        let mut record = self.record.of_member(permit.set());
         // The turn is given back with this change, so that other writers get theirs.
-        let _turn = match lock::of_change(desk, change).await {
-            Ok(turn) => turn,
-            Err(refusal) => return Err(self.refused(&docket, refusal).await),
-        };
-        // The caller may have ended since the change before.
-        if let Some(family) = &self.family
-            && let Err(failure) = family.take(0).await
-        {
-            let refusal = Refusal::at(Gate::Rules, failure);
-            return Err(self.refused(&docket, refusal).await);
-        }
-        let permit = match self.looked_at_again(permit).await {
+        let (permit, _turn) = match self.in_turn(permit).await {
             Ok(permit) => permit,
-            Err(failure) => {
-                let refusal = Refusal::at(Gate::Change, failure);
-                return Err(self.refused(&docket, refusal).await);
-            }
+            Err(refusal) => return Err(self.refused(&record, refusal).await),
         };
-        self.send(permit, &mut docket).await
+        self.send(permit, &mut record).await
+    }
+
+    async fn in_turn(&self, permit: Permit) -> Result<(Permit, WriteLock), Refusal> {
+        let turn = self.turn(permit.set().turn()).await?;
+        // The caller may have ended since the change before.
+        if let Some(family) = &self.family {
+            let taken = family.take(0).await;
+            taken.map_err(|failure| Refusal::at(Gate::Rules, failure))?;
+        }
+        let permit = self.looked_at_again(permit).await;
+        let permit = permit.map_err(|failure| Refusal::at(Gate::Change, failure))?;
+        Ok((permit, turn))
+    }
+
+    /// The turn of one change of the set; released before the next change.
+    async fn turn(&self, turn: TurnOf) -> Result<WriteLock, AuditError> {
+        lock::take(&self.context.audit, turn, self.context.patience.queueing).await
     }
 
     /// Sends one change. If the session knew its page, it knows the page as this change leaves it.
-    async fn send(&self, permit: Permit, docket: &mut EntryBuilder) -> Result<Applied, Failure> {
-        let (desk, change) = (&self.desk, permit.change());
-        let knowing = desk.memory.knowing(&self.session, change, false);
-        let checked = plain(diff_of(change).1);
-        docket.counted(checked.lines);
-        let sent = send::carry_out(desk, &self.sender, permit, docket, checked, knowing);
-        Box::pin(sent).await
+    async fn send(&self, permit: Permit, record: &mut EntryBuilder) -> Result<Applied, Failure> {
+        let (context, change) = (&*self.context, permit.change());
+        let knowing = context
+            .memory
+            .reads
+            .knowing(record.session(), change, false);
+        let checked = SetCheck {
+            lines: diff_of(change).1,
+            ..SetCheck::default()
+        };
+        record.counted(checked.lines);
+        let steps = Steps::new(context, &self.sender);
+        Box::pin(steps.carry_out(permit, record, checked, knowing)).await
     }
 
     async fn looked_at_again(&self, permit: Permit) -> Result<Permit, Failure> {
-        let wiki = &self.desk.wiki;
+        let wiki = &self.context.wiki;
         let change = permit.change();
         let is_aside = permit.upcoming() == Some(Operation::Aside);
         match change.to_aside().filter(|_| is_aside) {
@@ -356,8 +317,8 @@ impl Run {
             .map_err(|states| conflict::since_shown(states.0, states.1, NEXT))
     }
 
-    async fn refused(&self, docket: &EntryBuilder, refusal: Refusal) -> Failure {
-        self.desk.record_refusal(docket, &refusal).await;
+    async fn refused(&self, record: &EntryBuilder, refusal: Refusal) -> Failure {
+        self.context.record_refusal(record, &refusal).await;
         refusal.failure
     }
 
@@ -373,33 +334,33 @@ impl Run {
     }
 
     fn warn(&self, notes: Notes) {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = self.progress();
         add_new(&mut progress.notes.warnings, notes.warnings);
     }
 
     /// Notes how the set ended: on record, under the call of the set, then for callers who ask.
     async fn end(&self, end: SetEnd, held: Option<HeldProposal>) {
         let is_any_there = {
-            let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            let progress = self.progress();
             progress.members.iter().any(SetMember::is_there)
         };
         let (outcome, on_record) = end.outcomes(is_any_there);
-        let mut entry = self.docket.end_of_set(on_record);
+        let mut entry = self.record.end_of_set(on_record);
         if end == SetEnd::Interrupted {
             entry.decision = Some(INTERRUPTED.to_owned());
         }
-        if let Err(error) = self.desk.audit.record(entry).await {
-            let call = self.docket.call();
+        if let Err(error) = self.context.audit.record(entry).await {
+            let call = self.record.call();
             tracing::error!(%error, %call, "the end of a set could not be put on record");
         }
         if let (SetEnd::Applied, Some(held)) = (end, held) {
-            self.desk.proposals.applied(held, &self.docket).await;
+            self.context.proposals.applied(held, &self.record).await;
         }
         // The call may have been answered long ago, but later searches must see the set.
         let is_there = end.leaves_what_was_asked_for();
-        let (session, call) = (&self.session, self.docket.call());
-        self.desk.wrote(session, call, is_there).await;
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let (session, call) = (self.record.session(), self.record.call());
+        self.context.wrote(session, call, is_there).await;
+        let mut progress = self.progress();
         progress.outcome = outcome;
     }
 }
@@ -445,16 +406,6 @@ const fn may_go_on(code: Code) -> bool {
             | Code::NotApplied
             | Code::PartlyApplied
     )
-}
-
-fn plain(lines: LineCounts) -> SetCheck {
-    SetCheck {
-        notes: Notes::default(),
-        each: Vec::new(),
-        diff: String::new(),
-        lines,
-        facts: Vec::new(),
-    }
 }
 
 #[cfg(test)]

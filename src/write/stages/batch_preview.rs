@@ -1,43 +1,25 @@
 //! Shows a set of many changes without sending it.
 
-use crate::audit::{HeldProposal, Outcome, ProposalId};
+use crate::audit::CallId;
 use crate::change::{Warning, cut};
-use crate::gates::{ChangeSet, Gate, Previewed, Refusal, SessionId};
+use crate::gates::ChangeSet;
 use crate::wiki::Wiki;
 
 use super::check::SetCheck;
-use super::show;
-use crate::write::answer::{MAX_LINES, SetAnswer, SetLine, SetOutcome, SetPreview};
-use crate::write::audit_entry::{EntryBuilder, unavailable};
+use crate::write::answer::{MAX_LINES, SetLine, SetPreview, WriteTarget};
 use crate::write::caller::Extent;
-use crate::write::context::WriteContext;
 
 /// The most bytes of differences in a bounded preview, all changes together; a change without room
 /// for its difference shows only the numbers of lines.
 const MAX_DIFFS: usize = 32 * 1024;
 
-/// Shows a set, with a token that confirms it; on record.
-pub(in crate::write) async fn show(
-    desk: &WriteContext,
-    docket: &EntryBuilder,
-    session: &SessionId,
-    (set, extent): (&ChangeSet, Extent),
-    checked: SetCheck,
-) -> Result<SetPreview, Refusal> {
-    show::record(desk, docket, true).await?;
-    let kept = desk.memory.preview(session, set.clone());
-    let token = kept.map_err(|failure| Refusal::at(Gate::Record, failure))?;
-    let set = (set, extent);
-    Ok(preview(desk, docket, set, checked, (Some(token), None)))
-}
-
 /// Says what a set would do.
 pub(super) fn preview(
-    desk: &WriteContext,
-    docket: &EntryBuilder,
-    (set, extent): (&ChangeSet, Extent),
+    wiki: &Wiki,
+    call: CallId,
+    set: &ChangeSet,
     checked: SetCheck,
-    (confirm, proposal): (Option<Previewed>, Option<ProposalId>),
+    extent: Extent,
 ) -> SetPreview {
     let mut notes = checked.notes;
     // Once for all pages that it deletes.
@@ -48,7 +30,7 @@ pub(super) fn preview(
         Extent::Bounded => MAX_DIFFS,
         Extent::Whole => usize::MAX,
     };
-    let changes = lines(&desk.wiki, set, &checked.each, room);
+    let changes = lines(wiki, set, &checked.each, room);
     let hidden = changes.iter().filter(|line| line.is_cut).count();
     if hidden > 0 {
         notes.warnings.push(Warning::new(
@@ -57,15 +39,15 @@ pub(super) fn preview(
         ));
     }
     SetPreview {
-        call: docket.call(),
+        call,
         pages: changes.len(),
         changes,
         left_out: set.left_out().to_vec(),
-        links_left: show::links_left(set),
+        links_left: set.links_left().cloned().collect(),
         lines: checked.lines,
         notes,
-        confirm,
-        proposal,
+        confirm: None,
+        proposal: None,
     }
 }
 
@@ -92,7 +74,7 @@ fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>], mut room: usize) -
             room -= diff.len();
             SetLine {
                 operation: change.operation(),
-                target: show::target(wiki, change.target()),
+                target: WriteTarget::of(change.target(), wiki.url_of(change.target())),
                 changed: change.fields(),
                 values: change.values(),
                 diff,
@@ -120,30 +102,6 @@ pub(in crate::write) fn lines_with_room(wiki: &Wiki, set: &ChangeSet) -> Vec<Set
         lines.truncate(fitting.saturating_add(1));
     }
     lines
-}
-
-/// Answers that all pages are already as asked for; on record.
-pub(in crate::write) async fn nothing_to_do(
-    desk: &WriteContext,
-    docket: &EntryBuilder,
-    set: &ChangeSet,
-    checked: SetCheck,
-    held: Option<HeldProposal>,
-) -> Result<SetAnswer, Refusal> {
-    desk.audit
-        .record(docket.end_of_set(Outcome::Unchanged))
-        .await
-        .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
-    show::is_applied(desk, docket, set, held).await?;
-    desk.submitted(set.draft()).await;
-    Ok(SetAnswer {
-        call: docket.call(),
-        outcome: SetOutcome::Unchanged,
-        members: Vec::new(),
-        left_out: set.left_out().to_vec(),
-        links_left: Vec::new(),
-        notes: checked.notes,
-    })
 }
 
 #[cfg(test)]

@@ -11,15 +11,16 @@ use crate::change::{self, Change, Surroundings, Warning};
 use crate::checks;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, Policy, Refusal, SetChange};
+use crate::index::ContentIndex;
 use crate::page::{Field, LineCounts, LinkedSite, PagePlace, PageReading};
 use crate::rules::{ChangeFacts, RuleBook};
 use crate::wiki::{AllPages, Wiki, aside};
 
 use super::rights::{self, RightsCheck};
 use crate::write::answer::Notes;
-use crate::write::context::WriteContext;
 use crate::write::links::new_place;
 use crate::write::links::{comments_lost, linkers};
+use crate::write::route::{Route, Stop, Warrant};
 use crate::write::source::DraftContext;
 use crate::write::source::conflict::ConflictCheck;
 
@@ -36,7 +37,7 @@ const OF_LINKS: [&str; 2] = [linkers::BREAKS, linkers::OWN_BREAK];
 const TAGS_DROPPED: &str = "tags_dropped";
 
 /// The results of a set's checks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::write) struct SetCheck {
     /// The notes for the answer.
     pub(in crate::write) notes: Notes,
@@ -67,10 +68,8 @@ pub(in crate::write) struct CheckInput {
     pub(in crate::write) said: Option<Warning>,
     /// True if somebody saw this very set before.
     pub(in crate::write) was_shown: bool,
-    /// True if it stays open for a person, who may hold another key.
-    pub(in crate::write) stays_open: bool,
-    /// True if it joins a draft, which is looked at whole when it is submitted.
-    pub(in crate::write) joins: bool,
+    /// True if the wiki is asked for the key's rights.
+    pub(in crate::write) asks_rights: bool,
     /// Places that other changes free or take.
     pub(in crate::write) beside: DraftContext,
 }
@@ -79,110 +78,143 @@ pub(in crate::write) struct CheckInput {
 ///
 /// # Errors
 /// `TOO_LARGE`, `PAGE_EXISTS`, `PERMISSION_DENIED`, or what the wiki says.
-pub(in crate::write) async fn look(
-    desk: &WriteContext,
+pub(in crate::write) async fn check(
+    wiki: &Arc<Wiki>,
+    index: &Arc<ContentIndex>,
     policy: &Policy,
     set: &ChangeSet,
-    seen: CheckInput,
+    input: CheckInput,
 ) -> Result<SetCheck, Refusal> {
-    let wiki = &*desk.wiki;
     let at_change = |failure| Refusal::at(Gate::Change, failure);
-    for one in set.iter() {
-        let fits = aside(one.change.bytes(), || Wiki::check_size(&one.change));
-        fits.map_err(|error| at_change(error.into()))?;
-    }
-    let of_rights = if asks_rights(set, &seen) {
-        rights::look(wiki, set).await.map_err(at_change)?
-    } else {
-        RightsCheck::default()
-    };
-    let mut notes = Notes {
-        warnings: Vec::new(),
-        linked_from: Vec::new(),
-        is_unchecked: seen.conflict == ConflictCheck::None,
-        undoes: set.first().undoes.filter(|_| !set.is_list()),
-        replaces: None,
-        note: set.note().cloned(),
-        joined: None,
-    };
-    let (pages, linked, commented) = asked(desk, policy, set, &seen).await;
+    let of_rights = rights_of(wiki, set, input.asks_rights).await;
+    let of_rights = of_rights.map_err(at_change)?;
+    let (pages, linked, commented) = asked(wiki, index, policy, set, &input).await;
     let afterwards = pages
         .as_ref()
-        .map(|(pages, _)| afterwards(pages, set, &seen.beside));
-    let (mut linked, mut commented) = (linked.into_iter(), commented.into_iter());
+        .map(|(pages, _)| afterwards(pages, set, &input.beside));
     let around = CheckContext {
         wiki,
         policy,
         pages: afterwards.as_deref(),
         site: pages.as_ref().and_then(|(_, site)| site.as_ref()),
+        rights: &of_rights,
         until: Instant::now() + CHECKING,
     };
-    let (mut facts, mut each) = (Vec::new(), Vec::new());
+    let mut checked = SetCheck::new(set, input.conflict);
+    let mut freed = freed_before(set, &input.beside);
+    let (mut linked, mut commented) = (linked.into_iter(), commented.into_iter());
     let mut linked_from = Vec::new();
-    let beside = seen.beside.changes.iter();
-    let mut freed: HashSet<PagePlace> = beside.filter_map(Change::place_left).collect();
-    // Who moves by a temporary place leaves its own before it is needed.
-    let stepping = set.iter().filter(|one| one.change.aside().is_some());
-    freed.extend(stepping.filter_map(|one| one.change.place_left()));
-    let (mut diff, mut lines) = (String::new(), LineCounts::default());
     for one in set.iter() {
+        let mut found = lost_by(&one.change);
+        found.extend(one.warnings.iter().cloned());
+        let placed = places(wiki, &one.change, &mut freed, &input.beside).await;
+        found.extend(placed.map_err(at_change)?);
+        let links = linked.next().unwrap_or_default();
+        found.extend(links.warnings);
+        found.extend(commented.next().flatten());
+        linked_from.extend(links.linked_from);
+        checked.add(set, one, &around, found).await;
+    }
+    let warnings = &mut checked.notes.warnings;
+    warnings.extend(input.said);
+    if !input.was_shown {
+        warnings.extend(of_rights.warnings);
+    }
+    checked.notes.linked_from = linkers::first_named(linked_from);
+    Ok(checked)
+}
+
+impl SetCheck {
+    fn new(set: &ChangeSet, conflict: ConflictCheck) -> Self {
+        Self {
+            notes: Notes {
+                is_unchecked: conflict == ConflictCheck::None,
+                undoes: set.first().undoes.filter(|_| !set.is_list()),
+                note: set.note().cloned(),
+                ..Notes::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Adds the results of a change, with what was found of it so far.
+    async fn add(
+        &mut self,
+        set: &ChangeSet,
+        one: &SetChange,
+        around: &CheckContext<'_>,
+        mut found: Vec<Warning>,
+    ) {
         let change = &one.change;
         let difference = aside(change.bytes(), || change.content_difference());
         let own = difference.counts();
-        let mut found = lost_by(change);
-        found.extend(one.warnings.iter().cloned());
-        // A place that an earlier change of the set frees counts as free.
-        if change
-            .place_taken()
-            .is_some_and(|place| !freed.contains(&place))
-        {
-            match new_place::look(wiki, change).await {
-                Ok(there) => found.extend(there),
-                Err(failure) if may_come_free(change, &failure, &seen.beside) => {
-                    found.push(not_free_yet());
-                }
-                Err(failure) => return Err(at_change(failure)),
-            }
-        }
-        if let Some(first) = change.to_aside() {
-            new_place::look(wiki, &first).await.map_err(at_change)?;
-        }
-        freed.extend(change.place_left());
-        let around_it = linked.next().unwrap_or_default();
-        found.extend(around_it.warnings);
-        found.extend(commented.next().flatten());
-        linked_from.extend(around_it.linked_from);
         let difference = (!set.is_list()).then_some(difference);
         let fact = around.look(one, own, &mut found).await;
-        found.retain(|warning| !of_rights.refutes(change, warning));
+        found.retain(|warning| !around.rights.refutes(change, warning));
         // The text is made last: the checks take memory of their own.
         if let Some(difference) = difference {
-            diff = aside(change.bytes(), || difference.unified());
+            self.diff = aside(change.bytes(), || difference.unified());
         }
-        facts.extend(fact.map(|fact| ChangeFacts {
+        self.facts.extend(fact.map(|fact| ChangeFacts {
             is_asked_for: set.only_mends(one).is_none(),
             ..fact
         }));
-        lines.added = lines.added.saturating_add(own.added);
-        lines.removed = lines.removed.saturating_add(own.removed);
+        self.lines.added = self.lines.added.saturating_add(own.added);
+        self.lines.removed = self.lines.removed.saturating_add(own.removed);
         if set.is_list() {
-            each.push(found);
+            self.each.push(found);
         } else {
-            notes.warnings.extend(found);
+            self.notes.warnings.extend(found);
         }
     }
-    notes.warnings.extend(seen.said);
-    if !seen.was_shown {
-        notes.warnings.extend(of_rights.warnings);
+}
+
+/// Checks that each change fits into a request, and that the key may make it, if that is to be
+/// asked; with warnings.
+async fn rights_of(wiki: &Wiki, set: &ChangeSet, asks: bool) -> Result<RightsCheck, Failure> {
+    for one in set.iter() {
+        aside(one.change.bytes(), || Wiki::check_size(&one.change))?;
     }
-    notes.linked_from = linkers::first_named(linked_from);
-    Ok(SetCheck {
-        notes,
-        each,
-        diff,
-        lines,
-        facts,
-    })
+    if asks {
+        rights::look(wiki, set).await
+    } else {
+        Ok(RightsCheck::default())
+    }
+}
+
+/// The places that are free before the first change is made: changes beside the set leave them, or
+/// pages that move by a temporary place, before they are needed.
+fn freed_before(set: &ChangeSet, beside: &DraftContext) -> HashSet<PagePlace> {
+    let stepping = set.iter().map(|one| &one.change);
+    let stepping = stepping.filter(|change| change.aside().is_some());
+    let leaving = beside.changes.iter().chain(stepping);
+    leaving.filter_map(Change::place_left).collect()
+}
+
+/// Checks the places that a change takes, with warnings. A place that an earlier change of the set
+/// frees counts as free.
+async fn places(
+    wiki: &Wiki,
+    change: &Change,
+    freed: &mut HashSet<PagePlace>,
+    beside: &DraftContext,
+) -> Result<Vec<Warning>, Failure> {
+    let mut found = Vec::new();
+    if change
+        .place_taken()
+        .is_some_and(|place| !freed.contains(&place))
+    {
+        match new_place::look(wiki, change).await {
+            Ok(there) => found.extend(there),
+            Err(failure) if may_come_free(change, &failure, beside) => found.push(not_free_yet()),
+            Err(failure) => return Err(failure),
+        }
+    }
+    if let Some(first) = change.to_aside() {
+        new_place::look(wiki, &first).await?;
+    }
+    freed.extend(change.place_left());
+    Ok(found)
 }
 
 /// True if a change of a draft may go to a place that is taken, since another may free it.
@@ -201,40 +233,37 @@ fn not_free_yet() -> Warning {
 /// Asks the wiki about the surroundings of a set: its pages, the links to those of the set, and the
 /// comments that go with them.
 async fn asked(
-    desk: &WriteContext,
+    wiki: &Arc<Wiki>,
+    index: &Arc<ContentIndex>,
     policy: &Policy,
     set: &ChangeSet,
-    seen: &CheckInput,
+    input: &CheckInput,
 ) -> (
     Option<PagesAndSite>,
     Vec<linkers::AffectedLinks>,
     Vec<Option<Warning>>,
 ) {
-    let (asks_list, asks_links) = asks(
-        &policy.rules,
-        set,
-        &desk.wiki.settings().base_url,
-        seen.was_shown,
-    );
+    let address = &wiki.settings().base_url;
+    let (asks_list, asks_links) = asks(&policy.rules, set, address, input.was_shown);
     let listed = Box::pin(async {
         if asks_list {
-            pages_around(&desk.wiki).await
+            pages_around(wiki).await
         } else {
             None
         }
     });
     let linked = Box::pin(async {
         if asks_links {
-            linked_around(desk, set, &seen.beside).await
+            linked_around(wiki, index, set, &input.beside).await
         } else {
             Vec::new()
         }
     });
     let commented = Box::pin(async {
-        if seen.was_shown {
+        if input.was_shown {
             Vec::new()
         } else {
-            comments_lost::look(desk, set).await
+            comments_lost::look(wiki, set).await
         }
     });
     tokio::join!(listed, linked, commented)
@@ -248,7 +277,8 @@ pub(super) fn diff_of(change: &Change) -> (String, LineCounts) {
 /// The links around each change of a set; of one that joins a draft, as the whole draft leaves them.
 /// What is mended when the draft is submitted is not said to break.
 async fn linked_around(
-    desk: &WriteContext,
+    wiki: &Wiki,
+    index: &Arc<ContentIndex>,
     set: &ChangeSet,
     beside: &DraftContext,
 ) -> Vec<linkers::AffectedLinks> {
@@ -259,7 +289,7 @@ async fn linked_around(
             ChangeSet::list(set.id(), set.iter().cloned().chain(others).collect())
         }
     };
-    let mut around = linkers::look(desk, whole.as_ref().unwrap_or(set)).await;
+    let mut around = linkers::look(wiki, index, whole.as_ref().unwrap_or(set)).await;
     around.truncate(set.iter().count());
     if beside.mends_links {
         for one in &mut around {
@@ -311,9 +341,15 @@ fn asks(rules: &RuleBook, set: &ChangeSet, wiki: &Url, was_shown: bool) -> (bool
 }
 
 /// True if the wiki is asked for the key's rights: as a write is shown, and of a list once more
-/// before it is sent. Another key may apply what stays open, or submit a draft.
-const fn asks_rights(set: &ChangeSet, seen: &CheckInput) -> bool {
-    !seen.stays_open && !seen.joins && (set.is_list() || !seen.was_shown)
+/// before it is sent. Another key may apply what stays open, or submit a draft; what a reviewer
+/// decided on was shown by another key, too.
+pub(in crate::write) fn asks_rights(route: &Route, set: &ChangeSet) -> bool {
+    match route {
+        Route::Stop(Stop::Propose | Stop::AddToDraft) => false,
+        Route::Stop(Stop::Preview | Stop::Ask | Stop::Unchanged)
+        | Route::Send(Warrant::StaticToken | Warrant::Reviewer(_)) => true,
+        Route::Send(Warrant::Preview(_) | Warrant::Person(_)) => set.is_list(),
+    }
 }
 
 /// All pages, and the site by which addresses are told.
@@ -333,6 +369,7 @@ struct CheckContext<'a> {
     policy: &'a Policy,
     pages: Option<&'a [Arc<PageReading>]>,
     site: Option<&'a LinkedSite>,
+    rights: &'a RightsCheck,
     /// After this time no further check of the operator's is started.
     until: Instant,
 }

@@ -2,7 +2,6 @@
 //! its signature names its input and its result.
 
 pub(super) mod add_to_draft;
-pub(super) mod answer;
 pub(super) mod apply;
 pub(super) mod ask;
 pub(super) mod batch_preview;

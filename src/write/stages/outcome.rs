@@ -153,43 +153,12 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
     let differing = proof.iter().flat_map(|proof| &proof.differing);
     let (missed, others): (Vec<Field>, Vec<Field>) =
         differing.partition(|field| asked.contains(field));
-    let was_kept = |field: &Field| proof.is_some_and(|proof| was_kept(change, proof, *field));
-    let (kept, altered): (Vec<Field>, Vec<Field>) = missed.iter().copied().partition(was_kept);
-    let is_seen = asked.len() > missed.len() || change.before().is_none();
-    let mut message = match (is_seen, kept.is_empty()) {
-        (true, true) => "The write happened".to_owned(),
-        (true, false) => format!(
-            "The write happened, but not in these fields: {}",
-            names(&kept).join(", ")
-        ),
-        (false, _) => format!(
-            "The wiki answered with success and kept these fields as they were: {}",
-            names(&kept).join(", ")
-        ),
-    };
-    if !altered.is_empty() {
-        let altered = names(&altered).join(", ");
-        let _ = write!(
-            message,
-            "; these are neither as they were nor as it was to make them: {altered}"
-        );
-    }
-    if !others.is_empty() {
-        let _ = write!(
-            message,
-            "; fields that it had nothing to do with are not as they were: {}",
-            names(&others).join(", ")
-        );
-    }
-    let mut failure =
-        Failure::new(Code::PartlyApplied, format!("{message}.")).detail("fields", names(&missed));
+    let message = parts_applied(proof, change, &missed, &others);
+    let mut failure = Failure::new(Code::PartlyApplied, message).detail("fields", names(&missed));
     if !others.is_empty() {
         failure = failure.detail("alsoChanged", names(&others));
     }
-    let dropped = settled
-        .proof
-        .as_ref()
-        .map(|proof| &proof.css_dropped.effective);
+    let dropped = proof.map(|proof| &proof.css_dropped.effective);
     if let Some(dropped) = dropped.filter(|dropped| !dropped.is_empty()) {
         failure = failure
             .hint("Wiki.js stores no nested rules, no rules behind a brace too many and no at-rules that it does not know: what it dropped is in details.cssRulesDropped. Write these rules otherwise, or take the write back.")
@@ -201,10 +170,54 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
             .hint("The key may lack the right in details.rights; Wiki.js also drops styles that it cannot read. Read the page before you go on.")
             .detail("rights", rights);
     }
-    match settled.cause.clone().map(Failure::from) {
-        Some(cause) => failure.detail("cause", cause.code.as_str()),
-        None => failure,
+    failure.detail_if(
+        "cause",
+        settled
+            .cause
+            .clone()
+            .map(Failure::from)
+            .map(|cause| cause.code.as_str()),
+    )
+}
+
+/// Says which part of a step is on the page, by the fields that it missed and others that differ.
+fn parts_applied(
+    proof: Option<&Proof>,
+    change: &Change,
+    missed: &[Field],
+    others: &[Field],
+) -> String {
+    let was_kept = |field: &Field| proof.is_some_and(|proof| was_kept(change, proof, *field));
+    let (kept, altered): (Vec<Field>, Vec<Field>) = missed.iter().copied().partition(was_kept);
+    let is_seen = change.fields().len() > missed.len() || change.before().is_none();
+    let listed = |fields: &[Field]| names(fields).join(", ");
+    let mut message = match (is_seen, kept.is_empty()) {
+        (true, true) => "The write happened".to_owned(),
+        (true, false) => format!(
+            "The write happened, but not in these fields: {}",
+            listed(&kept)
+        ),
+        (false, _) => format!(
+            "The wiki answered with success and kept these fields as they were: {}",
+            listed(&kept)
+        ),
+    };
+    if !altered.is_empty() {
+        let altered = listed(&altered);
+        let _ = write!(
+            message,
+            "; these are neither as they were nor as it was to make them: {altered}"
+        );
     }
+    if !others.is_empty() {
+        let others = listed(others);
+        let _ = write!(
+            message,
+            "; fields that it had nothing to do with are not as they were: {others}"
+        );
+    }
+    message.push('.');
+    message
 }
 
 /// True if the wiki left a field as it was; on a new page, blank.
@@ -244,10 +257,7 @@ fn unknown(settled: &Settled) -> Failure {
         Code::OutcomeUnknown,
         format!("Whether the write was applied could not be found out. {why}"),
     );
-    match cause {
-        Some(cause) => failure.detail("cause", cause.code.as_str()),
-        None => failure,
-    }
+    failure.detail_if("cause", cause.map(|cause| cause.code.as_str()))
 }
 
 #[cfg(test)]

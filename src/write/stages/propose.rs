@@ -1,15 +1,14 @@
-//! Leaves a set open: shows it without sending it, and keeps it for a person to apply later.
+//! Leaves a set open: keeps it for a person to apply later.
 
 use crate::audit::ProposalId;
 use crate::change::Warning;
-use crate::gates::{ChangeSet, Gate, Refusal, SessionId};
+use crate::gates::{ChangeSet, Gate, Refusal};
+use crate::notify::ReviewAddress;
 
-use super::check::SetCheck;
-use super::{batch_preview, show};
-use crate::write::answer::{Preview, SetPreview};
-use crate::write::audit_entry::{EntryBuilder, unavailable};
-use crate::write::caller::Extent;
-use crate::write::context::WriteContext;
+use crate::write::answer::Notes;
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::drafts;
+use crate::write::proposals::Proposals;
 
 /// The warning that a set was left open.
 pub(crate) const PROPOSED: &str = "proposed";
@@ -17,100 +16,65 @@ pub(crate) const PROPOSED: &str = "proposed";
 /// The warning that an undo was proposed before and waits.
 pub(crate) const WAITS: &str = "waits_already";
 
-/// Shows a set of many changes and keeps it for a person to apply later; on record.
-pub(in crate::write) async fn open_set(
-    desk: &WriteContext,
-    docket: &mut EntryBuilder,
-    session: &SessionId,
+/// Keeps a set as a proposal, if there is something to do; on record. A note says where people
+/// decide on it.
+pub(in crate::write) async fn keep(
+    proposals: &Proposals,
+    review: &ReviewAddress,
+    record: &mut EntryBuilder,
     set: &ChangeSet,
-    mut checked: SetCheck,
-) -> Result<SetPreview, Refusal> {
-    let id = if let Some(id) = waiting(desk, docket, set).await? {
-        checked.notes.warnings.push(waits(desk, docket, id));
+    notes: &mut Notes,
+) -> Result<Option<ProposalId>, Refusal> {
+    let audit = &proposals.past.audit;
+    if set.is_nothing() {
+        audit.record(record.preview(false)).await?;
+        return Ok(None);
+    }
+    if let Some(id) = waiting(proposals, record, set).await? {
+        let decided = decided(review, id);
+        let message =
+            format!("nothing was sent: this undo already waits as the proposal {id}; {decided}.");
+        notes.warnings.push(Warning::new(WAITS, message));
+        return Ok(Some(id));
+    }
+    let id = if set.is_list() {
+        let id = proposals.keep_set(record, set).await?;
+        drafts::submitted(audit, set.draft()).await;
         id
     } else {
-        let id = desk.proposals.keep_set(docket, session, set).await?;
-        desk.submitted(set.draft()).await;
-        checked.notes.warnings.push(proposed(desk, docket, id));
+        let (id, replaces) = proposals.keep(record, set.first()).await?;
+        notes.replaces = replaces;
         id
     };
-    Ok(batch_preview::preview(
-        desk,
-        docket,
-        (set, Extent::Bounded),
-        checked,
-        (None, Some(id)),
-    ))
+    let message = format!("nothing was sent; {}.", decided(review, id));
+    notes.warnings.push(Warning::new(PROPOSED, message));
+    Ok(Some(id))
 }
 
 /// The open proposal of the same undo, on record; looked for only where the operator undoes: a
 /// client's session replaces what it proposed before.
 async fn waiting(
-    desk: &WriteContext,
-    docket: &EntryBuilder,
+    proposals: &Proposals,
+    record: &EntryBuilder,
     set: &ChangeSet,
 ) -> Result<Option<ProposalId>, Refusal> {
-    if !docket.is_of_operator() {
+    if !record.is_of_operator() {
         return Ok(None);
     }
-    let at_record = |failure| Refusal::at(Gate::Record, failure);
-    let found = desk.proposals.waiting_undo(docket, set).await;
-    let Some(id) = found.map_err(at_record)? else {
+    let found = proposals.waiting_undo(record, set).await;
+    let Some(id) = found.map_err(|failure| Refusal::at(Gate::Record, failure))? else {
         return Ok(None);
     };
-    let recorded = desk.audit.record(docket.waits(id)).await;
-    recorded.map_err(|error| at_record(unavailable(&error)))?;
+    proposals.past.audit.record(record.waits(id)).await?;
     Ok(Some(id))
 }
 
-fn proposed(desk: &WriteContext, docket: &EntryBuilder, id: ProposalId) -> Warning {
-    let decided = decided(desk, docket, id);
-    Warning::new(PROPOSED, format!("nothing was sent; {decided}."))
-}
-
-fn waits(desk: &WriteContext, docket: &EntryBuilder, id: ProposalId) -> Warning {
-    let decided = decided(desk, docket, id);
-    let message =
-        format!("nothing was sent: this undo already waits as the proposal {id}; {decided}.");
-    Warning::new(WAITS, message)
-}
-
 /// Says how people decide on a proposal.
-fn decided(desk: &WriteContext, docket: &EntryBuilder, id: ProposalId) -> String {
-    let review = desk.policy.review.seen_from(docket.review());
+fn decided(review: &ReviewAddress, id: ProposalId) -> String {
     match review.page_of(id) {
         Some(page) => format!("people decide on it at {page}"),
         None => format!("the operator can apply it with `wikijs-gate proposals apply {id}`"),
     }
-}
-
-/// Shows a change and keeps it for a person to apply later, if there is something to do; on record.
-pub(in crate::write) async fn open(
-    desk: &WriteContext,
-    docket: &mut EntryBuilder,
-    session: &SessionId,
-    set: &ChangeSet,
-    mut checked: SetCheck,
-) -> Result<Preview, Refusal> {
-    let proposal = if set.is_nothing() {
-        show::record(desk, docket, false).await?;
-        None
-    } else if let Some(id) = waiting(desk, docket, set).await? {
-        checked.notes.warnings.push(waits(desk, docket, id));
-        Some(id)
-    } else {
-        let (id, replaces) = desk.proposals.keep(docket, session, set.first()).await?;
-        checked.notes.replaces = replaces;
-        checked.notes.warnings.push(proposed(desk, docket, id));
-        Some(id)
-    };
-    Ok(show::preview(
-        &desk.wiki,
-        docket.call(),
-        set,
-        checked,
-        (None, proposal),
-    ))
 }
 
 #[cfg(test)]

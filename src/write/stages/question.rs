@@ -35,62 +35,37 @@ pub(in crate::write) fn message(
     (note, warnings): (Option<&Note>, &[Warning]),
 ) -> String {
     let target = change.target();
-    let mut text = QuestionText::default();
-    text.say("Shall this be written to the wiki?");
-    text.say(&format!(
-        "Lines that begin with \"{}\" are text of the page or of the model, not of this server.",
-        MARK.trim_end()
-    ));
-    let id = target.id.map(|id| format!(", page {id}"));
+    let mut text = QuestionText::begun("Shall this be written to the wiki?");
     text.say(&format!(
         "Operation: {}{}",
         change.operation(),
-        id.unwrap_or_default()
+        numbered(target)
     ));
     if let Some(call) = undoes {
         text.say(&format!("Takes back: call {call}"));
     }
     let mut room = VALUES;
     text.note(note, &mut room);
-    let place = |page: &PageState| format!("{}/{}", page.locale.as_str(), page.path.as_str());
     text.say("Path:");
     text.quote(&place(target), VALUES.lines, &mut room);
-    if let Some(after) = change.after().filter(|_| change.moves()) {
-        text.say("New path:");
-        text.quote(&place(after), VALUES.lines, &mut room);
-    }
-    let fields = change.fields();
-    let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
-    text.say(&format!("Fields: {}", names.join(", ")));
+    text.new_path(change, &mut room);
+    let names = |fields: &[Field]| {
+        let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
+        names.join(", ")
+    };
+    text.say(&format!("Fields: {}", names(&change.fields())));
     if !change.lost().is_empty() {
-        let lost: Vec<&str> = change.lost().iter().copied().map(Field::name).collect();
-        text.say(&format!("Lost for good, unread: {}", lost.join(", ")));
+        let lost = names(change.lost());
+        text.say(&format!("Lost for good, unread: {lost}"));
     }
     if change.leaves_for_good() {
         text.say("Cannot return: the wiki makes no page at this path any more");
     }
-    let is_said = |field: &Field| {
-        field.is_code() || matches!(field, Field::Content | Field::Path | Field::Locale)
-    };
-    let codes: Vec<_> = fields
-        .iter()
-        .filter_map(|field| Some((field.name(), change.code_diff(*field)?)))
-        .collect();
-    for field in fields.into_iter().filter(|field| !is_said(field)) {
-        for (when, page) in [("before", change.before()), ("after", change.after())] {
-            let is_unread = when == "before" && change.lost().contains(&field);
-            if let Some(page) = page.filter(|_| !is_unread) {
-                let value = page.value(field);
-                let value = value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned);
-                text.say(&format!("{} {when}:", field.name()));
-                text.quote(&value, MAX_LINES_OF_VALUE, &mut room);
-            }
+    text.values(change, &mut room);
+    for field in change.fields() {
+        if let Some((diff, lines)) = change.code_diff(field) {
+            text.differ(field.name(), &diff, lines);
         }
-    }
-    for (name, (diff, lines)) in codes {
-        text.differ(name, &diff, lines);
     }
     text.differ("content", diff, lines);
     if let Some(hidden) = change.hidden_text_added() {
@@ -99,11 +74,19 @@ pub(in crate::write) fn message(
     // Facts that the question states above are not repeated.
     let is_said =
         |code: &str| ["hidden_text_added", "cannot_return", "loss_accepted"].contains(&code);
-    text.warn(
-        warnings.iter().filter(|warning| !is_said(&warning.code)),
-        &mut room,
-    );
+    let warnings = warnings.iter().filter(|warning| !is_said(&warning.code));
+    text.warn(warnings, &mut room);
     text.said
+}
+
+/// A page's place, as a value.
+fn place(page: &PageState) -> String {
+    format!("{}/{}", page.locale.as_str(), page.path.as_str())
+}
+
+/// A page's id as the end of a line, if it has one.
+fn numbered(page: &PageState) -> String {
+    page.id.map(|id| format!(", page {id}")).unwrap_or_default()
 }
 
 /// The number of changes of a set that are described one by one.
@@ -116,13 +99,8 @@ pub(in crate::write) fn message_of_set(
     warnings: &[Warning],
 ) -> String {
     let all = set.iter().count();
-    let mut text = QuestionText::default();
-    text.say(&format!(
+    let mut text = QuestionText::begun(&format!(
         "Shall these {all} changes be written to the wiki?"
-    ));
-    text.say(&format!(
-        "Lines that begin with \"{}\" are text of the page or of the model, not of this server.",
-        MARK.trim_end()
     ));
     let mut room = VALUES;
     text.note(set.note(), &mut room);
@@ -140,24 +118,17 @@ pub(in crate::write) fn message_of_set(
         if number >= MOST_CHANGES {
             continue;
         }
-        let target = change.target();
-        let id = target.id.map(|id| format!(", page {id}"));
-        let names: Vec<&str> = change.fields().into_iter().map(Field::name).collect();
         let what = only_mends.map_or_else(
-            || names.join(", "),
+            || {
+                let names: Vec<&str> = change.fields().into_iter().map(Field::name).collect();
+                names.join(", ")
+            },
             |links| format!("{links} links mended, nothing else"),
         );
-        text.say(&format!(
-            "{}{}: {what}",
-            change.operation(),
-            id.unwrap_or_default(),
-        ));
-        let place = |page: &PageState| format!("{}/{}", page.locale.as_str(), page.path.as_str());
+        let (operation, target) = (change.operation(), change.target());
+        text.say(&format!("{operation}{}: {what}", numbered(target)));
         text.quote(&place(target), VALUES.lines, &mut room);
-        if let Some(after) = change.after().filter(|_| change.moves()) {
-            text.say("New path:");
-            text.quote(&place(after), VALUES.lines, &mut room);
-        }
+        text.new_path(change, &mut room);
         text.warn(warnings.iter(), &mut room);
     }
     text.warn(warnings.iter(), &mut room);
@@ -166,10 +137,8 @@ pub(in crate::write) fn message_of_set(
         text.say(&format!("Links to what moves that are not mended: {left}"));
     }
     if all > MOST_CHANGES {
-        text.say(&format!(
-            "({} more changes are not told here)",
-            all - MOST_CHANGES
-        ));
+        let more = all - MOST_CHANGES;
+        text.say(&format!("({more} more changes are not told here)"));
     }
     text.differ("content", &diffs, counts);
     text.said
@@ -188,6 +157,45 @@ struct QuestionText {
 }
 
 impl QuestionText {
+    /// A text that begins with what is asked.
+    fn begun(asked: &str) -> Self {
+        let mut text = Self::default();
+        text.say(asked);
+        text.say(&format!(
+            "Lines that begin with \"{}\" are text of the page or of the model, not of this server.",
+            MARK.trim_end()
+        ));
+        text
+    }
+
+    /// Adds the new path of a page that moves.
+    fn new_path(&mut self, change: &Change, room: &mut ForeignTextBudget) {
+        if let Some(after) = change.after().filter(|_| change.moves()) {
+            self.say("New path:");
+            self.quote(&place(after), VALUES.lines, room);
+        }
+    }
+
+    /// Adds the changed values, but for the place and those that have a difference.
+    fn values(&mut self, change: &Change, room: &mut ForeignTextBudget) {
+        let is_said = |field: &Field| {
+            field.is_code() || matches!(field, Field::Content | Field::Path | Field::Locale)
+        };
+        for field in change.fields().into_iter().filter(|field| !is_said(field)) {
+            for (when, page) in [("before", change.before()), ("after", change.after())] {
+                let is_unread = when == "before" && change.lost().contains(&field);
+                if let Some(page) = page.filter(|_| !is_unread) {
+                    let value = page.value(field);
+                    let value = value
+                        .as_str()
+                        .map_or_else(|| value.to_string(), str::to_owned);
+                    self.say(&format!("{} {when}:", field.name()));
+                    self.quote(&value, MAX_LINES_OF_VALUE, room);
+                }
+            }
+        }
+    }
+
     /// Adds a line of ours.
     fn say(&mut self, line: &str) {
         if !self.said.is_empty() {

@@ -1,78 +1,56 @@
 //! Makes the changes of a write from the pages as they are now.
 
-use crate::audit::{CallId, Draft};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, Policy};
+use crate::gates::ChangeSet;
+use crate::page::Note;
 
-use crate::write::caller::Caller;
-use crate::write::context::WriteContext;
 use crate::write::route::{Route, Warrant};
 use crate::write::source::conflict::Stopped;
 use crate::write::source::swap::by_temporary_places;
-use crate::write::source::{ChangeSource, ComparedSet, Under, WriteCall, mismatch};
+use crate::write::source::{Made, WriteCall, WriteRequest, mismatch};
 
-/// Makes the changes that a source asks for. With a confirmation, these are the shown changes, if
-/// the source agrees with them and the pages are still as they were shown.
+/// Makes the changes that a request asks for. With a confirmation, these are the shown changes, if
+/// the request agrees with them and the pages are still as they were shown.
 ///
 /// # Errors
 /// Why they cannot be made, with the merged change, if there is one.
 pub(in crate::write) async fn changes(
-    (desk, policy): (&WriteContext, &Policy),
-    caller: &Caller,
-    id: CallId,
-    source: &dyn ChangeSource,
+    call: WriteCall<'_>,
+    request: &WriteRequest,
     route: &Route,
-    draft: Option<&Draft>,
-) -> Result<ComparedSet, Stopped> {
-    let session = &caller.session;
-    let call = WriteCall {
-        desk,
-        policy,
-        session,
-        id,
-        under: under(draft, route),
-    };
+    note: Option<&Note>,
+) -> Made {
     match route {
         Route::Send(Warrant::Person(approved)) => {
-            let shown = approved.set().clone().under(id);
-            is_same_note(caller, &shown)?;
-            let again = source.shown_again(call, shown).await;
+            let shown = approved.set().clone().under(call.id);
+            is_same_note(note, &shown)?;
+            let again = request.shown_again(call, shown).await;
             again.map_err(ask_anew)
         }
         Route::Send(Warrant::Preview(token)) => {
-            let shown = desk.memory.previewed(session, token)?.under(id);
-            is_same_note(caller, &shown)?;
-            source.shown_again(call, shown).await
+            let shown = call
+                .memory
+                .previews
+                .look(call.session, token)?
+                .under(call.id);
+            is_same_note(note, &shown)?;
+            request.shown_again(call, shown).await
         }
-        Route::Send(Warrant::StaticToken)
-        | Route::Preview
-        | Route::Open
-        | Route::Ask
-        | Route::Join => {
-            let mut read = source.made(call).await?;
+        Route::Send(Warrant::StaticToken | Warrant::Reviewer(_)) | Route::Stop(_) => {
+            let mut read = request.made(call).await?;
             // An applied proposal keeps its proposer's note.
             if read.set.proposal().is_none() {
-                read.set = read.set.noted(caller.note.clone());
+                read.set = read.set.noted(note.cloned());
             }
-            read.set = by_temporary_places(&desk.wiki, policy, read.set).await?;
+            read.set = by_temporary_places(call.wiki(), call.policy, read.set).await?;
             Ok(read)
         }
     }
 }
 
-/// The base of changes: in a draft its other changes, and for sets that stay open the open ones.
-const fn under<'a>(draft: Option<&'a Draft>, route: &Route) -> Under<'a> {
-    match (draft, route) {
-        (Some(draft), _) => Under::Draft(draft),
-        (None, Route::Open) => Under::OpenSets,
-        (None, Route::Preview | Route::Ask | Route::Join | Route::Send(_)) => Under::Wiki,
-    }
-}
-
 /// A call that confirms a set may leave out the note. The note that was shown goes on record, and
 /// no other one may replace it.
-fn is_same_note(caller: &Caller, shown: &ChangeSet) -> Result<(), Failure> {
-    let said = caller.note.as_ref();
+fn is_same_note(said: Option<&Note>, shown: &ChangeSet) -> Result<(), Failure> {
     if said.is_none() || said == shown.note() {
         Ok(())
     } else {
@@ -95,29 +73,11 @@ fn ask_anew(stopped: Stopped) -> Stopped {
 
 #[cfg(test)]
 mod tests {
-    use super::{ask_anew, is_same_note, under};
+    use super::{ask_anew, is_same_note};
     use crate::error::{Code, Failure};
     use crate::page::{Note, Whose};
-    use crate::write::asker::Asker;
-    use crate::write::route::{Route, Warrant};
-    use crate::write::source::Under;
     use crate::write::source::conflict::Stopped;
-    use crate::write::testing::{caller, set, update};
-
-    #[test]
-    fn only_what_stays_open_builds_on_what_is_open() {
-        for (route, expected) in [
-            (Route::Open, true),
-            (Route::Preview, false),
-            (Route::Ask, false),
-            (Route::Join, false),
-            (Route::Send(Warrant::StaticToken), false),
-        ] {
-            let under = under(None, &route);
-            assert_eq!(matches!(under, Under::OpenSets), expected, "{under:?}");
-            assert_eq!(matches!(under, Under::Wiki), !expected, "{under:?}");
-        }
-    }
+    use crate::write::testing::{set, update};
 
     #[test]
     fn a_call_that_confirms_repeats_the_note_that_was_shown_or_says_none() {
@@ -129,17 +89,9 @@ mod tests {
             (note("a"), note("b"), false),
             (note("a"), None, false),
         ] {
-            let mut caller = caller(Asker::Nobody);
-            caller.note = said;
             let shown = set(update(1)).noted(shown);
-            let found = is_same_note(&caller, &shown);
-            assert_eq!(
-                found.is_ok(),
-                is_same,
-                "{:?} {:?}",
-                caller.note,
-                shown.note()
-            );
+            let found = is_same_note(said.as_ref(), &shown);
+            assert_eq!(found.is_ok(), is_same, "{said:?} {:?}", shown.note());
             if let Err(failure) = found {
                 assert_eq!(failure.code, Code::ConfirmMismatch);
             }

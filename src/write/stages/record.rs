@@ -10,7 +10,7 @@ use crate::gates::{Gate, Permit, Refusal, Step};
 
 use super::outcome::{behind_the_move, refused_although_applied};
 use super::verify::Settled;
-use crate::write::audit_entry::{EntryBuilder, is_worth_keeping, unavailable};
+use crate::write::audit_entry::{EntryBuilder, is_worth_keeping};
 
 /// Records the attempt of a permit's next step, synced, and takes the step; `None` if no step is
 /// left.
@@ -19,27 +19,37 @@ use crate::write::audit_entry::{EntryBuilder, is_worth_keeping, unavailable};
 /// The attempt is not surely on record, so nothing may be sent.
 pub(super) async fn attempt(
     audit: &AuditLog,
-    docket: &EntryBuilder,
+    record: &EntryBuilder,
     permit: &mut Permit,
 ) -> Result<Option<Step>, AuditError> {
     let Some(kind) = permit.upcoming() else {
         return Ok(None);
     };
-    let on_record = audit.attempt(docket.attempt(kind)).await?;
+    let on_record = audit.attempt(record.attempt(kind)).await?;
     Ok(permit.next_step(on_record))
+}
+
+/// A step of a change, as it was settled.
+pub(super) struct SettledStep<'a> {
+    pub(super) kind: Operation,
+    pub(super) change: &'a Change,
+    pub(super) settled: &'a Settled,
 }
 
 /// Records the outcome of a step; returns whether that succeeded.
 pub(super) async fn outcome(
     audit: &AuditLog,
-    docket: &EntryBuilder,
-    kind: Operation,
-    settled: &Settled,
+    record: &EntryBuilder,
+    step: SettledStep<'_>,
     failure: Option<&Failure>,
-    change: &Change,
 ) -> bool {
+    let SettledStep {
+        kind,
+        change,
+        settled,
+    } = step;
     let refusal = refused_although_applied(settled);
-    let mut entry = docket.outcome(settled.outcome, Some(kind), failure.or(refusal.as_ref()));
+    let mut entry = record.outcome(settled.outcome, Some(kind), failure.or(refusal.as_ref()));
     if let Some(proof) = &settled.proof {
         entry.id = proof.found.id.or(entry.id);
         if matches!(settled.outcome, Outcome::Applied | Outcome::PartlyApplied) {
@@ -49,7 +59,7 @@ pub(super) async fn outcome(
             match audit.keep(&proof.found).await {
                 Ok(found) => entry.found = Some(found),
                 Err(error) => {
-                    tracing::error!(%error, call = %docket.call(), "the page as found could not be kept");
+                    tracing::error!(%error, call = %record.call(), "the page as found could not be kept");
                 }
             }
         }
@@ -57,7 +67,7 @@ pub(super) async fn outcome(
     match audit.record(entry).await {
         Ok(()) => true,
         Err(error) => {
-            tracing::error!(%error, call = %docket.call(), "an outcome could not be put on record");
+            tracing::error!(%error, call = %record.call(), "an outcome could not be put on record");
             false
         }
     }
@@ -66,15 +76,15 @@ pub(super) async fn outcome(
 /// The failure if the log fails: nothing more is sent; earlier steps stay applied.
 pub(super) async fn failed(
     audit: &AuditLog,
-    docket: &EntryBuilder,
-    error: &AuditError,
+    record: &EntryBuilder,
+    error: AuditError,
     change: &Change,
     last: Option<&Settled>,
 ) -> Failure {
-    let failure = unavailable(error);
+    let failure = Failure::from(error);
     let refusal = Refusal::at(Gate::Record, failure.clone());
-    if let Err(error) = audit.record(docket.refusal(&refusal)).await {
-        tracing::error!(%error, call = %docket.call(), "a refusal could not be put on record");
+    if let Err(error) = audit.record(record.refusal(&refusal)).await {
+        tracing::error!(%error, call = %record.call(), "a refusal could not be put on record");
     }
     match last {
         None => failure,

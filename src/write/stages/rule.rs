@@ -2,102 +2,65 @@
 
 use time::OffsetDateTime;
 
+use crate::audit::{AuditError, AuditLog, Client};
 use crate::change::Warning;
 use crate::gates::{
-    AllowedSet, ChangeSet, Cleared, Decided, Gate, Policy, Refusal, Ruled, WritePolicy, rules,
+    AllowedSet, ChangeSet, Cleared, Decided, Policy, Refusal, Ruled, WritePolicy, rules,
 };
 use crate::rules::{ChangeFacts, Facts, Then};
 
-use super::check::SetCheck;
-use crate::write::audit_entry::unavailable;
-use crate::write::caller::Caller;
-use crate::write::context::WriteContext;
-use crate::write::route::{Route, Warrant};
+use crate::write::route::{Route, Stop, Warrant};
 
 /// The further way of a set, by the rules.
-pub(in crate::write) enum RuledRoute<'p> {
+pub(in crate::write) enum Ruling<'p> {
     /// It is sent: the rules cleared it, and the warrant confirms it.
-    Send(Cleared<'p>, Warrant),
-    /// It is shown, with a token that confirms it.
-    Preview(AllowedSet<'p>),
-    /// It is left open for a person.
-    Open(AllowedSet<'p>),
-    /// A person is asked first, by the policy or by a rule.
-    Ask(AllowedSet<'p>),
-    /// It joins a draft.
-    Join(AllowedSet<'p>),
+    Next(Cleared<'p>, Warrant),
+    /// It ends before anything is sent.
+    Stop(Stop, AllowedSet<'p>),
 }
 
-impl RuledRoute<'_> {
-    /// The set.
-    pub(in crate::write) const fn set(&self) -> &ChangeSet {
+impl Ruling<'_> {
+    const fn set(&self) -> &ChangeSet {
         match self {
-            Self::Send(cleared, _) => cleared.set(),
-            Self::Preview(allowed)
-            | Self::Open(allowed)
-            | Self::Ask(allowed)
-            | Self::Join(allowed) => allowed.set(),
+            Self::Next(cleared, _) => cleared.set(),
+            Self::Stop(_, allowed) => allowed.set(),
+        }
+    }
+
+    /// The same, but for a set that has nothing to do: only a draft takes it, and a single one that
+    /// would stay open is shown.
+    pub(in crate::write) fn unless_nothing_to_do(self) -> Self {
+        let is_list = self.set().is_list();
+        let is_nothing = self.set().is_nothing();
+        match self {
+            Self::Stop(Stop::AddToDraft, _) => self,
+            Self::Stop(Stop::Propose, _) if !is_list => self,
+            Self::Stop(_, allowed) if is_nothing => Self::Stop(Stop::Unchanged, allowed),
+            Self::Next(cleared, _) if is_nothing => {
+                Self::Stop(Stop::Unchanged, cleared.into_allowed())
+            }
+            ruling => ruling,
         }
     }
 }
 
-/// Applies the rules to a set.
+/// The facts for the rules; none if no rule applies to the set, as with an undo.
 ///
 /// # Errors
-/// `RULE_DENIED`, or the record could not be read to count the client's writes.
-pub(in crate::write) async fn held<'p>(
-    desk: &WriteContext,
+/// The record could not be read to count the client's writes.
+pub(in crate::write) async fn facts(
+    audit: &AuditLog,
     policy: &Policy,
-    caller: &Caller,
-    allowed: AllowedSet<'p>,
-    checked: &mut SetCheck,
-    route: Route,
-) -> Result<RuledRoute<'p>, Refusal> {
-    let facts = facts(desk, policy, caller, &checked.facts).await?;
-    match rules(allowed, &facts, decided(policy, &route))? {
-        Ruled::Cleared(cleared) => Ok(match route {
-            Route::Send(warrant) => RuledRoute::Send(cleared, warrant),
-            Route::Preview => RuledRoute::Preview(cleared.into_allowed()),
-            Route::Open => RuledRoute::Open(cleared.into_allowed()),
-            Route::Ask => RuledRoute::Ask(cleared.into_allowed()),
-            Route::Join => RuledRoute::Join(cleared.into_allowed()),
-        }),
-        Ruled::Demands(allowed, demand) => {
-            if matches!(route, Route::Join) {
-                // The rules apply to the whole draft when it is submitted.
-                let then = demand.then.as_str();
-                let message = format!(
-                    "The rule {} asks for {then} when the draft is submitted.",
-                    demand.rule
-                );
-                checked.notes.warnings.push(Warning::new("rule", message));
-                return Ok(RuledRoute::Join(allowed));
-            }
-            let way = way(policy, caller, allowed, &route, demand.then);
-            if matches!(way, RuledRoute::Open(_)) && demand.then != Then::Preview {
-                let message = format!("The rule {} leaves this to a person.", demand.rule);
-                checked.notes.warnings.push(Warning::new("rule", message));
-            }
-            Ok(way)
-        }
-    }
-}
-
-/// The facts for the rules; `None` if no rule applies to the set, as with an undo.
-async fn facts(
-    desk: &WriteContext,
-    policy: &Policy,
-    caller: &Caller,
+    client: &Client,
     changes: &[ChangeFacts],
-) -> Result<Facts, Refusal> {
+) -> Result<Facts, AuditError> {
     if changes.is_empty() {
         return Ok(Facts::default());
     }
-    let clients = caller.client.names();
+    let clients = client.names();
     let writes_of_day = if policy.rules.counts_writes() {
         let since = OffsetDateTime::now_utc() - time::Duration::days(1);
-        let counted = desk.audit.writes_since(clients.clone(), since).await;
-        counted.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?
+        audit.writes_since(clients.clone(), since).await?
     } else {
         0
     };
@@ -108,39 +71,63 @@ async fn facts(
     })
 }
 
+/// Applies the rules to a set; a warning names the rule that changed its way.
+///
+/// # Errors
+/// `RULE_DENIED`.
+pub(in crate::write) fn apply<'p>(
+    policy: &Policy,
+    allowed: AllowedSet<'p>,
+    facts: &Facts,
+    route: Route,
+    can_ask: bool,
+) -> Result<(Ruling<'p>, Option<Warning>), Refusal> {
+    let (allowed, demand) = match rules(allowed, facts, decided(policy, &route))? {
+        Ruled::Cleared(cleared) => {
+            return Ok(match route {
+                Route::Send(warrant) => (Ruling::Next(cleared, warrant), None),
+                Route::Stop(stop) => (Ruling::Stop(stop, cleared.into_allowed()), None),
+            });
+        }
+        Ruled::Demands(allowed, demand) => (allowed, demand),
+    };
+    let warning = |message| Some(Warning::new("rule", message));
+    let (rule, then) = (demand.rule, demand.then);
+    if matches!(route, Route::Stop(Stop::AddToDraft)) {
+        // The rules apply to the whole draft when it is submitted.
+        let then = then.as_str();
+        let message = format!("The rule {rule} asks for {then} when the draft is submitted.");
+        return Ok((Ruling::Stop(Stop::AddToDraft, allowed), warning(message)));
+    }
+    let stop = stop(policy, &route, then, can_ask);
+    let is_left = stop == Stop::Propose && then != Then::Preview;
+    let message = is_left.then(|| format!("The rule {rule} leaves this to a person."));
+    Ok((Ruling::Stop(stop, allowed), message.and_then(warning)))
+}
+
 /// The one who decided on this very set.
-fn decided(policy: &Policy, route: &Route) -> Decided {
+const fn decided(policy: &Policy, route: &Route) -> Decided {
     match route {
         Route::Send(_) if policy.authority.decides() => Decided::Operator,
         Route::Send(Warrant::Person(_)) => Decided::Person,
-        Route::Send(Warrant::Preview(_)) => Decided::Shown,
-        Route::Send(Warrant::StaticToken)
-        | Route::Preview
-        | Route::Open
-        | Route::Ask
-        | Route::Join => Decided::Nobody,
+        Route::Send(Warrant::Preview(_) | Warrant::Reviewer(_)) => Decided::Shown,
+        Route::Send(Warrant::StaticToken) | Route::Stop(_) => Decided::Nobody,
     }
 }
 
-/// The way of a set for which a rule demands more than was decided.
-fn way<'p>(
-    policy: &Policy,
-    caller: &Caller,
-    allowed: AllowedSet<'p>,
-    route: &Route,
-    then: Then,
-) -> RuledRoute<'p> {
+/// The end of a set for which a rule demands more than was decided.
+fn stop(policy: &Policy, route: &Route, then: Then, can_ask: bool) -> Stop {
     // Whoever decides on it must see it first.
-    if policy.authority.decides() && matches!(route, Route::Preview) {
-        return RuledRoute::Preview(allowed);
+    if policy.authority.decides() && matches!(route, Route::Stop(Stop::Preview)) {
+        return Stop::Preview;
     }
-    match policy.writes.under_rule(then, caller.asker.can_ask()) {
-        WritePolicy::Preview => RuledRoute::Preview(allowed),
-        WritePolicy::Person { .. } => RuledRoute::Ask(allowed),
+    match policy.writes.under_rule(then, can_ask) {
+        WritePolicy::Preview => Stop::Preview,
+        WritePolicy::Person { .. } => Stop::Ask,
         WritePolicy::Off
         | WritePolicy::DryRun
         | WritePolicy::Review { .. }
-        | WritePolicy::Token(_) => RuledRoute::Open(allowed),
+        | WritePolicy::Token(_) => Stop::Propose,
     }
 }
 

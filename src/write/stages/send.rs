@@ -2,37 +2,46 @@
 
 use std::sync::Arc;
 
+use time::OffsetDateTime;
+use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
-use crate::audit::Outcome;
-use crate::change::{Operation, Warning};
+use crate::audit::{CallId, HeldProposal, Outcome};
+use crate::change::{Change, Operation, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{Gate, Permit, Refusal, SessionId};
+use crate::gates::{Gate, Permit, Refusal};
 use crate::notice;
-use crate::page::{Field, PageState};
-use crate::wiki::Sender;
+use crate::page::{Attached, Field, LineCounts, PageState};
+use crate::wiki::{MutationOutcome, Sender, Wiki};
 
 use super::check::SetCheck;
 use super::lock::WriteLock;
 use super::outcome::{failure_of, said_of};
+use super::record;
+use super::show::target;
 use super::verify::expected::Promise;
 use super::verify::history::overwritten;
 use super::verify::{Settled, settle};
-use super::{answer, record};
-use crate::write::answer::{Applied, WriteAnswer};
+use crate::write::answer::{Applied, Notes, WriteAnswer};
 use crate::write::audit_entry::EntryBuilder;
 use crate::write::context::WriteContext;
-use crate::write::memory::{Knowing, SessionStore};
+use crate::write::delegates::delegation::Family;
+use crate::write::memory::{Knowing, Reads};
+use crate::write::timeouts::Timeouts;
+use crate::write::undo::history::WriteHistory;
 
 /// The job of a write, beside its permit.
 pub(in crate::write) struct WriteJob {
-    pub(in crate::write) docket: EntryBuilder,
+    pub(in crate::write) record: EntryBuilder,
     pub(in crate::write) checked: SetCheck,
-    /// The session that writes.
-    pub(in crate::write) session: SessionId,
+    /// The proposal that it applies.
+    pub(in crate::write) proposal: Option<HeldProposal>,
+    pub(in crate::write) lock: Option<WriteLock>,
     /// The session that will know the page as written.
     pub(in crate::write) knowing: Option<Knowing>,
-    pub(in crate::write) turn: Option<WriteLock>,
+    /// The limits of its caller as a delegate.
+    pub(in crate::write) family: Option<Arc<dyn Family>>,
 }
 
 /// Carries out a permitted write in a task of its own: once begun, no cancellation, disconnect or
@@ -41,92 +50,175 @@ pub(in crate::write) struct WriteJob {
 /// # Errors
 /// The server is ending; nothing is sent then. The write's own outcome is the returned value.
 pub(in crate::write) async fn in_its_own_task(
-    desk: &Arc<WriteContext>,
+    context: &Arc<WriteContext>,
     sender: &Arc<Sender>,
     permit: Permit,
-    mut job: WriteJob,
+    job: WriteJob,
 ) -> Result<Result<WriteAnswer, Failure>, Refusal> {
-    // From here on the end of the server waits for this write, or refuses it.
-    let tasks = &desk.house.tasks;
+    let (own, sender) = (Arc::clone(context), Arc::clone(sender));
+    let write = async move {
+        let (mut record, lock) = (job.record, job.lock);
+        let call = record.call();
+        let steps = Steps::new(&own, &sender);
+        let carried_out = steps.carry_out(permit, &mut record, job.checked, job.knowing);
+        let answer = call.during(Box::pin(carried_out)).await;
+        if let (Some(held), Ok(_)) = (job.proposal, &answer) {
+            own.proposals.applied(held, &record).await;
+        }
+        own.wrote(record.session(), call, answer.is_ok()).await;
+        drop(lock);
+        answer.map(|applied| WriteAnswer::Applied(Box::new(applied)))
+    };
+    let task = spawned(&context.house.tasks, write)?;
+    Ok(task.await.unwrap_or_else(|_| Err(broke_off())))
+}
+
+/// Spawns a task for which the end of the server waits.
+///
+/// # Errors
+/// The server is ending.
+pub(super) fn spawned<T: Send + 'static>(
+    tasks: &TaskTracker,
+    work: impl Future<Output = T> + Send + 'static,
+) -> Result<JoinHandle<T>, Refusal> {
+    // From here on the end of the server waits for it, or it is refused.
     let awaited = tasks.token();
     if tasks.is_closed() {
         return Err(Refusal::at(Gate::Record, is_ending()));
     }
-    let (own_desk, sender) = (Arc::clone(desk), Arc::clone(sender));
-    let write = async move {
-        let mut turn = job.turn.take();
-        let call = job.docket.call();
-        let docket = &mut job.docket;
-        let carried_out = carry_out(&own_desk, &sender, permit, docket, job.checked, job.knowing);
-        let answer = call.during(Box::pin(carried_out)).await;
-        let held = turn.as_mut().and_then(|turn| turn.proposal.take());
-        if let (Some(held), Ok(_)) = (held, &answer) {
-            own_desk.proposals.applied(held, &job.docket).await;
-        }
-        own_desk.wrote(&job.session, call, answer.is_ok()).await;
-        drop((turn, awaited));
-        answer.map(|applied| WriteAnswer::Applied(Box::new(applied)))
+    let work = async move {
+        let done = work.await;
+        drop(awaited);
+        done
     };
-    let task = tasks.spawn(notice::told_as_here(write.in_current_span()));
-    Ok(task.await.unwrap_or_else(|_| Err(broke_off())))
+    Ok(tasks.spawn(notice::told_as_here(work.in_current_span())))
 }
 
-/// Sends one step after another, each recorded first and sent once; the next only after the
-/// previous was read back as applied.
-pub(super) async fn carry_out(
-    desk: &WriteContext,
-    sender: &Sender,
-    mut permit: Permit,
-    docket: &mut EntryBuilder,
-    checked: SetCheck,
-    knowing: Option<Knowing>,
-) -> Result<Applied, Failure> {
-    let (audit, mut notes) = (&desk.audit, checked.notes);
-    let mut last: Option<Settled> = None;
-    // A write uses one key from beginning to end.
-    let sending = sender.pinned();
-    let wiki = sending.wiki();
-    if let Err(error) = docket.keep_states(audit, permit.change()).await {
-        return Err(record::failed(audit, docket, &error, permit.change(), None).await);
+/// What the steps of permitted writes are sent and settled with.
+pub(super) struct Steps<'a> {
+    sender: &'a Sender,
+    past: &'a WriteHistory,
+    reads: &'a Reads,
+    patience: Timeouts,
+}
+
+impl<'a> Steps<'a> {
+    pub(super) fn new(context: &'a WriteContext, sender: &'a Sender) -> Self {
+        Self {
+            sender,
+            past: &context.past,
+            reads: &context.memory.reads,
+            patience: context.patience,
+        }
     }
-    loop {
-        let step = match record::attempt(audit, docket, &mut permit).await {
-            Ok(Some(step)) => step,
-            Ok(None) => break,
-            Err(error) => {
-                let (change, last) = (permit.change(), last.as_ref());
-                return Err(record::failed(audit, docket, &error, change, last).await);
+
+    /// Sends one step after another, each recorded first and sent once; the next only after the
+    /// previous was read back as applied.
+    pub(super) async fn carry_out(
+        &self,
+        mut permit: Permit,
+        record: &mut EntryBuilder,
+        checked: SetCheck,
+        knowing: Option<Knowing>,
+    ) -> Result<Applied, Failure> {
+        let (audit, sender) = (&self.past.audit, self.sender);
+        let mut notes = checked.notes;
+        let mut last: Option<Settled> = None;
+        // A write uses one key from beginning to end.
+        let sending = sender.pinned();
+        if let Err(error) = record.keep_states(audit, permit.change()).await {
+            return Err(record::failed(audit, record, error, permit.change(), None).await);
+        }
+        loop {
+            let step = match record::attempt(audit, record, &mut permit).await {
+                Ok(Some(step)) => step,
+                Ok(None) => break,
+                Err(error) => {
+                    let (change, last) = (permit.change(), last.as_ref());
+                    return Err(record::failed(audit, record, error, change, last).await);
+                }
+            };
+            let (kind, change) = (step.kind(), permit.change());
+            // Every step has a promise; without one nothing is sent.
+            let Some(promise) = Promise::of(change, kind) else {
+                return Err(broke_off());
+            };
+            let sent_at = sending.wiki().now();
+            let sent = sending.send(step).await;
+            let settled = self.settled(sending.wiki(), &promise, sent, sent_at).await;
+            if let Some(knowing) = &knowing {
+                note_written(self.reads, knowing, &settled);
             }
-        };
-        let (kind, change) = (step.kind(), permit.change());
-        // Every step has a promise; without one nothing is sent.
-        let Some(promise) = Promise::of(change, kind) else {
-            return Err(broke_off());
-        };
-        let sent_at = wiki.now();
-        let sent = sending.send(step).await;
-        let mut settled = settle(wiki, desk.patience, &promise, sent, sent_at).await;
-        if let Some(since) = settled.since.take() {
-            settled.since = Some(Box::new(since.with_ours(&desk.past).await));
+            notes.warnings.extend(said_of(&settled));
+            let failure = failure_of(&settled, kind, change);
+            let step = record::SettledStep {
+                kind,
+                change,
+                settled: &settled,
+            };
+            let is_recorded = record::outcome(audit, record, step, failure.as_ref()).await;
+            notes.warnings.extend(ended(failure, is_recorded)?);
+            if let Some(written) = may_overwrite(kind, &settled) {
+                let warning = overwritten(self.past, change, written, sent_at).await;
+                notes.warnings.extend(warning);
+            }
+            last = Some(settled);
         }
-        if let Some(knowing) = &knowing {
-            note_written(&*desk.memory, knowing, &settled);
-        }
-        notes.warnings.extend(said_of(&settled));
-        let failure = failure_of(&settled, kind, change);
-        let is_recorded =
-            record::outcome(audit, docket, kind, &settled, failure.as_ref(), change).await;
-        notes.warnings.extend(ended(failure, is_recorded)?);
-        if let Some(written) = may_overwrite(kind, &settled) {
-            let warning = overwritten(&desk.past, change, written, sent_at).await;
-            notes.warnings.extend(warning);
-        }
-        last = Some(settled);
+        let (wiki, call) = (&self.past.wiki, record.call());
+        let applied = applied(wiki, call, permit.change(), last);
+        Ok(Applied {
+            lines: checked.lines,
+            notes,
+            ..applied
+        })
     }
-    let (call, change, lines) = (docket.call(), permit.change(), checked.lines);
-    Ok(answer::applied(
-        &desk.wiki, call, change, last, lines, notes,
-    ))
+
+    async fn settled(
+        &self,
+        wiki: &Wiki,
+        promise: &Promise<'_>,
+        sent: MutationOutcome,
+        sent_at: OffsetDateTime,
+    ) -> Settled {
+        let mut settled = settle(wiki, self.patience, promise, sent, sent_at).await;
+        if let Some(since) = settled.since.take() {
+            settled.since = Some(Box::new(since.with_ours(self.past).await));
+        }
+        settled
+    }
+}
+
+/// The answer about a change, with the page found after its last step; lines and notes are left to
+/// be told.
+pub(super) fn applied(
+    wiki: &Wiki,
+    call: CallId,
+    change: &Change,
+    last: Option<Settled>,
+) -> Applied {
+    let proof = last.and_then(|settled| settled.proof);
+    let page = proof
+        .as_ref()
+        .map_or_else(|| change.target(), |proof| &proof.found);
+    Applied {
+        call,
+        operation: change.operation(),
+        is_unchanged: false,
+        target: target(wiki, page),
+        changed: change.fields(),
+        lines: LineCounts::default(),
+        updated_at: page
+            .updated_at
+            .as_ref()
+            .filter(|_| change.after().is_some())
+            .map(|at| at.as_str().to_owned()),
+        unreadable: change
+            .thing()
+            .filter(|_| change.before().is_none())
+            .and_then(Attached::unreadable),
+        unverified: proof.map(|proof| proof.unverified).unwrap_or_default(),
+        notes: Notes::default(),
+    }
 }
 
 /// The page as an update left it; other steps overwrite nothing that somebody wrote.
@@ -149,7 +241,7 @@ fn ended(failure: Option<Failure>, is_recorded: bool) -> Result<Option<Warning>,
 }
 
 /// Notes for the session how its own write left the page, even in part.
-fn note_written(memory: &dyn SessionStore, knowing: &Knowing, settled: &Settled) {
+fn note_written(reads: &Reads, knowing: &Knowing, settled: &Settled) {
     if let (Outcome::Applied | Outcome::PartlyApplied, Some(proof)) =
         (settled.outcome, &settled.proof)
         && !proof.differing.contains(&Field::Content)
@@ -157,7 +249,7 @@ fn note_written(memory: &dyn SessionStore, knowing: &Knowing, settled: &Settled)
         && proof.found.thing.is_none()
         && let (Some(id), Some(at)) = (proof.found.id, &proof.found.updated_at)
     {
-        memory.note_written(&knowing.session, id, at, knowing.wrote_whole);
+        reads.note_written(&knowing.session, id, at, knowing.wrote_whole);
     }
 }
 
@@ -235,9 +327,9 @@ mod tests {
             wrote_whole: true,
         };
         let office = Office::new(policy(WritePolicy::Preview));
-        let memory = &*office.desk.memory;
-        note_written(memory, &knowing, &settled);
-        let seen = memory.last_read(&session(), 1);
+        let reads = &office.desk.memory.reads;
+        note_written(reads, &knowing, &settled);
+        let seen = reads.last(&session(), 1);
         seen.is_some_and(|seen| seen.knows_of(&AT.to_owned().into()))
     }
 

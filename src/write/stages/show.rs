@@ -1,108 +1,53 @@
 //! Shows a set without sending it: as a preview, as nothing to do, or as a merge.
 
-use crate::audit::{CallId, HeldProposal, Outcome, ProposalId};
-use crate::error::Code;
+use crate::audit::{AuditLog, CallId, HeldProposal, Outcome};
+use crate::error::{Code, Failure};
 use crate::gates::{
-    ChangeSet, Enabled, Gate, LinkLeft, Previewed, Refusal, SessionId, WritePolicy, paths,
+    ChangeSet, Enabled, Gate, LinkLeft, Previewed, Previews, Refusal, WritePolicy, paths,
 };
 use crate::page::{LineCounts, PageState};
 use crate::wiki::Wiki;
 
+use super::batch_preview;
 use super::check::{SetCheck, diff_of};
-use crate::write::answer::{Applied, Notes, Preview, WriteTarget};
-use crate::write::audit_entry::{EntryBuilder, unavailable};
-use crate::write::context::WriteContext;
+use crate::write::answer::{
+    Applied, Notes, Preview, SetAnswer, SetOutcome, WriteAnswer, WriteTarget,
+};
+use crate::write::audit_entry::EntryBuilder;
+use crate::write::caller::Extent;
+use crate::write::drafts;
+use crate::write::proposals::Proposals;
 use crate::write::source::conflict::{Stopped, with_merged};
 
-/// Shows a set, with a token that confirms it; on record.
-pub(in crate::write) async fn show(
-    desk: &WriteContext,
-    docket: &EntryBuilder,
-    session: &SessionId,
-    set: &ChangeSet,
-    checked: SetCheck,
-) -> Result<Preview, Refusal> {
-    let token = keep(desk, docket, session, set).await?;
-    Ok(preview(
-        &desk.wiki,
-        docket.call(),
-        set,
-        checked,
-        (Some(token), None),
-    ))
-}
-
-/// The refusal for changes that could not be made. If they could be merged with what was written
-/// meanwhile, the merged change is shown, with a token to confirm it where tokens confirm. A merge
-/// is never written unasked.
-pub(in crate::write) async fn stopped(
-    desk: &WriteContext,
-    enabled: Enabled<'_>,
-    docket: &EntryBuilder,
-    session: &SessionId,
-    Stopped { failure, merged }: Stopped,
-) -> Refusal {
-    let gate = match failure.code {
-        Code::ConfirmExpired | Code::ConfirmMismatch => Gate::Confirm,
-        _ => Gate::Change,
-    };
-    let Some(merged) = merged else {
-        return Refusal::at(gate, failure);
-    };
-    let gives_tokens = matches!(enabled.policy().writes, WritePolicy::Preview);
-    let merged = ChangeSet::single(docket.call(), *merged).noted(docket.note().cloned());
-    let allowed = match paths(enabled, merged) {
-        Ok(allowed) => allowed,
-        Err(refusal) => return refusal,
-    };
-    let (diff, lines) = diff_of(&allowed.set().first().change);
-    let token = if gives_tokens {
-        let mut docket = docket.clone();
-        docket.about(allowed.set());
-        docket.counted(lines);
-        match keep(desk, &docket, session, allowed.set()).await {
-            Ok(token) => Some(token),
-            Err(refusal) => return refusal,
-        }
-    } else {
-        None
-    };
-    Refusal::at(gate, with_merged(failure, diff, lines, token))
-}
-
-/// Keeps a set under a token of its own, on record.
-async fn keep(
-    desk: &WriteContext,
-    docket: &EntryBuilder,
-    session: &SessionId,
+/// Keeps a set under a token of its own, which confirms it; on record.
+pub(in crate::write) async fn keep(
+    audit: &AuditLog,
+    previews: &Previews,
+    record: &EntryBuilder,
     set: &ChangeSet,
 ) -> Result<Previewed, Refusal> {
-    record(desk, docket, true).await?;
-    desk.memory
-        .preview(session, set.clone())
-        .map_err(|failure| Refusal::at(Gate::Record, failure))
-}
-
-/// Puts a preview on record.
-pub(super) async fn record(
-    desk: &WriteContext,
-    docket: &EntryBuilder,
-    has_token: bool,
-) -> Result<(), Refusal> {
-    desk.audit
-        .record(docket.preview(has_token))
-        .await
-        .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))
+    audit.record(record.preview(true)).await?;
+    let kept = previews.offer(record.session(), set.clone());
+    kept.map_err(|failure| Refusal::at(Gate::Record, failure))
 }
 
 /// Says what a set would do.
-pub(super) fn preview(
+pub(in crate::write) fn answer(
     wiki: &Wiki,
     call: CallId,
     set: &ChangeSet,
     checked: SetCheck,
-    (confirm, proposal): (Option<Previewed>, Option<ProposalId>),
-) -> Preview {
+    extent: Extent,
+) -> WriteAnswer {
+    if set.is_list() {
+        let shown = batch_preview::preview(wiki, call, set, checked, extent);
+        WriteAnswer::SetPreview(Box::new(shown))
+    } else {
+        WriteAnswer::Preview(Box::new(preview(wiki, call, set, checked)))
+    }
+}
+
+fn preview(wiki: &Wiki, call: CallId, set: &ChangeSet, checked: SetCheck) -> Preview {
     let SetCheck {
         mut notes,
         diff,
@@ -122,56 +67,109 @@ pub(super) fn preview(
         diff,
         lines,
         notes,
-        confirm,
-        proposal,
+        confirm: None,
+        proposal: None,
     }
 }
 
-/// Answers that the page is already as asked for; on record. A proposal then counts as applied.
-pub(in crate::write) async fn nothing_to_do(
-    desk: &WriteContext,
-    docket: &EntryBuilder,
+/// The refusal for changes that could not be made. If they could be merged with what was written
+/// meanwhile, the merged change is shown, with a token to confirm it where tokens confirm. A merge
+/// is never written unasked.
+pub(in crate::write) async fn stopped(
+    audit: &AuditLog,
+    previews: &Previews,
+    enabled: Enabled<'_>,
+    record: &EntryBuilder,
+    Stopped { failure, merged }: Stopped,
+) -> Refusal {
+    let gate = match failure.code {
+        Code::ConfirmExpired | Code::ConfirmMismatch => Gate::Confirm,
+        _ => Gate::Change,
+    };
+    let Some(merged) = merged else {
+        return Refusal::at(gate, failure);
+    };
+    let gives_tokens = matches!(enabled.policy().writes, WritePolicy::Preview);
+    let merged = ChangeSet::single(record.call(), *merged).noted(record.note().cloned());
+    let allowed = match paths(enabled, merged) {
+        Ok(allowed) => allowed,
+        Err(refusal) => return refusal,
+    };
+    let (diff, lines) = diff_of(&allowed.set().first().change);
+    let token = if gives_tokens {
+        let mut record = record.clone();
+        record.about(allowed.set());
+        record.counted(lines);
+        match keep(audit, previews, &record, allowed.set()).await {
+            Ok(token) => Some(token),
+            Err(refusal) => return refusal,
+        }
+    } else {
+        None
+    };
+    Refusal::at(gate, with_merged(failure, diff, lines, token))
+}
+
+/// Answers that the pages are already as asked for; on record. A proposal then counts as applied,
+/// and a draft as submitted.
+pub(in crate::write) async fn unchanged(
+    proposals: &Proposals,
+    record: &EntryBuilder,
     set: &ChangeSet,
     notes: Notes,
     held: Option<HeldProposal>,
-) -> Result<Applied, Refusal> {
-    desk.audit
-        .record(docket.outcome(Outcome::Unchanged, None, None))
-        .await
-        .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
-    is_applied(desk, docket, set, held).await?;
+) -> Result<WriteAnswer, Refusal> {
+    let (wiki, audit) = (&proposals.past.wiki, &proposals.past.audit);
+    let entry = if set.is_list() {
+        record.end_of_set(Outcome::Unchanged)
+    } else {
+        record.outcome(Outcome::Unchanged, None, None)
+    };
+    audit.record(entry).await?;
+    let applied = is_applied(proposals, record, set, held).await;
+    applied.map_err(|failure| Refusal::at(Gate::Change, failure))?;
+    if set.is_list() {
+        drafts::submitted(audit, set.draft()).await;
+        return Ok(WriteAnswer::Set(Box::new(SetAnswer {
+            call: record.call(),
+            outcome: SetOutcome::Unchanged,
+            members: Vec::new(),
+            left_out: set.left_out().to_vec(),
+            links_left: Vec::new(),
+            notes,
+        })));
+    }
     let change = &set.first().change;
     let page = change.target();
-    Ok(Applied {
-        call: docket.call(),
+    Ok(WriteAnswer::Applied(Box::new(Applied {
+        call: record.call(),
         operation: change.operation(),
         is_unchanged: true,
-        target: target(&desk.wiki, page),
+        target: target(wiki, page),
         changed: Vec::new(),
         lines: LineCounts::default(),
         updated_at: page.updated_at.as_ref().map(|at| at.as_str().to_owned()),
         unverified: Vec::new(),
         unreadable: None,
         notes,
-    })
+    })))
 }
 
 /// A proposal with nothing left to do counts as applied.
-pub(super) async fn is_applied(
-    desk: &WriteContext,
-    docket: &EntryBuilder,
+async fn is_applied(
+    proposals: &Proposals,
+    record: &EntryBuilder,
     set: &ChangeSet,
     held: Option<HeldProposal>,
-) -> Result<(), Refusal> {
+) -> Result<(), Failure> {
     let Some(id) = set.proposal() else {
         return Ok(());
     };
     let held = match held {
-        Some(held) => Ok(held),
-        None => desk.proposals.hold_open(id).await,
+        Some(held) => held,
+        None => proposals.hold_open(id).await?,
     };
-    let held = held.map_err(|failure| Refusal::at(Gate::Change, failure))?;
-    desk.proposals.applied(held, docket).await;
+    proposals.applied(held, record).await;
     Ok(())
 }
 

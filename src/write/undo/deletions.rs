@@ -9,7 +9,6 @@ use crate::error::Failure;
 use crate::page::{Locale, PagePath};
 use crate::wiki::SeenPage;
 
-use super::super::audit_entry::unavailable;
 use super::super::context::WriteContext;
 use super::history::WriteHistory;
 
@@ -103,8 +102,7 @@ impl WriteHistory {
         let there = unbounded.pages_now().await?;
         let mut settled: HashSet<i64> = there.iter().filter_map(|page| page.id).collect();
         settled.extend(unbounded.gone_pages().iter().map(|page| page.id));
-        let on_record = self.audit.deleted_since(since).await;
-        let on_record = on_record.map_err(|error| unavailable(&error))?;
+        let on_record = self.audit.deleted_since(since).await?;
         let mut deleted = Vec::new();
         let mut asked = 0_usize;
         for deletion in on_record {
@@ -138,6 +136,17 @@ impl WriteHistory {
                 call: Some(deletion.call),
             });
         }
+        self.add_missed(&mut deleted, since, is_wanted);
+        Ok((settled, deleted, asked))
+    }
+
+    /// Adds the pages that a list of this key had and the next one had not.
+    fn add_missed(
+        &self,
+        deleted: &mut Vec<Deleted>,
+        since: OffsetDateTime,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
+    ) {
         let known: HashSet<i64> = deleted.iter().map(|page| page.id).collect();
         let missed = self.wiki.gone_pages().into_iter();
         let missed = missed.filter(|page| {
@@ -151,7 +160,6 @@ impl WriteHistory {
             last_seen: None,
             call: None,
         }));
-        Ok((settled, deleted, asked))
     }
 
     /// Adds the pages that this key or its content index saw and that are gone, nobody knows when.
@@ -195,8 +203,7 @@ impl WriteHistory {
         settled: HashSet<i64>,
         is_wanted: impl Fn(&Locale, &PagePath) -> bool,
     ) -> Result<(), Failure> {
-        let known = self.audit.pages_not_among(settled).await;
-        let known = known.map_err(|error| unavailable(&error))?;
+        let known = self.audit.pages_not_among(settled).await?;
         let told: HashSet<i64> = deleted.iter().map(|page| page.id).collect();
         for page in known {
             let (locale, path) = (&page.locale, &page.path);

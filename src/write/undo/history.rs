@@ -9,8 +9,6 @@ use crate::error::{Code, Failure};
 use crate::page::{Date, Field, PageReading};
 use crate::wiki::Wiki;
 
-use super::super::audit_entry::unavailable;
-
 /// The answer about a call that is not on record, or that the caller may not know.
 pub(in crate::write) const NOT_ON_RECORD: &str = "No write of that call is on record.";
 
@@ -45,7 +43,7 @@ impl WriteHistory {
                 let candidates: Vec<String> = candidates.iter().map(ToString::to_string).collect();
                 nothing("Several calls begin like that.").detail("candidates", candidates)
             }
-            CallHistoryError::Audit(error) => unavailable(&error),
+            CallHistoryError::Audit(error) => error.into(),
         })?;
         let may = self.admits(&story).await?;
         may.then_some(story).ok_or_else(|| nothing(NOT_ON_RECORD))

@@ -11,7 +11,6 @@ use crate::page::{Locale, PagePath};
 use super::super::answer::{
     AttachedName, NotTakenBack, Notes, SetAnswer, SetMember, SetOutcome, WriteTarget,
 };
-use super::super::audit_entry::unavailable;
 use super::super::source::proposal::set::LEFT_OUT;
 use super::history::WriteHistory;
 
@@ -106,8 +105,7 @@ impl WriteHistory {
         id: CallId,
         owner: Option<&Client>,
     ) -> Result<Option<SetAnswer>, Failure> {
-        let calls = self.audit.calls_of_set(id).await;
-        let calls = calls.map_err(|error| unavailable(&error))?;
+        let calls = self.audit.calls_of_set(id).await?;
         let is_own = |call: &CallHistory| {
             let mut clients = call
                 .records
@@ -174,8 +172,7 @@ impl WriteHistory {
 
     /// The outcome of a set without an end: a living server is sending it, or it was cut short.
     async fn without_end(&self, id: CallId) -> Result<SetOutcome, Failure> {
-        let open = self.audit.left_open(None).await;
-        let open = open.map_err(|error| unavailable(&error))?;
+        let open = self.audit.left_open(None).await?;
         let is_cut = open.sets.iter().any(|open| open.set == id);
         Ok(if is_cut {
             SetOutcome::Interrupted

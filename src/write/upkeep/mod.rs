@@ -1,6 +1,4 @@
-//! Works beside the writes: recovery, purges, the sets under way.
+//! Works beside the writes: recovery and purges.
 
 pub(super) mod purge;
 pub(super) mod recover;
-pub(super) mod refusals;
-pub(super) mod sets;

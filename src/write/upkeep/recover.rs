@@ -262,31 +262,19 @@ impl Recovery {
                 Ok(RecoveredOutcome::UNKNOWN)
             }
             (_, PageObservation::Page(found)) if is_kept => {
-                let proof = found.proof;
                 // A key that sees only half of a new page cannot tell it from another's.
-                let is_unread = |field: &Field| proof.unverified.contains(field);
+                let is_unread = |field: &Field| found.proof.unverified.contains(field);
                 if change.fields().iter().any(is_unread) {
                     return Err(StaysOpen::Unreadable);
                 }
-                let promised = change.after_step(step);
-                Ok(RecoveredOutcome {
-                    outcome: Outcome::Applied,
-                    id: proof.found.id,
-                    left: Some(proof.found)
-                        .filter(|found| is_worth_keeping(found, promised.as_ref())),
-                })
+                Ok(RecoveredOutcome::kept(found.proof.found, change, step))
             }
             (Promise::Changed { before, after, .. }, PageObservation::Page(found)) => {
                 // Somebody else may have written after it.
+                let longest = self.patience.settling;
                 if found.is_later_than(before)
-                    && let HistoryEvidence::Applied(since) = follow(
-                        &self.wiki,
-                        &promise,
-                        &found,
-                        sent_at,
-                        self.patience.settling,
-                    )
-                    .await
+                    && let HistoryEvidence::Applied(since) =
+                        follow(&self.wiki, &promise, &found, sent_at, longest).await
                 {
                     return Ok(RecoveredOutcome {
                         outcome: Outcome::Applied,
@@ -336,6 +324,16 @@ impl RecoveredOutcome {
         id: None,
         left: None,
     };
+
+    /// A page that is as a step promised.
+    fn kept(found: PageState, change: &Change, step: Operation) -> Self {
+        let promised = change.after_step(step);
+        Self {
+            outcome: Outcome::Applied,
+            id: found.id,
+            left: Some(found).filter(|found| is_worth_keeping(found, promised.as_ref())),
+        }
+    }
 }
 
 /// A page that is not as promised. Each field of the step that is not as before counts as written.

@@ -6,15 +6,15 @@ use serde_json::json;
 use crate::audit::CallId;
 use crate::change::{Change, cut, merge_pages, short};
 use crate::error::{Code, Failure};
-use crate::page::PageState;
-use crate::wiki::aside;
+use crate::page::{Date, PageState};
+use crate::wiki::{Wiki, aside};
 
-use crate::write::context::WriteContext;
 use crate::write::faults::with_difference;
 use crate::write::links::new_place;
 use crate::write::source::target;
 use crate::write::source::undo::{self, UndoRequest};
 use crate::write::source::whole_page::ToWrite;
+use crate::write::undo::history::WriteHistory;
 
 /// A proposal that does not fit the page as it is, and the merge, if the two do not overlap.
 pub(in crate::write) struct Outdated {
@@ -33,17 +33,17 @@ impl From<Failure> for Outdated {
 
 /// Reads the page of a change as it is now; `None` of a change that makes its page.
 pub(in crate::write) async fn read_now(
-    desk: &WriteContext,
+    wiki: &Wiki,
     kept: &Change,
 ) -> Option<Result<ToWrite, Failure>> {
     let before = kept.before().filter(|page| page.is_there())?;
-    Some(target::as_now(&desk.wiki, before, kept.lost()).await)
+    Some(target::as_now(wiki, before, kept.lost()).await)
 }
 
 /// The change of the page as it is now ([`read_now`]), if the page is as it was or already as
 /// proposed.
 pub(in crate::write) async fn held_against(
-    desk: &WriteContext,
+    past: &WriteHistory,
     undoes: Option<CallId>,
     kept: Change,
     read: Option<Result<ToWrite, Failure>>,
@@ -56,13 +56,13 @@ pub(in crate::write) async fn held_against(
             path,
             ..UndoRequest::of_set_member(call)
         };
-        let now = undo::change(desk, &undo).await.map_err(gone)?.change;
+        let now = undo::change(past, &undo).await.map_err(gone)?.change;
         if !now.is_same_write(&kept) {
             return Err(since(kept.target(), now.target()).into());
         }
     }
     let change = match kept.before().zip(read) {
-        None => target::at_its_page(&desk.wiki, kept).await.map_err(gone)?,
+        None => target::at_its_page(&past.wiki, kept).await.map_err(gone)?,
         Some((before, read)) => {
             let read = read.map_err(gone)?;
             let (fresh, lost) = (read.page, read.lost);
@@ -86,8 +86,8 @@ pub(in crate::write) async fn held_against(
 }
 
 /// Checks that the place of a new or moved page is still free.
-pub(in crate::write) async fn is_free(desk: &WriteContext, change: &Change) -> Result<(), Failure> {
-    let looked = new_place::look(&desk.wiki, change).await;
+pub(in crate::write) async fn is_free(wiki: &Wiki, change: &Change) -> Result<(), Failure> {
+    let looked = new_place::look(wiki, change).await;
     looked.map(drop).map_err(gone)
 }
 
@@ -130,8 +130,5 @@ fn since(before: &PageState, now: &PageState) -> Failure {
         "The page was changed since this was proposed.",
     );
     let failure = with_difference(failure, &Change::between(before.clone(), now.clone()));
-    match &now.updated_at {
-        Some(at) => failure.detail("updatedAt", at.as_str()),
-        None => failure,
-    }
+    failure.detail_if("updatedAt", now.updated_at.as_ref().map(Date::as_str))
 }

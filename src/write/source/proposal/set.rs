@@ -1,22 +1,27 @@
 //! The changes of a proposed set that are still to be made.
 
 use std::collections::HashSet;
+use std::io;
 
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 use crate::audit::{Exclusions, Proposal, ProposedChange, Record};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, LinkLeft, Omission, SetChange};
-use crate::page::{PagePlace, PageState};
+use crate::hex;
+use crate::page::{Field, PagePlace, PageState};
 
 use super::super::target;
 use super::needs::{self, Needs};
 use super::outdated::{Outdated, held_against, is_free, read_now};
-use super::{Stopped, WriteCall, broke_off, digest, values};
-use crate::write::audit_entry::unavailable;
-use crate::write::context::WriteContext;
+use super::{WriteCall, broke_off, values};
+use crate::wiki::Wiki;
+use crate::write::proposals::Proposals;
 use crate::write::source::whole_page::ToWrite;
+use crate::write::undo::history::WriteHistory;
 
 /// The reason why a change of a proposed set was not made.
 pub(in crate::write) const LEFT_OUT: &str = "a person left it out";
@@ -26,18 +31,12 @@ pub(in crate::write) type ProposalChanges = [(ProposedChange, Change)];
 
 /// The changes of a proposal, each such as a call could have asked for.
 pub(super) async fn kept(
-    desk: &WriteContext,
+    proposals: &Proposals,
     proposal: &Proposal,
 ) -> Result<Vec<(ProposedChange, Change)>, Failure> {
-    let states = |one: ProposedChange| [one.before, one.after].into_iter().flatten();
-    desk.past
-        .hold(proposal.changes().flat_map(states).collect())
-        .await?;
-    let mut changes = Vec::new();
-    for one in proposal.changes() {
-        let change = desk.proposals.change_of(&one, proposal.key).await?;
-        values::check(&change, one.undoes)?;
-        changes.push((one, change));
+    let changes = proposals.changes_of(proposal).await?;
+    for (one, change) in &changes {
+        values::check(change, one.undoes)?;
     }
     Ok(changes)
 }
@@ -49,28 +48,27 @@ pub(super) async fn made(
     proposal: &Proposal,
     changes: Vec<(ProposedChange, Change)>,
     (merge, leave_out): (bool, &[usize]),
-) -> Result<ChangeSet, Stopped> {
-    let desk = call.desk;
-    let on_record = desk.audit.proposal_on_record(proposal.id).await;
-    let on_record = on_record.map_err(|error| unavailable(&error))?;
-    let omission = omission(desk, &changes, leave_out).await?;
+) -> Result<ChangeSet, Failure> {
+    let wiki = call.wiki();
+    let on_record = call.past.audit.proposal_on_record(proposal.id).await?;
+    let omission = omission(wiki, &changes, leave_out).await?;
     let out = omission.as_ref().map_or(&[][..], |one| one.all.numbers());
-    let (changes, left_out, links_left) = parted(desk, changes, out).await?;
+    let (changes, left_out, links_left) = parted(wiki, changes, out).await?;
     for (one, kept) in &left_out {
-        if is_done(desk, one, kept, &on_record.applied).await? {
-            return Err(about(is_made(), one).into());
+        if is_done(wiki, one, kept, &on_record.applied).await? {
+            return Err(about(is_made(), one));
         }
     }
     // What a later change leaves comes free, too: its page then steps aside first.
     let freed = freed_by(&changes);
     let (mut made, mut idle) = (Vec::new(), None);
     for (one, kept) in changes {
-        if is_done(desk, &one, &kept, &on_record.applied).await? {
+        if is_done(wiki, &one, &kept, &on_record.applied).await? {
             idle = Some(kept.target().clone());
             continue;
         }
-        let read = read_now(desk, &kept).await;
-        let change = Box::pin(fitting(desk, &one, (kept, read), merge, &freed)).await;
+        let read = read_now(wiki, &kept).await;
+        let change = Box::pin(fitting(call.past, &one, (kept, read), merge, &freed)).await;
         let change = change.map_err(|outdated| about(outdated.into_failure(), &one))?;
         made.push(SetChange {
             undoes: one.undoes,
@@ -93,19 +91,19 @@ pub(super) async fn made(
 
 /// The links that lead nowhere if these changes are left out, and what depends on them.
 pub(in crate::write) async fn links_left_without(
-    desk: &WriteContext,
+    wiki: &Wiki,
     changes: Vec<(ProposedChange, Change)>,
     leave_out: &[usize],
 ) -> Result<Vec<LinkLeft>, Failure> {
-    let omission = omission(desk, &changes, leave_out).await?;
+    let omission = omission(wiki, &changes, leave_out).await?;
     let out = omission.as_ref().map_or(&[][..], |one| one.all.numbers());
-    let (_, _, links_left) = parted(desk, changes, out).await?;
+    let (_, _, links_left) = parted(wiki, changes, out).await?;
     Ok(links_left)
 }
 
 /// The changes that a person leaves out: those that were named, and those that depend on them.
 pub(super) async fn omission(
-    desk: &WriteContext,
+    wiki: &Wiki,
     changes: &ProposalChanges,
     leave_out: &[usize],
 ) -> Result<Option<Omission>, Failure> {
@@ -121,7 +119,7 @@ pub(super) async fn omission(
     if asked.iter().any(|number| *number >= changes.len()) {
         return Err(fault("The proposal has no change of that number."));
     }
-    let all = needs_of(desk, changes).await.left_out_with(&asked);
+    let all = needs_of(wiki, changes).await.left_out_with(&asked);
     if all.len() == changes.len() {
         let message = "All changes of the proposal would be left out: some were named, and the others depend on these.";
         return Err(fault(message).hint("Reject the proposal instead."));
@@ -131,13 +129,13 @@ pub(super) async fn omission(
 }
 
 /// The dependencies between the changes of a proposal.
-pub(in crate::write) async fn needs_of(desk: &WriteContext, changes: &ProposalChanges) -> Needs {
+pub(in crate::write) async fn needs_of(wiki: &Wiki, changes: &ProposalChanges) -> Needs {
     let told: Vec<(&Change, bool)> = changes
         .iter()
         .map(|(one, change)| (change, one.links_mended.is_some()))
         .collect();
     let site = if told.iter().any(|(_, only_mends)| *only_mends) {
-        desk.wiki.linked_site().await.ok()
+        wiki.linked_site().await.ok()
     } else {
         None
     };
@@ -154,7 +152,7 @@ type Parted = (
 /// Splits changes into those that stay, with the links as they are without the others, and those
 /// left out.
 async fn parted(
-    desk: &WriteContext,
+    wiki: &Wiki,
     changes: Vec<(ProposedChange, Change)>,
     out: &[usize],
 ) -> Result<Parted, Failure> {
@@ -172,7 +170,7 @@ async fn parted(
     let mut links_left = Vec::new();
     let any_moves = |all: &ProposalChanges| all.iter().any(|(_, change)| change.moves());
     if any_moves(&left_out) || any_moves(&stay) {
-        let site = desk.wiki.linked_site().await?;
+        let site = wiki.linked_site().await?;
         let all: Vec<&Change> = left_out.iter().map(|(_, change)| change).collect();
         let mut anew = Vec::new();
         for (one, change) in stay {
@@ -206,13 +204,13 @@ pub(in crate::write) struct Looked {
 }
 
 /// Holds each change of an open proposal against its page, as long as the wiki answers.
-pub(in crate::write) async fn look(desk: &WriteContext, changes: &ProposalChanges) -> Vec<Looked> {
+pub(in crate::write) async fn look(past: &WriteHistory, changes: &ProposalChanges) -> Vec<Looked> {
     let freed = freed_by(changes);
     let mut all = Vec::new();
     for (one, kept) in changes {
-        let read = read_now(desk, kept).await;
+        let read = read_now(&past.wiki, kept).await;
         let is_readable = read.as_ref().is_none_or(Result::is_ok);
-        let fits = Box::pin(fitting(desk, one, (kept.clone(), read), false, &freed));
+        let fits = Box::pin(fitting(past, one, (kept.clone(), read), false, &freed));
         let Err(outdated) = fits.await else {
             all.push(Looked {
                 is_readable,
@@ -247,7 +245,7 @@ pub(in crate::write) fn digest_of(
     let merged = looked.iter().map(|one| one.merged.as_deref());
     let merged = merged.chain(std::iter::repeat(None));
     let shown = changes.iter().zip(merged);
-    digest::of(
+    digest(
         proposal,
         shown.map(|((_, kept), merged)| merged.unwrap_or(kept)),
     )
@@ -260,14 +258,14 @@ fn freed_by(changes: &ProposalChanges) -> HashSet<PagePlace> {
 }
 
 /// The change of the page as it is now. A place that a change of the set frees is free.
-async fn fitting(
-    desk: &WriteContext,
+pub(super) async fn fitting(
+    past: &WriteHistory,
     one: &ProposedChange,
     (kept, read): (Change, Option<Result<ToWrite, Failure>>),
     merge: bool,
     freed: &HashSet<PagePlace>,
 ) -> Result<Change, Outdated> {
-    let change = match Box::pin(held_against(desk, one.undoes, kept, read)).await {
+    let change = match Box::pin(held_against(past, one.undoes, kept, read)).await {
         Ok(change) => change,
         Err(Outdated {
             merged: Some(merged),
@@ -277,14 +275,14 @@ async fn fitting(
     };
     let place = change.after().map(place_of);
     if place.is_none_or(|place| !freed.contains(&place)) {
-        is_free(desk, &change).await?;
+        is_free(&past.wiki, &change).await?;
     }
     Ok(change)
 }
 
 /// True if it is on record as applied and the page is still as promised.
 async fn is_done(
-    desk: &WriteContext,
+    wiki: &Wiki,
     one: &ProposedChange,
     kept: &Change,
     applied: &[Record],
@@ -305,7 +303,7 @@ async fn is_done(
         ..kept.target().clone()
     };
     match (
-        target::as_now(&desk.wiki, &state, kept.lost()).await,
+        target::as_now(wiki, &state, kept.lost()).await,
         kept.after(),
     ) {
         (Ok(read), Some(after)) => Ok(after.difference(&read.page).is_empty()),
@@ -333,8 +331,74 @@ fn place_of(page: &PageState) -> PagePlace {
 /// Adds to a failure which page of the set it is about.
 fn about(failure: Failure, one: &ProposedChange) -> Failure {
     let failure = failure.detail("path", one.path.as_str());
-    match one.page {
-        Some(id) => failure.detail("id", id),
-        None => failure,
+    failure.detail_if("id", one.page)
+}
+
+/// A SHA-256, in hex, over a proposal's id and note and, in order, what each of its changes does:
+/// the kind, the page's fields before and after, and the fields that are lost. A change that is
+/// merged with what was written since counts as merged. Times count for nothing: the wiki changes
+/// them when other pages move.
+fn digest<'a>(proposal: &Proposal, changes: impl Iterator<Item = &'a Change>) -> String {
+    let mut digest = Digested(Sha256::new());
+    let note = proposal.note.as_ref().map(ToString::to_string);
+    digest.take(&("proposal", proposal.id.to_string(), note));
+    for change in changes {
+        digest.take(&DigestInput {
+            operation: change.operation().as_str(),
+            page: change.before().and_then(|page| page.id),
+            before: change.before().map(Values),
+            after: change.after().map(Values),
+            lost: change.lost().iter().map(|field| field.name()).collect(),
+        });
+    }
+    hex::encode(&digest.0.finalize())
+}
+
+/// The effect of a change.
+#[derive(serde::Serialize)]
+struct DigestInput<'a> {
+    operation: &'a str,
+    page: Option<i64>,
+    before: Option<Values<'a>>,
+    after: Option<Values<'a>>,
+    lost: Vec<&'a str>,
+}
+
+/// The values of a page's fields, of which long ones are not copied.
+struct Values<'a>(&'a PageState);
+
+impl Serialize for Values<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(Field::ALL.len()))?;
+        for field in Field::ALL {
+            match self.0.text(field) {
+                Some(text) => map.serialize_entry(field.name(), text)?,
+                None => map.serialize_entry(field.name(), &self.0.value(field))?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// A digest to which JSON is written.
+struct Digested(Sha256);
+
+impl Digested {
+    /// Takes one value; JSON in one line tells where it ends and the next begins.
+    fn take(&mut self, value: &impl Serialize) {
+        // Neither can fail: each value is one of JSON, and a digest takes all bytes.
+        let _ = serde_json::to_writer(&mut *self, value);
+        self.0.update(b"\n");
+    }
+}
+
+impl io::Write for Digested {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -1,13 +1,14 @@
-//! Says why a write cannot be taken back, with what was written since.
+//! Says what an undo does to what was written since, and why a write cannot be taken back.
 
-use crate::audit::Record;
-use crate::change::{Change, UndoFault, Warning, cut, merge_marked};
+use crate::audit::{CallHistory, Record};
+use crate::change::{Change, UndoFault, UndoneWrite, Warning, cut, merge_marked};
 use crate::error::{Code, Failure};
 use crate::page::{Field, PageState, unified_diff};
 use crate::wiki::WikiError;
 
+use super::MOST_NAMED;
 use crate::write::faults::with_difference;
-use crate::write::undo::history::nothing;
+use crate::write::undo::history::{WriteHistory, nothing};
 
 /// The failure for a fault, with the page before the write, as the write left it, and now.
 pub(super) fn undo_failure(
@@ -55,10 +56,7 @@ pub(super) fn undo_failure(
                 (Some(left), Some(now)) => with_difference(failure, &Change::between(left, now)),
                 _ => failure,
             };
-            let failure = match conflict {
-                Some(conflict) => failure.detail("conflict", conflict),
-                None => failure,
-            };
+            let failure = failure.detail_if("conflict", conflict);
             // Of the differing fields, only those that would be taken back.
             failure.detail("fields", names)
         }
@@ -105,6 +103,63 @@ fn both_sides(before: &PageState, left: &PageState, now: &PageState) -> String {
         ("as it is now", &now.content),
     );
     cut(unified_diff(&now.content, &marked.text).0, &mut Vec::new())
+}
+
+/// The warnings of an undo: what stays of the later changes, and what force takes along.
+pub(super) async fn said_of(
+    past: &WriteHistory,
+    story: &CallHistory,
+    undone: &UndoneWrite,
+    (left, now): (Option<&PageState>, Option<&PageState>),
+) -> Result<Vec<Warning>, Failure> {
+    let mut warnings = Vec::new();
+    if undone.is_merged {
+        let message = "the text was changed since that write, at other lines; these changes stay.";
+        warnings.push(Warning::new("undo_merged", message));
+    }
+    if undone.loses.is_empty() {
+        return Ok(warnings);
+    }
+    let names: Vec<String> = undone
+        .loses
+        .iter()
+        .map(|field| match (field, left.zip(now)) {
+            (Field::Content, Some((left, now))) => {
+                let (_, lines) = unified_diff(&left.content, &now.content);
+                format!("content (+{} \u{2212}{} lines)", lines.added, lines.removed)
+            }
+            _ => field.name().to_owned(),
+        })
+        .collect();
+    let ids: Vec<i64> = [story.id(), now.and_then(|now| now.id)]
+        .into_iter()
+        .flatten()
+        .collect();
+    let later = past.audit.writes_of_pages(ids, story.sent()).await?;
+    let loses = |record: &Record| {
+        record
+            .fields
+            .iter()
+            .any(|field| undone.loses.contains(field))
+    };
+    let calls: Vec<String> = later
+        .iter()
+        .filter(|call| call.call != story.call && call.undone_by.is_none())
+        .filter(|call| call.records.iter().any(loses))
+        .take(MOST_NAMED)
+        .map(|call| call.call.to_string())
+        .collect();
+    let by = if calls.is_empty() {
+        "no call on record made these changes".to_owned()
+    } else {
+        format!("calls on record that made them: {}", calls.join(", "))
+    };
+    let message = format!(
+        "force also takes back what was written since in {}; {by}.",
+        names.join(", ")
+    );
+    warnings.push(Warning::new("takes_along", message));
+    Ok(warnings)
 }
 
 #[cfg(test)]

@@ -3,14 +3,14 @@
 use crate::audit::{CallHistory, CallId, Outcome};
 use crate::change::Warning;
 use crate::error::{Code, Failure};
+use crate::write::source::WriteCall;
 
 use super::{Meant, UndoRequest};
-use crate::write::context::WriteContext;
 
 /// The session's last applied write that was not taken back.
-pub(super) async fn own_last(desk: &WriteContext, undo: &UndoRequest) -> Option<CallHistory> {
-    for call in desk.memory.own_writes(undo.session.as_ref()?) {
-        let story = desk.past.story(&call.into(), undo.owner.as_ref()).await;
+pub(super) async fn own_last(call: WriteCall<'_>, undo: &UndoRequest) -> Option<CallHistory> {
+    for own in call.memory.own_writes.of(undo.session.as_ref()?) {
+        let story = call.past.story(&own.into(), undo.owner.as_ref()).await;
         // An undo is taken back by its id, so that `last` goes further back each time.
         let is_meant = |story: &CallHistory| is_in_force(story) && story.undone_calls().is_empty();
         if let Some(story) = story.ok().filter(is_meant) {
@@ -28,32 +28,40 @@ fn is_in_force(story: &CallHistory) -> bool {
 /// The undo after which `last` was asked for: the session's newest write, or without a session the
 /// newest on record.
 async fn undo_before(
-    desk: &WriteContext,
+    call: WriteCall<'_>,
     undo: &UndoRequest,
     than: Option<&CallHistory>,
 ) -> Option<CallId> {
     if !undo.call.is_last() {
         return None;
     }
-    let own = undo.session.as_ref().map(|own| desk.memory.own_writes(own));
+    let own = undo
+        .session
+        .as_ref()
+        .map(|own| call.memory.own_writes.of(own));
     let newest = if let Some([newest, ..]) = own.as_deref() {
         *newest
     } else {
-        let found = desk.audit.last_undo(undo.owner.as_ref()).await.ok()??;
-        let (call, at) = found;
+        let found = call
+            .past
+            .audit
+            .last_undo(undo.owner.as_ref())
+            .await
+            .ok()??;
+        let (newest, at) = found;
         if than.is_some_and(|than| than.sent() > at) {
             return None;
         }
-        call
+        newest
     };
-    let story = desk.past.story(&newest.into(), undo.owner.as_ref()).await;
+    let story = call.past.story(&newest.into(), undo.owner.as_ref()).await;
     let story = story.ok().filter(is_in_force)?;
     (!story.undone_calls().is_empty()).then_some(newest)
 }
 
 /// The warning that the last write was an undo, and how to redo what it took back.
 pub(super) async fn redo_warning(
-    desk: &WriteContext,
+    call: WriteCall<'_>,
     undo: &UndoRequest,
     meant: &Meant,
 ) -> Option<Warning> {
@@ -61,7 +69,7 @@ pub(super) async fn redo_warning(
         Meant::One(story) => Some(&**story),
         Meant::Set(_) => None,
     };
-    let redo = undo_before(desk, undo, story).await?;
+    let redo = undo_before(call, undo, story).await?;
     let message = format!(
         "the last write was an undo, {redo}; this takes back the write before it. To redo what {redo} took back, take {redo} back by its id."
     );
@@ -70,11 +78,11 @@ pub(super) async fn redo_warning(
 
 /// A failure to find the last write, with how to redo what was just taken back.
 pub(super) async fn with_redo(
-    desk: &WriteContext,
+    call: WriteCall<'_>,
     undo: &UndoRequest,
     failure: Failure,
 ) -> Failure {
-    match undo_before(desk, undo, None).await {
+    match undo_before(call, undo, None).await {
         Some(redo) if failure.code == Code::NothingToUndo => failure
             .hint(format!(
                 "The last write was an undo, {redo}. To redo what it took back, take it back by its id: callId {redo}."

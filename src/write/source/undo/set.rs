@@ -6,26 +6,25 @@ use serde_json::json;
 
 use crate::audit::{CallHistory, CallId, Outcome};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, LeftOut};
+use crate::gates::{ChangeSet, LeftOut, SetChange};
+use crate::page::PagePath;
 
 use super::{MOST_NAMED, UndoRequest, change_of, names_around, stays};
-use crate::write::audit_entry::unavailable;
-use crate::write::context::WriteContext;
 use crate::write::source::WriteCall;
-use crate::write::source::free_places::in_order;
+use crate::write::source::order::in_order;
 use crate::write::stages::rights::hindrance;
+use crate::write::undo::history::WriteHistory;
 use crate::write::undo::history::{NOT_ON_RECORD, nothing};
 
 /// The applied changes of a set that were not taken back yet, the last first.
 pub(super) async fn left_of_set(
-    desk: &WriteContext,
+    past: &WriteHistory,
     undo: &UndoRequest,
     set: CallId,
 ) -> Result<Vec<CallHistory>, Failure> {
-    let calls = desk.audit.calls_of_set(set).await;
-    let calls = calls.map_err(|error| unavailable(&error))?;
+    let calls = past.audit.calls_of_set(set).await?;
     for call in &calls {
-        if !desk.past.admits(call).await? {
+        if !past.admits(call).await? {
             return Err(nothing(NOT_ON_RECORD));
         }
     }
@@ -67,49 +66,22 @@ pub(super) async fn of_set(
         return Err(stays());
     }
     let (mut changes, mut left_out, mut faults) = (Vec::new(), Vec::new(), Vec::new());
-    let left = left_of_set(call.desk, undo, set).await?;
+    let left = left_of_set(call.past, undo, set).await?;
     let states = left.iter().flat_map(names_around);
-    call.desk.past.hold(states.flatten().collect()).await?;
+    call.past.hold(states.flatten().collect()).await?;
     for story in left {
-        let (undone, id, path) = (story.call, story.id(), story.place());
-        let failure = match change_of(call.desk, undo, story).await {
-            Ok(change) => {
-                let hindrance = if undo.skips {
-                    hindrance(&call.desk.wiki, &change).await
-                } else {
-                    None
-                };
-                match hindrance {
-                    Some(why) => left_out.push(LeftOut::new(change.change.target(), why)),
-                    None => changes.push(change),
-                }
-                continue;
-            }
-            Err(failure) => failure,
-        };
-        if undo.skips && concerns_page(failure.code) {
-            left_out.push(LeftOut {
-                id,
-                path,
-                why: failure.message.into(),
-            });
-            continue;
+        match Box::pin(back(call, undo, story)).await {
+            Ok(Ok(change)) => changes.push(change),
+            Ok(Err(page)) => left_out.push(page),
+            Err(failure) if concerns_page(failure.code) => faults.push(failure),
+            Err(failure) => return Err(failure),
         }
-        let failure = failure.detail("call", undone.to_string()).detail("id", id);
-        let failure = match path {
-            Some(path) => failure.detail("path", path.as_str()),
-            None => failure,
-        };
-        if !concerns_page(failure.code) {
-            return Err(failure);
-        }
-        faults.push(failure);
     }
     if let Some(failure) = first_of(faults) {
         return Err(failure);
     }
     if undo.skips {
-        let (ordered, taken) = in_order(call.desk, changes).await?;
+        let (ordered, taken) = in_order(call.wiki(), changes).await?;
         changes = ordered;
         left_out.extend(taken);
     }
@@ -121,6 +93,31 @@ pub(super) async fn of_set(
             .detail("leftOut", named));
     };
     Ok(back.undoing(set).going_on(undo.skips).without(left_out))
+}
+
+/// The undo of one change of a set, or why it is left out.
+async fn back(
+    call: WriteCall<'_>,
+    undo: &UndoRequest,
+    story: CallHistory,
+) -> Result<Result<SetChange, LeftOut>, Failure> {
+    let (undone, id, path) = (story.call, story.id(), story.place());
+    match change_of(call.past, undo, story).await {
+        Ok(change) if undo.skips => Ok(match hindrance(call.wiki(), &change).await {
+            Some(why) => Err(LeftOut::new(change.change.target(), why)),
+            None => Ok(change),
+        }),
+        Ok(change) => Ok(Ok(change)),
+        Err(failure) if undo.skips && concerns_page(failure.code) => Ok(Err(LeftOut {
+            id,
+            path,
+            why: failure.message.into(),
+        })),
+        Err(failure) => {
+            let failure = failure.detail("call", undone.to_string()).detail("id", id);
+            Err(failure.detail_if("path", path.as_ref().map(PagePath::as_str)))
+        }
+    }
 }
 
 /// True if a change of a set cannot be taken back for its page's sake, so that the others still

@@ -7,8 +7,8 @@ use crate::page::PageState;
 use crate::wiki::Wiki;
 
 use super::{as_it_is, states_around};
-use crate::write::context::WriteContext;
 use crate::write::source::present;
+use crate::write::undo::history::WriteHistory;
 
 /// The number of the newest versions of a page that are searched.
 const NEWEST: usize = 20;
@@ -32,19 +32,19 @@ pub(in crate::write) enum UndoneChangeState {
 /// # Errors
 /// The page, or what is on record of it, could not be read.
 pub(in crate::write) async fn standing(
-    desk: &WriteContext,
+    past: &WriteHistory,
     call: CallId,
     by: CallId,
 ) -> Result<UndoneChangeState, Failure> {
-    let story = desk.past.story(&call.into(), None).await?;
-    let (before, after) = states_around(desk, &story).await?;
+    let story = past.story(&call.into(), None).await?;
+    let (before, after) = states_around(past, &story).await?;
     let now = if before.is_some() && after.is_none() {
-        match desk.past.story(&by.into(), None).await?.id() {
-            Some(id) => present::by_id(&desk.wiki, id).await?,
+        match past.story(&by.into(), None).await?.id() {
+            Some(id) => present::by_id(&past.wiki, id).await?,
             None => None,
         }
     } else {
-        as_it_is(desk, &story, (before.as_ref(), after.as_ref()))
+        as_it_is(past, &story, (before.as_ref(), after.as_ref()))
             .await?
             .1
     };
@@ -53,7 +53,7 @@ pub(in crate::write) async fn standing(
         return Ok(found);
     };
     let version = match now.id.filter(|_| now.thing.is_none()) {
-        Some(id) => version_without(&desk.wiki, id, (before, after), &now).await,
+        Some(id) => version_without(&past.wiki, id, (before, after), &now).await,
         None => None,
     };
     Ok(UndoneChangeState::There { version })
@@ -114,10 +114,7 @@ pub(in crate::write) fn there_again(version: Option<i64>) -> Failure {
                 .to_owned(),
         },
     );
-    match version {
-        Some(version) => failure.detail("version", version),
-        None => failure,
-    }
+    failure.detail_if("version", version)
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@
 use std::collections::HashMap;
 
 use super::{RollbackStep, Run, SentPart, SetEnd};
-use crate::audit::CallId;
+use crate::audit::{CallId, Outcome};
 use crate::change::Warning;
 use crate::error::Failure;
-use crate::gates::{Gate, Permit, Refusal};
-use crate::write::audit_entry::unavailable;
+use crate::gates::{Gate, Permit, Refusal, TurnOf};
+use crate::write::audit_entry::EntryBuilder;
 use crate::write::links::new_place;
 use crate::write::source::undo::{self, UndoRequest, UndoneChangeState};
-use crate::write::stages::lock::{self, WriteLock};
+use crate::write::stages::lock::WriteLock;
 use crate::write::stages::send::{self, broke_off};
 
 /// Undos whose pages stand at their temporary places, by the changes that they take back.
@@ -68,12 +68,12 @@ impl Run {
             (permit, None)
         };
         let id = permit.set().id();
-        let mut docket = self.docket.of_member(permit.set());
+        let mut record = self.record.of_member(permit.set());
         let is_empty = permit.change().is_empty();
-        let applied = self.send(permit, &mut docket).await?;
+        let applied = self.send(permit, &mut record).await?;
         self.warn(applied.notes);
         if is_empty {
-            self.was_gone(&docket).await;
+            self.was_gone(&record).await;
         }
         match rest {
             Some(rest) => {
@@ -86,23 +86,24 @@ impl Run {
 
     /// The permit of a change's undo, from its page as it is, in its turn.
     async fn undo_of(&self, done: RollbackStep) -> Result<(Permit, WriteLock), Failure> {
-        let desk = &self.desk;
-        if desk.house.tasks.is_closed() && done.part == SentPart::Whole {
+        let context = &*self.context;
+        if context.house.tasks.is_closed() && done.part == SentPart::Whole {
             return Err(send::is_ending());
         }
-        let id = CallId::new().map_err(|error| unavailable(&error))?;
+        let id = CallId::new()?;
         let undo = UndoRequest::of_set_member(done.call);
-        let unturned = undo::change(desk, &undo).await?;
-        let turn = lock::of_change(desk, &unturned.change).await;
-        let turn = turn.map_err(|refusal| refusal.failure)?;
+        // Records that there was no room for may be settled by now.
+        context.recovered().await;
+        let unturned = undo::change(&context.past, &undo).await?;
+        let turn = self.turn(TurnOf::of(&unturned.change)).await?;
         // Read again: the writer before us may have changed the page since it was read.
-        let mut back = undo::change(desk, &undo).await?;
+        let mut back = undo::change(&context.past, &undo).await?;
         if done.part == SentPart::Rest {
             back.change = back.change.by_way_of(done.change.aside().cloned());
         }
         match back.change.to_aside() {
-            Some(first) => new_place::look(&desk.wiki, &first).await?,
-            None => new_place::look(&desk.wiki, &back.change).await?,
+            Some(first) => new_place::look(&context.wiki, &first).await?,
+            None => new_place::look(&context.wiki, &back.change).await?,
         };
         let permit = done.may_go_back.permit(id, back).ok_or_else(broke_off)?;
         Ok((permit, turn))
@@ -110,8 +111,7 @@ impl Run {
 
     /// The permit of an undo whose page is halfway, in its turn.
     async fn home(&self, permit: Permit) -> Result<(Permit, WriteLock), Failure> {
-        let turn = lock::of_change(&self.desk, permit.change()).await;
-        let turn = turn.map_err(|refusal| refusal.failure)?;
+        let turn = self.turn(permit.set().turn()).await?;
         Ok((self.looked_at_again(permit).await?, turn))
     }
 
@@ -124,8 +124,8 @@ impl Run {
         };
         match CallId::new() {
             Ok(id) => {
-                let docket = self.docket.not_taken_back(id, undone, target.as_ref());
-                self.refused(&docket, Refusal::at(Gate::Change, failure))
+                let record = self.record.not_taken_back(id, undone, target.as_ref());
+                self.refused(&record, Refusal::at(Gate::Change, failure))
                     .await
             }
             Err(_) => failure,
@@ -133,18 +133,17 @@ impl Run {
     }
 
     /// Puts on record that nothing of a change was left to take back.
-    async fn was_gone(&self, docket: &crate::write::audit_entry::EntryBuilder) {
-        use crate::audit::Outcome;
-        let entry = docket.outcome(Outcome::Unchanged, None, None);
-        if let Err(error) = self.desk.audit.record(entry).await {
-            tracing::error!(%error, call = %docket.call(), "an outcome could not be put on record");
+    async fn was_gone(&self, record: &EntryBuilder) {
+        let entry = record.outcome(Outcome::Unchanged, None, None);
+        if let Err(error) = self.context.audit.record(entry).await {
+            tracing::error!(%error, call = %record.call(), "an outcome could not be put on record");
         }
     }
 
     /// Looks at a page once more: somebody else's write may have brought back what was taken back,
     /// from a reading of before.
     async fn is_there_again(&self, place: usize, call: CallId, by: CallId) -> bool {
-        match undo::standing(&self.desk, call, by).await {
+        match undo::standing(&self.context.past, call, by).await {
             Ok(UndoneChangeState::Gone) => false,
             Ok(UndoneChangeState::There { version }) => {
                 let failure = self

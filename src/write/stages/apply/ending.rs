@@ -98,10 +98,7 @@ pub(super) fn failure_of(answer: &SetAnswer) -> Option<Failure> {
         .hint("Look at details.changes. Call again without confirm for what is left, or have the set taken back by its callId.")
         .detail("outcome", answer.outcome.as_str())
         .detail("changes", changes);
-    Some(match cause {
-        Some(cause) => failure.detail("cause", cause.code.as_str()),
-        None => failure,
-    })
+    Some(failure.detail_if("cause", cause.map(|cause| cause.code.as_str())))
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 use std::sync::{Arc, Mutex};
 
-use super::{INTERRUPTED, Run, SetEnd, SetJob, at_first, in_its_own_task};
+use super::{INTERRUPTED, Run, SetEnd, WriteJob, at_first, in_its_own_task};
 use crate::audit::{AuditError, CallId, DraftChange, DraftName, DraftOwner, KeyDigest};
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, DraftMark, WritePolicy};
 use crate::page::testing::page;
 use crate::write::answer::{Notes, SetOutcome, WriteAnswer};
-use crate::write::testing::{Office, checked, docket, permit_of, policy, session, update};
+use crate::write::testing::{Office, checked, permit_of, policy, record, update};
 
 /// Changes of a set, and the draft that it is.
 fn list(changes: Vec<Change>) -> ChangeSet {
@@ -22,14 +22,16 @@ fn nothing() -> Change {
 
 /// Sends a set to a wiki that nobody reaches.
 async fn sent(office: &Office, set: ChangeSet) -> Result<WriteAnswer, Failure> {
-    let job = SetJob {
-        docket: docket(&set),
+    let job = WriteJob {
+        record: record(&set),
         checked: checked(),
-        held: None,
+        proposal: None,
+        lock: None,
+        knowing: None,
         family: None,
     };
-    let (sender, session) = (Office::sender(), session());
-    let answer = in_its_own_task(&office.desk, &sender, &session, permit_of(set), job);
+    let sender = Office::sender();
+    let answer = in_its_own_task(&office.desk, &sender, permit_of(set), job);
     answer.await.unwrap()
 }
 
@@ -94,15 +96,13 @@ async fn a_draft_ends_with_the_set_that_was_applied_and_stays_for_one_that_was_n
 /// A set of one change that is being sent.
 fn run(office: &Office) -> Run {
     let set = list(vec![update(1)]);
-    let docket = docket(&set);
     let permits = permit_of(set.clone()).split(CallId::new).unwrap();
-    let first = at_first(&office.desk, &docket, &set, &permits, checked());
+    let first = at_first(&office.desk.wiki, &set, &permits, Notes::default());
     Run {
-        desk: Arc::clone(&office.desk),
+        context: Arc::clone(&office.desk),
         sender: Office::sender(),
-        docket,
+        record: record(&set),
         progress: Arc::new(Mutex::new(first)),
-        session: session(),
         family: None,
     }
 }

@@ -3,14 +3,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{ToAsk, approval, brought};
+use super::{Asking, ToAsk};
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::gates::{ApprovalScope, Approved, ChangeSet, Gate, Refusal, WritePolicy};
+use crate::gates::{ApprovalScope, Approved, ChangeSet, Fallback, Gate, Refusal, WritePolicy};
 use crate::page::testing::page;
-use crate::write::asker::{AskPerson, Asker, Handout, PersonReply, Question};
+use crate::write::caller::{AskPerson, Asker, Caller, Handout, PersonReply, Question};
 use crate::write::route::Brought;
-use crate::write::testing::{Office, caller, checked, docket, person, policy, set, update};
+use crate::write::testing::{Office, caller, checked, person, policy, record, set, update};
 
 const LONG: Duration = Duration::from_mins(1);
 
@@ -44,10 +44,25 @@ async fn asked(
     set: &ChangeSet,
     limit: Duration,
 ) -> Result<Approved, Refusal> {
-    let to_ask = ToAsk::of(set, checked());
-    let desk = &*office.desk;
-    let desk = (desk, &desk.policy);
-    approval(desk, &docket(set), &caller(asker), to_ask, limit).await
+    let to_ask = ToAsk::new(set, checked());
+    let policy = policy(WritePolicy::Person {
+        limit,
+        fallback: Fallback::None,
+    });
+    let caller = caller(asker);
+    let questions = questions(office, &caller);
+    questions.approval(&policy, &record(set), to_ask).await
+}
+
+fn questions<'a>(office: &'a Office, caller: &'a Caller) -> Asking<'a> {
+    let desk = &office.desk;
+    Asking {
+        audit: &desk.audit,
+        questions: &desk.memory.questions,
+        approvals: &desk.memory.approvals,
+        tasks: &desk.house.tasks,
+        caller,
+    }
 }
 
 /// Brings an answer to a question that was handed out.
@@ -56,8 +71,9 @@ async fn answer(office: &Office, question: &str, reply: PersonReply) -> Result<B
         question: question.to_owned(),
         reply,
     };
-    let mut docket = docket(&set(update(1)));
-    brought(&office.desk, &mut docket, &caller(asker)).await
+    let mut record = record(&set(update(1)));
+    let caller = caller(asker);
+    questions(office, &caller).brought(&mut record).await
 }
 
 /// The reason of a refusal for want of a yes.
@@ -193,8 +209,9 @@ async fn a_call_that_brings_no_answer_brings_nothing() {
         Asker::Nobody,
         within(Some(PersonReply::Yes(ApprovalScope::Once))),
     ] {
-        let mut docket = docket(&set(update(1)));
-        let nothing = brought(&office.desk, &mut docket, &caller(asker)).await;
+        let mut record = record(&set(update(1)));
+        let caller = caller(asker);
+        let nothing = questions(&office, &caller).brought(&mut record).await;
         assert!(matches!(nothing, Ok(Brought::Nothing)));
     }
 }

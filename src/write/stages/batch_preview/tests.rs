@@ -8,7 +8,7 @@ use crate::page::testing::page;
 use crate::page::{LineCounts, LinkedSite, Locale, PageState};
 use crate::write::answer::{MAX_LINES, Notes, SetLine, SetPreview};
 use crate::write::caller::Extent;
-use crate::write::testing::{Office, checked, docket, policy, update};
+use crate::write::testing::{Office, checked, policy, update};
 
 fn office() -> Office {
     Office::new(policy(WritePolicy::Preview))
@@ -54,10 +54,8 @@ fn differences_are_shown_while_there_is_room_and_the_hidden_ones_are_counted() {
         (vec![MAX_DIFFS, 100, 100], vec![true, false, false]),
     ] {
         let set = list(bytes.iter().copied().map(with_diff_of).collect());
-        let told = {
-            let set = (&set, Extent::Bounded);
-            preview(&office.desk, &docket(set.0), set, checked(), (None, None))
-        };
+        let (wiki, extent) = (&office.desk.wiki, Extent::Bounded);
+        let told = preview(wiki, set.id(), &set, checked(), extent);
         assert_eq!(shown(&told.changes), expected, "{bytes:?}");
         assert_eq!(told.pages, bytes.len());
         let hidden = expected.iter().filter(|is_shown| !**is_shown).count();

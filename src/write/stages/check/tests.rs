@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 
-use super::{CheckInput, Warning, afterwards, asks, asks_rights, by_operator, look, lost_by};
+use super::{CheckInput, Warning, afterwards, asks, asks_rights, by_operator, check, lost_by};
 use crate::audit::CallId;
 use crate::change::{Change, Operation};
 use crate::checks::CheckCommand;
@@ -12,6 +12,7 @@ use crate::page::testing::page;
 use crate::page::{Field, LinkedSite, Locale, PagePath, PagePlace, PageReading, PageState};
 use crate::rules::{Rule, RuleBook, RuleCondition, Then};
 use crate::wiki::AllPages;
+use crate::write::route::{Route, Stop, Warrant};
 use crate::write::source::DraftContext;
 use crate::write::source::conflict::ConflictCheck;
 use crate::write::stages::check::SetCheck;
@@ -24,15 +25,15 @@ fn seen() -> CheckInput {
         conflict: ConflictCheck::Checked,
         said: None,
         was_shown: true,
-        stays_open: true,
-        joins: false,
+        asks_rights: false,
         beside: DraftContext::default(),
     }
 }
 
 async fn checked(policy: &Policy, set: &ChangeSet, seen: CheckInput) -> Result<SetCheck, Refusal> {
     let office = Office::new(policy.clone());
-    look(&office.desk, policy, set, seen).await
+    let desk = &office.desk;
+    check(&desk.wiki, &desk.index, policy, set, seen).await
 }
 
 fn at(id: i64, path: &str) -> PageState {
@@ -237,22 +238,19 @@ fn pages_are_judged_by_where_the_set_and_the_draft_put_them() {
 #[test]
 fn rights_are_asked_for_as_a_write_is_shown_and_of_a_list_before_it_is_sent() {
     let (one, many) = (set(update(1)), list(vec![update(1)]));
-    for (set, was_shown, stays_open, joins, expected) in [
-        (&one, false, false, false, true),
-        (&one, true, false, false, false),
-        (&one, false, true, false, false),
-        (&one, false, false, true, false),
-        (&many, false, false, false, true),
-        (&many, true, false, false, true),
-        (&many, true, true, false, false),
+    let preview = || Route::Send(Warrant::Preview("token".to_owned()));
+    for (set, route, expected) in [
+        (&one, Route::Stop(Stop::Preview), true),
+        (&one, Route::Stop(Stop::Ask), true),
+        (&one, Route::Send(Warrant::StaticToken), true),
+        (&one, preview(), false),
+        (&one, Route::Stop(Stop::Propose), false),
+        (&one, Route::Stop(Stop::AddToDraft), false),
+        (&many, Route::Stop(Stop::Preview), true),
+        (&many, preview(), true),
+        (&many, Route::Stop(Stop::Propose), false),
     ] {
-        let seen = CheckInput {
-            was_shown,
-            stays_open,
-            joins,
-            ..seen()
-        };
-        assert_eq!(asks_rights(set, &seen), expected, "{set:?} {seen:?}");
+        assert_eq!(asks_rights(&route, set), expected, "{set:?}");
     }
 }
 
@@ -293,7 +291,7 @@ fn a_set_that_was_shown_is_held_against_lists_again_only_for_a_rule() {
 
 #[tokio::test]
 async fn the_operators_checks_run_in_order_on_what_they_are_about_while_there_is_time() {
-    let check = |name: &str, program: &str, path: &str| CheckCommand {
+    let command = |name: &str, program: &str, path: &str| CheckCommand {
         name: name.to_owned(),
         argv: vec![program.to_owned()],
         cwd: "/".into(),
@@ -304,10 +302,10 @@ async fn the_operators_checks_run_in_order_on_what_they_are_about_while_there_is
     };
     let checking = Policy {
         checks: vec![
-            check("first", "false", "docs"),
-            check("good", "true", "docs"),
-            check("elsewhere", "false", "team"),
-            check("last", "false", "docs/a"),
+            command("first", "false", "docs"),
+            command("good", "true", "docs"),
+            command("elsewhere", "false", "team"),
+            command("last", "false", "docs/a"),
         ]
         .into(),
         ..preview()

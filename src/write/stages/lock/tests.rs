@@ -1,164 +1,127 @@
 use std::time::Duration;
 
-use super::{of_change, take};
-use crate::audit::{AuditError, ProposalId};
+use super::take;
+use crate::audit::{AuditError, AuditLog};
 use crate::change::Change;
-use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, Gate, WritePolicy};
+use crate::error::Code;
+use crate::gates::{Gate, Refusal, TurnOf, WritePolicy};
 use crate::page::testing::page;
-use crate::write::audit_entry::EntryBuilder;
-use crate::write::context::WriteContext;
 use crate::write::route::Warrant;
-use crate::write::source::conflict::Stopped;
-use crate::write::source::{ChangeSource, ComparedSet, Later, WriteCall};
-use crate::write::stages::propose::open;
-use crate::write::testing::{
-    Office, checked, docket, move_and_update, policy, session, set, update,
-};
-
-/// A source that says of itself only which turn it takes.
-struct Wants {
-    page: Option<i64>,
-    tree: bool,
-    turn: bool,
-    proposal: Option<ProposalId>,
-}
-
-const OWN: Wants = Wants {
-    page: Some(2),
-    tree: false,
-    turn: true,
-    proposal: None,
-};
-
-impl ChangeSource for Wants {
-    fn tell<'a>(&'a self, _: &'a WriteContext, _: &'a mut EntryBuilder) -> Later<'a, ()> {
-        Box::pin(async {})
-    }
-
-    fn page_of_turn<'a>(&'a self, _: &'a WriteContext) -> Later<'a, Option<i64>> {
-        Box::pin(async { self.page })
-    }
-
-    fn has_turn(&self) -> bool {
-        self.turn
-    }
-
-    fn rebuilds_tree(&self) -> bool {
-        self.tree
-    }
-
-    fn proposal(&self) -> Option<ProposalId> {
-        self.proposal
-    }
-
-    fn made<'a>(&'a self, _: WriteCall<'a>) -> Later<'a, Result<ComparedSet, Stopped>> {
-        Box::pin(async { Err(Failure::new(Code::PageNotFound, "It makes none.").into()) })
-    }
-
-    fn shown_again<'a>(
-        &'a self,
-        call: WriteCall<'a>,
-        _: ChangeSet,
-    ) -> Later<'a, Result<ComparedSet, Stopped>> {
-        self.made(call)
-    }
-}
+use crate::write::source::{Bulk, PageSelection, Under, Update, WriteRequest};
+use crate::write::testing::{Office, move_and_update, policy, record, session, set, update};
 
 fn office() -> Office {
     Office::new(policy(WritePolicy::Preview))
 }
 
 /// Tells of page 1, page 2 and the tree if others must wait for it.
-async fn held(desk: &WriteContext) -> [bool; 3] {
+async fn held(audit: &AuditLog) -> [bool; 3] {
     let now = Duration::ZERO;
     let is_busy = |error: Option<AuditError>| error == Some(AuditError::Busy);
     [
-        is_busy(desk.audit.lock_page(1, now).await.err()),
-        is_busy(desk.audit.lock_page(2, now).await.err()),
-        is_busy(desk.audit.lock_tree(now).await.err()),
+        is_busy(audit.lock_page(1, now).await.err()),
+        is_busy(audit.lock_page(2, now).await.err()),
+        is_busy(audit.lock_tree(now).await.err()),
     ]
 }
 
 #[tokio::test]
 async fn each_kind_of_change_keeps_others_from_its_page_and_from_the_tree_if_it_rebuilds_it() {
     let office = office();
+    let audit = &office.desk.audit;
     for (change, expected) in [
         (update(1), [true, false, false]),
         (Change::recreate(page()), [false, false, true]),
         (move_and_update(), [true, false, true]),
         (Change::delete(page()), [true, false, true]),
     ] {
-        let turn = of_change(&office.desk, &change).await.unwrap();
-        assert_eq!(held(&office.desk).await, expected, "{change:?}");
-        drop(turn);
-        assert_eq!(held(&office.desk).await, [false; 3], "{change:?}");
+        let lock = take(audit, TurnOf::of(&change), Duration::ZERO).await;
+        assert_eq!(held(audit).await, expected, "{change:?}");
+        drop(lock.unwrap());
+        assert_eq!(held(audit).await, [false; 3], "{change:?}");
     }
 }
 
 #[tokio::test]
-async fn a_previews_token_takes_the_turn_of_what_was_shown_and_the_static_token_that_of_the_call() {
+async fn a_write_that_cannot_have_all_its_locks_in_time_keeps_none() {
     let office = office();
-    let desk = &office.desk;
-    let shown = desk.memory.preview(&session(), set(move_and_update()));
-    let preview = Warrant::Preview(shown.unwrap().token);
-    let turn = take(desk, &session(), &OWN, &preview).await.unwrap();
-    assert_eq!(held(desk).await, [true, false, true]);
-    drop(turn);
-    for (tree, expected) in [(false, [false, true, false]), (true, [false, true, true])] {
-        let source = Wants { tree, ..OWN };
-        let turn = take(desk, &session(), &source, &Warrant::StaticToken).await;
-        assert_eq!(held(desk).await, expected);
-        drop(turn);
-    }
-}
-
-#[tokio::test]
-async fn a_source_whose_changes_take_turns_of_their_own_takes_none() {
-    let office = office();
-    let source = Wants { turn: false, ..OWN };
-    let turn = take(&office.desk, &session(), &source, &Warrant::StaticToken).await;
-    assert!(turn.unwrap().is_none());
-}
-
-#[tokio::test]
-async fn an_unknown_token_is_refused_before_the_turn_and_a_known_write_is_refused_at_it() {
-    let office = office();
-    let desk = &office.desk;
-    let _other = of_change(desk, &move_and_update()).await.unwrap();
-    let unknown = Warrant::Preview("unknown".to_owned());
-    let refusal = take(desk, &session(), &OWN, &unknown).await.err().unwrap();
-    assert_eq!(refusal.gate, Gate::Confirm);
-    for source in [
-        Wants {
-            page: Some(1),
-            ..OWN
-        },
-        Wants { tree: true, ..OWN },
-    ] {
-        let refused = take(desk, &session(), &source, &Warrant::StaticToken).await;
-        let refusal = refused.err().unwrap();
+    let audit = &office.desk.audit;
+    let other = TurnOf::of(&move_and_update());
+    let _other = take(audit, other, Duration::ZERO).await.unwrap();
+    for (page, rebuilds_tree) in [(Some(1), false), (Some(2), true)] {
+        let turn = TurnOf {
+            page,
+            rebuilds_tree,
+        };
+        let refusal = Refusal::from(take(audit, turn, Duration::ZERO).await.err().unwrap());
         assert_eq!(
             (refusal.gate, refusal.failure.code),
             (Gate::Record, Code::Timeout)
         );
     }
-    // What the second source had locked before it gave up is free again.
-    assert_eq!(held(desk).await, [true, false, true]);
+    // What the second had locked before it gave up is free again.
+    assert_eq!(held(audit).await, [true, false, true]);
+}
+
+/// The turn of a request, with what confirms it.
+async fn turn(
+    office: &Office,
+    warrant: &Warrant,
+    request: &WriteRequest,
+) -> Result<TurnOf, Refusal> {
+    let desk = &office.desk;
+    let record = record(&set(update(1)));
+    let call = desk.call(&desk.policy, &record, Under::Wiki);
+    warrant.turn(call, request).await
+}
+
+fn renaming(id: i64, updates_links: bool) -> WriteRequest {
+    WriteRequest::Update(Update {
+        id,
+        edits: None,
+        from_version: None,
+        accept_loss: Vec::new(),
+        if_updated_at: None,
+        updates_links,
+    })
 }
 
 #[tokio::test]
-async fn the_proposal_that_is_applied_is_held_with_the_turn() {
+async fn a_previews_token_takes_the_turn_of_what_was_shown_and_the_static_token_that_of_the_call() {
     let office = office();
-    let (desk, set) = (&office.desk, set(update(1)));
-    let docket = &mut docket(&set);
-    let left_open = open(desk, docket, &session(), &set, checked()).await;
-    let proposal = left_open.unwrap().proposal;
-    assert!(proposal.is_some());
-    for proposal in [proposal, None] {
-        let source = Wants { proposal, ..OWN };
-        let turn = take(desk, &session(), &source, &Warrant::StaticToken).await;
-        let turn = turn.unwrap().unwrap();
-        assert_eq!(turn.proposal.is_some(), proposal.is_some());
+    let shown = office
+        .desk
+        .memory
+        .previews
+        .offer(&session(), set(update(1)));
+    let preview = Warrant::Preview(shown.unwrap().token);
+    let request = renaming(2, false);
+    let of = async |warrant| turn(&office, warrant, &request).await.unwrap();
+    assert_eq!(of(&preview).await, TurnOf::of(&update(1)));
+    let own = TurnOf {
+        page: Some(2),
+        rebuilds_tree: true,
+    };
+    assert_eq!(of(&Warrant::StaticToken).await, own);
+    let unknown = Warrant::Preview("unknown".to_owned());
+    let refused = turn(&office, &unknown, &request).await.unwrap_err();
+    assert_eq!(refused.gate, Gate::Confirm);
+}
+
+#[tokio::test]
+async fn a_request_whose_changes_take_turns_of_their_own_takes_none() {
+    let office = office();
+    let bulk = WriteRequest::Bulk(Box::new(Bulk {
+        which: PageSelection::Ids(vec![1]),
+        tags: None,
+        replace_all: Vec::new(),
+        is_published: None,
+        move_to: None,
+        expect_pages: None,
+        keeps_on_failure: false,
+    }));
+    for request in [renaming(1, true), bulk] {
+        let turn = turn(&office, &Warrant::StaticToken, &request).await;
+        assert_eq!(turn.unwrap(), TurnOf::default());
     }
 }

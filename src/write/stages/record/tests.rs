@@ -1,4 +1,4 @@
-use super::{attempt, failed, outcome};
+use super::{SettledStep, attempt, failed, outcome};
 use crate::audit::{AuditError, Outcome};
 use crate::change::{Change, Operation, Proof};
 use crate::error::Code;
@@ -6,7 +6,7 @@ use crate::gates::WritePolicy;
 use crate::page::testing::page;
 use crate::page::{DroppedRules, PageState};
 use crate::write::stages::verify::Settled;
-use crate::write::testing::{Office, docket, move_and_update, permit, policy, set, update};
+use crate::write::testing::{Office, move_and_update, permit, policy, record, set, update};
 
 fn office() -> Office {
     Office::new(policy(WritePolicy::Preview))
@@ -30,19 +30,27 @@ fn settled(found: Option<PageState>) -> Settled {
     }
 }
 
+fn step<'a>(kind: Operation, change: &'a Change, settled: &'a Settled) -> SettledStep<'a> {
+    SettledStep {
+        kind,
+        change,
+        settled,
+    }
+}
+
 #[tokio::test]
 async fn each_step_is_taken_once_in_order_and_is_on_record_first() {
     let office = office();
     let mut permit = permit(move_and_update());
-    let docket = docket(permit.set());
+    let record = record(permit.set());
     let audit = &office.desk.audit;
     for (number, kind) in [(1, Operation::Move), (2, Operation::Update)] {
-        let step = attempt(audit, &docket, &mut permit).await.unwrap();
+        let step = attempt(audit, &record, &mut permit).await.unwrap();
         assert_eq!(step.unwrap().kind(), kind);
         assert_eq!(office.words("event"), vec!["attempt"; number]);
     }
     assert_eq!(office.words("step"), ["move", "update"]);
-    let none = attempt(audit, &docket, &mut permit).await.unwrap();
+    let none = attempt(audit, &record, &mut permit).await.unwrap();
     assert!(none.is_none());
     assert_eq!(office.records().len(), 2, "an attempt of nothing");
 }
@@ -52,8 +60,8 @@ async fn an_attempt_that_is_not_on_record_yields_no_step() {
     let office = office();
     office.without_log().await;
     let mut permit = permit(update(1));
-    let docket = docket(permit.set());
-    let refused = attempt(&office.desk.audit, &docket, &mut permit).await;
+    let record = record(permit.set());
+    let refused = attempt(&office.desk.audit, &record, &mut permit).await;
     assert_eq!(refused.unwrap_err(), AuditError::Ended);
     assert_eq!(permit.upcoming(), Some(Operation::Update));
 }
@@ -73,10 +81,10 @@ async fn the_page_as_found_is_kept_only_if_it_is_not_as_promised() {
     };
     for (found, is_kept) in [(Some(later), false), (Some(other), true), (None, false)] {
         let office = office();
-        let docket = docket(&set(change.clone()));
+        let record = record(&set(change.clone()));
         let settled = settled(found);
-        let (audit, kind) = (&office.desk.audit, Operation::Update);
-        assert!(outcome(audit, &docket, kind, &settled, None, &change).await);
+        let step = step(Operation::Update, &change, &settled);
+        assert!(outcome(&office.desk.audit, &record, step, None).await);
         let records = office.records();
         assert_eq!(records[0]["outcome"], "applied");
         assert_eq!(records[0].get("found").is_some(), is_kept, "{settled:?}");
@@ -92,9 +100,10 @@ async fn the_outcome_of_a_create_names_the_page_that_was_made() {
     };
     for (found, id) in [(Some(made), Some(41)), (None, None)] {
         let office = office();
-        let docket = docket(&set(change.clone()));
-        let (audit, kind) = (&office.desk.audit, Operation::Create);
-        assert!(outcome(audit, &docket, kind, &settled(found), None, &change).await);
+        let record = record(&set(change.clone()));
+        let settled = settled(found);
+        let step = step(Operation::Create, &change, &settled);
+        assert!(outcome(&office.desk.audit, &record, step, None).await);
         assert_eq!(office.records()[0]["id"].as_i64(), id);
     }
 }
@@ -103,21 +112,23 @@ async fn the_outcome_of_a_create_names_the_page_that_was_made() {
 async fn an_outcome_that_is_not_on_record_is_told() {
     let office = office();
     office.without_log().await;
-    let (change, docket) = (update(1), docket(&set(update(1))));
-    let (audit, kind) = (&office.desk.audit, Operation::Update);
-    assert!(!outcome(audit, &docket, kind, &settled(None), None, &change).await);
+    let (change, record) = (update(1), record(&set(update(1))));
+    let settled = settled(None);
+    let step = step(Operation::Update, &change, &settled);
+    assert!(!outcome(&office.desk.audit, &record, step, None).await);
 }
 
 #[tokio::test]
 async fn a_log_that_fails_behind_the_move_leaves_a_page_partly_written() {
     let office = office();
-    let (change, error) = (move_and_update(), AuditError::Ended);
-    let (audit, docket) = (&office.desk.audit, docket(&set(move_and_update())));
-    let before = failed(audit, &docket, &error, &change, None).await;
+    let change = move_and_update();
+    let error = || AuditError::Ended;
+    let (audit, record) = (&office.desk.audit, record(&set(move_and_update())));
+    let before = failed(audit, &record, error(), &change, None).await;
     assert_eq!(before.code, Code::AuditUnavailable);
     assert!(!before.details.contains_key("outcome"), "{before:?}");
     let moved = settled(None);
-    let behind = failed(audit, &docket, &error, &change, Some(&moved)).await;
+    let behind = failed(audit, &record, error(), &change, Some(&moved)).await;
     assert_eq!(behind.code, Code::PartlyApplied);
     assert_eq!(behind.details["fields"], serde_json::json!(["scriptCss"]));
     assert_eq!(behind.details["outcome"], "partly_applied");

@@ -1,23 +1,19 @@
 use std::sync::Arc;
 
-use super::{RuledRoute, facts, held};
+use super::{Ruling, apply, facts};
 use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::Code;
 use crate::gates::{
-    ApprovalScope, Approvals, Approved, Approver, Gate, Policy, Refusal, StaticToken, WritePolicy,
-    enabled, paths,
+    ApprovalScope, Approvals, Approved, Approver, ChangeSet, Gate, Policy, Refusal, StaticToken,
+    WritePolicy, enabled, paths,
 };
 use crate::page::LineCounts;
 use crate::page::testing::page;
 use crate::rules::{ChangeFacts, Rule, RuleBook, RuleCondition, Then};
-use crate::write::asker::{Asker, Handout};
-use crate::write::route::{Route, Warrant};
-use crate::write::stages::check::SetCheck;
+use crate::write::route::{Route, Stop, Warrant};
 use crate::write::stages::record;
-use crate::write::testing::{
-    Office, caller, checked, docket, permit, person, policy, session, set, update,
-};
+use crate::write::testing::{Office, permit, person, policy, record, session, set, update};
 
 const TOKEN: &str = "open sesame, please";
 
@@ -46,6 +42,11 @@ fn yes() -> Approved {
     given.unwrap()
 }
 
+const PREVIEW: Route = Route::Stop(Stop::Preview);
+const OPEN: Route = Route::Stop(Stop::Propose);
+const ASK: Route = Route::Stop(Stop::Ask);
+const JOIN: Route = Route::Stop(Stop::AddToDraft);
+
 fn shown() -> Route {
     Route::Send(Warrant::Preview("token".to_owned()))
 }
@@ -65,33 +66,27 @@ async fn way(
     policy: &Policy,
     route: Route,
     by: By,
-    checked: &mut SetCheck,
+    changes: &[ChangeFacts],
 ) -> Result<(&'static str, bool), Refusal> {
     let office = Office::new(policy.clone());
-    let caller = caller(match by {
-        By::Beside => Asker::Between(Handout::new().0),
-        By::Alone | By::Operator => Asker::Nobody,
-    });
+    let client = &crate::audit::Client::default();
+    let facts = facts(&office.desk.audit, policy, client, changes).await?;
     let enabled = enabled(policy, &session(), Some(TOKEN)).unwrap();
     let allowed = paths(enabled, set(Change::delete(page()))).unwrap();
-    let way = held(&office.desk, policy, &caller, allowed, checked, route).await?;
-    let word = match way {
-        RuledRoute::Send(..) => "send",
-        RuledRoute::Preview(_) => "preview",
-        RuledRoute::Open(_) => "open",
-        RuledRoute::Ask(_) => "ask",
-        RuledRoute::Join(_) => "join",
+    let (ruling, warning) = apply(policy, allowed, &facts, route, by == By::Beside)?;
+    let word = match ruling {
+        Ruling::Next(..) => "send",
+        Ruling::Stop(Stop::Preview, _) => "preview",
+        Ruling::Stop(Stop::Propose, _) => "open",
+        Ruling::Stop(Stop::Ask, _) => "ask",
+        Ruling::Stop(Stop::AddToDraft, _) => "join",
+        Ruling::Stop(Stop::Unchanged, _) => "unchanged",
     };
-    let mut codes = checked.notes.warnings.iter().map(|one| &*one.code);
-    Ok((word, codes.any(|code| code == "rule")))
+    Ok((word, warning.is_some_and(|one| one.code == "rule")))
 }
 
-/// Checks whose facts are of one change.
-fn one_change() -> SetCheck {
-    SetCheck {
-        facts: vec![ChangeFacts::empty()],
-        ..checked()
-    }
+fn one_change() -> Vec<ChangeFacts> {
+    vec![ChangeFacts::empty()]
 }
 
 #[tokio::test]
@@ -102,11 +97,11 @@ async fn a_rule_makes_the_way_of_a_set_stricter_and_never_milder() {
     let dry = || WritePolicy::DryRun;
     for (writes, then, route, by, way_of_it, is_named) in [
         // Without a rule the route stays.
-        (tokens(), None, Route::Preview, Alone, "preview", false),
-        (tokens(), None, Route::Open, Alone, "open", false),
-        (tokens(), None, Route::Join, Alone, "join", false),
+        (tokens(), None, PREVIEW, Alone, "preview", false),
+        (tokens(), None, OPEN, Alone, "open", false),
+        (tokens(), None, JOIN, Alone, "join", false),
         (tokens(), None, shown(), Alone, "send", false),
-        (person(), None, Route::Ask, Beside, "ask", false),
+        (person(), None, ASK, Beside, "ask", false),
         (
             token(),
             None,
@@ -116,22 +111,15 @@ async fn a_rule_makes_the_way_of_a_set_stricter_and_never_milder() {
             false,
         ),
         // Where previews confirm.
-        (
-            tokens(),
-            Some(Preview),
-            Route::Preview,
-            Alone,
-            "preview",
-            false,
-        ),
+        (tokens(), Some(Preview), PREVIEW, Alone, "preview", false),
         (tokens(), Some(Preview), shown(), Alone, "send", false),
-        (dry(), Some(Preview), Route::Open, Alone, "open", false),
-        (tokens(), Some(Person), Route::Preview, Beside, "ask", false),
+        (dry(), Some(Preview), OPEN, Alone, "open", false),
+        (tokens(), Some(Person), PREVIEW, Beside, "ask", false),
         (tokens(), Some(Person), shown(), Beside, "ask", false),
-        (tokens(), Some(Person), Route::Preview, Alone, "open", true),
+        (tokens(), Some(Person), PREVIEW, Alone, "open", true),
         (tokens(), Some(Person), shown(), Alone, "open", true),
-        (dry(), Some(Person), Route::Open, Beside, "open", true),
-        (tokens(), Some(Review), Route::Preview, Beside, "open", true),
+        (dry(), Some(Person), OPEN, Beside, "open", true),
+        (tokens(), Some(Review), PREVIEW, Beside, "open", true),
         (tokens(), Some(Review), shown(), Beside, "open", true),
         // A static token shows nobody anything.
         (
@@ -151,9 +139,9 @@ async fn a_rule_makes_the_way_of_a_set_stricter_and_never_milder() {
             true,
         ),
         // The person at the client is asked anyway, and decides unless a reviewer shall.
-        (person(), Some(Preview), Route::Ask, Beside, "ask", false),
-        (person(), Some(Person), Route::Ask, Beside, "ask", false),
-        (person(), Some(Review), Route::Ask, Beside, "open", true),
+        (person(), Some(Preview), ASK, Beside, "ask", false),
+        (person(), Some(Person), ASK, Beside, "ask", false),
+        (person(), Some(Review), ASK, Beside, "open", true),
         (
             person(),
             Some(Person),
@@ -171,42 +159,27 @@ async fn a_rule_makes_the_way_of_a_set_stricter_and_never_milder() {
             true,
         ),
         // The operator sees it first, and decides then.
-        (
-            tokens(),
-            Some(Review),
-            Route::Preview,
-            Operator,
-            "preview",
-            false,
-        ),
+        (tokens(), Some(Review), PREVIEW, Operator, "preview", false),
         (tokens(), Some(Review), shown(), Operator, "send", false),
         // A draft is held against the rules as a whole, when it is submitted.
-        (tokens(), Some(Review), Route::Join, Beside, "join", true),
+        (tokens(), Some(Review), JOIN, Beside, "join", true),
     ] {
         let mut policy = with_rule(writes, then);
         if by == Operator {
             policy = policy.for_operator();
         }
         let told = format!("{:?} {then:?} {by:?} {way_of_it}", policy.writes);
-        let found = way(&policy, route, by, &mut one_change()).await;
+        let found = way(&policy, route, by, &one_change()).await;
         assert_eq!(found.unwrap(), (way_of_it, is_named), "{told}");
     }
 }
 
 #[tokio::test]
 async fn what_a_rule_denies_goes_no_way() {
-    let routes = || {
-        [
-            Route::Preview,
-            Route::Open,
-            Route::Ask,
-            Route::Join,
-            shown(),
-        ]
-    };
+    let routes = || [PREVIEW, OPEN, ASK, JOIN, shown()];
     for route in routes() {
         let policy = with_rule(WritePolicy::Preview, Some(Then::Deny));
-        let refused = way(&policy, route, By::Beside, &mut one_change()).await;
+        let refused = way(&policy, route, By::Beside, &one_change()).await;
         let refused = refused.unwrap_err();
         assert_eq!(
             (refused.gate, refused.failure.code),
@@ -216,11 +189,7 @@ async fn what_a_rule_denies_goes_no_way() {
     // The facts of an undo are none: no rule is about it.
     for route in routes() {
         let policy = with_rule(WritePolicy::Preview, Some(Then::Deny));
-        assert!(
-            way(&policy, route, By::Beside, &mut checked())
-                .await
-                .is_ok()
-        );
+        assert!(way(&policy, route, By::Beside, &[]).await.is_ok());
     }
 }
 
@@ -228,15 +197,15 @@ async fn what_a_rule_denies_goes_no_way() {
 async fn the_writes_of_the_last_day_are_counted_if_a_rule_asks() {
     let office = Office::new(policy(WritePolicy::Preview));
     let mut permit = permit(update(1));
-    let docket = docket(permit.set());
-    let attempt = record::attempt(&office.desk.audit, &docket, &mut permit).await;
+    let record = record(permit.set());
+    let attempt = record::attempt(&office.desk.audit, &record, &mut permit).await;
     assert!(attempt.unwrap().is_some());
     let mut counting = RuleCondition::default();
     counting.writes_per_day_over = Some(1);
     let change = update(1);
     let checked = crate::change::AdditionReport::default();
     let about = ChangeFacts::new(&change, LineCounts::default(), &checked);
-    let caller = caller(Asker::Nobody);
+    let client = crate::audit::Client::default();
     for (when, changes, expected) in [
         (counting.clone(), vec![about.clone()], 1),
         (RuleCondition::default(), vec![about], 0),
@@ -247,7 +216,40 @@ async fn the_writes_of_the_last_day_are_counted_if_a_rule_asks() {
             rules: Arc::new(RuleBook::new(vec![rule], &[]).unwrap()),
             ..policy(WritePolicy::Preview)
         };
-        let facts = facts(&office.desk, &policy, &caller, &changes).await;
+        let facts = facts(&office.desk.audit, &policy, &client, &changes).await;
         assert_eq!(facts.unwrap().writes_of_day, expected);
+    }
+}
+
+#[test]
+fn a_set_with_nothing_to_do_is_unchanged_unless_it_joins_a_draft_or_is_shown_alone() {
+    let nothing = || Change::between(page(), page());
+    let list = |changes: Vec<Change>| {
+        let changes = changes.into_iter().map(Into::into).collect();
+        ChangeSet::list(CallId::new().unwrap(), changes).unwrap()
+    };
+    let policy = policy(WritePolicy::Preview);
+    for (set, stop, expected) in [
+        (set(nothing()), Stop::Preview, Stop::Unchanged),
+        (set(nothing()), Stop::Ask, Stop::Unchanged),
+        (set(nothing()), Stop::Propose, Stop::Propose),
+        (set(nothing()), Stop::AddToDraft, Stop::AddToDraft),
+        (list(vec![nothing()]), Stop::Preview, Stop::Unchanged),
+        (list(vec![nothing()]), Stop::Propose, Stop::Unchanged),
+        (
+            list(vec![nothing(), update(1)]),
+            Stop::Propose,
+            Stop::Propose,
+        ),
+        (set(update(1)), Stop::Preview, Stop::Preview),
+        (set(update(1)), Stop::Ask, Stop::Ask),
+    ] {
+        let told = format!("{set:?} {stop:?}");
+        let enabled = enabled(&policy, &session(), None).unwrap();
+        let ruling = Ruling::Stop(stop, paths(enabled, set).unwrap());
+        let Ruling::Stop(found, _) = ruling.unless_nothing_to_do() else {
+            panic!("{told}");
+        };
+        assert_eq!(found, expected, "{told}");
     }
 }

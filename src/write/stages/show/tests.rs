@@ -1,14 +1,14 @@
-use super::{links_left, nothing_to_do, preview, show, stopped};
+use super::{keep, links_left, preview, stopped, unchanged};
 use crate::audit::CallId;
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, LinkLeft, Mending, Policy, Refusal, WritePolicy, enabled};
 use crate::page::testing::page;
 use crate::page::{LinkedSite, Locale, PagePath, PageState, Prefix};
-use crate::write::answer::Notes;
+use crate::write::answer::{Notes, WriteAnswer};
 use crate::write::source::conflict::Stopped;
 use crate::write::testing::{
-    Office, checked, docket, move_and_update, person, policy, session, set, update,
+    Office, checked, move_and_update, person, policy, record, session, set, update,
 };
 
 fn office() -> Office {
@@ -21,17 +21,29 @@ async fn refusal(office: &Office, policy: &Policy, code: Code, merged: Option<Ch
     let failure = Failure::new(code, "Why.");
     let merged = merged.map(Box::new);
     let why = Stopped { failure, merged };
-    let docket = docket(&set(update(1)));
-    stopped(&office.desk, enabled, &docket, &session(), why).await
+    let record = record(&set(update(1)));
+    let desk = &office.desk;
+    stopped(&desk.audit, &desk.memory.previews, enabled, &record, why).await
+}
+
+/// Keeps a set under a token, which this returns.
+async fn kept(office: &Office, set: &ChangeSet) -> Result<String, Refusal> {
+    let desk = &office.desk;
+    let kept = keep(&desk.audit, &desk.memory.previews, &record(set), set).await;
+    kept.map(|kept| kept.token)
 }
 
 #[tokio::test]
 async fn a_preview_comes_with_a_token_for_this_very_set_and_is_on_record() {
     let office = office();
     let set = set(update(1));
-    let shown = show(&office.desk, &docket(&set), &session(), &set, checked()).await;
-    let token = shown.unwrap().confirm.unwrap().token;
-    let kept = office.desk.memory.previewed(&session(), &token).unwrap();
+    let token = kept(&office, &set).await.unwrap();
+    let kept = office
+        .desk
+        .memory
+        .previews
+        .look(&session(), &token)
+        .unwrap();
     assert!(kept.is_same_write(&set));
     assert_eq!(office.words("event"), ["preview"]);
     assert_eq!(office.words("decision"), ["to_be_confirmed"]);
@@ -42,7 +54,7 @@ async fn a_preview_that_is_not_on_record_gives_no_token() {
     let office = office();
     office.without_log().await;
     let set = set(update(1));
-    let shown = show(&office.desk, &docket(&set), &session(), &set, checked()).await;
+    let shown = kept(&office, &set).await;
     assert_eq!(shown.unwrap_err().gate, Gate::Record);
 }
 
@@ -58,7 +70,7 @@ fn only_a_delete_says_first_what_the_wiki_does_not_keep() {
         let other = Warning::new("other", "one more.");
         checked.notes.warnings.push(other);
         let (set, call) = (set(change), CallId::new().unwrap());
-        let shown = preview(&office.desk.wiki, call, &set, checked, (None, None));
+        let shown = preview(&office.desk.wiki, call, &set, checked);
         let codes = shown.notes.warnings.iter().map(|one| one.code.to_string());
         assert_eq!(codes.collect::<Vec<_>>(), expected);
     }
@@ -98,7 +110,7 @@ async fn a_merge_is_shown_and_has_a_token_only_where_tokens_confirm() {
         let token = shown["confirm"].as_str();
         assert_eq!(token.is_some(), has_token, "{policy:?}");
         if let Some(token) = token {
-            let kept = office.desk.memory.previewed(&session(), token).unwrap();
+            let kept = office.desk.memory.previews.look(&session(), token).unwrap();
             assert!(kept.is_same_write(&set(update(1))));
         }
         assert_eq!(office.records().len(), usize::from(has_token));
@@ -128,9 +140,11 @@ async fn nothing_to_do_is_answered_with_the_page_as_it_is_and_on_record_as_uncha
         ..page()
     };
     let set = set(Change::between(page.clone(), page));
-    let docket = docket(&set);
-    let answer = nothing_to_do(&office.desk, &docket, &set, Notes::default(), None).await;
-    let answer = answer.unwrap();
+    let (record, proposals) = (record(&set), &office.desk.proposals);
+    let answer = unchanged(proposals, &record, &set, Notes::default(), None).await;
+    let Ok(WriteAnswer::Applied(answer)) = answer else {
+        panic!("{answer:?}");
+    };
     assert!(answer.is_unchanged);
     assert_eq!(answer.updated_at.as_deref(), Some(at));
     assert_eq!(answer.changed, []);
