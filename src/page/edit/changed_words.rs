@@ -4,8 +4,10 @@ use std::time::{Duration, Instant};
 
 use similar::{ChangeTag, TextDiff};
 
-/// Time limit for comparing the words of changed lines; after it, more is marked than necessary.
+/// Time limit for comparing more words than [`FEW`]; after it, more is marked than necessary.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// So many words, old and new, are compared to the end: they always have the same marks.
+const FEW: usize = 2_000;
 /// Lines with less in common than this do not count as one changed line.
 const LEAST_LIKENESS: f32 = 0.4;
 
@@ -25,9 +27,11 @@ pub fn marked_lines<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<MarkedLine<'a>>
     let words =
         |lines: &[&'a str]| -> Vec<&'a str> { lines.iter().flat_map(|line| split(line)).collect() };
     let (old_words, new_words) = (words(old), words(new));
-    let diff = TextDiff::configure()
-        .deadline(Instant::now() + PATIENCE)
-        .diff_slices(&old_words, &new_words);
+    let mut comparison = TextDiff::configure();
+    if old_words.len() + new_words.len() > FEW {
+        comparison.deadline(Instant::now() + PATIENCE);
+    }
+    let diff = comparison.diff_slices(&old_words, &new_words);
     let is_like = diff.ratio() >= LEAST_LIKENESS;
     let side = |tag: ChangeTag, lines: &[&'a str]| -> Vec<MarkedLine<'a>> {
         let mut changes = diff
