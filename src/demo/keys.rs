@@ -29,15 +29,8 @@ pub struct Keys {
     pub revoked: String,
 }
 
-const EDITOR: &[&str] = &[
-    "read:pages",
-    "read:source",
-    "read:history",
-    "write:pages",
-    "manage:pages",
-    "delete:pages",
-];
-const SCRIPTER: &[&str] = &[
+/// The rights of the keys for pages: each key has the first few of these.
+const RIGHTS: [&str; 8] = [
     "read:pages",
     "read:source",
     "read:history",
@@ -47,9 +40,6 @@ const SCRIPTER: &[&str] = &[
     "write:styles",
     "write:scripts",
 ];
-const WRITER: &[&str] = &["read:pages", "read:source", "read:history", "write:pages"];
-const READONLY: &[&str] = &["read:pages", "read:source", "read:history"];
-const READER: &[&str] = &["read:pages"];
 
 /// The group of full access.
 const ADMINISTRATORS: i64 = 1;
@@ -86,9 +76,12 @@ pub(super) struct Keyring {
 impl Keyring {
     /// Issues the keys that every wiki has.
     pub(super) fn issue_all(&mut self) -> Keys {
-        let mut of = |permissions| self.issue(Access::new(permissions, ""));
-        let (editor, scripter) = (of(EDITOR), of(SCRIPTER));
-        let (writer, readonly, reader) = (of(WRITER), of(READONLY), of(READER));
+        let mut first = |count| {
+            let rights = RIGHTS.get(..count).unwrap_or_default();
+            self.issue(Access::new(rights, ""))
+        };
+        let (editor, scripter) = (first(6), first(8));
+        let (writer, readonly, reader) = (first(4), first(3), first(1));
         let admin = self.issue(Access::full());
         let revoked = self.issue(Access::full());
         self.revoke(&revoked);
