@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+
 /// The permission that includes all others.
 const EVERYTHING: &str = "manage:system";
 
@@ -16,8 +20,10 @@ struct Grant {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Access {
     grants: Vec<Grant>,
-    is_guest: bool,
-    has_just_expired: bool,
+    /// True if the caller has no key, or none that the wiki knows.
+    pub(super) is_guest: bool,
+    /// True if the key expired within the renewal time.
+    pub(super) has_just_expired: bool,
 }
 
 impl Access {
@@ -60,16 +66,6 @@ impl Access {
         }
     }
 
-    /// True if the key expired within the renewal time.
-    pub(super) fn has_just_expired(&self) -> bool {
-        self.has_just_expired
-    }
-
-    /// True if the caller has no key, or none that the wiki knows.
-    pub(super) fn is_guest(&self) -> bool {
-        self.is_guest
-    }
-
     /// Full access.
     pub(super) fn full() -> Self {
         Self::new(&[EVERYTHING], "")
@@ -84,6 +80,30 @@ impl Access {
     pub(super) fn may(&self, permissions: &[&str], path: &str) -> bool {
         let holds = |grant: &Grant| grant.has(permissions) && path.starts_with(&grant.prefix);
         self.is_full() || self.grants.iter().any(holds)
+    }
+
+    /// The rights at `path` as the wiki's HTML states them, in Base64.
+    pub(super) fn effective(&self, path: &str) -> String {
+        let may = |permission| self.may(&[permission], path);
+        let rights = json!({
+            "comments": {
+                "read": may("read:comments"),
+                "write": may("write:comments"),
+                "manage": may("manage:comments"),
+            },
+            "history": {"read": may("read:history")},
+            "source": {"read": may("read:source")},
+            "pages": {
+                "read": may("read:pages"),
+                "write": may("write:pages"),
+                "manage": may("manage:pages"),
+                "delete": may("delete:pages"),
+                "script": may("write:scripts"),
+                "style": may("write:styles"),
+            },
+            "system": {"manage": may("manage:system")},
+        });
+        STANDARD.encode(rights.to_string())
     }
 
     fn is_full(&self) -> bool {

@@ -18,7 +18,7 @@ pub(super) fn update(page: &PageRow, access: &Access, theme: &Theme) -> String {
     let description = page.description.as_deref();
     let css = beautify(&page.script_css);
     let content = STANDARD.encode(&page.content);
-    let permissions = permissions(access, &page.path);
+    let permissions = access.effective(&page.path);
     let editor = element(&[
         (":page-id", Some(&id)),
         ("locale", Some(&page.locale)),
@@ -50,7 +50,7 @@ pub(super) fn create(
     access: &Access,
     theme: &Theme,
 ) -> String {
-    let permissions = permissions(access, path);
+    let permissions = access.effective(path);
     let editor = element(&[
         ("locale", Some(locale)),
         ("path", Some(path)),
@@ -78,25 +78,6 @@ fn element(attributes: &[(&str, Option<&str>)]) -> String {
         .filter_map(|(name, value)| Some(format!("{name}=\"{}\"", escape((*value)?))))
         .collect();
     format!("<editor {}></editor>", attributes.join(" "))
-}
-
-fn permissions(access: &Access, path: &str) -> String {
-    let may = |permission: &str| access.may(&[permission], path);
-    let permissions = json!({
-        "comments": {"read": may("read:comments"), "write": may("write:comments"), "manage": may("manage:comments")},
-        "history": {"read": may("read:history")},
-        "source": {"read": may("read:source")},
-        "pages": {
-            "read": may("read:pages"),
-            "write": may("write:pages"),
-            "manage": may("manage:pages"),
-            "delete": may("delete:pages"),
-            "script": may("write:scripts"),
-            "style": may("write:styles"),
-        },
-        "system": {"manage": may("manage:system")},
-    });
-    STANDARD.encode(permissions.to_string())
 }
 
 fn html(head: &str, editor: &str) -> String {

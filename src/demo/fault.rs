@@ -1,194 +1,116 @@
 //! Lists the errors of the demo wiki, in the server's own codes (W5).
 
-use super::sql::SqlFault;
+use thiserror::Error;
 
-/// A refusal of the wiki with a code of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A refusal of the wiki with a code of its own; its name is the `slug` of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(super) enum WikiError {
-    /// 1019: nobody is logged in (W3).
+    /// Nobody is logged in (W3).
+    #[error("You must be authenticated to access this resource.")]
     AuthRequired,
-    /// 2002: such a folder is there.
+    /// Such a folder is there.
+    #[error("An asset folder with the same name already exists.")]
     AssetFolderExists,
-    /// 2003: the key may not delete it.
+    /// The key may not delete it.
+    #[error("You are not authorized to delete this asset.")]
     AssetDeleteForbidden,
-    /// 2004: no such asset.
+    /// No such asset.
+    #[error("This asset does not exist or is invalid.")]
     AssetInvalid,
-    /// 2005: the name is taken.
+    /// The name is taken.
+    #[error("An asset with the same filename in the same folder already exists.")]
     AssetRenameCollision,
-    /// 2006: the key may not rename it.
+    /// The key may not rename it.
+    #[error("You are not authorized to rename this asset.")]
     AssetRenameForbidden,
-    /// 2007: no name before the extension.
+    /// No name before the extension.
+    #[error("The new asset filename is invalid.")]
     AssetRenameInvalid,
-    /// 2008: another extension.
+    /// Another extension.
+    #[error("The file extension cannot be changed on an existing asset.")]
     AssetRenameInvalidExt,
-    /// 2009: the key may not write it under its new name.
+    /// The key may not write it under its new name.
+    #[error("You are not authorized to rename this asset to the requested name.")]
     AssetRenameTargetForbidden,
-    /// 6002: the path is taken.
-    DuplicateCreate,
-    /// 6003: no such page.
-    NotFound,
-    /// 6004: no content, or nothing but white space.
-    EmptyContent,
-    /// 6005: a path with characters that the wiki refuses.
-    IllegalPath,
-    /// 6006: the destination of a move is taken.
-    PathCollision,
-    /// 6007: the key may not move it.
-    MoveForbidden,
-    /// 6009: the key may not write it.
-    UpdateForbidden,
-    /// 6010: also what a create without the right answers.
-    DeleteForbidden,
-    /// 6011: the key may not restore it.
-    RestoreForbidden,
-    /// 6012: the key may not see its history.
-    HistoryForbidden,
-    /// 6013: the key may not see it as a whole (W1).
-    ViewForbidden,
-    /// 8002: the key may not write comments there.
+    /// The path is taken.
+    #[error("Cannot create this page because an entry already exists at the same path.")]
+    PageDuplicateCreate,
+    /// No such page.
+    #[error("This page does not exist.")]
+    PageNotFound,
+    /// No content, or nothing but white space.
+    #[error("Page content cannot be empty.")]
+    PageEmptyContent,
+    /// A path with characters that the wiki refuses.
+    #[error("Page path cannot contains illegal characters.")]
+    PageIllegalPath,
+    /// The destination of a move is taken.
+    #[error("Destination page path already exists.")]
+    PagePathCollision,
+    /// The key may not move it.
+    #[error("You are not authorized to move this page.")]
+    PageMoveForbidden,
+    /// The key may not write it.
+    #[error("You are not authorized to update this page.")]
+    PageUpdateForbidden,
+    /// Also what a create without the right answers.
+    #[error("You are not authorized to delete this page.")]
+    PageDeleteForbidden,
+    /// The key may not restore it.
+    #[error("You are not authorized to restore this page version.")]
+    PageRestoreForbidden,
+    /// The key may not see its history.
+    #[error("You are not authorized to view the history of this page.")]
+    PageHistoryForbidden,
+    /// The key may not see it as a whole (W1).
+    #[error("You are not authorized to view this page.")]
+    PageViewForbidden,
+    /// The key may not write comments there.
+    #[error("You are not authorized to post a comment on this page.")]
     CommentPostForbidden,
-    /// 8003: a comment of less than two characters.
+    /// A comment of less than two characters.
+    #[error("Comment content is missing or too short.")]
     CommentContentMissing,
-    /// 8004: the key may not change or delete comments there.
+    /// The key may not change or delete comments there.
+    #[error("You are not authorized to manage comments on this page.")]
     CommentManageForbidden,
-    /// 8005: no such comment.
+    /// No such comment.
+    #[error("This comment does not exist.")]
     CommentNotFound,
-    /// 8006: the key may not read comments there.
+    /// The key may not read comments there.
+    #[error("You are not authorized to view comments for this page.")]
     CommentViewForbidden,
 }
 
 impl WikiError {
     /// The number in `errorCode` and `exception.code`.
     pub(super) fn code(self) -> i32 {
-        self.parts().0
-    }
-
-    /// The name in `slug`.
-    pub(super) fn slug(self) -> &'static str {
-        self.parts().1
-    }
-
-    /// The sentence for people.
-    pub(super) fn message(self) -> &'static str {
-        self.parts().2
-    }
-
-    #[expect(clippy::too_many_lines, reason = "a table")]
-    fn parts(self) -> (i32, &'static str, &'static str) {
         match self {
-            Self::AuthRequired => (
-                1019,
-                "AuthRequired",
-                "You must be authenticated to access this resource.",
-            ),
-            Self::AssetFolderExists => (
-                2002,
-                "AssetFolderExists",
-                "An asset folder with the same name already exists.",
-            ),
-            Self::AssetDeleteForbidden => (
-                2003,
-                "AssetDeleteForbidden",
-                "You are not authorized to delete this asset.",
-            ),
-            Self::AssetInvalid => (
-                2004,
-                "AssetInvalid",
-                "This asset does not exist or is invalid.",
-            ),
-            Self::AssetRenameCollision => (
-                2005,
-                "AssetRenameCollision",
-                "An asset with the same filename in the same folder already exists.",
-            ),
-            Self::AssetRenameForbidden => (
-                2006,
-                "AssetRenameForbidden",
-                "You are not authorized to rename this asset.",
-            ),
-            Self::AssetRenameInvalid => (
-                2007,
-                "AssetRenameInvalid",
-                "The new asset filename is invalid.",
-            ),
-            Self::AssetRenameInvalidExt => (
-                2008,
-                "AssetRenameInvalidExt",
-                "The file extension cannot be changed on an existing asset.",
-            ),
-            Self::AssetRenameTargetForbidden => (
-                2009,
-                "AssetRenameTargetForbidden",
-                "You are not authorized to rename this asset to the requested name.",
-            ),
-            Self::DuplicateCreate => (
-                6002,
-                "PageDuplicateCreate",
-                "Cannot create this page because an entry already exists at the same path.",
-            ),
-            Self::NotFound => (6003, "PageNotFound", "This page does not exist."),
-            Self::EmptyContent => (6004, "PageEmptyContent", "Page content cannot be empty."),
-            Self::IllegalPath => (
-                6005,
-                "PageIllegalPath",
-                "Page path cannot contains illegal characters.",
-            ),
-            Self::PathCollision => (
-                6006,
-                "PagePathCollision",
-                "Destination page path already exists.",
-            ),
-            Self::MoveForbidden => (
-                6007,
-                "PageMoveForbidden",
-                "You are not authorized to move this page.",
-            ),
-            Self::UpdateForbidden => (
-                6009,
-                "PageUpdateForbidden",
-                "You are not authorized to update this page.",
-            ),
-            Self::DeleteForbidden => (
-                6010,
-                "PageDeleteForbidden",
-                "You are not authorized to delete this page.",
-            ),
-            Self::RestoreForbidden => (
-                6011,
-                "PageRestoreForbidden",
-                "You are not authorized to restore this page version.",
-            ),
-            Self::HistoryForbidden => (
-                6012,
-                "PageHistoryForbidden",
-                "You are not authorized to view the history of this page.",
-            ),
-            Self::ViewForbidden => (
-                6013,
-                "PageViewForbidden",
-                "You are not authorized to view this page.",
-            ),
-            Self::CommentPostForbidden => (
-                8002,
-                "CommentPostForbidden",
-                "You are not authorized to post a comment on this page.",
-            ),
-            Self::CommentContentMissing => (
-                8003,
-                "CommentContentMissing",
-                "Comment content is missing or too short.",
-            ),
-            Self::CommentManageForbidden => (
-                8004,
-                "CommentManageForbidden",
-                "You are not authorized to manage comments on this page.",
-            ),
-            Self::CommentNotFound => (8005, "CommentNotFound", "This comment does not exist."),
-            Self::CommentViewForbidden => (
-                8006,
-                "CommentViewForbidden",
-                "You are not authorized to view comments for this page.",
-            ),
+            Self::AuthRequired => 1019,
+            Self::AssetFolderExists => 2002,
+            Self::AssetDeleteForbidden => 2003,
+            Self::AssetInvalid => 2004,
+            Self::AssetRenameCollision => 2005,
+            Self::AssetRenameForbidden => 2006,
+            Self::AssetRenameInvalid => 2007,
+            Self::AssetRenameInvalidExt => 2008,
+            Self::AssetRenameTargetForbidden => 2009,
+            Self::PageDuplicateCreate => 6002,
+            Self::PageNotFound => 6003,
+            Self::PageEmptyContent => 6004,
+            Self::PageIllegalPath => 6005,
+            Self::PagePathCollision => 6006,
+            Self::PageMoveForbidden => 6007,
+            Self::PageUpdateForbidden => 6009,
+            Self::PageDeleteForbidden => 6010,
+            Self::PageRestoreForbidden => 6011,
+            Self::PageHistoryForbidden => 6012,
+            Self::PageViewForbidden => 6013,
+            Self::CommentPostForbidden => 8002,
+            Self::CommentContentMissing => 8003,
+            Self::CommentManageForbidden => 8004,
+            Self::CommentNotFound => 8005,
+            Self::CommentViewForbidden => 8006,
         }
     }
 }
@@ -196,25 +118,17 @@ impl WikiError {
 /// Any failure of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The key has none of the permissions that the field asks for: refused
-    /// before the operation begins, with no code.
-    Forbidden,
-    /// The key expired within the renewal time: every field that asks for a permission is refused
-    /// so, with no code (W3).
-    Unauthorized,
     /// A refusal with a code.
     Wiki(WikiError),
     /// Too many requests of one kind; the seconds until the next (W31).
     Limited(u64),
-    /// An exception of the server's language or of its libraries (code 1).
+    /// An exception of the server's language, of its libraries or of its database (code 1).
     Internal {
         /// The exception's class.
         slug: &'static str,
-        /// Its text.
+        /// Its text; that of the database holds the whole statement.
         message: String,
     },
-    /// A failure of the database, whose text holds the whole statement (code 1).
-    Sql(SqlFault),
 }
 
 impl Fault {
@@ -234,39 +148,37 @@ impl Fault {
         }
     }
 
+    /// The refusal of a key with none of the permissions that a field asks for, before the
+    /// operation begins.
+    pub(super) fn forbidden() -> Self {
+        Self::error("Forbidden")
+    }
+
     /// `errorCode` of a mutation's answer.
     pub(super) fn code(&self) -> i32 {
         match self {
             Self::Wiki(error) => error.code(),
-            Self::Forbidden
-            | Self::Unauthorized
-            | Self::Limited(_)
-            | Self::Internal { .. }
-            | Self::Sql(_) => 1,
+            Self::Limited(_) | Self::Internal { .. } => 1,
         }
     }
 
     /// `slug` of a mutation's answer.
-    pub(super) fn slug(&self) -> &'static str {
+    pub(super) fn slug(&self) -> String {
         match self {
-            Self::Forbidden | Self::Unauthorized | Self::Limited(_) => "Error",
-            Self::Wiki(error) => error.slug(),
-            Self::Internal { slug, .. } => slug,
-            Self::Sql(sql) => sql.slug(),
+            Self::Wiki(error) => format!("{error:?}"),
+            Self::Limited(_) => "Error".to_owned(),
+            Self::Internal { slug, .. } => (*slug).to_owned(),
         }
     }
 
     /// The text that the wiki sends.
     pub(super) fn message(&self) -> String {
         match self {
-            Self::Forbidden => "Forbidden".to_owned(),
-            Self::Unauthorized => "Unauthorized".to_owned(),
-            Self::Wiki(error) => error.message().to_owned(),
+            Self::Wiki(error) => error.to_string(),
             Self::Limited(seconds) => {
                 format!("Too many requests, please try again in {seconds} seconds.")
             }
             Self::Internal { message, .. } => message.clone(),
-            Self::Sql(sql) => sql.message(),
         }
     }
 }
@@ -274,11 +186,5 @@ impl Fault {
 impl From<WikiError> for Fault {
     fn from(error: WikiError) -> Self {
         Self::Wiki(error)
-    }
-}
-
-impl From<SqlFault> for Fault {
-    fn from(fault: SqlFault) -> Self {
-        Self::Sql(fault)
     }
 }

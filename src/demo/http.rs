@@ -41,6 +41,9 @@ pub(super) enum View {
     Source,
 }
 
+/// An answer; an error is one that ends the handling early.
+type Answered = Result<Response<Body>, Response<Body>>;
+
 #[derive(Clone)]
 struct App {
     shared: Arc<Shared>,
@@ -67,7 +70,7 @@ async fn healthz() -> Response<Body> {
 }
 
 async fn not_found() -> Response<Body> {
-    respond(StatusCode::NOT_FOUND, HTML, html("Not Found"))
+    message(StatusCode::NOT_FOUND, "Not Found")
 }
 
 /// So does the wiki with a key that has just expired: it never answers.
@@ -106,38 +109,25 @@ fn meant(address: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-async fn at_root(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-) -> Response<Body> {
+async fn at_root(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
     if is_of_asset(&name) {
         return asset(&app, &name, &headers);
     }
-    not_found().await
+    Err(not_found().await)
 }
 
-fn asset(app: &App, address: &str, headers: &HeaderMap) -> Response<Body> {
+fn asset(app: &App, address: &str, headers: &HeaderMap) -> Answered {
     const TEXT: &str = "text/plain; charset=utf-8";
-    let access = match admit(&app.shared, headers) {
-        Ok(access) => access,
-        Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
-    };
+    let access = admit(&app.shared, headers).map_err(refused)?;
     let path = &meant(address);
     if !access.may(&["read:assets"], path) {
-        return respond(StatusCode::FORBIDDEN, TEXT, "Forbidden".to_owned());
+        return Err(respond(StatusCode::FORBIDDEN, TEXT, "Forbidden"));
     }
     let store = app.shared.store();
-    match store.asset_at(path) {
-        Some(found) => {
-            let kind = served_as(found.ext());
-            let mut response = Response::new(Body::from(found.data.clone()));
-            let headers = response.headers_mut();
-            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-            response
-        }
-        None => respond(StatusCode::NOT_FOUND, TEXT, "Not Found".to_owned()),
-    }
+    let found = store.asset_at(path);
+    let found = found.ok_or_else(|| respond(StatusCode::NOT_FOUND, TEXT, "Not Found"))?;
+    let kind = served_as(found.ext());
+    Ok(respond(StatusCode::OK, kind, found.data.clone()))
 }
 
 /// The type that goes by the end of a name.
@@ -154,41 +144,33 @@ fn served_as(ext: &str) -> &'static str {
 }
 
 /// Takes a file (W37). It says `ok` whatever the database says.
-async fn upload(State(app): State<App>, headers: HeaderMap, body: Body) -> Response<Body> {
-    let access = match admit(&app.shared, &headers) {
-        Ok(access) => access,
-        Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
-    };
+async fn upload(State(app): State<App>, headers: HeaderMap, body: Body) -> Answered {
+    let access = admit(&app.shared, &headers).map_err(refused)?;
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let body = to_bytes(body, SWALLOWED).await.unwrap_or_default();
     let read = Upload::read(kind, &body);
     let is_large = |read: &Upload| read.file.as_ref().is_some_and(|file| file.2.len() > MOST);
     let Some(read) = read.filter(|read| !is_large(read)) else {
-        return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, html("Error"));
+        return Err(failed("Error"));
     };
     let refused = |status, message: &str| {
         let told = json!({"succeeded": false, "message": message});
         respond(status, JSON, told.to_string())
     };
+    let forbidden = |message| Err(refused(StatusCode::FORBIDDEN, message));
+    let missing = |message| refused(StatusCode::BAD_REQUEST, message);
     if !access.has(&["write:assets"]) {
-        return refused(
-            StatusCode::FORBIDDEN,
-            "You are not authorized to upload files.",
-        );
+        return forbidden("You are not authorized to upload files.");
     }
-    let Some((name, mime, data)) = read.file else {
-        return refused(StatusCode::BAD_REQUEST, "Missing upload payload.");
-    };
-    let Some(folder) = read.folder else {
-        return refused(StatusCode::BAD_REQUEST, "Missing upload folder metadata.");
-    };
+    let file = read.file.ok_or_else(|| missing("Missing upload payload."));
+    let (name, mime, data) = file?;
+    let folder = read
+        .folder
+        .ok_or_else(|| missing("Missing upload folder metadata."))?;
     let path = app.shared.store().upload_path(folder, &name);
     if !access.may(&["write:assets"], &path) {
-        return refused(
-            StatusCode::FORBIDDEN,
-            "You are not authorized to upload files to this folder.",
-        );
+        return forbidden("You are not authorized to upload files to this folder.");
     }
     let request = SeenRequest::of_upload(folder, &name);
     let testing = &app.shared.testing;
@@ -199,106 +181,77 @@ async fn upload(State(app): State<App>, headers: HeaderMap, body: Body) -> Respo
     let mut store = app.shared.store();
     store.upload(folder, &name, (&mime, sent), data);
     drop(store);
-    respond(StatusCode::OK, HTML, "ok".to_owned())
+    Ok(respond(StatusCode::OK, HTML, "ok"))
 }
 
 async fn download_source(
     State(app): State<App>,
     Path((locale, path)): Path<(String, String)>,
     headers: HeaderMap,
-) -> Response<Body> {
-    let access = match admit(&app.shared, &headers) {
-        Ok(access) => access,
-        Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
-    };
+) -> Answered {
+    let access = admit(&app.shared, &headers).map_err(refused)?;
     if app.shared.testing.is_blocked(View::Source) {
-        return status_only(StatusCode::NOT_FOUND);
+        return Err(status_only(StatusCode::NOT_FOUND));
     }
-    if access.has_just_expired() {
-        return no_answer().await;
+    if access.has_just_expired {
+        return Err(no_answer().await);
     }
     if !access.may(&["read:source"], &path) {
-        return status_only(StatusCode::FORBIDDEN);
+        return Err(status_only(StatusCode::FORBIDDEN));
     }
     let _under_way = app.shared.testing.before_source().await;
-    match app.shared.store().page_at(&locale, &path) {
-        Some(page) => respond(
-            StatusCode::OK,
-            download::content_type(page),
-            download::source(page),
-        ),
-        None => status_only(StatusCode::NOT_FOUND),
-    }
+    let store = app.shared.store();
+    let page = store.page_at(&locale, &path);
+    let page = page.ok_or_else(|| status_only(StatusCode::NOT_FOUND))?;
+    let (kind, source) = (download::content_type(page), download::source(page));
+    Ok(respond(StatusCode::OK, kind, source))
 }
 
 async fn view(
     State(app): State<App>,
     Path((locale, path)): Path<(String, String)>,
     headers: HeaderMap,
-) -> Response<Body> {
+) -> Answered {
     let whole = format!("{locale}/{path}");
     if is_of_asset(&whole) && app.shared.store().page_at(&locale, &path).is_none() {
         return asset(&app, &whole, &headers);
     }
-    let access = match admit(&app.shared, &headers) {
-        Ok(access) => access,
-        Err(message) => {
-            return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, html(message));
-        }
-    };
-    if access.has_just_expired() {
-        return respond(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            HTML,
-            html("Unauthorized"),
-        );
+    let access = admit(&app.shared, &headers).map_err(failed)?;
+    if access.has_just_expired {
+        return Err(failed("Unauthorized"));
     }
     if app.shared.testing.is_blocked(View::Reader) {
-        return not_found().await;
+        return Err(not_found().await);
     }
     if !access.may(&["read:pages"], &path) {
-        return respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"));
+        return Err(message(StatusCode::FORBIDDEN, "Unauthorized"));
     }
     let theme = app.shared.testing.theme();
     let cached = app.shared.testing.cached_page(&locale, &path);
     let store = app.shared.store();
-    match cached.as_ref().or_else(|| store.page_at(&locale, &path)) {
-        // A draft is for those who may write it.
-        Some(page) if !page.is_published && !access.may(&["write:pages"], &path) => {
-            respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"))
-        }
-        Some(page) => respond(
-            StatusCode::OK,
-            HTML,
-            reader_view::of(
-                page,
-                &store.html(page),
-                store.rendered_at(page.id).filter(|_| cached.is_none()),
-                &access,
-                &theme,
-            ),
-        ),
-        None => respond(StatusCode::NOT_FOUND, HTML, html("Not Found")),
+    let page = cached.as_ref().or_else(|| store.page_at(&locale, &path));
+    let page = page.ok_or_else(|| message(StatusCode::NOT_FOUND, "Not Found"))?;
+    // A draft is for those who may write it.
+    if !page.is_published && !access.may(&["write:pages"], &path) {
+        return Err(message(StatusCode::FORBIDDEN, "Unauthorized"));
     }
+    let rendered_at = store.rendered_at(page.id).filter(|_| cached.is_none());
+    let view = reader_view::of(page, &store.html(page), rendered_at, &access, &theme);
+    Ok(respond(StatusCode::OK, HTML, view))
 }
 
 async fn view_in_editor(
     State(app): State<App>,
     Path((locale, path)): Path<(String, String)>,
     headers: HeaderMap,
-) -> Response<Body> {
+) -> Answered {
     let testing = &app.shared.testing;
     if testing.is_blocked(View::Editor) {
-        return not_found().await;
+        return Err(not_found().await);
     }
-    let access = match admit(&app.shared, &headers) {
-        Ok(access) => access,
-        Err(message) => {
-            return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, html(message));
-        }
-    };
-    if access.has_just_expired() {
-        return no_answer().await;
+    let access = admit(&app.shared, &headers).map_err(failed)?;
+    if access.has_just_expired {
+        return Err(no_answer().await);
     }
     let theme = testing.theme();
     let mut store = app.shared.store();
@@ -307,7 +260,11 @@ async fn view_in_editor(
     let rights = page.map_or(&["write:pages"][..], |_| editor_view::RIGHTS);
     if !access.may(rights, &path) {
         let action = if page.is_some() { "edit" } else { "create" };
-        return respond(StatusCode::FORBIDDEN, HTML, editor_view::refusal(action));
+        return Err(respond(
+            StatusCode::FORBIDDEN,
+            HTML,
+            editor_view::refusal(action),
+        ));
     }
     let view = match page {
         Some(page) => editor_view::update(page, &access, &theme),
@@ -319,19 +276,18 @@ async fn view_in_editor(
             &theme,
         ),
     };
-    respond(StatusCode::OK, HTML, view)
+    Ok(respond(StatusCode::OK, HTML, view))
 }
 
-async fn graphql(State(app): State<App>, request: Request) -> Response<Body> {
+async fn graphql(State(app): State<App>, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
-    let Ok(body) = to_bytes(body, SWALLOWED).await else {
-        return refusal(StatusCode::PAYLOAD_TOO_LARGE, "request entity too large");
+    let body = to_bytes(body, SWALLOWED).await.ok();
+    let Some(body) = body.filter(|body| body.len() <= MOST) else {
+        let message = "request entity too large";
+        return Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, message));
     };
-    if body.len() > MOST {
-        return refusal(StatusCode::PAYLOAD_TOO_LARGE, "request entity too large");
-    }
     if parts.method != axum::http::Method::POST {
-        return respond(StatusCode::BAD_REQUEST, HTML, html("GET query missing."));
+        return Err(message(StatusCode::BAD_REQUEST, "GET query missing."));
     }
     let text = String::from_utf8_lossy(&body);
     let body: Value = if text.is_empty() {
@@ -339,29 +295,27 @@ async fn graphql(State(app): State<App>, request: Request) -> Response<Body> {
     } else {
         match serde_json::from_str(&surrogates::mend(&text)) {
             Ok(body @ (Value::Object(_) | Value::Array(_))) => body,
-            Ok(_) => return refusal(StatusCode::BAD_REQUEST, "Unexpected token in JSON"),
+            Ok(_) => {
+                return Err(refusal(StatusCode::BAD_REQUEST, "Unexpected token in JSON"));
+            }
             Err(error) => {
                 let message = format!("{error}: this is not valid JSON");
-                return refusal(StatusCode::BAD_REQUEST, &message);
+                return Err(refusal(StatusCode::BAD_REQUEST, &message));
             }
         }
     };
-    let access = match admit(&app.shared, &parts.headers) {
-        Ok(access) => access,
-        Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
-    };
+    let access = admit(&app.shared, &parts.headers).map_err(refused)?;
     if body == json!({}) {
-        let page = html("POST body missing.");
-        return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, page);
+        return Err(failed("POST body missing."));
     }
     // A write continues after its client has left (W19), so it runs in a task that does not end
     // with the connection.
     let run = tokio::spawn(async move { answer(&app, &parts.headers, access, body).await });
     let Ok((status, body)) = run.await else {
-        return refusal(StatusCode::INTERNAL_SERVER_ERROR, "The demo wiki failed.");
+        return Err(refused("The demo wiki failed."));
     };
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    respond(status, JSON, body.to_string())
+    Ok(respond(status, JSON, body.to_string()))
 }
 
 /// Runs one operation, or all of an array, one after another.
@@ -412,8 +366,20 @@ fn refusal(status: StatusCode, message: &str) -> Response<Body> {
     respond(status, JSON, body.to_string())
 }
 
-fn html(text: &str) -> String {
-    format!("<!DOCTYPE html><html><body><pre>{text}</pre></body></html>\n")
+/// The answer of the API to a caller who is turned away.
+fn refused(message: &str) -> Response<Body> {
+    refusal(StatusCode::INTERNAL_SERVER_ERROR, message)
+}
+
+/// The answer of a view to a caller who is turned away.
+fn failed(text: &str) -> Response<Body> {
+    message(StatusCode::INTERNAL_SERVER_ERROR, text)
+}
+
+/// A page that says this.
+fn message(status: StatusCode, text: &str) -> Response<Body> {
+    let page = format!("<!DOCTYPE html><html><body><pre>{text}</pre></body></html>\n");
+    respond(status, HTML, page)
 }
 
 fn status_only(status: StatusCode) -> Response<Body> {
@@ -422,12 +388,14 @@ fn status_only(status: StatusCode) -> Response<Body> {
     response
 }
 
-fn respond(status: StatusCode, content_type: &'static str, body: String) -> Response<Body> {
-    let mut response = Response::new(Body::from(body));
+fn respond(
+    status: StatusCode,
+    content_type: &'static str,
+    body: impl Into<Body>,
+) -> Response<Body> {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
-    response.headers_mut().insert(
-        header::CONTENT_TYPE,
-        header::HeaderValue::from_static(content_type),
-    );
+    let kind = HeaderValue::from_static(content_type);
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
 }

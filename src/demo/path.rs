@@ -9,7 +9,7 @@ use super::fault::WikiError;
 pub(super) fn accept(path: &str) -> Result<String, WikiError> {
     let refused = [".", " ", "\\", "//"];
     if refused.iter().any(|part| path.contains(part)) {
-        return Err(WikiError::IllegalPath);
+        return Err(WikiError::PageIllegalPath);
     }
     let path = path.strip_prefix('/').unwrap_or(path);
     Ok(path.strip_suffix('/').unwrap_or(path).to_owned())

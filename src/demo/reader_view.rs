@@ -1,9 +1,6 @@
 //! The page as readers see it, in an HTML page: measured on 2.5.314.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use pulldown_cmark::{Options, Parser, html};
-use serde_json::{Value, json};
 
 use super::access::Access;
 use super::head::{self, Theme, escape};
@@ -25,29 +22,6 @@ pub(super) fn rendered(page: &PageRow) -> String {
     }
 }
 
-/// The rights of a caller on the page at `path`, as the view states them.
-fn rights(access: &Access, path: &str) -> Value {
-    let may = |permission| access.may(&[permission], path);
-    json!({
-        "comments": {
-            "read": may("read:comments"),
-            "write": may("write:comments"),
-            "manage": may("manage:comments"),
-        },
-        "history": { "read": may("read:history") },
-        "source": { "read": may("read:source") },
-        "pages": {
-            "read": may("read:pages"),
-            "write": may("write:pages"),
-            "manage": may("manage:pages"),
-            "delete": may("delete:pages"),
-            "script": may("write:scripts"),
-            "style": may("write:styles"),
-        },
-        "system": { "manage": may("manage:system") },
-    })
-}
-
 /// The view of a page, for somebody who may read it. The site's styles and the page's, not
 /// escaped, are in one element; the time is that of the last update's first step.
 pub(super) fn of(
@@ -57,7 +31,7 @@ pub(super) fn of(
     access: &Access,
     theme: &Theme,
 ) -> String {
-    let rights = STANDARD.encode(rights(access, &page.path).to_string());
+    let rights = access.effective(&page.path);
     let updated_at = rendered_at.unwrap_or(&page.updated_at);
     let attributes = [
         ("locale", page.locale.as_str()),

@@ -1,9 +1,10 @@
 //! The pages of the sample wiki: the handbook of a team that runs a service.
 
+use async_graphql::MaybeUndefined;
 use time::{Duration, OffsetDateTime};
 
 use super::access::Access;
-use super::store::{Field, PageChange, PageRow, Store};
+use super::store::{PageChange, PageRow, Store};
 use super::{clock, css};
 
 /// The page with a style sheet, a script and dates.
@@ -72,7 +73,7 @@ pub(super) fn plant(store: &mut Store) {
 fn plant_edited(store: &mut Store, page: PageRow) {
     let first = page.content.split(EDITED.1).next().unwrap_or_default();
     let whole = PageChange {
-        content: Field::Given(page.content.clone()),
+        content: MaybeUndefined::Value(page.content.clone()),
         is_published: true,
         ..PageChange::default()
     };

@@ -3,6 +3,8 @@
 //! The texts hold the whole statement with every value in it, as the real ones
 //! do: nobody but an operator may ever see one (W5, W17).
 
+use super::fault::Fault;
+
 /// Locales that the wiki knows.
 pub(super) const LOCALES: &[&str] = &["en", "de"];
 
@@ -19,26 +21,6 @@ const EDITORS: &[(&str, &str)] = &[
 
 /// The longest text of a short column, in characters.
 const SHORT: usize = 255;
-
-/// A refusal of the database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SqlFault {
-    slug: &'static str,
-    statement: String,
-    reason: String,
-}
-
-impl SqlFault {
-    /// The class of the exception.
-    pub(super) fn slug(&self) -> &'static str {
-        self.slug
-    }
-
-    /// Statement and reason in one, as the wiki sends them.
-    pub(super) fn message(&self) -> String {
-        format!("{} - {}", self.statement, self.reason)
-    }
-}
 
 /// The type of content that `editor` writes, if there is such an editor.
 pub(super) fn content_type(editor: &str) -> Option<&'static str> {
@@ -77,60 +59,51 @@ pub(super) fn long<'a>(name: &'a str, value: &'a str) -> Column<'a> {
 }
 
 /// Checks that the database takes these columns.
-pub(super) fn check(table: &str, columns: &[Column<'_>]) -> Result<(), SqlFault> {
+pub(super) fn check(table: &str, columns: &[Column<'_>]) -> Result<(), Fault> {
     for column in columns {
         if column.value.contains('\0') {
-            let reason = "invalid byte sequence for encoding \"UTF8\": 0x00".to_owned();
+            let reason = "invalid byte sequence for encoding \"UTF8\": 0x00";
             return Err(fault("DataError", table, columns, reason));
         }
         if column.short && column.value.chars().count() > SHORT {
             let reason = format!("value too long for type character varying({SHORT})");
-            return Err(fault("DataError", table, columns, reason));
+            return Err(fault("DataError", table, columns, &reason));
         }
     }
     Ok(())
 }
 
 /// Checks that the wiki knows `locale`.
-pub(super) fn check_locale(
-    table: &str,
-    columns: &[Column<'_>],
-    locale: &str,
-) -> Result<(), SqlFault> {
+pub(super) fn check_locale(table: &str, columns: &[Column<'_>], locale: &str) -> Result<(), Fault> {
     if LOCALES.contains(&locale) {
         return Ok(());
     }
     Err(foreign_key(table, columns, "localecode"))
 }
 
-/// Checks that the wiki knows `editor`, and gives the type of content that it writes.
-pub(super) fn check_editor(
-    table: &str,
-    columns: &[Column<'_>],
-    editor: &str,
-) -> Result<&'static str, SqlFault> {
-    content_type(editor).ok_or_else(|| foreign_key(table, columns, "editorkey"))
+/// Checks that the wiki knows `editor`.
+pub(super) fn check_editor(table: &str, columns: &[Column<'_>], editor: &str) -> Result<(), Fault> {
+    if content_type(editor).is_some() {
+        return Ok(());
+    }
+    Err(foreign_key(table, columns, "editorkey"))
 }
 
 /// The refusal of a row that refers to nothing.
-pub(super) fn foreign_key(table: &str, columns: &[Column<'_>], key: &str) -> SqlFault {
+pub(super) fn foreign_key(table: &str, columns: &[Column<'_>], key: &str) -> Fault {
     let reason = format!(
         "insert or update on table \"{table}\" violates foreign key constraint \"{table}_{key}_foreign\""
     );
-    fault("ForeignKeyViolationError", table, columns, reason)
+    fault("ForeignKeyViolationError", table, columns, &reason)
 }
 
-fn fault(slug: &'static str, table: &str, columns: &[Column<'_>], reason: String) -> SqlFault {
+fn fault(slug: &'static str, table: &str, columns: &[Column<'_>], reason: &str) -> Fault {
     let names: Vec<String> = columns.iter().map(|c| format!("\"{}\"", c.name)).collect();
     let values: Vec<String> = columns.iter().map(|c| format!("'{}'", c.value)).collect();
-    let statement = format!(
-        "insert into \"{table}\" ({}) values ({}) returning \"id\"",
+    let message = format!(
+        "insert into \"{table}\" ({}) values ({}) returning \"id\" - {reason}",
         names.join(", "),
         values.join(", ")
     );
-    SqlFault {
-        slug,
-        statement,
-        reason,
-    }
+    Fault::Internal { slug, message }
 }

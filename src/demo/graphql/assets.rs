@@ -3,8 +3,8 @@
 use async_graphql::{Context, Enum, Object, SimpleObject};
 
 use super::errors::{nullable, require, shared};
-use super::mutation::DefaultResponse;
-use super::scalars::Date;
+use super::mutation::{DefaultResponse, done};
+use crate::demo::clock::Date;
 use crate::demo::store::{AssetRow, FolderRow};
 
 const READERS: &[&str] = &["read:assets"];
@@ -121,10 +121,7 @@ impl AssetMutation {
         nullable(ctx, require(ctx, &["write:assets"]))?;
         let parent = parent_folder_id.into();
         let result = shared(ctx).store().create_folder(parent, &slug);
-        Some(DefaultResponse::of(
-            &result,
-            "Asset Folder has been created successfully.",
-        ))
+        done(&result, "Asset Folder has been created successfully.")
     }
 
     async fn rename_asset(
@@ -136,18 +133,12 @@ impl AssetMutation {
         let access = nullable(ctx, require(ctx, &["manage:assets"]))?;
         let mut store = shared(ctx).store();
         let result = store.rename_asset(id.into(), &filename, access);
-        Some(DefaultResponse::of(
-            &result,
-            "Asset has been renamed successfully.",
-        ))
+        done(&result, "Asset has been renamed successfully.")
     }
 
     async fn delete_asset(&self, ctx: &Context<'_>, id: i32) -> Option<DefaultResponse> {
         let access = nullable(ctx, require(ctx, &["manage:assets"]))?;
         let result = shared(ctx).store().delete_asset(id.into(), access);
-        Some(DefaultResponse::of(
-            &result,
-            "Asset has been deleted successfully.",
-        ))
+        done(&result, "Asset has been deleted successfully.")
     }
 }

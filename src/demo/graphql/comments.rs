@@ -2,9 +2,9 @@
 
 use async_graphql::{Context, Object, Result, SimpleObject};
 
-use super::errors::{access, error, nullable, require, shared};
-use super::mutation::{DefaultResponse, ResponseStatus};
-use super::scalars::Date;
+use super::errors::{access, nullable, require, shared};
+use super::mutation::{DefaultResponse, ResponseStatus, done};
+use crate::demo::clock::Date;
 use crate::demo::fault::Fault;
 use crate::demo::store::CommentRow;
 use crate::demo::writes;
@@ -65,7 +65,7 @@ fn gated<'a>(ctx: &Context<'_>, permissions: &[&str], value: &'a str) -> Result<
     if access(ctx).has(permissions) {
         Ok(value)
     } else {
-        Err(error(&Fault::Forbidden))
+        Err(Fault::forbidden().into())
     }
 }
 
@@ -77,19 +77,14 @@ impl CommentQuery {
         locale: String,
         path: String,
     ) -> Result<Vec<Option<CommentPost>>> {
-        let found = require(ctx, &["read:comments"])
-            .and_then(|access| shared(ctx).store().comments_at(&locale, &path, access));
-        let found = found.map_err(|fault| error(&fault))?;
-        Ok(found
-            .into_iter()
-            .map(|row| Some(CommentPost(row)))
-            .collect())
+        let access = require(ctx, &["read:comments"])?;
+        let found = shared(ctx).store().comments_at(&locale, &path, access)?;
+        Ok(found.into_iter().map(CommentPost).map(Some).collect())
     }
 
     async fn single(&self, ctx: &Context<'_>, id: i32) -> Option<CommentPost> {
-        let found = require(ctx, &["read:comments"])
-            .and_then(|access| shared(ctx).store().comment(id.into(), access));
-        nullable(ctx, found).map(CommentPost)
+        let access = nullable(ctx, require(ctx, &["read:comments"]))?;
+        nullable(ctx, shared(ctx).store().comment(id.into(), access)).map(CommentPost)
     }
 }
 
@@ -154,6 +149,6 @@ impl CommentMutation {
     async fn delete(&self, ctx: &Context<'_>, id: i32) -> Option<DefaultResponse> {
         let access = nullable(ctx, require(ctx, &["manage:comments"]))?;
         let result = shared(ctx).store().delete_comment(id.into(), access);
-        Some(DefaultResponse::of(&result, "Comment deleted successfully"))
+        done(&result, "Comment deleted successfully")
     }
 }

@@ -12,16 +12,16 @@ use crate::demo::state::Shared;
 const CODE: &str = "INTERNAL_SERVER_ERROR";
 
 /// An entry of `errors`: a fault of the wiki's own has its code in the exception.
-pub(super) fn error(fault: &Fault) -> Error {
-    let message = fault.message();
-    let exception = match fault {
-        Fault::Limited(_) => value!({"message": message.clone()}),
-        Fault::Wiki(wiki) => value!({"code": wiki.code(), "message": wiki.message()}),
-        Fault::Forbidden | Fault::Unauthorized | Fault::Internal { .. } | Fault::Sql(_) => {
-            value!({})
-        }
-    };
-    with_exception(message, &exception)
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        let message = fault.message();
+        let exception = match fault {
+            Fault::Limited(_) => value!({"message": message.clone()}),
+            Fault::Wiki(wiki) => value!({"code": wiki.code(), "message": message.clone()}),
+            Fault::Internal { .. } => value!({}),
+        };
+        with_exception(message, &exception)
+    }
 }
 
 /// The error for a field that must have a value and has none.
@@ -40,14 +40,11 @@ fn with_exception(message: String, exception: &Value) -> Error {
 /// The value of a field that may be null: a fault becomes an entry of `errors`
 /// and leaves null.
 pub(super) fn nullable<T>(ctx: &Context<'_>, result: Result<T, Fault>) -> Option<T> {
-    match result {
-        Ok(value) => Some(value),
-        Err(fault) => {
-            let error = error(&fault).into_server_error(ctx.item.pos);
-            ctx.add_error(ctx.set_error_path(error));
-            None
-        }
-    }
+    let told = |fault: Fault| {
+        let error = Error::from(fault).into_server_error(ctx.item.pos);
+        ctx.add_error(ctx.set_error_path(error));
+    };
+    result.map_err(told).ok()
 }
 
 /// The wiki that the operation runs on.
@@ -63,11 +60,12 @@ pub(super) fn access<'a>(ctx: &Context<'a>) -> &'a Access {
 /// The caller, if one of these permissions is among theirs.
 pub(super) fn require<'a>(ctx: &Context<'a>, permissions: &[&str]) -> Result<&'a Access, Fault> {
     let access = access(ctx);
-    if access.has_just_expired() {
-        Err(Fault::Unauthorized)
+    if access.has_just_expired {
+        // So is every field that asks for a permission (W3).
+        Err(Fault::error("Unauthorized"))
     } else if access.has(permissions) {
         Ok(access)
     } else {
-        Err(Fault::Forbidden)
+        Err(Fault::forbidden())
     }
 }

@@ -1,9 +1,9 @@
-//! The plain shapes that lists, the tree, search and links answer with.
+//! The plain shapes that lists and search answer with.
 
 use async_graphql::SimpleObject;
 
-use super::scalars::Date;
-use crate::demo::store::{Listed, PageLinks, PageRow, TreeNode};
+use crate::demo::clock::Date;
+use crate::demo::store::{Listed, PageRow};
 
 /// One page of a list.
 #[derive(SimpleObject)]
@@ -44,39 +44,6 @@ impl From<Listed<'_>> for PageListItem {
     }
 }
 
-/// One node of the tree.
-#[derive(SimpleObject)]
-pub(super) struct PageTreeItem {
-    id: i64,
-    path: String,
-    depth: i32,
-    title: String,
-    is_private: bool,
-    is_folder: bool,
-    #[graphql(name = "privateNS")]
-    private_ns: Option<String>,
-    parent: Option<i64>,
-    page_id: Option<i64>,
-    locale: String,
-}
-
-impl From<TreeNode> for PageTreeItem {
-    fn from(node: TreeNode) -> Self {
-        Self {
-            id: node.id,
-            path: node.path,
-            depth: node.depth,
-            title: node.title,
-            is_private: node.is_private,
-            is_folder: node.is_folder,
-            private_ns: None,
-            parent: node.parent,
-            page_id: node.page_id,
-            locale: node.locale,
-        }
-    }
-}
-
 /// The result of a search.
 #[derive(SimpleObject)]
 pub(super) struct PageSearchResponse {
@@ -104,26 +71,6 @@ impl PageSearchResult {
             description: page.description.clone().unwrap_or_default(),
             path: page.path.clone(),
             locale: page.locale.clone(),
-        }
-    }
-}
-
-/// The links of one page.
-#[derive(SimpleObject)]
-pub(super) struct PageLinkItem {
-    id: i64,
-    path: String,
-    title: String,
-    links: Vec<Option<String>>,
-}
-
-impl From<PageLinks> for PageLinkItem {
-    fn from(page: PageLinks) -> Self {
-        Self {
-            id: page.id,
-            path: page.path,
-            title: page.title,
-            links: page.links.into_iter().map(Some).collect(),
         }
     }
 }

@@ -14,14 +14,13 @@ mod mutation;
 mod operation;
 mod page;
 mod query;
-mod scalars;
 mod site;
 mod users;
 mod versions;
 
 use std::sync::Arc;
 
-use async_graphql::{EmptySubscription, Object, Schema};
+use async_graphql::{EmptySubscription, Schema, SimpleObject};
 
 pub(super) use answer::Answer;
 pub(super) use operation::Operation;
@@ -39,55 +38,38 @@ pub(super) type WikiSchema = Schema<Query, Mutation, EmptySubscription>;
 
 /// The schema of the wiki behind `shared`.
 pub(super) fn schema(shared: Arc<Shared>) -> WikiSchema {
-    Schema::build(Query, Mutation, EmptySubscription)
-        .data(shared)
-        .finish()
+    let query = Query {
+        pages: Some(PageQuery),
+        assets: Some(AssetQuery),
+        comments: Some(CommentQuery),
+        localization: Some(LocalizationQuery),
+        search: Some(SearchQuery),
+        users: Some(UserQuery),
+    };
+    let mutation = Mutation {
+        pages: Some(PageMutation),
+        assets: Some(AssetMutation),
+        comments: Some(CommentMutation),
+    };
+    let schema = Schema::build(query, mutation, EmptySubscription);
+    schema.data(shared).finish()
 }
 
 /// The root of all queries.
-pub(super) struct Query;
-
-#[Object]
-impl Query {
-    async fn pages(&self) -> Option<PageQuery> {
-        Some(PageQuery)
-    }
-
-    async fn assets(&self) -> Option<AssetQuery> {
-        Some(AssetQuery)
-    }
-
-    async fn comments(&self) -> Option<CommentQuery> {
-        Some(CommentQuery)
-    }
-
-    async fn localization(&self) -> Option<LocalizationQuery> {
-        Some(LocalizationQuery)
-    }
-
-    async fn search(&self) -> Option<SearchQuery> {
-        Some(SearchQuery)
-    }
-
-    async fn users(&self) -> Option<UserQuery> {
-        Some(UserQuery)
-    }
+#[derive(SimpleObject)]
+pub(super) struct Query {
+    pages: Option<PageQuery>,
+    assets: Option<AssetQuery>,
+    comments: Option<CommentQuery>,
+    localization: Option<LocalizationQuery>,
+    search: Option<SearchQuery>,
+    users: Option<UserQuery>,
 }
 
 /// The root of all mutations.
-pub(super) struct Mutation;
-
-#[Object]
-impl Mutation {
-    async fn pages(&self) -> Option<PageMutation> {
-        Some(PageMutation)
-    }
-
-    async fn assets(&self) -> Option<AssetMutation> {
-        Some(AssetMutation)
-    }
-
-    async fn comments(&self) -> Option<CommentMutation> {
-        Some(CommentMutation)
-    }
+#[derive(SimpleObject)]
+pub(super) struct Mutation {
+    pages: Option<PageMutation>,
+    assets: Option<AssetMutation>,
+    comments: Option<CommentMutation>,
 }

@@ -4,10 +4,10 @@ use async_graphql::{Context, MaybeUndefined, Object, SimpleObject};
 
 use super::errors::{nullable, require, shared};
 use super::page::Page;
-use super::scalars::Date;
 use crate::demo::access::Access;
+use crate::demo::clock::Date;
 use crate::demo::fault::Fault;
-use crate::demo::store::{Field, NewPage, PageChange, PageRow};
+use crate::demo::store::{PageChange, PageRow};
 use crate::demo::writes;
 
 /// The permissions that allow beginning a write of a page.
@@ -34,7 +34,7 @@ impl ResponseStatus {
             Err(fault) => Self {
                 succeeded: false,
                 error_code: fault.code(),
-                slug: fault.slug().to_owned(),
+                slug: fault.slug(),
                 message: Some(fault.message()),
             },
         }
@@ -54,12 +54,10 @@ pub(super) struct DefaultResponse {
     response_result: Option<ResponseStatus>,
 }
 
-impl DefaultResponse {
-    pub(super) fn of(result: &Result<(), Fault>, success: &str) -> Self {
-        Self {
-            response_result: Some(ResponseStatus::of(result, success)),
-        }
-    }
+/// The answer of a write that gives nothing back.
+pub(super) fn done(result: &Result<(), Fault>, success: &str) -> Option<DefaultResponse> {
+    let response_result = Some(ResponseStatus::of(result, success));
+    Some(DefaultResponse { response_result })
 }
 
 /// Everything that can be done to pages.
@@ -86,28 +84,21 @@ impl PageMutation {
         title: String,
     ) -> Option<PageResponse> {
         let access = nullable(ctx, require(ctx, WRITERS))?;
-        let new = NewPage {
-            row: PageRow {
-                locale,
-                path,
-                title,
-                description: Some(description),
-                content,
-                editor,
-                is_published,
-                is_private,
-                publish_start_date: publish_start_date.unwrap_or_default().0,
-                publish_end_date: publish_end_date.unwrap_or_default().0,
-                script_css: script_css.unwrap_or_default(),
-                script_js: script_js.unwrap_or_default(),
-                // A step of its own writes them.
-                tags: Vec::new(),
-                id: 0,
-                author: PageRow::ADMINISTRATOR.to_owned(),
-                created_at: String::new(),
-                updated_at: String::new(),
-            },
+        let new = PageRow {
+            locale,
+            path,
+            title,
+            description: Some(description),
+            content,
+            editor,
             tags: texts(tags),
+            is_published,
+            is_private,
+            publish_start_date: publish_start_date.unwrap_or_default().0,
+            publish_end_date: publish_end_date.unwrap_or_default().0,
+            script_css: script_css.unwrap_or_default(),
+            script_js: script_js.unwrap_or_default(),
+            ..PageRow::default()
         };
         let result = writes::create(shared(ctx), &new, access).await;
         Some(answer(ctx, access, result, "Page created successfully."))
@@ -136,19 +127,19 @@ impl PageMutation {
         // Taken and ignored, as the real server does (W13).
         let _ = (editor, is_private);
         let change = PageChange {
-            content: field(content),
-            title: field(title),
-            description: field(description),
+            content,
+            title,
+            description,
             is_published: is_published.unwrap_or_default(),
             publish_start_date: publish_start_date.unwrap_or_default().0,
             publish_end_date: publish_end_date.unwrap_or_default().0,
-            script_css: field(script_css),
-            script_js: field(script_js),
-            tags: field(tags.map_value(texts)),
-            locale: field(locale),
-            path: field(path),
+            script_css,
+            script_js,
+            tags: tags.map_value(texts),
+            locale,
+            path,
         };
-        let result = writes::update(shared(ctx), id.into(), &change, access).await;
+        let result = writes::update(shared(ctx), id.into(), &change, "updated", access).await;
         Some(answer(ctx, access, result, "Page has been updated."))
     }
 
@@ -156,7 +147,7 @@ impl PageMutation {
         let access = nullable(ctx, require(ctx, WRITERS))?;
         let mut store = shared(ctx).store();
         let result = store.convert(id.into(), &editor, access);
-        Some(DefaultResponse::of(&result, "Page converted successfully."))
+        done(&result, "Page converted successfully.")
     }
 
     #[graphql(name = "move")]
@@ -170,19 +161,19 @@ impl PageMutation {
         let access = nullable(ctx, require(ctx, &["manage:pages"]))?;
         let (path, locale) = (&destination_path, &destination_locale);
         let result = writes::move_page(shared(ctx), id.into(), path, locale, access).await;
-        Some(DefaultResponse::of(&result, "Page has been moved."))
+        done(&result, "Page has been moved.")
     }
 
     async fn delete(&self, ctx: &Context<'_>, id: i32) -> Option<DefaultResponse> {
         let access = nullable(ctx, require(ctx, &["delete:pages"]))?;
         let result = writes::delete(shared(ctx), id.into(), access).await;
-        Some(DefaultResponse::of(&result, "Page has been deleted."))
+        done(&result, "Page has been deleted.")
     }
 
     async fn render(&self, ctx: &Context<'_>, id: i32) -> Option<DefaultResponse> {
         nullable(ctx, require(ctx, &[]))?;
         let result = writes::render(shared(ctx), id.into());
-        Some(DefaultResponse::of(&result, "Page rendered successfully."))
+        done(&result, "Page rendered successfully.")
     }
 
     async fn restore(
@@ -194,10 +185,7 @@ impl PageMutation {
         let access = nullable(ctx, require(ctx, WRITERS))?;
         let (page, version) = (page_id.into(), version_id.into());
         let result = writes::restore(shared(ctx), page, version, access).await;
-        Some(DefaultResponse::of(
-            &result,
-            "Page version restored successfully.",
-        ))
+        done(&result, "Page version restored successfully.")
     }
 }
 
@@ -217,12 +205,4 @@ fn answer(
 /// Tags as texts: a null among them is an empty one.
 fn texts(tags: Vec<Option<String>>) -> Vec<String> {
     tags.into_iter().map(Option::unwrap_or_default).collect()
-}
-
-fn field<T>(argument: MaybeUndefined<T>) -> Field<T> {
-    match argument {
-        MaybeUndefined::Undefined => Field::Absent,
-        MaybeUndefined::Null => Field::Null,
-        MaybeUndefined::Value(value) => Field::Given(value),
-    }
 }

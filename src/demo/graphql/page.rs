@@ -1,10 +1,10 @@
 //! `Page`, with the gates that its fields have (W2).
 
-use async_graphql::{Object, Result, SimpleObject};
+use async_graphql::{Object, Result};
 
-use super::errors::{error, missing};
-use super::scalars::Date;
+use super::errors::missing;
 use crate::demo::access::Access;
+use crate::demo::clock::Date;
 use crate::demo::fault::Fault;
 use crate::demo::store::{PageRow, Store, TagRow};
 use crate::fields::page_fields;
@@ -15,29 +15,6 @@ pub(super) const ADMINISTRATOR: &str = "Administrator";
 pub(super) const ADMINISTRATOR_ID: i32 = 1;
 /// That user's address.
 const ADMINISTRATOR_EMAIL: &str = "admin@example.org";
-
-/// A tag.
-#[derive(SimpleObject)]
-#[graphql(rename_fields = "camelCase")]
-pub(super) struct PageTag {
-    id: i64,
-    tag: String,
-    title: Option<String>,
-    created_at: Date,
-    updated_at: Date,
-}
-
-impl From<TagRow> for PageTag {
-    fn from(row: TagRow) -> Self {
-        Self {
-            id: row.id,
-            title: Some(row.tag.clone()),
-            tag: row.tag,
-            created_at: Date(row.created_at),
-            updated_at: Date(row.updated_at),
-        }
-    }
-}
 
 /// A page as one caller sees it.
 pub(super) struct Page {
@@ -74,7 +51,7 @@ impl Page {
         if self.access.may(permissions, &self.row.path) {
             Ok(value)
         } else {
-            Err(error(&Fault::Forbidden))
+            Err(Fault::forbidden().into())
         }
     }
 
@@ -127,12 +104,8 @@ impl Page {
         self.writers(Date::from(&self.row.publish_end_date))
     }
 
-    async fn tags(&self) -> Vec<Option<PageTag>> {
-        self.tags
-            .iter()
-            .cloned()
-            .map(|row| Some(row.into()))
-            .collect()
+    async fn tags(&self) -> Vec<Option<TagRow>> {
+        self.tags.iter().cloned().map(Some).collect()
     }
 
     async fn content(&self) -> Result<&str> {

@@ -1,20 +1,27 @@
 //! `pages` of a query.
 
-use async_graphql::{Context, Object, Result};
+use async_graphql::{Context, Enum, Object, Result};
 
-use super::errors::{error, nullable, require, shared};
-use super::lists::{
-    PageLinkItem, PageListItem, PageSearchResponse, PageSearchResult, PageTreeItem,
-};
-use super::page::{Page, PageTag};
-use super::scalars::{Date, PageOrderBy, PageOrderByDirection, PageTreeMode};
+use super::errors::{nullable, require, shared};
+use super::lists::{PageListItem, PageSearchResponse, PageSearchResult};
+use super::page::{ADMINISTRATOR_ID, Page};
 use super::versions::{PageConflictLatest, PageHistoryResult, PageVersion};
-use crate::demo::clock;
+use crate::demo::clock::{self, Date};
 use crate::demo::fault::{Fault, WikiError};
-use crate::demo::store::{Direction, ListQuery, OrderBy, PageRow, TreeQuery};
+use crate::demo::store::{
+    Direction, ListQuery, OrderBy, PageLinks, PageRow, TagRow, TreeNode, TreeQuery,
+};
 
 /// The default number of entries of a page of history.
 const HISTORY_PAGE: usize = 100;
+
+/// The nodes of the tree that are requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
+pub(super) enum PageTreeMode {
+    Folders,
+    Pages,
+    All,
+}
 
 /// Everything about pages that can be read.
 pub(super) struct PageQuery;
@@ -28,15 +35,13 @@ impl PageQuery {
         offset_page: Option<i32>,
         offset_size: Option<i32>,
     ) -> Option<PageHistoryResult> {
+        let access = nullable(ctx, require(ctx, &["read:history"]))?;
+        let page = offset_page.map_or(0, natural);
         let size = offset_size.map_or(HISTORY_PAGE, natural);
-        let found = require(ctx, &["read:history"]).and_then(|access| {
-            let page = offset_page.map_or(0, natural);
-            shared(ctx).store().history(id.into(), page, size, access)
-        });
-        nullable(ctx, found).map(|(trail, total)| PageHistoryResult {
-            trail: Some(trail.into_iter().map(|entry| Some(entry.into())).collect()),
-            total,
-        })
+        let found = shared(ctx).store().history(id.into(), page, size, access);
+        let (trail, total) = nullable(ctx, found)?;
+        let trail = Some(trail.into_iter().map(Some).collect());
+        Some(PageHistoryResult { trail, total })
     }
 
     async fn version(
@@ -45,11 +50,10 @@ impl PageQuery {
         page_id: i32,
         version_id: i32,
     ) -> Option<PageVersion> {
-        let found = require(ctx, &["read:history"]).and_then(|access| {
-            let store = shared(ctx).store();
-            store.version(page_id.into(), version_id.into(), access)
-        });
-        nullable(ctx, found).flatten().map(PageVersion::from)
+        let access = nullable(ctx, require(ctx, &["read:history"]))?;
+        let store = shared(ctx).store();
+        let found = store.version(page_id.into(), version_id.into(), access);
+        nullable(ctx, found)?.map(PageVersion::from)
     }
 
     async fn search(
@@ -59,7 +63,7 @@ impl PageQuery {
         path: Option<String>,
         locale: Option<String>,
     ) -> Result<PageSearchResponse> {
-        let access = require(ctx, &["read:pages"]).map_err(|fault| error(&fault))?;
+        let access = require(ctx, &["read:pages"])?;
         let row_ids = shared(ctx).testing.has_row_ids();
         let store = shared(ctx).store();
         let pages = store.search(&query, path.as_deref(), locale.as_deref(), access);
@@ -84,19 +88,19 @@ impl PageQuery {
         &self,
         ctx: &Context<'_>,
         limit: Option<i32>,
-        order_by: Option<PageOrderBy>,
-        order_by_direction: Option<PageOrderByDirection>,
+        order_by: Option<OrderBy>,
+        order_by_direction: Option<Direction>,
         tags: Option<Vec<String>>,
         locale: Option<String>,
         creator_id: Option<i32>,
         author_id: Option<i32>,
     ) -> Result<Vec<PageListItem>> {
-        let access = require(ctx, &["read:pages"]).map_err(|fault| error(&fault))?;
-        let another = |id: Option<i32>| id.is_some_and(|id| id != super::page::ADMINISTRATOR_ID);
+        let access = require(ctx, &["read:pages"])?;
+        let another = |id: Option<i32>| id.is_some_and(|id| id != ADMINISTRATOR_ID);
         let query = ListQuery {
             limit: limit.map_or(0, natural),
-            order_by: order_by.map_or(OrderBy::Id, OrderBy::from),
-            direction: order_by_direction.map_or(Direction::Asc, Direction::from),
+            order_by: order_by.unwrap_or(OrderBy::Id),
+            direction: order_by_direction.unwrap_or(Direction::Asc),
             tags: tags.unwrap_or_default(),
             locale: locale.filter(|locale| !locale.is_empty()),
             by_another: another(creator_id) || another(author_id),
@@ -121,14 +125,14 @@ impl PageQuery {
         nullable(ctx, page)
     }
 
-    async fn tags(&self, ctx: &Context<'_>) -> Result<Vec<Option<PageTag>>> {
-        let access = require(ctx, &["read:pages"]).map_err(|fault| error(&fault))?;
+    async fn tags(&self, ctx: &Context<'_>) -> Result<Vec<Option<TagRow>>> {
+        let access = require(ctx, &["read:pages"])?;
         let tags = shared(ctx).store().tags_in_use(access);
-        Ok(tags.into_iter().map(|row| Some(row.into())).collect())
+        Ok(tags.into_iter().map(Some).collect())
     }
 
     async fn search_tags(&self, ctx: &Context<'_>, query: String) -> Result<Vec<Option<String>>> {
-        let access = require(ctx, &["read:pages"]).map_err(|fault| error(&fault))?;
+        let access = require(ctx, &["read:pages"])?;
         let tags = shared(ctx).store().tags_in_use(access);
         let found = tags.into_iter().map(|row| row.tag);
         Ok(found
@@ -145,35 +149,31 @@ impl PageQuery {
         mode: PageTreeMode,
         locale: String,
         include_ancestors: Option<bool>,
-    ) -> Option<Vec<Option<PageTreeItem>>> {
-        let found = require(ctx, &["read:pages"]).and_then(|access| {
-            let folders_only = match mode {
-                PageTreeMode::All => false,
-                PageTreeMode::Folders => true,
-                // The real server's query is faulty there (W8).
-                PageTreeMode::Pages => {
-                    return Err(Fault::Internal {
-                        slug: "TypeError",
-                        message: "builder.andWhereNotNull is not a function".to_owned(),
-                    });
-                }
+    ) -> Option<Vec<Option<TreeNode>>> {
+        let access = nullable(ctx, require(ctx, &["read:pages"]))?;
+        if mode == PageTreeMode::Pages {
+            // The real server's query is faulty there (W8).
+            let fault = Fault::Internal {
+                slug: "TypeError",
+                message: "builder.andWhereNotNull is not a function".to_owned(),
             };
-            let query = TreeQuery {
-                locale,
-                path,
-                parent: parent.map(i64::from),
-                folders_only,
-                with_ancestors: include_ancestors.unwrap_or_default(),
-            };
-            Ok(shared(ctx).store().tree(&query, access))
-        });
-        nullable(ctx, found).map(|nodes| nodes.into_iter().map(|n| Some(n.into())).collect())
+            return nullable(ctx, Err(fault));
+        }
+        let query = TreeQuery {
+            locale,
+            path,
+            parent: parent.map(i64::from),
+            folders_only: mode == PageTreeMode::Folders,
+            with_ancestors: include_ancestors.unwrap_or_default(),
+        };
+        let nodes = shared(ctx).store().tree(&query, access);
+        Some(nodes.into_iter().map(Some).collect())
     }
 
-    async fn links(&self, ctx: &Context<'_>, locale: String) -> Option<Vec<Option<PageLinkItem>>> {
-        let found =
-            require(ctx, &["read:pages"]).map(|access| shared(ctx).store().links(&locale, access));
-        nullable(ctx, found).map(|pages| pages.into_iter().map(|p| Some(p.into())).collect())
+    async fn links(&self, ctx: &Context<'_>, locale: String) -> Option<Vec<Option<PageLinks>>> {
+        let access = nullable(ctx, require(ctx, &["read:pages"]))?;
+        let pages = shared(ctx).store().links(&locale, access);
+        Some(pages.into_iter().map(Some).collect())
     }
 
     async fn check_conflicts(
@@ -182,12 +182,12 @@ impl PageQuery {
         id: i32,
         checkout_date: Date,
     ) -> Result<bool> {
-        let page = latest(ctx, id, WikiError::UpdateForbidden).map_err(|fault| error(&fault))?;
+        let page = latest(ctx, id, WikiError::PageUpdateForbidden)?;
         Ok(clock::later(&page.updated_at, &checkout_date.0))
     }
 
     async fn conflict_latest(&self, ctx: &Context<'_>, id: i32) -> Result<PageConflictLatest> {
-        let page = latest(ctx, id, WikiError::ViewForbidden).map_err(|fault| error(&fault))?;
+        let page = latest(ctx, id, WikiError::PageViewForbidden)?;
         Ok(page.into())
     }
 }
@@ -202,9 +202,9 @@ fn whole_page(ctx: &Context<'_>, is_it: impl Fn(&PageRow) -> bool) -> Result<Pag
     let access = require(ctx, &["read:pages"])?;
     let store = shared(ctx).store();
     let page = store.pages().find(|page| is_it(page));
-    let page = page.ok_or(WikiError::NotFound)?;
+    let page = page.ok_or(WikiError::PageNotFound)?;
     if !access.may(&["manage:pages", "delete:pages"], &page.path) {
-        return Err(WikiError::ViewForbidden.into());
+        return Err(WikiError::PageViewForbidden.into());
     }
     Ok(Page::read(&store, page, access))
 }
@@ -214,7 +214,7 @@ fn latest(ctx: &Context<'_>, id: i32, refusal: WikiError) -> Result<PageRow, Fau
     const WRITERS: &[&str] = &["write:pages", "manage:pages"];
     let access = require(ctx, WRITERS)?;
     let store = shared(ctx).store();
-    let page = store.page(id.into()).ok_or(WikiError::NotFound)?;
+    let page = store.page(id.into()).ok_or(WikiError::PageNotFound)?;
     if !access.may(WRITERS, &page.path) {
         return Err(refusal.into());
     }

@@ -19,7 +19,7 @@ pub(super) struct UserProfile {
 impl UserQuery {
     /// Every key is the administrator's (W4).
     async fn profile(&self, ctx: &Context<'_>) -> Option<UserProfile> {
-        let found = if access(ctx).is_guest() {
+        let found = if access(ctx).is_guest {
             Err(WikiError::AuthRequired.into())
         } else {
             Ok(UserProfile {

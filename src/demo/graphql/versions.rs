@@ -2,40 +2,14 @@
 
 use async_graphql::SimpleObject;
 
-use super::scalars::Date;
-use crate::demo::store::{HistoryEntry, PageRow, Version};
+use crate::demo::clock::Date;
+use crate::demo::store::{HistoryEntry, PageRow, VersionRow};
 
 /// One page of a trail.
 #[derive(SimpleObject)]
 pub(super) struct PageHistoryResult {
-    pub(super) trail: Option<Vec<Option<PageHistory>>>,
+    pub(super) trail: Option<Vec<Option<HistoryEntry>>>,
     pub(super) total: usize,
-}
-
-/// One entry of a trail.
-#[derive(SimpleObject)]
-pub(super) struct PageHistory {
-    version_id: i64,
-    version_date: Date,
-    author_id: i32,
-    author_name: String,
-    action_type: String,
-    value_before: Option<String>,
-    value_after: Option<String>,
-}
-
-impl From<HistoryEntry> for PageHistory {
-    fn from(entry: HistoryEntry) -> Self {
-        Self {
-            version_id: entry.version_id,
-            version_date: Date(entry.version_date),
-            author_id: entry.author_id,
-            author_name: entry.author_name,
-            action_type: entry.action_type.to_owned(),
-            value_before: entry.value_before,
-            value_after: entry.value_after,
-        }
-    }
 }
 
 /// One version in full.
@@ -62,8 +36,8 @@ pub(super) struct PageVersion {
     version_id: i64,
 }
 
-impl From<Version> for PageVersion {
-    fn from(version: Version) -> Self {
+impl From<VersionRow> for PageVersion {
+    fn from(version: VersionRow) -> Self {
         let author_id = version.page.author_id().to_string();
         let content_type = version.page.content_type().to_owned();
         let PageRow {

@@ -123,7 +123,7 @@ impl Store {
         }
         if parent != 0 && !self.folders.contains_key(&parent) {
             let columns = [sql::short("name", &slug), sql::short("slug", &slug)];
-            return Err(sql::foreign_key("assetFolders", &columns, "parentid").into());
+            return Err(sql::foreign_key("assetFolders", &columns, "parentid"));
         }
         self.last_folder += 1;
         let id = self.last_folder;

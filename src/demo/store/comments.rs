@@ -147,12 +147,10 @@ impl Store {
 
 /// Checks that the database takes a comment's text.
 fn check(content: &str) -> Result<(), Fault> {
-    Ok(sql::check(
-        "comments",
-        &[
-            sql::short("authorId", "1"),
-            sql::long("content", content),
-            sql::short("email", "api@localhost"),
-        ],
-    )?)
+    let columns = [
+        sql::short("authorId", "1"),
+        sql::long("content", content),
+        sql::short("email", "api@localhost"),
+    ];
+    sql::check("comments", &columns)
 }

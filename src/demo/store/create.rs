@@ -5,27 +5,21 @@ use crate::demo::access::Access;
 use crate::demo::fault::{Fault, WikiError};
 use crate::demo::{css, path, sql};
 
-/// The fields of a new page.
-#[derive(Debug)]
-pub(in crate::demo) struct NewPage {
-    pub(in crate::demo) row: PageRow,
-    pub(in crate::demo) tags: Vec<String>,
-}
-
 impl Store {
     /// Makes a page; its tags are written by a step of their own.
-    pub(in crate::demo) fn create(&mut self, new: &NewPage, access: &Access) -> Result<i64, Fault> {
-        let mut row = new.row.clone();
+    pub(in crate::demo) fn create(&mut self, new: &PageRow, access: &Access) -> Result<i64, Fault> {
+        let mut row = new.clone();
+        row.tags.clear();
         row.path = path::accept(&row.path)?;
         if !access.may(&["write:pages"], &row.path) {
             // The server's own mistake: the code says delete.
-            return Err(WikiError::DeleteForbidden.into());
+            return Err(WikiError::PageDeleteForbidden.into());
         }
         if self.page_at(&row.locale, &row.path).is_some() {
-            return Err(WikiError::DuplicateCreate.into());
+            return Err(WikiError::PageDuplicateCreate.into());
         }
         if row.content.trim().is_empty() {
-            return Err(WikiError::EmptyContent.into());
+            return Err(WikiError::PageEmptyContent.into());
         }
         row.script_css = if access.may(&["write:styles"], &row.path) {
             css::stored(&row.script_css)
@@ -59,6 +53,5 @@ fn check_row(row: &PageRow) -> Result<(), Fault> {
     ];
     sql::check("pages", &columns)?;
     sql::check_locale("pages", &columns, &row.locale)?;
-    sql::check_editor("pages", &columns, &row.editor)?;
-    Ok(())
+    sql::check_editor("pages", &columns, &row.editor)
 }

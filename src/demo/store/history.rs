@@ -1,29 +1,24 @@
 //! Keeps the history of pages: versions, and the trail that names them (W10).
 
+use async_graphql::{MaybeUndefined, SimpleObject};
+
 use super::rows::VersionRow;
-use super::{PageRow, Store};
+use super::{PageChange, Store};
 use crate::demo::access::Access;
+use crate::demo::clock::Date;
 use crate::demo::fault::{Fault, WikiError};
 
 /// One entry of the trail.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, SimpleObject)]
+#[graphql(name = "PageHistory")]
 pub(in crate::demo) struct HistoryEntry {
-    pub(in crate::demo) version_id: i64,
-    pub(in crate::demo) version_date: String,
-    pub(in crate::demo) author_id: i32,
-    pub(in crate::demo) author_name: String,
-    pub(in crate::demo) action_type: &'static str,
-    pub(in crate::demo) value_before: Option<String>,
-    pub(in crate::demo) value_after: Option<String>,
-}
-
-/// One version in full. It has neither tags nor scripts.
-#[derive(Debug, Clone)]
-pub(in crate::demo) struct Version {
-    pub(in crate::demo) id: i64,
-    pub(in crate::demo) action: &'static str,
-    pub(in crate::demo) saved_at: String,
-    pub(in crate::demo) page: PageRow,
+    version_id: i64,
+    version_date: Date,
+    author_id: i32,
+    author_name: String,
+    action_type: &'static str,
+    value_before: Option<String>,
+    value_after: Option<String>,
 }
 
 impl Store {
@@ -81,31 +76,53 @@ impl Store {
         Ok((trail, all.len()))
     }
 
-    /// One version, if the page has it.
+    /// One version, if the page has it; it has neither tags nor scripts.
     pub(in crate::demo) fn version(
         &self,
         id: i64,
         version: i64,
         access: &Access,
-    ) -> Result<Option<Version>, Fault> {
+    ) -> Result<Option<VersionRow>, Fault> {
         self.check_history(id, access)?;
         Ok(self.find_version(id, version))
     }
 
-    pub(super) fn find_version(&self, id: i64, version: i64) -> Option<Version> {
-        let row = self
-            .versions
-            .iter()
-            .find(|row| row.id == version && row.page.id == id)?;
-        let mut page = row.page.clone();
-        page.tags.clear();
-        page.script_css.clear();
-        page.script_js.clear();
-        Some(Version {
-            id: row.id,
-            action: row.action,
-            saved_at: row.saved_at.clone(),
-            page,
+    fn find_version(&self, id: i64, version: i64) -> Option<VersionRow> {
+        let is_it = |row: &&VersionRow| row.id == version && row.page.id == id;
+        let mut version = self.versions.iter().find(is_it)?.clone();
+        version.page.tags.clear();
+        version.page.script_css.clear();
+        version.page.script_js.clear();
+        Some(version)
+    }
+
+    /// The update that a restore is: an old version, without tags and scripts,
+    /// to be written at its old place (W15).
+    pub(in crate::demo) fn restoring(
+        &self,
+        id: i64,
+        version: i64,
+        access: &Access,
+    ) -> Result<PageChange, Fault> {
+        let page = self.existing(id)?;
+        if !access.may(&["write:pages"], &page.path) {
+            return Err(WikiError::PageRestoreForbidden.into());
+        }
+        let old = self.find_version(id, version);
+        let old = old.ok_or(WikiError::PageNotFound)?.page;
+        Ok(PageChange {
+            content: MaybeUndefined::Value(old.content),
+            title: MaybeUndefined::Value(old.title),
+            description: old
+                .description
+                .map_or(MaybeUndefined::Null, MaybeUndefined::Value),
+            is_published: old.is_published,
+            publish_start_date: old.publish_start_date,
+            publish_end_date: old.publish_end_date,
+            tags: MaybeUndefined::Value(Vec::new()),
+            locale: MaybeUndefined::Value(old.locale),
+            path: MaybeUndefined::Value(old.path),
+            ..PageChange::default()
         })
     }
 
@@ -116,7 +133,7 @@ impl Store {
         if access.may(&["read:history"], &page.path) {
             Ok(())
         } else {
-            Err(WikiError::HistoryForbidden.into())
+            Err(WikiError::PageHistoryForbidden.into())
         }
     }
 }
@@ -124,7 +141,7 @@ impl Store {
 fn entry(row: &VersionRow, action_type: &'static str, before: Option<&str>) -> HistoryEntry {
     HistoryEntry {
         version_id: row.id,
-        version_date: row.page.updated_at.clone(),
+        version_date: Date(row.page.updated_at.clone()),
         author_id: row.page.author_id(),
         author_name: row.page.author.clone(),
         action_type,

@@ -4,19 +4,22 @@
 //! it stands then; an update that moves renders before it moves. A move changes neither. What
 //! the wiki repairs in the HTML of others it finds by the place where a page comes to be.
 
-use super::rendered::Rendered;
+use async_graphql::SimpleObject;
+
+use super::rows::Rendered;
 use super::{PageRow, Store};
 use crate::demo::access::Access;
 use crate::demo::anchors::{Anchored, anchored};
 use crate::demo::reader_view;
 
 /// The links of one page.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, SimpleObject)]
+#[graphql(name = "PageLinkItem")]
 pub(in crate::demo) struct PageLinks {
-    pub(in crate::demo) id: i64,
-    pub(in crate::demo) path: String,
-    pub(in crate::demo) title: String,
-    pub(in crate::demo) links: Vec<String>,
+    id: i64,
+    path: String,
+    title: String,
+    links: Vec<Option<String>>,
 }
 
 /// An event at a place.
@@ -43,7 +46,7 @@ impl Store {
             .filter_map(|page| {
                 let all = self.links_of(page);
                 let is_without = all.is_empty();
-                let links: Vec<String> = all.into_iter().filter(is_shown).collect();
+                let links: Vec<_> = all.into_iter().filter(is_shown).map(Some).collect();
                 (is_without || !links.is_empty()).then(|| PageLinks {
                     id: page.id,
                     path: format!("{}/{}", page.locale, page.path),

@@ -2,12 +2,15 @@
 
 use std::cmp::Ordering;
 
+use async_graphql::Enum;
+
 use super::{PageRow, Store};
 use crate::demo::access::Access;
 use crate::demo::row_sort::row_sort;
 
 /// The column to sort by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
+#[graphql(name = "PageOrderBy")]
 pub(in crate::demo) enum OrderBy {
     Created,
     Id,
@@ -16,7 +19,9 @@ pub(in crate::demo) enum OrderBy {
     Updated,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The direction to sort in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
+#[graphql(name = "PageOrderByDirection")]
 pub(in crate::demo) enum Direction {
     Asc,
     Desc,

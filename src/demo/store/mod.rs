@@ -10,16 +10,13 @@
 mod assets;
 mod comments;
 mod create;
-mod delete;
 #[cfg(feature = "testing")]
 mod direct;
 mod history;
 mod links;
 mod list;
-mod move_page;
 mod page;
-mod rendered;
-mod restore;
+mod place;
 mod rows;
 mod search;
 mod tables;
@@ -27,13 +24,12 @@ mod tags;
 mod tree;
 mod update;
 
-pub(in crate::demo) use create::NewPage;
-pub(in crate::demo) use history::{HistoryEntry, Version};
+pub(in crate::demo) use history::HistoryEntry;
 pub(in crate::demo) use links::{Happened, PageLinks};
 pub(in crate::demo) use list::{Direction, ListQuery, Listed, OrderBy};
 pub use page::PageRow;
 pub use rows::{AssetRow, CommentRow, FolderRow};
-pub(in crate::demo) use rows::{TagRow, TreeNode};
+pub(in crate::demo) use rows::{TagRow, TreeNode, VersionRow};
 pub use tables::Store;
 pub(in crate::demo) use tree::TreeQuery;
-pub(in crate::demo) use update::{Field, PageChange};
+pub(in crate::demo) use update::PageChange;

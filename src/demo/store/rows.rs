@@ -1,37 +1,57 @@
 //! The rows of the tables beside that of pages.
 
+use async_graphql::SimpleObject;
+
 use super::PageRow;
+use crate::demo::anchors::Anchored;
+use crate::demo::clock::Date;
 
 /// A page as a write left it.
 #[derive(Debug, Clone)]
-pub(super) struct VersionRow {
-    pub(super) id: i64,
-    pub(super) action: &'static str,
-    pub(super) saved_at: String,
-    pub(super) page: PageRow,
+pub(in crate::demo) struct VersionRow {
+    pub(in crate::demo) id: i64,
+    pub(in crate::demo) action: &'static str,
+    pub(in crate::demo) saved_at: String,
+    pub(in crate::demo) page: PageRow,
+}
+
+/// A page as it was rendered.
+#[derive(Debug)]
+pub(super) struct Rendered {
+    /// The source that was rendered: a page that a test altered is rendered anew.
+    pub(super) content: String,
+    pub(super) editor: String,
+    pub(super) made: Anchored,
 }
 
 /// One tag.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, SimpleObject)]
+#[graphql(name = "PageTag")]
 pub(in crate::demo) struct TagRow {
-    pub(in crate::demo) id: i64,
+    pub(super) id: i64,
     pub(in crate::demo) tag: String,
-    pub(in crate::demo) created_at: String,
-    pub(in crate::demo) updated_at: String,
+    /// The tag itself.
+    pub(super) title: Option<String>,
+    pub(super) created_at: Date,
+    pub(super) updated_at: Date,
 }
 
 /// One place in the tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, SimpleObject)]
+#[graphql(name = "PageTreeItem")]
 pub(in crate::demo) struct TreeNode {
-    pub(in crate::demo) id: i64,
-    pub(in crate::demo) locale: String,
-    pub(in crate::demo) path: String,
-    pub(in crate::demo) depth: i32,
-    pub(in crate::demo) title: String,
-    pub(in crate::demo) is_private: bool,
-    pub(in crate::demo) is_folder: bool,
-    pub(in crate::demo) page_id: Option<i64>,
-    pub(in crate::demo) parent: Option<i64>,
+    pub(super) id: i64,
+    pub(super) path: String,
+    pub(super) depth: i32,
+    pub(super) title: String,
+    pub(super) is_private: bool,
+    pub(super) is_folder: bool,
+    #[graphql(name = "privateNS")]
+    pub(super) private_ns: Option<String>,
+    pub(super) parent: Option<i64>,
+    pub(super) page_id: Option<i64>,
+    pub(super) locale: String,
+    #[graphql(skip)]
     pub(super) ancestors: Vec<i64>,
 }
 

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::PageRow;
-use super::rendered::Rendered;
-use super::rows::{AssetRow, CommentRow, FolderRow, TagRow, TreeNode, VersionRow};
+use super::rows::{AssetRow, CommentRow, FolderRow, Rendered, TagRow, TreeNode, VersionRow};
 use crate::demo::clock::Clock;
 use crate::demo::fault::{Fault, WikiError};
 
@@ -116,8 +115,9 @@ impl Store {
         self.rebuild_tree();
     }
 
-    pub(super) fn existing(&self, id: i64) -> Result<&PageRow, Fault> {
-        Ok(self.page(id).ok_or(WikiError::NotFound)?)
+    /// The page with this id, or the refusal without one.
+    pub(in crate::demo) fn existing(&self, id: i64) -> Result<&PageRow, Fault> {
+        Ok(self.page(id).ok_or(WikiError::PageNotFound)?)
     }
 
     pub(super) fn next_version(&mut self) -> i64 {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::Store;
 use super::rows::TagRow;
 use crate::demo::access::Access;
+use crate::demo::clock::Date;
 use crate::demo::fault::Fault;
 use crate::demo::sql;
 
@@ -61,10 +62,11 @@ impl Store {
                 continue;
             }
             id += 1;
-            let now = self.clock.now();
+            let now = Date(self.clock.now());
             self.tags.push(TagRow {
                 id,
                 tag: tag.clone(),
+                title: Some(tag.clone()),
                 created_at: now.clone(),
                 updated_at: now,
             });

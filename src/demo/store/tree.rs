@@ -105,6 +105,7 @@ impl Grove {
                 title: last_segment(path).to_owned(),
                 is_private: false,
                 is_folder: false,
+                private_ns: None,
                 page_id: None,
                 parent: ancestors.last().copied(),
                 ancestors: ancestors.to_vec(),

@@ -1,51 +1,27 @@
 //! `pages.update` and `pages.convert`: no patch, whatever it looks like (W12, W13).
 
+use async_graphql::MaybeUndefined;
+
 use super::Store;
 use super::page::PageRow;
 use crate::demo::access::Access;
 use crate::demo::fault::{Fault, WikiError};
 use crate::demo::{css, sql};
 
-/// An argument that may be left out, be null, or have a value.
-#[derive(Debug, Clone, Default)]
-pub(in crate::demo) enum Field<T> {
-    #[default]
-    Absent,
-    Null,
-    Given(T),
-}
-
-impl<T> Field<T> {
-    /// The value, if there is one.
-    pub(in crate::demo) fn given(&self) -> Option<&T> {
-        match self {
-            Self::Given(value) => Some(value),
-            Self::Absent | Self::Null => None,
-        }
-    }
-}
-
-impl Field<String> {
-    /// The text, empty where there is none.
-    fn text(&self) -> String {
-        self.given().cloned().unwrap_or_default()
-    }
-}
-
 /// The fields of an update.
 #[derive(Debug, Clone, Default)]
 pub(in crate::demo) struct PageChange {
-    pub(in crate::demo) content: Field<String>,
-    pub(in crate::demo) title: Field<String>,
-    pub(in crate::demo) description: Field<String>,
+    pub(in crate::demo) content: MaybeUndefined<String>,
+    pub(in crate::demo) title: MaybeUndefined<String>,
+    pub(in crate::demo) description: MaybeUndefined<String>,
     pub(in crate::demo) is_published: bool,
     pub(in crate::demo) publish_start_date: String,
     pub(in crate::demo) publish_end_date: String,
-    pub(in crate::demo) script_css: Field<String>,
-    pub(in crate::demo) script_js: Field<String>,
-    pub(in crate::demo) tags: Field<Vec<String>>,
-    pub(in crate::demo) locale: Field<String>,
-    pub(in crate::demo) path: Field<String>,
+    pub(in crate::demo) script_css: MaybeUndefined<String>,
+    pub(in crate::demo) script_js: MaybeUndefined<String>,
+    pub(in crate::demo) tags: MaybeUndefined<Vec<String>>,
+    pub(in crate::demo) locale: MaybeUndefined<String>,
+    pub(in crate::demo) path: MaybeUndefined<String>,
 }
 
 impl Store {
@@ -61,10 +37,10 @@ impl Store {
             return Err(Fault::error("Invalid Page Id"));
         };
         if !access.may(&["write:pages"], &page.path) {
-            return Err(WikiError::UpdateForbidden.into());
+            return Err(WikiError::PageUpdateForbidden.into());
         }
-        if change.content.text().trim().is_empty() {
-            return Err(WikiError::EmptyContent.into());
+        if text(&change.content).trim().is_empty() {
+            return Err(WikiError::PageEmptyContent.into());
         }
         // The version is kept before anything is checked: a failed update
         // leaves one behind too.
@@ -79,14 +55,13 @@ impl Store {
         access: &Access,
     ) -> Result<(), Fault> {
         let mut new = self.existing(id)?.clone();
-        let content = change.content.text();
         check_null("title", &change.title)?;
         check_null("description", &change.description)?;
-        new.content = content;
-        if let Some(title) = change.title.given() {
+        new.content = text(&change.content);
+        if let Some(title) = change.title.value() {
             new.title.clone_from(title);
         }
-        if let Some(description) = change.description.given() {
+        if let Some(description) = change.description.value() {
             new.description = Some(description.clone());
         }
         new.is_published = change.is_published;
@@ -95,12 +70,12 @@ impl Store {
         new.publish_end_date.clone_from(&change.publish_end_date);
         // Those two are looked up at the place that the update names, without tags; without a
         // path, at one that is called so.
-        let place = change.path.given().map_or("undefined", String::as_str);
+        let place = change.path.value().map_or("undefined", String::as_str);
         if access.may(&["write:styles"], place) {
-            new.script_css = css::stored(&change.script_css.text());
+            new.script_css = css::stored(&text(&change.script_css));
         }
         if access.may(&["write:scripts"], place) {
-            new.script_js = change.script_js.text();
+            new.script_js = text(&change.script_js);
         }
         sql::check(
             "pages",
@@ -128,16 +103,16 @@ impl Store {
     pub(in crate::demo) fn update_tags(
         &mut self,
         id: i64,
-        tags: &Field<Vec<String>>,
+        tags: &MaybeUndefined<Vec<String>>,
     ) -> Result<(), Fault> {
         match tags {
-            Field::Given(tags) => {
+            MaybeUndefined::Value(tags) => {
                 self.write_tags(id, tags)?;
                 self.render(id);
                 Ok(())
             }
-            Field::Null => Err(Fault::type_error("null", "map")),
-            Field::Absent => Err(Fault::type_error("undefined", "map")),
+            MaybeUndefined::Null => Err(Fault::type_error("null", "map")),
+            MaybeUndefined::Undefined => Err(Fault::type_error("undefined", "map")),
         }
     }
 
@@ -150,7 +125,8 @@ impl Store {
         access: &Access,
     ) -> Result<bool, Fault> {
         let page = self.existing(id)?;
-        let wanted = |field: &Field<String>| field.given().filter(|v| !v.is_empty()).cloned();
+        let wanted =
+            |field: &MaybeUndefined<String>| field.value().filter(|v| !v.is_empty()).cloned();
         let (locale, path) = (wanted(&change.locale), wanted(&change.path));
         let stays = locale.as_ref().is_none_or(|locale| *locale == page.locale)
             && path.as_ref().is_none_or(|path| *path == page.path);
@@ -175,7 +151,7 @@ impl Store {
             return Err(Fault::error("Invalid Page Id"));
         };
         if !access.may(&["write:pages"], &page.path) {
-            return Err(WikiError::UpdateForbidden.into());
+            return Err(WikiError::PageUpdateForbidden.into());
         }
         sql::check_editor("pages", &[sql::short("editorKey", editor)], editor)?;
         self.keep_version(id, "updated")?;
@@ -187,12 +163,17 @@ impl Store {
     }
 }
 
-fn check_null(name: &str, field: &Field<String>) -> Result<(), Fault> {
-    match field {
-        Field::Null => Err(Fault::Internal {
+/// The text of an argument, empty where there is none.
+fn text(argument: &MaybeUndefined<String>) -> String {
+    argument.value().cloned().unwrap_or_default()
+}
+
+fn check_null(name: &str, argument: &MaybeUndefined<String>) -> Result<(), Fault> {
+    if argument.is_null() {
+        return Err(Fault::Internal {
             slug: "ValidationError",
             message: format!("{name}: should be string"),
-        }),
-        Field::Absent | Field::Given(_) => Ok(()),
+        });
     }
+    Ok(())
 }

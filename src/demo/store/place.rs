@@ -1,4 +1,4 @@
-//! `pages.move` (W14, W21).
+//! `pages.move` and `pages.delete` (W14, W18, W21).
 
 use super::{Happened, Store};
 use crate::demo::access::Access;
@@ -18,7 +18,7 @@ impl Store {
         let page = self.existing(id)?;
         let to_path = path::accept(to_path)?;
         if !access.may(&["manage:pages"], &page.path) || !access.may(&["write:pages"], &to_path) {
-            return Err(WikiError::MoveForbidden.into());
+            return Err(WikiError::PageMoveForbidden.into());
         }
         let Some(to_locale) = to_locale else {
             return Err(Fault::error(
@@ -27,7 +27,7 @@ impl Store {
             ));
         };
         if self.page_at(to_locale, &to_path).is_some() {
-            return Err(WikiError::PathCollision.into());
+            return Err(WikiError::PagePathCollision.into());
         }
         self.keep_version(id, "moved")?;
         let columns = [
@@ -49,6 +49,19 @@ impl Store {
         let new = self.existing(id)?.place();
         self.reconnect(&new, Happened::MovedFrom(&old));
         self.reconnect(&new, Happened::Created);
+        Ok(())
+    }
+
+    /// Deletes a page for good. Its versions stay in the table, where no call finds them any more.
+    pub(in crate::demo) fn delete(&mut self, id: i64, access: &Access) -> Result<(), Fault> {
+        let page = self.existing(id)?;
+        if !access.may(&["delete:pages"], &page.path) {
+            return Err(WikiError::PageDeleteForbidden.into());
+        }
+        let place = page.place();
+        self.keep_version(id, "deleted")?;
+        self.remove(id);
+        self.reconnect(&place, Happened::Deleted);
         Ok(())
     }
 }
