@@ -40,9 +40,7 @@ pub(super) fn is_confirmed(
     left_out: &HashSet<usize>,
     form: &FormFields,
 ) -> bool {
-    let words = words(seen, left_out);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    session.is_token_for(&words, form.text(TOKEN))
+    session.is_token_for(&words(seen, left_out), form.text(TOKEN))
 }
 
 /// All that the token is bound to.
@@ -80,8 +78,6 @@ pub(super) fn page(
         ("thing", "things")
     };
     let title = format!("Delete {}?", counted(gone.len(), noun, nouns));
-    let words = words(seen, left_out);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let set = format!("/review/sets/{}{}", proposal.id, frame.at_site());
     // The ticks of the set's page stay.
     let mut back = set.clone();
@@ -112,7 +108,7 @@ pub(super) fn page(
                     ("merge", form.text("merge")),
                     ("unseen", form.text("unseen")),
                     (LINKS_LEFT, form.text(LINKS_LEFT)),
-                    (TOKEN, &session.token_for(&words)),
+                    (TOKEN, &session.token_for(&words(seen, left_out))),
                 ] { input type="hidden" name=(name) value=(value); }
                 @for number in left_out { input type="hidden" name="leave_out" value=(number); }
                 a.button href=(back) autofocus { "Back: delete nothing" }

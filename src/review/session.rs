@@ -29,13 +29,7 @@ pub(super) type SeenPart = (ProposalId, String, usize);
 /// A signed-in browser.
 #[derive(Debug)]
 struct Session {
-    cookie: [u8; 32],
-    reviewer: SignInId,
-    form_token: String,
-    /// The key of tokens for single decisions; no page holds it.
-    secret: String,
-    is_side_by_side: bool,
-    site: Option<String>,
+    signed_in: SignedIn,
     seen: HashSet<SeenPart>,
     news: Option<News>,
     opened: Instant,
@@ -54,6 +48,7 @@ pub(super) struct SignedIn {
     /// The site that it looks at.
     pub site: Option<String>,
     cookie: [u8; 32],
+    /// The key of tokens for single decisions; no page holds it.
     secret: String,
 }
 
@@ -65,10 +60,10 @@ impl SignedIn {
 
     /// The token of a form that makes one decision, bound to the session and to these words. Only
     /// the page with that form holds it.
-    pub(super) fn token_for(&self, words: &[&str]) -> String {
+    pub(super) fn token_for(&self, words: &[impl AsRef<str>]) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, self.secret.as_bytes());
         let mut token = hmac::Context::with_key(&key);
-        for word in words {
+        for word in words.iter().map(AsRef::as_ref) {
             // Lengths tell where one word ends and the next begins.
             token.update(&word.len().to_be_bytes());
             token.update(word.as_bytes());
@@ -77,7 +72,7 @@ impl SignedIn {
     }
 
     /// Tells whether a form carries the token for these words.
-    pub(super) fn is_token_for(&self, words: &[&str], token: &str) -> bool {
+    pub(super) fn is_token_for(&self, words: &[impl AsRef<str>], token: &str) -> bool {
         let own = self.token_for(words);
         bool::from(own.as_bytes().ct_eq(token.as_bytes()))
     }
@@ -101,12 +96,14 @@ impl BrowserSessions {
             all.remove(0);
         }
         all.push(Session {
-            cookie: digest(&cookie),
-            reviewer: reviewer.clone(),
-            form_token,
-            secret,
-            is_side_by_side: false,
-            site: None,
+            signed_in: SignedIn {
+                cookie: digest(&cookie),
+                reviewer: reviewer.clone(),
+                form_token,
+                secret,
+                is_side_by_side: false,
+                site: None,
+            },
             seen: HashSet::new(),
             news: None,
             opened: now,
@@ -117,14 +114,7 @@ impl BrowserSessions {
 
     /// The session of a cookie.
     pub(super) fn find(&self, cookie: &str) -> Option<SignedIn> {
-        self.with(&digest(cookie), |session| SignedIn {
-            reviewer: session.reviewer.clone(),
-            form_token: session.form_token.clone(),
-            is_side_by_side: session.is_side_by_side,
-            site: session.site.clone(),
-            cookie: session.cookie,
-            secret: session.secret.clone(),
-        })
+        self.with(&digest(cookie), |session| session.signed_in.clone())
     }
 
     /// Remembers what the session was shown.
@@ -153,14 +143,14 @@ impl BrowserSessions {
     /// Shows differences in one column or two from now on.
     pub(super) fn show_side_by_side(&self, of: &SignedIn, is_side_by_side: bool) {
         self.with(&of.cookie, |session| {
-            session.is_side_by_side = is_side_by_side;
+            session.signed_in.is_side_by_side = is_side_by_side;
         });
     }
 
     /// Looks at another site from now on.
     pub(super) fn look_at(&self, of: &SignedIn, site: &str) {
         self.with(&of.cookie, |session| {
-            session.site = Some(site.to_owned());
+            session.signed_in.site = Some(site.to_owned());
         });
     }
 
@@ -176,7 +166,8 @@ impl BrowserSessions {
 
     /// Ends a session.
     pub(super) fn close(&self, of: &SignedIn) {
-        self.lock().retain(|session| session.cookie != of.cookie);
+        self.lock()
+            .retain(|session| session.signed_in.cookie != of.cookie);
     }
 
     fn with<T>(&self, cookie: &[u8; 32], act: impl FnOnce(&mut Session) -> T) -> Option<T> {
@@ -193,7 +184,7 @@ impl BrowserSessions {
         all.retain(|session| {
             now.duration_since(session.used) < IDLE && now.duration_since(session.opened) < LONGEST
         });
-        let at = all.iter().position(|session| session.cookie == *cookie)?;
+        let at = all.iter().position(|one| one.signed_in.cookie == *cookie)?;
         let mut session = all.remove(at);
         session.used = now;
         let told = act(&mut session);

@@ -255,9 +255,7 @@ pub(super) fn names_links(
     links: &[LinkLeft],
     form: &FormFields,
 ) -> bool {
-    let words = words_of_links(review, links);
-    let words = words.each_ref().map(String::as_str);
-    session.is_token_for(&words, form.text(LINKS_LEFT))
+    session.is_token_for(&words_of_links(review, links), form.text(LINKS_LEFT))
 }
 
 /// All that the token of a page which names links is bound to.
@@ -277,10 +275,9 @@ fn words_of_links(review: &Review, links: &[LinkLeft]) -> [String; 4] {
 /// The links that lead nowhere for what a person leaves out, before they decide.
 fn links_without(shown: &SetPageModel) -> Markup {
     let links = shown.given.links;
-    let words = words_of_links(shown.sheet.review, links);
-    let words = words.each_ref().map(String::as_str);
     html! {
         @if !links.is_empty() {
+            @let words = words_of_links(shown.sheet.review, links);
             input type="hidden" name=(LINKS_LEFT) value=(shown.session.token_for(&words));
             section.left {
                 h2 { "Links that will lead nowhere" }
