@@ -4,24 +4,25 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 
 use super::decision::{self, Came, ReviewDecision, ReviewedSet};
 use super::deletion;
 use super::form::FormFields;
-use super::markup::{self, Frame, News};
+use super::markup::{self, News};
 use super::part;
-use super::reply::{BrowserResponse, answer, page, see_other};
+use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
 use super::session::SignedIn;
 use super::set_page::names_links;
 use super::set_parts::ReviewerInput;
 use super::set_view::SetView;
-use super::visitor::{Reviews, Visitor, busy, failed};
+use super::visitor::{Reviews, SentForm, Visitor, busy};
 use crate::audit::{Proposal, ProposalId};
-use crate::error::{Code, Failure};
+use crate::error::Code;
 use crate::gates::LinkLeft;
 use crate::render_budget;
+use crate::write::Apply;
 
 /// For how long a browser waits for what becomes of a set of many changes, before it is shown how
 /// far that is.
@@ -33,20 +34,27 @@ pub(super) const DECIDED: &str = "decided";
 pub(super) async fn decide(
     State(reviews): State<Arc<Reviews>>,
     Path(id): Path<String>,
-    request: Request,
-) -> BrowserResponse {
-    answer(async {
-        let (visitor, form) = reviews.enter_by_form(request).await?;
-        let seen = reviews.found(&visitor, &id).await?;
-        let left_out: HashSet<usize> = form.numbers("leave_out").into_iter().collect();
-        let wanted = wanted(&reviews, &visitor, &seen, &form, &left_out);
-        let decision = match asked_about_links(&visitor, &seen, &form, wanted).await? {
-            Ok(decision) => decision,
-            Err(stop) => return Ok(stop.reply(&reviews, &visitor, &seen, &form, &left_out)),
-        };
-        carry_out(&reviews, &visitor, seen, decision, &left_out).await
-    })
-    .await
+    SentForm { visitor, form }: SentForm,
+) -> BrowserResult {
+    let seen = reviews.found(&visitor, &id).await?;
+    let left_out: HashSet<usize> = form.numbers("leave_out").into_iter().collect();
+    let wanted = wanted(&reviews, &visitor, &seen, &form, &left_out);
+    let decision = match asked_about_links(&visitor, &seen, &form, wanted).await? {
+        Ok(decision) => decision,
+        Err(stop) => return Ok(stop.reply(&reviews, &visitor, &seen, &form, &left_out)),
+    };
+    let proposal = let_go(seen);
+    let Some(failure) = carry_out(&reviews, &visitor, &proposal, decision).await? else {
+        return Ok(see_other(&decided(proposal.id)));
+    };
+    let seen = reviews.found(&visitor, &id).await?;
+    let given = ReviewerInput {
+        wrong: Some(&failure),
+        ..ReviewerInput::new(&left_out)
+    };
+    let frame = reviews.frame(&visitor);
+    let markup = reviews.set(&visitor, &seen, 0, given, &frame);
+    Ok(page(StatusCode::CONFLICT, markup))
 }
 
 /// The reason why a form decides nothing.
@@ -77,8 +85,7 @@ impl Undecided {
         let (status, wrong, reason) = match &self {
             Self::Looks => {
                 let says = "An auditor looks and decides nothing.";
-                let trouble = markup::trouble("You do not decide here", &Frame::none(), says, "");
-                return page(StatusCode::FORBIDDEN, trouble);
+                return trouble(StatusCode::FORBIDDEN, "You do not decide here", says, "");
             }
             Self::Deletes => {
                 let markup = deletion::page(&visitor.session, seen, left_out, form, &frame);
@@ -99,14 +106,13 @@ impl Undecided {
             ),
         };
         let given = ReviewerInput {
-            left_out,
             wrong: Some(wrong),
             reason,
             links: match &self {
                 Self::Links(links) => links,
                 _ => &[],
             },
-            after: None,
+            ..ReviewerInput::new(left_out)
         };
         page(status, reviews.set(visitor, seen, 0, given, &frame))
     }
@@ -160,7 +166,7 @@ async fn asked_about_links(
     wanted: Result<ReviewDecision, Undecided>,
 ) -> Result<Result<ReviewDecision, Undecided>, BrowserResponse> {
     let leave_out = match &wanted {
-        Ok(ReviewDecision::Apply { leave_out, .. }) => leave_out.clone(),
+        Ok(ReviewDecision::Apply(apply)) => apply.leave_out.clone(),
         Err(Undecided::Deletes) => form.numbers("leave_out"),
         _ => return Ok(wanted),
     };
@@ -178,7 +184,7 @@ async fn asked_about_links(
         Ok(links) => Err(Undecided::Links(links)),
         // The decision itself says what is wrong with it.
         Err(failure) if failure.code == Code::InvalidInput => wanted,
-        Err(failure) => return Err(failed(&failure)),
+        Err(failure) => return Err(failure.into()),
     })
 }
 
@@ -221,43 +227,12 @@ fn applying(
     if deletes && !deletion::is_confirmed(session, seen, left_out, form) {
         return Err(Undecided::Deletes);
     }
-    Ok(ReviewDecision::Apply {
-        digest: review.digest.clone(),
-        leave_out: all,
+    Ok(ReviewDecision::Apply(Apply {
+        id: review.proposal.id,
         merge: form.text("merge") == "yes",
-    })
-}
-
-/// Carries a decision out, and leads to the page of its set, which says what came of it. After a
-/// while it leads there before the end: that page then says how far it is.
-async fn carry_out(
-    reviews: &Arc<Reviews>,
-    visitor: &Visitor,
-    seen: ReviewedSet,
-    decision: ReviewDecision,
-    left_out: &HashSet<usize>,
-) -> Result<BrowserResponse, BrowserResponse> {
-    let proposal = let_go(seen);
-    match wait(reviews, visitor, &proposal, decision).await {
-        None | Some(Ok(())) => Ok(see_other(&decided(proposal.id))),
-        Some(Err(failure)) => {
-            if let Some(busy) = busy(&failure) {
-                return Err(busy);
-            }
-            let seen = reviews.found(visitor, &proposal.id.to_string()).await?;
-            let failure = failure.to_string();
-            let given = ReviewerInput {
-                left_out,
-                wrong: Some(&failure),
-                reason: None,
-                links: &[],
-                after: None,
-            };
-            let frame = reviews.frame(visitor);
-            let markup = reviews.set(visitor, &seen, 0, given, &frame);
-            Ok(page(StatusCode::CONFLICT, markup))
-        }
-    }
+        leave_out: all,
+        expects: Some(review.digest.clone()),
+    }))
 }
 
 /// The page of a set that was decided.
@@ -273,14 +248,18 @@ pub(super) fn let_go(seen: ReviewedSet) -> Proposal {
     proposal
 }
 
-/// Carries a decision out; gives why it failed, or nothing if it is still under way: its news then
+/// Carries a decision out; gives why it failed, or nothing: the page of the set then says what came
+/// of it. After a while it stops waiting for the end: that page says how far it is, and the news
 /// come with a later page.
-pub(super) async fn wait(
+///
+/// # Errors
+/// The response that says when it may be tried again.
+pub(super) async fn carry_out(
     reviews: &Arc<Reviews>,
     visitor: &Visitor,
     proposal: &Proposal,
     decision: ReviewDecision,
-) -> Option<Result<(), Failure>> {
+) -> Result<Option<String>, BrowserResponse> {
     let mut work = decision::begin(&visitor.reviewer, proposal, decision, &reviews.under_way);
     let came = if proposal.others.is_empty() {
         decision::ended(work.await)
@@ -289,15 +268,15 @@ pub(super) async fn wait(
     } else {
         let (reviews, session) = (Arc::clone(reviews), visitor.session.clone());
         tokio::spawn(async move { tell(&reviews, &session, decision::ended(work.await)) });
-        return None;
+        return Ok(None);
     };
-    Some(match came {
-        Err(failure) => Err(failure),
+    match came {
+        Err(failure) => busy(&failure).map_or_else(|| Ok(Some(failure.to_string())), Err),
         came => {
             tell(reviews, &visitor.session, came);
-            Ok(())
+            Ok(None)
         }
-    })
+    }
 }
 
 /// Keeps what came of a decision for the next page.

@@ -8,6 +8,7 @@ use tokio::task::{JoinError, JoinHandle};
 
 use super::auth::Reviewer;
 use super::markup::{News, text};
+use super::queue::place;
 use super::session::short_digest;
 use super::under_way::RunningSets;
 use crate::audit::{CallId, MAX_WHY, Proposal, ProposalId};
@@ -26,14 +27,7 @@ const STATE_AGE: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone)]
 pub(super) enum ReviewDecision {
     /// It is applied, as it was shown.
-    Apply {
-        /// The digest of what was shown.
-        digest: String,
-        /// The changes that are left out, by their numbers from 0.
-        leave_out: Vec<usize>,
-        /// True if it is made on top of what changed since.
-        merge: bool,
-    },
+    Apply(Apply),
     /// It is rejected.
     Reject {
         /// The reason given.
@@ -72,19 +66,7 @@ pub(super) fn begin(
     let id = proposal.id;
     let work = async move {
         match decision {
-            ReviewDecision::Apply {
-                digest,
-                leave_out,
-                merge,
-            } => {
-                let apply = Apply {
-                    id,
-                    merge,
-                    leave_out,
-                    expects: Some(digest),
-                };
-                applied(&reviewer, apply, &proposal).await
-            }
+            ReviewDecision::Apply(apply) => applied(&reviewer, apply, &proposal).await,
             ReviewDecision::Reject { reason } => {
                 let proposals = reviewer.bench.desk.proposals();
                 proposals.reject(&reviewer.caller, id, &reason).await?;
@@ -104,17 +86,12 @@ pub(super) fn ended(work: Result<Came, JoinError>) -> Came {
 async fn applied(reviewer: &Reviewer, apply: Apply, proposal: &Proposal) -> Came {
     let writer = &reviewer.bench.writer;
     let done = writer.decided(&reviewer.caller, apply);
-    let what = format!(
-        "{}/{}",
-        text(proposal.locale.as_str()),
-        text(proposal.path.as_str())
-    );
+    let what = place(&proposal.locale, &proposal.path);
     Ok(match done.await? {
-        AppliedWrite::One(one) if one.is_unchanged => Some(News {
-            is_good: true,
-            text: format!("{what} already is as proposed."),
-            record: Some(one.call),
-        }),
+        AppliedWrite::One(one) if one.is_unchanged => {
+            let text = format!("{what} already is as proposed.");
+            Some(good(text, one.call))
+        }
         // The page of a set that was applied says so, with all that it changed.
         AppliedWrite::One(_) => None,
         AppliedWrite::Set(set) => news_of(&set),
@@ -124,14 +101,12 @@ async fn applied(reviewer: &Reviewer, apply: Apply, proposal: &Proposal) -> Came
 /// Says of a set what its page does not.
 fn news_of(set: &SetAnswer) -> Option<News> {
     let made = || set.members.iter().filter(|one| one.is_there());
-    let record = Some(set.call);
     match set.outcome {
         SetOutcome::Applied | SetOutcome::Applying => None,
-        SetOutcome::Unchanged => Some(News {
-            is_good: true,
-            text: "All pages already are as proposed.".to_owned(),
-            record,
-        }),
+        SetOutcome::Unchanged => {
+            let text = "All pages already are as proposed.".to_owned();
+            Some(good(text, set.call))
+        }
         SetOutcome::NotApplied => {
             let failed = set.members.iter().filter(|one| one.failure.is_some());
             let why = set.members.iter().find_map(|one| one.failure.as_ref());
@@ -140,7 +115,7 @@ fn news_of(set: &SetAnswer) -> Option<News> {
                 "Not applied: {} failed{why}, and what had been made was taken back.",
                 named(failed)
             );
-            Some(bad(text, record))
+            Some(bad(text, set.call))
         }
         SetOutcome::PartlyApplied | SetOutcome::Unknown | SetOutcome::Interrupted => {
             let (count, of) = (made().count(), set.members.len());
@@ -149,16 +124,23 @@ fn news_of(set: &SetAnswer) -> Option<News> {
                 "{count} of {of} changes are made ({outcome}): {}.",
                 named(made())
             );
-            Some(bad(text, record))
+            Some(bad(text, set.call))
         }
     }
 }
 
-fn bad(text: String, record: Option<CallId>) -> News {
+fn good(text: String, call: CallId) -> News {
+    News {
+        is_good: true,
+        text,
+        record: Some(call),
+    }
+}
+
+fn bad(text: String, call: CallId) -> News {
     News {
         is_good: false,
-        text,
-        record,
+        ..good(text, call)
     }
 }
 
@@ -188,11 +170,6 @@ async fn undone(reviewer: &Reviewer, call: CallId, digest: &str) -> Came {
     let is_as_shown = |shown: &PreviewToConfirm| digest_of(shown) == digest;
     let writer = &reviewer.bench.writer;
     let done = writer.confirmed(&reviewer.caller, plan, is_as_shown);
-    let good = |text, record| News {
-        is_good: true,
-        text,
-        record: Some(record),
-    };
     Ok(match done.await? {
         None => {
             return Err(Failure::new(

@@ -4,7 +4,6 @@
 //! over HTTP for reviewers. Who may come in is the business of [`Authenticator`]; what a decision does is the
 //! way of every write. All but live news and shortcuts works without JavaScript.
 
-mod assets;
 mod auth;
 mod base_url;
 mod deciding;

@@ -5,10 +5,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
-use hyper::body::{Frame, SizeHint};
+use axum::middleware::Next;
+use hyper::body::{Frame as BodyFrame, SizeHint};
 use maud::Markup;
 
+use super::markup::{self, Frame};
 use crate::render_budget::{self, BudgetPermit};
 
 /// Nothing is loaded from elsewhere, nothing is sent elsewhere, nothing frames the page.
@@ -18,22 +21,25 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 /// The most bytes of a body that are handed out at once.
 const MOST_OF_PIECE: usize = 64 * 1024;
 
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// The style of all pages.
+pub(super) const STYLE: &str = include_str!("assets/review.css");
+
 /// An answer that is under way.
 pub(super) type BrowserResponse = Response<Body>;
+
+/// An answer; an error is one that ends the handling early.
+pub(super) type BrowserResult = Result<BrowserResponse, BrowserResponse>;
 
 /// A page.
 pub(super) fn page(status: StatusCode, markup: Markup) -> BrowserResponse {
     whole(status, "text/html; charset=utf-8", markup.into_string())
 }
 
-/// A word for the page's own script.
-pub(super) fn text(word: &'static str) -> BrowserResponse {
-    whole(StatusCode::OK, "text/plain; charset=utf-8", word.to_owned())
-}
-
-/// A text to read or to save.
-pub(super) fn plain(text: String) -> BrowserResponse {
-    whole(StatusCode::OK, "text/plain; charset=utf-8", text)
+/// A text to read or to save, or for the page's own script.
+pub(super) fn plain(text: impl Into<Bytes>) -> BrowserResponse {
+    whole(StatusCode::OK, TEXT, text)
 }
 
 /// An image that a change uploads.
@@ -41,40 +47,49 @@ pub(super) fn picture(mime: &'static str, bytes: Vec<u8>) -> BrowserResponse {
     whole(StatusCode::OK, mime, bytes)
 }
 
-/// An answer, whichever way it came about; what it compares has room until then.
-pub(super) async fn answer(
-    work: impl Future<Output = Result<BrowserResponse, BrowserResponse>>,
-) -> BrowserResponse {
-    // A handler's future is large where a write is made in it.
-    let answered = render_budget::within(work).await;
-    answered.unwrap_or_else(|reply| reply)
+/// Answers a request; what it compares has room until then.
+pub(super) async fn within_budget(request: Request, next: Next) -> BrowserResponse {
+    render_budget::within(next.run(request)).await
 }
 
-/// A file that belongs to all pages.
-pub(super) fn asset(kind: &'static str, text: &'static str) -> BrowserResponse {
-    let mut reply = whole(StatusCode::OK, kind, text.to_owned());
+/// A page that says what is wrong and what to do.
+pub(super) fn trouble(status: StatusCode, title: &str, what: &str, then: &str) -> BrowserResponse {
+    page(status, markup::trouble(title, &Frame::none(), what, then))
+}
+
+/// A file that belongs to all pages, compiled in.
+pub(super) fn asset(name: &str) -> BrowserResult {
+    let (kind, text) = match name {
+        "review.css" => ("text/css; charset=utf-8", STYLE),
+        "icon.svg" => ("image/svg+xml", include_str!("assets/icon.svg")),
+        "review.js" => (
+            "text/javascript; charset=utf-8",
+            include_str!("assets/review.js"),
+        ),
+        _ => {
+            return Err(trouble(
+                StatusCode::NOT_FOUND,
+                "There is nothing here",
+                "",
+                "",
+            ));
+        }
+    };
+    let mut reply = whole(StatusCode::OK, kind, text);
     set(&mut reply, header::CACHE_CONTROL, "private, max-age=60");
-    reply
+    Ok(reply)
 }
 
 /// The browser goes on to another page of ours, by GET.
 pub(super) fn see_other(place: &str) -> BrowserResponse {
-    let mut reply = whole(
-        StatusCode::SEE_OTHER,
-        "text/plain; charset=utf-8",
-        String::new(),
-    );
+    let mut reply = whole(StatusCode::SEE_OTHER, TEXT, "");
     set(&mut reply, header::LOCATION, place);
     reply
 }
 
 /// The response if the content has not changed since it was shown.
 pub(super) fn not_modified(tag: &str) -> BrowserResponse {
-    let mut reply = whole(
-        StatusCode::NOT_MODIFIED,
-        "text/plain; charset=utf-8",
-        String::new(),
-    );
+    let mut reply = whole(StatusCode::NOT_MODIFIED, TEXT, "");
     set(&mut reply, header::ETAG, tag);
     reply
 }
@@ -99,13 +114,13 @@ impl HttpBody for BudgetedBody {
     fn poll_frame(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<BodyFrame<Bytes>, Infallible>>> {
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
         // In pieces: what is asked for is sent soon.
         let piece = self.rest.len().min(MOST_OF_PIECE);
-        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(piece)))))
+        Poll::Ready(Some(Ok(BodyFrame::data(self.rest.split_to(piece)))))
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -121,6 +136,7 @@ fn whole(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Brow
     };
     let mut reply = Response::new(body);
     *reply.status_mut() = status;
+    let named = HeaderName::from_static;
     for (name, value) in [
         (header::CONTENT_TYPE, kind),
         (header::CACHE_CONTROL, "no-store"),
@@ -128,18 +144,14 @@ fn whole(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Brow
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
-    ] {
-        set(&mut reply, name, value);
-    }
-    for (name, value) in [
-        ("cross-origin-opener-policy", "same-origin"),
-        ("cross-origin-resource-policy", "same-origin"),
+        (named("cross-origin-opener-policy"), "same-origin"),
+        (named("cross-origin-resource-policy"), "same-origin"),
         (
-            "permissions-policy",
+            named("permissions-policy"),
             "camera=(), geolocation=(), microphone=()",
         ),
     ] {
-        set(&mut reply, HeaderName::from_static(name), value);
+        set(&mut reply, name, value);
     }
     reply
 }

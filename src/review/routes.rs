@@ -5,26 +5,26 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::routing::get;
+use axum::http::{Extensions, HeaderMap, StatusCode, Uri, header};
+use axum::middleware::from_fn;
+use axum::routing::{get, post};
 
-use super::assets;
 use super::base_url::ReviewOrigin;
 use super::deciding::{self, DECIDED};
 use super::decision;
 use super::form::FormFields;
-use super::markup::{self, Frame};
 use super::narrowing::QueueFilter;
 use super::queue;
 use super::record;
 use super::rendered;
 use super::reply::{
-    BrowserResponse, answer, not_modified, page, picture, plain, see_other, set, text,
+    self, BrowserResponse, BrowserResult, not_modified, page, picture, plain, see_other, set,
+    trouble, within_budget,
 };
 use super::set_parts::{self, ReviewerInput};
 use super::sign_in;
 use super::undoing;
-use super::visitor::{Reviews, broken, failed, no_set};
+use super::visitor::{Reviews, SentForm, Visitor, broken, no_set};
 use crate::audit::ProposalId;
 
 /// All routes of the page, below `/review`.
@@ -32,7 +32,7 @@ pub fn router(reviews: Arc<Reviews>) -> Router {
     Router::new()
         .route("/review", get(show_queue))
         .route("/review/sign-in", get(ask_sign_in).post(sign_in))
-        .route("/review/sign-out", axum::routing::post(sign_out))
+        .route("/review/sign-out", post(sign_out))
         .route("/review/sets/{id}", get(show_set).post(deciding::decide))
         .route(
             "/review/sets/{id}/undo",
@@ -42,211 +42,182 @@ pub fn router(reviews: Arc<Reviews>) -> Router {
         .route("/review/sets/{id}/picture/{number}", get(show_picture))
         .route("/review/assets/{name}", get(asset))
         .merge(record::routes())
+        .layer(from_fn(within_budget))
         .with_state(reviews)
 }
 
 type ReviewRouteState = State<Arc<Reviews>>;
 
-async fn show_queue(State(reviews): ReviewRouteState, request: Request) -> BrowserResponse {
-    let (request, _) = request.into_parts();
-    answer(async {
-        let visitor = reviews.enter(&request)?;
-        let query = FormFields::of_query(request.uri.query());
-        let mut queue = reviews.queue_of(&visitor).await?;
-        let narrowing = QueueFilter::new(&query);
-        let form = narrowing.form(&queue.waiting);
-        queue.narrow(&narrowing);
-        if query.text("part") != "list" {
-            let frame = reviews.frame(&visitor);
-            return Ok(page(
-                StatusCode::OK,
-                queue::page(&queue, &form, &narrowing, &frame),
-            ));
-        }
-        // What the page asks for by itself, every few seconds.
-        let tag = format!("\"{}\"", queue.tag());
-        let known = request.headers.get(header::IF_NONE_MATCH);
-        if known.is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
-            return Ok(not_modified(&tag));
-        }
-        let mut reply = page(StatusCode::OK, queue::list(&queue, &narrowing));
-        set(&mut reply, header::ETAG, &tag);
-        Ok(reply)
-    })
-    .await
+async fn show_queue(
+    State(reviews): ReviewRouteState,
+    visitor: Visitor,
+    uri: Uri,
+    headers: HeaderMap,
+) -> BrowserResult {
+    let query = FormFields::of_query(uri.query());
+    let mut queue = reviews.queue_of(&visitor).await?;
+    let narrowing = QueueFilter::new(&query);
+    let form = narrowing.form(&queue.waiting);
+    queue.narrow(&narrowing);
+    if query.text("part") != "list" {
+        let frame = reviews.frame(&visitor);
+        return Ok(page(
+            StatusCode::OK,
+            queue::page(&queue, &form, &narrowing, &frame),
+        ));
+    }
+    // What the page asks for by itself, every few seconds.
+    let tag = format!("\"{}\"", queue.tag());
+    let known = headers.get(header::IF_NONE_MATCH);
+    if known.is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+        return Ok(not_modified(&tag));
+    }
+    let mut reply = page(StatusCode::OK, queue::list(&queue, &narrowing));
+    set(&mut reply, header::ETAG, &tag);
+    Ok(reply)
 }
 
 async fn show_set(
     State(reviews): ReviewRouteState,
     Path(id): Path<String>,
-    request: Request,
-) -> BrowserResponse {
-    let (request, _) = request.into_parts();
-    answer(async {
-        let mut visitor = reviews.enter(&request)?;
-        let query = FormFields::of_query(request.uri.query());
-        if let view @ ("one" | "two") = query.text("view") {
-            visitor.session.is_side_by_side = view == "two";
-            reviews
-                .sessions
-                .show_side_by_side(&visitor.session, view == "two");
-        }
-        if query.text("part") == "state" {
-            let id = id.parse::<ProposalId>().map_err(|_| no_set())?;
-            let state = decision::state(&visitor.reviewer, id).await;
-            let state = state.map_err(|_| no_set())?;
-            return Ok(match reviews.under_way.progress(id) {
-                Some(far) => plain(format!("being applied, {} of {}", far.done, far.of)),
-                None => text(state),
-            });
-        }
-        let seen = reviews.found(&visitor, &id).await?;
-        let mut frame = reviews.frame(&visitor);
-        let is_under_way = reviews.under_way.is(seen.review.proposal.id);
-        if is_under_way || set_parts::is_being_decided(&seen.review) {
-            frame.again_in = Some(1);
-        }
-        let from = query.number("from").unwrap_or_default();
-        let left_out: HashSet<usize> = query.numbers("leave_out").into_iter().collect();
-        let mut after = undoing::after(&reviews, &visitor, &seen).await?;
-        if let Some(after) = &mut after {
-            after.has_focus = !query.text(DECIDED).is_empty();
-        }
-        let given = ReviewerInput {
-            left_out: &left_out,
-            wrong: None,
-            reason: None,
-            links: &[],
-            after: after.as_ref(),
-        };
-        let markup = reviews.set(&visitor, &seen, from, given, &frame);
-        Ok(page(StatusCode::OK, markup))
-    })
-    .await
+    mut visitor: Visitor,
+    uri: Uri,
+) -> BrowserResult {
+    let query = FormFields::of_query(uri.query());
+    if let view @ ("one" | "two") = query.text("view") {
+        visitor.session.is_side_by_side = view == "two";
+        reviews
+            .sessions
+            .show_side_by_side(&visitor.session, view == "two");
+    }
+    if query.text("part") == "state" {
+        let id = id.parse::<ProposalId>().map_err(|_| no_set())?;
+        let state = decision::state(&visitor.reviewer, id).await;
+        let state = state.map_err(|_| no_set())?;
+        return Ok(match reviews.under_way.progress(id) {
+            Some(far) => plain(format!("being applied, {} of {}", far.done, far.of)),
+            None => plain(state),
+        });
+    }
+    let seen = reviews.found(&visitor, &id).await?;
+    let mut frame = reviews.frame(&visitor);
+    let is_under_way = reviews.under_way.is(seen.review.proposal.id);
+    if is_under_way || set_parts::is_being_decided(&seen.review) {
+        frame.again_in = Some(1);
+    }
+    let from = query.number("from").unwrap_or_default();
+    let left_out: HashSet<usize> = query.numbers("leave_out").into_iter().collect();
+    let mut after = undoing::after(&reviews, &visitor, &seen).await?;
+    if let Some(after) = &mut after {
+        after.has_focus = !query.text(DECIDED).is_empty();
+    }
+    let given = ReviewerInput {
+        after: after.as_ref(),
+        ..ReviewerInput::new(&left_out)
+    };
+    let markup = reviews.set(&visitor, &seen, from, given, &frame);
+    Ok(page(StatusCode::OK, markup))
 }
 
 /// The new text of one change, about as it will look.
 async fn show_new_text(
     State(reviews): ReviewRouteState,
     Path((id, number)): Path<(String, usize)>,
-    request: Request,
-) -> BrowserResponse {
-    let (request, _) = request.into_parts();
-    answer(async {
-        let visitor = reviews.enter(&request)?;
-        let seen = reviews.found(&visitor, &id).await?;
-        let bench = &visitor.reviewer.bench;
-        let text = bench.desk.new_text(&seen.review.proposal, number).await;
-        let text = text.map_err(|failure| failed(&failure))?;
-        let (one, editor, content) = text.ok_or_else(no_set)?;
-        let address = bench.wiki.page_url(&one.locale, &one.path);
-        let base = address.clone();
-        let shown =
-            tokio::task::spawn_blocking(move || rendered::rendered(&editor, &content, &base));
-        let shown = shown
-            .await
-            .map_err(|_| broken("The text could not be rendered."))?;
-        let frame = reviews.frame(&visitor);
-        Ok(page(
-            StatusCode::OK,
-            rendered::page((&id, &one, &address), &shown, &frame),
-        ))
-    })
-    .await
+    visitor: Visitor,
+) -> BrowserResult {
+    let seen = reviews.found(&visitor, &id).await?;
+    let bench = &visitor.reviewer.bench;
+    let text = bench.desk.new_text(&seen.review.proposal, number).await?;
+    let (one, editor, content) = text.ok_or_else(no_set)?;
+    let address = bench.wiki.page_url(&one.locale, &one.path);
+    let base = address.clone();
+    let shown = tokio::task::spawn_blocking(move || rendered::rendered(&editor, &content, &base));
+    let shown = shown
+        .await
+        .map_err(|_| broken("The text could not be rendered."))?;
+    let frame = reviews.frame(&visitor);
+    Ok(page(
+        StatusCode::OK,
+        rendered::page((&id, &one, &address), &shown, &frame),
+    ))
 }
 
 /// The image that one change uploads.
 async fn show_picture(
     State(reviews): ReviewRouteState,
     Path((id, number)): Path<(String, usize)>,
-    request: Request,
-) -> BrowserResponse {
-    let (request, _) = request.into_parts();
-    answer(async {
-        let visitor = reviews.enter(&request)?;
-        let seen = reviews.found(&visitor, &id).await?;
-        let desk = &visitor.reviewer.bench.desk;
-        let found = desk.new_picture(&seen.review.proposal, number).await;
-        let found = found.map_err(|failure| failed(&failure))?;
-        let (mime, bytes) = found.ok_or_else(no_set)?;
-        Ok(picture(mime, bytes.as_bytes().to_vec()))
-    })
-    .await
+    visitor: Visitor,
+) -> BrowserResult {
+    let seen = reviews.found(&visitor, &id).await?;
+    let desk = &visitor.reviewer.bench.desk;
+    let found = desk.new_picture(&seen.review.proposal, number).await?;
+    let (mime, bytes) = found.ok_or_else(no_set)?;
+    Ok(picture(mime, bytes.as_bytes().to_vec()))
 }
 
-async fn ask_sign_in(State(reviews): ReviewRouteState, request: Request) -> BrowserResponse {
-    let (request, _) = request.into_parts();
-    answer(async {
-        reviews.is_meant(&request.headers)?;
-        let query = FormFields::of_query(request.uri.query());
-        let secret = query.text("link");
-        if secret.is_empty() {
-            return Ok(page(StatusCode::UNAUTHORIZED, sign_in::needed()));
-        }
-        let reviewer = reviews
-            .doors
-            .of_link(secret)
-            .ok_or_else(|| wrong_link(&reviews))?;
-        let markup = sign_in::ask(&reviewer.name, secret, query.text("then"));
-        Ok(page(StatusCode::OK, markup))
-    })
-    .await
+async fn ask_sign_in(
+    State(reviews): ReviewRouteState,
+    uri: Uri,
+    headers: HeaderMap,
+) -> BrowserResult {
+    reviews.is_meant(&headers)?;
+    let query = FormFields::of_query(uri.query());
+    let secret = query.text("link");
+    if secret.is_empty() {
+        return Ok(page(StatusCode::UNAUTHORIZED, sign_in::needed()));
+    }
+    let reviewer = reviews
+        .doors
+        .of_link(secret)
+        .ok_or_else(|| wrong_link(&reviews))?;
+    let markup = sign_in::ask(&reviewer.name, secret, query.text("then"));
+    Ok(page(StatusCode::OK, markup))
 }
 
-async fn sign_in(State(reviews): ReviewRouteState, request: Request) -> BrowserResponse {
+async fn sign_in(State(reviews): ReviewRouteState, request: Request) -> BrowserResult {
     let (request, body) = request.into_parts();
-    answer(async {
-        reviews.is_meant(&request.headers)?;
-        let is_own = ReviewOrigin::is_own(&request.headers);
-        let form = reviews.form(body).await?;
-        let reviewer = if is_own {
-            reviews.doors.take_link(form.text("link")).await
-        } else {
-            None
-        };
-        let reviewer = reviewer.ok_or_else(|| wrong_link(&reviews))?;
-        let opened = reviews.sessions.open(&reviewer.id);
-        let opened = opened.map_err(|error| broken(&error.to_string()))?;
-        tracing::info!(reviewer = %reviewer.name, "signed in to the review page");
-        // Only to one of our own sets.
-        let then = form.text("then").parse::<ProposalId>().ok();
-        let then = then.map_or_else(|| "/review".to_owned(), |id| format!("/review/sets/{id}"));
-        let mut reply = see_other(&then);
-        let is_secure = reviews.place.is_secure_for(&request.extensions);
-        let cookie = sign_in::cookie(&opened, is_secure);
-        set(&mut reply, header::SET_COOKIE, &cookie);
-        Ok(reply)
-    })
-    .await
+    reviews.is_meant(&request.headers)?;
+    let is_own = ReviewOrigin::is_own(&request.headers);
+    let form = reviews.form(body).await?;
+    let reviewer = if is_own {
+        reviews.doors.take_link(form.text("link")).await
+    } else {
+        None
+    };
+    let reviewer = reviewer.ok_or_else(|| wrong_link(&reviews))?;
+    let opened = reviews.sessions.open(&reviewer.id);
+    let opened = opened.map_err(|error| broken(&error.to_string()))?;
+    tracing::info!(reviewer = %reviewer.name, "signed in to the review page");
+    // Only to one of our own sets.
+    let then = form.text("then").parse::<ProposalId>().ok();
+    let then = then.map_or_else(|| "/review".to_owned(), |id| format!("/review/sets/{id}"));
+    let mut reply = see_other(&then);
+    let is_secure = reviews.place.is_secure_for(&request.extensions);
+    let cookie = sign_in::cookie(&opened, is_secure);
+    set(&mut reply, header::SET_COOKIE, &cookie);
+    Ok(reply)
 }
 
-async fn sign_out(State(reviews): ReviewRouteState, request: Request) -> BrowserResponse {
-    answer(async {
-        let is_secure = reviews.place.is_secure_for(request.extensions());
-        let (visitor, _) = reviews.enter_by_form(request).await?;
-        reviews.sessions.close(&visitor.session);
-        let mut reply = see_other("/review/sign-in");
-        let cookie = sign_in::no_cookie(is_secure);
-        set(&mut reply, header::SET_COOKIE, &cookie);
-        Ok(reply)
-    })
-    .await
+async fn sign_out(
+    State(reviews): ReviewRouteState,
+    extensions: Extensions,
+    SentForm { visitor, .. }: SentForm,
+) -> BrowserResult {
+    let is_secure = reviews.place.is_secure_for(&extensions);
+    reviews.sessions.close(&visitor.session);
+    let mut reply = see_other("/review/sign-in");
+    let cookie = sign_in::no_cookie(is_secure);
+    set(&mut reply, header::SET_COOKIE, &cookie);
+    Ok(reply)
 }
 
 async fn asset(
     State(reviews): ReviewRouteState,
     Path(name): Path<String>,
     headers: HeaderMap,
-) -> BrowserResponse {
-    let asset = reviews.is_meant(&headers).map(|()| assets::of_name(&name));
-    match asset {
-        Ok(Some(asset)) => asset,
-        Ok(None) => page(
-            StatusCode::NOT_FOUND,
-            markup::trouble("There is nothing here", &Frame::none(), "", ""),
-        ),
-        Err(reply) => reply,
-    }
+) -> BrowserResult {
+    reviews.is_meant(&headers)?;
+    reply::asset(&name)
 }
 
 fn wrong_link(reviews: &Reviews) -> BrowserResponse {
@@ -255,13 +226,10 @@ fn wrong_link(reviews: &Reviews) -> BrowserResponse {
     } else {
         StatusCode::UNAUTHORIZED
     };
-    page(
+    trouble(
         status,
-        markup::trouble(
-            "This link does not sign in",
-            &Frame::none(),
-            "It was used before, is older than a day, or is no sign-in link.",
-            "Ask the operator for a new one.",
-        ),
+        "This link does not sign in",
+        "It was used before, is older than a day, or is no sign-in link.",
+        "Ask the operator for a new one.",
     )
 }

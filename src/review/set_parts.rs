@@ -63,6 +63,19 @@ pub(super) struct ReviewerInput<'a> {
     pub after: Option<&'a After>,
 }
 
+impl<'a> ReviewerInput<'a> {
+    /// Nothing but the changes that they leave out.
+    pub(super) fn new(left_out: &'a HashSet<usize>) -> Self {
+        Self {
+            left_out,
+            wrong: None,
+            reason: None,
+            links: &[],
+            after: None,
+        }
+    }
+}
+
 /// The way on from a decided set.
 #[derive(Default)]
 pub(super) struct After {

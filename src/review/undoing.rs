@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-use super::deciding::{decided, let_go, wait};
+use super::deciding::{carry_out, decided, let_go};
 use super::decision::{self, ReviewDecision, ReviewedSet};
 use super::difference::rows;
 use super::fields;
 use super::markup::{self, Frame, counted, text};
 use super::queue::verb;
-use super::reply::{BrowserResponse, answer, page, see_other};
+use super::reply::{BrowserResponse, BrowserResult, page, see_other};
 use super::rows::table;
 use super::set_parts::After;
-use super::visitor::{Reviews, Visitor, busy, no_set};
+use super::visitor::{Reviews, SentForm, Visitor, busy, no_set};
 use crate::audit::{CallId, Outcome, ProposalId, ProposalState};
 use crate::change::{Operation, Warning};
 use crate::write::{PreviewToConfirm, WriteTarget};
@@ -61,51 +61,34 @@ pub(super) async fn after(
 pub(super) async fn ask(
     State(reviews): State<Arc<Reviews>>,
     Path(id): Path<String>,
-    request: Request,
-) -> BrowserResponse {
-    let (request, _) = request.into_parts();
-    answer(async {
-        let visitor = reviews.enter(&request)?;
-        let seen = reviews.found(&visitor, &id).await?;
-        shown(&reviews, &visitor, &seen, StatusCode::OK, None).await
-    })
-    .await
+    visitor: Visitor,
+) -> BrowserResult {
+    let seen = reviews.found(&visitor, &id).await?;
+    shown(&reviews, &visitor, &seen, StatusCode::OK, None).await
 }
 
 /// `POST /review/sets/{id}/undo`
 pub(super) async fn undo(
     State(reviews): State<Arc<Reviews>>,
     Path(id): Path<String>,
-    request: Request,
-) -> BrowserResponse {
-    answer(async {
-        let (visitor, form) = reviews.enter_by_form(request).await?;
-        let seen = reviews.found(&visitor, &id).await?;
-        let call = applied_by(&visitor, &seen)?;
-        let digest = form.text(SHOWN).to_owned();
-        let words = words(seen.review.proposal.id, call, &digest);
-        let words = words.each_ref().map(String::as_str);
-        if !visitor.session.is_token_for(&words, form.text(TOKEN)) {
-            let wrong = "Look at what would be taken back, then decide.";
-            let again = shown(&reviews, &visitor, &seen, StatusCode::CONFLICT, Some(wrong));
-            return again.await;
-        }
-        let decision = ReviewDecision::Undo { call, digest };
-        let proposal = let_go(seen);
-        match wait(&reviews, &visitor, &proposal, decision).await {
-            None | Some(Ok(())) => Ok(see_other(&decided(proposal.id))),
-            Some(Err(failure)) => {
-                if let Some(busy) = busy(&failure) {
-                    return Err(busy);
-                }
-                let failure = failure.to_string();
-                let seen = reviews.found(&visitor, &id).await?;
-                let status = StatusCode::CONFLICT;
-                shown(&reviews, &visitor, &seen, status, Some(&failure)).await
-            }
-        }
-    })
-    .await
+    SentForm { visitor, form }: SentForm,
+) -> BrowserResult {
+    let seen = reviews.found(&visitor, &id).await?;
+    let call = applied_by(&visitor, &seen)?;
+    let digest = form.text(SHOWN).to_owned();
+    let words = words(seen.review.proposal.id, call, &digest);
+    let status = StatusCode::CONFLICT;
+    if !visitor.session.is_token_for(&words, form.text(TOKEN)) {
+        let wrong = "Look at what would be taken back, then decide.";
+        return shown(&reviews, &visitor, &seen, status, Some(wrong)).await;
+    }
+    let decision = ReviewDecision::Undo { call, digest };
+    let proposal = let_go(seen);
+    let Some(failure) = carry_out(&reviews, &visitor, &proposal, decision).await? else {
+        return Ok(see_other(&decided(proposal.id)));
+    };
+    let seen = reviews.found(&visitor, &id).await?;
+    shown(&reviews, &visitor, &seen, status, Some(&failure)).await
 }
 
 /// The call that applied a set, if this visitor may take it back.
@@ -133,7 +116,7 @@ async fn shown(
     seen: &ReviewedSet,
     status: StatusCode,
     wrong: Option<&str>,
-) -> Result<BrowserResponse, BrowserResponse> {
+) -> BrowserResult {
     let call = applied_by(visitor, seen)?;
     let reviewer = &visitor.reviewer;
     let mut shown = None;
@@ -142,19 +125,13 @@ async fn shown(
         false
     };
     let plan = decision::undo_of(call);
-    let looked = reviewer
-        .bench
-        .writer
-        .confirmed(&reviewer.caller, plan, looks);
-    let looked = Box::pin(looked).await;
+    let writer = &reviewer.bench.writer;
+    let looked = Box::pin(writer.confirmed(&reviewer.caller, plan, looks)).await;
     let id = seen.review.proposal.id;
     let frame = reviews.frame(visitor);
     Ok(match (looked, shown) {
         (Ok(_), Some((digest, changes))) => {
-            let words = words(id, call, &digest);
-            let token = visitor
-                .session
-                .token_for(&words.each_ref().map(String::as_str));
+            let token = visitor.session.token_for(&words(id, call, &digest));
             let form_token = &visitor.session.form_token;
             let hidden = [
                 ("form_token", &**form_token),
@@ -164,21 +141,17 @@ async fn shown(
             page(status, asking(id, &changes, &hidden, wrong, &frame))
         }
         (Ok(_), None) => {
-            let then = "The pages are as they were before it.";
-            page(
-                status,
-                markup::trouble("There is nothing to undo", &frame, then, ""),
-            )
+            let what = "The pages are as they were before it.";
+            let trouble = markup::trouble("There is nothing to undo", &frame, what, "");
+            page(status, trouble)
         }
         (Err(failure), _) => {
             if let Some(busy) = busy(&failure) {
                 return Err(busy);
             }
             let what = text(&failure.to_string());
-            page(
-                StatusCode::CONFLICT,
-                markup::trouble("It cannot be undone", &frame, &what, ""),
-            )
+            let trouble = markup::trouble("It cannot be undone", &frame, &what, "");
+            page(StatusCode::CONFLICT, trouble)
         }
     })
 }

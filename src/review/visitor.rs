@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 
@@ -17,7 +17,7 @@ use super::markup::{self, Frame};
 use super::part;
 use super::queue::ReviewQueue;
 use super::record::{Checks, Readers};
-use super::reply::{BrowserResponse, page, set};
+use super::reply::{BrowserResponse, page, set, trouble};
 use super::session::{BrowserSessions, SignedIn};
 use super::set_page;
 use super::set_parts::{ReviewerInput, SetPageModel};
@@ -70,9 +70,49 @@ pub(super) struct Visitor {
     pub(super) reviewer: Reviewer,
 }
 
+impl FromRequestParts<Arc<Reviews>> for Visitor {
+    type Rejection = BrowserResponse;
+
+    async fn from_request_parts(
+        request: &mut Parts,
+        reviews: &Arc<Reviews>,
+    ) -> Result<Self, BrowserResponse> {
+        reviews.enter(request)
+    }
+}
+
+/// One of our forms, and the reviewer who sent it.
+pub(super) struct SentForm {
+    pub(super) visitor: Visitor,
+    pub(super) form: FormFields,
+}
+
+impl FromRequest<Arc<Reviews>> for SentForm {
+    type Rejection = BrowserResponse;
+
+    async fn from_request(
+        request: Request,
+        reviews: &Arc<Reviews>,
+    ) -> Result<Self, BrowserResponse> {
+        let (request, body) = request.into_parts();
+        let visitor = reviews.enter(&request)?;
+        let is_own = ReviewOrigin::is_own(&request.headers);
+        let form = reviews.form(body).await?;
+        if is_own && visitor.session.is_own_form(form.text("form_token")) {
+            return Ok(Self { visitor, form });
+        }
+        Err(trouble(
+            StatusCode::FORBIDDEN,
+            "This form is not yours",
+            "It was sent by another page, or your session ended meanwhile. Nothing was decided.",
+            "Open the set again from the queue.",
+        ))
+    }
+}
+
 impl Reviews {
     /// Identifies the reviewer of a request; an error is the response to send.
-    pub(super) fn enter(&self, request: &Parts) -> Result<Visitor, BrowserResponse> {
+    fn enter(&self, request: &Parts) -> Result<Visitor, BrowserResponse> {
         self.is_meant(&request.headers)?;
         let name = sign_in::cookie_name(self.place.is_secure_for(&request.extensions));
         let cookie = cookie(&request.headers, name);
@@ -105,50 +145,21 @@ impl Reviews {
         Err(page(StatusCode::UNAUTHORIZED, markup))
     }
 
-    /// Identifies the sender of one of our forms, and reads it; an error is the response to send.
-    pub(super) async fn enter_by_form(
-        &self,
-        request: Request,
-    ) -> Result<(Visitor, FormFields), BrowserResponse> {
-        let (request, body) = request.into_parts();
-        let visitor = self.enter(&request)?;
-        let is_own = ReviewOrigin::is_own(&request.headers);
-        let form = self.form(body).await?;
-        if is_own && visitor.session.is_own_form(form.text("form_token")) {
-            return Ok((visitor, form));
-        }
-        Err(page(
-            StatusCode::FORBIDDEN,
-            markup::trouble(
-                "This form is not yours",
-                &Frame::none(),
-                "It was sent by another page, or your session ended meanwhile. Nothing was decided.",
-                "Open the set again from the queue.",
-            ),
-        ))
-    }
-
     pub(super) async fn form(&self, body: Body) -> Result<FormFields, BrowserResponse> {
-        FormFields::read(body).await.map_err(|(status, what)| {
-            page(
-                status,
-                markup::trouble("Not taken", &Frame::none(), what, "Nothing was decided."),
-            )
-        })
+        FormFields::read(body)
+            .await
+            .map_err(|(status, what)| trouble(status, "Not taken", what, "Nothing was decided."))
     }
 
     pub(super) fn is_meant(&self, headers: &HeaderMap) -> Result<(), BrowserResponse> {
         if self.place.is_meant(headers) {
             return Ok(());
         }
-        Err(page(
+        Err(trouble(
             StatusCode::FORBIDDEN,
-            markup::trouble(
-                "Not here",
-                &Frame::none(),
-                "The page is not reached by this name.",
-                "Use the address that `wikijs-gate review` told.",
-            ),
+            "Not here",
+            "The page is not reached by this name.",
+            "Use the address that `wikijs-gate review` told.",
         ))
     }
 
@@ -179,7 +190,7 @@ impl Reviews {
             if failure.code == Code::InvalidInput {
                 no_set()
             } else {
-                failed(&failure)
+                failure.into()
             }
         })
     }
@@ -192,10 +203,8 @@ impl Reviews {
     }
 
     pub(super) async fn queue_of(&self, visitor: &Visitor) -> Result<ReviewQueue, BrowserResponse> {
-        let all = visitor.reviewer.bench.desk.proposals().all().await;
-        let mut all = all.map_err(|failure| failed(&failure))?;
-        let outside = visitor.reviewer.ids_outside(None).await;
-        let outside = outside.map_err(|failure| failed(&failure))?;
+        let mut all = visitor.reviewer.bench.desk.proposals().all().await?;
+        let outside = visitor.reviewer.ids_outside(None).await?;
         all.retain(|one| decision::is_within(&visitor.reviewer, one, &outside));
         Ok(ReviewQueue::new(all))
     }
@@ -275,8 +284,10 @@ fn again(request: &Parts) -> maud::Markup {
 }
 
 /// Says why something did not work; of what may be tried again soon, when.
-pub(super) fn failed(failure: &Failure) -> BrowserResponse {
-    busy(failure).unwrap_or_else(|| broken(&failure.to_string()))
+impl From<Failure> for BrowserResponse {
+    fn from(failure: Failure) -> Self {
+        busy(&failure).unwrap_or_else(|| broken(&failure.to_string()))
+    }
 }
 
 /// Says of what may be tried again soon when that is; `None` of other failures.
@@ -284,14 +295,11 @@ pub(super) fn busy(failure: &Failure) -> Option<BrowserResponse> {
     let wait = failure.details.get("retryAfterSeconds");
     let seconds = wait.filter(|_| failure.code == Code::RateLimited)?;
     let seconds = seconds.to_string();
-    let mut reply = page(
+    let mut reply = trouble(
         StatusCode::TOO_MANY_REQUESTS,
-        markup::trouble(
-            "Too much at once",
-            &Frame::none(),
-            &failure.message,
-            &format!("Try again in {seconds} seconds."),
-        ),
+        "Too much at once",
+        &failure.message,
+        &format!("Try again in {seconds} seconds."),
     );
     set(&mut reply, header::RETRY_AFTER, &seconds);
     Some(reply)
@@ -312,14 +320,11 @@ pub(super) fn no_set() -> BrowserResponse {
 
 /// Says that something did not work, and what.
 pub(super) fn broken(what: &str) -> BrowserResponse {
-    page(
+    trouble(
         StatusCode::SERVICE_UNAVAILABLE,
-        markup::trouble(
-            "That did not work",
-            &Frame::none(),
-            what,
-            "Try again in a moment.",
-        ),
+        "That did not work",
+        what,
+        "Try again in a moment.",
     )
 }
 

@@ -15,7 +15,7 @@ pub(super) fn page(
     check: &LogCheck,
     heads: &[FileHead],
     form_token: &str,
-    frame: &Frame,
+    mut frame: Frame,
 ) -> Markup {
     let is_running = matches!(check, LogCheck::Running { .. });
     let body = html! {
@@ -45,16 +45,7 @@ pub(super) fn page(
             (heads_table(heads))
         }
     };
-    let again_in = is_running.then_some(1);
-    let frame = Frame {
-        signed_in: frame.signed_in.clone(),
-        wiki: frame.wiki.clone(),
-        news: frame.news.clone(),
-        again_in,
-        is_record: true,
-        site: frame.site.clone(),
-        sites: frame.sites.clone(),
-    };
+    frame.again_in = is_running.then_some(1);
     markup::page("Check", &frame, &body)
 }
 

@@ -14,8 +14,8 @@ use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::super::assets::STYLE;
 use super::super::markup::{counted, text};
+use super::super::reply::STYLE;
 use super::call::{self, AllChanged, RecordLinks};
 use super::cells;
 use super::chart::Chart;
