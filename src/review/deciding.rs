@@ -15,8 +15,7 @@ use super::part;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other, trouble};
 use super::session::SignedIn;
 use super::set_page::names_links;
-use super::set_parts::ReviewerInput;
-use super::set_view::SetView;
+use super::set_view::{ReviewerInput, SetView};
 use super::visitor::{Reviews, SentForm, Visitor, busy};
 use crate::audit::{Proposal, ProposalId};
 use crate::error::Code;
@@ -38,10 +37,16 @@ pub(super) async fn decide(
 ) -> BrowserResult {
     let seen = reviews.found(&visitor, &id).await?;
     let left_out: HashSet<usize> = form.numbers("leave_out").into_iter().collect();
-    let wanted = wanted(&reviews, &visitor, &seen, &form, &left_out);
-    let decision = match asked_about_links(&visitor, &seen, &form, wanted).await? {
+    let sent = SentDecision {
+        reviews: &reviews,
+        visitor: &visitor,
+        seen: &seen,
+        form: &form,
+        left_out: &left_out,
+    };
+    let decision = match sent.asked_about_links(sent.wanted()).await? {
         Ok(decision) => decision,
-        Err(stop) => return Ok(stop.reply(&reviews, &visitor, &seen, &form, &left_out)),
+        Err(stop) => return Ok(sent.reply(&stop)),
     };
     let proposal = let_go(seen);
     let Some(failure) = carry_out(&reviews, &visitor, &proposal, decision).await? else {
@@ -71,168 +76,159 @@ enum Undecided {
     Links(Vec<LinkLeft>),
 }
 
-impl Undecided {
-    fn reply(
-        self,
-        reviews: &Reviews,
-        visitor: &Visitor,
-        seen: &ReviewedSet,
-        form: &FormFields,
-        left_out: &HashSet<usize>,
-    ) -> BrowserResponse {
-        let frame = reviews.frame(visitor);
+/// A decision on a set as its form was sent.
+struct SentDecision<'a> {
+    reviews: &'a Reviews,
+    visitor: &'a Visitor,
+    seen: &'a ReviewedSet,
+    form: &'a FormFields,
+    left_out: &'a HashSet<usize>,
+}
+
+impl SentDecision<'_> {
+    /// The page that says why it decides nothing.
+    fn reply(&self, stop: &Undecided) -> BrowserResponse {
+        let frame = self.reviews.frame(self.visitor);
         let told;
-        let (status, wrong, reason) = match &self {
-            Self::Looks => {
+        let (status, wrong, reason) = match stop {
+            Undecided::Looks => {
                 let says = "An auditor looks and decides nothing.";
                 return trouble(StatusCode::FORBIDDEN, "You do not decide here", says, "");
             }
-            Self::Deletes => {
-                let markup = deletion::page(&visitor.session, seen, left_out, form, &frame);
+            Undecided::Deletes => {
+                let session = &self.visitor.session;
+                let markup = deletion::page(session, self.seen, self.left_out, self.form, &frame);
                 return page(StatusCode::OK, markup);
             }
-            Self::Says(status, wrong) => (*status, wrong.as_str(), None),
-            Self::Links(links) => {
+            Undecided::Says(status, wrong) => (*status, wrong.as_str(), None),
+            Undecided::Links(links) => {
                 told = format!(
                     "Without what you leave out, {} will lead nowhere: see below. Apply again to accept that, or leave out something else.",
                     markup::counted(links.len(), "link", "links")
                 );
                 (StatusCode::OK, told.as_str(), None)
             }
-            Self::Reason(wrong) => (
+            Undecided::Reason(wrong) => (
                 StatusCode::UNPROCESSABLE_ENTITY,
                 *wrong,
-                Some(form.text("reason")),
+                Some(self.form.text("reason")),
             ),
         };
         let given = ReviewerInput {
             wrong: Some(wrong),
             reason,
-            links: match &self {
-                Self::Links(links) => links,
+            links: match stop {
+                Undecided::Links(links) => links,
                 _ => &[],
             },
-            ..ReviewerInput::new(left_out)
+            ..ReviewerInput::new(self.left_out)
         };
-        page(status, reviews.set(visitor, seen, 0, given, &frame))
+        let markup = self.reviews.set(self.visitor, self.seen, 0, given, &frame);
+        page(status, markup)
     }
-}
 
-/// The decision that a form makes.
-fn wanted(
-    reviews: &Reviews,
-    visitor: &Visitor,
-    seen: &ReviewedSet,
-    form: &FormFields,
-    left_out: &HashSet<usize>,
-) -> Result<ReviewDecision, Undecided> {
-    let review = &seen.review;
-    let says = |status, what: &str| Err(Undecided::Says(status, what.to_owned()));
-    if !visitor.reviewer.may_decide {
-        return Err(Undecided::Looks);
-    }
-    if !review.proposal.is_open() {
-        let what = "Somebody else decided it before you; what they decided stands below.";
-        return says(StatusCode::CONFLICT, what);
-    }
-    if decision::is_of_own_family(&visitor.reviewer, &review.proposal) {
-        let what = "It is of your own client, or of a delegate of it: somebody else decides.";
-        return says(StatusCode::FORBIDDEN, what);
-    }
-    if form.text("digest") != review.digest {
-        let what = "It is not what you were shown any more. Look at it again.";
-        return says(StatusCode::CONFLICT, what);
-    }
-    match form.text("decision") {
-        "reject" => {
-            let reason = decision::reason(form.text("reason")).map_err(Undecided::Reason)?;
-            Ok(ReviewDecision::Reject { reason })
+    /// The decision that a form makes.
+    fn wanted(&self) -> Result<ReviewDecision, Undecided> {
+        let (review, form) = (&self.seen.review, self.form);
+        let reviewer = &self.visitor.reviewer;
+        let says = |status, what: &str| Err(Undecided::Says(status, what.to_owned()));
+        if !reviewer.may_decide {
+            return Err(Undecided::Looks);
         }
-        "apply" if !visitor.reviewer.may_apply => says(
-            StatusCode::FORBIDDEN,
-            "The server is in a dry run: you can reject this, and not apply it.",
-        ),
-        "apply" => applying(reviews, &visitor.session, seen, form, left_out),
-        _ => says(StatusCode::UNPROCESSABLE_ENTITY, "Choose Apply or Reject."),
-    }
-}
-
-/// Stops a decision whose left out changes leave links that lead nowhere, unless its form comes from
-/// the page that named them. So do deletions, which are asked for after that.
-async fn asked_about_links(
-    visitor: &Visitor,
-    seen: &ReviewedSet,
-    form: &FormFields,
-    wanted: Result<ReviewDecision, Undecided>,
-) -> Result<Result<ReviewDecision, Undecided>, BrowserResponse> {
-    let leave_out = match &wanted {
-        Ok(ReviewDecision::Apply(apply)) => apply.leave_out.clone(),
-        Err(Undecided::Deletes) => form.numbers("leave_out"),
-        _ => return Ok(wanted),
-    };
-    if leave_out.is_empty() {
-        return Ok(wanted);
-    }
-    let desk = &visitor.reviewer.bench.desk;
-    let links = desk.links_left_without(&seen.review.proposal, &leave_out);
-    Ok(match links.await {
-        Ok(links)
-            if links.is_empty() || names_links(&visitor.session, &seen.review, &links, form) =>
-        {
-            wanted
+        if !review.proposal.is_open() {
+            let what = "Somebody else decided it before you; what they decided stands below.";
+            return says(StatusCode::CONFLICT, what);
         }
-        Ok(links) => Err(Undecided::Links(links)),
-        // The decision itself says what is wrong with it.
-        Err(failure) if failure.code == Code::InvalidInput => wanted,
-        Err(failure) => return Err(failure.into()),
-    })
-}
+        if decision::is_of_own_family(reviewer, &review.proposal) {
+            let what = "It is of your own client, or of a delegate of it: somebody else decides.";
+            return says(StatusCode::FORBIDDEN, what);
+        }
+        if form.text("digest") != review.digest {
+            let what = "It is not what you were shown any more. Look at it again.";
+            return says(StatusCode::CONFLICT, what);
+        }
+        match form.text("decision") {
+            "reject" => {
+                let reason = decision::reason(form.text("reason")).map_err(Undecided::Reason)?;
+                Ok(ReviewDecision::Reject { reason })
+            }
+            "apply" if !reviewer.may_apply => says(
+                StatusCode::FORBIDDEN,
+                "The server is in a dry run: you can reject this, and not apply it.",
+            ),
+            "apply" => self.applying(),
+            _ => says(StatusCode::UNPROCESSABLE_ENTITY, "Choose Apply or Reject."),
+        }
+    }
 
-/// Decides to apply a set, if all its changes were shown and its deletions were confirmed.
-fn applying(
-    reviews: &Reviews,
-    session: &SignedIn,
-    seen: &ReviewedSet,
-    form: &FormFields,
-    left_out: &HashSet<usize>,
-) -> Result<ReviewDecision, Undecided> {
-    let review = &seen.review;
-    let wrong = |what| Err(Undecided::Says(StatusCode::UNPROCESSABLE_ENTITY, what));
-    let sheet = SetView::new(review);
-    let sessions = &reviews.sessions;
-    let shown = sessions.seen(session, review.proposal.id, &review.digest);
-    let unseen = part::unseen(&sheet.parts, &shown);
-    let is_counted = form.number("unseen") == Some(unseen.lines);
-    if unseen.first.is_some() && unseen.lines > 0 && !is_counted {
-        return wrong(format!(
-            "{} changed lines were not shown yet: look at them, or type their number.",
-            unseen.lines
-        ));
+    /// Stops a decision whose left out changes leave links that lead nowhere, unless its form comes from
+    /// the page that named them. So do deletions, which are asked for after that.
+    async fn asked_about_links(
+        &self,
+        wanted: Result<ReviewDecision, Undecided>,
+    ) -> Result<Result<ReviewDecision, Undecided>, BrowserResponse> {
+        let leave_out = match &wanted {
+            Ok(ReviewDecision::Apply(apply)) => apply.leave_out.clone(),
+            Err(Undecided::Deletes) => self.form.numbers("leave_out"),
+            _ => return Ok(wanted),
+        };
+        if leave_out.is_empty() {
+            return Ok(wanted);
+        }
+        let (desk, review) = (&self.visitor.reviewer.bench.desk, &self.seen.review);
+        let links = desk.links_left_without(&review.proposal, &leave_out);
+        let are_named =
+            |links: &[LinkLeft]| names_links(&self.visitor.session, review, links, self.form);
+        Ok(match links.await {
+            Ok(links) if links.is_empty() || are_named(&links) => wanted,
+            Ok(links) => Err(Undecided::Links(links)),
+            // The decision itself says what is wrong with it.
+            Err(failure) if failure.code == Code::InvalidInput => wanted,
+            Err(failure) => return Err(failure.into()),
+        })
     }
-    let mut wanted: Vec<usize> = left_out.iter().copied().collect();
-    wanted.sort_unstable();
-    let all = review.left_out_with(&wanted);
-    let more: Vec<String> = all
-        .iter()
-        .filter(|number| !left_out.contains(number))
-        .map(|number| (number + 1).to_string())
-        .collect();
-    if !more.is_empty() {
-        return wrong(format!(
-            "What is left out takes more with it, which depends on it: {}. Leave that out, too.",
-            more.join(", ")
-        ));
+
+    /// Decides to apply a set, if all its changes were shown and its deletions were confirmed.
+    fn applying(&self) -> Result<ReviewDecision, Undecided> {
+        let (seen, form, left_out) = (self.seen, self.form, self.left_out);
+        let (review, session) = (&seen.review, &self.visitor.session);
+        let wrong = |what| Err(Undecided::Says(StatusCode::UNPROCESSABLE_ENTITY, what));
+        let sheet = SetView::new(review);
+        let sessions = &self.reviews.sessions;
+        let shown = sessions.seen(session, review.proposal.id, &review.digest);
+        let unseen = part::unseen(&sheet.parts, &shown);
+        let is_counted = form.number("unseen") == Some(unseen.lines);
+        if unseen.first.is_some() && unseen.lines > 0 && !is_counted {
+            return wrong(format!(
+                "{} changed lines were not shown yet: look at them, or type their number.",
+                unseen.lines
+            ));
+        }
+        let mut wanted: Vec<usize> = left_out.iter().copied().collect();
+        wanted.sort_unstable();
+        let all = review.left_out_with(&wanted);
+        let more: Vec<String> = all
+            .iter()
+            .filter(|number| !left_out.contains(number))
+            .map(|number| (number + 1).to_string())
+            .collect();
+        if !more.is_empty() {
+            return wrong(format!(
+                "What is left out takes more with it, which depends on it: {}. Leave that out, too.",
+                more.join(", ")
+            ));
+        }
+        let deletes = !deletion::deletions(seen, left_out).is_empty();
+        if deletes && !deletion::is_confirmed(session, seen, left_out, form) {
+            return Err(Undecided::Deletes);
+        }
+        Ok(ReviewDecision::Apply(Apply {
+            id: review.proposal.id,
+            merge: form.text("merge") == "yes",
+            leave_out: all,
+            expects: Some(review.digest.clone()),
+        }))
     }
-    let deletes = !deletion::deletions(seen, left_out).is_empty();
-    if deletes && !deletion::is_confirmed(session, seen, left_out, form) {
-        return Err(Undecided::Deletes);
-    }
-    Ok(ReviewDecision::Apply(Apply {
-        id: review.proposal.id,
-        merge: form.text("merge") == "yes",
-        leave_out: all,
-        expects: Some(review.digest.clone()),
-    }))
 }
 
 /// The page of a set that was decided.

@@ -1,12 +1,37 @@
-//! Fields that are no long texts, before and after.
+//! Renders changed fields, before and after: values as a table, long texts as differences.
 
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::markup::text;
+use super::rows::whole;
 
 /// A field's name with its values before and after.
-type FieldChange<'a> = (&'a str, Option<&'a Value>, Option<&'a Value>);
+pub(super) type FieldChange<'a> = (&'a str, Option<&'a Value>, Option<&'a Value>);
+/// The name of a long text, such as the content or styles, with its difference.
+pub(super) type FieldDiff<'a> = (&'a str, &'a str);
+
+/// Changed fields, as values and as long texts.
+pub(super) fn split(changes: &Map<String, Value>) -> (Vec<FieldChange<'_>>, Vec<FieldDiff<'_>>) {
+    let (mut values, mut texts) = (Vec::new(), Vec::new());
+    for (name, states) in changes {
+        match states.get("diff").and_then(Value::as_str) {
+            Some(diff) => texts.push((&**name, diff)),
+            None => values.push((&**name, states.get("before"), states.get("after"))),
+        }
+    }
+    (values, texts)
+}
+
+/// The differences of long texts and of the content.
+pub(super) fn differences(texts: &[FieldDiff], content: &str) -> Markup {
+    let content = Some(("content", content)).filter(|(_, diff)| !diff.is_empty());
+    html! {
+        @for (name, diff) in texts.iter().copied().chain(content) {
+            div.text { h4 { (name) } (whole(diff)) }
+        }
+    }
+}
 
 /// The fields as a table.
 pub(super) fn table(values: &[FieldChange]) -> Markup {

@@ -6,6 +6,8 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use axum::http::StatusCode;
 
+use super::reply::{BrowserResponse, trouble};
+
 /// The most bytes of a form: a set has at most 1,200 changes, each of which may be left out.
 const MOST_BYTES: usize = 64 * 1024;
 /// The most members.
@@ -21,13 +23,14 @@ impl FormFields {
     /// The form that a body holds.
     ///
     /// # Errors
-    /// The status and a sentence, where it is too large or too slow.
-    pub(super) async fn read(body: Body) -> Result<Self, (StatusCode, &'static str)> {
+    /// The response that says so, where it is too large or too slow.
+    pub(super) async fn read(body: Body) -> Result<Self, BrowserResponse> {
+        let not_taken = |status, what| trouble(status, "Not taken", what, "Nothing was decided.");
         let reading = to_bytes(body, MOST_BYTES);
         let bytes = tokio::time::timeout(ARRIVING, reading)
             .await
-            .map_err(|_| (StatusCode::REQUEST_TIMEOUT, "The form took too long."))?
-            .map_err(|_| (StatusCode::PAYLOAD_TOO_LARGE, "The form is too large."))?;
+            .map_err(|_| not_taken(StatusCode::REQUEST_TIMEOUT, "The form took too long."))?
+            .map_err(|_| not_taken(StatusCode::PAYLOAD_TOO_LARGE, "The form is too large."))?;
         Ok(Self::parse(&bytes))
     }
 

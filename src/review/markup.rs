@@ -1,6 +1,6 @@
 //! Renders the frame of all pages, and small pieces that several pages use.
 
-use maud::{DOCTYPE, Markup, html};
+use maud::{DOCTYPE, Markup, Render, html};
 use time::OffsetDateTime;
 
 use crate::audit::{CallId, Client};
@@ -185,6 +185,20 @@ pub(super) fn client(client: &Client) -> Markup {
 /// escaped.
 pub(super) fn text(text: &str) -> String {
     escape_hidden(text)
+}
+
+/// Counts the pages beside those that are named; nothing if there are none.
+pub(super) fn more_pages(more: usize) -> Markup {
+    html! { @if more > 0 { " and " (counted(more, "more page", "more pages")) } }
+}
+
+/// The lines added and removed.
+pub(super) fn lines<T: Render + Default + PartialOrd + Copy>(added: T, removed: T) -> Markup {
+    let none = T::default();
+    html! {
+        @if added > none { ins title="lines added" { "+" (added) } " " }
+        @if removed > none { del title="lines removed" { "−" (removed) } }
+    }
 }
 
 /// A count with its noun.

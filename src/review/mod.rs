@@ -23,7 +23,6 @@ mod routes;
 mod rows;
 mod session;
 mod set_page;
-mod set_parts;
 mod set_view;
 mod sign_in;
 mod standing;

@@ -1,5 +1,7 @@
 //! Narrows the queue by words, by who asked, by path and by risk, as its address says.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 
 use super::form::FormFields;
@@ -70,8 +72,7 @@ impl QueueFilter {
         // A client without a name cannot be asked for by it.
         let named = all.iter().map(|one| one.client.shown());
         let clients = counted(named.filter(|name| !name.is_empty()).map(str::to_owned));
-        let risks = all.iter().flat_map(Proposal::risks);
-        let risks = counted(risks);
+        let risks = counted(all.iter().flat_map(Proposal::risks));
         html! {
             form.search method="get" action="/review" role="search" {
                 label { span { "Search" }
@@ -84,7 +85,7 @@ impl QueueFilter {
                         @for (client, count) in &clients {
                             option value=(client) selected[*client == self.client] { (text(client)) " (" (count) ")" }
                         }
-                        @if !self.client.is_empty() && !clients.iter().any(|(client, _)| *client == self.client) {
+                        @if !self.client.is_empty() && !clients.contains_key(&self.client) {
                             option value=(self.client) selected { (text(&self.client)) " (0)" }
                         }
                     }
@@ -97,7 +98,7 @@ impl QueueFilter {
                     select name="risk" {
                         option value="" { "all" }
                         @for risk in Risk::ALL {
-                            @let count = risks.iter().find(|(one, _)| *one == risk).map_or(0, |(_, count)| *count);
+                            @let count = risks.get(&risk).copied().unwrap_or_default();
                             option value=(risk.as_str()) selected[self.risk == Some(risk)] { (label(risk)) " (" (count) ")" }
                         }
                     }
@@ -113,26 +114,17 @@ impl QueueFilter {
 }
 
 /// The words for a risk.
-pub(super) const fn label(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Deletes => "deletes",
-        Risk::LosesForGood => "loses for good",
-        Risk::Scripts => "scripts",
-        Risk::Secrets => "secrets",
-        Risk::HiddenText => "hidden text",
-        Risk::Unpublishes => "unpublishes",
-        Risk::Tags => "tags",
-        Risk::Warnings => "warnings",
-    }
+pub(super) fn label(risk: Risk) -> String {
+    risk.as_str().replace('-', " ")
 }
 
 /// Each value once, in order, with how often it is there.
-fn counted<T: Ord>(all: impl Iterator<Item = T>) -> Vec<(T, usize)> {
-    let mut counts = std::collections::BTreeMap::new();
+fn counted<T: Ord>(all: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
+    let mut counts = BTreeMap::new();
     for one in all {
         *counts.entry(one).or_insert(0) += 1;
     }
-    counts.into_iter().collect()
+    counts
 }
 
 fn is_below(one: &Proposal, below: &Prefix) -> bool {

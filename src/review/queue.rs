@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-use super::markup::{self, Frame, client, counted, text, when};
+use super::markup::{self, Frame, client, counted, lines, more_pages, text, when};
 use super::narrowing::{QueueFilter, label};
 use crate::audit::{Proposal, ProposalState};
 use crate::change::{Operation, Risk};
@@ -154,7 +154,7 @@ fn decided(one: &Proposal) -> Markup {
             @let left_out: Vec<_> = one.changes_left_out().collect();
             @if let [(_, first), others @ ..] = &*left_out {
                 b.left-out { ", left out: " span.path { (place(&first.locale, &first.path)) }
-                    @if !others.is_empty() { " and " (counted(others.len(), "more page", "more pages")) }
+                    (more_pages(others.len()))
                 }
             }
             @if let Some(at) = one.state.decided() { span.quiet { " " (when(at)) } }
@@ -178,7 +178,7 @@ pub(super) fn what(one: &Proposal) -> Markup {
             " "
             span.path { (place(&first.locale, &first.path)) }
             @if let Some(new) = &first.new_path { " → " span.path { (text(new.as_str())) } }
-            @if more > 0 { " and " (counted(more, "more page", "more pages")) }
+            (more_pages(more))
         }
     }
 }
@@ -211,8 +211,5 @@ fn size(one: &Proposal) -> Markup {
         added = added.saturating_add(change.lines_added);
         removed = removed.saturating_add(change.lines_removed);
     }
-    html! {
-        @if added > 0 { ins title="lines added" { "+" (added) } " " }
-        @if removed > 0 { del title="lines removed" { "−" (removed) } }
-    }
+    lines(added, removed)
 }

@@ -5,9 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
-use axum::middleware::Next;
+use axum::response::IntoResponse as _;
 use hyper::body::{Frame as BodyFrame, SizeHint};
 use maud::Markup;
 
@@ -45,11 +44,6 @@ pub(super) fn plain(text: impl Into<Bytes>) -> BrowserResponse {
 /// An image that a change uploads.
 pub(super) fn picture(mime: &'static str, bytes: Vec<u8>) -> BrowserResponse {
     whole(StatusCode::OK, mime, bytes)
-}
-
-/// Answers a request; what it compares has room until then.
-pub(super) async fn within_budget(request: Request, next: Next) -> BrowserResponse {
-    render_budget::within(next.run(request)).await
 }
 
 /// A page that says what is wrong and what to do.
@@ -134,24 +128,19 @@ fn whole(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Brow
         Some(room) => Body::new(BudgetedBody { rest, _room: room }),
         None => Body::from(rest),
     };
-    let mut reply = Response::new(body);
-    *reply.status_mut() = status;
-    let named = HeaderName::from_static;
-    for (name, value) in [
-        (header::CONTENT_TYPE, kind),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (named("cross-origin-opener-policy"), "same-origin"),
-        (named("cross-origin-resource-policy"), "same-origin"),
+    let headers = [
+        ("content-type", kind),
+        ("cache-control", "no-store"),
+        ("content-security-policy", POLICY),
+        ("referrer-policy", "no-referrer"),
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
         (
-            named("permissions-policy"),
+            "permissions-policy",
             "camera=(), geolocation=(), microphone=()",
         ),
-    ] {
-        set(&mut reply, name, value);
-    }
-    reply
+    ];
+    (status, headers, body).into_response()
 }

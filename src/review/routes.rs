@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, Uri, header};
-use axum::middleware::from_fn;
+use axum::middleware::{Next, from_fn_with_state};
 use axum::routing::{get, post};
 
 use super::base_url::ReviewOrigin;
@@ -19,13 +19,14 @@ use super::record;
 use super::rendered;
 use super::reply::{
     self, BrowserResponse, BrowserResult, not_modified, page, picture, plain, see_other, set,
-    trouble, within_budget,
+    trouble,
 };
-use super::set_parts::{self, ReviewerInput};
+use super::set_view::{self, ReviewerInput};
 use super::sign_in;
 use super::undoing;
 use super::visitor::{Reviews, SentForm, Visitor, broken, no_set};
 use crate::audit::ProposalId;
+use crate::render_budget;
 
 /// All routes of the page, below `/review`.
 pub fn router(reviews: Arc<Reviews>) -> Router {
@@ -42,8 +43,19 @@ pub fn router(reviews: Arc<Reviews>) -> Router {
         .route("/review/sets/{id}/picture/{number}", get(show_picture))
         .route("/review/assets/{name}", get(asset))
         .merge(record::routes())
-        .layer(from_fn(within_budget))
+        .layer(from_fn_with_state(Arc::clone(&reviews), admit))
         .with_state(reviews)
+}
+
+/// Answers a request that is meant for this page; what it compares has room until then.
+async fn admit(State(reviews): ReviewRouteState, request: Request, next: Next) -> BrowserResponse {
+    render_budget::within(async {
+        match reviews.is_meant(request.headers()) {
+            Ok(()) => next.run(request).await,
+            Err(reply) => reply,
+        }
+    })
+    .await
 }
 
 type ReviewRouteState = State<Arc<Reviews>>;
@@ -102,7 +114,7 @@ async fn show_set(
     let seen = reviews.found(&visitor, &id).await?;
     let mut frame = reviews.frame(&visitor);
     let is_under_way = reviews.under_way.is(seen.review.proposal.id);
-    if is_under_way || set_parts::is_being_decided(&seen.review) {
+    if is_under_way || set_view::is_being_decided(&seen.review) {
         frame.again_in = Some(1);
     }
     let from = query.number("from").unwrap_or_default();
@@ -155,12 +167,7 @@ async fn show_picture(
     Ok(picture(mime, bytes.as_bytes().to_vec()))
 }
 
-async fn ask_sign_in(
-    State(reviews): ReviewRouteState,
-    uri: Uri,
-    headers: HeaderMap,
-) -> BrowserResult {
-    reviews.is_meant(&headers)?;
+async fn ask_sign_in(State(reviews): ReviewRouteState, uri: Uri) -> BrowserResult {
     let query = FormFields::of_query(uri.query());
     let secret = query.text("link");
     if secret.is_empty() {
@@ -176,9 +183,8 @@ async fn ask_sign_in(
 
 async fn sign_in(State(reviews): ReviewRouteState, request: Request) -> BrowserResult {
     let (request, body) = request.into_parts();
-    reviews.is_meant(&request.headers)?;
     let is_own = ReviewOrigin::is_own(&request.headers);
-    let form = reviews.form(body).await?;
+    let form = FormFields::read(body).await?;
     let reviewer = if is_own {
         reviews.doors.take_link(form.text("link")).await
     } else {
@@ -211,12 +217,7 @@ async fn sign_out(
     Ok(reply)
 }
 
-async fn asset(
-    State(reviews): ReviewRouteState,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-) -> BrowserResult {
-    reviews.is_meant(&headers)?;
+async fn asset(Path(name): Path<String>) -> BrowserResult {
     reply::asset(&name)
 }
 

@@ -2,22 +2,27 @@
 
 use maud::{Markup, html};
 
-use super::difference::{DiffLine, DiffLineKind, DiffRow, side_by_side};
+use super::difference::{DiffLine, DiffLineKind, DiffRow, rows, side_by_side};
 use super::markup::text;
 
+/// All of a difference, in one column.
+pub(super) fn whole(diff: &str) -> Markup {
+    table(&rows(diff, 0..usize::MAX).collect::<Vec<_>>(), false)
+}
+
 /// Rows of a difference, in one column or two.
-pub(super) fn table(rows: &[DiffRow], is_side_by_side: bool) -> Markup {
+pub(super) fn table(all: &[DiffRow], is_side_by_side: bool) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="difference" {
             @if is_side_by_side {
                 table.diff.two {
-                    @for (old, new) in side_by_side(rows) {
+                    @for (old, new) in side_by_side(all) {
                         tr { (half(old, true)) (half(new, false)) }
                     }
                 }
             } @else {
                 table.diff.one {
-                    @for row in rows { (row_of_one(row)) }
+                    @for row in all { (row_of_one(row)) }
                 }
             }
         }

@@ -1,21 +1,18 @@
 //! Renders the page of a set: its changes, its warnings, and the forms that decide.
 
-use std::collections::BTreeSet;
-
 use maud::{Markup, html};
 
 use super::difference::rows;
-use super::fields;
+use super::fields::{self, FieldDiff};
 use super::form::FormFields;
 use super::markup::{self, Frame, client, counted, text, when};
 use super::queue::{marks, place, verb, what};
 use super::rows::table;
 use super::session::SignedIn;
-use super::set_parts::SetPageModel;
-use super::set_view::{ChangeView, FieldDiff};
+use super::set_view::{ChangeView, SetPageModel};
 use super::standing::{conflict, hindrance, state};
 use crate::audit::Proposal;
-use crate::change::{Operation, Risk};
+use crate::change::Operation;
 use crate::gates::LinkLeft;
 use crate::page::is_picture;
 use crate::write::Review;
@@ -62,11 +59,6 @@ fn hidden(shown: &SetPageModel) -> Markup {
     }
 }
 
-/// The risks of a set.
-fn risks(risks: &BTreeSet<Risk>) -> Markup {
-    html! { @if !risks.is_empty() { p.risks { (marks(risks)) } } }
-}
-
 fn head(shown: &SetPageModel) -> Markup {
     let sheet = shown.sheet;
     let proposal = &sheet.review.proposal;
@@ -87,7 +79,8 @@ fn head(shown: &SetPageModel) -> Markup {
                 footer { "the words of " (client(&proposal.client)) ", which nobody checked" }
             }
         }
-        (risks(&sheet.review.risks(shown.warnings)))
+        @let risks = sheet.review.risks(shown.warnings);
+        @if !risks.is_empty() { p.risks { (marks(&risks)) } }
         (state(shown))
         @if let Some(unseen) = &sheet.review.unseen {
             p.news.bad { "What it changes is not shown: " (text(&unseen.to_string())) }
@@ -113,7 +106,7 @@ fn changes(shown: &SetPageModel) -> Markup {
         @if !sheet.parts.is_empty() {
             p.views {
                 "Differences: "
-                @if shown.is_side_by_side {
+                @if shown.session.is_side_by_side {
                     a href="?view=one" { "one column" } " · " b { "two columns" }
                 } @else {
                     b { "one column" } " · " a href="?view=two" { "two columns" }
@@ -179,22 +172,22 @@ fn one(shown: &SetPageModel, number: usize, change: &ChangeView, is_list: bool) 
                 img.picture loading="lazy" alt=(format!("What is uploaded as {}", text(proposed.path.as_str())))
                     src=(format!("/review/sets/{}/picture/{number}", shown.sheet.review.proposal.id));
             }
-            @for (at, of) in change.texts.iter().enumerate() { (one_text(shown, number, at, of)) }
+            @for (at, of) in change.texts.iter().enumerate() { (one_text(shown, number, at, *of)) }
         }
     }
 }
 
 /// The difference of one text, as far as this page shows it.
-fn one_text(shown: &SetPageModel, change: usize, at: usize, of: &FieldDiff) -> Markup {
+fn one_text(shown: &SetPageModel, change: usize, at: usize, (field, diff): FieldDiff) -> Markup {
     let own = shown.sheet.parts.iter().enumerate();
     let own = own.filter(|(_, part)| part.change == change && part.text == at);
     html! {
         div.text {
-            @if of.field != "content" { h4 { (of.field) } }
+            @if field != "content" { h4 { (field) } }
             @for (number, part) in own {
                 @if shown.parts.contains(&number) {
-                    @let rows: Vec<_> = rows(of.diff, part.rows.clone()).collect();
-                    (table(&rows, shown.is_side_by_side))
+                    @let rows: Vec<_> = rows(diff, part.rows.clone()).collect();
+                    (table(&rows, shown.session.is_side_by_side))
                 } @else {
                     p.folded {
                         a href=(format!("?from={number}#change-{change}")) data-part=(number) {
@@ -308,14 +301,14 @@ fn decide(shown: &SetPageModel) -> Markup {
     // Of a set, a change that does not fit can be left out.
     let fits = sheet.changes.len() > 1 || hindered().all(|change| change.merged.is_some());
     let is_held = sheet.review.hindrance.is_some() && hindered().next().is_none();
-    let can_apply = shown.may_apply && sheet.review.unseen.is_none() && fits && !is_held;
+    let can_apply = shown.reviewer.may_apply && sheet.review.unseen.is_none() && fits && !is_held;
     let deletes = sheet
         .changes
         .iter()
         .any(|change| change.proposed.operation.deletes());
     html! {
         div.decide role="group" aria-label="Your decision" {
-            @if !shown.may_apply {
+            @if !shown.reviewer.may_apply {
                 p.unseen { "The server is in a dry run: you can reject this, and not apply it." }
             }
             @if can_apply && shown.unseen.lines > 0 {

@@ -1,12 +1,25 @@
-//! Models a set as a reviewer sees it, before it becomes a page.
+//! Models a set as a browser is shown it, and what its person gave.
 
-use serde_json::Value;
+use std::collections::HashSet;
+use std::ops::Range;
 
+use maud::{Markup, html};
+
+use super::auth::Reviewer;
 use super::difference::plain_rows;
-use super::part::{self, DiffPart};
-use crate::audit::ProposedChange;
+use super::fields::{self, FieldChange, FieldDiff};
+use super::part::{self, DiffPart, Unseen};
+use super::queue::place;
+use super::session::SignedIn;
+use crate::audit::{CallId, Proposal, ProposedChange};
+use crate::error::Code;
+use crate::gates::LinkLeft;
+use crate::notice::Progress;
 use crate::page::Field;
-use crate::write::{Review, Reviewed};
+use crate::write::{Review, ReviewWarning, Reviewed};
+
+/// The most pages that a sentence names.
+const MOST_NAMED: usize = 20;
 
 /// A set as it is shown.
 #[derive(Debug)]
@@ -28,18 +41,9 @@ pub(super) struct ChangeView<'a> {
     /// Its effect, and the reason why it cannot be made now, if any.
     pub reviewed: &'a Reviewed,
     /// Its changed fields that are no long texts, with their values before and after.
-    pub values: Vec<(&'a str, Option<&'a Value>, Option<&'a Value>)>,
+    pub values: Vec<FieldChange<'a>>,
     /// Its long texts that differ.
     pub texts: Vec<FieldDiff<'a>>,
-}
-
-/// A long text that differs: the content, or styles or scripts.
-#[derive(Debug)]
-pub(super) struct FieldDiff<'a> {
-    /// The field's name.
-    pub field: &'a str,
-    /// Its difference.
-    pub diff: &'a str,
 }
 
 impl<'a> SetView<'a> {
@@ -56,7 +60,7 @@ impl<'a> SetView<'a> {
             let only_mends = change.proposed.links_mended.is_some();
             let texts = change.texts.iter().enumerate();
             texts
-                .flat_map(|(text, of)| part::of_text(number, text, plain_rows(of.diff), only_mends))
+                .flat_map(|(at, (_, diff))| part::of_text(number, at, plain_rows(diff), only_mends))
                 .collect()
         };
         let mut parts: Vec<DiffPart> = changes.iter().enumerate().flat_map(of_change).collect();
@@ -81,18 +85,9 @@ impl<'a> ChangeView<'a> {
     fn new(proposed: ProposedChange, reviewed: &'a Reviewed) -> Self {
         // What is made is the merged change, where the page was changed since.
         let made = reviewed.merged.as_deref().unwrap_or(reviewed);
-        let mut texts = vec![FieldDiff {
-            field: Field::Content.name(),
-            diff: &made.diff,
-        }];
-        let mut values = Vec::new();
-        for (field, states) in &made.changes {
-            match states.get("diff").and_then(Value::as_str) {
-                Some(diff) => texts.push(FieldDiff { field, diff }),
-                None => values.push((&**field, states.get("before"), states.get("after"))),
-            }
-        }
-        texts.retain(|text| !text.diff.is_empty());
+        let (values, mut texts) = fields::split(&made.changes);
+        texts.insert(0, (Field::Content.name(), made.diff.as_str()));
+        texts.retain(|(_, diff)| !diff.is_empty());
         Self {
             proposed,
             reviewed,
@@ -100,4 +95,108 @@ impl<'a> ChangeView<'a> {
             texts,
         }
     }
+}
+
+/// A set as it is rendered for one browser.
+pub(super) struct SetPageModel<'a> {
+    /// The set.
+    pub sheet: &'a SetView<'a>,
+    /// The warnings about it.
+    pub warnings: &'a [ReviewWarning],
+    /// The parts of its differences on this page.
+    pub parts: Range<usize>,
+    /// The parts still unseen after this page.
+    pub unseen: Unseen,
+    /// The session, whose tokens its forms carry.
+    pub session: &'a SignedIn,
+    /// The person.
+    pub reviewer: &'a Reviewer,
+    /// The person's own input.
+    pub given: ReviewerInput<'a>,
+    /// True while a decision on it is carried out from this page.
+    pub is_under_way: bool,
+    /// The number of its changes made so far, while it is applied.
+    pub far: Option<Progress>,
+}
+
+/// The person's input with the last decision, or in the address.
+#[derive(Clone, Copy)]
+pub(super) struct ReviewerInput<'a> {
+    /// The changes that they leave out.
+    pub left_out: &'a HashSet<usize>,
+    /// The fault of the last decision.
+    pub wrong: Option<&'a str>,
+    /// The reason for a rejection that is not one, which they mend.
+    pub reason: Option<&'a str>,
+    /// The links that lead nowhere for what they leave out, as far as they were not told yet.
+    pub links: &'a [LinkLeft],
+    /// The way on from a decided set.
+    pub after: Option<&'a After>,
+}
+
+impl<'a> ReviewerInput<'a> {
+    /// Nothing but the changes that they leave out.
+    pub(super) fn new(left_out: &'a HashSet<usize>) -> Self {
+        Self {
+            left_out,
+            wrong: None,
+            reason: None,
+            links: &[],
+            after: None,
+        }
+    }
+}
+
+/// The way on from a decided set.
+#[derive(Default)]
+pub(super) struct After {
+    /// The call that took back what was applied, if it was.
+    pub undone_by: Option<CallId>,
+    /// True if the person may take back the applied set.
+    pub may_undo: bool,
+    /// True if they came here by deciding on it: then the link to the next set has the focus.
+    pub has_focus: bool,
+    /// The next set that waits.
+    pub next: Option<Proposal>,
+}
+
+impl SetPageModel<'_> {
+    /// Tells whether the person can decide on it now.
+    pub(super) fn can_decide(&self) -> bool {
+        let review = self.sheet.review;
+        self.reviewer.may_decide && review.proposal.is_open() && !self.is_being_decided()
+    }
+
+    /// Tells whether somebody decides on it at this moment, or a decision is carried out.
+    pub(super) fn is_being_decided(&self) -> bool {
+        self.is_under_way || is_being_decided(self.sheet.review)
+    }
+
+    /// The place of a change, as a link to where this page shows it.
+    pub(super) fn link(&self, number: usize) -> Markup {
+        html! {
+            @if let Some(change) = self.sheet.changes.get(number) {
+                a.path href=(format!("#change-{number}")) {
+                    (place(&change.proposed.locale, &change.proposed.path))
+                }
+            }
+        }
+    }
+
+    /// The places of these changes.
+    pub(super) fn links(&self, numbers: impl Iterator<Item = usize>) -> Markup {
+        let all: Vec<usize> = numbers.collect();
+        html! {
+            @for (at, number) in all.iter().take(MOST_NAMED).enumerate() {
+                @if at > 0 { ", " } (self.link(*number))
+            }
+            @if all.len() > MOST_NAMED { " and " (all.len() - MOST_NAMED) " more" }
+        }
+    }
+}
+
+/// Tells whether somebody else decides on it at this moment.
+pub(super) fn is_being_decided(review: &Review) -> bool {
+    let held = review.hindrance.as_ref();
+    review.proposal.is_open() && held.is_some_and(|failure| failure.code == Code::Timeout)
 }

@@ -1,14 +1,12 @@
 //! Renders how a set stands: what was decided, what keeps it from being decided, and its conflicts.
 
 use maud::{Markup, html};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::difference::rows;
 use super::markup::{record_of, text, when};
 use super::queue::what;
-use super::rows::table;
-use super::set_parts::{After, SetPageModel};
-use super::set_view::ChangeView;
+use super::rows::whole;
+use super::set_view::{After, ChangeView, SetPageModel};
 use crate::audit::{CallId, ProposalState};
 use crate::notice::Progress;
 use crate::page::Date;
@@ -129,9 +127,10 @@ pub(super) fn conflict(change: &ChangeView) -> Markup {
         @if let Some(failure) = &reviewed.hindrance {
             div.conflict role="alert" {
                 p { (text(&failure.message)) }
-                @if let Some(diff) = detail(&failure.details, "diff") {
+                @let diff = failure.details.get("diff").and_then(Value::as_str);
+                @if let Some(diff) = diff.filter(|diff| !diff.is_empty()) {
                     h4 { "changed since it was asked for" }
-                    (table(&rows(diff, 0..usize::MAX).collect::<Vec<_>>(), false))
+                    (whole(diff))
                 }
                 @if reviewed.merged.is_some() {
                     h4 { "both together, as it would be applied" }
@@ -142,9 +141,4 @@ pub(super) fn conflict(change: &ChangeView) -> Markup {
             }
         }
     }
-}
-
-fn detail<'a>(details: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
-    let text = details.get(name)?.as_str()?;
-    (!text.is_empty()).then_some(text)
 }

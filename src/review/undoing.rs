@@ -9,13 +9,11 @@ use serde_json::{Map, Value};
 
 use super::deciding::{carry_out, decided, let_go};
 use super::decision::{self, ReviewDecision, ReviewedSet};
-use super::difference::rows;
 use super::fields;
 use super::markup::{self, Frame, counted, text};
 use super::queue::verb;
 use super::reply::{BrowserResponse, BrowserResult, page, see_other};
-use super::rows::table;
-use super::set_parts::After;
+use super::set_view::After;
 use super::visitor::{Reviews, SentForm, Visitor, busy, no_set};
 use crate::audit::{CallId, Outcome, ProposalId, ProposalState};
 use crate::change::{Operation, Warning};
@@ -121,7 +119,7 @@ async fn shown(
     let reviewer = &visitor.reviewer;
     let mut shown = None;
     let looks = |preview: &PreviewToConfirm| {
-        shown = Some((decision::digest_of(preview), changes(preview)));
+        shown = Some(UndoPreview::new(preview));
         false
     };
     let plan = decision::undo_of(call);
@@ -130,15 +128,15 @@ async fn shown(
     let id = seen.review.proposal.id;
     let frame = reviews.frame(visitor);
     Ok(match (looked, shown) {
-        (Ok(_), Some((digest, changes))) => {
-            let token = visitor.session.token_for(&words(id, call, &digest));
+        (Ok(_), Some(preview)) => {
+            let token = visitor.session.token_for(&words(id, call, &preview.digest));
             let form_token = &visitor.session.form_token;
             let hidden = [
                 ("form_token", &**form_token),
-                (SHOWN, &digest),
+                (SHOWN, &preview.digest),
                 (TOKEN, &token),
             ];
-            page(status, asking(id, &changes, &hidden, wrong, &frame))
+            page(status, asking(id, &preview, &hidden, wrong, &frame))
         }
         (Ok(_), None) => {
             let what = "The pages are as they were before it.";
@@ -156,92 +154,94 @@ async fn shown(
     })
 }
 
-/// One change that an undo makes.
-struct UndoPreviewChange {
-    operation: Operation,
-    target: WriteTarget,
-    values: Map<String, Value>,
-    diff: String,
-    warnings: Vec<Warning>,
+/// The changes that an undo makes, as its page shows them.
+struct UndoPreview {
+    digest: String,
+    count: usize,
+    deletes: bool,
+    changes: Markup,
 }
 
-fn changes(shown: &PreviewToConfirm) -> (Vec<UndoPreviewChange>, Vec<Warning>) {
-    match shown {
-        PreviewToConfirm::One(one) => {
-            let change = UndoPreviewChange {
-                operation: one.operation,
-                target: one.target.clone(),
-                values: one.changes.clone(),
-                diff: one.diff.clone(),
-                warnings: Vec::new(),
-            };
-            (vec![change], one.notes.warnings.clone())
-        }
-        PreviewToConfirm::Set(set) => {
-            let changes = set.changes.iter().map(|line| UndoPreviewChange {
-                operation: line.operation,
-                target: line.target.clone(),
-                values: line.values.clone(),
-                diff: line.diff.clone(),
-                warnings: line.warnings.clone(),
-            });
-            (changes.collect(), set.notes.warnings.clone())
+impl UndoPreview {
+    fn new(shown: &PreviewToConfirm) -> Self {
+        let (count, deletes) = match shown {
+            PreviewToConfirm::One(one) => (1, one.operation.deletes()),
+            PreviewToConfirm::Set(set) => {
+                let deletes = set.changes.iter().any(|line| line.operation.deletes());
+                (set.changes.len(), deletes)
+            }
+        };
+        let changes = html! {
+            @match shown {
+                PreviewToConfirm::One(one) => {
+                    (warnings(&one.notes.warnings))
+                    (change(one.operation, &one.target, (&one.changes, &one.diff), &[]))
+                },
+                PreviewToConfirm::Set(set) => {
+                    (warnings(&set.notes.warnings))
+                    @for line in &set.changes {
+                        (change(line.operation, &line.target, (&line.values, &line.diff), &line.warnings))
+                    }
+                },
+            }
+        };
+        Self {
+            digest: decision::digest_of(shown),
+            count,
+            deletes,
+            changes,
         }
     }
 }
 
+fn warnings(all: &[Warning]) -> Markup {
+    html! { @for warning in all { p.warning { (text(&warning.to_string())) } } }
+}
+
 fn asking(
     id: ProposalId,
-    (changes, warnings): &(Vec<UndoPreviewChange>, Vec<Warning>),
+    preview: &UndoPreview,
     hidden: &[(&str, &str)],
     wrong: Option<&str>,
     frame: &Frame,
 ) -> Markup {
     let set = format!("/review/sets/{id}{}", frame.at_site());
     let action = format!("/review/sets/{id}/undo{}", frame.at_site());
-    let deletes = changes.iter().any(|one| one.operation.deletes());
     let body = html! {
         main #main.set {
-            h1 { "Take back " (counted(changes.len(), "change", "changes")) "?" }
+            h1 { "Take back " (counted(preview.count, "change", "changes")) "?" }
             @if let Some(wrong) = wrong { p.news.bad role="alert" { (text(wrong)) } }
-            @for warning in warnings { p.warning { (text(&warning.to_string())) } }
-            @for one in changes { (change(one)) }
+            (preview.changes)
             form.asking method="post" action=(action) data-once="" {
                 @for (name, value) in hidden { input type="hidden" name=(name) value=(value); }
                 a.button href=(set) autofocus { "Back: leave it as it is" }
                 " "
-                button #undo.danger[deletes] type="submit" { "Take back" }
+                button #undo.danger[preview.deletes] type="submit" { "Take back" }
             }
         }
     };
     markup::page("Undo", frame, &body)
 }
 
-fn change(one: &UndoPreviewChange) -> Markup {
-    let values: Vec<_> = one
-        .values
-        .iter()
-        .filter(|(_, states)| states.get("diff").is_none())
-        .map(|(name, states)| (name.as_str(), states.get("before"), states.get("after")))
-        .collect();
-    let texts = one.values.iter();
-    let texts =
-        texts.filter_map(|(name, states)| Some((name.as_str(), states.get("diff")?.as_str()?)));
-    let content = Some(("content", one.diff.as_str())).filter(|(_, diff)| !diff.is_empty());
+fn change(
+    operation: Operation,
+    target: &WriteTarget,
+    (values, diff): (&Map<String, Value>, &str),
+    of_change: &[Warning],
+) -> Markup {
+    let (values, texts) = fields::split(values);
     html! {
         section.change {
             div.bar {
                 h3 {
-                    (verb(one.operation)) " "
-                    span.path { (text(&one.target.locale)) "/" (text(&one.target.path)) }
+                    (verb(operation)) " "
+                    span.path { (text(&target.locale)) "/" (text(&target.path)) }
                 }
-                a.wiki href=(one.target.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
+                a.wiki href=(target.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
             }
-            @for warning in &one.warnings { p.warning { (text(&warning.to_string())) } }
+            (warnings(of_change))
             @if !values.is_empty() { (fields::table(&values)) }
-            @for (name, diff) in texts.chain(content) {
-                div.text { h4 { (name) } (table(&rows(diff, 0..usize::MAX).collect::<Vec<_>>(), false)) }
-            }
+            (fields::differences(&texts, diff))
         }
     }
 }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
@@ -20,8 +19,7 @@ use super::record::{Checks, Readers};
 use super::reply::{BrowserResponse, page, set, trouble};
 use super::session::{BrowserSessions, SignedIn};
 use super::set_page;
-use super::set_parts::{ReviewerInput, SetPageModel};
-use super::set_view::SetView;
+use super::set_view::{ReviewerInput, SetPageModel, SetView};
 use super::sign_in::{self, WrongLinks};
 use super::under_way::RunningSets;
 use crate::audit::ProposalId;
@@ -97,7 +95,7 @@ impl FromRequest<Arc<Reviews>> for SentForm {
         let (request, body) = request.into_parts();
         let visitor = reviews.enter(&request)?;
         let is_own = ReviewOrigin::is_own(&request.headers);
-        let form = reviews.form(body).await?;
+        let form = FormFields::read(body).await?;
         if is_own && visitor.session.is_own_form(form.text("form_token")) {
             return Ok(Self { visitor, form });
         }
@@ -113,7 +111,6 @@ impl FromRequest<Arc<Reviews>> for SentForm {
 impl Reviews {
     /// Identifies the reviewer of a request; an error is the response to send.
     fn enter(&self, request: &Parts) -> Result<Visitor, BrowserResponse> {
-        self.is_meant(&request.headers)?;
         let name = sign_in::cookie_name(self.place.is_secure_for(&request.extensions));
         let cookie = cookie(&request.headers, name);
         let query = FormFields::of_query(request.uri.query());
@@ -145,12 +142,7 @@ impl Reviews {
         Err(page(StatusCode::UNAUTHORIZED, markup))
     }
 
-    pub(super) async fn form(&self, body: Body) -> Result<FormFields, BrowserResponse> {
-        FormFields::read(body)
-            .await
-            .map_err(|(status, what)| trouble(status, "Not taken", what, "Nothing was decided."))
-    }
-
+    /// Refuses a request that was sent to another host.
     pub(super) fn is_meant(&self, headers: &HeaderMap) -> Result<(), BrowserResponse> {
         if self.place.is_meant(headers) {
             return Ok(());
@@ -219,39 +211,26 @@ impl Reviews {
         frame: &Frame,
     ) -> maud::Markup {
         aside(seen.review.bytes(), || {
-            self.markup(visitor, seen, from, given, frame)
+            let review = &seen.review;
+            let sheet = SetView::new(review);
+            let id = review.proposal.id;
+            let parts = part::of_page(&sheet.parts, from);
+            let shown = parts.clone().map(|part| (id, review.digest.clone(), part));
+            self.sessions.saw(&visitor.session, shown);
+            let shown_parts = self.sessions.seen(&visitor.session, id, &review.digest);
+            let shown = SetPageModel {
+                unseen: part::unseen(&sheet.parts, &shown_parts),
+                warnings: &seen.warnings,
+                sheet: &sheet,
+                parts,
+                session: &visitor.session,
+                reviewer: &visitor.reviewer,
+                given,
+                is_under_way: self.under_way.is(id),
+                far: self.under_way.progress(id),
+            };
+            set_page::page(&shown, frame)
         })
-    }
-
-    fn markup(
-        &self,
-        visitor: &Visitor,
-        seen: &ReviewedSet,
-        from: usize,
-        given: ReviewerInput<'_>,
-        frame: &Frame,
-    ) -> maud::Markup {
-        let review = &seen.review;
-        let sheet = SetView::new(review);
-        let id = review.proposal.id;
-        let parts = part::of_page(&sheet.parts, from);
-        let shown = parts.clone().map(|part| (id, review.digest.clone(), part));
-        self.sessions.saw(&visitor.session, shown);
-        let shown_parts = self.sessions.seen(&visitor.session, id, &review.digest);
-        let shown = SetPageModel {
-            unseen: part::unseen(&sheet.parts, &shown_parts),
-            warnings: &seen.warnings,
-            sheet: &sheet,
-            parts,
-            is_side_by_side: visitor.session.is_side_by_side,
-            session: &visitor.session,
-            may_decide: visitor.reviewer.may_decide,
-            may_apply: visitor.reviewer.may_apply,
-            given,
-            is_under_way: self.under_way.is(id),
-            far: self.under_way.progress(id),
-        };
-        set_page::page(&shown, frame)
     }
 }
 

@@ -1,15 +1,16 @@
 //! One call, or calls that belong together, with all that is on record of them.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 
 use maud::{Markup, html};
-use serde_json::Value;
 
-use super::super::difference::{DiffRow, rows};
+use super::super::fields;
 use super::super::markup::{counted, text};
-use super::super::{fields, rows as shown_rows};
 use super::cells;
-use crate::audit::{CallGroup, CallHistory, CallId, ChangeDetails, Client, SpentApproval};
+use crate::audit::{
+    AuditError, AuditLog, CallGroup, CallHistory, CallId, ChangeDetails, Client, SpentApproval,
+};
 use crate::page::own_words;
 
 /// The most pages left out that are named.
@@ -26,16 +27,39 @@ pub(super) struct RecordLinks<'a> {
 impl RecordLinks<'_> {
     /// A call's id, which leads to it.
     fn call(&self, call: CallId) -> Markup {
+        self.to("record/calls", call)
+    }
+
+    /// An id, which leads to its page where there are other pages.
+    fn to(&self, kind: &str, id: impl Display) -> Markup {
+        let id = id.to_string();
         html! {
-            @if self.is_served {
-                a href=(format!("/review/record/calls/{call}")) { code { (call) } }
-            } @else { code { (call) } }
+            @if self.is_served { a href=(format!("/review/{kind}/{id}")) { code { (id) } } }
+            @else { code { (id) } }
         }
     }
 }
 
 /// The changes that calls made, as far as there was room.
 pub(super) type AllChanged = HashMap<CallId, ChangeDetails>;
+
+/// Reads the changes that calls made, as long as there are bytes left.
+pub(super) fn read_changes<'a>(
+    log: &AuditLog,
+    calls: impl IntoIterator<Item = &'a CallHistory>,
+    left: &mut usize,
+) -> Result<AllChanged, AuditError> {
+    let mut all = AllChanged::new();
+    for call in calls {
+        if *left == 0 {
+            break;
+        }
+        let changed = ChangeDetails::read(log, call)?;
+        *left = left.saturating_sub(changed.bytes());
+        all.insert(call.call, changed);
+    }
+    Ok(all)
+}
 
 /// All that is on record of a group.
 pub(super) fn group(group: &CallGroup, changed: &AllChanged, links: &RecordLinks) -> Markup {
@@ -165,11 +189,7 @@ fn facts(call: &CallHistory, links: &RecordLinks) -> Markup {
             @if let Some(by) = call.undone_by { dt { "Taken back by" } dd { (links.call(by)) } }
             @if let Some(proposal) = latest(|record| record.proposal.as_deref()) {
                 dt { "Proposal" }
-                dd {
-                    @if links.is_served {
-                        a href=(format!("/review/sets/{}", text(proposal))) { code { (text(proposal)) } }
-                    } @else { code { (text(proposal)) } }
-                }
+                dd { (links.to("sets", text(proposal))) }
             }
             @if let Some(set) = call.set().filter(|_| !call.is_set()) {
                 dt { "Of the set" } dd { (links.call(set)) }
@@ -196,10 +216,7 @@ fn confirmed(call: &CallHistory, by: SpentApproval<'_>, links: &RecordLinks) -> 
                 ", given in " (links.call(yes))
             }
             SpentApproval::Proposal(proposal) => {
-                "by the decision on the proposal "
-                @if links.is_served {
-                    a href=(format!("/review/sets/{proposal}")) { code { (proposal) } }
-                } @else { code { (proposal) } }
+                "by the decision on the proposal " (links.to("sets", proposal))
             }
         }
     }
@@ -241,33 +258,10 @@ fn records(call: &CallHistory) -> Markup {
 
 /// The changes that a call made.
 fn difference(changed: &ChangeDetails) -> Markup {
-    let diff = |states: &Value| {
-        states
-            .get("diff")
-            .and_then(Value::as_str)
-            .map(str::to_owned)
-    };
-    let values: Vec<_> = changed
-        .changes
-        .iter()
-        .filter(|(_, states)| diff(states).is_none())
-        .map(|(name, states)| (name.as_str(), states.get("before"), states.get("after")))
-        .collect();
-    let texts = changed.changes.iter();
-    let texts = texts.filter_map(|(name, states)| Some((name.as_str(), diff(states)?)));
+    let (values, texts) = fields::split(&changed.changes);
     html! {
         @if !values.is_empty() { div.text { (fields::table(&values)) } }
-        @for (name, diff) in texts {
-            div.text { h4 { (name) } (shown_rows::table(&all_rows(&diff), false)) }
-        }
-        @if !changed.diff.is_empty() {
-            div.text { h4 { "content" } (shown_rows::table(&all_rows(&changed.diff), false)) }
-        }
+        (fields::differences(&texts, &changed.diff))
         @for note in &changed.notes { p.note { (text(note)) } }
     }
-}
-
-/// All rows of a difference, which was cut before.
-fn all_rows(diff: &str) -> Vec<DiffRow<'_>> {
-    rows(diff, 0..usize::MAX).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use maud::{Markup, html};
 
-use super::super::markup::{counted, text};
+use super::super::markup::{lines, more_pages, text};
 use super::super::queue;
 use crate::audit::{Actor, CallGroup, CallHistory, CallOutcome, Client, LeftOutOfGroup};
 use crate::page::{Locale, PagePath, Whose, own_words};
@@ -17,7 +17,8 @@ pub(super) fn row(group: &CallGroup) -> Markup {
             span class=(format!("end {}", tone(head.ending()))) { (ending(head)) }
             span.what { (what(group, head)) }
             span.who { (people(group)) }
-            span.size { (lines(group)) }
+            @let (added, removed) = group.lines();
+            span.size { (lines(added, removed)) }
             @if let Some(note) = head.latest(|record| record.note.as_deref()) {
                 span.note { (own_words(whose(head), note)) }
             }
@@ -65,24 +66,16 @@ pub(super) fn ending(call: &CallHistory) -> Markup {
 
 /// The operation of a group, with its page or the number of pages.
 fn what(group: &CallGroup, head: &CallHistory) -> Markup {
-    let named = head.latest(|record| record.path.as_ref());
     let of_set = group.of_changes > 1 || head.is_set();
+    let is_named = head.latest(|record| record.path.as_ref()).is_some();
     html! {
-        @if of_set {
-            @if let Some(first) = group.changes.first() {
+        @match group.changes.first().filter(|_| of_set) {
+            Some(first) => {
                 (operation(first)) " " (place(first))
-                @if group.of_changes > 1 {
-                    " and " (counted(group.of_changes - 1, "more page", "more pages"))
-                }
-            } @else if named.is_some() {
-                (operation(head)) " " (place(head))
-                @if places(group) > 1 { " and " (counted(places(group) - 1, "more page", "more pages")) }
-            } @else {
-                "A set of changes"
-            }
-        } @else {
-            (operation(head)) " " (place(head))
-            @if places(group) > 1 { " and " (counted(places(group) - 1, "more page", "more pages")) }
+                (more_pages(group.of_changes.saturating_sub(1)))
+            },
+            None if of_set && !is_named => "A set of changes",
+            None => (operation_on_pages(group, head)),
         }
         @if let Some(left_out) = group.left_out() {
             b.left-out { ", " (left_out.count) " of " (left_out.of) " left out" }
@@ -92,6 +85,12 @@ fn what(group: &CallGroup, head: &CallHistory) -> Markup {
             span.quiet { " takes back " code { (undone) } }
         }
     }
+}
+
+/// What the head of a group does, to its page and how many more.
+pub(super) fn operation_on_pages(group: &CallGroup, head: &CallHistory) -> Markup {
+    let more = places_of(&group.calls).saturating_sub(1);
+    html! { (operation(head)) " " (place(head)) (more_pages(more)) }
 }
 
 /// The pages that a person left out, as far as they are named and there is room.
@@ -106,13 +105,8 @@ pub(super) fn places_left_out(left_out: &LeftOutOfGroup, room: usize) -> Markup 
         @for (at, place) in places.iter().enumerate() {
             @if at > 0 { ", " } bdi.path { (place) }
         }
-        @if more > 0 { " and " (counted(more, "more page", "more pages")) }
+        (more_pages(more))
     }
-}
-
-/// The number of pages that the calls of a group name: a proposal of many has a record of each.
-pub(super) fn places(group: &CallGroup) -> usize {
-    places_of(&group.calls)
 }
 
 /// True if a call is about several pages: then no two states of its records are of one page.
@@ -120,6 +114,7 @@ pub(super) fn is_of_many(call: &CallHistory) -> bool {
     places_of(std::slice::from_ref(call)) > 1
 }
 
+/// The number of pages that calls name: a proposal of many has a record of each.
 fn places_of(calls: &[CallHistory]) -> usize {
     let records = calls.iter().flat_map(|call| &call.records);
     let places = records.filter_map(|record| {
@@ -197,15 +192,6 @@ pub(super) fn person(actor: &Actor) -> Markup {
     html! {
         bdi.person title=(text(whole)) { strong { (text(name)) } }
         @if kind != "user" && !kind.is_empty() { span.quiet { " (" (text(kind)) ")" } }
-    }
-}
-
-/// The lines that came and went, of all changes together.
-fn lines(group: &CallGroup) -> Markup {
-    let (added, removed) = group.lines();
-    html! {
-        @if added > 0 { ins title="lines added" { "+" (added) } " " }
-        @if removed > 0 { del title="lines removed" { "−" (removed) } }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writes and refusals over time, in steps that suit the span: hours, days, weeks, months or years.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use maud::{Markup, html};
 use time::{Date, Month, OffsetDateTime, UtcOffset};
@@ -53,6 +54,13 @@ struct Bar {
     counts: BarCounts,
 }
 
+impl AddAssign for BarCounts {
+    fn add_assign(&mut self, more: Self) {
+        self.writes = self.writes.saturating_add(more.writes);
+        self.refusals = self.refusals.saturating_add(more.refusals);
+    }
+}
+
 impl Chart {
     /// Counts a call in.
     pub(super) fn count(&mut self, call: &CallHistory) {
@@ -67,10 +75,8 @@ impl Chart {
 
     fn add(&mut self, second: i64, more: BarCounts) {
         let step = if self.is_by_day { DAY } else { HOUR };
-        let counts = self.counts.entry(second.div_euclid(step) * step);
-        let counts = counts.or_default();
-        counts.writes = counts.writes.saturating_add(more.writes);
-        counts.refusals = counts.refusals.saturating_add(more.refusals);
+        let begin = second.div_euclid(step) * step;
+        *self.counts.entry(begin).or_default() += more;
         if !self.is_by_day && self.counts.len() > MOST_HOURS {
             self.is_by_day = true;
             for (second, counts) in std::mem::take(&mut self.counts) {
@@ -102,9 +108,7 @@ impl Chart {
             let Some(begin) = begin(*second, step) else {
                 continue;
             };
-            let of = told.entry(begin).or_default();
-            of.writes = of.writes.saturating_add(counts.writes);
-            of.refusals = of.refusals.saturating_add(counts.refusals);
+            *told.entry(begin).or_default() += *counts;
         }
         let mut bars = Vec::new();
         let mut at = told.first_key_value().map(|(first, _)| *first);

@@ -1,11 +1,18 @@
-//! Checks all of the record, when somebody asks for it: one check at a time.
+//! Checks all of the record, when somebody asks for it, one check at a time; renders the result, and
+//! the heads to keep elsewhere.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use maud::{Markup, html};
 use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
-use crate::audit::{Against, AuditLog, LogVerification};
+use super::super::markup::{self, Frame, counted, text};
+use crate::audit::{Against, AuditLog, FileHead, LogVerification};
+
+/// The most faults, runs and heads that a page shows.
+const SHOWN: usize = 200;
 
 /// The state of a check.
 #[derive(Debug, Clone, Default)]
@@ -91,4 +98,151 @@ pub(crate) fn find(log: &AuditLog, progress: impl FnMut(usize, usize)) -> LogChe
             took: begun.elapsed(),
         })),
     }
+}
+
+/// The page.
+pub(super) fn page(
+    check: &LogCheck,
+    heads: &[FileHead],
+    form_token: &str,
+    mut frame: Frame,
+) -> Markup {
+    let is_running = matches!(check, LogCheck::Running { .. });
+    let body = html! {
+        main #main.record {
+            p.back { a href="/review/record" { "← Record" } }
+            h1 { "Is the record as it was written?" }
+            p.by {
+                "Every record is chained to the one before it. A check follows all chains, opens every kept page, "
+                "and holds each run against what later runs saw of it."
+            }
+            (state(check))
+            form method="post" action="/review/record/check" {
+                input type="hidden" name="form_token" value=(form_token);
+                @if !is_running {
+                    button.primary type="submit" {
+                        @if matches!(check, LogCheck::None) { "Check it" } @else { "Check it again" }
+                    }
+                }
+            }
+            h2 { "Heads" }
+            p {
+                "Keep these where nobody with write access to the log can change them: "
+                code { "wikijs-gate audit verify --head heads.txt" }
+                " then shows whether anything before them was changed or cut off. "
+                a href="/review/record/heads.txt" download="heads.txt" { "Save heads.txt" }
+            }
+            (heads_table(heads))
+        }
+    };
+    frame.again_in = is_running.then_some(1);
+    markup::page("Check", &frame, &body)
+}
+
+fn state(check: &LogCheck) -> Markup {
+    html! {
+        @match check {
+            LogCheck::None => {},
+            LogCheck::Running { done, whole } => {
+                div.news role="status" {
+                    label for="checking" { "Being checked: " (done) " of " (whole) " files" }
+                    " " progress #checking value=(done) max=(*whole.max(&1)) {}
+                }
+            },
+            LogCheck::Failed(why) => p.news.bad role="alert" { "The log could not be read: " (text(why)) },
+            LogCheck::Done(finding) => (found(finding)),
+        }
+    }
+}
+
+/// The result of a check.
+pub(super) fn found(finding: &LogCheckResult) -> Markup {
+    let LogCheckResult {
+        checked, unproven, ..
+    } = finding;
+    let at = finding.at.format(&Rfc3339).unwrap_or_default();
+    let second = at.get(..19).unwrap_or_default().replace('T', " ");
+    let open = checked
+        .runs
+        .iter()
+        .filter_map(|run| Some((run.file.as_str(), run.open_end()?)));
+    let open: Vec<_> = open.collect();
+    html! {
+        section.finding aria-label="What the check found" {
+            @if checked.runs.is_empty() && checked.wrong.is_empty() {
+                p.news.doubt { b { "Nothing is on record yet." } }
+            } @else if checked.wrong.is_empty() {
+                p.news.good { b { "All of it holds." } " " (time_of(&second, finding)) }
+            } @else {
+                p.news.bad role="alert" {
+                    b { (counted(checked.wrong.len(), "thing is", "things are")) " wrong." }
+                    " " (time_of(&second, finding))
+                }
+                ul.faults {
+                    @for wrong in checked.wrong.iter().take(SHOWN) { li { (text(&wrong.to_string())) } }
+                    @if checked.wrong.len() > SHOWN { li { "and " (checked.wrong.len() - SHOWN) " more" } }
+                }
+            }
+            p.quiet {
+                (counted(checked.runs.len(), "run", "runs")) ", " (checked.records()) " records, "
+                (checked.pages) " kept pages, " (checked.proposals) " proposals, " (checked.purged) " files purged"
+            }
+            @for says in unproven { p.warning { b { "Not proven: " } (text(says)) } }
+            @for back in checked.clock.iter().take(20) {
+                p.warning {
+                    b { "Clock: " } (text(&back.run)) ", line " (back.line) ": it had been set back from "
+                    (text(&back.before)) " to " (text(&back.time))
+                }
+            }
+            @if !open.is_empty() {
+                details {
+                    summary { (counted(open.len(), "run has", "runs have")) " an open end" }
+                    ul { @for (file, says) in open.iter().take(SHOWN) { li { code { (text(file)) } " " (says) } } }
+                }
+            }
+        }
+    }
+}
+
+fn time_of(second: &str, finding: &LogCheckResult) -> Markup {
+    html! {
+        span.quiet {
+            "Checked " (second) " UTC, in " (finding.took.as_millis()) " ms"
+        }
+    }
+}
+
+/// The heads of all runs.
+pub(super) fn heads_table(heads: &[FileHead]) -> Markup {
+    html! {
+        @if heads.is_empty() { p.quiet { "There is no run yet." } }
+        @else {
+            div.scroll tabindex="0" role="region" aria-label="heads" {
+                table.records.heads {
+                    thead { tr { th { "Run" } th { "Bytes" } th { "Hash of the last line" } } }
+                    tbody {
+                        @for head in heads.iter().rev().take(SHOWN) {
+                            tr {
+                                td { (text(&head.file)) }
+                                td { (head.length) }
+                                td { @if let Some(hash) = head.hash { (hash) } @else { "-" } }
+                            }
+                        }
+                    }
+                }
+            }
+            @if heads.len() > SHOWN { p.quiet { "and " (heads.len() - SHOWN) " older ones" } }
+        }
+    }
+}
+
+/// The heads as `audit head` prints them.
+pub(super) fn heads_text(heads: &[FileHead]) -> String {
+    let line = |head: &FileHead| {
+        let hash = head
+            .hash
+            .map_or_else(|| "-".to_owned(), |hash| hash.to_string());
+        format!("{} {} {hash}\n", head.file, head.length)
+    };
+    heads.iter().map(line).collect()
 }

@@ -109,12 +109,7 @@ pub(super) fn one(group: &CallGroup, body: &Markup, frame: &Frame) -> Markup {
             p.back { a href="/review/record" { "← Record" } }
             h1 {
                 @if group.of_changes > 1 { "A set of " (counted(group.of_changes, "change", "changes")) }
-                @else {
-                    (cells::operation(head)) " " (cells::place(head))
-                    @if cells::places(group) > 1 {
-                        " and " (counted(cells::places(group) - 1, "more page", "more pages"))
-                    }
-                }
+                @else { (cells::operation_on_pages(group, head)) }
             }
             p.by {
                 span class=(format!("end {}", cells::tone(head.ending()))) { (cells::ending(head)) }

@@ -9,7 +9,6 @@ mod call;
 mod cells;
 mod chart;
 mod check;
-mod check_page;
 mod list_page;
 mod reader;
 mod report;

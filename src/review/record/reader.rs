@@ -5,13 +5,13 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::super::auth::Reviewer;
-use super::call::AllChanged;
+use super::call::{AllChanged, read_changes};
 use super::cells;
 use super::chart::Chart;
 use super::visibility::RecordVisibility;
 use crate::audit::{
     AuditError, AuditLog, CallFilter, CallGroup, CallHistory, CallId, CallSelector, CallStats,
-    ChangeDetails, GroupLimits, Groups,
+    GroupLimits, Groups,
 };
 use crate::error::{Code, Failure};
 use crate::render_budget::{self, RenderBudgetExceeded};
@@ -169,16 +169,8 @@ pub(super) async fn changed(
     }
     render_budget::hold(most).await.map_err(Failure::from)?;
     blocking(readers, move || {
-        let (mut all, mut left) = (AllChanged::new(), MOST_BYTES);
-        for call in &calls {
-            if left == 0 {
-                break;
-            }
-            let changed = ChangeDetails::read(&log, call)?;
-            left = left.saturating_sub(changed.bytes());
-            all.insert(call.call, changed);
-        }
-        Ok(all)
+        let mut left = MOST_BYTES;
+        read_changes(&log, &calls, &mut left)
     })
     .await
 }

@@ -20,11 +20,10 @@ use super::call::{self, AllChanged, RecordLinks};
 use super::cells;
 use super::chart::Chart;
 use super::check::{self, LogCheck};
-use super::check_page;
 use super::list_page;
 use crate::audit::{
-    AuditError, AuditLog, CallFilter, CallGroup, CallHistory, CallStats, CallVisibility,
-    ChangeDetails, FileHead, GroupSurvey, Groups, Latest,
+    AuditError, AuditLog, CallFilter, CallGroup, CallHistory, CallStats, CallVisibility, FileHead,
+    GroupSurvey, Groups, Latest,
 };
 
 const OWN_STYLE: &str = include_str!("../assets/report.css");
@@ -124,20 +123,6 @@ impl<'a> ReportRequest<'a> {
         })
     }
 
-    /// The changes that a group made, as long as there is room for changes.
-    fn changed(&self, group: &CallGroup, left: &mut usize) -> Result<AllChanged, AuditError> {
-        let mut all = AllChanged::new();
-        for call in group.all().filter(|call| !cells::is_of_many(call)) {
-            if *left == 0 {
-                break;
-            }
-            let changed = ChangeDetails::read(self.log, call)?;
-            *left = left.saturating_sub(changed.bytes());
-            all.insert(call.call, changed);
-        }
-        Ok(all)
-    }
-
     /// A row that unfolds.
     fn row(&self, group: &CallGroup, changed: &AllChanged, unfolds: bool) -> Markup {
         let links = RecordLinks {
@@ -209,7 +194,8 @@ impl ReadReport<'_> {
         let mut left = MAX_CHANGES;
         for (at, group) in self.groups.iter().enumerate() {
             progress(&|| format!("{at} of {} rows written", self.groups.len()));
-            let changed = self.report.changed(group, &mut left)?;
+            let calls = group.all().filter(|call| !cells::is_of_many(call));
+            let changed = call::read_changes(self.report.log, calls, &mut left)?;
             let row = self.report.row(group, &changed, at < MAX_UNFOLDED);
             out.write_all(row.into_string().as_bytes())?;
         }
@@ -262,7 +248,7 @@ impl ReadReport<'_> {
                         p.more hidden { button type="button" id="more" {} }
                         h2 { "Heads" }
                         p.quiet { "The last hash of every run when this report was made. A copy of this report shows later what was changed or cut off since." }
-                        details.heads { summary { (counted(self.heads.len(), "run", "runs")) } (check_page::heads_table(&self.heads)) }
+                        details.heads { summary { (counted(self.heads.len(), "run", "runs")) } (check::heads_table(&self.heads)) }
                     }
                     script { (PreEscaped(script)) }
                 }
@@ -316,7 +302,7 @@ impl ReadReport<'_> {
     fn check(&self) -> Markup {
         html! {
             @match &self.check {
-                LogCheck::Done(finding) => (check_page::found(finding)),
+                LogCheck::Done(finding) => (check::found(finding)),
                 LogCheck::Failed(why) => p.news.bad { "The log could not be checked: " (text(why)) },
                 LogCheck::None | LogCheck::Running { .. } => {},
             }

@@ -14,7 +14,7 @@ use super::super::visitor::{Reviews, SentForm, Visitor, broken};
 use super::call::{self, RecordLinks};
 use super::reader::RecordReadError;
 use super::selection::Selection;
-use super::{cells, check_page, list_page, reader};
+use super::{cells, check, list_page, reader};
 use crate::audit::{CallHistory, CallId};
 
 type RecordRouteState = State<Arc<Reviews>>;
@@ -24,7 +24,7 @@ pub(crate) fn routes() -> Router<Arc<Reviews>> {
     Router::new()
         .route("/review/record", get(list))
         .route("/review/record/calls/{id}", get(one))
-        .route("/review/record/check", get(show_check).post(check))
+        .route("/review/record/check", get(show_check).post(begin_check))
         .route("/review/record/heads.txt", get(heads))
 }
 
@@ -85,11 +85,11 @@ async fn show_check(State(reviews): RecordRouteState, visitor: Visitor) -> Brows
     let heads = heads_for(&visitor).await?;
     let frame = frame(&reviews, &visitor);
     let token = &visitor.session.form_token;
-    let markup = check_page::page(&reviews.checks(&visitor).now(), &heads, token, frame);
+    let markup = check::page(&reviews.checks(&visitor).now(), &heads, token, frame);
     Ok(page(StatusCode::OK, markup))
 }
 
-async fn check(
+async fn begin_check(
     State(reviews): RecordRouteState,
     SentForm { visitor, .. }: SentForm,
 ) -> BrowserResult {
@@ -104,7 +104,7 @@ async fn check(
 
 async fn heads(visitor: Visitor) -> BrowserResult {
     let heads = heads_for(&visitor).await?;
-    Ok(plain(check_page::heads_text(&heads)))
+    Ok(plain(check::heads_text(&heads)))
 }
 
 /// The heads of all runs, for whoever sees everything.

@@ -60,10 +60,15 @@ impl Selection {
             "path" => filter.path = Some(Prefix::sought(value)?),
             "since" => filter.since = Some(TimeArg::parse(value)?.begin()),
             "until" => filter.until = Some(TimeArg::parse(value)?.end()),
-            "outcome" => filter.ending = Some(one_of(value, endings())?),
-            "operation" => filter.operation = Some(one_of(value, operations())?),
+            "outcome" => {
+                filter.ending = Some(one_of(value, &CallOutcome::ALL, CallOutcome::as_str)?)
+            }
+            "operation" => {
+                filter.operation = Some(one_of(value, &Operation::ALL, Operation::as_str)?)
+            }
             "gate" => {
-                filter.gate = Some(one_of(value, gates())?.as_str().to_owned());
+                one_of(value, &Gate::ALL, Gate::as_str)?;
+                filter.gate = Some(value.to_owned());
             }
             "set" => {
                 let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
@@ -104,15 +109,15 @@ impl Selection {
             form.filters method="get" action="/review/record" role="search" aria-label="Select calls" {
                 (self.words("client", "Client or person", "claude-code", ""))
                 (self.words("path", "Page or section", "docs", ""))
-                (self.choice("outcome", "Outcome", &endings()))
-                (self.choice("operation", "Write", &operations()))
+                (self.choice("outcome", "Outcome", &words_of(&CallOutcome::ALL, CallOutcome::as_str)))
+                (self.choice("operation", "Write", &words_of(&Operation::ALL, Operation::as_str)))
                 (self.words("since", "From", "7d or 2030-01-31", ""))
                 (self.words("until", "To", "2030-01-31", ""))
                 details.more-filters open[self.has_more()] {
                     summary { "More" }
                     div {
                         (self.words("tool", "Tool or command", "update_page", ""))
-                        (self.choice("gate", "Gate", &gates()))
+                        (self.choice("gate", "Gate", &words_of(&Gate::ALL, Gate::as_str)))
                         (self.words("set", "Set", "4f2a…", ""))
                         (self.words("page", "Page id", "7", "numeric"))
                     }
@@ -146,17 +151,15 @@ impl Selection {
         }
     }
 
-    fn choice<T: Word>(&self, name: &str, label: &str, all: &[T]) -> Markup {
+    fn choice(&self, name: &str, label: &str, words: &[&str]) -> Markup {
         let chosen = self.value(name);
         html! {
             label {
                 span { (label) }
                 select name=(name) {
                     option value="" { "all" }
-                    @for one in all {
-                        option value=(one.word()) selected[chosen == Some(one.word())] {
-                            (one.word().replace('_', " "))
-                        }
+                    @for word in words {
+                        option value=(word) selected[chosen == Some(*word)] { (word.replace('_', " ")) }
                     }
                 }
             }
@@ -164,45 +167,15 @@ impl Selection {
     }
 }
 
-/// A value with a word for it in queries.
-trait Word {
-    fn word(&self) -> &'static str;
+/// The value with this word.
+fn one_of<T: Copy>(value: &str, all: &[T], word: fn(T) -> &'static str) -> Result<T, String> {
+    let found = all.iter().find(|one| word(**one) == value).copied();
+    let none = || format!("must be one of {}", words_of(all, word).join(", "));
+    found.ok_or_else(none)
 }
 
-impl Word for CallOutcome {
-    fn word(&self) -> &'static str {
-        self.as_str()
-    }
-}
-
-impl Word for Operation {
-    fn word(&self) -> &'static str {
-        self.as_str()
-    }
-}
-
-impl Word for Gate {
-    fn word(&self) -> &'static str {
-        self.as_str()
-    }
-}
-
-fn endings() -> Vec<CallOutcome> {
-    CallOutcome::ALL.to_vec()
-}
-
-fn gates() -> Vec<Gate> {
-    Gate::ALL.to_vec()
-}
-
-fn operations() -> Vec<Operation> {
-    Operation::ALL.to_vec()
-}
-
-fn one_of<T: Word>(value: &str, all: Vec<T>) -> Result<T, String> {
-    let words: Vec<&str> = all.iter().map(Word::word).collect();
-    let none = format!("must be one of {}", words.join(", "));
-    all.into_iter().find(|one| one.word() == value).ok_or(none)
+fn words_of<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> Vec<&'static str> {
+    all.iter().copied().map(word).collect()
 }
 
 #[cfg(test)]

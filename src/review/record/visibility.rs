@@ -56,13 +56,10 @@ impl RecordVisibility {
         let is_change_of_set = call.set().is_some() && !call.is_set();
         // A call about a whole set or proposal may name its first page alone.
         match call.latest(|record| record.proposal.as_deref()) {
-            Some(proposal) if !is_change_of_set => {
-                if self.proposals.contains(proposal) {
-                    CallVisibility::Yes
-                } else {
-                    CallVisibility::No
-                }
+            Some(proposal) if !is_change_of_set && self.proposals.contains(proposal) => {
+                CallVisibility::Yes
             }
+            Some(_) if !is_change_of_set => CallVisibility::No,
             _ if call.is_set() => CallVisibility::AsItsChanges,
             // What names no page is about the server.
             _ if call.records.iter().any(|record| record.path.is_some()) => CallVisibility::Yes,
