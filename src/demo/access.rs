@@ -6,6 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
+use super::fault::WikiError;
+
 /// The permission that includes all others.
 const EVERYTHING: &str = "manage:system";
 
@@ -80,6 +82,16 @@ impl Access {
     pub(super) fn may(&self, permissions: &[&str], path: &str) -> bool {
         let holds = |grant: &Grant| grant.has(permissions) && path.starts_with(&grant.prefix);
         self.is_full() || self.grants.iter().any(holds)
+    }
+
+    /// Refuses whoever lacks `permission` on `path`.
+    pub(super) fn demand(
+        &self,
+        permission: &str,
+        path: &str,
+        refusal: WikiError,
+    ) -> Result<(), WikiError> {
+        self.may(&[permission], path).then_some(()).ok_or(refusal)
     }
 
     /// The rights at `path` as the wiki's HTML states them, in Base64.

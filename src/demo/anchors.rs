@@ -28,11 +28,10 @@ pub(super) fn anchored(page: &PageRow, html: &str, exists: impl Fn(&str) -> bool
                 let href = tag.get(start..end).unwrap_or_default();
                 let (href, class, place) = of_href(page, href, &exists);
                 made.links.extend(place);
-                made.html.push_str(tag.get(..start).unwrap_or_default());
-                made.html.push_str(&href);
                 let tail = tag.get(end..).unwrap_or_default();
                 let tail = tail.strip_suffix('>').unwrap_or(tail);
-                made.html.push_str(tail);
+                let head = tag.get(..start).unwrap_or_default();
+                made.html.extend([head, &href, tail]);
                 if !class.is_empty() {
                     made.html.extend([" class=\"", class, "\""]);
                 }

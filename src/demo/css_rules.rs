@@ -18,13 +18,11 @@ pub(super) fn kept(css: &str) -> String {
         match piece {
             Piece::Statement(text) if is_import(text) => {
                 if !has_rules {
-                    kept.push_str(&plain_import(text));
-                    kept.push(';');
+                    kept.extend([&*plain_import(text), ";"]);
                 }
             }
             Piece::Statement(text) if text.starts_with('@') && !text.contains(',') => {
-                kept.push_str(text);
-                kept.push(';');
+                kept.extend([text, ";"]);
             }
             // What it cannot read takes the next rule along.
             Piece::Statement(_) => swallows = true,
@@ -32,10 +30,7 @@ pub(super) fn kept(css: &str) -> String {
             Piece::Block(before, body) => {
                 if let Some(body) = kept_of_block(before, body) {
                     has_rules = true;
-                    kept.push_str(before);
-                    kept.push('{');
-                    kept.push_str(&body);
-                    kept.push('}');
+                    kept.extend([before, "{", &body, "}"]);
                 }
             }
         }
@@ -57,16 +52,8 @@ pub(super) fn without_local_imports(css: &str) -> String {
     for piece in pieces(css) {
         match piece {
             Piece::Statement(text) if is_local(text) => {}
-            Piece::Statement(text) => {
-                left.push_str(text);
-                left.push(';');
-            }
-            Piece::Block(before, body) => {
-                left.push_str(before);
-                left.push('{');
-                left.push_str(body);
-                left.push('}');
-            }
+            Piece::Statement(text) => left.extend([text, ";"]),
+            Piece::Block(before, body) => left.extend([before, "{", body, "}"]),
         }
     }
     left

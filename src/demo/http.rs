@@ -5,22 +5,21 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::response::IntoResponse as _;
 use axum::routing::{any, get, post};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::access::Access;
 use super::clock;
-use super::download;
-use super::editor_view;
 use super::graphql::{Answer, Operation, WikiSchema, schema};
 use super::keys::Caller;
-use super::reader_view;
 use super::state::Shared;
 use super::surrogates;
 use super::testing::SeenRequest;
 use super::upload::{Upload, stored};
+use super::views;
 
 /// The largest body that the wiki reads.
 const MOST: usize = 5 * 1024 * 1024;
@@ -191,19 +190,19 @@ async fn download_source(
 ) -> Answered {
     let access = admit(&app.shared, &headers).map_err(refused)?;
     if app.shared.testing.is_blocked(View::Source) {
-        return Err(status_only(StatusCode::NOT_FOUND));
+        return Err(StatusCode::NOT_FOUND.into_response());
     }
     if access.has_just_expired {
         return Err(no_answer().await);
     }
     if !access.may(&["read:source"], &path) {
-        return Err(status_only(StatusCode::FORBIDDEN));
+        return Err(StatusCode::FORBIDDEN.into_response());
     }
     let _under_way = app.shared.testing.before_source().await;
     let store = app.shared.store();
     let page = store.page_at(&locale, &path);
-    let page = page.ok_or_else(|| status_only(StatusCode::NOT_FOUND))?;
-    let (kind, source) = (download::content_type(page), download::source(page));
+    let page = page.ok_or_else(|| StatusCode::NOT_FOUND.into_response())?;
+    let (kind, source) = (views::source_type(page), views::source(page));
     Ok(respond(StatusCode::OK, kind, source))
 }
 
@@ -236,7 +235,7 @@ async fn view(
         return Err(message(StatusCode::FORBIDDEN, "Unauthorized"));
     }
     let rendered_at = store.rendered_at(page.id).filter(|_| cached.is_none());
-    let view = reader_view::of(page, &store.html(page), rendered_at, &access, &theme);
+    let view = views::reader(page, &store.html(page), rendered_at, &access, &theme);
     Ok(respond(StatusCode::OK, HTML, view))
 }
 
@@ -257,18 +256,14 @@ async fn view_in_editor(
     let mut store = app.shared.store();
     testing.before_editor_view(&mut store);
     let page = store.page_at(&locale, &path);
-    let rights = page.map_or(&["write:pages"][..], |_| editor_view::RIGHTS);
+    let rights = page.map_or(&["write:pages"][..], |_| views::EDITORS);
     if !access.may(rights, &path) {
         let action = if page.is_some() { "edit" } else { "create" };
-        return Err(respond(
-            StatusCode::FORBIDDEN,
-            HTML,
-            editor_view::refusal(action),
-        ));
+        return Err(respond(StatusCode::FORBIDDEN, HTML, views::refusal(action)));
     }
     let view = match page {
-        Some(page) => editor_view::update(page, &access, &theme),
-        None => editor_view::create(
+        Some(page) => views::editor(page, &access, &theme),
+        None => views::new_page(
             &locale,
             &path,
             &clock::iso(OffsetDateTime::now_utc()),
@@ -382,20 +377,10 @@ fn message(status: StatusCode, text: &str) -> Response<Body> {
     respond(status, HTML, page)
 }
 
-fn status_only(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = status;
-    response
-}
-
 fn respond(
     status: StatusCode,
     content_type: &'static str,
     body: impl Into<Body>,
 ) -> Response<Body> {
-    let mut response = Response::new(body.into());
-    *response.status_mut() = status;
-    let kind = HeaderValue::from_static(content_type);
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    response
+    (status, [(header::CONTENT_TYPE, content_type)], body.into()).into_response()
 }

@@ -76,24 +76,22 @@ pub(super) struct Keyring {
 impl Keyring {
     /// Issues the keys that every wiki has.
     pub(super) fn issue_all(&mut self) -> Keys {
-        let mut first = |count| {
-            let rights = RIGHTS.get(..count).unwrap_or_default();
-            self.issue(Access::new(rights, ""))
+        let keys = Keys {
+            editor: self.issue_first(6),
+            scripter: self.issue_first(8),
+            writer: self.issue_first(4),
+            readonly: self.issue_first(3),
+            reader: self.issue_first(1),
+            admin: self.issue(Access::full()),
+            revoked: self.issue(Access::full()),
         };
-        let (editor, scripter) = (first(6), first(8));
-        let (writer, readonly, reader) = (first(4), first(3), first(1));
-        let admin = self.issue(Access::full());
-        let revoked = self.issue(Access::full());
-        self.revoke(&revoked);
-        Keys {
-            admin,
-            editor,
-            scripter,
-            writer,
-            readonly,
-            reader,
-            revoked,
-        }
+        self.revoke(&keys.revoked);
+        keys
+    }
+
+    fn issue_first(&mut self, count: usize) -> String {
+        let rights = RIGHTS.get(..count).unwrap_or_default();
+        self.issue(Access::new(rights, ""))
     }
 
     pub(super) fn revoke(&mut self, token: &str) {

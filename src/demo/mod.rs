@@ -22,15 +22,11 @@ mod anchors;
 mod clock;
 mod css;
 mod css_rules;
-mod download;
-mod editor_view;
 mod fault;
 mod graphql;
-mod head;
 mod http;
 mod keys;
 mod path;
-mod reader_view;
 mod row_sort;
 mod seed;
 mod sql;
@@ -43,6 +39,7 @@ mod testing;
 #[path = "shipped.rs"]
 mod testing;
 mod upload;
+mod views;
 mod wiki;
 mod writes;
 

@@ -126,20 +126,13 @@ fn pivot<T>(rows: &[T], compare: &impl Fn(&T, &T) -> Ordering) -> usize {
 fn median<T>(rows: &[T], [a, b, c]: [usize; 3], compare: &impl Fn(&T, &T) -> Ordering) -> usize {
     let less = |x, y| order(rows, x, y, compare).is_lt();
     let greater = |x, y| order(rows, x, y, compare).is_gt();
-    if less(a, b) {
-        if less(b, c) {
-            b
-        } else if less(a, c) {
-            c
-        } else {
-            a
-        }
-    } else if greater(b, c) {
+    let rises = less(a, b);
+    if (rises && less(b, c)) || (!rises && greater(b, c)) {
         b
-    } else if less(a, c) {
-        a
-    } else {
+    } else if less(a, c) == rises {
         c
+    } else {
+        a
     }
 }
 

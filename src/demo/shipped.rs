@@ -8,9 +8,9 @@ use axum::http::HeaderMap;
 use serde_json::Value;
 
 use super::fault::Fault;
-use super::head::Theme;
 use super::http::View;
 use super::store::{PageRow, Store};
+use super::views::Theme;
 
 /// The place of what tests set.
 #[derive(Default)]

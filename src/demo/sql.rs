@@ -30,42 +30,20 @@ pub(super) fn content_type(editor: &str) -> Option<&'static str> {
         .map(|(_, content_type)| *content_type)
 }
 
-/// One column of a row that is about to be written.
-pub(super) struct Column<'a> {
-    /// Its name in the table.
-    pub(super) name: &'a str,
-    /// Its new value.
-    pub(super) value: &'a str,
-    /// True if it holds no more than 255 characters.
-    pub(super) short: bool,
-}
+/// The columns of any length; others hold no more than [`SHORT`] characters.
+const LONG: [&str; 3] = ["content", "scriptCss", "scriptJs"];
 
-/// A column of limited length.
-pub(super) fn short<'a>(name: &'a str, value: &'a str) -> Column<'a> {
-    Column {
-        name,
-        value,
-        short: true,
-    }
-}
-
-/// A column of any length.
-pub(super) fn long<'a>(name: &'a str, value: &'a str) -> Column<'a> {
-    Column {
-        name,
-        value,
-        short: false,
-    }
-}
+/// One column of a row that is about to be written: its name in the table and its new value.
+pub(super) type Column<'a> = (&'a str, &'a str);
 
 /// Checks that the database takes these columns.
 pub(super) fn check(table: &str, columns: &[Column<'_>]) -> Result<(), Fault> {
-    for column in columns {
-        if column.value.contains('\0') {
+    for (name, value) in columns {
+        if value.contains('\0') {
             let reason = "invalid byte sequence for encoding \"UTF8\": 0x00";
             return Err(fault("DataError", table, columns, reason));
         }
-        if column.short && column.value.chars().count() > SHORT {
+        if !LONG.contains(name) && value.chars().count() > SHORT {
             let reason = format!("value too long for type character varying({SHORT})");
             return Err(fault("DataError", table, columns, &reason));
         }
@@ -98,8 +76,8 @@ pub(super) fn foreign_key(table: &str, columns: &[Column<'_>], key: &str) -> Fau
 }
 
 fn fault(slug: &'static str, table: &str, columns: &[Column<'_>], reason: &str) -> Fault {
-    let names: Vec<String> = columns.iter().map(|c| format!("\"{}\"", c.name)).collect();
-    let values: Vec<String> = columns.iter().map(|c| format!("'{}'", c.value)).collect();
+    let names: Vec<String> = columns.iter().map(|c| format!("\"{}\"", c.0)).collect();
+    let values: Vec<String> = columns.iter().map(|c| format!("'{}'", c.1)).collect();
     let message = format!(
         "insert into \"{table}\" ({}) values ({}) returning \"id\" - {reason}",
         names.join(", "),

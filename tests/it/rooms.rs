@@ -341,15 +341,14 @@ const FIELD_BY_FIELD: &[&str] = &[
     // Two fields that the demonstration shows.
     "cli::demo::story",
     // The demo wiki.
-    "demo::editor_view",
     "demo::graphql::mutation",
+    "demo::graphql::objects",
     "demo::graphql::page",
-    "demo::graphql::versions",
     "demo::seed",
-    "demo::store::create",
+    "demo::store::history",
     "demo::store::page",
-    "demo::store::restore",
     "demo::store::update",
+    "demo::views",
     "fields",
     // How a page lies in files.
     "files::text",

@@ -34,11 +34,11 @@ impl Answer {
             return Self::rejection(&error.message);
         }
         let mut data = response.data.into_json().unwrap_or(Value::Null);
-        let mut nulls = Nulls::default();
+        let mut nulls = Vec::new();
         let errors: Vec<Value> = response
             .errors
             .iter()
-            .filter(|error| nulls.propagate(&mut data, &error.path))
+            .filter(|error| propagate(&mut nulls, &mut data, &error.path))
             .map(entry)
             .collect();
         let mut body = Map::new();
@@ -53,43 +53,38 @@ impl Answer {
     }
 }
 
-/// The paths that became null because a field of them had no value.
-#[derive(Default)]
-struct Nulls<'a> {
-    paths: Vec<&'a [PathSegment]>,
-}
-
-impl<'a> Nulls<'a> {
-    /// Makes null of what the field at `path` belongs to, if the field is not
-    /// there. Answers whether the error is worth telling: it is not where an
-    /// earlier one made null of it all already.
-    fn propagate(&mut self, data: &mut Value, path: &'a [PathSegment]) -> bool {
-        let Some((field, parents)) = path.split_last() else {
+/// Makes null of what the field at `path` belongs to, if the field is not there; `nulls` are the
+/// paths that became null so. Answers whether the error is worth telling: it is not where an
+/// earlier one made null of it all already.
+fn propagate<'a>(
+    nulls: &mut Vec<&'a [PathSegment]>,
+    data: &mut Value,
+    path: &'a [PathSegment],
+) -> bool {
+    let Some((field, parents)) = path.split_last() else {
+        return true;
+    };
+    if nulls.iter().any(|null| parents.starts_with(null)) {
+        return false;
+    }
+    let mut parent = data;
+    for segment in parents {
+        let Some(child) = child(parent, segment) else {
             return true;
         };
-        if self.paths.iter().any(|null| parents.starts_with(null)) {
-            return false;
-        }
-        let mut parent = data;
-        for segment in parents {
-            let child = match segment {
-                PathSegment::Field(name) => parent.get_mut(name),
-                PathSegment::Index(index) => parent.get_mut(index),
-            };
-            match child {
-                Some(child) => parent = child,
-                None => return true,
-            }
-        }
-        let there = match field {
-            PathSegment::Field(name) => parent.get(name),
-            PathSegment::Index(index) => parent.get(index),
-        };
-        if there.is_none() {
-            *parent = Value::Null;
-            self.paths.push(parents);
-        }
-        true
+        parent = child;
+    }
+    if child(parent, field).is_none() {
+        *parent = Value::Null;
+        nulls.push(parents);
+    }
+    true
+}
+
+fn child<'v>(parent: &'v mut Value, segment: &PathSegment) -> Option<&'v mut Value> {
+    match segment {
+        PathSegment::Field(name) => parent.get_mut(name),
+        PathSegment::Index(index) => parent.get_mut(index),
     }
 }
 

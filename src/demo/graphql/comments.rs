@@ -2,12 +2,11 @@
 
 use async_graphql::{Context, Object, Result, SimpleObject};
 
-use super::errors::{access, nullable, require, shared};
+use super::errors::{gated, nullable, require, shared};
 use super::mutation::{DefaultResponse, ResponseStatus, done};
+use crate::demo::access::Access;
 use crate::demo::clock::Date;
-use crate::demo::fault::Fault;
 use crate::demo::store::CommentRow;
-use crate::demo::writes;
 
 /// The permissions that allow reading the sources of comments.
 const SOURCE: &[&str] = &["write:comments", "manage:comments"];
@@ -18,54 +17,35 @@ const ACCOUNT: i32 = 1;
 pub(super) struct CommentQuery;
 
 /// A comment, with the gates that its fields have.
-pub(super) struct CommentPost(CommentRow);
-
-#[Object(rename_fields = "camelCase")]
-impl CommentPost {
-    async fn id(&self) -> i64 {
-        self.0.id
-    }
-
-    async fn content(&self, ctx: &Context<'_>) -> Result<&str> {
-        gated(ctx, SOURCE, &self.0.content)
-    }
-
-    async fn render(&self) -> String {
-        self.0.render()
-    }
-
-    async fn author_id(&self) -> i32 {
-        ACCOUNT
-    }
-
-    async fn author_name(&self) -> &str {
-        &self.0.author
-    }
-
-    async fn author_email(&self, ctx: &Context<'_>) -> Result<&str> {
-        gated(ctx, &["manage:system"], "api@localhost")
-    }
-
+#[derive(SimpleObject)]
+pub(super) struct CommentPost {
+    id: i64,
+    content: Result<String>,
+    render: String,
+    author_id: i32,
+    author_name: String,
+    author_email: Result<&'static str>,
     #[graphql(name = "authorIP")]
-    async fn author_ip(&self, ctx: &Context<'_>) -> Result<&str> {
-        gated(ctx, &["manage:system"], "127.0.0.1")
-    }
-
-    async fn created_at(&self) -> Date {
-        Date::from(&self.0.created_at)
-    }
-
-    async fn updated_at(&self) -> Date {
-        Date::from(&self.0.updated_at)
-    }
+    author_ip: Result<&'static str>,
+    created_at: Date,
+    updated_at: Date,
 }
 
-/// A value for whoever has one of these permissions anywhere.
-fn gated<'a>(ctx: &Context<'_>, permissions: &[&str], value: &'a str) -> Result<&'a str> {
-    if access(ctx).has(permissions) {
-        Ok(value)
-    } else {
-        Err(Fault::forbidden().into())
+impl CommentPost {
+    /// A comment as somebody sees it, who has the permissions of some fields anywhere or not.
+    fn new(row: CommentRow, access: &Access) -> Self {
+        let is_manager = access.has(&["manage:system"]);
+        Self {
+            id: row.id,
+            render: row.render(),
+            content: gated(access.has(SOURCE), row.content),
+            author_id: ACCOUNT,
+            author_name: row.author,
+            author_email: gated(is_manager, "api@localhost"),
+            author_ip: gated(is_manager, "127.0.0.1"),
+            created_at: Date(row.created_at),
+            updated_at: Date(row.updated_at),
+        }
     }
 }
 
@@ -79,12 +59,14 @@ impl CommentQuery {
     ) -> Result<Vec<Option<CommentPost>>> {
         let access = require(ctx, &["read:comments"])?;
         let found = shared(ctx).store().comments_at(&locale, &path, access)?;
-        Ok(found.into_iter().map(CommentPost).map(Some).collect())
+        let shown = |row| Some(CommentPost::new(row, access));
+        Ok(found.into_iter().map(shown).collect())
     }
 
     async fn single(&self, ctx: &Context<'_>, id: i32) -> Option<CommentPost> {
         let access = nullable(ctx, require(ctx, &["read:comments"]))?;
-        nullable(ctx, shared(ctx).store().comment(id.into(), access)).map(CommentPost)
+        let found = shared(ctx).store().comment(id.into(), access);
+        nullable(ctx, found).map(|row| CommentPost::new(row, access))
     }
 }
 
@@ -122,7 +104,7 @@ impl CommentMutation {
         nullable(ctx, shared(ctx).take_comment())?;
         let access = nullable(ctx, require(ctx, &["write:comments"]))?;
         let (page, reply) = (page_id.into(), reply_to.unwrap_or_default().into());
-        let result = writes::create_comment(shared(ctx), page, reply, &content, access);
+        let result = shared(ctx).create_comment(page, reply, &content, access);
         Some(CommentCreateResponse {
             response_result: Some(ResponseStatus::of(
                 &result,
@@ -139,7 +121,7 @@ impl CommentMutation {
         content: String,
     ) -> Option<CommentUpdateResponse> {
         let access = nullable(ctx, require(ctx, SOURCE))?;
-        let result = writes::change_comment(shared(ctx), id.into(), &content, access);
+        let result = shared(ctx).change_comment(id.into(), &content, access);
         Some(CommentUpdateResponse {
             response_result: Some(ResponseStatus::of(&result, "Comment updated successfully")),
             render: result.ok(),

@@ -37,6 +37,12 @@ fn with_exception(message: String, exception: &Value) -> Error {
     })
 }
 
+/// The value of a field for whoever has the permission for it.
+pub(super) fn gated<T>(may: bool, value: T) -> Result<T, Error> {
+    let value = may.then_some(value);
+    value.ok_or_else(|| Fault::forbidden().into())
+}
+
 /// The value of a field that may be null: a fault becomes an entry of `errors`
 /// and leaves null.
 pub(super) fn nullable<T>(ctx: &Context<'_>, result: Result<T, Fault>) -> Option<T> {

@@ -9,14 +9,12 @@ mod answer;
 mod assets;
 mod comments;
 mod errors;
-mod lists;
 mod mutation;
+mod objects;
 mod operation;
 mod page;
 mod query;
 mod site;
-mod users;
-mod versions;
 
 use std::sync::Arc;
 
@@ -30,8 +28,7 @@ use assets::{AssetMutation, AssetQuery};
 use comments::{CommentMutation, CommentQuery};
 use mutation::PageMutation;
 use query::PageQuery;
-use site::{LocalizationQuery, SearchQuery};
-use users::UserQuery;
+use site::{LocalizationQuery, SearchQuery, UserQuery};
 
 /// The schema, ready to run operations on one wiki.
 pub(super) type WikiSchema = Schema<Query, Mutation, EmptySubscription>;

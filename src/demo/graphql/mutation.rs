@@ -8,7 +8,6 @@ use crate::demo::access::Access;
 use crate::demo::clock::Date;
 use crate::demo::fault::Fault;
 use crate::demo::store::{PageChange, PageRow};
-use crate::demo::writes;
 
 /// The permissions that allow beginning a write of a page.
 const WRITERS: &[&str] = &["write:pages", "manage:pages"];
@@ -100,7 +99,7 @@ impl PageMutation {
             script_js: script_js.unwrap_or_default(),
             ..PageRow::default()
         };
-        let result = writes::create(shared(ctx), &new, access).await;
+        let result = shared(ctx).create(&new, access).await;
         Some(answer(ctx, access, result, "Page created successfully."))
     }
 
@@ -139,15 +138,10 @@ impl PageMutation {
             locale,
             path,
         };
-        let result = writes::update(shared(ctx), id.into(), &change, "updated", access).await;
+        let result = shared(ctx)
+            .update(id.into(), &change, "updated", access)
+            .await;
         Some(answer(ctx, access, result, "Page has been updated."))
-    }
-
-    async fn convert(&self, ctx: &Context<'_>, id: i32, editor: String) -> Option<DefaultResponse> {
-        let access = nullable(ctx, require(ctx, WRITERS))?;
-        let mut store = shared(ctx).store();
-        let result = store.convert(id.into(), &editor, access);
-        done(&result, "Page converted successfully.")
     }
 
     #[graphql(name = "move")]
@@ -160,20 +154,14 @@ impl PageMutation {
     ) -> Option<DefaultResponse> {
         let access = nullable(ctx, require(ctx, &["manage:pages"]))?;
         let (path, locale) = (&destination_path, &destination_locale);
-        let result = writes::move_page(shared(ctx), id.into(), path, locale, access).await;
+        let result = shared(ctx).move_page(id.into(), path, locale, access).await;
         done(&result, "Page has been moved.")
     }
 
     async fn delete(&self, ctx: &Context<'_>, id: i32) -> Option<DefaultResponse> {
         let access = nullable(ctx, require(ctx, &["delete:pages"]))?;
-        let result = writes::delete(shared(ctx), id.into(), access).await;
+        let result = shared(ctx).delete(id.into(), access).await;
         done(&result, "Page has been deleted.")
-    }
-
-    async fn render(&self, ctx: &Context<'_>, id: i32) -> Option<DefaultResponse> {
-        nullable(ctx, require(ctx, &[]))?;
-        let result = writes::render(shared(ctx), id.into());
-        done(&result, "Page rendered successfully.")
     }
 
     async fn restore(
@@ -184,7 +172,7 @@ impl PageMutation {
     ) -> Option<DefaultResponse> {
         let access = nullable(ctx, require(ctx, WRITERS))?;
         let (page, version) = (page_id.into(), version_id.into());
-        let result = writes::restore(shared(ctx), page, version, access).await;
+        let result = shared(ctx).restore(page, version, access).await;
         done(&result, "Page version restored successfully.")
     }
 }

@@ -5,7 +5,7 @@ use async_graphql::parser::types::{
     ExecutableDocument, OperationDefinition, Selection, SelectionSet,
 };
 use async_graphql::{Name, Request, Variables};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Answer;
 use crate::demo::testing::SeenRequest;
@@ -25,8 +25,8 @@ impl Operation {
         let query = body.get("query").and_then(Value::as_str);
         let query = query.ok_or_else(|| Answer::rejection("Must provide query string."))?;
         let name = body.get("operationName").and_then(Value::as_str);
-        let variables = body.get("variables").filter(|v| v.is_object()).cloned();
-        let variables = variables.unwrap_or_else(|| serde_json::json!({}));
+        let variables = body.get("variables").and_then(Value::as_object);
+        let mut variables = variables.cloned().unwrap_or_default();
 
         let mut document =
             parse_query(query).map_err(|error| Answer::rejection(&error.to_string()))?;
@@ -36,12 +36,12 @@ impl Operation {
             .find(|(key, _)| name.is_none() || key.map(Name::as_str) == name)
             .map(|(_, operation)| operation.node.clone());
         let operation = chosen.ok_or_else(|| Answer::rejection("Unknown operation."))?;
-        let absent = absent_variables(&operation, &variables)?;
+        let seen = SeenRequest::of_operation(&operation, &Value::Object(variables.clone()));
+        let absent = complete(&operation, &mut variables)?;
         forget(&mut document, &absent);
 
-        let seen = SeenRequest::of_operation(&operation, &variables);
-        let all = with_defaults(&operation, variables);
-        let mut request = Request::new(query).variables(Variables::from_json(all));
+        let variables = Variables::from_json(Value::Object(variables));
+        let mut request = Request::new(query).variables(variables);
         if let Some(name) = name {
             request = request.operation_name(name);
         }
@@ -50,41 +50,33 @@ impl Operation {
     }
 }
 
-/// The variables that may be left out and are.
-fn absent_variables(
+/// Adds the defaults of variables, which the engine does not look up for the conditions of
+/// `@include` and `@skip`; gives the names of those without one that may be left out and are.
+fn complete(
     operation: &OperationDefinition,
-    variables: &Value,
+    variables: &mut Map<String, Value>,
 ) -> Result<Vec<String>, Answer> {
     let mut absent = Vec::new();
     for definition in operation.variable_definitions.iter().map(|d| &d.node) {
-        let name = definition.name.node.as_str();
-        if variables.get(name).is_some() || definition.default_value.is_some() {
+        let name = definition.name.node.to_string();
+        let wanted = &definition.var_type.node;
+        if variables.contains_key(&name) {
             continue;
         }
-        if !definition.var_type.node.nullable {
-            let wanted = &definition.var_type.node;
-            return Err(Answer::rejection(&format!(
-                "Variable \"${name}\" of required type \"{wanted}\" was not provided."
-            )));
-        }
-        absent.push(name.to_owned());
-    }
-    Ok(absent)
-}
-
-/// The variables with their defaults, which the engine does not look up for
-/// the conditions of `@include` and `@skip`.
-fn with_defaults(operation: &OperationDefinition, mut variables: Value) -> Value {
-    if let Some(members) = variables.as_object_mut() {
-        for definition in operation.variable_definitions.iter().map(|d| &d.node) {
-            let default = definition.default_value.as_ref();
-            if let Some(Ok(default)) = default.map(|value| value.node.clone().into_json()) {
-                let name = definition.name.node.to_string();
-                members.entry(name).or_insert(default);
+        match &definition.default_value {
+            Some(default) => {
+                let default = default.node.clone().into_json();
+                variables.extend(default.ok().map(|default| (name, default)));
+            }
+            None if wanted.nullable => absent.push(name),
+            None => {
+                return Err(Answer::rejection(&format!(
+                    "Variable \"${name}\" of required type \"{wanted}\" was not provided."
+                )));
             }
         }
     }
-    variables
+    Ok(absent)
 }
 
 /// Takes arguments out of the document whose variable was left out.

@@ -1,186 +1,101 @@
 //! `Page`, with the gates that its fields have (W2).
 
-use async_graphql::{Object, Result};
+use async_graphql::{Result, SimpleObject};
 
-use super::errors::missing;
+use super::errors::{gated, missing};
 use crate::demo::access::Access;
 use crate::demo::clock::Date;
-use crate::demo::fault::Fault;
 use crate::demo::store::{PageRow, Store, TagRow};
 use crate::fields::page_fields;
 
-/// The one user that writes through keys are recorded as.
-pub(super) const ADMINISTRATOR: &str = "Administrator";
-/// That user's id.
+/// The id of the one user that writes through keys are recorded as.
 pub(super) const ADMINISTRATOR_ID: i32 = 1;
 /// That user's address.
 const ADMINISTRATOR_EMAIL: &str = "admin@example.org";
 
 /// A page as one caller sees it.
+#[derive(SimpleObject)]
 pub(super) struct Page {
-    row: PageRow,
-    html: String,
-    tags: Vec<TagRow>,
-    access: Access,
-    /// The answer of a write lacks locale and editor (W6).
-    written: bool,
+    id: i64,
+    path: String,
+    hash: String,
+    title: String,
+    description: Result<String>,
+    is_private: Result<bool>,
+    is_published: Result<bool>,
+    #[graphql(name = "privateNS")]
+    private_ns: Option<String>,
+    publish_start_date: Result<Date>,
+    publish_end_date: Result<Date>,
+    tags: Vec<Option<TagRow>>,
+    content: Result<String>,
+    render: Option<String>,
+    toc: Option<&'static str>,
+    content_type: &'static str,
+    created_at: Date,
+    updated_at: Date,
+    editor: Result<String>,
+    locale: Result<String>,
+    script_css: Option<String>,
+    script_js: Option<String>,
+    author_id: Result<i32>,
+    author_name: Result<String>,
+    author_email: Result<&'static str>,
+    creator_id: Result<i32>,
+    creator_name: Result<&'static str>,
 }
 
 impl Page {
     /// A page that was asked for.
     pub(super) fn read(store: &Store, row: &PageRow, access: &Access) -> Self {
+        let may_write = access.may(&["write:pages"], &row.path);
+        let may_read = access.may(&["read:source", "write:pages"], &row.path);
+        let description = row.description.clone();
         Self {
-            row: row.clone(),
-            html: store.html(row),
-            tags: store.tag_rows(&row.tags),
-            access: access.clone(),
-            written: false,
+            id: row.id,
+            hash: row.hash(),
+            path: row.path.clone(),
+            title: row.title.clone(),
+            description: description.ok_or_else(|| missing("Page.description")),
+            is_private: gated(may_write, row.is_private),
+            is_published: gated(may_write, row.is_published),
+            private_ns: None,
+            publish_start_date: gated(may_write, Date::from(&row.publish_start_date)),
+            publish_end_date: gated(may_write, Date::from(&row.publish_end_date)),
+            tags: { store.tag_rows(&row.tags) }
+                .into_iter()
+                .map(Some)
+                .collect(),
+            content: gated(may_read, row.content.clone()),
+            render: Some(store.html(row)),
+            toc: Some("[]"),
+            content_type: row.content_type(),
+            created_at: Date::from(&row.created_at),
+            updated_at: Date::from(&row.updated_at),
+            editor: gated(may_write, row.editor.clone()),
+            locale: Ok(row.locale.clone()),
+            script_css: Some(row.script_css.clone()),
+            script_js: Some(row.script_js.clone()),
+            author_id: gated(may_write, row.author_id()),
+            author_name: gated(may_write, row.author.clone()),
+            author_email: gated(may_write, ADMINISTRATOR_EMAIL),
+            creator_id: gated(may_write, ADMINISTRATOR_ID),
+            creator_name: gated(may_write, PageRow::ADMINISTRATOR),
         }
     }
 
-    /// A page in the answer of a write.
+    /// A page in the answer of a write, which lacks locale and editor (W6).
     pub(super) fn written(store: &Store, row: &PageRow, access: &Access) -> Self {
+        let page = Self::read(store, row, access);
         Self {
-            written: true,
-            ..Self::read(store, row, access)
+            editor: page.editor.and(Err(missing("Page.editor"))),
+            locale: Err(missing("Page.locale")),
+            ..page
         }
-    }
-
-    /// The value, if the caller has one of these permissions on the page.
-    fn gate<T>(&self, permissions: &[&str], value: T) -> Result<T> {
-        if self.access.may(permissions, &self.row.path) {
-            Ok(value)
-        } else {
-            Err(Fault::forbidden().into())
-        }
-    }
-
-    fn writers<T>(&self, value: T) -> Result<T> {
-        self.gate(&["write:pages"], value)
     }
 }
 
-#[Object(rename_fields = "camelCase")]
-impl Page {
-    async fn id(&self) -> i64 {
-        self.row.id
-    }
-
-    async fn path(&self) -> &str {
-        &self.row.path
-    }
-
-    async fn hash(&self) -> String {
-        self.row.hash()
-    }
-
-    async fn title(&self) -> &str {
-        &self.row.title
-    }
-
-    async fn description(&self) -> Result<&str> {
-        let description = self.row.description.as_deref();
-        description.ok_or_else(|| missing("Page.description"))
-    }
-
-    async fn is_private(&self) -> Result<bool> {
-        self.writers(self.row.is_private)
-    }
-
-    async fn is_published(&self) -> Result<bool> {
-        self.writers(self.row.is_published)
-    }
-
-    #[graphql(name = "privateNS")]
-    async fn private_ns(&self) -> Option<String> {
-        None
-    }
-
-    async fn publish_start_date(&self) -> Result<Date> {
-        self.writers(Date::from(&self.row.publish_start_date))
-    }
-
-    async fn publish_end_date(&self) -> Result<Date> {
-        self.writers(Date::from(&self.row.publish_end_date))
-    }
-
-    async fn tags(&self) -> Vec<Option<TagRow>> {
-        self.tags.iter().cloned().map(Some).collect()
-    }
-
-    async fn content(&self) -> Result<&str> {
-        self.gate(&["read:source", "write:pages"], self.row.content.as_str())
-    }
-
-    async fn render(&self) -> Option<&str> {
-        Some(&self.html)
-    }
-
-    async fn toc(&self) -> Option<&str> {
-        Some("[]")
-    }
-
-    async fn content_type(&self) -> &'static str {
-        self.row.content_type()
-    }
-
-    async fn created_at(&self) -> Date {
-        Date::from(&self.row.created_at)
-    }
-
-    async fn updated_at(&self) -> Date {
-        Date::from(&self.row.updated_at)
-    }
-
-    async fn editor(&self) -> Result<&str> {
-        self.writers(())?;
-        if self.written {
-            return Err(missing("Page.editor"));
-        }
-        Ok(&self.row.editor)
-    }
-
-    async fn locale(&self) -> Result<&str> {
-        if self.written {
-            return Err(missing("Page.locale"));
-        }
-        Ok(&self.row.locale)
-    }
-
-    async fn script_css(&self) -> Option<&str> {
-        Some(&self.row.script_css)
-    }
-
-    async fn script_js(&self) -> Option<&str> {
-        Some(&self.row.script_js)
-    }
-
-    async fn author_id(&self) -> Result<i32> {
-        self.writers(self.row.author_id())
-    }
-
-    async fn author_name(&self) -> Result<&str> {
-        self.writers(&self.row.author)
-    }
-
-    async fn author_email(&self) -> Result<&'static str> {
-        self.writers(ADMINISTRATOR_EMAIL)
-    }
-
-    async fn creator_id(&self) -> Result<i32> {
-        self.writers(ADMINISTRATOR_ID)
-    }
-
-    async fn creator_name(&self) -> Result<&'static str> {
-        self.writers(ADMINISTRATOR)
-    }
-
-    async fn creator_email(&self) -> Result<&'static str> {
-        self.writers(ADMINISTRATOR_EMAIL)
-    }
-}
-
-/// Ties the type to the program's list of fields.
+/// Ties the type and the row to the program's list of fields.
 macro_rules! has_resolvers {
     ({ $($always:tt)* } { $($allowed:tt)* }) => {
         has_resolvers! { @ $($always)* $($allowed)* }
@@ -189,8 +104,8 @@ macro_rules! has_resolvers {
         $(#[$doc:meta])* $field:ident, $member:ident: $type:ty = $name:literal,
         $($attribute:ident $value:tt),*;
     )*) => {
-        const _: fn() = || {
-            $( let _ = Page::$member; )*
+        const _: fn(&Page, &PageRow) = |page, row| {
+            $( let _ = (&page.$member, &row.$member); )*
         };
     };
 }

@@ -3,13 +3,14 @@
 use async_graphql::{Context, Enum, Object, Result};
 
 use super::errors::{nullable, require, shared};
-use super::lists::{PageListItem, PageSearchResponse, PageSearchResult};
+use super::objects::{
+    PageConflictLatest, PageHistoryResult, PageSearchResponse, PageSearchResult, PageVersion,
+};
 use super::page::{ADMINISTRATOR_ID, Page};
-use super::versions::{PageConflictLatest, PageHistoryResult, PageVersion};
 use crate::demo::clock::{self, Date};
 use crate::demo::fault::{Fault, WikiError};
 use crate::demo::store::{
-    Direction, ListQuery, OrderBy, PageLinks, PageRow, TagRow, TreeNode, TreeQuery,
+    Direction, ListQuery, Listed, OrderBy, PageLinks, PageRow, TagRow, TreeNode, TreeQuery,
 };
 
 /// The default number of entries of a page of history.
@@ -94,7 +95,7 @@ impl PageQuery {
         locale: Option<String>,
         creator_id: Option<i32>,
         author_id: Option<i32>,
-    ) -> Result<Vec<PageListItem>> {
+    ) -> Result<Vec<Listed>> {
         let access = require(ctx, &["read:pages"])?;
         let another = |id: Option<i32>| id.is_some_and(|id| id != ADMINISTRATOR_ID);
         let query = ListQuery {
@@ -105,9 +106,7 @@ impl PageQuery {
             locale: locale.filter(|locale| !locale.is_empty()),
             by_another: another(creator_id) || another(author_id),
         };
-        let store = shared(ctx).store();
-        let listed = store.list(&query, access);
-        Ok(listed.into_iter().map(PageListItem::from).collect())
+        Ok(shared(ctx).store().list(&query, access))
     }
 
     async fn single(&self, ctx: &Context<'_>, id: i32) -> Option<Page> {
@@ -129,16 +128,6 @@ impl PageQuery {
         let access = require(ctx, &["read:pages"])?;
         let tags = shared(ctx).store().tags_in_use(access);
         Ok(tags.into_iter().map(Some).collect())
-    }
-
-    async fn search_tags(&self, ctx: &Context<'_>, query: String) -> Result<Vec<Option<String>>> {
-        let access = require(ctx, &["read:pages"])?;
-        let tags = shared(ctx).store().tags_in_use(access);
-        let found = tags.into_iter().map(|row| row.tag);
-        Ok(found
-            .filter(|tag| tag.contains(query.trim()))
-            .map(Some)
-            .collect())
     }
 
     async fn tree(

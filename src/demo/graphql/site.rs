@@ -1,8 +1,10 @@
-//! `localization` and `search` of a query: what the site is set to.
+//! `localization`, `search` and `users` of a query: what the site is set to, and whose key it is.
 
 use async_graphql::{Context, Object, SimpleObject};
 
-use super::errors::{nullable, require};
+use super::errors::{access, nullable, require};
+use super::page::ADMINISTRATOR_ID;
+use crate::demo::fault::WikiError;
 use crate::demo::sql::LOCALES;
 
 /// The search engines that Wiki.js brings along.
@@ -83,6 +85,30 @@ impl SearchQuery {
             };
             ENGINES.into_iter().map(engine).collect()
         });
+        nullable(ctx, found)
+    }
+}
+
+/// The one thing about users that the demo wiki knows.
+pub(super) struct UserQuery;
+
+/// The user that a key stands for.
+#[derive(SimpleObject)]
+pub(super) struct UserProfile {
+    id: i32,
+}
+
+#[Object]
+impl UserQuery {
+    /// Every key is the administrator's (W4).
+    async fn profile(&self, ctx: &Context<'_>) -> Option<UserProfile> {
+        let found = if access(ctx).is_guest {
+            Err(WikiError::AuthRequired.into())
+        } else {
+            Ok(UserProfile {
+                id: ADMINISTRATOR_ID,
+            })
+        };
         nullable(ctx, found)
     }
 }

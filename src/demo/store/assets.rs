@@ -122,7 +122,7 @@ impl Store {
             return Err(WikiError::AssetFolderExists.into());
         }
         if parent != 0 && !self.folders.contains_key(&parent) {
-            let columns = [sql::short("name", &slug), sql::short("slug", &slug)];
+            let columns = [("name", slug.as_str()), ("slug", &slug)];
             return Err(sql::foreign_key("assetFolders", &columns, "parentid"));
         }
         self.last_folder += 1;
@@ -191,18 +191,16 @@ impl Store {
             return Err(WikiError::AssetRenameInvalid.into());
         }
         let folder = asset.folder;
-        if self
-            .assets()
-            .any(|one| one.folder == folder && one.filename == filename)
-        {
+        let is_it = |one: &AssetRow| one.folder == folder && one.filename == filename;
+        if self.assets().any(is_it) {
             return Err(WikiError::AssetRenameCollision.into());
         }
-        if !access.may(&["manage:assets"], &self.below(folder, &asset.filename)) {
-            return Err(WikiError::AssetRenameForbidden.into());
-        }
-        if !access.may(&["write:assets"], &self.below(folder, &filename)) {
-            return Err(WikiError::AssetRenameTargetForbidden.into());
-        }
+        let (old, new) = (
+            self.below(folder, &asset.filename),
+            self.below(folder, &filename),
+        );
+        access.demand("manage:assets", &old, WikiError::AssetRenameForbidden)?;
+        access.demand("write:assets", &new, WikiError::AssetRenameTargetForbidden)?;
         let now = self.clock.now();
         if let Some(asset) = self.assets.get_mut(&id) {
             asset.filename = filename;
@@ -214,12 +212,8 @@ impl Store {
     /// Deletes an asset.
     pub(in crate::demo) fn delete_asset(&mut self, id: i64, access: &Access) -> Result<(), Fault> {
         let asset = self.assets.get(&id).ok_or(WikiError::AssetInvalid)?;
-        if !access.may(
-            &["manage:assets"],
-            &self.below(asset.folder, &asset.filename),
-        ) {
-            return Err(WikiError::AssetDeleteForbidden.into());
-        }
+        let path = self.below(asset.folder, &asset.filename);
+        access.demand("manage:assets", &path, WikiError::AssetDeleteForbidden)?;
         self.assets.remove(&id);
         Ok(())
     }

@@ -58,21 +58,15 @@ impl Store {
         let Some(page) = self.page_at(locale, path) else {
             return Ok(Vec::new());
         };
-        if !access.may(&["read:comments"], &page.path) {
-            return Err(WikiError::CommentViewForbidden.into());
-        }
+        access.demand("read:comments", &page.path, WikiError::CommentViewForbidden)?;
         let of_page = self.comments().filter(|comment| comment.page == page.id);
         Ok(of_page.cloned().collect())
     }
 
     /// One comment, for whoever may read those of its page.
     pub(in crate::demo) fn comment(&self, id: i64, access: &Access) -> Result<CommentRow, Fault> {
-        let comment = self.comments.get(&id).ok_or(WikiError::CommentNotFound)?;
-        let page = self.existing(comment.page)?;
-        if !access.may(&["read:comments"], &page.path) {
-            return Err(WikiError::CommentViewForbidden.into());
-        }
-        Ok(comment.clone())
+        let refusal = WikiError::CommentViewForbidden;
+        Ok(self.checked(id, "read:comments", refusal, access)?.clone())
     }
 
     /// Adds a comment (W30); `may_now` says whether the account's last one was long enough ago.
@@ -88,9 +82,7 @@ impl Store {
             return Err(WikiError::CommentContentMissing.into());
         }
         let path = self.existing(page)?.path.clone();
-        if !access.may(&["write:comments"], &path) {
-            return Err(WikiError::CommentPostForbidden.into());
-        }
+        access.demand("write:comments", &path, WikiError::CommentPostForbidden)?;
         if !may_now {
             return Err(Fault::error(
                 "Your administrator has set a time limit before you can post another comment. Try again later.",
@@ -111,7 +103,8 @@ impl Store {
         content: &str,
         access: &Access,
     ) -> Result<String, Fault> {
-        self.manageable(id, access)?;
+        let refusal = WikiError::CommentManageForbidden;
+        self.checked(id, "manage:comments", refusal, access)?;
         check(content)?;
         let now = self.clock.now();
         let row = self
@@ -129,28 +122,33 @@ impl Store {
         id: i64,
         access: &Access,
     ) -> Result<(), Fault> {
-        self.manageable(id, access)?;
+        let refusal = WikiError::CommentManageForbidden;
+        self.checked(id, "manage:comments", refusal, access)?;
         self.comments.remove(&id);
         Ok(())
     }
 
-    fn manageable(&self, id: i64, access: &Access) -> Result<(), Fault> {
+    /// A comment, for whoever has a permission on its page.
+    fn checked(
+        &self,
+        id: i64,
+        permission: &str,
+        refusal: WikiError,
+        access: &Access,
+    ) -> Result<&CommentRow, Fault> {
         let comment = self.comments.get(&id).ok_or(WikiError::CommentNotFound)?;
         let page = self.existing(comment.page)?;
-        if access.may(&["manage:comments"], &page.path) {
-            Ok(())
-        } else {
-            Err(WikiError::CommentManageForbidden.into())
-        }
+        access.demand(permission, &page.path, refusal)?;
+        Ok(comment)
     }
 }
 
 /// Checks that the database takes a comment's text.
 fn check(content: &str) -> Result<(), Fault> {
     let columns = [
-        sql::short("authorId", "1"),
-        sql::long("content", content),
-        sql::short("email", "api@localhost"),
+        ("authorId", "1"),
+        ("content", content),
+        ("email", "api@localhost"),
     ];
     sql::check("comments", &columns)
 }

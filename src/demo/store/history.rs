@@ -105,9 +105,7 @@ impl Store {
         access: &Access,
     ) -> Result<PageChange, Fault> {
         let page = self.existing(id)?;
-        if !access.may(&["write:pages"], &page.path) {
-            return Err(WikiError::PageRestoreForbidden.into());
-        }
+        access.demand("write:pages", &page.path, WikiError::PageRestoreForbidden)?;
         let old = self.find_version(id, version);
         let old = old.ok_or(WikiError::PageNotFound)?.page;
         Ok(PageChange {
@@ -130,11 +128,8 @@ impl Store {
         let Some(page) = self.page(id) else {
             return Err(Fault::type_error("undefined", "path"));
         };
-        if access.may(&["read:history"], &page.path) {
-            Ok(())
-        } else {
-            Err(WikiError::PageHistoryForbidden.into())
-        }
+        let refusal = WikiError::PageHistoryForbidden;
+        Ok(access.demand("read:history", &page.path, refusal)?)
     }
 }
 

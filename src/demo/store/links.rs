@@ -10,7 +10,7 @@ use super::rows::Rendered;
 use super::{PageRow, Store};
 use crate::demo::access::Access;
 use crate::demo::anchors::{Anchored, anchored};
-use crate::demo::reader_view;
+use crate::demo::views;
 
 /// The links of one page.
 #[derive(Debug, SimpleObject)]
@@ -79,13 +79,13 @@ impl Store {
             .any(|mark| page.content.contains(mark));
         match self.kept(page) {
             Some(kept) => kept.made.links.clone(),
-            None if may_link => anchored(page, &reader_view::rendered(page), |_| false).links,
+            None if may_link => anchored(page, &views::rendered(page), |_| false).links,
             None => Vec::new(),
         }
     }
 
     fn anchored(&self, page: &PageRow) -> Anchored {
-        let html = reader_view::rendered(page);
+        let html = views::rendered(page);
         anchored(page, &html, |place| {
             place
                 .split_once('/')

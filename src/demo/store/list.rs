@@ -1,11 +1,13 @@
-//! `pages.list`: joined page-tag rows, sorted, limited, and grouped (W7).
+//! `pages.list`: joined page-tag rows, sorted, limited, and grouped (W7); and `pages.search` of the
+//! default engine (W9).
 
 use std::cmp::Ordering;
 
-use async_graphql::Enum;
+use async_graphql::{Enum, SimpleObject};
 
 use super::{PageRow, Store};
 use crate::demo::access::Access;
+use crate::demo::clock::Date;
 use crate::demo::row_sort::row_sort;
 
 /// The column to sort by.
@@ -39,17 +41,32 @@ pub(in crate::demo) struct ListQuery {
 }
 
 /// One page of the answer, with those of its tags that were left in the rows.
-#[derive(Debug)]
-pub(in crate::demo) struct Listed<'a> {
-    pub(in crate::demo) page: &'a PageRow,
-    pub(in crate::demo) tags: Vec<&'a str>,
+#[derive(Debug, SimpleObject)]
+#[graphql(name = "PageListItem")]
+pub(in crate::demo) struct Listed {
+    id: i64,
+    path: String,
+    locale: String,
+    title: Option<String>,
+    description: Option<String>,
+    content_type: &'static str,
+    is_published: bool,
+    is_private: bool,
+    #[graphql(name = "privateNS")]
+    private_ns: Option<String>,
+    created_at: Date,
+    updated_at: Date,
+    tags: Option<Vec<Option<String>>>,
 }
+
+/// The most hits that the engine looks for.
+const MOST: usize = 100;
 
 type Row<'a> = (&'a PageRow, Option<&'a str>);
 
 impl Store {
     /// The pages that match, as far as the limit of rows reaches.
-    pub(in crate::demo) fn list(&self, query: &ListQuery, access: &Access) -> Vec<Listed<'_>> {
+    pub(in crate::demo) fn list(&self, query: &ListQuery, access: &Access) -> Vec<Listed> {
         let mut rows = self.rows(query);
         let compare = |a: &Row<'_>, b: &Row<'_>| {
             let order = by_column(query.order_by, a.0, b.0);
@@ -71,13 +88,45 @@ impl Store {
         }
         let mut listed = group(rows);
         listed.retain(|item| {
-            access.may(&["read:pages"], &item.page.path)
-                && query
-                    .tags
-                    .iter()
-                    .all(|tag| item.tags.contains(&tag.as_str()))
+            let has = |tag| item.tags.iter().flatten().flatten().any(|own| own == tag);
+            access.may(&["read:pages"], &item.path) && query.tags.iter().all(has)
         });
         listed
+    }
+
+    /// Published pages whose title, description or path holds `text`, however
+    /// it is written; `path` is a prefix.
+    pub(in crate::demo) fn search(
+        &self,
+        text: &str,
+        path: Option<&str>,
+        locale: Option<&str>,
+        access: &Access,
+    ) -> Vec<&PageRow> {
+        let text = text.to_lowercase();
+        let holds = |field: &str| field.to_lowercase().contains(&text);
+        let given = |filter: Option<&str>| filter.unwrap_or_default().to_owned();
+        let (path, locale) = (given(path), given(locale));
+        self.pages()
+            .filter(|page| page.is_published)
+            .filter(|page| {
+                holds(&page.title)
+                    || holds(page.description.as_deref().unwrap_or_default())
+                    || holds(&page.path)
+            })
+            .filter(|page| page.path.starts_with(&path))
+            .filter(|page| locale.is_empty() || page.locale == locale)
+            .take(MOST)
+            .filter(|page| access.may(&["read:pages"], &page.path))
+            .collect()
+    }
+
+    /// The row of a page in a search index that numbers its rows by itself:
+    /// the id of the next page, so that it is never an id of nothing.
+    pub(in crate::demo) fn index_row(&self, id: i64) -> i64 {
+        let mut later = self.pages.range(id.saturating_add(1)..);
+        let next = later.next().or_else(|| self.pages.iter().next());
+        next.map_or(id, |(next, _)| *next)
     }
 
     /// Pages joined with tags as the database meets them: tag by tag in the
@@ -114,19 +163,30 @@ fn by_column(column: OrderBy, a: &PageRow, b: &PageRow) -> Ordering {
 }
 
 /// One item a page, in the order in which the pages turn up first.
-fn group(rows: Vec<Row<'_>>) -> Vec<Listed<'_>> {
+fn group(rows: Vec<Row<'_>>) -> Vec<Listed> {
     let mut places = std::collections::HashMap::new();
-    let mut listed: Vec<Listed<'_>> = Vec::new();
+    let mut listed: Vec<Listed> = Vec::new();
     for (page, tag) in rows {
         let place = *places.entry(page.id).or_insert(listed.len());
         if place == listed.len() {
             listed.push(Listed {
-                page,
-                tags: Vec::new(),
+                id: page.id,
+                path: page.path.clone(),
+                locale: page.locale.clone(),
+                title: Some(page.title.clone()),
+                description: page.description.clone(),
+                content_type: page.content_type(),
+                is_published: page.is_published,
+                is_private: page.is_private,
+                private_ns: None,
+                created_at: Date::from(&page.created_at),
+                updated_at: Date::from(&page.updated_at),
+                tags: Some(Vec::new()),
             });
         }
-        if let Some(item) = listed.get_mut(place) {
-            item.tags.extend(tag);
+        let tags = listed.get_mut(place).and_then(|item| item.tags.as_mut());
+        if let (Some(tags), Some(tag)) = (tags, tag) {
+            tags.push(Some(tag.to_owned()));
         }
     }
     listed

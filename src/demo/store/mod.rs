@@ -9,16 +9,12 @@
 
 mod assets;
 mod comments;
-mod create;
-#[cfg(feature = "testing")]
-mod direct;
 mod history;
 mod links;
 mod list;
 mod page;
 mod place;
 mod rows;
-mod search;
 mod tables;
 mod tags;
 mod tree;

@@ -2,7 +2,7 @@
 
 use sha1::{Digest, Sha1};
 
-use crate::fields::page_fields;
+use crate::demo::sql::{self, Column};
 
 /// One page, every field of it.
 ///
@@ -47,23 +47,6 @@ pub struct PageRow {
     pub updated_at: String,
 }
 
-/// Ties the row to the program's list of fields.
-macro_rules! has_columns {
-    ({ $($always:tt)* } { $($allowed:tt)* }) => {
-        has_columns! { @ $($always)* $($allowed)* }
-    };
-    (@ $(
-        $(#[$doc:meta])* $field:ident, $member:ident: $type:ty = $name:literal,
-        $($attribute:ident $value:tt),*;
-    )*) => {
-        const _: fn(&PageRow) = |page| {
-            let _ = ($(&page.$member,)*);
-        };
-    };
-}
-
-page_fields!(has_columns);
-
 impl Default for PageRow {
     /// A published English markdown page with next to nothing on it.
     fn default() -> Self {
@@ -102,9 +85,28 @@ impl PageRow {
         }
     }
 
+    /// The columns that a write checks.
+    pub(super) fn columns(&self) -> Vec<Column<'_>> {
+        vec![
+            ("content", self.content.as_str()),
+            (
+                "description",
+                self.description.as_deref().unwrap_or_default(),
+            ),
+            ("editorKey", &self.editor),
+            ("localeCode", &self.locale),
+            ("path", &self.path),
+            ("publishEndDate", &self.publish_end_date),
+            ("publishStartDate", &self.publish_start_date),
+            ("title", &self.title),
+            ("scriptCss", &self.script_css),
+            ("scriptJs", &self.script_js),
+        ]
+    }
+
     /// The type of the content.
     pub(in crate::demo) fn content_type(&self) -> &'static str {
-        crate::demo::sql::content_type(&self.editor).unwrap_or("text")
+        sql::content_type(&self.editor).unwrap_or("text")
     }
 
     /// Locale and path, as links name it.

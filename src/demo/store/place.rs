@@ -17,9 +17,8 @@ impl Store {
     ) -> Result<(), Fault> {
         let page = self.existing(id)?;
         let to_path = path::accept(to_path)?;
-        if !access.may(&["manage:pages"], &page.path) || !access.may(&["write:pages"], &to_path) {
-            return Err(WikiError::PageMoveForbidden.into());
-        }
+        access.demand("manage:pages", &page.path, WikiError::PageMoveForbidden)?;
+        access.demand("write:pages", &to_path, WikiError::PageMoveForbidden)?;
         let Some(to_locale) = to_locale else {
             return Err(Fault::error(
                 "undefined passed as a property in argument #0 for 'where' operation. \
@@ -30,10 +29,7 @@ impl Store {
             return Err(WikiError::PagePathCollision.into());
         }
         self.keep_version(id, "moved")?;
-        let columns = [
-            sql::short("path", &to_path),
-            sql::short("localeCode", to_locale),
-        ];
+        let columns = [("path", to_path.as_str()), ("localeCode", to_locale)];
         sql::check("pages", &columns)?;
         sql::check_locale("pages", &columns, to_locale)?;
         let old = self.existing(id)?.place();
@@ -55,9 +51,7 @@ impl Store {
     /// Deletes a page for good. Its versions stay in the table, where no call finds them any more.
     pub(in crate::demo) fn delete(&mut self, id: i64, access: &Access) -> Result<(), Fault> {
         let page = self.existing(id)?;
-        if !access.may(&["delete:pages"], &page.path) {
-            return Err(WikiError::PageDeleteForbidden.into());
-        }
+        access.demand("delete:pages", &page.path, WikiError::PageDeleteForbidden)?;
         let place = page.place();
         self.keep_version(id, "deleted")?;
         self.remove(id);

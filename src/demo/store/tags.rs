@@ -39,7 +39,7 @@ impl Store {
     pub(in crate::demo) fn write_tags(&mut self, id: i64, tags: &[String]) -> Result<(), Fault> {
         let tags = tidy(tags);
         for tag in &tags {
-            sql::check("tags", &[sql::short("tag", tag), sql::short("title", tag)])?;
+            sql::check("tags", &[("tag", tag.as_str()), ("title", tag)])?;
         }
         if let Some(page) = self.pages.get_mut(&id) {
             page.tags.retain(|tag| tags.contains(tag));

@@ -55,7 +55,8 @@ impl Store {
     pub(in crate::demo) fn rebuild_tree(&mut self) {
         let mut pages: Vec<_> = self.pages.values().collect();
         pages.sort_by(|a, b| (&a.locale, &a.path).cmp(&(&b.locale, &b.path)));
-        let mut grove = Grove::default();
+        let mut nodes: Vec<TreeNode> = Vec::new();
+        let mut places = HashMap::new();
         for page in pages {
             let mut ancestors = Vec::new();
             let mut depth = 0;
@@ -63,9 +64,26 @@ impl Store {
             for end in ends.chain([page.path.len()]) {
                 depth += 1;
                 let path = page.path.get(..end).unwrap_or_default();
-                let is_folder = end < page.path.len();
-                let node = grove.node(&page.locale, path, depth, &ancestors);
-                if is_folder {
+                let place = *places.entry((&page.locale, path)).or_insert(nodes.len());
+                if place == nodes.len() {
+                    nodes.push(TreeNode {
+                        id: i64::try_from(place).unwrap_or_default() + 1,
+                        locale: page.locale.clone(),
+                        path: path.to_owned(),
+                        depth,
+                        title: last_segment(path).to_owned(),
+                        is_private: false,
+                        is_folder: false,
+                        private_ns: None,
+                        page_id: None,
+                        parent: ancestors.last().copied(),
+                        ancestors: ancestors.clone(),
+                    });
+                }
+                let Some(node) = nodes.get_mut(place) else {
+                    continue;
+                };
+                if end < page.path.len() {
                     node.is_folder = true;
                 } else {
                     node.page_id = Some(page.id);
@@ -75,49 +93,12 @@ impl Store {
                 ancestors.push(node.id);
             }
         }
-        self.tree = grove.into_nodes();
+        self.tree = nodes;
     }
 
     /// Empties the tree, as it is while it is being rebuilt.
     pub(in crate::demo) fn fell_tree(&mut self) {
         self.tree.clear();
-    }
-}
-
-/// A tree that is growing.
-#[derive(Default)]
-struct Grove {
-    nodes: HashMap<(String, String), TreeNode>,
-    last: i64,
-}
-
-impl Grove {
-    /// The node of a path, made if there is none.
-    fn node(&mut self, locale: &str, path: &str, depth: i32, ancestors: &[i64]) -> &mut TreeNode {
-        let key = (locale.to_owned(), path.to_owned());
-        self.nodes.entry(key).or_insert_with(|| {
-            self.last += 1;
-            TreeNode {
-                id: self.last,
-                locale: locale.to_owned(),
-                path: path.to_owned(),
-                depth,
-                title: last_segment(path).to_owned(),
-                is_private: false,
-                is_folder: false,
-                private_ns: None,
-                page_id: None,
-                parent: ancestors.last().copied(),
-                ancestors: ancestors.to_vec(),
-            }
-        })
-    }
-
-    /// All nodes, oldest first.
-    fn into_nodes(self) -> Vec<TreeNode> {
-        let mut nodes: Vec<TreeNode> = self.nodes.into_values().collect();
-        nodes.sort_by_key(|node| node.id);
-        nodes
     }
 }
 

@@ -10,9 +10,9 @@ use super::faults::Faults;
 use super::reads::ContentRead;
 use super::requests::SeenRequest;
 use crate::demo::access::Access;
-use crate::demo::head::Theme;
 use crate::demo::http::View;
 use crate::demo::store::Store;
+use crate::demo::views::Theme;
 use crate::demo::wiki::DemoWiki;
 
 const HOUR: Duration = Duration::from_hours(1);

@@ -9,9 +9,9 @@ use tokio::time::sleep;
 use super::reads::{Reads, UnderWay};
 use super::requests::{OperationKind, RequestLog, SeenRequest};
 use crate::demo::fault::Fault;
-use crate::demo::head::Theme;
 use crate::demo::http::View;
 use crate::demo::store::{PageRow, Store};
+use crate::demo::views::Theme;
 
 /// Something that a test does to the store.
 pub(super) type Hook = Box<dyn FnOnce(&mut Store) + Send>;

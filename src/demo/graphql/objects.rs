@@ -1,9 +1,40 @@
-//! The shapes of history, versions and conflicts.
+//! The plain shapes that search, history and conflicts answer with.
 
 use async_graphql::SimpleObject;
 
 use crate::demo::clock::Date;
 use crate::demo::store::{HistoryEntry, PageRow, VersionRow};
+
+/// The result of a search.
+#[derive(SimpleObject)]
+pub(super) struct PageSearchResponse {
+    pub(super) results: Vec<Option<PageSearchResult>>,
+    pub(super) suggestions: Vec<Option<String>>,
+    pub(super) total_hits: usize,
+}
+
+/// One hit.
+#[derive(SimpleObject)]
+pub(super) struct PageSearchResult {
+    id: String,
+    title: String,
+    description: String,
+    path: String,
+    locale: String,
+}
+
+impl PageSearchResult {
+    /// A hit under an id, which need not be the page's (W9).
+    pub(super) fn new(id: i64, page: &PageRow) -> Self {
+        Self {
+            id: id.to_string(),
+            title: page.title.clone(),
+            description: page.description.clone().unwrap_or_default(),
+            path: page.path.clone(),
+            locale: page.locale.clone(),
+        }
+    }
+}
 
 /// One page of a trail.
 #[derive(SimpleObject)]
