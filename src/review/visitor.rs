@@ -46,22 +46,6 @@ pub struct Reviews {
     checks: Mutex<HashMap<PathBuf, Checks>>,
 }
 
-impl Reviews {
-    /// A page at a place, for those whom the doors let in.
-    #[must_use]
-    pub fn new(doors: Arc<dyn Authenticator>, place: ReviewOrigin) -> Self {
-        Self {
-            doors,
-            place,
-            sessions: BrowserSessions::default(),
-            wrong_links: WrongLinks::default(),
-            under_way: RunningSets::default(),
-            readers: Readers::default(),
-            checks: Mutex::default(),
-        }
-    }
-}
-
 /// A signed-in reviewer and their session.
 pub(super) struct Visitor {
     pub(super) session: SignedIn,
@@ -109,24 +93,36 @@ impl FromRequest<Arc<Reviews>> for SentForm {
 }
 
 impl Reviews {
+    /// A page at a place, for those whom the doors let in.
+    #[must_use]
+    pub fn new(doors: Arc<dyn Authenticator>, place: ReviewOrigin) -> Self {
+        Self {
+            doors,
+            place,
+            sessions: BrowserSessions::default(),
+            wrong_links: WrongLinks::default(),
+            under_way: RunningSets::default(),
+            readers: Readers::default(),
+            checks: Mutex::default(),
+        }
+    }
+
     /// Identifies the reviewer of a request; an error is the response to send.
     fn enter(&self, request: &Parts) -> Result<Visitor, BrowserResponse> {
         let name = sign_in::cookie_name(self.place.is_secure_for(&request.extensions));
         let cookie = cookie(&request.headers, name);
         let query = FormFields::of_query(request.uri.query());
         if let Some(session) = cookie.and_then(|cookie| self.sessions.find(cookie)) {
-            let asked = query.text("site");
-            let site = if asked.is_empty() {
-                session.site.as_deref()
-            } else {
-                Some(asked)
-            };
+            let asked = Some(query.text("site")).filter(|site| !site.is_empty());
+            let site = asked.or(session.site.as_deref());
             let Some(reviewer) = self.doors.still(&session.reviewer, site) else {
                 self.sessions.close(&session);
                 return Err(page(StatusCode::UNAUTHORIZED, sign_in::ended()));
             };
             let own = reviewer.site.as_ref().map(SiteName::as_str);
-            if request.method == Method::GET && !asked.is_empty() && own == Some(asked) {
+            if let Some(asked) = asked.filter(|_| request.method == Method::GET)
+                && own == Some(asked)
+            {
                 self.sessions.look_at(&session, asked);
             }
             return Ok(Visitor { session, reviewer });

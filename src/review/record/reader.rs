@@ -137,11 +137,8 @@ pub(super) async fn group(
     id: &str,
 ) -> Result<Option<CallGroup>, RecordReadError> {
     let sight = RecordVisibility::load(reviewer).await?;
-    let (log, own, id) = (
-        reviewer.bench.desk.audit().clone(),
-        sight.clone(),
-        id.to_owned(),
-    );
+    let log = reviewer.bench.desk.audit().clone();
+    let (own, id) = (sight.clone(), id.to_owned());
     let read = blocking(readers, move || {
         log.group(&id, &|call| own.sees(call), MOST_CHANGES)
     });
