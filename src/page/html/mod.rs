@@ -8,6 +8,6 @@ pub use plain::plain_text;
 pub(in crate::page) use scan::{HtmlToken, scan};
 pub(in crate::page) use tag::HtmlTag;
 
-#[cfg(test)]
-mod oracle;
 pub(super) mod outline;
+#[cfg(test)]
+mod tests;
