@@ -116,48 +116,48 @@ impl CssRule {
 /// letter case, order and repetition in a list, the two spellings of pseudo-elements and of an
 /// imported address.
 fn plain(prelude: &str) -> String {
-    let mut text = prelude
+    let mut text: String = prelude
         .chars()
         .filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '\\'))
         .flat_map(char::to_lowercase)
-        .collect::<String>()
-        .replace("::", ":")
-        .replace("nth-child(1)", "first-child")
-        .replace("nth-of-type(1)", "first-of-type")
-        .replace("(even)", "(2n)")
-        .replace("(odd)", "(2n+1)");
-    // A universal selector may be left out before a narrower one.
-    for narrower in [":", ".", "#", "["] {
-        text = text.replace(&format!("*{narrower}"), narrower);
+        .collect();
+    for (form, plain) in SAME {
+        text = text.replace(form, plain);
     }
     if text.starts_with("@import") {
         text = text.replace("url(", "").replace(')', "");
     }
-    let mut parts = BTreeSet::new();
-    let (mut part, mut brackets) = (String::new(), 0_usize);
-    for c in text.chars() {
+    let mut brackets = 0_usize;
+    let is_between = |c: char| {
         match c {
             '(' | '[' => brackets += 1,
             ')' | ']' => brackets = brackets.saturating_sub(1),
-            ',' if brackets == 0 => {
-                parts.insert(std::mem::take(&mut part));
-                continue;
-            }
             _ => {}
         }
-        part.push(c);
-    }
-    parts.insert(part);
-    let parts: Vec<&str> = parts
-        .iter()
-        .map(|part| match part.as_str() {
-            "from" => "0%",
-            "to" => "100%",
-            part => part,
-        })
-        .collect();
-    parts.join(",")
+        c == ',' && brackets == 0
+    };
+    let parts: BTreeSet<&str> = text.split(is_between).collect();
+    let parts = parts.into_iter().map(|part| match part {
+        "from" => "0%",
+        "to" => "100%",
+        part => part,
+    });
+    parts.collect::<Vec<_>>().join(",")
 }
+
+/// Forms of one meaning in selectors, each with the one that it is replaced by.
+const SAME: [(&str, &str); 9] = [
+    ("::", ":"),
+    ("nth-child(1)", "first-child"),
+    ("nth-of-type(1)", "first-of-type"),
+    ("(even)", "(2n)"),
+    ("(odd)", "(2n+1)"),
+    // A universal selector may be left out before a narrower one.
+    ("*:", ":"),
+    ("*.", "."),
+    ("*#", "#"),
+    ("*[", "["),
+];
 
 fn is_import(statement: &str) -> bool {
     let name = statement.get(..7);

@@ -51,8 +51,8 @@ impl<'a> Iterator for CssTokens<'a> {
         let is_address =
             self.is_address_next && !first.is_whitespace() && !matches!(first, ')' | '"' | '\'');
         let (kind, (length, is_closed)) = match first {
-            _ if is_address => (CssKind::Quoted, up_to(rest, 0, ")", 0)),
-            '/' if rest.starts_with("/*") => (CssKind::Comment, up_to(rest, 2, "*/", 2)),
+            _ if is_address => (CssKind::Quoted, address(rest)),
+            '/' if rest.starts_with("/*") => (CssKind::Comment, comment(rest)),
             '"' | '\'' => (CssKind::Quoted, quoted(rest, first)),
             '\\' => (CssKind::Escape, escaped(rest)),
             '<' if rest.starts_with("<!--") => (CssKind::Mark, (4, true)),
@@ -64,7 +64,8 @@ impl<'a> Iterator for CssTokens<'a> {
         let (piece, rest) = rest.split_at_checked(length).unwrap_or((rest, ""));
         self.rest = rest;
         self.is_open |= !is_closed;
-        self.is_address_next = self.is_behind_url && piece == "(";
+        let is_before_address = self.is_address_next && kind == CssKind::Space;
+        self.is_address_next = is_before_address || self.is_behind_url && piece == "(";
         self.is_behind_url = kind == CssKind::Word && piece.eq_ignore_ascii_case("url");
         Some((kind, piece))
     }
@@ -74,27 +75,42 @@ fn is_of_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_') || !c.is_ascii() && !c.is_whitespace()
 }
 
-/// Length up to an end mark, so many bytes of it included, and whether it is there.
-fn up_to(text: &str, from: usize, end: &str, included: usize) -> (usize, bool) {
-    let behind = text.get(from..).unwrap_or_default();
-    match behind.find(end) {
-        Some(at) => (from + at + included, true),
+/// Length of the comment that a text begins with, and whether it is closed.
+fn comment(text: &str) -> (usize, bool) {
+    let end = text.get(2..).and_then(|inside| inside.find("*/"));
+    end.map_or((text.len(), false), |at| (at + 4, true))
+}
+
+/// The same of an address without quotes: a bracket ends it.
+fn address(text: &str) -> (usize, bool) {
+    let end = first_of(text, 0, |c| c == ')');
+    end.map_or((text.len(), false), |(at, _)| (at, true))
+}
+
+/// The same of a string: a line's end ends it, too.
+fn quoted(text: &str, quote: char) -> (usize, bool) {
+    match first_of(text, 1, |c| {
+        c == quote || matches!(c, '\n' | '\r' | '\u{c}')
+    }) {
+        Some((at, c)) if c == quote => (at + 1, true),
+        Some((at, _)) => (at, false),
         None => (text.len(), false),
     }
 }
 
-/// Length of the string that a text begins with, and whether it is closed: a line's end ends it.
-fn quoted(text: &str, quote: char) -> (usize, bool) {
-    let mut chars = text.char_indices().skip(1);
+/// The first such character of a text that no backslash escapes, so many characters passed over.
+fn first_of(text: &str, passed: usize, is_end: impl Fn(char) -> bool) -> Option<(usize, char)> {
+    let mut chars = text.char_indices().skip(passed).peekable();
     while let Some((at, c)) = chars.next() {
-        match c {
-            '\\' => _ = chars.next(),
-            '\n' => return (at, false),
-            c if c == quote => return (at + 1, true),
-            _ => {}
+        if c == '\\' {
+            // A line's end is one character, however it is written.
+            let is_return = chars.next().is_some_and(|(_, c)| c == '\r');
+            let _ = chars.next_if(|(_, c)| is_return && *c == '\n');
+        } else if is_end(c) {
+            return Some((at, c));
         }
     }
-    (text.len(), false)
+    None
 }
 
 fn escaped(text: &str) -> (usize, bool) {
@@ -164,9 +180,25 @@ mod tests {
 
     #[test]
     fn a_string_that_its_line_does_not_close_ends_there() {
-        let mut tokens = CssTokens::of("\"a\nb");
-        assert_eq!(tokens.next(), Some((CssKind::Quoted, "\"a")));
-        assert!(!tokens.is_closed());
-        assert_eq!(tokens.next(), Some((CssKind::Space, "\n")));
+        for end in ["\n", "\r", "\u{c}"] {
+            let css = format!("\"a{end}b");
+            let mut tokens = CssTokens::of(&css);
+            assert_eq!(tokens.next(), Some((CssKind::Quoted, "\"a")));
+            assert!(!tokens.is_closed());
+            assert_eq!(tokens.next(), Some((CssKind::Space, end)));
+        }
+    }
+
+    #[test]
+    fn an_escape_ends_neither_a_string_nor_an_address() {
+        for (css, quoted) in [
+            ("'a\\\r\nb'", "'a\\\r\nb'"),
+            ("url(a\\)b')c", "a\\)b'"),
+            ("url( \n/* a */ )c", "/* a */ "),
+        ] {
+            let mut tokens = CssTokens::of(css);
+            let found = tokens.find(|(kind, _)| *kind == CssKind::Quoted);
+            assert_eq!(found, Some((CssKind::Quoted, quoted)));
+        }
     }
 }

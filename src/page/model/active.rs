@@ -4,11 +4,12 @@
 use pulldown_cmark::{Event, Parser, Tag as MarkdownTag, TagEnd};
 use url::Url;
 
+use super::super::css::tokens::{CssKind, CssTokens};
 use super::super::html::{HtmlTag, HtmlToken, scan};
 use super::super::markdown::html_block::HtmlBlock;
 use super::super::markdown::outline::{SourceFormat, has_marks, options};
 use super::super::markdown::signs::has_too_many_signs;
-use super::super::select::position::line_feeds;
+use super::super::select::position::lines_of;
 
 /// A part of a source that is more than text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,22 +32,11 @@ pub enum ActiveKind {
 }
 
 /// Attributes whose addresses browsers load by themselves.
-const LOADING: [&str; 7] = [
-    "src",
-    "srcset",
-    "poster",
-    "data",
-    "background",
-    "imagesrcset",
-    "xlink:href",
-];
+const LOADING: [&str; 5] = ["src", "poster", "data", "background", "xlink:href"];
 /// Elements whose `href` browsers load by themselves; on others it is a link.
 const LOADED_BY_HREF: [&str; 5] = ["link", "image", "use", "feimage", "base"];
 /// Schemes whose addresses run the code that follows.
 const RUNNING: [&str; 3] = ["javascript:", "vbscript:", "data:text/html"];
-/// The most bytes of a style sheet that are searched for the host of one address, since every mark
-/// could otherwise cover the rest of the sheet.
-const MOST_BYTES: usize = 512;
 /// The longest word that is shown, in characters.
 const MOST_CHARS: usize = 80;
 
@@ -62,13 +52,11 @@ pub fn active(text: &str, format: SourceFormat, wiki: &Url) -> Vec<Active> {
         SourceFormat::Markdown => found.markdown(text),
         _ => found.html(text, |at| at),
     }
-    let (mut passed, mut line) = (0, 1);
     found.active.sort_by_key(|(at, _)| *at);
-    let placed = found.active.into_iter().map(|(at, mut active)| {
-        line += line_feeds(text.get(passed..at).unwrap_or_default());
-        passed = passed.max(at);
-        active.line = line;
-        active
+    let mut line_of = lines_of(text);
+    let placed = found.active.into_iter().map(|(at, active)| Active {
+        line: line_of(at),
+        ..active
     });
     placed.collect()
 }
@@ -98,11 +86,7 @@ pub fn active_styles(css: &str, wiki: &Url) -> Vec<Active> {
         active: Vec::new(),
     };
     found.css(css, 0);
-    let mut active: Vec<Active> = found.active.into_iter().map(|(_, active)| active).collect();
-    for one in &mut active {
-        one.line = 1;
-    }
-    active
+    found.active.into_iter().map(|(_, active)| active).collect()
 }
 
 struct ActiveCollector<'a> {
@@ -114,14 +98,9 @@ struct ActiveCollector<'a> {
 impl ActiveCollector<'_> {
     fn add(&mut self, kind: ActiveKind, what: impl AsRef<str>, at: usize) {
         let what = super::super::escaped(what.as_ref(), MOST_CHARS);
-        self.active.push((
-            at,
-            Active {
-                kind,
-                what,
-                line: 0,
-            },
-        ));
+        // Its line in a page is counted when all are found.
+        let line = 1;
+        self.active.push((at, Active { kind, what, line }));
     }
 
     fn markdown(&mut self, text: &str) {
@@ -169,55 +148,52 @@ impl ActiveCollector<'_> {
         if element == "script" {
             self.add(ActiveKind::Script, "script", at);
         }
-        let attributes = tag.attributes();
-        let is_meta = element == "meta";
-        for (name, value) in attributes.iter() {
-            if is_handler(name) {
-                self.add(ActiveKind::Script, name, at);
-            } else if name == "srcdoc" {
-                self.add(ActiveKind::Script, "srcdoc", at);
-            } else if runs(value) {
-                self.add(ActiveKind::Script, scheme_of(value), at);
-            } else if name == "style" {
-                self.css(value, at);
-            } else if name == "srcset" || name == "imagesrcset" {
-                for one in value.split(',') {
-                    let address = one.split_whitespace().next().unwrap_or_default();
-                    self.address(element, address, at);
+        for (name, value) in tag.attributes().iter() {
+            match name {
+                _ if is_handler(name) || name == "srcdoc" => {
+                    self.add(ActiveKind::Script, name, at);
                 }
-            } else if LOADING.contains(&name) || name == "href" && LOADED_BY_HREF.contains(&element)
-            {
-                self.address(element, value, at);
-            } else if is_meta && name == "content" {
-                // `<meta http-equiv="refresh" content="0; url=…">` leads readers away by itself.
-                let lower = value.to_ascii_lowercase();
-                if let Some((_, address)) = lower.split_once("url=") {
-                    let address = address.trim_matches(['"', '\'', ' ']);
-                    if runs(address) {
-                        self.add(ActiveKind::Script, scheme_of(address), at);
-                    } else {
-                        self.address("meta refresh", address, at);
+                _ if runs(value) => self.add(ActiveKind::Script, scheme_of(value), at),
+                "style" => self.css(value, at),
+                "srcset" | "imagesrcset" => {
+                    for one in value.split(',') {
+                        let address = one.split_whitespace().next().unwrap_or_default();
+                        self.address(element, address, at);
                     }
                 }
+                "href" if LOADED_BY_HREF.contains(&element) => self.address(element, value, at),
+                name if LOADING.contains(&name) => self.address(element, value, at),
+                "content" if element == "meta" => self.refresh(value, at),
+                _ => {}
             }
         }
     }
 
-    /// The addresses of a style sheet or declaration.
+    /// `<meta http-equiv="refresh" content="0; url=…">` leads readers away by itself.
+    fn refresh(&mut self, content: &str, at: usize) {
+        let lower = content.to_ascii_lowercase();
+        let address = lower.split_once("url=").map_or("", |(_, address)| address);
+        let address = address.trim_matches(['"', '\'', ' ']);
+        if runs(address) {
+            self.add(ActiveKind::Script, scheme_of(address), at);
+        } else {
+            self.address("meta refresh", address, at);
+        }
+    }
+
+    /// What a style sheet or its declarations load: by `url(…)`, or by `@import` with a string.
     fn css(&mut self, css: &str, at: usize) {
-        let lower = css.to_ascii_lowercase();
-        for mark in ["url(", "@import"] {
-            for (place, _) in lower.match_indices(mark) {
-                let rest = lower.get(place + mark.len()..).unwrap_or_default();
-                let rest = rest
-                    .get(..rest.floor_char_boundary(MOST_BYTES))
-                    .unwrap_or_default();
-                // An import's `url(` is found by itself.
-                let rest = rest.trim_start().trim_start_matches(['"', '\'']);
-                let end = rest.find(['"', '\'', '(', ')', ';', ' ', '\n']);
-                let address = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-                self.address("style", address, at + place);
+        let (mut place, mut before, mut last) = (at, "", "");
+        for (kind, piece) in CssTokens::of(css) {
+            let is_import = before == "@" && last.eq_ignore_ascii_case("import");
+            let is_url = before.eq_ignore_ascii_case("url") && last == "(";
+            if kind == CssKind::Quoted && (is_import || is_url) {
+                self.address("style", piece.trim_matches(['"', '\'']), place);
             }
+            if !matches!(kind, CssKind::Space | CssKind::Comment) {
+                (before, last) = (last, piece);
+            }
+            place += piece.len();
         }
     }
 
@@ -240,16 +216,11 @@ impl ActiveCollector<'_> {
 
 /// True if an attribute holds a script: a handler, or what Wiki.js' own pages treat as one.
 fn is_handler(name: &str) -> bool {
-    let is_on = |name: &str| {
-        name.strip_prefix("on")
-            .is_some_and(|event| event.len() > 2 && event.bytes().all(|b| b.is_ascii_alphabetic()))
-    };
-    is_on(name)
+    let is_event = |on: &str| on.len() > 2 && on.bytes().all(|b| b.is_ascii_alphabetic());
+    name.strip_prefix("on").is_some_and(is_event)
         || name == "v-html"
         || name.starts_with("v-on:")
-        || name
-            .strip_prefix('@')
-            .is_some_and(|event| !event.is_empty())
+        || name.len() > 1 && name.starts_with('@')
 }
 
 /// True if an address runs what follows its scheme. Browsers drop control characters and white
@@ -367,8 +338,24 @@ mod tests {
             assert_eq!(whats, [what], "{text}");
             assert_eq!(found[0].0, ActiveKind::Foreign);
         }
-        let css = "a{background:url( \"//evil.example/x\" )}b{background:url(/own.png)}";
-        assert_eq!(active_styles(css, &wiki()).len(), 1);
+        for (css, count) in [
+            (
+                "a{background:url( \"//evil.example/x\" )}b{background:url(/own.png)}",
+                1,
+            ),
+            (
+                "a{b:URL(\n//evil.example/x )}@import/**/'//evil.example'",
+                2,
+            ),
+            ("a{b:\"c\r;d:url(//evil.example)", 1),
+            ("a{b:url(c\\)d');e:url(//evil.example)", 1),
+            (
+                "/* url(//evil.example) */a{content:'url(//evil.example)'}",
+                0,
+            ),
+        ] {
+            assert_eq!(active_styles(css, &wiki()).len(), count, "{css}");
+        }
     }
 
     #[test]
