@@ -1,6 +1,7 @@
 //! The outline of a page in HTML, as its visual and code editors store it and as the wiki
 //! renders all pages.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::super::markdown::block::{Block, BlockKind};
@@ -15,6 +16,8 @@ enum Element {
     Block(BlockKind),
 }
 
+const PARAGRAPH: Element = Element::Block(BlockKind::Paragraph);
+
 const NAMES: [(&str, Element); 12] = [
     ("h1", Element::Heading(1)),
     ("h2", Element::Heading(2)),
@@ -22,7 +25,7 @@ const NAMES: [(&str, Element); 12] = [
     ("h4", Element::Heading(4)),
     ("h5", Element::Heading(5)),
     ("h6", Element::Heading(6)),
-    ("p", Element::Block(BlockKind::Paragraph)),
+    ("p", PARAGRAPH),
     ("pre", Element::Block(BlockKind::Code)),
     ("ul", Element::Block(BlockKind::List)),
     ("ol", Element::Block(BlockKind::List)),
@@ -30,9 +33,10 @@ const NAMES: [(&str, Element); 12] = [
     ("blockquote", Element::Block(BlockKind::Blockquote)),
 ];
 
-/// An element that is open: its place in [`NAMES`], and where it begins.
+/// An element that is open, and where it begins.
 struct OutlineElement {
-    name: usize,
+    name: &'static str,
+    element: Element,
     start: usize,
     /// Its place among the blocks, if it counts.
     block: Option<usize>,
@@ -45,7 +49,7 @@ impl<'a> Outline<'a> {
         let mut outline = Self::empty(text);
         let mut open: Vec<OutlineElement> = Vec::new();
         // How many of each name are open: what was never opened closes nothing.
-        let mut counts = [0_usize; NAMES.len()];
+        let mut counts: HashMap<&str, usize> = HashMap::new();
         let (mut heading, mut mark, mut link) = (String::new(), false, None);
         scan(text, |token, at| match token {
             HtmlToken::Open(tag) if tag.name() == "a" => {
@@ -65,9 +69,9 @@ impl<'a> Outline<'a> {
                     return;
                 };
                 // A block ends a paragraph that nobody closed.
-                if let Some(paragraph) = open.pop_if(|open| is_paragraph(open.name)) {
+                if let Some(paragraph) = open.pop_if(|open| open.element == PARAGRAPH) {
                     outline.end(&paragraph, at.start);
-                    decrement(&mut counts, paragraph.name);
+                    counts.entry(paragraph.name).and_modify(|count| *count -= 1);
                 }
                 let block = match element {
                     Element::Block(kind) if open.is_empty() || kind.counts_inside() => {
@@ -82,22 +86,21 @@ impl<'a> Outline<'a> {
                 heading.clear();
                 open.push(OutlineElement {
                     name,
+                    element,
                     start: at.start,
                     block,
                 });
-                if let Some(count) = counts.get_mut(name) {
-                    *count += 1;
-                }
+                *counts.entry(name).or_default() += 1;
             }
             HtmlToken::Close(tag) if tag.name() == "a" => (mark, link) = (false, None),
             HtmlToken::Close(tag) => {
                 let Some((name, element)) = known(tag.name()) else {
                     return;
                 };
-                while counts.get(name).is_some_and(|count| *count > 0)
+                while counts.get(name) > Some(&0)
                     && let Some(closed) = open.pop()
                 {
-                    decrement(&mut counts, closed.name);
+                    counts.entry(closed.name).and_modify(|count| *count -= 1);
                     outline.end(&closed, at.end);
                     if closed.name == name {
                         if let (Element::Heading(level), true) = (element, open.is_empty()) {
@@ -111,15 +114,12 @@ impl<'a> Outline<'a> {
                 if let Some(target) = link.and_then(|link| outline.targets.get_mut(link)) {
                     target.text.push_str(words);
                 }
-                let is_heading = |open: &OutlineElement| is_heading(open.name);
-                if open.last().is_some_and(is_heading) {
+                let last = open.last().map(|open| open.element);
+                if let Some(Element::Heading(_)) = last {
                     heading.push_str(words);
                 }
             }
-            HtmlToken::Text(_)
-            | HtmlToken::Comment(_)
-            | HtmlToken::Doctype
-            | HtmlToken::Dropped => {}
+            _ => {}
         });
         outline.close_sections();
         outline
@@ -146,27 +146,9 @@ impl<'a> Outline<'a> {
     }
 }
 
-fn known(name: &str) -> Option<(usize, Element)> {
-    NAMES
-        .iter()
-        .enumerate()
-        .find(|(_, (known, _))| *known == name)
-        .map(|(index, (_, element))| (index, *element))
-}
-
-fn is_paragraph(name: usize) -> bool {
-    let element = NAMES.get(name).map(|(_, element)| *element);
-    element == Some(Element::Block(BlockKind::Paragraph))
-}
-
-fn is_heading(name: usize) -> bool {
-    matches!(NAMES.get(name), Some((_, Element::Heading(_))))
-}
-
-fn decrement(counts: &mut [usize], name: usize) {
-    if let Some(count) = counts.get_mut(name) {
-        *count = count.saturating_sub(1);
-    }
+fn known(name: &str) -> Option<(&'static str, Element)> {
+    let mut all = NAMES.into_iter();
+    all.find(|(known, _)| *known == name)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! HTML as plain text.
 
 use super::scan::{HtmlToken, scan};
+use super::tag::HtmlTag;
 
 /// HTML as plain text: a line a block, items with `- `, cells apart by tabs, `pre` as it is.
 /// Scripts and styles are no text; what is hidden by style is.
@@ -26,9 +27,7 @@ pub fn plain_text(html: &str) -> String {
                 }
                 // A heading's mark for its own link.
                 "a" if attribute("class").contains("toc-anchor") => text.is_mark = true,
-                name if is_spaced(name) => text.blank_line(),
-                name if is_block(name) => text.end_line(),
-                _ => {}
+                _ => text.divide(tag),
             }
         }
         HtmlToken::Close(tag) => {
@@ -39,13 +38,11 @@ pub fn plain_text(html: &str) -> String {
                     text.pre = text.pre.saturating_sub(1);
                     text.blank_line();
                 }
-                name if is_spaced(name) => text.blank_line(),
-                name if is_block(name) => text.end_line(),
-                _ => {}
+                _ => text.divide(tag),
             }
         }
         HtmlToken::Text(words) if !skipped && !text.is_mark => text.add(words),
-        HtmlToken::Text(_) | HtmlToken::Comment(_) | HtmlToken::Doctype | HtmlToken::Dropped => {}
+        _ => {}
     });
     let mut out = text.out;
     out.truncate(out.trim_end().len());
@@ -55,51 +52,11 @@ pub fn plain_text(html: &str) -> String {
     out
 }
 
-fn is_spaced(name: &str) -> bool {
-    matches!(
-        name,
-        "p" | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "ul"
-            | "ol"
-            | "table"
-            | "blockquote"
-            | "hr"
-            | "dl"
-    )
-}
-
-fn is_block(name: &str) -> bool {
-    matches!(
-        name,
-        "div"
-            | "li"
-            | "tr"
-            | "dt"
-            | "dd"
-            | "section"
-            | "article"
-            | "header"
-            | "footer"
-            | "main"
-            | "nav"
-            | "aside"
-            | "figure"
-            | "figcaption"
-            | "details"
-            | "summary"
-            | "tabset"
-            | "template"
-            | "thead"
-            | "tbody"
-            | "form"
-            | "address"
-    )
-}
+/// Elements with a blank line before and behind them.
+const SPACED: &str = "p h1 h2 h3 h4 h5 h6 ul ol table blockquote hr dl";
+/// Others that begin and end a line.
+const BLOCKS: &str = "div li tr dt dd section article header footer main nav aside figure figcaption \
+    details summary tabset template thead tbody form address";
 
 #[derive(Default)]
 struct PlainTextWriter {
@@ -131,6 +88,15 @@ impl PlainTextWriter {
 
     fn is_in_line(&self) -> bool {
         !self.out.is_empty() && !self.out.ends_with('\n')
+    }
+
+    /// Begins or ends what a tag divides from the text around it.
+    fn divide(&mut self, tag: &HtmlTag) {
+        if tag.is_one_of(SPACED) {
+            self.blank_line();
+        } else if tag.is_one_of(BLOCKS) {
+            self.end_line();
+        }
     }
 
     fn end_line(&mut self) {

@@ -91,6 +91,17 @@ impl Scanner<'_> {
         self.is_in_tag = false;
     }
 
+    fn begin_tag(&mut self, is_end: bool) {
+        (self.is_in_tag, self.is_end, self.is_self_closing) = (true, is_end, false);
+        self.tag.clear();
+    }
+
+    fn leave_foreign(&mut self) {
+        while self.is_foreign() {
+            self.foreign.pop();
+        }
+    }
+
     fn is_foreign(&self) -> bool {
         self.foreign.last().is_some_and(|(_, is_html)| !is_html)
     }
@@ -100,10 +111,7 @@ impl Scanner<'_> {
         let name = self.tag.name.as_slice();
         if self.is_foreign() {
             if breaks_out(name, &self.tag.attributes) {
-                while self.is_foreign() {
-                    self.foreign.pop();
-                }
-                return;
+                return self.leave_foreign();
             }
         } else if !matches!(name, b"svg" | b"math") {
             return;
@@ -112,10 +120,11 @@ impl Scanner<'_> {
             && match name {
                 b"foreignobject" | b"desc" | b"title" => self.is_within(b"svg"),
                 b"mi" | b"mo" | b"mn" | b"ms" | b"mtext" => !self.is_within(b"svg"),
-                b"annotation-xml" => self.tag.attributes.get("encoding").is_some_and(|encoding| {
-                    encoding.eq_ignore_ascii_case("text/html")
-                        || encoding.eq_ignore_ascii_case("application/xhtml+xml")
-                }),
+                b"annotation-xml" => {
+                    let encoding = self.tag.attributes.get("encoding").unwrap_or_default();
+                    let mut html = ["text/html", "application/xhtml+xml"].iter();
+                    html.any(|html| encoding.eq_ignore_ascii_case(html))
+                }
                 _ => false,
             };
         if !self.is_self_closing && self.foreign.len() < MAX_FOREIGN {
@@ -133,10 +142,7 @@ impl Scanner<'_> {
     fn close_foreign(&mut self) {
         let name = self.tag.name.as_slice();
         if self.is_foreign() && matches!(name, b"p" | b"br") {
-            while self.is_foreign() {
-                self.foreign.pop();
-            }
-            return;
+            return self.leave_foreign();
         }
         // Where the content is HTML again, an end tag closes no element of the drawing around it.
         let around = self.foreign.iter().rposition(|(_, is_html)| *is_html);
@@ -154,57 +160,14 @@ impl Scanner<'_> {
 
 /// True if a tag ends the drawing or formula that it stands in.
 fn breaks_out(name: &[u8], attributes: &Attributes) -> bool {
-    const NAMES: &[&[u8]] = &[
-        b"b",
-        b"big",
-        b"blockquote",
-        b"body",
-        b"br",
-        b"center",
-        b"code",
-        b"dd",
-        b"div",
-        b"dl",
-        b"dt",
-        b"em",
-        b"embed",
-        b"h1",
-        b"h2",
-        b"h3",
-        b"h4",
-        b"h5",
-        b"h6",
-        b"head",
-        b"hr",
-        b"i",
-        b"img",
-        b"li",
-        b"listing",
-        b"menu",
-        b"meta",
-        b"nobr",
-        b"ol",
-        b"p",
-        b"pre",
-        b"ruby",
-        b"s",
-        b"small",
-        b"span",
-        b"strong",
-        b"strike",
-        b"sub",
-        b"sup",
-        b"table",
-        b"tt",
-        b"u",
-        b"ul",
-        b"var",
-    ];
+    const NAMES: &str = "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 \
+        head hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup \
+        table tt u ul var";
     let is_font = || {
         let mut all = attributes.iter();
         name == b"font" && all.any(|(name, _)| matches!(name, "color" | "face" | "size"))
     };
-    NAMES.contains(&name) || is_font()
+    NAMES.split(' ').any(|known| known.as_bytes() == name) || is_font()
 }
 
 /// The tokenizer state for an element's content, if it is not HTML.
@@ -257,13 +220,11 @@ impl Emitter for &mut Scanner<'_> {
     }
 
     fn init_start_tag(&mut self) {
-        (self.is_in_tag, self.is_end, self.is_self_closing) = (true, false, false);
-        self.tag.clear();
+        self.begin_tag(false);
     }
 
     fn init_end_tag(&mut self) {
-        (self.is_in_tag, self.is_end, self.is_self_closing) = (true, true, false);
-        self.tag.clear();
+        self.begin_tag(true);
     }
 
     fn init_comment(&mut self) {

@@ -14,6 +14,14 @@ impl HtmlTag {
         std::str::from_utf8(&self.name).unwrap_or_default()
     }
 
+    /// True if its name is one of these, which are apart by spaces.
+    #[must_use]
+    pub(in crate::page) fn is_one_of(&self, names: &str) -> bool {
+        names
+            .split_ascii_whitespace()
+            .any(|name| name == self.name())
+    }
+
     /// Its attributes.
     #[must_use]
     pub(in crate::page) const fn attributes(&self) -> &Attributes {
