@@ -18,7 +18,7 @@ use super::super::markdown::html_block::HtmlBlock;
 use super::super::markdown::outline::{SourceFormat, has_marks, options};
 use super::super::markdown::signs::has_too_many_signs;
 use super::super::model::path::RESERVED;
-use super::super::select::position::line_feeds;
+use super::super::select::position::lines_of;
 use super::target::Writing;
 
 /// Names of a file at whose address the wiki answers with a page.
@@ -93,11 +93,9 @@ pub fn links(text: &str, format: SourceFormat) -> Vec<PageLink> {
         SourceFormat::Markdown | SourceFormat::AsciiDoc | SourceFormat::Other => Vec::new(),
     };
     links.sort_by_key(|link| link.range.start);
-    let (mut passed, mut line) = (0, 1);
+    let mut line_of = lines_of(text);
     for link in &mut links {
-        line += line_feeds(text.get(passed..link.range.start).unwrap_or_default());
-        passed = link.range.start;
-        link.line = line;
+        link.line = line_of(link.range.start);
     }
     links
 }

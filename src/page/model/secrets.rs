@@ -6,6 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use regex::{Regex, RegexSet};
 
+use super::super::select::position::lines_of;
+
 /// The kind of a secret in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SecretKind {
@@ -171,12 +173,10 @@ pub fn secrets(text: &str, own: &[&str]) -> Vec<Secret> {
         found.extend(places.map(|(at, _)| (at, kind)));
     }
     found.sort_unstable();
-    let (mut passed, mut line) = (0, 1);
-    let placed = found.into_iter().map(|(at, kind)| {
-        line +=
-            super::super::select::position::line_feeds(text.get(passed..at).unwrap_or_default());
-        passed = at;
-        Secret { kind, line }
+    let mut line_of = lines_of(text);
+    let placed = found.into_iter().map(|(at, kind)| Secret {
+        kind,
+        line: line_of(at),
     });
     placed.collect()
 }

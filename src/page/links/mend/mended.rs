@@ -10,7 +10,7 @@ use super::resolve::{Leads, LinkedSite, PagePlace, Seat, resolve};
 use super::rewrite::{LinkTargetParts, from_root};
 use super::written::SourceLink;
 use crate::page::markdown::outline::SourceFormat;
-use crate::page::select::position::line_feeds;
+use crate::page::select::position::lines_of;
 
 /// Pages that move, with their places before and after.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -153,22 +153,22 @@ pub fn mend_links(
         faults.extend(unsure);
         faults.sort_by_key(|(link, _)| link.at);
     }
-    let mut lines = LineLocator::new(text);
+    let mut line_of = lines_of(text);
     let anew = edits.into_iter().map(|edit| MendedLink {
-        line: lines.at(edit.range.start),
+        line: line_of(edit.range.start),
         before: text.get(edit.range).unwrap_or_default().to_owned(),
         after: edit.way,
     });
     let mended = anew.collect();
-    let mut lines = LineLocator::new(text);
+    let mut line_of = lines_of(text);
     let kept = faults.into_iter().map(|(link, why)| LeftLink {
-        line: lines.at(link.at),
+        line: line_of(link.at),
         link: link.target.clone(),
         why,
     });
     let left = kept.collect();
-    let mut lines = LineLocator::new(text);
-    let stale = stale.into_iter().map(|link| lines.at(link.at)).collect();
+    let mut line_of = lines_of(text);
+    let stale = stale.into_iter().map(|link| line_of(link.at)).collect();
     let text = if is_sure { new } else { text.to_owned() };
     MendedText {
         text,
@@ -324,12 +324,12 @@ impl Mender<'_> {
 
     /// Lists the links that a source in another format names; none is mended.
     fn only_named(&self, text: &str) -> MendedText {
-        let mut lines = LineLocator::new(text);
+        let mut line_of = lines_of(text);
         let mut left = Vec::new();
         for (at, word, place) in named_places(text, self.page, self.site) {
             if self.moves.target(&place).is_some() {
                 left.push(LeftLink {
-                    line: lines.at(at),
+                    line: line_of(at),
                     link: word.to_owned(),
                     why: WhyLeft::Format,
                 });
@@ -355,28 +355,4 @@ fn applied(text: &str, edits: &[Edit<'_>]) -> String {
     }
     new.push_str(text.get(passed..).unwrap_or_default());
     new
-}
-
-/// The lines of places that are asked for in order.
-struct LineLocator<'a> {
-    text: &'a str,
-    passed: usize,
-    line: usize,
-}
-
-impl<'a> LineLocator<'a> {
-    const fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            passed: 0,
-            line: 1,
-        }
-    }
-
-    fn at(&mut self, place: usize) -> usize {
-        let between = self.text.get(self.passed..place).unwrap_or_default();
-        self.line += line_feeds(between);
-        self.passed = self.passed.max(place);
-        self.line
-    }
 }
