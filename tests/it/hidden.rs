@@ -15,7 +15,7 @@ fn told(text: &str, format: SourceFormat, css: Option<&str>) -> String {
     let Some(hidden) = HiddenText::of(text, format, css) else {
         return String::new();
     };
-    let kinds = hidden.kinds().map(|(kind, found)| {
+    let kinds = hidden.found.iter().map(|(kind, found)| {
         let lines: Vec<String> = found.lines.iter().map(usize::to_string).collect();
         format!("{kind}@{}", lines.join(","))
     });

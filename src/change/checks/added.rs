@@ -132,16 +132,17 @@ pub(super) fn hidden(change: &Change) -> Option<Warning> {
         |page: &PageState| HiddenText::of(&page.content, format(page), Some(&page.script_css));
     // The old page is searched only if something is hidden in the new one.
     let is = look(after)?;
-    if is.is_unchecked() {
+    if is.is_unchecked {
         return Some(unchecked("hidden_text_added"));
     }
     let was = before.and_then(look).unwrap_or_default();
     let mut line = None;
     let names: Vec<String> = is
-        .kinds()
-        .filter(|(kind, is)| is.count > was.count(*kind))
+        .found
+        .iter()
+        .filter(|(kind, is)| is.count > was.count(**kind))
         .map(|(kind, is)| {
-            if was.count(kind) == 0 {
+            if was.count(*kind) == 0 {
                 line = line.or_else(|| is.lines.first().copied());
             }
             let shown = is.lines.iter().take(MOST_LINES).map(usize::to_string);

@@ -2,7 +2,7 @@
 
 /// A colour, as far as it can be determined.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Colour {
+pub(in crate::page) enum Colour {
     /// Nothing of it is seen.
     Transparent,
     /// Red, green and blue, up to 255.
@@ -22,7 +22,7 @@ const BLACK: [f64; 3] = [0.0; 3];
 
 impl Colour {
     /// The colour that a value names, if any.
-    pub(super) fn of(value: &str) -> Option<Self> {
+    pub(in crate::page) fn of(value: &str) -> Option<Self> {
         let mut names = NAMED.split_ascii_whitespace();
         let by_name = names.find(|name| *name == value).and_then(|_| names.next());
         if let Some(hex) = by_name.or_else(|| value.strip_prefix('#')) {
@@ -45,7 +45,11 @@ impl Colour {
     }
 
     /// True if a text of this colour is invisible on this background; a page's own is white.
-    pub(super) fn is_lost_on(self, background: Option<Self>, may_be_painted: bool) -> bool {
+    pub(in crate::page) fn is_lost_on(
+        self,
+        background: Option<Self>,
+        may_be_painted: bool,
+    ) -> bool {
         let background = background.or(Some(Self::Known(WHITE)).filter(|_| !may_be_painted));
         let is_near = |(a, b): (f64, f64)| (a - b).abs() <= 12.0;
         match (self, background) {
@@ -63,15 +67,14 @@ fn hexadecimal(hex: &str) -> Option<Colour> {
     let whole = if hex.len() < 6 { &doubled } else { hex };
     let number = u32::from_str_radix(&format!("{whole:f<8}"), 16).ok()?;
     let [red, green, blue, alpha] = number.to_be_bytes();
-    let known = Colour::Known([red, green, blue].map(f64::from));
     let is_seen = alpha >= 16;
+    let known = Colour::Known([red, green, blue].map(f64::from));
     Some(if is_seen { known } else { Colour::Transparent })
 }
 
 /// A number, or a percentage of all.
 fn share(text: &str, all: f64) -> f64 {
-    let (number, unit) = text
-        .strip_suffix('%')
-        .map_or((text, 1.0), |share| (share, all / 100.0));
+    let share = text.strip_suffix('%');
+    let (number, unit) = share.map_or((text, 1.0), |share| (share, all / 100.0));
     number.parse().map_or(all, |number: f64| number * unit)
 }

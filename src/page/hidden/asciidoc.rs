@@ -1,7 +1,7 @@
 //! Finds what `AsciiDoc` hides: comments, conditions that never hold, attributes that nothing
 //! refers to, and what its HTML hides.
 
-use super::elements::walk_block;
+use super::elements;
 use super::kinds::{HiddenKind, HiddenText};
 use super::sheet::HidingStyles;
 use super::words::{has_one, has_words, longest_run, speaks};
@@ -37,8 +37,7 @@ pub(super) fn walk(text: &str, hidden: &mut HiddenText) {
             hidden.add(HiddenKind::Comments, line, has_words(bare));
             is_comment_next &= block.is_some() || !bare.is_empty();
         } else if let Some(mark) = block {
-            html.begin(start);
-            html.write(if mark == "++++" { row } else { "" });
+            html.add(start, if mark == "++++" { row } else { "" });
         } else if let Some(rest) = bare.strip_prefix("ifdef::") {
             let name = rest.split('[').next().unwrap_or_default();
             let known = ["env-", "backend", "basebackend"];
@@ -52,17 +51,14 @@ pub(super) fn walk(text: &str, hidden: &mut HiddenText) {
             hidden.add(HiddenKind::UnusedDefinitions, line, is_unused);
         } else {
             is_comment_next = bare == "[comment]";
-            let passed = ["+++", "pass:["]
-                .iter()
-                .filter_map(|mark| bare.split_once(mark));
-            for (_, rest) in passed {
-                html.begin(start);
-                html.write(rest.split(['+', ']']).next().unwrap_or_default());
+            let marks = ["+++", "pass:["].iter();
+            for (_, rest) in marks.filter_map(|mark| bare.split_once(mark)) {
+                html.add(start, rest.split(['+', ']']).next().unwrap_or_default());
             }
         }
         start += row.len();
     }
-    walk_block(&html, text, None, HidingStyles::default(), hidden);
+    elements::walk(&html, text, None, HidingStyles::default(), hidden);
 }
 
 /// The attribute that a line sets: its name and its value.

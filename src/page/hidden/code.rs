@@ -7,48 +7,40 @@ use super::words::{has_words, is_long, longest_run, speaks};
 use crate::page::css::tokens::{CssKind, CssTokens};
 use crate::page::select::position::line_feeds;
 
-/// The comments of a language of which the wiki makes drawings: the marks of those of one line, and
-/// the first and the last mark of those over lines.
-pub(super) type Drawn = (
-    &'static str,
-    &'static [&'static str],
-    &'static str,
-    &'static str,
-);
+/// A language of which the wiki makes drawings; the marks of its comments of one line, and the first
+/// and the last mark of those over lines.
+pub(super) type Drawn = [&'static str; 4];
 
 const DRAWN: [Drawn; 5] = [
-    ("mermaid", &["%%"], "%%%", "%%%"),
-    ("plantuml", &["'"], "/'", "'/"),
-    ("kroki", &["'", "%%", "//"], "/'", "'/"),
-    ("dot", &["//", "#"], "/*", "*/"),
-    ("graphviz", &["//", "#"], "/*", "*/"),
+    ["mermaid", "%%", "%%%", "%%%"],
+    ["plantuml", "'", "/'", "'/"],
+    ["kroki", "' %% //", "/'", "'/"],
+    ["dot", "// #", "/*", "*/"],
+    ["graphviz", "// #", "/*", "*/"],
 ];
 
 /// The language of code with such a class, if the wiki makes a drawing of it.
 pub(super) fn drawn(class: &str) -> Option<Drawn> {
-    let language = class
-        .trim_start_matches("language-")
-        .trim_start_matches("codeblock-");
+    let language = class.trim_start_matches("language-");
+    let language = language.trim_start_matches("codeblock-");
     let is_named = language != class || language == "mermaid";
     let mut all = DRAWN.into_iter().filter(|_| is_named);
-    all.find(|(known, ..)| known.eq_ignore_ascii_case(language))
+    all.find(|[known, ..]| known.eq_ignore_ascii_case(language))
 }
 
 /// Comments of a diagram, and what it says that is drawn nowhere. `line` is the first line's.
 pub(super) fn diagram(drawn: Drawn, text: &str, line: usize, hidden: &mut HiddenText) {
     const UNSEEN: [&str; 4] = ["display:none", "opacity:0;", "opacity:0,", "font-size:0"];
-    let (language, marks, begin, end) = drawn;
+    let [language, marks, begin, end] = drawn;
     let (mut is_in_comment, mut is_in_description) = (false, false);
     for (line, row) in (line..).zip(text.lines().map(str::trim)) {
         is_in_comment |= row.contains(begin);
-        let is_comment = marks.iter().any(|mark| row.starts_with(mark)) && !row.starts_with("%%{");
-        let is_comment = (is_in_comment || is_comment) && has_words(row);
-        hidden.add(Comments, line, is_comment);
+        let is_line = marks.split(' ').any(|mark| row.starts_with(mark)) && !row.starts_with("%%{");
+        hidden.add(Comments, line, (is_in_comment || is_line) && has_words(row));
         is_in_comment &= !row.contains(end);
         let row = row.to_ascii_lowercase();
-        let said = row
-            .strip_prefix("accdescr")
-            .filter(|_| language == "mermaid");
+        let said = row.strip_prefix("accdescr");
+        let said = said.filter(|_| language == "mermaid");
         is_in_description |= said.is_some();
         let is_said = is_in_description && speaks(said.unwrap_or(&row));
         hidden.add(Attributes, line, is_said);
@@ -135,12 +127,9 @@ pub(super) fn braces(row: &str, line: usize, hidden: &mut HiddenText) {
         let mut pieces = inside.split(['"', '\'']);
         let mut is_found = false;
         while let (Some(lead), Some(value)) = (pieces.next(), pieces.next()) {
-            let name = lead
-                .rsplit(' ')
-                .next()
-                .and_then(|name| name.strip_suffix('='));
+            let name = lead.rsplit(' ').next().unwrap_or_default();
             let is_hidden = |name| longest_run(value) > 3 || is_unseen("", name, value);
-            is_found |= name.is_some_and(is_hidden);
+            is_found |= name.strip_suffix('=').is_some_and(is_hidden);
         }
         hidden.add(Attributes, line, is_found);
     }
@@ -148,25 +137,17 @@ pub(super) fn braces(row: &str, line: usize, hidden: &mut HiddenText) {
 
 /// What a row's formulas give room without showing it, and the comments of a block of formulas.
 fn formula(row: &str, is_block: bool, line: usize, hidden: &mut HiddenText) {
-    const UNSEEN: [&str; 4] = [
-        "phantom",
-        "color{white}",
-        "color{transparent}",
-        "color{#fff",
-    ];
+    const UNSEEN: &str = "phantom color{white} color{transparent} color{#fff";
     let bare = row.replace("\\%", "");
-    let is_comment = bare
-        .split_once('%')
-        .is_some_and(|(_, comment)| speaks(comment));
-    hidden.add(Comments, line, is_block && is_comment);
+    let comment = bare.split_once('%').map_or("", |(_, comment)| comment);
+    hidden.add(Comments, line, is_block && speaks(comment));
     // Commands such as `\text` say nothing.
     let says = |formula: &str| {
         let mut pieces = formula.split('}').next().unwrap_or_default().split('\\');
         let is_first = pieces.next().is_some_and(speaks);
         is_first || pieces.any(|piece| speaks(piece.trim_start_matches(char::is_alphabetic)))
     };
-    let is_unseen = UNSEEN
-        .iter()
-        .any(|unseen| row.split(*unseen).skip(1).any(says));
+    let mut unseen = UNSEEN.split(' ');
+    let is_unseen = unseen.any(|unseen| row.split(unseen).skip(1).any(says));
     hidden.add(HiddenElements, line, is_unseen);
 }

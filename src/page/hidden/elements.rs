@@ -4,8 +4,10 @@
 use std::collections::HashMap;
 
 use super::code::{self, Drawn, Rows};
-use super::kinds::HiddenKind::{Attributes, HiddenElements, Unrendered};
-use super::kinds::{HiddenKind, HiddenText};
+use super::kinds::HiddenKind::{
+    Attributes, BidirectionalControls, Comments, HiddenElements, InvisibleCharacters, Unrendered,
+};
+use super::kinds::HiddenText;
 use super::seen::{FALLBACKS, is_hidden, is_markup, is_unseen};
 use super::sheet::HidingStyles;
 use super::style::{Look, Style};
@@ -14,7 +16,7 @@ use crate::page::css::rules::declarations;
 use crate::page::css::tokens::decoded;
 use crate::page::html::{HtmlTag, HtmlToken, scan};
 use crate::page::markdown::html_block::HtmlBlock;
-use crate::page::model::characters::{Hiding, count};
+use crate::page::model::characters::count;
 use crate::page::select::position::lines_of;
 
 /// Maximum depth to which elements are followed; browsers do not nest deeper either.
@@ -33,49 +35,36 @@ const UNNESTED: &str = "p li dt dd option td th tr";
 const PROPERTIES: &str =
     "display visibility opacity transform font-size fill-opacity clip-path color";
 
-/// Reads HTML and adds what it hides. `rows` reads its text as that of a page in Markdown;
-/// `line_of` gives the line of a place and is asked in order.
+/// Reads HTML and adds what it hides, by the lines of its source. `rows` reads its text as that of a
+/// page in Markdown.
 pub(super) fn walk(
-    html: &str,
+    block: &HtmlBlock,
+    source: &str,
     rows: Option<Rows>,
     mut sheet: HidingStyles,
     hidden: &mut HiddenText,
-    line_of: &mut dyn FnMut(usize) -> usize,
 ) {
+    let html = block.html();
     add_styles(html, &mut sheet);
-    let (open, around) = (Vec::new(), HashMap::new());
     let mut walker = ElementWalker {
         html,
         rows,
         sheet,
         hidden,
-        open,
-        around,
+        open: Vec::new(),
+        around: HashMap::new(),
     };
+    let mut line_of = lines_of(source);
     scan(html, |token, at| {
-        let line = line_of(at.start);
+        let line = line_of(block.source(at.start).unwrap_or_default());
         walker.token(token, html.get(at).unwrap_or_default(), line);
     });
 }
 
-/// Does the same for HTML that was made from a source, whose lines are named.
-pub(super) fn walk_block(
-    html: &HtmlBlock,
-    text: &str,
-    rows: Option<Rows>,
-    sheet: HidingStyles,
-    hidden: &mut HiddenText,
-) {
-    let mut line_of = lines_of(text);
-    let line_of = &mut |at| line_of(html.source(at).unwrap_or_default());
-    walk(html.html(), rows, sheet, hidden, line_of);
-}
-
 /// Adds the style sheets that stand in some HTML: they hold for what precedes them, too.
 fn add_styles(html: &str, sheet: &mut HidingStyles) {
-    let is_style = |tag: &str| tag.eq_ignore_ascii_case("<style");
-    let mut places = html.match_indices('<').map(|(at, _)| html.get(at..at + 6));
-    if !places.any(|tag| tag.is_some_and(is_style)) {
+    let mut tags = html.as_bytes().windows(6);
+    if !tags.any(|tag| tag.eq_ignore_ascii_case(b"<style")) {
         return;
     }
     let mut is_in_style = false;
@@ -115,11 +104,11 @@ struct Inherited {
 /// An element that is open.
 #[derive(Debug)]
 struct OpenElement {
-    line: usize,
+    /// Its line, until it is reported.
+    untold: Option<usize>,
     /// The names by which rules know it, its own first.
     names: Vec<String>,
     inherited: Inherited,
-    is_told: bool,
 }
 
 struct ElementWalker<'a> {
@@ -142,7 +131,7 @@ impl ElementWalker<'_> {
             HtmlToken::Comment(text) => {
                 code::braces(text, line, self.hidden);
                 let is_comment = has_words(text) && !is_markup(text.trim());
-                self.hidden.add(HiddenKind::Comments, line, is_comment);
+                self.hidden.add(Comments, line, is_comment);
             }
             HtmlToken::Doctype => self.hidden.add(Unrendered, line, is_strange()),
             HtmlToken::Dropped => self.hidden.add(Unrendered, line, has_words(source)),
@@ -150,17 +139,15 @@ impl ElementWalker<'_> {
     }
 
     fn inherited(&self) -> Inherited {
-        self.open
-            .last()
-            .map(|open| open.inherited)
-            .unwrap_or_default()
+        let open = self.open.last();
+        open.map(|open| open.inherited).unwrap_or_default()
     }
 
     fn open(&mut self, tag: &HtmlTag, line: usize) {
         let name = tag.name();
         self.attributes(tag, line);
         let last = self.open.last().and_then(|open| open.names.first());
-        if has_one(UNNESTED, name) && last.is_some_and(|last| last == name) {
+        if tag.is_one_of(UNNESTED) && last.is_some_and(|last| last == name) {
             self.pop();
         }
         let names = self.sheet.names(tag);
@@ -169,31 +156,28 @@ impl ElementWalker<'_> {
         let (depth, mut inherited) = (self.open.len(), self.inherited());
         let is_formula = inherited.kind == TextKind::Formula;
         let is_unheard = !is_formula && tag.attributes().get("aria-hidden") == Some("true");
-        let is_gone = is_unheard || is_hidden(tag, self.around.contains_key("tabset"));
+        let is_gone = is_unheard || is_hidden(tag, self.around.get("tabset") > Some(&0));
         let has_class = tag.attributes().get("class").is_some();
         inherited.look = inherited.look.inside(&style, is_gone, has_class);
         let root = inherited.root.or(Some(depth));
         inherited.root = root.filter(|_| inherited.look.is_hidden());
-        if !is_formula && has_one(FALLBACKS, name) {
+        if !is_formula && tag.is_one_of(FALLBACKS) {
             inherited.fallback.get_or_insert(depth);
         }
         inherited.kind = text_kind(tag).unwrap_or(inherited.kind);
         let is_turned = style.any("unicode-bidi") || name == "bdo";
-        self.hidden
-            .add(HiddenKind::BidirectionalControls, line, is_turned);
-        if depth >= MAX_DEPTH || has_one(VOID, name) {
+        self.hidden.add(BidirectionalControls, line, is_turned);
+        if depth >= MAX_DEPTH || tag.is_one_of(VOID) {
             let is_too_deep = depth >= MAX_DEPTH && inherited.root == Some(depth);
             return self.hidden.add(HiddenElements, line, is_too_deep);
         }
         for name in &names {
             *self.around.entry(name.clone()).or_default() += 1;
         }
-        let is_told = false;
         self.open.push(OpenElement {
-            line,
+            untold: Some(line),
             names,
             inherited,
-            is_told,
         });
     }
 
@@ -201,7 +185,7 @@ impl ElementWalker<'_> {
         let mut attributes = tag.attributes().iter();
         let is_said = attributes.any(|(name, value)| speaks(name) || speaks(value));
         self.hidden.add(Attributes, line, is_said);
-        while self.around.contains_key(tag.name())
+        while self.around.get(tag.name()) > Some(&0)
             && let Some(closed) = self.pop()
             && closed != tag.name()
         {}
@@ -211,11 +195,7 @@ impl ElementWalker<'_> {
     fn pop(&mut self) -> Option<String> {
         let closed = self.open.pop()?;
         for name in &closed.names {
-            let count = self.around.get_mut(name)?;
-            *count -= 1;
-            if *count == 0 {
-                self.around.remove(name);
-            }
+            *self.around.get_mut(name)? -= 1;
         }
         closed.names.into_iter().next()
     }
@@ -237,30 +217,25 @@ impl ElementWalker<'_> {
     }
 
     fn text(&mut self, text: &str, source: &str, line: usize) {
-        let inherited = self.inherited();
+        let (inherited, hidden) = (self.inherited(), &mut *self.hidden);
         // Characters that stand there as references alone.
-        for wanted in [Hiding::Invisible, Hiding::Direction]
-            .into_iter()
-            .filter(|_| source.contains('&'))
-        {
-            let new = count(text, wanted).saturating_sub(count(source, wanted));
-            (0..new).for_each(|_| self.hidden.add(wanted.into(), line, true));
+        let kinds = [InvisibleCharacters, BidirectionalControls].into_iter();
+        for kind in kinds.filter(|_| source.contains('&')) {
+            let new = count(text, kind).saturating_sub(count(source, kind));
+            (0..new).for_each(|_| hidden.add(kind, line, true));
         }
         match (inherited.kind, &mut self.rows) {
-            (TextKind::Style, _) => return code::style(text, line, self.hidden),
-            (TextKind::Drawn(drawn), _) => code::diagram(drawn, text, line, self.hidden),
-            (TextKind::Code, _) => code::padding(text, line, self.hidden),
-            (TextKind::Title, _) => self
-                .hidden
-                .add(HiddenElements, line, is_long(text, 12, 120)),
-            (TextKind::Words, Some(rows)) => rows.read(text, self.html, line, self.hidden),
+            (TextKind::Style, _) => return code::style(text, line, hidden),
+            (TextKind::Drawn(drawn), _) => code::diagram(drawn, text, line, hidden),
+            (TextKind::Code, _) => code::padding(text, line, hidden),
+            (TextKind::Title, _) => hidden.add(HiddenElements, line, is_long(text, 12, 120)),
+            (TextKind::Words, Some(rows)) => rows.read(text, self.html, line, hidden),
             (TextKind::Words | TextKind::Formula, _) => {}
         }
         let fallback = inherited.fallback.filter(|_| speaks(text));
         let root = inherited.root.filter(|_| has_words(text)).or(fallback);
-        if let Some(root) = root.and_then(|root| self.open.get_mut(root)) {
-            self.hidden.add(HiddenElements, root.line, !root.is_told);
-            root.is_told = true;
+        if let Some(line) = root.and_then(|root| self.open.get_mut(root)?.untold.take()) {
+            hidden.add(HiddenElements, line, true);
         }
     }
 }
@@ -269,18 +244,19 @@ impl ElementWalker<'_> {
 fn text_kind(tag: &HtmlTag) -> Option<TextKind> {
     let class = tag.attributes().get("class").unwrap_or_default();
     let mut classes = class.split_whitespace();
-    match tag.name() {
-        _ if classes.clone().any(|class| class.starts_with("katex")) => Some(TextKind::Formula),
-        name => classes
-            .find_map(code::drawn)
-            .map(TextKind::Drawn)
-            .or(match name {
-                "style" => Some(TextKind::Style),
-                "title" => Some(TextKind::Title),
-                "pre" | "code" => Some(TextKind::Code),
-                _ => None,
-            }),
+    if classes.clone().any(|class| class.starts_with("katex")) {
+        return Some(TextKind::Formula);
     }
+    let by_name = match tag.name() {
+        "style" => Some(TextKind::Style),
+        "title" => Some(TextKind::Title),
+        "pre" | "code" => Some(TextKind::Code),
+        _ => None,
+    };
+    classes
+        .find_map(code::drawn)
+        .map(TextKind::Drawn)
+        .or(by_name)
 }
 
 /// Adds the declarations of an element's own attributes.

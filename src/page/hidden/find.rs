@@ -1,13 +1,54 @@
 //! Finds what is hidden in a text of any format.
+//!
+//! A page is read more often than it changes, and part by part where it is large: what is hidden in
+//! it is found once, and remembered.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use sha2::{Digest as _, Sha256};
 
 use super::kinds::{HiddenKind, HiddenText};
-use super::remembered::LAST;
 use super::sheet::HidingStyles;
 use super::{asciidoc, elements, markdown};
+use crate::page::markdown::html_block::HtmlBlock;
 use crate::page::markdown::outline::SourceFormat;
 use crate::page::markdown::signs::has_too_many_signs;
 use crate::page::model::characters::each;
-use crate::page::select::position::lines_of;
+
+/// The most texts that are remembered, by a digest each.
+const MOST: usize = 64;
+
+/// The cache for the last texts examined.
+static LAST: HiddenTextCache = HiddenTextCache(Mutex::new(VecDeque::new()));
+
+/// Hidden text of the texts examined last, the newest first.
+struct HiddenTextCache(Mutex<VecDeque<([u8; 32], Option<HiddenText>)>>);
+
+impl HiddenTextCache {
+    /// The hidden text of a text, from the cache or else found now by `look`.
+    fn or_look(
+        &self,
+        text: &str,
+        format: SourceFormat,
+        css: &str,
+        look: impl FnOnce() -> Option<HiddenText>,
+    ) -> Option<HiddenText> {
+        // Each piece with its end, so that no two can be taken for others.
+        let lead = format!("{format:?} {} {css}", css.len());
+        let digest = Sha256::new_with_prefix(lead).chain_update(text);
+        let key: [u8; 32] = digest.finalize().into();
+        let texts = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = texts().iter().find(|(own, _)| *own == key) {
+            return found.clone();
+        }
+        let found = look();
+        let mut texts = texts();
+        texts.truncate(MOST - 1);
+        texts.push_front((key, found.clone()));
+        found
+    }
+}
 
 impl HiddenText {
     /// Finds what is hidden in a text, if anything. `css` is the page's own style sheet, if known.
@@ -55,7 +96,11 @@ fn look(text: &str, format: SourceFormat, css: &str) -> HiddenText {
         _ if !may_hide || hidden.is_unchecked => {}
         SourceFormat::Markdown => markdown::walk(text, sheet, &mut hidden),
         SourceFormat::AsciiDoc => asciidoc::walk(text, &mut hidden),
-        _ => elements::walk(text, None, sheet, &mut hidden, &mut lines_of(text)),
+        _ => {
+            let mut html = HtmlBlock::default();
+            html.push(text, 0..text.len());
+            elements::walk(&html, text, None, sheet, &mut hidden);
+        }
     }
     hidden
 }
@@ -64,7 +109,7 @@ fn characters(text: &str, hidden: &mut HiddenText) {
     let mut line = 1;
     each(text, |c, hiding| {
         if let Some(hiding) = hiding {
-            hidden.add(hiding.into(), line, true);
+            hidden.add(hiding, line, true);
         }
         line += usize::from(c == '\n');
     });

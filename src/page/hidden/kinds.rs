@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
-
-use crate::page::model::characters::Hiding;
 
 /// The most lines that are named of a kind.
 const MAX_LINES: usize = 20;
@@ -38,15 +35,6 @@ impl fmt::Display for HiddenKind {
     }
 }
 
-impl From<Hiding> for HiddenKind {
-    fn from(hiding: Hiding) -> Self {
-        match hiding {
-            Hiding::Invisible => Self::InvisibleCharacters,
-            Hiding::Direction => Self::BidirectionalControls,
-        }
-    }
-}
-
 /// Number and lines of the occurrences of something in a text; of many lines, the first 20.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Occurrences {
@@ -58,24 +46,27 @@ pub struct Occurrences {
 }
 
 /// Content of a text that a person does not see. It is not exhaustive.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct HiddenText {
-    pub(super) found: BTreeMap<HiddenKind, Occurrences>,
-    pub(super) is_unchecked: bool,
+    /// Each kind of which something was found.
+    #[serde(flatten)]
+    pub found: BTreeMap<HiddenKind, Occurrences>,
+    /// True if the text has too many signs to be searched for more than characters.
+    #[serde(rename = "note", serialize_with = "note")]
+    pub is_unchecked: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn note<S: Serializer>(is_unchecked: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    let unchecked = "not checked: too many signs";
+    serializer.serialize_str(if *is_unchecked {
+        unchecked
+    } else {
+        "not exhaustive"
+    })
 }
 
 impl HiddenText {
-    /// True if the text has too many signs to be searched for more than characters.
-    #[must_use]
-    pub const fn is_unchecked(&self) -> bool {
-        self.is_unchecked
-    }
-
-    /// Each kind of which something was found.
-    pub fn kinds(&self) -> impl Iterator<Item = (HiddenKind, &Occurrences)> {
-        self.found.iter().map(|(kind, found)| (*kind, found))
-    }
-
     /// Number of occurrences of a kind.
     #[must_use]
     pub fn count(&self, kind: HiddenKind) -> usize {
@@ -93,22 +84,5 @@ impl HiddenText {
             found.lines.push(line);
             found.lines.sort_unstable();
         }
-    }
-}
-
-impl Serialize for HiddenText {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (kind, found) in &self.found {
-            map.serialize_entry(kind, found)?;
-        }
-        let unchecked = "not checked: too many signs";
-        let note = if self.is_unchecked {
-            unchecked
-        } else {
-            "not exhaustive"
-        };
-        map.serialize_entry("note", note)?;
-        map.end()
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::code::Rows;
-use super::elements::walk_block;
+use super::elements;
 use super::kinds::{HiddenKind, HiddenText};
 use super::seen::is_unseen;
 use super::sheet::HidingStyles;
@@ -38,16 +38,8 @@ pub(super) fn walk(text: &str, sheet: HidingStyles, hidden: &mut HiddenText) {
     definitions.sort_by_key(|(at, ..)| at.start);
     let mut walker = MarkdownWalker {
         text,
-        hidden,
-        line_of: Box::new(lines_of(text)),
         definitions,
-        passed: 0,
-        used: HashSet::new(),
-        notes: Vec::new(),
-        noted: HashSet::new(),
-        open_note: None,
-        covered: 0,
-        marked: Vec::new(),
+        ..MarkdownWalker::default()
     };
     let events = parser.into_offset_iter().map(|(event, at)| {
         let (source, start) = (text.get(at.clone()).unwrap_or_default(), at.start);
@@ -61,8 +53,8 @@ pub(super) fn walk(text: &str, sheet: HidingStyles, hidden: &mut HiddenText) {
         }
     });
     let html = HtmlBlock::rendered(events);
-    walker.end();
-    walk_block(&html, text, Some(Rows::default()), sheet, hidden);
+    walker.end(hidden);
+    elements::walk(&html, text, Some(Rows::default()), sheet, hidden);
 }
 
 /// True if a definition says more than an address with a name.
@@ -73,10 +65,11 @@ fn says(label: &str, address: &str, title: Option<&str>) -> bool {
     is_wordy || !is_address || title.is_some_and(has_words)
 }
 
+#[derive(Default)]
 struct MarkdownWalker<'a> {
     text: &'a str,
-    hidden: &'a mut HiddenText,
-    line_of: Box<dyn FnMut(usize) -> usize + 'a>,
+    /// What is hidden, by its place.
+    found: Vec<(usize, HiddenKind)>,
     /// Definitions of links: their labels, and whether they say something.
     definitions: Vec<(Range<usize>, String, bool)>,
     /// Number of definitions before the present position.
@@ -141,8 +134,9 @@ impl MarkdownWalker<'_> {
             tag => (matches!(tag, Tag::CodeBlock(_)), false),
         };
         self.marked.push(is_marked);
-        let line = (self.line_of)(at);
-        self.hidden.add(HiddenKind::Attributes, line, is_unseen);
+        if is_unseen {
+            self.found.push((at, HiddenKind::Attributes));
+        }
     }
 
     /// Examines the source before this place that no event covered: marks, definitions, and what is
@@ -154,8 +148,7 @@ impl MarkdownWalker<'_> {
             let gap = self.text.get(self.covered..next.start).unwrap_or_default();
             let is_marked = self.marked.last() == Some(&true);
             if let Some(at) = gap.find(char::is_alphabetic).filter(|_| !is_marked) {
-                let line = (self.line_of)(self.covered + at);
-                self.hidden.add(HiddenKind::Unrendered, line, true);
+                self.found.push((self.covered + at, HiddenKind::Unrendered));
             }
             self.passed += usize::from(next.start < end);
             self.covered = self.covered.max(next.end);
@@ -163,21 +156,21 @@ impl MarkdownWalker<'_> {
     }
 
     /// Adds what no event came for: the end of the source, and definitions that nothing refers to.
-    fn end(mut self) {
+    fn end(mut self, hidden: &mut HiddenText) {
         self.gap(self.text.len());
-        let mut unseen: Vec<usize> = Vec::new();
-        for (at, label, says) in &self.definitions {
-            unseen.extend(Some(at.start).filter(|_| *says && !self.used.contains(label)));
-        }
-        // Of several with one label the first is shown.
-        for (label, at) in &self.notes {
-            unseen.extend(Some(*at).filter(|_| !self.noted.remove(label)));
-        }
-        unseen.sort_unstable();
+        let of_links = self.definitions.iter();
+        let of_links = of_links.filter(|(_, label, says)| *says && !self.used.contains(label));
+        let of_links = of_links.map(|(at, ..)| at.start);
+        // Of several notes with one label the first is shown.
+        let of_notes = self.notes.iter();
+        let of_notes = of_notes.filter(|(label, _)| !self.noted.remove(label));
+        let unused = of_links.chain(of_notes.map(|(_, at)| *at));
+        self.found
+            .extend(unused.map(|at| (at, HiddenKind::UnusedDefinitions)));
+        self.found.sort_unstable();
         let mut line_of = lines_of(self.text);
-        for at in unseen {
-            self.hidden
-                .add(HiddenKind::UnusedDefinitions, line_of(at), true);
+        for (at, kind) in self.found {
+            hidden.add(kind, line_of(at), true);
         }
     }
 }

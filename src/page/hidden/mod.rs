@@ -7,12 +7,10 @@
 
 mod asciidoc;
 mod code;
-mod colour;
 mod elements;
 mod find;
 mod kinds;
 mod markdown;
-mod remembered;
 mod seen;
 mod sheet;
 mod style;

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::RegexSet;
 
-use super::colour::Colour;
 use super::words::{has_one, plain};
+use crate::page::css::colour::Colour;
 
 /// The longest value that is examined.
 const MAX_VALUE: usize = 200;
@@ -33,16 +33,11 @@ pub(super) struct Style {
 }
 
 /// What an element's style and those around it do to its text.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a property of its own, and all may hold at once"
-)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Look {
     is_gone: bool,
-    is_unseen: bool,
-    is_tiny: bool,
-    is_lost: bool,
+    /// Unseen by visibility, by the font's size, by colours: each until an element sets it anew.
+    unseen: [bool; 3],
     colour: Option<Colour>,
     background: Option<Colour>,
     /// A class may paint a background.
@@ -56,26 +51,30 @@ impl Look {
         // Text shows by its shadow, or as a hole.
         let is_cut = style.any("text-shadow background background-clip -webkit-background-clip");
         let own = own.map(|own| if is_cut { Colour::Unknown } else { own });
+        let (colour, background) = (own.or(self.colour), style.background.or(self.background));
+        let may_be_painted = self.may_be_painted || has_class;
+        let is_lost = |colour: Colour| colour.is_lost_on(background, may_be_painted);
         let hides = |name: &str| style.hides.get(name).copied();
-        let mut look = Self {
+        let is_coloured = own.or(style.background).is_some();
+        let by_colour = is_coloured.then(|| colour.is_some_and(is_lost));
+        let by_size = hides("font-size").or(hides("font"));
+        let [visibility, size, lost] = self.unseen;
+        Self {
             is_gone: self.is_gone || is_gone || style.is_gone(),
-            is_unseen: hides("visibility").unwrap_or(self.is_unseen),
-            is_tiny: hides("font-size").or(hides("font")).unwrap_or(self.is_tiny),
-            colour: own.or(self.colour),
-            background: style.background.or(self.background),
-            may_be_painted: self.may_be_painted || has_class,
-            ..self
-        };
-        if own.is_some() || style.background.is_some() {
-            let is_lost = |own: Colour| own.is_lost_on(look.background, look.may_be_painted);
-            look.is_lost = look.colour.is_some_and(is_lost);
+            unseen: [
+                hides("visibility").unwrap_or(visibility),
+                by_size.unwrap_or(size),
+                by_colour.unwrap_or(lost),
+            ],
+            colour,
+            background,
+            may_be_painted,
         }
-        look
     }
 
     /// True if its text is not seen.
-    pub(super) const fn is_hidden(&self) -> bool {
-        self.is_gone || self.is_unseen || self.is_tiny || self.is_lost
+    pub(super) fn is_hidden(&self) -> bool {
+        self.is_gone || self.unseen.contains(&true)
     }
 }
 

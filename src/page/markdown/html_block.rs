@@ -19,17 +19,12 @@ pub(in crate::page) struct HtmlBlock {
 impl HtmlBlock {
     /// Adds the line that stands there in a source.
     pub(in crate::page) fn push(&mut self, source: &str, line: Range<usize>) {
-        self.begin(line.start);
-        self.write(source.get(line).unwrap_or_default());
+        self.add(line.start, source.get(line).unwrap_or_default());
     }
 
-    /// Begins a piece that comes from there in a source.
-    pub(in crate::page) fn begin(&mut self, source: usize) {
+    /// Adds a piece that comes from there in a source.
+    pub(in crate::page) fn add(&mut self, source: usize, html: &str) {
         self.starts.push((self.html.len(), source));
-    }
-
-    /// Adds to the last piece.
-    pub(in crate::page) fn write(&mut self, html: &str) {
         self.html.push_str(html);
     }
 
@@ -37,7 +32,7 @@ impl HtmlBlock {
     pub(in crate::page) fn rendered<'a>(parts: impl Iterator<Item = (Event<'a>, usize)>) -> Self {
         let block = RefCell::new(Self::default());
         let events = parts.map(|(event, source)| {
-            block.borrow_mut().begin(source);
+            block.borrow_mut().add(source, "");
             event
         });
         // A string takes all.
@@ -68,7 +63,7 @@ struct HtmlSink<'a>(&'a RefCell<HtmlBlock>);
 
 impl fmt::Write for HtmlSink<'_> {
     fn write_str(&mut self, html: &str) -> fmt::Result {
-        self.0.borrow_mut().write(html);
+        self.0.borrow_mut().html.push_str(html);
         Ok(())
     }
 }

@@ -2,16 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::super::hidden::HiddenKind::{self, BidirectionalControls, InvisibleCharacters};
 use super::path::is_invisible;
-
-/// The way in which a character hides something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::page) enum Hiding {
-    /// It shows nothing, or is one of a flood of spaces.
-    Invisible,
-    /// It turns the direction of what follows.
-    Direction,
-}
 
 /// The flags that are spelt with characters of their own: of England, Scotland and Wales.
 const FLAGS: [&str; 3] = [
@@ -29,7 +21,7 @@ const MAX_SPACES: usize = 24;
 
 /// Visits the characters of a text, each with how it hides something. Joiners, variation selectors
 /// and soft hyphens in their ordinary use hide nothing.
-pub(in crate::page) fn each(text: &str, mut visit: impl FnMut(char, Option<Hiding>)) {
+pub(in crate::page) fn each(text: &str, mut visit: impl FnMut(char, Option<HiddenKind>)) {
     for line in text.split_inclusive('\n') {
         // Marks of direction are ordinary in a line with letters from right to left.
         let mut has_rtl = None;
@@ -50,11 +42,11 @@ pub(in crate::page) fn each(text: &str, mut visit: impl FnMut(char, Option<Hidin
             }
             let mut hiding = match rest.chars().nth(1) {
                 _ if is_plain => None,
-                _ if spaces > MAX_SPACES => Some(Hiding::Invisible),
+                _ if spaces > MAX_SPACES => Some(InvisibleCharacters),
                 next => hides(before, c, next, letters),
             };
             let is_override = matches!(c, '\u{202D}' | '\u{202E}');
-            if hiding == Some(Hiding::Direction)
+            if hiding == Some(BidirectionalControls)
                 && !is_override
                 && *has_rtl.get_or_insert_with(|| line.chars().any(is_rtl))
             {
@@ -70,7 +62,7 @@ pub(in crate::page) fn each(text: &str, mut visit: impl FnMut(char, Option<Hidin
 }
 
 /// The number of characters of a text that hide something so.
-pub(in crate::page) fn count(text: &str, wanted: Hiding) -> usize {
+pub(in crate::page) fn count(text: &str, wanted: HiddenKind) -> usize {
     let mut count = 0_usize;
     each(text, |_, hiding| {
         count += usize::from(hiding == Some(wanted));
@@ -79,13 +71,13 @@ pub(in crate::page) fn count(text: &str, wanted: Hiding) -> usize {
 }
 
 /// Classifies a character by its neighbours; `None` if it hides nothing.
-fn hides(before: char, c: char, next: Option<char>, letters: usize) -> Option<Hiding> {
+fn hides(before: char, c: char, next: Option<char>, letters: usize) -> Option<HiddenKind> {
     let belongs = match c {
         '\u{061C}'
         | '\u{200E}'
         | '\u{200F}'
         | '\u{202A}'..='\u{202E}'
-        | '\u{2066}'..='\u{2069}' => return Some(Hiding::Direction),
+        | '\u{2066}'..='\u{2069}' => return Some(BidirectionalControls),
         '\u{FE0E}' | '\u{FE0F}' => {
             is_emoji(before) || matches!(before, '#' | '*' | '0'..='9' | '\u{A9}' | '\u{AE}')
         }
@@ -108,7 +100,7 @@ fn hides(before: char, c: char, next: Option<char>, letters: usize) -> Option<Hi
         _ => false,
     };
     let is_hidden = !belongs && (c.is_control() || is_invisible(c));
-    is_hidden.then_some(Hiding::Invisible)
+    is_hidden.then_some(InvisibleCharacters)
 }
 
 fn is_visible_letter(c: char) -> bool {

@@ -1,6 +1,7 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
 
-use super::{HiddenKind, HiddenText};
+use super::{HiddenKind, HiddenText, HiddenTextCache, MOST};
 use crate::page::{Occurrences, SourceFormat, escaped};
 
 fn found(count: usize, lines: &[usize]) -> Occurrences {
@@ -97,4 +98,41 @@ fn an_element_whose_tag_is_broken_over_lines_of_a_quote_is_hidden() {
         let elements = &hidden.unwrap().found[&HiddenKind::HiddenElements];
         assert_eq!(elements, &found(1, &[1]), "{text}");
     }
+}
+
+fn empty() -> HiddenTextCache {
+    HiddenTextCache(Mutex::new(VecDeque::new()))
+}
+
+#[test]
+fn what_was_found_is_told_of_the_same_text_format_and_styles_alone() {
+    let last = empty();
+    let text = "read once <!-- and again -->";
+    let looks = |text, format, css| {
+        let mut looks = false;
+        last.or_look(text, format, css, || {
+            looks = true;
+            None
+        });
+        looks
+    };
+    assert!(looks(text, SourceFormat::Markdown, ""));
+    assert!(!looks(text, SourceFormat::Markdown, ""));
+    assert!(looks(
+        "read once <!-- and again --",
+        SourceFormat::Markdown,
+        ""
+    ));
+    assert!(looks(text, SourceFormat::Other, ""));
+    assert!(looks(text, SourceFormat::Markdown, "p { display: none }"));
+    assert!(!looks(text, SourceFormat::Markdown, ""));
+}
+
+#[test]
+fn no_more_than_so_many_texts_are_remembered() {
+    let last = empty();
+    for index in 0..MOST * 2 {
+        last.or_look(&index.to_string(), SourceFormat::Html, "", || None);
+    }
+    assert_eq!(last.0.lock().unwrap().len(), MOST);
 }
