@@ -197,23 +197,21 @@ fn address_of(address: &Url, wiki: &Url) -> Option<Interpretation> {
 }
 
 pub(in crate::page) fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        let mut ahead = rest.clone();
-        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-        let coded = (byte == b'%')
-            .then(|| Some(digit(ahead.next())? * 16 + digit(ahead.next())?))
-            .flatten()
-            .and_then(|code| u8::try_from(code).ok());
-        if let Some(coded) = coded {
-            bytes.push(coded);
-            rest = ahead;
-        } else {
-            bytes.push(byte);
-        }
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let code = coded_byte(part);
+        bytes.push(code.unwrap_or(b'%'));
+        bytes.extend(part.bytes().skip(if code.is_some() { 2 } else { 0 }));
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The byte whose two hexadecimal digits a text begins with, as behind a `%`.
+pub(in crate::page) fn coded_byte(text: &str) -> Option<u8> {
+    let code = text.get(..2)?;
+    let is_code = code.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u8::from_str_radix(code, 16).ok().filter(|_| is_code)
 }
 
 #[cfg(test)]

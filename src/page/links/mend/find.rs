@@ -32,7 +32,7 @@ pub(super) fn written_links(text: &str, format: SourceFormat, host: &str) -> Vec
 /// A link of Markdown that is open.
 struct OpenLink {
     link_type: LinkType,
-    is_image: bool,
+    carrier: Carrier,
     target: String,
     /// End of its visible text, as far as that was read.
     shown: usize,
@@ -51,8 +51,8 @@ struct Markdown<'a> {
     block: HtmlBlock,
     /// Text comes in pieces; an address may span several consecutive ones.
     run: Range<usize>,
-    /// The targets of definitions that links and images name, and whether links do.
-    named: HashMap<String, bool>,
+    /// The targets of definitions that links name, or images alone.
+    named: HashMap<String, Carrier>,
 }
 
 impl<'a> Markdown<'a> {
@@ -76,13 +76,16 @@ impl<'a> Markdown<'a> {
             reading.event(event, range);
         }
         reading.end_run();
+        // A definition stands in no element that is still open.
+        reading
+            .links
+            .append(&mut std::mem::take(&mut reading.html).links);
         let named = std::mem::take(&mut reading.named);
         for (_, definition) in events.reference_definitions().iter() {
-            if let Some(is_of_link) = named.get(definition.dest.as_ref()) {
-                reading.definition(&definition.span, &definition.dest, *is_of_link);
+            if let Some(carrier) = named.get(definition.dest.as_ref()) {
+                reading.definition(&definition.span, &definition.dest, *carrier);
             }
         }
-        reading.links.append(&mut reading.html.links);
         reading.links
     }
 
@@ -122,38 +125,42 @@ impl<'a> Markdown<'a> {
     }
 
     fn start(&mut self, tag: Tag<'_>, range: &Range<usize>) {
-        let (link_type, target, is_image) = match tag {
+        let carrier = match tag {
+            Tag::Image { .. } => Carrier::Untouched,
+            _ => Carrier::Markdown,
+        };
+        match tag {
             Tag::Link {
                 link_type,
                 dest_url,
                 ..
-            } => (link_type, dest_url.into_string(), false),
-            Tag::Image {
+            }
+            | Tag::Image {
                 link_type,
                 dest_url,
                 ..
-            } => (link_type, dest_url.into_string(), true),
-            Tag::CodeBlock(_) => {
-                self.code += 1;
-                return;
-            }
-            tag if begins_paragraph(&tag) => {
-                self.html.begin_paragraph();
-                return;
-            }
-            _ => return,
-        };
+            } => self.open_link(link_type, dest_url.into_string(), carrier, range.start),
+            Tag::CodeBlock(_) => self.code += 1,
+            tag if begins_paragraph(&tag) => self.html.begin_paragraph(),
+            _ => {}
+        }
+    }
+
+    fn open_link(&mut self, link_type: LinkType, target: String, carrier: Carrier, at: usize) {
         if !matches!(
             link_type,
             LinkType::Inline | LinkType::Autolink | LinkType::Email
         ) {
-            *self.named.entry(target.clone()).or_default() |= !is_image;
+            let named = self.named.entry(target.clone()).or_insert(carrier);
+            if carrier == Carrier::Markdown {
+                *named = carrier;
+            }
         }
         self.open.push(OpenLink {
             link_type,
-            is_image,
+            carrier,
             target,
-            shown: range.start,
+            shown: at,
         });
     }
 
@@ -175,12 +182,7 @@ impl<'a> Markdown<'a> {
             // Their target is in their definition.
             _ => return,
         };
-        let carrier = if open.is_image {
-            Carrier::Untouched
-        } else {
-            Carrier::Markdown
-        };
-        self.add(range.start, found, writing, carrier, open.target);
+        self.add(range.start, found, writing, open.carrier, open.target);
     }
 
     fn add(
@@ -200,21 +202,12 @@ impl<'a> Markdown<'a> {
     }
 
     /// A definition that links name, or images alone.
-    fn definition(&mut self, span: &Range<usize>, target: &str, is_of_link: bool) {
+    fn definition(&mut self, span: &Range<usize>, target: &str, carrier: Carrier) {
         let raw = self.text.get(span.clone()).unwrap_or_default();
         let found =
             end_of_label(raw).and_then(|at| target_at(self.text, span.start + at, span.end));
-        let carrier = if is_of_link {
-            Carrier::Markdown
-        } else {
-            Carrier::Untouched
-        };
-        if !is_refused(target) {
-            let (at, target) = (span.start, target.to_owned());
-            let writing = Writing::Markdown;
-            let link = SourceLink::checked(self.text, at, found, writing, carrier, target);
-            self.links.push(link);
-        }
+        let target = target.to_owned();
+        self.add(span.start, found, Writing::Markdown, carrier, target);
     }
 
     fn html_block(&mut self) {
@@ -311,17 +304,8 @@ fn is_refused(target: &str) -> bool {
 
 /// End of a definition's label, its colon included.
 fn end_of_label(raw: &str) -> Option<usize> {
-    let mut is_escaped = false;
-    for (at, byte) in raw.bytes().enumerate() {
-        match byte {
-            b']' if !is_escaped => {
-                return raw.get(at..)?.starts_with("]:").then_some(at + 2);
-            }
-            b'\\' => is_escaped = !is_escaped,
-            _ => is_escaped = false,
-        }
-    }
-    None
+    let at = unescaped(raw, |byte| byte == b']')?;
+    raw.get(at..)?.starts_with("]:").then_some(at + 2)
 }
 
 /// The target that stands at a place or behind the white space there, without its angle

@@ -3,11 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::super::link::has_other_scheme;
+use super::super::link::{Carrier, has_other_scheme};
 use super::find::written_links;
-use super::named::named_places;
 use super::resolve::{Leads, LinkedSite, PagePlace, Seat, resolve};
-use super::rewrite::{LinkTargetParts, from_root};
+use super::rewrite::LinkTargetParts;
 use super::written::SourceLink;
 use crate::page::markdown::outline::SourceFormat;
 use crate::page::select::position::lines_of;
@@ -96,7 +95,7 @@ pub struct LeftLink {
 }
 
 /// A text whose links were mended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MendedText {
     /// The text; unchanged if nothing was mended.
     pub text: String,
@@ -218,7 +217,7 @@ impl Mender<'_> {
 
     /// True if a target leads there once the page is rendered where it goes.
     fn leads(&self, target: &str, link: &SourceLink, wanted: &Leads) -> bool {
-        self.leads_from(Seat::at(&self.after), target, link, wanted)
+        resolve(target, link.carrier, Seat::at(&self.after), self.site) == *wanted
     }
 
     /// True if it does so as the page was rendered before it moved.
@@ -227,10 +226,6 @@ impl Mender<'_> {
             rendered: self.page,
             read: &self.after,
         };
-        self.leads_from(seat, target, link, wanted)
-    }
-
-    fn leads_from(&self, seat: Seat<'_>, target: &str, link: &SourceLink, wanted: &Leads) -> bool {
         resolve(target, link.carrier, seat, self.site) == *wanted
     }
 
@@ -260,7 +255,7 @@ impl Mender<'_> {
         };
         let ways = |form: &LinkTargetParts<'_>| match (to, &wanted) {
             (Some(to), _) => form.ways_to(view, to, &self.after, self.site),
-            (None, Leads::OfWiki(way)) => vec![from_root(way)],
+            (None, Leads::OfWiki(way)) => vec![format!("/{way}")],
             (None, _) => Vec::new(),
         };
         let good = LinkTargetParts::split(&link.target, self.site)
@@ -276,21 +271,17 @@ impl Mender<'_> {
             return MendAction::Left(WhyLeft::NoAddress);
         };
         let raw = text.get(range.clone()).unwrap_or_default();
-        let start = link.writing.behind(raw, form.address.len());
-        let end = link
-            .writing
-            .behind(raw, form.address.len() + form.way.len());
-        match (start, end) {
-            (Some(start), Some(end)) => {
-                MendAction::Edit(range.start + start..range.start + end, way)
-            }
-            _ => MendAction::Left(WhyLeft::NotFound),
+        let place = |length| Some(range.start + link.writing.behind(raw, length)?);
+        let start = place(form.address.len());
+        match start.zip(place(form.address.len() + form.way.len())) {
+            Some((start, end)) => MendAction::Edit(start..end, way),
+            None => MendAction::Left(WhyLeft::NotFound),
         }
     }
 
     /// A link whose address is not the wiki's, although people will take it for this wiki's.
     fn of_other_address(&self, link: &SourceLink) -> MendAction {
-        let host = self.site.address.host_str().unwrap_or_default();
+        let host = host(self.site);
         let Some(at) = link.target.to_ascii_lowercase().find(host) else {
             return MendAction::Nothing;
         };
@@ -325,21 +316,17 @@ impl Mender<'_> {
     /// Lists the links that a source in another format names; none is mended.
     fn only_named(&self, text: &str) -> MendedText {
         let mut line_of = lines_of(text);
-        let mut left = Vec::new();
-        for (at, word, place) in named_places(text, self.page, self.site) {
-            if self.moves.target(&place).is_some() {
-                left.push(LeftLink {
-                    line: line_of(at),
-                    link: word.to_owned(),
-                    why: WhyLeft::Format,
-                });
-            }
-        }
+        let named = named_places(text, self.page, self.site).into_iter();
+        let left = named.filter(|(_, _, place)| self.moves.target(place).is_some());
+        let left = left.map(|(at, word, _)| LeftLink {
+            line: line_of(at),
+            link: word.to_owned(),
+            why: WhyLeft::Format,
+        });
         MendedText {
             text: text.to_owned(),
-            mended: Vec::new(),
-            left,
-            stale: Vec::new(),
+            left: left.collect(),
+            ..MendedText::default()
         }
     }
 }
@@ -355,4 +342,29 @@ fn applied(text: &str, edits: &[Edit<'_>]) -> String {
     }
     new.push_str(text.get(passed..).unwrap_or_default());
     new
+}
+
+/// Words of a text that name places of the wiki as links do, each with where it stands.
+fn named_places<'a>(
+    text: &'a str,
+    page: &PagePlace,
+    site: &LinkedSite,
+) -> Vec<(usize, &'a str, PagePlace)> {
+    let ends = |c: char| c.is_whitespace() || "\"'<>()[]{}|`,;".contains(c);
+    let mut found = Vec::new();
+    let mut at = 0;
+    for word in text.split_inclusive(ends) {
+        let start = at;
+        at += word.len();
+        let word = word.trim_end_matches(ends);
+        // Macros such as `link:/docs/x[text]`.
+        let name = word.strip_prefix("link:");
+        let name = name.or_else(|| word.strip_prefix("xref:")).unwrap_or(word);
+        if name.contains('/')
+            && let Leads::Page(_, place) = resolve(name, Carrier::Anchor, Seat::at(page), site)
+        {
+            found.push((start, name, place));
+        }
+    }
+    found
 }

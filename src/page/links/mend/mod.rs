@@ -4,7 +4,6 @@
 mod find;
 mod html;
 mod mended;
-mod named;
 mod part;
 mod resolve;
 mod rewrite;

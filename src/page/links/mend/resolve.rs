@@ -13,12 +13,13 @@
 //!   answered by the page without them.
 
 use std::borrow::Borrow;
+use std::fmt::Write as _;
 
 use url::Url;
 
 use super::super::link::{Carrier, OWN_ADDRESSES, PAGE_ENDINGS, can_be_linked, has_other_scheme};
 use crate::page::model::locale::is_locale_like;
-use crate::page::model::reference::{percent_decoded, way_below};
+use crate::page::model::reference::{coded_byte, percent_decoded, way_below};
 use crate::page::{Locale, PagePath};
 
 /// The place of a page.
@@ -214,11 +215,9 @@ impl LinkedSite {
         let segments: Vec<&str> = way.split('/').filter(|part| !part.is_empty()).collect();
         let way = segments.join("/");
         let first = segments.first().copied().unwrap_or_default();
-        let view = match first.to_ascii_lowercase().as_str() {
-            "e" if segments.len() > 1 => Some('e'),
-            "h" if segments.len() > 1 => Some('h'),
-            "s" if segments.len() > 1 => Some('s'),
-            "d" if segments.len() > 1 => Some('d'),
+        let lower = first.to_ascii_lowercase();
+        let view = match lower.as_str() {
+            "e" | "h" | "s" | "d" if segments.len() > 1 => lower.chars().next(),
             "e" | "h" | "s" | "d" | "i" | "t" | "a" | "p" => return Leads::OfWiki(way),
             _ => None,
         };
@@ -288,13 +287,9 @@ fn begins_authority(href: &str) -> bool {
 
 /// True if each `%` of a path begins a percent-encoded byte; the wiki refuses other paths.
 fn is_well_coded(way: &str) -> bool {
-    let mut parts = way.split('%');
-    parts.next();
-    parts.all(|part| {
-        let mut bytes = part.bytes();
-        let is_digit = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_hexdigit());
-        is_digit(bytes.next()) && is_digit(bytes.next())
-    })
+    way.split('%')
+        .skip(1)
+        .all(|part| coded_byte(part).is_some())
 }
 
 /// The wiki cuts out the first sign that it finds unsafe, and no other.
@@ -331,15 +326,9 @@ fn encoded(target: &str) -> String {
     let mut href = String::with_capacity(target.len());
     let mut rest = target.chars();
     while let Some(c) = rest.next() {
-        let is_code = || {
-            let mut ahead = rest.clone();
-            [ahead.next(), ahead.next()]
-                .iter()
-                .all(|c| c.is_some_and(|c| c.is_ascii_hexdigit()))
-        };
         let is_kept = c.is_ascii_alphanumeric()
             || ";/?:@&=+$,-_.!~*'()#".contains(c)
-            || (c == '%' && is_code());
+            || (c == '%' && coded_byte(rest.as_str()).is_some());
         if is_kept {
             href.push(c);
         } else {
@@ -351,14 +340,8 @@ fn encoded(target: &str) -> String {
 
 /// Adds a character percent-encoded.
 pub(super) fn push_coded(text: &mut String, c: char) {
-    let digit = |value: u8| {
-        char::from_digit(u32::from(value), 16)
-            .unwrap_or('0')
-            .to_ascii_uppercase()
-    };
     for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-        text.push('%');
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 15));
+        // Writing to a string cannot fail.
+        let _ = write!(text, "%{byte:02X}");
     }
 }

@@ -156,8 +156,3 @@ pub(super) fn coded(path: &str, codes_letters: bool) -> String {
     }
     way
 }
-
-/// The way from the wiki's root to what is not a page.
-pub(super) fn from_root(way: &str) -> String {
-    format!("/{way}")
-}
