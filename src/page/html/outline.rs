@@ -2,11 +2,9 @@
 //! renders all pages.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use super::super::markdown::block::{Block, BlockKind};
-use super::super::markdown::outline::{Heading, Outline};
-use super::super::select::position::line_feeds;
+use super::super::markdown::outline::Outline;
 use super::{HtmlToken, scan};
 
 /// The kinds of element that matter to an outline.
@@ -104,7 +102,8 @@ impl<'a> Outline<'a> {
                     outline.end(&closed, at.end);
                     if closed.name == name {
                         if let (Element::Heading(level), true) = (element, open.is_empty()) {
-                            outline.html_heading(level, heading.trim(), closed.start..at.end);
+                            let words: Vec<&str> = heading.split_whitespace().collect();
+                            outline.heading(level, words.join(" "), closed.start..at.end);
                         }
                         break;
                     }
@@ -129,20 +128,6 @@ impl<'a> Outline<'a> {
         if let Some(block) = closed.block.and_then(|block| self.blocks.get_mut(block)) {
             block.range.end = end;
         }
-    }
-
-    fn html_heading(&mut self, level: u8, text: &str, range: Range<usize>) {
-        let last = self.headings.last();
-        let (passed, line) = last.map_or((0, 1), |last| (last.lines.start, last.line));
-        let between = self.text.get(passed..range.start).unwrap_or_default();
-        self.headings.push(Heading {
-            level,
-            text: text.split_whitespace().collect::<Vec<_>>().join(" "),
-            line: line + line_feeds(between),
-            section: range.start..self.text.len(),
-            lines: range,
-            parent: None,
-        });
     }
 }
 

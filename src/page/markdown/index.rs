@@ -5,9 +5,8 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::super::model::characters::escaped;
-use super::block::{BlockKind, LinkOrImage};
+use super::block::{Block, BlockKind, LinkOrImage};
 use super::outline::Outline;
-use super::sections::SectionCandidate;
 
 /// The most images that are named.
 const MAX_IMAGES: usize = 20;
@@ -61,33 +60,23 @@ impl PageInventory {
     pub fn new(outline: &Outline<'_>, part: &Range<usize>, offset: usize, most: usize) -> Self {
         let text = outline.text;
         let starts = LineStarts::new(text);
-        let words = WordCounts::new(outline);
-        let all: Vec<(usize, SectionCandidate)> = outline
-            .named_headings()
-            .into_iter()
-            .enumerate()
-            .filter(|(at, _)| {
-                let heading = outline.headings.get(*at);
-                heading.is_some_and(|heading| part.contains(&heading.lines.start))
-            })
-            .collect();
+        let all = outline.heading_lines(part, None);
         let mut room = most;
-        let mut headings = Vec::new();
-        for (at, named) in all.iter().skip(offset) {
-            let Some(heading) = outline.headings.get(*at) else {
-                break;
-            };
-            let entry = line_of(named, words.of_section(*at, &heading.section));
-            // What JSON puts around it.
-            let size = entry.len() + 3;
-            if size > room && !headings.is_empty() {
-                break;
-            }
-            room = room.saturating_sub(size);
-            headings.push(entry);
-        }
+        let fitting = all
+            .iter()
+            .skip(offset)
+            .enumerate()
+            .take_while(|(at, line)| {
+                // What JSON puts around it.
+                let size = line.len() + 3;
+                let fits = size <= room || *at == 0;
+                room = room.saturating_sub(size);
+                fits
+            });
+        let headings: Vec<String> = fitting.map(|(_, line)| line.clone()).collect();
         let left = all.len().saturating_sub(offset + headings.len());
         let held = text.get(part.clone()).unwrap_or_default();
+        let blocks = BlockKind::ALL.into_iter();
         let (images, images_left) = targets(outline, part, &starts, true);
         let (links, links_left) = targets(outline, part, &starts, false);
         Self {
@@ -96,7 +85,9 @@ impl PageInventory {
             next_offset: if left > 0 { offset + headings.len() } else { 0 },
             headings_left: left,
             headings,
-            blocks: blocks(outline, part),
+            blocks: blocks
+                .filter_map(|kind| blocks_of(outline, part, kind))
+                .collect(),
             images,
             images_left,
             links,
@@ -110,43 +101,51 @@ impl Outline<'_> {
     /// paragraphs, a line a kind.
     #[must_use]
     pub fn parts_in(&self, part: &Range<usize>) -> Vec<String> {
+        let mut parts = self.heading_lines(part, None);
+        // Paragraphs are read with the heading above them.
+        let kinds = BlockKind::ALL.into_iter();
+        let kinds = kinds.filter(|kind| *kind != BlockKind::Paragraph);
+        parts.extend(kinds.filter_map(|kind| blocks_of(self, part, kind)));
+        parts
+    }
+
+    /// The headings that begin in a part, of all levels or one, in a line each: selector, text, and
+    /// the words of the section.
+    pub(in crate::page) fn heading_lines(
+        &self,
+        part: &Range<usize>,
+        level: Option<u8>,
+    ) -> Vec<String> {
         let words = WordCounts::new(self);
         let named = self.named_headings().into_iter().zip(&self.headings);
-        let held = named
-            .enumerate()
-            .filter(|(_, (_, heading))| part.contains(&heading.lines.start));
-        let headings = held
-            .map(|(at, (named, heading))| line_of(&named, words.of_section(at, &heading.section)));
-        let blocks = BlockKind::ALL
-            .into_iter()
-            // Paragraphs are read with the heading above them.
-            .filter(|kind| *kind != BlockKind::Paragraph)
-            .filter_map(|kind| blocks_of(self, part, kind));
-        headings.chain(blocks).collect()
+        let held = named.enumerate().filter(|(_, (named, heading))| {
+            level.is_none_or(|level| level == named.level) && part.contains(&heading.lines.start)
+        });
+        let lines = held.map(|(at, (named, heading))| {
+            let selector = named.selector.trim_start_matches("heading:");
+            let words = words.of_section(at, &heading.section);
+            format!("{selector} {} ({words} words)", named.text)
+        });
+        lines.collect()
     }
-}
 
-/// A heading in a line: its selector, its text, and the words of its section.
-pub(in crate::page) fn line_of(heading: &SectionCandidate, words: usize) -> String {
-    let selector = heading.selector.trim_start_matches("heading:");
-    format!("{selector} {} ({words} words)", heading.text)
-}
-
-fn blocks(outline: &Outline<'_>, part: &Range<usize>) -> Vec<String> {
-    let kinds = BlockKind::ALL.into_iter();
-    kinds
-        .filter_map(|kind| blocks_of(outline, part, kind))
-        .collect()
+    /// The blocks of a kind that begin in a part, each with its number among all of that kind.
+    pub(in crate::page) fn blocks_in(
+        &self,
+        part: &Range<usize>,
+        kind: BlockKind,
+    ) -> impl Iterator<Item = (usize, &Block)> {
+        let all = self.blocks.iter().filter(move |block| block.kind == kind);
+        let part = part.clone();
+        all.enumerate()
+            .filter(move |(_, block)| part.contains(&block.range.start))
+    }
 }
 
 /// The blocks of a kind in a line: how many there are, and the selectors of the first and last;
 /// all between them are there, too.
 fn blocks_of(outline: &Outline<'_>, part: &Range<usize>, kind: BlockKind) -> Option<String> {
-    let all = outline.blocks.iter().filter(|block| block.kind == kind);
-    let mut held = all
-        .enumerate()
-        .filter(|(_, block)| part.contains(&block.range.start))
-        .map(|(index, _)| index);
+    let mut held = outline.blocks_in(part, kind).map(|(index, _)| index);
     let first = held.next()?;
     Some(match held.last() {
         None => format!("1 block:{kind}[{first}]"),
@@ -204,13 +203,13 @@ impl LineStarts {
 }
 
 /// Number of words before each heading, and in all.
-pub(in crate::page) struct WordCounts {
+struct WordCounts {
     starts: Vec<usize>,
     before: Vec<usize>,
 }
 
 impl WordCounts {
-    pub(in crate::page) fn new(outline: &Outline<'_>) -> Self {
+    fn new(outline: &Outline<'_>) -> Self {
         let mut starts: Vec<usize> = vec![0];
         starts.extend(outline.headings.iter().map(|heading| heading.lines.start));
         starts.push(outline.text.len());
@@ -224,7 +223,7 @@ impl WordCounts {
     }
 
     /// The words of a heading's section, by the heading's number.
-    pub(in crate::page) fn of_section(&self, heading: usize, section: &Range<usize>) -> usize {
+    fn of_section(&self, heading: usize, section: &Range<usize>) -> usize {
         let end = self.starts.partition_point(|start| *start < section.end);
         let before = |at: usize| self.before.get(at).copied().unwrap_or_default();
         before(end).saturating_sub(before(heading + 1))

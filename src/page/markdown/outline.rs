@@ -87,17 +87,14 @@ impl<'a> Outline<'a> {
             let range = range.start + start..range.end + start;
             match event {
                 Event::Start(tag) => {
+                    let is_image = matches!(tag, Tag::Image { .. });
                     match tag {
                         Tag::Heading { level, .. } if depth == 0 => {
                             open = Some((number(level), String::new()));
                         }
-                        Tag::Link { dest_url, .. } => {
+                        Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
                             targets.push(outline.targets.len());
-                            outline.target(false, range.start, dest_url.into_string());
-                        }
-                        Tag::Image { dest_url, .. } => {
-                            targets.push(outline.targets.len());
-                            outline.target(true, range.start, dest_url.into_string());
+                            outline.target(is_image, range.start, dest_url.into_string());
                         }
                         tag => {
                             if let Some(kind) = kind(&tag)
@@ -166,35 +163,25 @@ impl<'a> Outline<'a> {
     /// The outline of what begins in a part, without the heading that the part begins at.
     #[must_use]
     pub fn within(&self, part: &Range<usize>) -> Self {
-        let is_in = |at: usize| part.contains(&at);
         let skipped = self
             .headings
             .partition_point(|heading| heading.lines.start < part.start);
         let headings = self.headings.iter().skip(skipped);
+        let headings = headings.take_while(|heading| heading.lines.start < part.end);
+        let headings = headings.map(|heading| Heading {
+            parent: heading.parent.and_then(|at| at.checked_sub(skipped)),
+            ..heading.clone()
+        });
+        let blocks = self.blocks.iter();
+        let blocks = blocks.filter(|block| part.contains(&block.range.start));
+        let targets = self.targets.iter();
+        let targets = targets.filter(|target| part.contains(&target.at));
         Self {
             text: self.text,
             bounds: part.clone(),
-            headings: headings
-                .take_while(|heading| heading.lines.start < part.end)
-                .map(|heading| Heading {
-                    parent: heading
-                        .parent
-                        .and_then(|parent| parent.checked_sub(skipped)),
-                    ..heading.clone()
-                })
-                .collect(),
-            blocks: self
-                .blocks
-                .iter()
-                .filter(|block| is_in(block.range.start))
-                .cloned()
-                .collect(),
-            targets: self
-                .targets
-                .iter()
-                .filter(|target| is_in(target.at))
-                .cloned()
-                .collect(),
+            headings: headings.collect(),
+            blocks: blocks.cloned().collect(),
+            targets: targets.cloned().collect(),
             body: part.start,
         }
     }
@@ -214,13 +201,15 @@ impl<'a> Outline<'a> {
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         // A list's bytes go on to the blank lines behind it.
         let held = self.text.get(range).unwrap_or_default().trim_end();
-        let end = before.len() + held.len();
-        let rest = self.text.get(end..).unwrap_or_default();
-        let end = rest.find('\n').map_or(self.text.len(), |at| end + at + 1);
-        self.blocks.push(Block {
-            kind,
-            range: start..end,
-        });
+        let range = start..self.line_end(before.len() + held.len());
+        self.blocks.push(Block { kind, range });
+    }
+
+    /// End of the line that a place is in, its line feed included.
+    fn line_end(&self, at: usize) -> usize {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let feed = rest.find('\n');
+        feed.map_or(self.text.len(), |feed| at + feed + 1)
     }
 
     /// The headings.
@@ -256,26 +245,27 @@ impl<'a> Outline<'a> {
         let end = if held.ends_with('\n') {
             range.end
         } else {
-            let rest = self.text.get(range.end..).unwrap_or_default();
-            rest.find('\n')
-                .map_or(self.text.len(), |at| range.end + at + 1)
+            self.line_end(range.end)
         };
-        if before
-            .get(start..)
-            .is_some_and(|indent| indent.contains(|c| c != ' '))
-        {
+        let indent = before.get(start..).unwrap_or_default();
+        if indent.contains(|c| c != ' ') {
             // A carriage return alone can end a line of Markdown, but no line of ours.
             return;
         }
+        self.heading(level, text.to_owned(), start..end);
+    }
+
+    /// Adds a heading that takes these lines.
+    pub(in crate::page) fn heading(&mut self, level: u8, text: String, lines: Range<usize>) {
         let last = self.headings.last();
         let (passed, line) = last.map_or((0, 1), |last| (last.lines.start, last.line));
-        let between = self.text.get(passed..start).unwrap_or_default();
+        let between = self.text.get(passed..lines.start).unwrap_or_default();
         self.headings.push(Heading {
             level,
-            text: text.to_owned(),
+            text,
             line: line + line_feeds(between),
-            lines: start..end,
-            section: start..self.text.len(),
+            section: lines.start..self.text.len(),
+            lines,
             parent: None,
         });
     }

@@ -140,13 +140,11 @@ impl Outline<'_> {
     /// There is none, or there are several.
     pub fn find(&self, selector: &Selector) -> Result<Section, SectionFault> {
         match selector {
-            Selector::Heading { level, index } => self
-                .headings
-                .iter()
-                .filter(|heading| heading.level == *level)
-                .nth(*index)
-                .map(section)
-                .ok_or(SectionFault::NotFound),
+            Selector::Heading { level, index } => {
+                let mut all = self.headings.iter().filter(|one| one.level == *level);
+                let found = all.nth(*index).map(Section::from);
+                found.ok_or(SectionFault::NotFound)
+            }
             Selector::Section { index: 0 } => self.lead(),
             Selector::Section { index } => self.part(*index),
             Selector::Named(name) => self.named(name),
@@ -186,7 +184,7 @@ impl Outline<'_> {
         }
         match found.as_slice() {
             [] => Err(SectionFault::NotFound),
-            [only] => Ok(section(only)),
+            [only] => Ok(Section::from(*only)),
             several => Err(SectionFault::Ambiguous {
                 candidates: self.candidates(several),
             }),
@@ -281,10 +279,12 @@ impl Outline<'_> {
     }
 }
 
-fn section(heading: &Heading) -> Section {
-    Section {
-        range: heading.section.clone(),
-        body: heading.lines.end,
+impl From<&Heading> for Section {
+    fn from(heading: &Heading) -> Self {
+        Self {
+            range: heading.section.clone(),
+            body: heading.lines.end,
+        }
     }
 }
 

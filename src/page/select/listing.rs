@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::PartKind;
-use super::super::markdown::index::{LineStarts, WordCounts, line_of};
+use super::super::markdown::index::LineStarts;
 use super::super::markdown::outline::Outline;
 
 impl Outline<'_> {
@@ -16,27 +16,13 @@ impl Outline<'_> {
     pub fn listed(&self, kind: PartKind, part: &Range<usize>, name: &str) -> Vec<String> {
         let lines = LineStarts::new(self.text);
         match kind {
-            PartKind::Headings(level) => {
-                let words = WordCounts::new(self);
-                let named = self.named_headings().into_iter().zip(&self.headings);
-                let held = named.enumerate().filter(|(_, (_, heading))| {
-                    heading.level == level && part.contains(&heading.lines.start)
-                });
-                held.map(|(at, (named, heading))| {
-                    line_of(&named, words.of_section(at, &heading.section))
-                })
-                .collect()
-            }
+            PartKind::Headings(level) => self.heading_lines(part, Some(level)),
             PartKind::Sections => self.within(part).sections(name, &lines),
             PartKind::Blocks(kind) => {
-                let all = self.blocks.iter().filter(|block| block.kind == kind);
-                let held = all
-                    .enumerate()
-                    .filter(|(_, block)| part.contains(&block.range.start));
-                held.map(|(index, block)| {
+                let lined = self.blocks_in(part, kind).map(|(index, block)| {
                     format!("block:{kind}[{index}] {}", lines.span(&block.range))
-                })
-                .collect()
+                });
+                lined.collect()
             }
         }
     }
@@ -51,20 +37,15 @@ impl Outline<'_> {
         let slash = if name.is_empty() { "" } else { "/" };
         let lead = self.bounds.start..self.first_heading();
         let mut listed = Vec::new();
-        let is_blank = |range: &Range<usize>| {
-            let text = self.text.get(range.clone());
-            text.is_none_or(|text| text.trim().is_empty())
-        };
-        if !is_blank(&lead) {
+        let text = self.text.get(lead.clone()).unwrap_or_default();
+        if !text.trim().is_empty() {
             listed.push(format!("{name}{slash}section[0] {}", lines.span(&lead)));
         }
         let starts: Vec<usize> = self.part_starts().collect();
         let ends = starts.iter().skip(1).chain([&self.bounds.end]);
         for (index, (start, end)) in starts.iter().zip(ends).enumerate() {
-            let heading = self.headings.iter();
-            let heading = heading
-                .clone()
-                .find(|heading| heading.lines.start == *start);
+            let mut headings = self.headings.iter();
+            let heading = headings.find(|heading| heading.lines.start == *start);
             let text = heading.map_or("", |heading| heading.text.as_str());
             listed.push(format!(
                 "{name}{slash}section[{}] {} {}",

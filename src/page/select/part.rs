@@ -56,57 +56,50 @@ impl PartSelector {
         let bare = trimmed.strip_suffix("?full=true");
         let is_full = bare.is_some();
         let text = bare.unwrap_or(trimmed);
-        let mut rest = Rest::new(text);
-        let mut steps = Vec::new();
-        if !is_typed(rest.text) {
-            // Edits take headings only: a block behind a heading's text is a reader's.
-            let name = rest.text.find("/block:").and_then(|at| rest.text.get(..at));
-            let Some(name) = name else {
-                let steps = vec![PartStep::Section(Selector::parse(text)?)];
-                return Ok(Self {
-                    steps,
-                    listed: None,
-                    is_full,
-                });
-            };
-            steps.push(PartStep::Section(Selector::Named(name.trim().to_owned())));
-            rest.skip(name);
-            rest.skip("/");
-        }
-        loop {
-            let kind = kind(&mut rest)?;
-            if rest.text.is_empty() {
-                let listed = Some(kind);
-                return Ok(Self {
-                    steps,
-                    listed,
-                    is_full,
-                });
-            }
-            steps.push(PartStep::to(kind, rest.index()?));
-            if rest.text.is_empty() {
-                return Ok(Self {
-                    steps,
-                    listed: None,
-                    is_full,
-                });
-            }
-            if !rest.skip("/") {
-                return Err(
-                    rest.fault("only \"/\" with a part below, or \"?full=true\", may follow")
-                );
-            }
-        }
+        let (steps, listed) = steps(text)?;
+        Ok(Self {
+            steps,
+            listed,
+            is_full,
+        })
     }
-}
 
-impl PartSelector {
     /// The same without its size suffix.
     #[must_use]
     pub fn without_size(&self) -> Self {
         Self {
             is_full: false,
             ..self.clone()
+        }
+    }
+}
+
+/// The steps of a selector, and the kind that it lists behind them.
+fn steps(text: &str) -> Result<(Vec<PartStep>, Option<PartKind>), SelectorFault> {
+    let mut rest = Rest::new(text);
+    let mut steps = Vec::new();
+    if !is_typed(rest.text) {
+        // Edits take headings only: a block behind a heading's text is a reader's.
+        let name = rest.text.find("/block:").and_then(|at| rest.text.get(..at));
+        let Some(name) = name else {
+            return Ok((vec![PartStep::Section(Selector::parse(text)?)], None));
+        };
+        steps.push(PartStep::Section(Selector::Named(name.trim().to_owned())));
+        rest.skip(name);
+        rest.skip("/");
+    }
+    loop {
+        let kind = kind(&mut rest)?;
+        if rest.text.is_empty() {
+            return Ok((steps, Some(kind)));
+        }
+        steps.push(PartStep::to(kind, rest.index()?));
+        if rest.text.is_empty() {
+            return Ok((steps, None));
+        }
+        if !rest.skip("/") {
+            let fault = "only \"/\" with a part below, or \"?full=true\", may follow";
+            return Err(rest.fault(fault));
         }
     }
 }
@@ -216,14 +209,9 @@ impl Outline<'_> {
     /// same text.
     fn find_text(&self, text: &str, behind: usize) -> Option<Section> {
         let wanted = slug(text);
-        self.headings
-            .iter()
-            .filter(|heading| !wanted.is_empty() && slug(&heading.text) == wanted)
-            .nth(behind)
-            .map(|heading| Section {
-                range: heading.section.clone(),
-                body: heading.lines.end,
-            })
+        let same = self.headings.iter();
+        let mut same = same.filter(|heading| !wanted.is_empty() && slug(&heading.text) == wanted);
+        same.nth(behind).map(Section::from)
     }
 
     /// The section here that corresponds to a section of another outline: by the heading's text,
@@ -247,11 +235,8 @@ impl Outline<'_> {
     }
 
     fn block_at(&self, kind: BlockKind, index: usize) -> Result<Section, SectionFault> {
-        let block = self
-            .blocks
-            .iter()
-            .filter(|block| block.kind == kind)
-            .nth(index);
+        let mut all = self.blocks.iter().filter(|block| block.kind == kind);
+        let block = all.nth(index);
         let Range { start, end } = block.ok_or(SectionFault::NotFound)?.range;
         // What lies in a block begins behind its own first byte.
         let body = (start + 1..end).find(|at| self.text.is_char_boundary(*at));
@@ -265,12 +250,8 @@ impl Outline<'_> {
 fn slug(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c == '-');
     let words = words.map(|word| word.chars().filter(|c| c.is_alphanumeric() || *c == '_'));
-    let words: Vec<String> = words.map(Iterator::collect).collect();
-    let words: Vec<&str> = words
-        .iter()
-        .map(String::as_str)
-        .filter(|word| !word.is_empty())
-        .collect();
+    let mut words: Vec<String> = words.map(Iterator::collect).collect();
+    words.retain(|word| !word.is_empty());
     words.join("-").to_lowercase()
 }
 

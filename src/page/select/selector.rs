@@ -120,16 +120,14 @@ impl<'a> Rest<'a> {
 
     /// A heading or section by type and index, if one is named.
     fn typed(&mut self) -> Result<Option<Selector>, SelectorFault> {
-        let kind = self.kind()?;
+        let Some(kind) = self.kind()? else {
+            return Ok(None);
+        };
+        let index = self.index()?;
         Ok(match kind {
-            Some(PartKind::Headings(level)) => Some(Selector::Heading {
-                level,
-                index: self.index()?,
-            }),
-            Some(PartKind::Sections) => Some(Selector::Section {
-                index: self.index()?,
-            }),
-            Some(PartKind::Blocks(_)) | None => None,
+            PartKind::Headings(level) => Some(Selector::Heading { level, index }),
+            PartKind::Sections => Some(Selector::Section { index }),
+            PartKind::Blocks(_) => None,
         })
     }
 
