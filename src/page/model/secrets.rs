@@ -26,108 +26,22 @@ pub struct Secret {
     pub line: usize,
 }
 
-/// The forms that are known: of makers whose tokens cannot be taken for anything else, each
-/// with its name and whether it is grave. Bounds of words are those of ASCII: with those of Unicode
-/// one letter beyond it would send the whole text to the slowest engine.
-const FORMS: [(&str, bool, &str); 24] = [
-    (
-        "private key",
-        true,
-        r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\n|\\r|[A-Za-z-]+: [^\n]*\n|[>|*#])*[A-Za-z0-9+/=]{32}",
-    ),
-    ("private key (PuTTY)", true, r"PuTTY-User-Key-File-[0-9]: "),
-    (
-        "private key (age)",
-        true,
-        r"(?-u:\b)AGE-SECRET-KEY-1[0-9A-Z]{58}",
-    ),
-    (
-        "token of wikijs-gate",
-        true,
-        r"(?-u:\b)wj[sl]_[A-Za-z0-9_-]{43}",
-    ),
-    (
-        "AWS access key",
-        false,
-        r"(?-u:\b)(?:AKIA|ASIA)[A-Z2-7]{16}(?-u:\b)",
-    ),
-    (
-        "GitHub token",
-        false,
-        r"(?-u:\b)(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60})",
-    ),
-    (
-        "GitLab token",
-        false,
-        r"(?-u:\b)gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{20}",
-    ),
-    (
-        "Slack token",
-        false,
-        r"(?-u:\b)xox[abeoprs]-[0-9]{8,}-[A-Za-z0-9-]{10}",
-    ),
-    (
-        "Slack webhook",
-        false,
-        r"hooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20}",
-    ),
-    ("Stripe key", false, r"(?-u:\b)[rs]k_live_[A-Za-z0-9]{20}"),
-    ("Google API key", false, r"(?-u:\b)AIza[A-Za-z0-9_-]{35}"),
-    (
-        "Google OAuth secret",
-        false,
-        r"(?-u:\b)GOCSPX-[A-Za-z0-9_-]{28}",
-    ),
-    (
-        "OpenAI key",
-        false,
-        r"(?-u:\b)sk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40}|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20})",
-    ),
-    (
-        "Anthropic key",
-        false,
-        r"(?-u:\b)sk-ant-[a-z0-9]+-[A-Za-z0-9_-]{40}",
-    ),
-    (
-        "Hugging Face token",
-        false,
-        r"(?-u:\b)hf_[A-Za-z]{34}(?-u:\b)",
-    ),
-    ("npm token", false, r"(?-u:\b)npm_[A-Za-z0-9]{36}(?-u:\b)"),
-    (
-        "PyPI token",
-        false,
-        r"(?-u:\b)pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50}",
-    ),
-    ("Docker token", false, r"(?-u:\b)dckr_pat_[A-Za-z0-9_-]{20}"),
-    (
-        "SendGrid key",
-        false,
-        r"(?-u:\b)SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
-    ),
-    (
-        "DigitalOcean token",
-        false,
-        r"(?-u:\b)do[opr]_v1_[a-f0-9]{64}",
-    ),
-    (
-        "Azure storage key",
-        false,
-        r"AccountKey=[A-Za-z0-9+/]{86}==",
-    ),
-    ("Vault token", false, r"(?-u:\b)hv[sb]\.[A-Za-z0-9_-]{24}"),
-    (
-        "Shopify token",
-        false,
-        r"(?-u:\b)shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
-    ),
-    // Decoded first: only those of Wiki.js count.
-    (
-        JWT,
-        true,
-        r"(?-u:\b)eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}",
-    ),
-];
+/// The forms that are known: of makers whose tokens cannot be taken for anything else, a line each
+/// with its name, behind a `!` if it is grave. Bounds of words are those of ASCII: with those of
+/// Unicode one letter beyond it would send the whole text to the slowest engine.
+static FORMS: LazyLock<Vec<(SecretKind, &str)>> = LazyLock::new(|| {
+    let lines = include_str!("lists/secrets.txt").lines();
+    let forms = lines.filter_map(|line| line.split_once('\t'));
+    let forms = forms.map(|(name, form)| {
+        let grave = name.strip_prefix('!');
+        let kind = SecretKind {
+            name: grave.unwrap_or(name),
+            is_grave: grave.is_some(),
+        };
+        (kind, form)
+    });
+    forms.collect()
+});
 const JWT: &str = "API key of Wiki.js";
 /// Examples from the issuers' own documentation.
 const EXAMPLES: [&str; 2] = ["EXAMPLE", "example"];
@@ -137,9 +51,9 @@ const SHORTEST: usize = 12;
 
 /// The `regex` crate takes linear time, whatever the text is.
 static SET: LazyLock<Option<RegexSet>> =
-    LazyLock::new(|| RegexSet::new(FORMS.map(|(_, _, form)| form)).ok());
+    LazyLock::new(|| RegexSet::new(FORMS.iter().map(|(_, form)| form)).ok());
 static EACH: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
-    let each = FORMS.iter().map(|(_, _, form)| Regex::new(form).ok());
+    let each = FORMS.iter().map(|(_, form)| Regex::new(form).ok());
     each.collect()
 });
 
@@ -149,20 +63,15 @@ pub fn secrets(text: &str, own: &[&str]) -> Vec<Secret> {
     let mut found: Vec<(usize, SecretKind)> = Vec::new();
     let matched = SET.as_ref().map(|set| set.matches(text));
     for index in matched.iter().flatten() {
-        let (Some((name, is_grave, _)), Some(Some(form))) = (FORMS.get(index), EACH.get(index))
-        else {
+        let (Some((kind, _)), Some(Some(form))) = (FORMS.get(index), EACH.get(index)) else {
             continue;
-        };
-        let kind = SecretKind {
-            name,
-            is_grave: *is_grave,
         };
         let places = form.find_iter(text).filter(|found| {
             let text = found.as_str();
             !EXAMPLES.iter().any(|example| text.ends_with(example))
-                && (*name != JWT || is_of_wiki(text))
+                && (kind.name != JWT || is_of_wiki(text))
         });
-        found.extend(places.map(|found| (found.start(), kind)));
+        found.extend(places.map(|found| (found.start(), *kind)));
     }
     for secret in own.iter().filter(|own| own.len() >= SHORTEST) {
         let kind = SecretKind {
@@ -210,7 +119,7 @@ mod tests {
     fn every_form_can_be_read() {
         assert!(SET.is_some());
         assert!(EACH.iter().all(Option::is_some));
-        assert_eq!(EACH.len(), FORMS.len());
+        assert_eq!((FORMS.len(), EACH.len()), (24, 24));
     }
 
     #[test]
