@@ -72,20 +72,8 @@ pub(in crate::page) struct Hunk<'a> {
 }
 
 /// Line starts that may precede the first hunk, besides blank lines.
-const PREAMBLE: [&str; 12] = [
-    "--- ",
-    "+++ ",
-    "diff ",
-    "index ",
-    "old mode ",
-    "new mode ",
-    "new file mode ",
-    "deleted file mode ",
-    "similarity index ",
-    "rename from ",
-    "rename to ",
-    "Index: ",
-];
+const PREAMBLE: &str = "--- |+++ |diff |index |old mode |new mode |new file mode |deleted file mode |\
+    similarity index |rename from |rename to |Index: ";
 
 /// Takes a patch of one text apart.
 ///
@@ -128,13 +116,8 @@ pub(in crate::page) fn parse(patch: &str) -> Result<Vec<Hunk<'_>>, PatchFault> {
         } else if line.starts_with("@@") {
             let ((start, old), new) = header(line)
                 .ok_or_else(|| fault("a hunk's header has the form \"@@ -1,2 +1,3 @@\""))?;
-            let passed = if old == 0 {
-                start
-            } else {
-                start
-                    .checked_sub(1)
-                    .ok_or_else(|| fault("lines count from 1"))?
-            };
+            let passed = start.checked_sub(usize::from(old > 0));
+            let passed = passed.ok_or_else(|| fault("lines count from 1"))?;
             (old_left, new_left) = (old, new);
             hunks.push(Hunk {
                 at,
@@ -144,7 +127,7 @@ pub(in crate::page) fn parse(patch: &str) -> Result<Vec<Hunk<'_>>, PatchFault> {
             });
             after_line = false;
         } else if !line.trim().is_empty() {
-            let is_preamble = PREAMBLE.iter().any(|start| line.starts_with(start));
+            let is_preamble = PREAMBLE.split('|').any(|start| line.starts_with(start));
             if !hunks.is_empty() {
                 let what = if is_preamble {
                     "a patch changes one page, this one has a second"
@@ -171,16 +154,13 @@ pub(in crate::page) fn parse(patch: &str) -> Result<Vec<Hunk<'_>>, PatchFault> {
 }
 
 fn hunk_line(line: &str) -> Option<HunkLine<'_>> {
-    let (fate, text) = if let Some(text) = line.strip_prefix('+') {
-        (HunkLineKind::Added, text)
-    } else if let Some(text) = line.strip_prefix('-') {
-        (HunkLineKind::Removed, text)
-    } else if let Some(text) = line.strip_prefix(' ') {
-        (HunkLineKind::Kept, text)
-    } else if line.is_empty() || line == "\r" {
-        (HunkLineKind::Kept, line)
-    } else {
-        return None;
+    let (fate, text) = match line.split_at_checked(1) {
+        Some(("+", text)) => (HunkLineKind::Added, text),
+        Some(("-", text)) => (HunkLineKind::Removed, text),
+        Some((" ", text)) => (HunkLineKind::Kept, text),
+        // An empty line that lost its space.
+        _ if line.is_empty() || line == "\r" => (HunkLineKind::Kept, line),
+        _ => return None,
     };
     Some(HunkLine {
         fate,
@@ -204,9 +184,6 @@ fn span(text: &str) -> Option<(usize, usize)> {
 }
 
 fn number(digits: &str) -> Option<usize> {
-    digits
-        .bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then(|| digits.parse().ok())
-        .flatten()
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
 }
