@@ -30,20 +30,12 @@ pub(crate) fn short(
             if text.len() <= MAX_VALUE_BYTES {
                 continue;
             }
-            let whole = text.len();
             let cut = if name == "diff" {
                 Cut::new(text, MAX_VALUE_BYTES)
             } else {
                 Cut::at(text, MAX_VALUE_BYTES)
             };
-            warnings.push(Warning::new(
-                "value_cut",
-                format!(
-                    "{} of {whole} bytes of {field} are shown{}.",
-                    cut.bytes,
-                    cut.missing()
-                ),
-            ));
+            warnings.push(cut.warning("value_cut", text.len(), field));
             *text = cut.text;
         }
     }
@@ -56,15 +48,7 @@ pub(crate) fn cut(diff: String, warnings: &mut Vec<Warning>) -> String {
         return diff;
     }
     let cut = Cut::new(&diff, MAX_DIFF_BYTES);
-    warnings.push(Warning::new(
-        "diff_cut",
-        format!(
-            "{} of {} bytes of the difference are shown{}.",
-            cut.bytes,
-            diff.len(),
-            cut.missing()
-        ),
-    ));
+    warnings.push(cut.warning("diff_cut", diff.len(), "the difference"));
     cut.text
 }
 
@@ -146,9 +130,8 @@ impl Cut {
 
     /// The beginning of a text.
     fn at(text: &str, most: usize) -> Self {
-        let shown = text
-            .get(..text.floor_char_boundary(most))
-            .unwrap_or_default();
+        let end = text.floor_char_boundary(most);
+        let shown = text.get(..end).unwrap_or_default();
         Self {
             text: shown.to_owned(),
             bytes: shown.len(),
@@ -156,21 +139,19 @@ impl Cut {
         }
     }
 
-    /// The lines that are missing, in words.
-    fn missing(&self) -> String {
+    /// Says how much of something is shown, and how many lines are not, or not whole.
+    fn warning(&self, code: &'static str, whole: usize, of: &str) -> Warning {
         let count = |count: usize, kind: &str| (count > 0).then(|| format!("{count} {kind}"));
         let kinds = [
             count(self.added, "added"),
             count(self.rest, "removed or unchanged"),
         ];
         let kinds: Vec<String> = kinds.into_iter().flatten().collect();
-        if kinds.is_empty() {
-            return String::new();
-        }
-        format!(
-            "; lines that are not shown, or not whole: {}",
-            kinds.join(", ")
-        )
+        let lead = "; lines that are not shown, or not whole: ";
+        let lead = if kinds.is_empty() { "" } else { lead };
+        let (bytes, kinds) = (self.bytes, kinds.join(", "));
+        let message = format!("{bytes} of {whole} bytes of {of} are shown{lead}{kinds}.");
+        Warning::new(code, message)
     }
 }
 
