@@ -6,6 +6,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::page::{Field, MOST_SIGNS};
+
 /// A warning about a change: a code for programs, a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -36,7 +38,7 @@ impl Warning {
     /// The same, with a place: a field, and a line of its new text if it has lines, such as
     /// `content:12`.
     #[must_use]
-    pub fn at(self, field: crate::page::Field, line: Option<usize>) -> Self {
+    pub fn at(self, field: Field, line: Option<usize>) -> Self {
         let at = match line {
             Some(line) => format!("{field}:{line}"),
             None => field.to_string(),
@@ -56,6 +58,27 @@ impl fmt::Display for Warning {
             None => Ok(()),
         }
     }
+}
+
+/// The most names listed in one warning.
+const MOST_NAMED: usize = 5;
+
+/// The first few of some names, and how many more there are.
+pub(super) fn named(names: &[String]) -> String {
+    let shown = names.get(..MOST_NAMED.min(names.len())).unwrap_or_default();
+    match names.len().saturating_sub(MOST_NAMED) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// The warning that the content was not checked for what this code is about. It has the code itself,
+/// so that a rule about it holds for what nobody looked at.
+pub(super) fn unchecked(code: &'static str) -> Warning {
+    let message = format!(
+        "Not checked: too many signs. The content has more than {MOST_SIGNS} line ends and signs such as [ and <; look at it before you decide."
+    );
+    Warning::new(code, message).at(Field::Content, None)
 }
 
 #[cfg(test)]

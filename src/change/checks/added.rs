@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use url::Url;
 
 use super::super::plan::Change;
-use super::super::warning::Warning;
-use super::named::{named, unchecked};
+use super::super::warning::{Warning, named, unchecked};
 use crate::page::{
     Active, ActiveKind, Field, HiddenText, PageState, SecretKind, SourceFormat,
     active as active_in, active_styles, has_unchecked_active, secrets as secrets_in,
@@ -90,20 +89,16 @@ pub(super) fn active(change: &Change, wiki: &Url, warnings: &mut Vec<Warning>) {
             continue;
         }
         let added = added(before, after, look);
-        for (kind, code, says) in [
-            (
-                ActiveKind::Script,
-                "script_added",
-                "It runs in the browser of every reader",
-            ),
-            (
-                ActiveKind::Foreign,
-                "foreign_resource_added",
-                "Browsers of readers load it from another site by themselves",
-            ),
-        ] {
-            let of_kind: Vec<&((ActiveKind, String), usize)> =
-                added.iter().filter(|((of, _), _)| *of == kind).collect();
+        for kind in [ActiveKind::Script, ActiveKind::Foreign] {
+            let (code, says) = match kind {
+                ActiveKind::Script => ("script_added", "It runs in the browser of every reader"),
+                ActiveKind::Foreign => (
+                    "foreign_resource_added",
+                    "Browsers of readers load it from another site by themselves",
+                ),
+            };
+            let of_kind = added.iter().filter(|((of, _), _)| *of == kind);
+            let of_kind: Vec<_> = of_kind.collect();
             let Some((_, line)) = of_kind.first() else {
                 continue;
             };
@@ -121,11 +116,9 @@ pub(super) fn active(change: &Change, wiki: &Url, warnings: &mut Vec<Warning>) {
 pub(super) fn hidden(change: &Change) -> Option<Warning> {
     let after = change.after()?;
     let before = change.before();
-    if before.is_some_and(|before| {
-        [Field::Content, Field::ScriptCss, Field::Editor]
-            .iter()
-            .all(|field| before.same(after, *field))
-    }) {
+    let fields = [Field::Content, Field::ScriptCss, Field::Editor];
+    let is_same = |before: &PageState| fields.iter().all(|field| before.same(after, *field));
+    if before.is_some_and(is_same) {
         return None;
     }
     let look =
@@ -147,11 +140,7 @@ pub(super) fn hidden(change: &Change) -> Option<Warning> {
             }
             let shown = is.lines.iter().take(MOST_LINES).map(usize::to_string);
             let shown: Vec<String> = shown.collect();
-            let more = if is.lines.len() > MOST_LINES {
-                ", …"
-            } else {
-                ""
-            };
+            let more = is.lines.get(MOST_LINES).map_or("", |_| ", …");
             format!("{kind}: {} (line {}{more})", is.count, shown.join(", "))
         })
         .collect();

@@ -4,17 +4,16 @@
 //! linear in the texts.
 
 mod added;
-mod around;
-mod named;
 mod neighbours;
 mod texts;
+
+use std::sync::Arc;
 
 use url::Url;
 
 use super::plan::Change;
 use super::warning::Warning;
-use crate::page::LineCounts;
-pub use around::Surroundings;
+use crate::page::{LineCounts, LinkedSite, PageReading};
 
 /// The codes of all checks, as rules name them.
 pub const CODES: [&str; 16] = [
@@ -35,6 +34,21 @@ pub const CODES: [&str; 16] = [
     "cannot_return",
     "unpublished",
 ];
+
+/// Data of the wiki that checks need beside the change.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The wiki's address.
+    pub wiki: &'a Url,
+    /// All pages that the key sees, as the other changes of the same set leave them; `None` if they
+    /// were not listed, which skips the checks that need them.
+    pub pages: Option<&'a [Arc<PageReading>]>,
+    /// Settings that decide where links lead; `None` if they were not asked for, which skips the
+    /// checks of links.
+    pub site: Option<&'a LinkedSite>,
+    /// Secrets of this server, which must not be in any page.
+    pub own: &'a [&'a str],
+}
 
 /// The findings of the checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

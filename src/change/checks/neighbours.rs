@@ -6,9 +6,8 @@ use std::sync::Arc;
 use url::Url;
 
 use super::super::plan::Change;
-use super::super::warning::Warning;
-use super::around::Surroundings;
-use super::named::{named, unchecked};
+use super::super::warning::{Warning, named, unchecked};
+use super::Surroundings;
 use crate::page::{
     Field, LinkBase, LinkKind, LinkedSite, PageLink, PagePlace, PageReading, PageState,
     SourceFormat, escaped, has_unchecked_links, links, may_lead_to_page,

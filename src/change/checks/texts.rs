@@ -3,8 +3,7 @@
 use std::str::Lines;
 
 use super::super::plan::Change;
-use super::super::warning::Warning;
-use super::named::{named, unchecked};
+use super::super::warning::{Warning, named, unchecked};
 use crate::page::{
     Attached, Field, Heading, LineCounts, Outline, PageState, SourceFormat, StyleSheet, escaped,
     has_too_many_signs,
@@ -170,42 +169,30 @@ pub(super) fn unpublished(change: &Change) -> Option<Warning> {
 /// Warns of what undo cannot restore: a deleted comment or asset, or a page whose place cannot be
 /// created again (W28).
 pub(super) fn cannot_return(change: &Change) -> Option<Warning> {
-    if let (Some(Attached::Comment(_)), None) = (change.thing(), change.after()) {
-        return Some(Warning::new(
-            "cannot_return",
+    let is_gone = change.after().is_none();
+    let lost = match change.thing() {
+        Some(Attached::Comment(_)) if is_gone => {
             "undo can write the comment anew, under a new id: not its author, its time, what it \
-             answers, nor what answers it.",
-        ));
-    }
-    if let (Some(Attached::Asset(_)), None) = (change.thing(), change.after()) {
-        return Some(Warning::new(
-            "cannot_return",
-            "undo can upload the bytes anew, under a new id: not the asset's author and times.",
-        ));
-    }
-    if let Some(Attached::Asset(asset)) = change.thing()
-        && !asset.makes.is_empty()
-    {
-        let made: Vec<String> = asset
-            .makes
-            .iter()
-            .map(|one| escaped(one, MOST_CHARS))
-            .collect();
-        let made = made.join(", ");
-        return Some(Warning::new(
-            "cannot_return",
-            format!(
+             answers, nor what answers it."
+        }
+        Some(Attached::Asset(_)) if is_gone => {
+            "undo can upload the bytes anew, under a new id: not the asset's author and times."
+        }
+        Some(Attached::Asset(asset)) if !asset.makes.is_empty() => {
+            let made = asset.makes.iter().map(|one| escaped(one, MOST_CHARS));
+            let made = made.collect::<Vec<_>>().join(", ");
+            let message = format!(
                 "folders are made last before the upload, and nothing can remove them: {made}. They stay when the upload is taken back."
-            ),
-        ));
-    }
-    change.leaves_for_good().then(|| {
-        Warning::new(
-            "cannot_return",
+            );
+            return Some(Warning::new("cannot_return", message));
+        }
+        _ if change.leaves_for_good() => {
             "the wiki makes no page at this path any more, so undo can bring the page back only \
-             at another path.",
-        )
-    })
+             at another path."
+        }
+        _ => return None,
+    };
+    Some(Warning::new("cannot_return", lost))
 }
 
 #[cfg(test)]
