@@ -245,10 +245,8 @@ impl Change {
     /// The page's places before, in between and after: all that the gate *paths* must check.
     pub fn places(&self) -> impl Iterator<Item = (&Locale, &PagePath)> {
         let aside = self.before().zip(self.aside.as_ref());
-        [self.before(), self.after()]
-            .into_iter()
-            .flatten()
-            .map(|page| (&page.locale, &page.path))
+        let both = [self.before(), self.after()].into_iter().flatten();
+        both.map(|page| (&page.locale, &page.path))
             .chain(aside.map(|(before, path)| (&before.locale, path)))
     }
 
@@ -259,11 +257,8 @@ impl Change {
             let thing = page.thing.as_ref().map_or(0, Attached::size);
             page.content.len() + page.script_css.len() + page.script_js.len() + thing + 1_024
         };
-        [self.before(), self.after()]
-            .into_iter()
-            .flatten()
-            .map(page)
-            .sum()
+        let both = [self.before(), self.after()].into_iter().flatten();
+        both.map(page).sum()
     }
 
     /// True if both make the same change of the same page: all thirteen fields are equal before and
@@ -319,32 +314,37 @@ impl Change {
     /// The word for it.
     #[must_use]
     pub fn operation(&self) -> Operation {
-        match (self.thing(), &self.states) {
-            (None, _) => {}
-            (Some(Attached::Comment(_)), States::Create { .. }) => return Operation::AddComment,
-            (Some(Attached::Comment(_)), States::Update { .. }) => return Operation::ChangeComment,
-            (Some(Attached::Comment(_)), States::Delete { .. }) => return Operation::DeleteComment,
-            (Some(Attached::Asset(_)), States::Create { .. }) => return Operation::UploadAsset,
-            (Some(Attached::Asset(_)), States::Update { .. }) => {
-                return match self.fields().as_slice() {
+        let fields = match &self.states {
+            States::Update { before, after } => before.difference(after),
+            States::Create { .. } | States::Delete { .. } => Vec::new(),
+        };
+        let (create, update, delete) = match self.thing() {
+            Some(Attached::Comment(_)) => (
+                Operation::AddComment,
+                Operation::ChangeComment,
+                Operation::DeleteComment,
+            ),
+            Some(Attached::Asset(_)) => {
+                let update = match fields.as_slice() {
                     [Field::Path] => Operation::RenameAsset,
                     _ => Operation::UploadAsset,
                 };
+                (Operation::UploadAsset, update, Operation::DeleteAsset)
             }
-            (Some(Attached::Asset(_)), States::Delete { .. }) => return Operation::DeleteAsset,
-        }
-        match &self.states {
-            States::Create { .. } => Operation::Create,
-            States::Delete { .. } => Operation::Delete,
-            States::Update { .. } => {
-                let only_place = |fields: &[Field]| fields.iter().all(|field| field.is_place());
-                let fields = self.fields();
-                if !fields.is_empty() && only_place(&fields) {
+            None => {
+                let moves = !fields.is_empty() && fields.iter().all(|field| field.is_place());
+                let update = if moves {
                     Operation::Move
                 } else {
                     Operation::Update
-                }
+                };
+                (Operation::Create, update, Operation::Delete)
             }
+        };
+        match &self.states {
+            States::Create { .. } => create,
+            States::Update { .. } => update,
+            States::Delete { .. } => delete,
         }
     }
 
@@ -460,11 +460,8 @@ impl Change {
             _ => None,
         };
         let made = made.map(|made| ("folders".to_owned(), json!({ "after": made })));
-        let aside = self.aside.as_ref();
-        let aside = aside.map(|path| {
-            let path = path.as_str();
-            ("temporaryPath".to_owned(), json!({ "after": path }))
-        });
+        let aside = self.aside.as_ref().map(PagePath::as_str);
+        let aside = aside.map(|path| ("temporaryPath".to_owned(), json!({ "after": path })));
         self.fields()
             .into_iter()
             .filter(|field| field.shown() != DiffStyle::Text)

@@ -46,14 +46,9 @@ macro_rules! make_reading {
             /// A page as a change leaves it.
             fn from(page: PageState) -> Self {
                 Self {
-                    id: page.id,
-                    $($own: page.$own,)*
                     $($member: Some(page.$member),)*
-                    content_type: None,
-                    author_name: None,
-                    created_at: None,
                     updated_at: page.updated_at,
-                    keeps_styles: false,
+                    ..Self::bare(page.id, $(page.$own),*)
                 }
             }
         }
