@@ -197,14 +197,11 @@ impl Change {
 
     /// The same change of the page as it was just read.
     #[must_use]
-    pub fn on(self, fresh: PageState) -> Self {
+    pub fn on(self, before: PageState) -> Self {
         let states = match self.states {
             States::Create { after } => States::Create { after },
-            States::Update { after, .. } => States::Update {
-                before: fresh,
-                after,
-            },
-            States::Delete { .. } => States::Delete { before: fresh },
+            States::Update { after, .. } => States::Update { before, after },
+            States::Delete { .. } => States::Delete { before },
         };
         Self { states, ..self }
     }
@@ -372,17 +369,13 @@ impl Change {
                 let retitles = moves
                     && before.title == before.path.last_segment()
                     && after.title != after.path.last_segment();
-                let mut steps = Vec::new();
-                if self.aside.is_some() {
-                    steps.push(Operation::Aside);
-                }
-                if moves {
-                    steps.push(Operation::Move);
-                }
-                if rest || retitles || self.renders_anew {
-                    steps.push(Operation::Update);
-                }
-                steps
+                let steps = [
+                    (self.aside.is_some(), Operation::Aside),
+                    (moves, Operation::Move),
+                    (rest || retitles || self.renders_anew, Operation::Update),
+                ];
+                let needed = steps.into_iter().filter(|(is_needed, _)| *is_needed);
+                needed.map(|(_, step)| step).collect()
             }
         }
     }

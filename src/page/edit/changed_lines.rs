@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffTag, capture_diff_deadline};
 
+use super::super::select::position::line_feeds;
+
 /// Time limit of the line comparison; after it, a coarser one is used. Tests wait longer: on a busy
 /// machine what they prove would not hold.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else { 200 });
@@ -38,14 +40,9 @@ impl<'a> TextLines<'a> {
     /// The lines of a text.
     pub(crate) fn new(text: &'a str) -> Self {
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let ends = text.bytes().filter(|byte| *byte == b'\n').count();
-        let mut starts = Vec::with_capacity(ends + 2);
+        let mut starts = Vec::with_capacity(line_feeds(text) + 2);
         starts.push(0);
-        let ends = text.bytes().enumerate();
-        starts.extend(
-            ends.filter(|(_, byte)| *byte == b'\n')
-                .map(|(at, _)| offset(at + 1)),
-        );
+        starts.extend(text.match_indices('\n').map(|(at, _)| offset(at + 1)));
         if !text.is_empty() && !text.ends_with('\n') {
             starts.push(offset(text.len()));
         }

@@ -43,11 +43,9 @@ impl Date {
             "[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z"
         );
         let utc = instant.checked_to_offset(UtcOffset::UTC)?;
-        (0..=9999)
-            .contains(&utc.year())
-            .then(|| utc.format(stored).ok())
-            .flatten()
-            .map(Self::Set)
+        let has_four_digits = (0..=9999).contains(&utc.year());
+        let text = utc.format(stored).ok()?;
+        has_four_digits.then_some(Self::Set(text))
     }
 
     /// The text as the wiki has it; empty for none.

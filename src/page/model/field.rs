@@ -114,12 +114,10 @@ impl Field {
 
     /// The fields that an update writes and that old versions have, in order.
     pub fn restorable() -> impl Iterator<Item = Self> {
-        let is_written =
-            |field: &Self| matches!(field.in_update(), InUpdate::Writes | InUpdate::Overwrites);
-        Self::ALL
-            .into_iter()
-            .filter(|field| field.is_in_versions())
-            .filter(is_written)
+        Self::ALL.into_iter().filter(|field| {
+            let is_written = matches!(field.in_update(), InUpdate::Writes | InUpdate::Overwrites);
+            is_written && field.is_in_versions()
+        })
     }
 }
 

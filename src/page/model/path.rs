@@ -52,12 +52,8 @@ impl PagePath {
     /// The path of the folder that it lies in; empty at the root.
     #[must_use]
     pub fn folder(&self) -> Self {
-        Self(
-            self.0
-                .rsplit_once('/')
-                .map_or("", |(folder, _)| folder)
-                .to_owned(),
-        )
+        let folder = self.0.rsplit_once('/').map_or("", |(folder, _)| folder);
+        Self(folder.to_owned())
     }
 
     /// The path of something in this folder, whose name is as the wiki has it.
@@ -81,9 +77,8 @@ impl PagePath {
     /// True if it has segments that other programs might take for "here" or "up".
     #[must_use]
     pub fn climbs(&self) -> bool {
-        self.0
-            .split('/')
-            .any(|segment| matches!(segment, "." | ".."))
+        let mut segments = self.0.split('/');
+        segments.any(|segment| matches!(segment, "." | ".."))
     }
 
     /// True if an address of one of the wiki's views names exactly this path. Measured on 2.5.314:
@@ -116,11 +111,8 @@ impl PagePath {
     /// True if this path is `prefix` itself or below it, segment by segment.
     #[must_use]
     pub fn is_within(&self, prefix: &Self) -> bool {
-        prefix.0.is_empty()
-            || self
-                .0
-                .strip_prefix(&prefix.0)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let rest = self.0.strip_prefix(&prefix.0);
+        prefix.0.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 

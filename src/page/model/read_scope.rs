@@ -34,15 +34,12 @@ impl ReadRule {
             let bare = (bare_tag(&tag) != tag).then(|| bare_tag(&tag).to_owned());
             [Some(tag), bare].into_iter().flatten()
         };
+        let patterns = tags.iter().flat_map(spellings).map(TagPattern::new);
         Self {
             allowed,
             folded: denied.iter().map(Prefix::folded).collect(),
             denied,
-            tags: tags
-                .iter()
-                .flat_map(spellings)
-                .map(TagPattern::new)
-                .collect(),
+            tags: patterns.collect(),
             named: tags.to_vec(),
         }
     }
@@ -106,9 +103,8 @@ impl ReadRule {
             return false;
         }
         let (locale, path) = fold_place(locale, path);
-        self.folded
-            .iter()
-            .any(|prefix| prefix.holds(&locale, &path))
+        let mut denied = self.folded.iter();
+        denied.any(|prefix| prefix.holds(&locale, &path))
     }
 
     fn admits_tags(&self, tags: &[String]) -> bool {

@@ -71,9 +71,7 @@ impl Reference {
         interpretations.push(of_name(text, None));
         Ok(Self { interpretations })
     }
-}
 
-impl Reference {
     /// The place below which pages are meant, and its locale where the text names one:
     /// `docs`, `/en/docs`, `en:docs`, or an address on this wiki.
     ///
@@ -103,9 +101,7 @@ impl Reference {
             None => (None, PagePath::new(text)),
         }
     }
-}
 
-impl Reference {
     /// The place that a text names where a page shall come to be, and its locale where the text
     /// names one: as [`Self::place`], and `en/docs` too, since no page may come to be below a
     /// folder that reads as a locale (W16).
@@ -179,15 +175,11 @@ fn address_of(address: &Url, wiki: &Url) -> Option<Interpretation> {
     // The wiki's own views have one letter before the locale: /e/en/… edits, /h/en/… is history.
     let viewed = path.split_once('/').filter(|(view, _)| view.len() == 1);
     let path = viewed.map_or(path, |(_, rest)| rest);
-    let place = split_locale(path).map_or_else(
-        || {
-            (
-                None,
-                PagePath::new(if path.is_empty() { "home" } else { path }),
-            )
-        },
-        |(locale, path)| (Some(locale), path),
-    );
+    let place = match split_locale(path) {
+        Some((locale, path)) => (Some(locale), path),
+        None if path.is_empty() => (None, PagePath::new("home")),
+        None => (None, PagePath::new(path)),
+    };
     let section = address.fragment().filter(|section| !section.is_empty());
     Some(Interpretation {
         places: vec![place],

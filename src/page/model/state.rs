@@ -83,11 +83,8 @@ impl PageState {
     /// True if the wiki knows it by an id, as a page or as what belongs to one.
     #[must_use]
     pub fn is_there(&self) -> bool {
-        self.id.is_some()
-            || self
-                .thing
-                .as_ref()
-                .is_some_and(|thing| thing.id().is_some())
+        let of_thing = self.thing.as_ref().and_then(Attached::id);
+        self.id.or(of_thing).is_some()
     }
 
     /// Takes one field over from another state, known or not.
