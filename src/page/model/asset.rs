@@ -209,19 +209,19 @@ pub fn check_asset(path: &PagePath, bytes: &[u8]) -> Result<(), String> {
         ));
     }
     let end = extension(path);
-    match kinds_of(bytes) {
+    let text = if end == "svg" { bytes } else { &[] };
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    let is_lacking = KNOWN.contains(&end.as_str()) || end == "svg" && !text.contains("<svg");
+    let other = match kinds_of(bytes) {
         Some(kinds) if !kinds.contains(&end.as_str()) => {
-            let kind = kinds.first().copied().unwrap_or_default();
-            return Err(format!(
-                "is of another type than its name says: it is {kind}"
-            ));
+            kinds.first().map(|kind| (*kind).to_owned())
         }
-        None if KNOWN.contains(&end.as_str()) => {
-            return Err(format!(
-                "is of another type than its name says: it is no {end}"
-            ));
-        }
-        _ => {}
+        None if is_lacking => Some(format!("no {end}")),
+        _ => None,
+    };
+    if let Some(kind) = other {
+        let fault = "is of another type than its name says";
+        return Err(format!("{fault}: it is {kind}"));
     }
     // A mark of the end can also be within, such as that of a thumbnail.
     let last = bytes.len().saturating_sub(MOST_BEHIND);
@@ -231,19 +231,11 @@ pub fn check_asset(path: &PagePath, bytes: &[u8]) -> Result<(), String> {
         "jpg" | "jpeg" => last.windows(2).any(|two| two == b"\xff\xd9"),
         "gif" => bytes.iter().rev().find(|byte| **byte != 0) == Some(&b';'),
         "webp" => {
-            let size = bytes
-                .get(4..8)
-                .and_then(|four| <[u8; 4]>::try_from(four).ok());
-            let size = size.map_or(0, u32::from_le_bytes);
+            let size = bytes.get(4..8).and_then(<[u8]>::first_chunk);
+            let size = size.copied().map_or(0, u32::from_le_bytes);
             usize::try_from(size).is_ok_and(|size| size.saturating_add(8) <= bytes.len())
         }
-        "svg" => {
-            let text = std::str::from_utf8(bytes).unwrap_or_default();
-            if !text.contains("<svg") {
-                return Err("is of another type than its name says: it is no svg".to_owned());
-            }
-            text.contains("</svg>") || text.trim_end().ends_with("/>")
-        }
+        "svg" => text.contains("</svg>") || text.trim_end().ends_with("/>"),
         _ => true,
     };
     if is_whole {
