@@ -27,28 +27,21 @@ impl Change {
 /// and of the first.
 fn replaced<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a str, &'a str) {
     let lines = |text: &'a str| text.split_inclusive('\n');
-    let lead: usize = lines(before)
-        .zip(lines(after))
-        .take_while(|(one, other)| one == other)
-        .map(|(line, _)| line.len())
-        .sum();
+    let lead = alike(lines(before).zip(lines(after)));
     let rest = |text: &'a str| text.get(lead..).unwrap_or_default();
-    let tail: usize = lines(rest(before))
-        .rev()
-        .zip(lines(rest(after)).rev())
-        .take_while(|(one, other)| one == other)
-        .map(|(line, _)| line.len())
-        .sum();
-    let middle = |text: &'a str| {
-        rest(text)
-            .get(..rest(text).len() - tail)
-            .unwrap_or_default()
-    };
+    let tail = alike(lines(rest(before)).rev().zip(lines(rest(after)).rev()));
+    let middle = |text: &'a str| text.get(lead..text.len() - tail).unwrap_or_default();
     (
         after.get(..lead).unwrap_or_default(),
         middle(after),
         middle(before),
     )
+}
+
+/// The bytes of the first pairs of lines that are alike.
+fn alike<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> usize {
+    let alike = pairs.take_while(|(one, other)| one == other);
+    alike.map(|(line, _)| line.len()).sum()
 }
 
 /// The text outside of code spans.
