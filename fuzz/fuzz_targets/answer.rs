@@ -2,7 +2,7 @@
 //! word that must not show.
 #![no_main]
 
-#[path = "../../tests/it/invariants.rs"]
+#[path = "../../tests/it/house/invariants.rs"]
 #[expect(dead_code, reason = "each target uses its part of them")]
 mod invariants;
 

@@ -1,7 +1,7 @@
 //! Any JSON object as arguments of every tool.
 #![no_main]
 
-#[path = "../../tests/it/texts.rs"]
+#[path = "../../tests/it/house/texts.rs"]
 #[expect(dead_code, reason = "each target uses its part of them")]
 mod texts;
 

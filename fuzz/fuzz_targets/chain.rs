@@ -1,7 +1,7 @@
 //! Bytes as a log, and as changes of a log that holds: pairs of where and what.
 #![no_main]
 
-#[path = "../../tests/it/texts.rs"]
+#[path = "../../tests/it/house/texts.rs"]
 #[expect(dead_code, reason = "each target uses its part of them")]
 mod texts;
 

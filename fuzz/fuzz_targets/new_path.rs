@@ -1,7 +1,7 @@
 //! Any text as a place where a page shall come to be.
 #![no_main]
 
-#[path = "../../tests/it/invariants.rs"]
+#[path = "../../tests/it/house/invariants.rs"]
 #[expect(dead_code, reason = "each target uses its part of them")]
 mod invariants;
 

@@ -1,7 +1,7 @@
 //! Three texts with NUL between them: a page, what it becomes, a patch or a text to be edited.
 #![no_main]
 
-#[path = "../../tests/it/texts.rs"]
+#[path = "../../tests/it/house/texts.rs"]
 #[expect(dead_code, reason = "each target uses its part of them")]
 mod texts;
 

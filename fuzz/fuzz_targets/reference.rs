@@ -1,7 +1,7 @@
 //! Any text as a reference to a page, the address of a resource, or a cursor.
 #![no_main]
 
-#[path = "../../tests/it/texts.rs"]
+#[path = "../../tests/it/house/texts.rs"]
 #[expect(dead_code, reason = "each target uses its part of them")]
 mod texts;
 

@@ -1,7 +1,7 @@
 //! Any text as what the wiki shows of a page: its source, its editor, its reader.
 #![no_main]
 
-#[path = "../../tests/it/texts.rs"]
+#[path = "../../tests/it/house/texts.rs"]
 #[expect(dead_code, reason = "each target uses its part of them")]
 mod texts;
 

@@ -24,7 +24,7 @@ use wikijs_gate::server::{App, Handler};
 use wikijs_gate::watch::WatchPace;
 use wikijs_gate::write::Timeouts;
 
-use crate::tool_definitions::conforms;
+use crate::session::tool_definitions::conforms;
 
 /// Waiting made short, so that tests of what takes long take little.
 pub(crate) const QUICK: Timeouts = Timeouts {

@@ -1,0 +1,409 @@
+//! A wiki as files when something is wrong: files that cannot be used, a full disk, a wiki that goes
+//! away. Nothing half-written is left that the next command does not mend.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use tempfile::TempDir;
+
+use wikijs_gate::demo::DemoWiki;
+
+use crate::cli::files::{Work, all, tree};
+use crate::harness::{id_of, mutations, page, wiki_of};
+use crate::testkit::lacks;
+use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+
+#[tokio::test]
+async fn all_files_that_cannot_be_used_are_named_at_once() {
+    let pages = ["a", "b", "c", "d", "e"].map(|name| (format!("docs/{name}"), "Text.\n"));
+    let pages: Vec<(&str, &str)> = pages
+        .iter()
+        .map(|(path, text)| (path.as_str(), *text))
+        .collect();
+    let work = Work::pulled(wiki_of(&pages).await).await;
+    let base = |path: &str| format!(".wikijs/pages/{}.json", id_of(&work.wiki, path));
+    let bases = [base("docs/a"), base("docs/b")];
+    for base in &bases {
+        work.edit(base, "Text.", "Other.");
+    }
+    fs::write(work.dir.path().join("en/docs/c.md"), b"\xff\xfe").unwrap();
+    work.edit("en/docs/d.md", "published: true", "published: perhaps");
+    work.write(
+        "en/docs/e.md",
+        &format!("{}{}", work.read("en/docs/e.md"), "x".repeat(5_000_001)),
+    );
+    let before = tree(work.dir.path());
+
+    for (command, more) in [("pull", &[][..]), ("status", &[]), ("diff", &[])] {
+        let refused = work.run(command, more).await;
+        assert_eq!(refused.code, 2, "{}", refused.told);
+        let [a, b] = &bases;
+        let wanted = format!(
+            "error: 3 files cannot be used:\n  {a} was edited or is damaged; restore it, or delete it and pull again\n  {b} was edited or is damaged; restore it, or delete it and pull again\n  en/docs/c.md: it is not UTF-8\n"
+        );
+        assert_eq!(refused.stderr, wanted);
+    }
+    let refused = work.run("push", &["--yes"]).await;
+    assert_eq!(refused.code, 3, "{}", refused.told);
+    for said in [
+        "nothing was pushed:",
+        &format!("{} was edited or is damaged", bases[0]),
+        &format!("{} was edited or is damaged", bases[1]),
+        "en/docs/c.md: it is not UTF-8",
+        "en/docs/d.md:4: published is true or false",
+        "en/docs/e.md: it is larger than 5 MB, which Wiki.js does not take",
+    ] {
+        assert!(refused.stderr.contains(said), "{said}: {}", refused.told);
+    }
+    assert_eq!(tree(work.dir.path()), before);
+    assert!(mutations(&work.wiki).is_empty());
+
+    // As the message says: what is deleted is pulled again, and no edit is lost by that.
+    for base in &bases {
+        work.remove(base);
+    }
+    work.remove("en/docs/c.md");
+    work.edit("en/docs/a.md", "Text.", "Edited text.");
+    let pulled = work.run("pull", &[]).await;
+    assert_eq!(pulled.code, 3, "{}", pulled.told);
+    assert!(work.read("en/docs/a.md").contains("Edited text."));
+    assert!(work.read("en/docs/b.md").ends_with("\nText.\n"));
+}
+
+#[tokio::test]
+async fn a_page_that_is_larger_than_a_push_may_be_does_not_stop_the_others() {
+    let large = "A line of a page that is large.\n".repeat(170_000);
+    let work = Work::pulled(wiki_of(&[("docs/a", "a\n"), ("docs/large", &large)]).await).await;
+    work.edit("en/docs/a.md", "\n\na", "\n\nedited");
+    work.good("push", &["--yes"]).await;
+    assert_eq!(
+        all(&work.wiki)[&("en".to_owned(), "docs/a".to_owned())].content,
+        "edited\n"
+    );
+    work.edit("en/docs/large.md", "A line", "One line");
+    let refused = work.run("push", &["--yes"]).await;
+    assert_eq!(
+        refused.stderr,
+        "error: nothing was pushed:\n  en/docs/large.md: it is larger than 5 MB, which Wiki.js does not take\n"
+    );
+}
+
+#[tokio::test]
+async fn a_page_renamed_and_edited_moves_and_one_that_could_be_another_does_not() {
+    let lines = "The first line of it.\nThe second line of it.\nThe third.\n";
+    let wiki = wiki_of(&[("docs/moved", lines), ("docs/deleted", lines)]).await;
+    let work = Work::pulled(wiki).await;
+    let id = id_of(&work.wiki, "docs/moved");
+    work.edit("en/docs/moved.md", "The third.", "The last.");
+    work.rename("en/docs/moved.md", "en/guides/moved.md");
+    // Another title: made from a template, or from what was deleted.
+    work.edit("en/docs/deleted.md", "The third.", "Another.");
+    work.edit(
+        "en/docs/deleted.md",
+        "title: Page docs deleted",
+        "title: New",
+    );
+    work.rename("en/docs/deleted.md", "en/guides/new.md");
+    let status = work.good("status", &[]).await;
+    assert!(
+        status.stdout.ends_with(
+            "changed here:\n  deleted  en/docs/deleted\n  moved    en/docs/moved -> en/guides/moved\n  new      en/guides/new\n3 ahead, 0 behind\n"
+        ),
+        "{}",
+        status.told
+    );
+    work.good("push", &["--yes"]).await;
+    let moved = work
+        .wiki
+        .with_store(|store| store.page(id).cloned())
+        .unwrap();
+    assert_eq!(moved.path, "guides/moved");
+    assert!(moved.content.ends_with("The last.\n"));
+    assert!(all(&work.wiki).contains_key(&("en".to_owned(), "docs/deleted".to_owned())));
+}
+
+#[tokio::test]
+async fn what_was_applied_elsewhere_comes_back_without_a_conflict() {
+    let wiki = wiki_of(&[
+        ("docs/a", "One line of it.\n"),
+        ("docs/b", "Another one, which moves.\n"),
+    ])
+    .await;
+    let work = Work::pulled(wiki).await;
+    // Other spellings than the wiki gives back, a file without fields, a move.
+    work.edit("en/docs/a.md", "tags:", "tags: x,y");
+    work.write("en/docs/new.md", "Made without fields.\n");
+    work.rename("en/docs/b.md", "en/docs/c.md");
+    let proposed = work.good("push", &["--propose", "--json"]).await;
+    let answer: serde_json::Value = serde_json::from_str(&proposed.stdout).unwrap();
+    let id = answer["results"][0]["open"].as_str().unwrap();
+    let applied = work.command(&["proposals", "apply", id, "--yes"]).await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    let pulled = work.good("pull", &[]).await;
+    lacks(&pulled.stdout, "moved here, and in the wiki");
+    let status = work.good("status", &[]).await;
+    assert!(
+        status.stdout.ends_with("as in the wiki\n"),
+        "{}",
+        status.told
+    );
+    assert!(work.read("en/docs/new.md").starts_with("---\ntitle: new\n"));
+}
+
+#[tokio::test]
+async fn tags_in_another_order_than_the_wikis_are_no_change() {
+    let wiki = wiki_of(&[("docs/a", "One line of it.\n")]).await;
+    let id = id_of(&wiki, "docs/a");
+    let set = |wiki: &DemoWiki, tags: [&str; 2], day: u32| {
+        wiki.with_store(|store| {
+            let page = store.page_mut(id).unwrap();
+            page.tags = tags.map(str::to_owned).into();
+            page.updated_at = format!("2031-01-{day:02}T00:00:00.000Z");
+        });
+    };
+    set(&wiki, ["a", "b"], 1);
+    let work = Work::pulled(wiki).await;
+    work.edit("en/docs/a.md", "tags: a, b", "tags: b, a");
+    work.good("push", &["--yes"]).await;
+    assert!(mutations(&work.wiki).is_empty());
+    // Written again, as the wiki orders them.
+    set(&work.wiki, ["a", "b"], 2);
+    work.good("pull", &[]).await;
+    let status = work.good("status", &[]).await;
+    assert!(
+        status.stdout.ends_with("as in the wiki\n"),
+        "{}",
+        status.told
+    );
+    assert!(work.read("en/docs/a.md").contains("\ntags: a, b\n"));
+
+    // The wiki gives them in any order; Git sees no change.
+    set(&work.wiki, ["b", "a"], 3);
+    work.good("pull", &[]).await;
+    let status = work.good("status", &[]).await;
+    assert!(
+        status.stdout.ends_with("as in the wiki\n"),
+        "{}",
+        status.told
+    );
+    assert!(work.read("en/docs/a.md").contains("\ntags: a, b\n"));
+}
+
+/// Pages of which some do not fit, in the order of their ids.
+async fn some_large() -> Work {
+    let large = "A line of a page that is large.\n".repeat(4_000);
+    let pages = [
+        ("docs/a", "a\n"),
+        ("docs/b", &large),
+        ("docs/c", "c\n"),
+        ("docs/d", &large),
+    ];
+    Work::on(wiki_of(&pages).await)
+}
+
+/// The tree of a folder that is pulled in one go.
+async fn pulled_anew(work: &Work) -> BTreeMap<String, Vec<u8>> {
+    let other = TempDir::new().unwrap();
+    let pulled = work.run_in(other.path(), "pull", &[]).await;
+    assert_eq!(pulled.code, 0, "{}", pulled.told);
+    tree(other.path())
+}
+
+#[tokio::test]
+async fn a_pull_that_may_not_write_a_file_names_it_and_the_next_one_goes_on() {
+    let work = some_large().await;
+    // As in `audit`: a limit on the size of a file, past which a write is cut short.
+    let limited = "trap '' XFSZ; ulimit -f 64; exec \"$own\" files pull \"$1\"";
+    for round in 0..2 {
+        if round == 1 {
+            for path in ["docs/a", "docs/b", "docs/c"] {
+                let id = id_of(&work.wiki, path);
+                work.wiki.with_store(|store| {
+                    let page = store.page_mut(id).unwrap();
+                    page.content.push_str("One more line.\n");
+                    page.updated_at = "2031-01-01T00:00:00.000Z".to_owned();
+                });
+            }
+        }
+        let failed = work.in_shell("/bin/sh", limited).await;
+        assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+        assert_eq!(
+            String::from_utf8(failed.stderr).unwrap(),
+            "error: en/docs/b.md: the system lets no file become this large; raise its limit and run the command again\n"
+        );
+        assert!(
+            work.read("en/docs/a.md")
+                .ends_with(["a\n", "a\nOne more line.\n"][round])
+        );
+        let pulled = work.good("pull", &[]).await;
+        assert!(!pulled.stdout.contains("conflict"), "{}", pulled.told);
+        assert_eq!(tree(work.dir.path()), pulled_anew(&work).await);
+        let status = work.good("status", &[]).await;
+        assert!(
+            status.stdout.ends_with("as in the wiki\n"),
+            "{}",
+            status.told
+        );
+    }
+}
+
+/// Needs a file system of its own; skipped where this user may not make one.
+#[tokio::test]
+async fn a_disk_that_fills_at_any_point_of_a_pull_leaves_what_the_next_one_mends() {
+    let work = some_large().await;
+    let mount = "mount -t tmpfs -o size=1m none \"$1\"";
+    let unshare = "unshare -rm /bin/sh";
+    if !work.in_shell(unshare, mount).await.status.success() {
+        return;
+    }
+    let wanted = pulled_anew(&work).await;
+    let mut failed_at = 0;
+    for pages in (2..160).step_by(8) {
+        let lines = format!(
+            "{mount}; mount -o remount,size={}k \"$1\"; \"$own\" files pull \"$1\"; echo \"ended: $?\"; mount -o remount,size=4m \"$1\"; \"$own\" files pull \"$1\" >&2 || exit 1; \"$own\" files status \"$1\"; cp -R \"$1\"/. \"$OUT\"",
+            pages * 4
+        );
+        let out = TempDir::new().unwrap();
+        let lines = lines.replace("$OUT", out.path().to_str().unwrap());
+        let output = work.in_shell(unshare, &lines).await;
+        let told = format!("{pages} pages: {output:?}");
+        assert!(output.status.success(), "{told}");
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert!(stdout.ends_with("as in the wiki\n"), "{told}");
+        assert_eq!(tree(out.path()), wanted, "{told}");
+        if stdout.contains("ended: 0\n") {
+            break;
+        }
+        failed_at += 1;
+        assert!(stdout.contains("ended: 1\n"), "{told}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            stderr.contains(": the disk is full; make room and run the command again\n"),
+            "{told}"
+        );
+    }
+    assert!(failed_at > 5);
+}
+
+#[tokio::test]
+async fn a_wiki_that_goes_away_in_the_middle_of_a_push_is_as_it_should_be_after_the_next_one() {
+    // Each is a push of its own, which waits long for its wiki.
+    tokio::join!(
+        goes_away("for the third write"),
+        goes_away("before every answer"),
+        goes_away("for all after the first write"),
+    );
+}
+
+/// Pushes to a wiki that goes away in the middle, in one of these ways, and again when it is back.
+async fn goes_away(gone: &str) {
+    let away = || Fault::new(Reach::Never, Reply::Reset);
+    let wiki = wiki_of(&[
+        ("docs/a", "One line of a.\n"),
+        ("docs/b", "One line of b.\n"),
+        ("docs/c", "One line of c, which moves.\n"),
+        ("docs/d", "One line of d.\n"),
+    ])
+    .await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let work = Work::on(wiki)
+        .with("WIKI_BASE_URL", &faulty.address())
+        .with_rules("rules_off = [\"large-sets\"]\n");
+    work.good("pull", &[]).await;
+    let mut wanted = all(&work.wiki);
+    let place = |path: &str| ("en".to_owned(), path.to_owned());
+    for name in ["a", "b", "d"] {
+        let path = format!("docs/{name}");
+        work.edit(&format!("en/{path}.md"), "One line", "Another line");
+        wanted.get_mut(&place(&path)).unwrap().content = format!("Another line of {name}.\n");
+    }
+    work.rename("en/docs/c.md", "en/guides/c.md");
+    let mut moved = wanted.remove(&place("docs/c")).unwrap();
+    "guides/c".clone_into(&mut moved.path);
+    wanted.insert(place("guides/c"), moved);
+    work.write("en/docs/e.md", "Made here without fields.\n");
+
+    match gone {
+        "for the third write" => faulty.on_mutations_after(2, away()),
+        "before every answer" => {
+            faulty.on_mutations_after(0, Fault::new(Reach::Before, Reply::Cut));
+        }
+        _ => {
+            faulty.on_mutations_after(1, away());
+            faulty.on_reads_after_mutation(away());
+        }
+    }
+    let failed = work.run("push", &["--yes"]).await;
+    assert_eq!(
+        failed.code == 0,
+        gone == "before every answer",
+        "{gone}: {}",
+        failed.told
+    );
+
+    faulty.recovers();
+    let pulled = work.good("pull", &[]).await;
+    for wrong in ["conflict", "moved here, and in the wiki"] {
+        assert!(!pulled.stdout.contains(wrong), "{gone}: {}", pulled.told);
+    }
+    let pushed = work.good("push", &["--yes"]).await;
+    let mut now = all(&work.wiki);
+    let made = now.remove(&place("docs/e")).unwrap();
+    assert_eq!(made.content, "Made here without fields.\n");
+    assert_eq!(now, wanted, "{gone}: {}", pushed.told);
+    let status = work.good("status", &[]).await;
+    assert!(
+        status.stdout.ends_with("as in the wiki\n"),
+        "{}",
+        status.told
+    );
+    let mut files = tree(work.dir.path());
+    files.remove(".settings.toml").unwrap();
+    assert_eq!(files, pulled_anew(&work).await);
+}
+
+#[tokio::test]
+async fn what_is_saved_while_a_pull_reads_is_left_alone_and_merged_by_the_next() {
+    let lines = "one\ntwo\nthree\nfour\nfive\n";
+    let work = Work::pulled(wiki_of(&[("docs/a", lines), ("docs/gone", lines)]).await).await;
+    let [a, gone] = ["docs/a", "docs/gone"].map(|path| id_of(&work.wiki, path));
+    work.wiki.with_store(|store| {
+        store.remove(gone);
+        store.add(page("docs/new", "From the wiki.\n"));
+        let page = store.page_mut(a).unwrap();
+        page.content = lines.replace("five", "FIVE");
+        page.updated_at = "2031-01-01T00:00:00.000Z".to_owned();
+    });
+    let dir = work.dir.path().join("en/docs");
+    // Operation 0 lists the pages, 1 reads those that differ.
+    work.wiki.before_operation(1, move |_| {
+        for (name, old, new) in [("a.md", "one", "ONE"), ("gone.md", "two", "TWO")] {
+            let text = fs::read_to_string(dir.join(name)).unwrap();
+            fs::write(dir.join(name), text.replace(old, new)).unwrap();
+        }
+        fs::write(dir.join("new.md"), "Made here.\n").unwrap();
+    });
+    let pulled = work.good("pull", &[]).await;
+    for name in ["a", "gone", "new"] {
+        let said = format!("en/docs/{name}: edited while this pull read; pull again\n");
+        assert!(pulled.stdout.contains(&said), "{}", pulled.told);
+    }
+    assert!(
+        work.read("en/docs/a.md")
+            .ends_with("ONE\ntwo\nthree\nfour\nfive\n")
+    );
+    assert_eq!(work.read("en/docs/new.md"), "Made here.\n");
+
+    let again = work.run("pull", &[]).await;
+    assert_eq!(again.code, 3, "{}", again.told);
+    assert!(
+        work.read("en/docs/a.md")
+            .ends_with("ONE\ntwo\nthree\nfour\nFIVE\n")
+    );
+    assert!(work.read("en/docs/gone.md").contains("TWO"));
+    let new = work.read("en/docs/new.md");
+    assert!(
+        new.contains("Made here.\n") && new.contains("From the wiki.\n"),
+        "{new}"
+    );
+}

@@ -1,0 +1,14 @@
+//! The project itself: its rooms, words, promises, pages and packages.
+
+pub(crate) mod docs;
+mod in_operation;
+mod install;
+mod invariants;
+mod pages;
+mod played_again;
+pub(crate) mod promises;
+mod properties;
+mod rooms;
+pub(crate) mod sources;
+mod texts;
+mod words;

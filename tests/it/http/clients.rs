@@ -1,0 +1,894 @@
+//! Named clients over HTTP: each can only narrow what the server allows, and what belongs to
+//! one is out of reach for all others.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command as Process, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::server::http::{
+    ClientConfirm, ClientToken, Credential, Grant, HttpLimits, Rotation,
+};
+
+use crate::command::Command;
+use crate::harness::{Setup, id_of, mutations, sample_wiki};
+use crate::http::hosted::{Caller, Hosted, LIMITS, Names, call, initialize, rewrite, speaking};
+use crate::testkit::{
+    BY_PATH, CREATE, GET_PROPOSAL, LIST, LIST_PROPOSALS, SEARCH, TREE, UNDO, UPDATE, says,
+};
+
+async fn with_names(wiki: &DemoWiki, names: &Names) -> Hosted {
+    Setup::editor(wiki).naming(names).host().await
+}
+
+fn code(result: Result<Value, Value>) -> String {
+    result.unwrap_err()["code"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_client_that_was_taken_out_is_out_though_another_line_is_broken() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let stays = names.add("stays", Grant::default());
+    let kept = std::fs::read_to_string(names.path()).unwrap();
+    let goes = names.add("goes", Grant::default());
+    let server = with_names(&wiki, &names).await;
+    let status = async |caller: &Caller| server.post(caller, &call(TREE, json!({}))).await.status;
+    assert_ne!(status(&goes).await, 401);
+    std::fs::write(names.path(), format!("{kept}nonsense\n")).unwrap();
+    assert_eq!(status(&goes).await, 401);
+    assert_ne!(status(&stays).await, 401);
+}
+
+#[tokio::test]
+async fn a_client_is_known_at_its_first_request() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    names.add("first", Grant::default());
+    let setup = Setup::editor(&wiki).naming(&names);
+    // With the limits of a server that runs: it looks at the file once a second by itself.
+    let server = setup.host_within(HttpLimits::default()).await;
+    let status = async |caller: &Caller| server.post(caller, &call(TREE, json!({}))).await.status;
+    let unknown =
+        Caller::default().with("authorization", &format!("Bearer wjs_{}", "x".repeat(43)));
+    let mut statuses = Vec::new();
+    for number in 0..15 {
+        // Whoever is nobody has just had the file looked at.
+        assert_eq!(status(&unknown).await, 401);
+        let client = names.add(&format!("client-{number}"), Grant::default());
+        statuses.push(status(&client).await);
+    }
+    assert_eq!(statuses, [200; 15]);
+    // So is one whose token was replaced.
+    let token = ClientToken::new().unwrap();
+    let rotation = Rotation {
+        to: Credential::Token(&token),
+        keep: Duration::ZERO,
+        expires: None,
+    };
+    names.file().rotate("first", &rotation).unwrap();
+    let rotated = format!("Bearer {}", token.reveal());
+    assert_eq!(
+        status(&Caller::default().with("authorization", &rotated)).await,
+        200
+    );
+}
+
+#[tokio::test]
+async fn a_refused_request_is_answered_without_an_id() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let server = with_names(&wiki, &names).await;
+    let elsewhere = Caller::default().with("origin", "https://evil.example");
+    for (caller, expected) in [(Caller::default(), 401), (elsewhere, 403)] {
+        let answer = server.post(&caller, &call(TREE, json!({}))).await;
+        assert_eq!(answer.status, expected);
+        let body: Value = serde_json::from_str(&answer.body).unwrap();
+        let members: Vec<_> = body.as_object().unwrap().keys().collect();
+        assert_eq!(members, ["jsonrpc", "error"]);
+    }
+}
+
+#[tokio::test]
+async fn nobody_calls_without_a_token_that_counts() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let ended = Grant {
+        expires: Some("2020-01-01T00:00:00Z".to_owned()),
+        ..Grant::default()
+    };
+    let (good, ended) = (
+        names.add("good", Grant::default()),
+        names.add("ended", ended),
+    );
+    let server = with_names(&wiki, &names).await;
+    let header = |value: &str| Caller::default().with("authorization", value);
+    let token = good.headers[0].1.clone();
+    for caller in [
+        Caller::default(),
+        header(""),
+        header("Bearer "),
+        header("Bearer wjs_guess"),
+        header(&token.replace("Bearer", "Basic")),
+        header(token.split_at(token.len() - 1).0),
+        ended,
+    ] {
+        let answer = server.post(&caller, &call(TREE, json!({}))).await;
+        assert_eq!(answer.status, 401, "{caller:?}");
+        assert_eq!(answer.headers["www-authenticate"], "Bearer");
+        let metrics = server.send("GET", "/metrics", &caller, "").await;
+        assert_eq!(metrics.status, 401);
+    }
+    assert_eq!(server.send("GET", "/metrics", &good, "").await.status, 200);
+    server.call(&good, TREE, json!({})).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_session_is_unknown_to_every_other_client() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    );
+    let server = with_names(&wiki, &names).await;
+    let session = server.open(&own).await;
+    let id = &session
+        .headers
+        .iter()
+        .find(|(name, _)| name == "mcp-session-id")
+        .unwrap()
+        .1;
+    let stolen = other.with("mcp-session-id", id);
+    let unknown = own.with("mcp-session-id", "00000000-0000-4000-8000-000000000000");
+    for caller in [&stolen, &unknown] {
+        let post = server.post(caller, &call(TREE, json!({}))).await;
+        let get = server.send("GET", "/mcp", &speaking(caller), "").await;
+        let delete = server.send("DELETE", "/mcp", caller, "").await;
+        assert_eq!([post.status, get.status, delete.status], [404; 3]);
+        // Nothing tells one that is another's from one that never was.
+        assert_eq!(
+            post.body,
+            server.post(&unknown, &call(TREE, json!({}))).await.body
+        );
+    }
+    server.call(&session, TREE, json!({})).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_preview_counts_for_the_client_that_got_it_alone() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    );
+    let server = with_names(&wiki, &names).await;
+    let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
+    let (own_session, other_session) = (server.open(&own).await, server.open(&own).await);
+    for (giver, takers) in [
+        (&own, vec![other.clone(), own_session.clone()]),
+        (
+            &own_session,
+            vec![other.clone(), own.clone(), other_session],
+        ),
+    ] {
+        let preview = server.call(giver, UPDATE, arguments.clone()).await.unwrap();
+        let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
+        for taker in takers {
+            let refused = server.call(&taker, UPDATE, confirmed.clone()).await;
+            assert_eq!(code(refused), "CONFIRM_EXPIRED");
+        }
+    }
+    assert!(mutations(&wiki).is_empty());
+    let preview = server.call(&own, UPDATE, arguments.clone()).await.unwrap();
+    let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
+    assert_eq!(
+        server.call(&own, UPDATE, confirmed).await.unwrap()["outcome"],
+        "applied"
+    );
+    let client = server.records().pop().unwrap().client.unwrap();
+    assert_eq!(client.subject.as_deref(), Some("own"));
+}
+
+#[tokio::test]
+async fn a_proposal_is_told_to_the_client_that_made_it_alone() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    );
+    let server = Setup::editor(&wiki)
+        .dry()
+        .toolsets("pages,proposals")
+        .naming(&names)
+        .host()
+        .await;
+    let change = json!({ "id": id_of(&wiki, "home"), "title": "Ours" });
+    let preview = server.call(&own, UPDATE, change).await.unwrap();
+    let get = json!({ "id": preview["proposal"] });
+    let told = async |caller: &Caller| {
+        let listed = server.call(caller, LIST_PROPOSALS, json!({})).await;
+        let one = server.call(caller, GET_PROPOSAL, get.clone()).await;
+        (listed.unwrap()["proposals"].as_array().unwrap().len(), one)
+    };
+    let (listed, one) = told(&own).await;
+    assert_eq!((listed, &one.unwrap()["state"]), (1, &json!("open")));
+    let (listed, one) = told(&other).await;
+    assert_eq!((listed, code(one)), (0, "INVALID_INPUT".to_owned()));
+}
+
+#[tokio::test]
+async fn a_write_is_taken_back_by_whoever_made_it_alone() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    );
+    let with = |caller: &Caller, key: &str| caller.clone().with("x-wiki-api-token", key);
+    let (nobody, editor) = (Caller::default(), wiki.keys().editor.clone());
+    let hosted = Setup::editor(&wiki)
+        .toolsets("pages,undo")
+        .naming(&names)
+        .host()
+        .await;
+    let keyed = Setup::editor(&wiki)
+        .toolsets("pages,undo")
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .host()
+        .await;
+    let both = Setup::editor(&wiki)
+        .toolsets("pages,undo")
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .naming(&names)
+        .host()
+        .await;
+    let id = id_of(&wiki, "home");
+    for (server, maker, stranger, begin) in [
+        (&hosted, own.clone(), other, "own"),
+        (
+            &keyed,
+            with(&nobody, &editor),
+            with(&nobody, "junk"),
+            "key:",
+        ),
+        (&both, with(&own, &editor), with(&own, "junk"), "own/key:"),
+    ] {
+        let preview = server
+            .call(&maker, UPDATE, json!({ "id": id, "title": begin }))
+            .await
+            .unwrap();
+        let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
+        let written = server.call(&maker, UPDATE, confirmed).await.unwrap();
+        let subject = server.records().pop().unwrap().client.unwrap().subject;
+        assert!(subject.unwrap().starts_with(begin));
+        let call = written["callId"].as_str().unwrap();
+        for meant in ["last", call, call.split_at(6).0] {
+            let undo = json!({ "callId": meant });
+            let refused = server.call(&stranger, UNDO, undo.clone()).await;
+            assert_eq!(code(refused), "NOTHING_TO_UNDO", "{begin} {meant}");
+            let preview = server.call(&maker, UNDO, undo).await.unwrap();
+            assert!(preview["confirm"].is_string(), "{preview}");
+        }
+    }
+}
+
+/// What a client sees of its own: its newest write, and how many proposals.
+async fn own(server: &Hosted, dry: &Hosted, caller: &Caller) -> (Result<Value, Value>, usize) {
+    let last = server.call(caller, UNDO, json!({ "callId": "last" })).await;
+    let listed = dry.call(caller, LIST_PROPOSALS, json!({})).await;
+    (last, listed.unwrap()["proposals"].as_array().unwrap().len())
+}
+
+/// A server that writes and one in a dry run, with one record.
+async fn two_servers(wiki: &DemoWiki, names: &Names, dir: &Arc<TempDir>) -> (Hosted, Hosted) {
+    let setup = || {
+        Setup::editor(wiki)
+            .toolsets("pages,undo,proposals")
+            .naming(names)
+            .in_dir(dir)
+    };
+    let dry = setup().dry();
+    (setup().host().await, dry.host().await)
+}
+
+/// One write and one proposal.
+async fn act(wiki: &DemoWiki, server: &Hosted, dry: &Hosted, caller: &Caller) {
+    let id = id_of(wiki, "home");
+    let change = json!({ "id": id, "title": "Ours" });
+    let preview = server.call(caller, UPDATE, change).await.unwrap();
+    let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
+    server.call(caller, UPDATE, confirmed).await.unwrap();
+    let change = json!({ "id": id, "title": "Proposed" });
+    dry.call(caller, UPDATE, change).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_name_that_was_given_out_again_is_another_client() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let first = names.add("own", Grant::default());
+    let (server, dry) = two_servers(&wiki, &names, &Arc::new(TempDir::new().unwrap())).await;
+    act(&wiki, &server, &dry, &first).await;
+    let (undone, proposals) = own(&server, &dry, &first).await;
+    assert_eq!((undone.is_ok(), proposals), (true, 1));
+    names.file().remove("own").unwrap();
+    let second = names.add("own", Grant::default());
+    let (undone, proposals) = own(&server, &dry, &second).await;
+    assert_eq!((code(undone), proposals), ("NOTHING_TO_UNDO".to_owned(), 0));
+}
+
+#[tokio::test]
+async fn a_client_keeps_what_is_its_own_under_another_token_and_another_name() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let old = names.add("own", Grant::default());
+    let (server, dry) = two_servers(&wiki, &names, &Arc::new(TempDir::new().unwrap())).await;
+    act(&wiki, &server, &dry, &old).await;
+    let other = Names::new();
+    let new = other.add("renamed", Grant::default());
+    let line: Value =
+        serde_json::from_str(&std::fs::read_to_string(other.path()).unwrap()).unwrap();
+    rewrite(&names.path(), |client| {
+        client["sha256"] = line["sha256"].clone();
+        client["name"] = line["name"].clone();
+    });
+    let (undone, proposals) = own(&server, &dry, &new).await;
+    assert_eq!((undone.is_ok(), proposals), (true, 1));
+}
+
+#[tokio::test]
+async fn another_start_of_the_server_takes_a_client_for_the_same() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let caller = names.add("own", Grant::default());
+    let dir = Arc::new(TempDir::new().unwrap());
+    let (server, dry) = two_servers(&wiki, &names, &dir).await;
+    act(&wiki, &server, &dry, &caller).await;
+    let (server, dry) = two_servers(&wiki, &names, &dir).await;
+    let (undone, proposals) = own(&server, &dry, &caller).await;
+    assert_eq!((undone.is_ok(), proposals), (true, 1));
+    let id = names.file().read().unwrap()[0].id();
+    let on_record = server.records().into_iter().rev();
+    let on_record = on_record.filter_map(|record| record.client);
+    assert!({ on_record }.all(|client| client.id == Some(id)));
+}
+
+#[test]
+fn a_line_without_an_id_is_no_client() {
+    let names = Names::new();
+    names.add("own", Grant::default());
+    rewrite(&names.path(), |client| {
+        drop(client.as_object_mut().unwrap().shift_remove("id"));
+    });
+    let error = names.file().read().unwrap_err().to_string();
+    assert!(
+        error.starts_with("line 1 of the tokens file is no client"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_id_that_is_there_twice_spoils_the_file() {
+    let names = Names::new();
+    names.add("one", Grant::default());
+    let one = names.file().read().unwrap()[0].id();
+    names.add("other", Grant::default());
+    assert!(names.file().read().is_ok());
+    rewrite(&names.path(), |client| client["id"] = json!(one));
+    let error = names.file().read().unwrap_err().to_string();
+    assert!(error.contains("its id is there twice"), "{error}");
+}
+
+#[tokio::test]
+async fn a_question_for_a_person_is_answered_by_the_client_that_was_asked_alone() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    );
+    let server = Setup::editor(&wiki)
+        .with("WIKI_CONFIRM", "person")
+        .naming(&names)
+        .host()
+        .await;
+    let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
+    let mut message = call(UPDATE, arguments);
+    message["params"]["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
+        "io.modelcontextprotocol/clientInfo": { "name": "asking", "version": "1" },
+    });
+    let send = async |caller: &Caller, message: &Value| {
+        let caller = caller
+            .clone()
+            .with("mcp-protocol-version", "2026-07-28")
+            .with("mcp-method", "tools/call")
+            .with("mcp-name", UPDATE);
+        server.post(&caller, message).await.message()["result"].clone()
+    };
+    let asked = send(&own, &message).await;
+    let mut answered = message.clone();
+    answered["params"]["requestState"] = asked["requestState"].clone();
+    answered["params"]["inputResponses"] =
+        json!({ "answer": { "action": "accept", "content": { "answer": "once" } } });
+    let stolen = send(&other, &answered).await;
+    assert_eq!(
+        stolen["_meta"]["error"]["code"], "APPROVAL_DENIED",
+        "{stolen}"
+    );
+    assert!(mutations(&wiki).is_empty());
+    let applied = send(&own, &answered).await;
+    assert_eq!(
+        applied["structuredContent"]["outcome"], "applied",
+        "{applied}"
+    );
+}
+
+#[tokio::test]
+async fn a_client_may_do_less_than_the_server_and_never_more() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let grant = |change: fn(&mut Grant)| {
+        let mut grant = Grant::default();
+        change(&mut grant);
+        grant
+    };
+    let reader = names.add("reader", grant(|may| may.read_only = true));
+    let tools = names.add(
+        "tools",
+        grant(|may| may.tools = Some(vec![LIST.to_owned(), CREATE.to_owned()])),
+    );
+    let below = names.add(
+        "below",
+        grant(|may| may.prefixes = Some(vec!["docs/x".to_owned()])),
+    );
+    let beside = names.add(
+        "beside",
+        grant(|may| may.prefixes = Some(vec!["other".to_owned()])),
+    );
+    let dry = names.add("dry", grant(|may| may.dry_run = true));
+    let person = names.add(
+        "person",
+        grant(|may| may.confirm = Some(ClientConfirm::Person)),
+    );
+    let server = Setup::editor(&wiki)
+        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
+        .naming(&names)
+        .host()
+        .await;
+    let create = async |caller: &Caller, path: &str| {
+        let page = json!({ "path": path, "title": "New", "content": "# New\n" });
+        server.call(caller, CREATE, page).await
+    };
+    assert_eq!(server.tools(&reader).await.len(), 7);
+    assert_eq!(server.tools(&tools).await, [LIST, CREATE]);
+    for (caller, tool) in [(&reader, CREATE), (&tools, TREE)] {
+        let message = server.post(caller, &call(tool, json!({}))).await.message();
+        assert_eq!(message["error"]["message"], format!("unknown tool: {tool}"));
+    }
+    // Resources are pages too.
+    let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/list" });
+    let message = server.post(&tools, &read).await.message();
+    let own = message["result"]["resources"].as_array().unwrap();
+    let is_page = |of: &Value| of["uri"].as_str().unwrap().starts_with("wikijs://en/");
+    assert!(!own.is_empty() && !own.iter().any(is_page), "{message}");
+    let page = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read",
+        "params": { "uri": "wikijs://en/docs" } });
+    let message = server.post(&tools, &page).await.message();
+    assert_eq!(
+        message["error"]["message"],
+        "this client may not read pages"
+    );
+    assert!(server.post(&reader, &read).await.message()["result"]["resources"].is_array());
+    assert!(create(&below, "docs/x/new").await.unwrap()["confirm"].is_string());
+    assert_eq!(code(create(&below, "docs/new").await), "PATH_NOT_ALLOWED");
+    for path in ["docs/new", "other/new"] {
+        assert_eq!(
+            code(create(&beside, path).await),
+            "PATH_NOT_ALLOWED",
+            "{path}"
+        );
+    }
+    assert!(
+        create(&dry, "docs/new")
+            .await
+            .unwrap()
+            .get("confirm")
+            .is_none()
+    );
+    assert_eq!(code(create(&person, "docs/new").await), "APPROVAL_DENIED");
+    assert!(mutations(&wiki).is_empty());
+}
+
+#[tokio::test]
+async fn clients_come_and_go_while_the_server_runs() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let first = names.add("first", Grant::default());
+    let server = with_names(&wiki, &names).await;
+    let session = server.open(&first).await;
+    let status = async |caller: &Caller| server.post(caller, &call(TREE, json!({}))).await.status;
+    let second = names.add("second", Grant::default());
+    assert_eq!(status(&second).await, 200);
+    // A line that is broken changes nothing for those that still stand in the file.
+    let whole = std::fs::read_to_string(names.path()).unwrap();
+    std::fs::write(names.path(), format!("{whole}{{\n")).unwrap();
+    assert_eq!([status(&first).await, status(&second).await], [200; 2]);
+    std::fs::write(names.path(), whole).unwrap();
+    names.file().remove("first").unwrap();
+    assert_eq!(
+        [
+            status(&first).await,
+            status(&session).await,
+            status(&second).await
+        ],
+        [401, 401, 200]
+    );
+    // One of the same name is another client.
+    let again = names.add("first", Grant::default());
+    let id = session
+        .headers
+        .iter()
+        .find(|(name, _)| name == "mcp-session-id")
+        .unwrap();
+    assert_eq!(
+        status(&again.clone().with("mcp-session-id", &id.1)).await,
+        404
+    );
+    assert_eq!(status(&again).await, 200);
+    std::fs::remove_file(names.path()).unwrap();
+    assert_eq!(status(&again).await, 401);
+}
+
+#[tokio::test]
+async fn after_five_wrong_confirm_tokens_a_client_waits_and_nobody_else_does() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    );
+    let server = Setup::admin(&wiki)
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
+        .naming(&names)
+        .host()
+        .await;
+    let write =
+        |confirm: &str| json!({ "id": id_of(&wiki, "home"), "title": "x", "confirm": confirm });
+    for number in 0..5 {
+        // A session of its own each time changes nothing.
+        let session = server.open(&other).await;
+        let wrong = write(&format!("guess {number}"));
+        let refused = server.call(&session, UPDATE, wrong).await;
+        assert_eq!(code(refused), "CONFIRM_MISMATCH");
+    }
+    let refused = server
+        .call(&other, UPDATE, write("open-sesame-please"))
+        .await;
+    let refused = refused.unwrap_err();
+    assert_eq!(refused["code"], "RATE_LIMITED");
+    assert_eq!(refused["details"]["retryAfterSeconds"], 1);
+    let applied = server.call(&own, UPDATE, write("open-sesame-please")).await;
+    assert_eq!(applied.unwrap()["outcome"], "applied");
+    let metrics = server.send("GET", "/metrics", &own, "").await.body;
+    says(&metrics, "\nwikijs_gate_wrong_confirm_tokens_total 5\n");
+    let codes: Vec<_> = server
+        .records()
+        .into_iter()
+        .filter_map(|record| record.code)
+        .collect();
+    assert_eq!(
+        codes,
+        [["CONFIRM_MISMATCH"; 5].as_slice(), &["RATE_LIMITED"]].concat()
+    );
+}
+
+#[tokio::test]
+async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
+    let wiki = sample_wiki().await;
+    let docs = wiki.key_with(&["read:pages", "read:source"], "docs");
+    let limits = HttpLimits {
+        keys: 1,
+        ..LIMITS()
+    };
+    let server = Setup::admin(&wiki)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .host_within(limits)
+        .await;
+    let with = |key: &str| Caller::default().with("x-wiki-api-token", key);
+    let (admin, docs) = (with(&wiki.keys().admin), with(&docs));
+    for _ in 0..2 {
+        // With room for one key alone, each pushes the other out.
+        assert!(
+            server
+                .call(&admin, BY_PATH, json!({ "path": "home" }))
+                .await
+                .is_ok()
+        );
+        let hidden = server.call(&docs, BY_PATH, json!({ "path": "home" })).await;
+        assert!(["PAGE_NOT_FOUND", "PERMISSION_DENIED"].contains(&code(hidden).as_str()));
+    }
+    let status =
+        async |caller: &Caller| server.post(caller, &initialize("2025-11-25")).await.status;
+    assert_eq!(status(&Caller::default()).await, 401);
+    assert_eq!(status(&with("a key")).await, 400);
+    // A session belongs to the key that it was opened with.
+    let session = server.open(&admin).await;
+    let id = session
+        .headers
+        .iter()
+        .find(|(name, _)| name == "mcp-session-id")
+        .unwrap();
+    assert_eq!(status(&docs.with("mcp-session-id", &id.1)).await, 404);
+    // Where keys are not asked for, one that is brought must not go unheeded.
+    let plain = Setup::readonly(&wiki).host().await;
+    assert_eq!(
+        plain.post(&admin, &initialize("2025-11-25")).await.status,
+        400
+    );
+}
+
+#[tokio::test]
+async fn no_callers_key_leaves_an_index_on_the_disk() {
+    let (wiki, dir) = (sample_wiki().await, tempfile::TempDir::new().unwrap());
+    let server = Setup::admin(&wiki)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .with("WIKI_INDEX", "disk")
+        .with("WIKI_INDEX_DIR", dir.path().to_str().unwrap())
+        .host()
+        .await;
+    let search = json!({ "query": "linux", "in": "content" });
+    for key in ["junk0", "junk1", &wiki.keys().readonly, &wiki.keys().admin] {
+        let caller = Caller::default().with("x-wiki-api-token", key);
+        // A key that is none is told so, or reads as a guest; either way nothing stays of it.
+        let _ = server.call(&caller, SEARCH, search.clone()).await;
+    }
+    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+    let reader = Caller::default().with("x-wiki-api-token", &wiki.keys().readonly);
+    let found = server.call(&reader, SEARCH, search).await;
+    assert!(!found.unwrap()["hits"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn writes_with_callers_keys_are_in_one_log_and_end_before_it() {
+    let wiki = sample_wiki().await;
+    let server = Setup::readonly(&wiki)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .host()
+        .await;
+    for (title, key) in [("A", &wiki.keys().admin), ("B", &wiki.keys().editor)] {
+        let caller = Caller::default().with("x-wiki-api-token", key);
+        let arguments = json!({ "id": id_of(&wiki, "home"), "title": title });
+        let preview = server
+            .call(&caller, UPDATE, arguments.clone())
+            .await
+            .unwrap();
+        let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
+        assert_eq!(
+            server.call(&caller, UPDATE, confirmed).await.unwrap()["outcome"],
+            "applied"
+        );
+    }
+    server.stop.cancel();
+    server.ended.await.unwrap();
+    assert_eq!(crate::harness::runs(server.dir.path()).len(), 1);
+    let records = crate::harness::records(server.dir.path());
+    assert_eq!(
+        serde_json::to_value(records.last().unwrap().event).unwrap(),
+        "closed"
+    );
+}
+
+#[tokio::test]
+async fn a_forged_forwarded_address_is_not_on_record() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let client = names
+        .add("ci", Grant::default())
+        .with("x-forwarded-for", "6.6.6.6, 192.0.2.7");
+    for (trusted, expected) in [("10.0.0.0/8", "127.0.0.1"), ("127.0.0.1", "192.0.2.7")] {
+        let server = Setup::editor(&wiki)
+            .with("WIKI_SERVE_TRUSTED_PROXIES", trusted)
+            .naming(&names)
+            .host()
+            .await;
+        let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
+        server.call(&client, UPDATE, arguments).await.unwrap();
+        let record = server.records().pop().unwrap().client.unwrap();
+        assert_eq!(
+            (record.subject.as_deref(), record.address.as_deref()),
+            (Some("ci"), Some(expected))
+        );
+    }
+}
+
+#[tokio::test]
+async fn no_token_or_key_is_in_a_log_at_its_most_talkative_nor_in_an_answer() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let dir = tempfile::TempDir::new().unwrap();
+    let client = names.add("ci", Grant::default());
+    let mut child = Process::new(env!("CARGO_BIN_EXE_wikijs-gate"))
+        .args(["serve", "--http", "127.0.0.1:0"])
+        .env_clear()
+        .envs([
+            ("WIKI_BASE_URL", wiki.address().as_str()),
+            ("WIKI_API_TOKEN", &wiki.keys().readonly),
+            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+            ("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap()),
+            ("WIKI_SERVE_CALLER_KEYS", "true"),
+            ("WIKI_LOG", "trace"),
+            ("WIKI_LOG_FORMAT", "json"),
+        ])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut log = String::new();
+    let address = loop {
+        let mut line = String::new();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "{log}");
+        log.push_str(&line);
+        let told: Value = serde_json::from_str(&line).unwrap();
+        if let Some(address) = told["fields"]["address"].as_str() {
+            break address.parse().unwrap();
+        }
+    };
+    let wrong = "Bearer wjs_plantedplantedplanted";
+    let server = Remote(address);
+    let caller = client.clone().with("x-wiki-api-token", &wiki.keys().editor);
+    let good = server.post(&caller).await;
+    assert!(good.contains("200 OK"), "{good}");
+    let refused = server
+        .post(&caller.clone().with("authorization", wrong))
+        .await;
+    assert!(refused.contains("401 "), "{refused}");
+    let ended = Process::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status();
+    assert!(ended.unwrap().success());
+    stderr.read_to_string(&mut log).unwrap();
+    let mut stdout = String::new();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut stdout)
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert_eq!(stdout, "");
+    assert!(log.contains("\"id\":") && log.contains(TREE), "{log}");
+    let token = client.headers[0].1.trim_start_matches("Bearer ").to_owned();
+    for secret in [
+        token.as_str(),
+        "planted",
+        &wiki.keys().editor,
+        &wiki.keys().readonly,
+    ] {
+        for text in [&log, &good, &refused] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+    }
+}
+
+/// A server in another process.
+struct Remote(std::net::SocketAddr);
+
+impl Remote {
+    async fn post(&self, caller: &Caller) -> String {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let body = call(TREE, json!({})).to_string();
+        let mut request = format!(
+            "POST /mcp HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {}\r\n",
+            body.len()
+        );
+        for (name, value) in speaking(caller).headers {
+            write!(request, "{name}: {value}\r\n").unwrap();
+        }
+        let mut stream = tokio::net::TcpStream::connect(self.0).await.unwrap();
+        stream
+            .write_all(format!("{request}\r\n{body}").as_bytes())
+            .await
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+}
+
+#[test]
+fn tokens_are_made_listed_and_revoked() {
+    let names = Names::new();
+    let path = names.path();
+    let token = |arguments: &[&str]| {
+        let arguments = [&["token"], arguments].concat();
+        Command::new(&arguments)
+            .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
+            .run()
+    };
+    let made = token(&[
+        "new",
+        "ci",
+        "--prefixes",
+        "docs/x",
+        "--expires",
+        "2h",
+        "--rate",
+        "30",
+        "--confirm",
+        "person",
+    ]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let secret = made.stdout.trim();
+    assert!(secret.starts_with("wjs_") && secret.len() == 47, "{secret}");
+    assert!(!std::fs::read_to_string(&path).unwrap().contains(secret));
+    let listed = token(&["list"]);
+    assert!(!listed.told.contains(secret));
+    says(
+        &listed.stdout,
+        "writes below docs/x, a person confirms, 30 a minute",
+    );
+    // A time for people, whatever is in the file.
+    says(&made.stderr, "\nIt expires in 2 hours, at ");
+    says(&listed.stdout, "  in 2 hours, 20");
+    let listed: Value = serde_json::from_str(&token(&["list", "--json"]).stdout).unwrap();
+    assert_eq!(listed["clients"][0]["name"], "ci");
+    assert_eq!(listed["clients"][0]["expired"], false);
+    assert_eq!(listed["clients"][0]["id"].as_str().unwrap().len(), 16);
+    let made = token(&["new", "json", "--json"]);
+    let made: Value = serde_json::from_str(&made.stdout).unwrap();
+    let again: Value = serde_json::from_str(&token(&["list", "--json"]).stdout).unwrap();
+    assert_eq!(again["clients"][1]["id"], made["id"]);
+    assert!(!listed.to_string().contains("sha256"));
+    for (arguments, code) in [
+        (vec!["new", "ci"], 1),
+        (vec!["new", "a b"], 2),
+        (vec!["new", "x", "--tools", "made_up"], 2),
+        (vec!["new", "x", "--confirm", "preview"], 2),
+        (vec!["new", "x", "--expires", "2020-01-01"], 2),
+        (vec!["new", "x", "--expires", "soon"], 2),
+        (vec!["new", "x", "--prefixes", "../a"], 2),
+        (vec!["new", "x", "--rate", "0"], 2),
+        (vec!["new", "x", "--expires", "Never"], 2),
+        (vec!["revoke", "x"], 1),
+        (vec!["revoke", "ci"], 0),
+    ] {
+        assert_eq!(token(&arguments).code, code, "{arguments:?}");
+    }
+    let missing = Command::new(&["token", "list"]).run();
+    assert_eq!(
+        (
+            missing.code,
+            missing.stderr.contains("WIKI_SERVE_TOKENS_FILE")
+        ),
+        (2, true)
+    );
+}
+
+#[test]
+fn what_of_a_grant_can_have_no_effect_is_said_when_it_is_made() {
+    let names = Names::new();
+    let path = names.path();
+    let vain = |prefixes: &str, rate: &str| {
+        let name = format!("{prefixes}-{rate}");
+        let arguments = [
+            "token",
+            "new",
+            &name,
+            "--prefixes",
+            prefixes,
+            "--rate",
+            rate,
+            "--expires",
+            "never",
+        ];
+        let made = Command::new(&arguments)
+            .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
+            .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,en:team")
+            .run();
+        assert_eq!(made.code, 0, "{}", made.told);
+        made.stderr
+            .replace("Keep this token: it is not shown again.\n", "")
+    };
+    assert_eq!(vain("docs", "600"), "");
+    assert_eq!(vain("team", "1"), "");
+    assert_eq!(
+        vain("other", "99999"),
+        "--rate: WIKI_SERVE_RATE allows 600 a minute, which stays so\n\
+         --prefixes: other lies outside WIKI_ALLOWED_MUTATION_PATH_PREFIXES; nothing can be written there\n"
+    );
+}

@@ -1,0 +1,973 @@
+//! Delegation: a client hands on a part of its rights for a task, and never more than it has.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use wikijs_gate::audit::{AuditEvent, Record};
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::server::http::{DelegateRecord, DelegatesFile, Grant, HttpLimits};
+
+use crate::command::Command;
+use crate::harness::{Setup, id_of, mutations, wiki_of};
+use crate::house::docs::generated;
+use crate::http::hosted::{Caller, Hosted, LIMITS, Names, call, rewrite, speaking};
+use crate::review::{Browser, reviewer};
+use crate::testkit::{
+    BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELEGATE, DELETE, END, LIST, LIST_PROPOSALS, RECALL,
+    REMEMBER, SEARCH, TAGS, TREE, UNDO, UPDATE, begins,
+};
+
+const ALL: &str = "pages,undo,proposals,drafts,delegate";
+
+async fn wiki() -> DemoWiki {
+    wiki_of(&[
+        ("home", "# Home\n"),
+        ("docs/alpha", "# Alpha\n"),
+        ("docs/beta", "# Beta\n"),
+        ("hr/pay", "# Pay\n"),
+    ])
+    .await
+}
+
+fn serving(wiki: &DemoWiki, names: &Names) -> Setup {
+    Setup::editor(wiki).toolsets(ALL).naming(names)
+}
+
+fn agent(answer: &Value) -> Caller {
+    let token = answer["token"].as_str().unwrap();
+    Caller::default().with("authorization", &format!("Bearer {token}"))
+}
+
+fn file(names: &Names) -> DelegatesFile {
+    names.file().delegates()
+}
+
+fn path(names: &Names) -> PathBuf {
+    file(names).path().to_owned()
+}
+
+impl Hosted {
+    async fn delegate(&self, maker: &Caller, arguments: Value) -> Value {
+        self.call(maker, DELEGATE, arguments).await.unwrap()
+    }
+
+    async fn status(&self, caller: &Caller) -> u16 {
+        let arguments = json!({ "path": "home" });
+        self.post(caller, &call(BY_PATH, arguments)).await.status
+    }
+}
+
+fn page(path: &str) -> Value {
+    json!({ "path": path, "title": "New", "content": "# New\n" })
+}
+
+fn reason(refused: &Result<Value, Value>) -> &str {
+    let error = refused.as_ref().unwrap_err();
+    assert_eq!(error["code"], "DELEGATION_DENIED", "{error}");
+    error["details"]["reason"].as_str().unwrap()
+}
+
+/// Waits until the end of these delegates is settled, so that their lines are gone.
+async fn settled(names: &Names, ended: &[&Value]) {
+    let is_there = |one: &DelegateRecord| ended.iter().any(|it| it["delegate"] == one.name());
+    let look = async {
+        while file(names).read().unwrap().iter().any(is_there) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), look)
+        .await
+        .unwrap();
+}
+
+/// The records of ends, once there are so many: the reason of each, with the delegate's name.
+async fn ends(server: &Hosted, count: usize) -> Vec<(String, String)> {
+    let look = async {
+        loop {
+            let ended = server.records().into_iter().filter(|one| {
+                one.event == AuditEvent::Delegation && one.decision.as_deref() == Some("ended")
+            });
+            let ended: Vec<_> = ended
+                .map(|one| (one.client.unwrap().subject.unwrap(), one.reason.unwrap()))
+                .collect();
+            if ended.len() >= count {
+                return ended;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), look)
+        .await
+        .unwrap()
+}
+
+/// Lets the time of a delegate be up.
+fn expire(names: &Names, made: &Value) {
+    let name = made["delegate"].as_str().unwrap();
+    rewrite(&path(names), |line| {
+        let own = line["client"]["name"].as_str().unwrap();
+        if name.ends_with(own) {
+            line["client"]["may"]["expires"] = json!("2020-01-01T01:00:00Z");
+        }
+    });
+}
+
+#[tokio::test]
+async fn a_delegate_without_writes_reads_below_its_prefixes_and_does_nothing_else() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let made = server
+        .delegate(
+            &maker,
+            json!({ "task": "look at the docs", "prefixes": ["docs"] }),
+        )
+        .await;
+    let name = made["delegate"].as_str().unwrap();
+    assert!(name.starts_with("ci/delegate-"), "{name}");
+    let agent = agent(&made);
+    assert_eq!(
+        server.tools(&agent).await,
+        [
+            SEARCH,
+            LIST,
+            BY_PATH,
+            BY_ID,
+            TREE,
+            "wikijs_get_page_history",
+            TAGS,
+            LIST_PROPOSALS,
+            "wikijs_get_proposal",
+            CHANGE_SET
+        ]
+    );
+    let read = server
+        .call(&agent, BY_PATH, json!({ "path": "docs/alpha" }))
+        .await;
+    assert!(read.is_ok(), "{read:?}");
+    let hidden = server
+        .call(&agent, BY_PATH, json!({ "path": "home" }))
+        .await;
+    assert_eq!(hidden.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    // The token is kept nowhere.
+    let token = made["token"].as_str().unwrap();
+    let kept = fs::read_to_string(path(&names)).unwrap();
+    assert!(!kept.contains(token) && !kept.contains(token.get(4..).unwrap()));
+}
+
+#[tokio::test]
+async fn a_writer_leaves_its_writes_open_and_they_are_its_own() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "write docs/new", "writes": 20, "prefixes": ["docs"] });
+    let made = server.delegate(&maker, wanted).await;
+    let agent = agent(&made);
+    let written = server.call(&agent, CREATE, page("docs/new")).await.unwrap();
+    assert_eq!(written["dryRun"], true, "{written}");
+    let proposal = written["proposal"].as_str().unwrap();
+    let outside = server.call(&agent, CREATE, page("new")).await;
+    assert_eq!(outside.unwrap_err()["code"], "PATH_NOT_ALLOWED");
+    let end = json!({ "delegate": made["delegate"] });
+    let did = server.call(&maker, END, end).await.unwrap();
+    assert_eq!(did["writesUsed"], 1, "{did}");
+    // Its set waits on, and its maker sees it.
+    let open = server.call(&maker, LIST_PROPOSALS, json!({}));
+    assert_eq!(open.await.unwrap()["proposals"][0]["id"], proposal);
+    assert_eq!(server.status(&agent).await, 401);
+    let told: Vec<_> = server
+        .records()
+        .into_iter()
+        .filter(|record| record.event == AuditEvent::Delegation)
+        .map(|record| record.decision.unwrap())
+        .collect();
+    assert_eq!(told, ["made", "ended"]);
+}
+
+#[tokio::test]
+async fn the_tools_stay_within_their_budget_and_are_there_for_named_clients_alone() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let listed = server.post(&maker, &list).await.message();
+    for name in [DELEGATE, END] {
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        let bytes = tool.to_string().len();
+        assert!(bytes <= 850, "{name} has {bytes} bytes: {tool}");
+        assert_eq!(tool["annotations"]["readOnlyHint"], false);
+        assert!(!tool.to_string().contains("oneOf"), "{tool}");
+    }
+    // Without names, over HTTP and over stdio, they are not there.
+    let nobody = Setup::editor(&wiki).toolsets(ALL);
+    let alone = nobody.serve().await;
+    let tools = alone.client.list_all_tools().await.unwrap();
+    assert!(tools.iter().all(|tool| !tool.name.contains("deleg")));
+    let nobody = Setup::editor(&wiki).toolsets(ALL);
+    let open = nobody.host().await;
+    let tools = open.tools(&Caller::default()).await;
+    assert!(
+        tools.iter().all(|tool| !tool.contains("deleg")),
+        "{tools:?}"
+    );
+    // Nor where each caller brings a key of its own, which a delegate would need.
+    let keyed = serving(&wiki, &names)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .host()
+        .await;
+    let caller = maker.with("x-wiki-api-token", &wiki.keys().editor);
+    let tools = keyed.tools(&caller).await;
+    assert!(
+        tools.iter().all(|tool| !tool.contains("deleg")),
+        "{tools:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_delegate_does_not_delegate_and_has_no_other_clients_delegates() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let other = names.add("other", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let made = server
+        .delegate(&maker, json!({ "task": "t", "writes": 20 }))
+        .await;
+    let delegate = agent(&made);
+    let tools = server.tools(&delegate).await;
+    assert!(
+        tools.iter().all(|tool| !tool.contains("deleg")),
+        "{tools:?}"
+    );
+    let again = json!({ "task": "t" });
+    let answer = server.post(&delegate, &call(DELEGATE, again)).await;
+    let message = answer.message();
+    begins(&message["error"]["message"], "unknown tool");
+    // A tool of delegation cannot be handed on by name either.
+    for writes in [0, 1] {
+        let wanted = json!({ "task": "t", "writes": writes, "tools": [DELEGATE] });
+        let refused = server.call(&maker, DELEGATE, wanted).await.unwrap_err();
+        assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    }
+    let end = json!({ "delegate": made["delegate"] });
+    let refused = server.call(&other, END, end).await.unwrap_err();
+    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    assert_eq!(server.status(&delegate).await, 200);
+}
+
+#[tokio::test]
+async fn nothing_beyond_the_maker_is_handed_on() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add(
+        "ci",
+        Grant {
+            prefixes: Some(vec!["docs".to_owned()]),
+            read_prefixes: Some(vec!["docs".to_owned(), "home".to_owned()]),
+            tools: Some(
+                [BY_PATH, CREATE, DELEGATE, END]
+                    .map(ToOwned::to_owned)
+                    .to_vec(),
+            ),
+            ..Grant::default()
+        },
+    );
+    let reader = names.add(
+        "reader",
+        Grant {
+            read_only: true,
+            ..Grant::default()
+        },
+    );
+    let proposer = names.add(
+        "proposer",
+        Grant {
+            dry_run: true,
+            ..Grant::default()
+        },
+    );
+    let server = serving(&wiki, &names).host().await;
+    for (wanted, field) in [
+        (
+            json!({ "task": "t", "writes": 1, "prefixes": ["hr"] }),
+            "prefixes",
+        ),
+        (
+            json!({ "task": "t", "writes": 1, "prefixes": ["home"] }),
+            "prefixes",
+        ),
+        (json!({ "task": "t", "prefixes": ["hr"] }), "prefixes"),
+        (json!({ "task": "t", "prefixes": ["a//b"] }), "prefixes"),
+        (
+            json!({ "task": "t", "writes": 1, "tools": [DELETE] }),
+            "tools",
+        ),
+        (json!({ "task": "t", "tools": ["wikijs_made_up"] }), "tools"),
+        (json!({ "task": "t", "tools": [CREATE] }), "writes"),
+        (json!({ "task": "t", "minutes": 1441 }), "minutes"),
+        (json!({ "task": "t", "minutes": 0 }), "minutes"),
+        (json!({ "task": "two\nlines" }), "task"),
+        (json!({ "task": " " }), "task"),
+    ] {
+        let refused = server.call(&maker, DELEGATE, wanted.clone()).await;
+        let refused = refused.unwrap_err();
+        assert_eq!(refused["code"], "INVALID_INPUT", "{wanted}: {refused}");
+        assert_eq!(refused["details"]["fields"][0]["path"], field, "{refused}");
+    }
+    let writer = json!({ "task": "t", "writes": 1 });
+    let refused = server.call(&reader, DELEGATE, writer).await;
+    assert_eq!(reason(&refused), "no_tools");
+    assert!(
+        server
+            .call(&reader, DELEGATE, json!({ "task": "t" }))
+            .await
+            .is_ok()
+    );
+    // Whoever only proposes has a delegate that only proposes.
+    let sends = json!({ "task": "t", "writes": 1, "sends": true });
+    let made = server.delegate(&proposer, sends).await;
+    let open = server.call(&agent(&made), CREATE, page("docs/new")).await;
+    assert!(open.unwrap().get("proposal").is_some());
+    // A wider prefix than the maker's is what the maker has of it.
+    let all = json!({ "task": "t", "writes": 1, "tools": [CREATE, BY_PATH], "prefixes": ["docs", "docs/alpha", "hr"] });
+    let made = server.delegate(&maker, all).await;
+    assert_eq!(made["prefixes"], json!(["docs"]));
+    assert_eq!(made["tools"], json!([BY_PATH, CREATE]));
+    // None of the refused ones is there.
+    assert_eq!(file(&names).read().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_maker_that_loses_rights_takes_them_from_its_delegates_at_once() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t", "sends": true, "writes": 9 });
+    let delegate = agent(&server.delegate(&maker, wanted).await);
+    let session = server.open(&delegate).await;
+    assert!(
+        server
+            .call(&session, BY_PATH, json!({ "path": "hr/pay" }))
+            .await
+            .is_ok()
+    );
+    let narrow = |member: &str, value: Value| {
+        let text = fs::read_to_string(names.path()).unwrap();
+        let mut line: Value = serde_json::from_str(text.trim()).unwrap();
+        line["may"][member] = value;
+        fs::write(names.path(), format!("{line}\n")).unwrap();
+    };
+    narrow("readPrefixes", json!(["docs", "new"]));
+    let hidden = server
+        .call(&session, BY_PATH, json!({ "path": "hr/pay" }))
+        .await;
+    assert_eq!(hidden.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    let shown = server
+        .call(&session, CREATE, page("new/one"))
+        .await
+        .unwrap();
+    assert!(shown.get("confirm").is_some(), "{shown}");
+    // A preview that it was shown counts no more than its maker's rights do now.
+    narrow("prefixes", json!(["docs"]));
+    let mut confirmed = page("new/one");
+    confirmed["confirm"] = shown["confirm"].clone();
+    let refused = server.call(&session, CREATE, confirmed).await.unwrap_err();
+    assert_eq!(refused["code"], "PATH_NOT_ALLOWED", "{refused}");
+    narrow("dryRun", json!(true));
+    let open = server
+        .call(&session, CREATE, page("docs/two"))
+        .await
+        .unwrap();
+    assert!(open.get("proposal").is_some(), "{open}");
+    narrow("readOnly", json!(true));
+    let tools = server.tools(&session).await;
+    assert!(!tools.contains(&CREATE.to_owned()), "{tools:?}");
+    narrow("tools", json!([TAGS]));
+    assert_eq!(server.tools(&session).await, [TAGS]);
+    // What the maker gets back the delegate has again, and no more than it was given.
+    narrow("tools", json!([BY_PATH, DELEGATE]));
+    assert_eq!(server.tools(&session).await, [BY_PATH]);
+}
+
+#[tokio::test]
+async fn a_delegate_ends_with_its_maker_with_its_makers_token_and_by_the_operator() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let (one, other, third) = (
+        names.add("one", Grant::default()),
+        names.add("other", Grant::default()),
+        names.add("third", Grant::default()),
+    );
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t" });
+    let first = server.delegate(&one, wanted.clone()).await;
+    let second = server.delegate(&other, wanted.clone()).await;
+    let last = server.delegate(&third, wanted).await;
+    names.file().remove("one").unwrap();
+    assert_eq!(server.status(&agent(&first)).await, 401);
+    assert_eq!(server.status(&agent(&second)).await, 200);
+    // Whoever holds a leaked token loses what they made with it.
+    let token = |arguments: &[&str]| {
+        let ended = Command::new(&[&["token"], arguments].concat())
+            .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+            .run();
+        assert_eq!(ended.code, 0, "{}", ended.told);
+    };
+    token(&["rotate", "other", "--keep-old", "1h"]);
+    assert_eq!(server.status(&agent(&second)).await, 200);
+    token(&["rotate", "other", "--keep-old", "0"]);
+    assert_eq!(server.status(&agent(&second)).await, 401);
+    let name = last["delegate"].as_str().unwrap();
+    token(&["revoke", name]);
+    assert_eq!(server.status(&agent(&last)).await, 401);
+    assert_eq!(server.status(&third).await, 200);
+    settled(&names, &[&last]).await;
+    let told = [(name.to_owned(), "revoked by the operator".to_owned())];
+    assert_eq!(ends(&server, 1).await, told);
+}
+
+#[tokio::test]
+async fn six_at_once_are_too_many_and_an_ended_one_makes_room() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t" });
+    // At the same time, on two servers of one file.
+    let other = serving(&wiki, &names).in_dir(&server.dir).host().await;
+    let both = [
+        &server, &other, &server, &other, &server, &other, &server, &other,
+    ];
+    let made = both.map(|server| server.call(&maker, DELEGATE, wanted.clone()));
+    let made = futures_util::future::join_all(made).await;
+    let (made, refused): (Vec<_>, Vec<_>) = made.into_iter().partition(Result::is_ok);
+    assert_eq!((made.len(), refused.len()), (5, 3));
+    for refused in &refused {
+        assert_eq!(reason(refused), "too_many");
+    }
+    let first = made[0].as_ref().unwrap();
+    let end = json!({ "delegate": first["delegate"] });
+    assert!(other.call(&maker, END, end.clone()).await.is_ok());
+    // Ended by one server, it calls no other, and is no delegate any more.
+    assert_eq!(server.status(&agent(first)).await, 401);
+    let again = server.call(&maker, END, end).await.unwrap_err();
+    assert_eq!(again["code"], "INVALID_INPUT");
+    assert!(server.call(&maker, DELEGATE, wanted.clone()).await.is_ok());
+    assert!(server.call(&maker, DELEGATE, wanted).await.is_err());
+}
+
+#[tokio::test]
+async fn delegates_outlive_a_server_and_are_known_to_every_server_of_the_file() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    // A server that looks at its files once an hour otherwise.
+    let slow = serving(&wiki, &names)
+        .host_within(HttpLimits {
+            fresh: Duration::from_hours(1),
+            ..LIMITS()
+        })
+        .await;
+    let wanted = json!({ "task": "t", "writes": 2 });
+    let made = server.delegate(&maker, wanted).await;
+    let delegate = agent(&made);
+    assert_eq!(slow.status(&delegate).await, 200);
+    for (server, path) in [(&server, "docs/one"), (&slow, "docs/two")] {
+        let open = server.call(&delegate, CREATE, page(path)).await.unwrap();
+        assert!(open.get("proposal").is_some(), "{open}");
+    }
+    server.stop.cancel();
+    server.ended.await.unwrap();
+    let again = serving(&wiki, &names).host().await;
+    assert_eq!(again.status(&delegate).await, 200);
+    // What it made before counts.
+    for server in [&slow, &again] {
+        let refused = server.call(&delegate, CREATE, page("docs/three")).await;
+        assert_eq!(reason(&refused), "writes");
+    }
+    names.file().remove("ci").unwrap();
+    assert_eq!(slow.status(&delegate).await, 401);
+    assert_eq!(again.status(&delegate).await, 401);
+}
+
+#[tokio::test]
+async fn a_delegate_whose_time_is_up_is_refused_and_its_end_goes_on_record_once() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t", "minutes": 5 });
+    let made = server.delegate(&maker, wanted.clone()).await;
+    let later = server.delegate(&maker, wanted).await;
+    let session = server.open(&agent(&made)).await;
+    assert_eq!(server.status(&session).await, 200);
+    expire(&names, &made);
+    assert_eq!(server.status(&session).await, 401);
+    settled(&names, &[&made]).await;
+    let name = made["delegate"].as_str().unwrap().to_owned();
+    assert_eq!(
+        ends(&server, 1).await,
+        [(name, "its time was up".to_owned())]
+    );
+    assert_eq!(server.status(&agent(&later)).await, 200);
+}
+
+#[tokio::test]
+async fn what_a_delegate_remembered_goes_to_its_maker() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names)
+        .toolsets("pages,memory,delegate")
+        .host()
+        .await;
+    let remembering = async |name: &str| {
+        let wanted = json!({ "task": "t", "writes": 20 });
+        let made = server.delegate(&maker, wanted).await;
+        for importance in [3, 7] {
+            let content = format!("{name} {importance}");
+            let memory = json!({ "content": content, "importance": importance });
+            let told = server.call(&agent(&made), REMEMBER, memory).await;
+            assert_eq!(told.unwrap()["state"], "remembered");
+        }
+        made
+    };
+    let recalled = async || {
+        let told = server.call(&maker, RECALL, json!({})).await;
+        let told = told.unwrap();
+        let all = told["memories"].as_array().unwrap().iter();
+        let mut all: Vec<String> = all
+            .map(|one| one["content"].as_str().unwrap().to_owned())
+            .collect();
+        all.sort();
+        all
+    };
+    let usual = remembering("usual").await;
+    assert_eq!(recalled().await, [""; 0]);
+    let end = json!({ "delegate": usual["delegate"] });
+    let told = server.call(&maker, END, end).await.unwrap();
+    assert_eq!(told["memories"], 2);
+    assert_eq!(recalled().await, ["usual 3", "usual 7"]);
+    // One whose time is up ends the same way.
+    let late = remembering("late").await;
+    expire(&names, &late);
+    settled(&names, &[&late]).await;
+    assert_eq!(recalled().await, ["late 3", "late 7", "usual 3", "usual 7"]);
+    let handed: Vec<Record> = server
+        .records()
+        .into_iter()
+        .filter(|record| record.decision.as_deref() == Some("handed_over"))
+        .collect();
+    assert_eq!(handed.len(), 2, "{handed:#?}");
+    let told = serde_json::to_string(&handed).unwrap();
+    assert!(!told.contains("usual 7") && told.contains("sha256"));
+}
+
+#[tokio::test]
+async fn a_family_counts_as_one_client() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add(
+        "ci",
+        Grant {
+            rate: Some(6),
+            ..Grant::default()
+        },
+    );
+    let other = names.add("other", Grant::default());
+    let rules = "[[rules]]\nname = \"busy\"\nthen = \"deny\"\nwrites_per_day_over = 0\nclients = [\"CI\"]\n";
+    let server = serving(&wiki, &names).with_tables(rules).host().await;
+    let wanted = json!({ "task": "t", "writes": 20, "sends": true });
+    let delegate = agent(&server.delegate(&maker, wanted.clone()).await);
+    let sibling = agent(&server.delegate(&maker, wanted).await);
+    let mut new = page("docs/one");
+    new["confirm"] = server.call(&delegate, CREATE, new.clone()).await.unwrap()["confirm"].clone();
+    let applied = server.call(&delegate, CREATE, new).await.unwrap();
+    assert_eq!(applied["outcome"], "applied", "{applied}");
+    // The write of one is the write of all, and the rule that names the maker holds for each.
+    for caller in [&sibling, &maker] {
+        let denied = server.call(caller, CREATE, page("docs/two")).await;
+        assert_eq!(denied.unwrap_err()["details"]["rule"], "busy");
+    }
+    assert!(server.call(&other, CREATE, page("docs/two")).await.is_ok());
+    // Six requests of the family have come.
+    for caller in [&maker, &delegate, &sibling] {
+        assert_eq!(server.status(caller).await, 429);
+    }
+    assert_eq!(server.status(&other).await, 200);
+    // On record each stands for itself, and for its maker.
+    let write = server
+        .records()
+        .into_iter()
+        .find(|one| one.event == AuditEvent::Attempt);
+    let client = write.unwrap().client.unwrap();
+    let maker_is = names.file().read().unwrap()[0].id();
+    assert_eq!(client.parent, Some(maker_is));
+    assert!(client.subject.unwrap().starts_with("ci/delegate-"));
+}
+
+#[tokio::test]
+async fn a_maker_takes_back_what_its_delegate_wrote_and_no_delegate_anothers() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t", "writes": 20, "sends": true });
+    let delegate = agent(&server.delegate(&maker, wanted.clone()).await);
+    let sibling = agent(&server.delegate(&maker, wanted).await);
+    let confirmed = async |caller: &Caller, tool: &str, mut arguments: Value| {
+        let shown = server.call(caller, tool, arguments.clone()).await?;
+        arguments["confirm"] = shown["confirm"].clone();
+        server.call(caller, tool, arguments).await
+    };
+    let own = confirmed(&maker, CREATE, page("docs/own")).await.unwrap();
+    let its = confirmed(&delegate, CREATE, page("docs/its"))
+        .await
+        .unwrap();
+    let undo = |answer: &Value| json!({ "callId": answer["callId"] });
+    for (caller, call) in [(&delegate, &own), (&sibling, &own), (&sibling, &its)] {
+        let refused = server.call(caller, UNDO, undo(call)).await.unwrap_err();
+        assert_eq!(refused["code"], "NOTHING_TO_UNDO", "{refused}");
+    }
+    let back = confirmed(&maker, UNDO, undo(&its)).await.unwrap();
+    assert_eq!(back["outcome"], "applied", "{back}");
+    // Drafts are each one's own.
+    let mut draft = page("docs/draft");
+    draft["draft"] = json!("plan");
+    server.call(&maker, CREATE, draft).await.unwrap();
+    let drafts = server.call(&delegate, CHANGE_SET, json!({})).await;
+    assert_eq!(drafts.unwrap()["drafts"], json!([]));
+}
+
+#[tokio::test]
+async fn a_maker_that_is_revoked_while_its_delegate_writes_ends_the_write() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t", "writes": 20, "sends": true });
+    let delegate = agent(&server.delegate(&maker, wanted.clone()).await);
+    let mut new = page("docs/one");
+    new["confirm"] = server.call(&delegate, CREATE, new.clone()).await.unwrap()["confirm"].clone();
+    let clients = fs::read_to_string(names.path()).unwrap();
+    // The call is past the guard when the wiki is asked.
+    let file = names.file();
+    wiki.before_operation(0, move |_| file.remove("ci").unwrap());
+    let refused = server.call(&delegate, CREATE, new).await;
+    assert_eq!(reason(&refused), "ended");
+    assert!(mutations(&wiki).is_empty());
+    assert_eq!(server.status(&delegate).await, 401);
+
+    // In the middle of a set: what was sent is taken back.
+    fs::write(names.path(), clients).unwrap();
+    let delegate = agent(&server.delegate(&maker, wanted).await);
+    let bulk = json!({ "path": "docs", "addTags": ["seen"], "expectPages": 2 });
+    let mut confirmed = bulk.clone();
+    confirmed["confirm"] = server.call(&delegate, BULK, bulk).await.unwrap()["confirm"].clone();
+    let file = names.file();
+    wiki.before_next_mutation(move |_| file.remove("ci").unwrap());
+    let stopped = server.call(&delegate, BULK, confirmed).await;
+    let stopped = stopped.unwrap_err();
+    assert_eq!(stopped["code"], "NOT_APPLIED", "{stopped}");
+    let tags = wiki.with_store(|store| {
+        let pages = store.pages();
+        pages.flat_map(|page| page.tags.clone()).collect::<Vec<_>>()
+    });
+    assert!(tags.is_empty(), "{tags:?}");
+}
+
+/// What differs between two runs, in the words of the documentation.
+fn steady(text: &str) -> String {
+    [
+        (r"wjs_[\w-]{43}", "wjs_…"),
+        (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "2026-11-24T10:00:00Z"),
+        (r"\d{4}-\d\d-\d\d \d\d:\d\d( UTC)?", "2026-11-24 10:00"),
+        (r"-[0-9a-f]{8}\b", "-1a2b3c4d"),
+        (r"\b[0-9a-f]{16}\b", "1a2b3c4d5e6f7081"),
+        (r"in \d+ (minutes|hours?|days?)", "in 59 minutes"),
+        (r" +\n", "\n"),
+        (r"(\S) {2,}(\S)", "$1  $2"),
+    ]
+    .into_iter()
+    .fold(text.to_owned(), |text, (found, told)| {
+        let found = regex::Regex::new(found).unwrap();
+        found.replace_all(&text, told).into_owned()
+    })
+}
+
+#[tokio::test]
+async fn the_walk_of_the_documentation_is_what_the_program_answers() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("planner", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let show = |marker: &str, kind: &str, text: &str| {
+        let text = steady(text);
+        let block = format!("```{kind}\n{}\n```\n", text.trim_end());
+        generated("docs/delegation.md", marker, &block, str::to_owned);
+    };
+    let json = |value: &Value| serde_json::to_string_pretty(value).unwrap();
+    let wanted = json!({ "task": "rewrite the page about alpha", "prefixes": ["docs"], "tools": [BY_PATH, CREATE, UPDATE], "writes": 3 });
+    let made = server.delegate(&maker, wanted.clone()).await;
+    show("wanted", "json", &json(&wanted));
+    show("made", "json", &json(&made));
+    let delegate = agent(&made);
+    let update = json!({ "id": id_of(&wiki, "docs/alpha"), "content": "# Alpha\n\nNew.\n" });
+    let open = server.call(&delegate, UPDATE, update).await.unwrap();
+    let told = json!({ "dryRun": open["dryRun"], "proposal": open["proposal"] });
+    show("proposed", "json", &json(&told));
+    let status = async |caller: &Caller| {
+        let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": { "uri": "wikijs://status" } });
+        let told = server.post(caller, &read).await.message();
+        let text = told["result"]["contents"][0]["text"].as_str().unwrap();
+        let status: Value = serde_json::from_str(text).unwrap();
+        status["client"].clone()
+    };
+    show("status_of_maker", "json", &json(&status(&maker).await));
+    show(
+        "status_of_delegate",
+        "json",
+        &json(&status(&delegate).await),
+    );
+    let tokens = names.path();
+    let run = async |arguments: &[&str]| {
+        let ended = Command::new(arguments)
+            .with("WIKI_SERVE_TOKENS_FILE", tokens.to_str().unwrap())
+            .toolsets(ALL)
+            .end()
+            .await;
+        assert_eq!(ended.code, 0, "{}", ended.told);
+        ended
+    };
+    let list = run(&["token", "list"]).await;
+    show("list", "console", &list.told);
+    let list = run(&["token", "list", "--json"]).await;
+    let list: Value = serde_json::from_str(&list.stdout).unwrap();
+    assert_eq!(list["delegates"][0]["parent"], list["clients"][0]["id"]);
+    let end = json!({ "delegate": made["delegate"] });
+    let did = server.call(&maker, END, end).await.unwrap();
+    show("ended", "json", &json(&did));
+    let refused = server
+        .post(&delegate, &call(BY_PATH, json!({ "path": "home" })))
+        .await;
+    assert_eq!(refused.status, 401);
+    show("refused", "text", &refused.body);
+    // The set of an ended delegate waits on, and people see whose it is.
+    let proposals = server
+        .call(&maker, LIST_PROPOSALS, json!({}))
+        .await
+        .unwrap();
+    assert_eq!(
+        proposals["proposals"][0]["id"], open["proposal"],
+        "{proposals}"
+    );
+}
+
+/// A client that became a person does not decide on what it, or a delegate of it, asked for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_decides_on_a_set_of_their_own_family() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("anna", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let made = server
+        .delegate(&maker, json!({ "task": "t", "writes": 20 }))
+        .await;
+    let open = server.call(&agent(&made), CREATE, page("docs/new")).await;
+    let set = open.unwrap()["proposal"].as_str().unwrap().to_owned();
+    let line = fs::read_to_string(names.path()).unwrap();
+    let line: Value = serde_json::from_str(line.trim()).unwrap();
+    names.file().remove("anna").unwrap();
+    let url = format!("http://{}", server.address);
+    let tokens = names.path().to_str().unwrap().to_owned();
+    let anna = tokio::task::spawn_blocking(move || {
+        let new = ["token", "new", "anna", "--reviewer", "--url", &url];
+        Command::new(&new)
+            .with("WIKI_SERVE_TOKENS_FILE", &tokens)
+            .run()
+    });
+    let anna = anna.await.unwrap();
+    assert_eq!(anna.code, 0, "{}", anna.told);
+    let text = fs::read_to_string(names.path()).unwrap();
+    let lines = text.lines().map(|text| {
+        let mut own: Value = serde_json::from_str(text).unwrap();
+        if own["name"] == "anna" {
+            own["id"] = line["id"].clone();
+        }
+        format!("{own}\n")
+    });
+    fs::write(names.path(), lines.collect::<String>()).unwrap();
+    let (mut own, path) = Browser::led(anna.stdout.trim()).await;
+    own.sign_in(&path).await;
+    let shown = own.open(&format!("/review/sets/{set}")).await;
+    assert!(shown.text.contains("a delegate of anna"), "{}", shown.text);
+    for decision in ["apply", "reject"] {
+        let refused = own.decide(&set, decision, &[("reason", "no")]).await;
+        assert_eq!(refused.status, 403, "{}", refused.text);
+        assert!(refused.text.contains("somebody else decides"));
+    }
+    let other = reviewer(&server, &names, &["ben", "--reviewer"]).await;
+    let done = other.decide(&set, "apply", &[]).await;
+    assert_eq!(done.status, 303, "{}", done.text);
+    assert!(mutations(&wiki).len() == 1);
+}
+
+#[tokio::test]
+async fn doctor_says_where_no_delegate_is_let_in_and_where_nobody_is_offered_the_toolset() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t" });
+    server.delegate(&maker, wanted).await;
+    let doctor = async |more: &[(&str, &str)]| {
+        let mut command = Command::new(&["doctor"])
+            .at(&wiki.address(), &wiki.keys().editor, server.dir.path())
+            .toolsets(ALL);
+        for (name, value) in more {
+            command = command.with(name, value);
+        }
+        command.end().await.told
+    };
+    let tokens = names.path();
+    let file = [("WIKI_SERVE_TOKENS_FILE", tokens.to_str().unwrap())];
+    let told = doctor(&file).await;
+    let nobody = "the toolset delegate is on, but";
+    assert!(!told.contains(nobody), "{told}");
+    assert!(doctor(&[]).await.contains(nobody));
+    let keyed = [file[0], ("WIKI_SERVE_CALLER_KEYS", "true")];
+    assert!(doctor(&keyed).await.contains(nobody));
+    fs::write(path(&names), "nonsense\n").unwrap();
+    let told = doctor(&file).await;
+    assert!(told.contains("no delegate is let in"), "{told}");
+}
+
+#[tokio::test]
+async fn a_stream_of_a_delegate_ends_with_it() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let made = server.delegate(&maker, json!({ "task": "t" })).await;
+    let session = server.open(&agent(&made)).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let head = server.head("GET", "/mcp", &speaking(&session), "");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut begun = [0; 12];
+    stream.read_exact(&mut begun).await.unwrap();
+    assert_eq!(&begun, b"HTTP/1.1 200");
+    let end = json!({ "delegate": made["delegate"] });
+    server.call(&maker, END, end).await.unwrap();
+    // It ends long before the delegate's hour is over.
+    let mut rest = Vec::new();
+    let read = stream.read_to_end(&mut rest);
+    let read = tokio::time::timeout(Duration::from_secs(20), read).await;
+    assert!(read.is_ok(), "it did not end");
+}
+
+#[tokio::test]
+async fn a_delegate_that_was_made_before_callers_needed_keys_is_held_to_its_bounds() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t", "writes": 1 });
+    let made = server.delegate(&maker, wanted).await;
+    let keyed = serving(&wiki, &names)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .host()
+        .await;
+    let delegate = agent(&made).with("x-wiki-api-token", &wiki.keys().editor);
+    assert!(
+        keyed
+            .call(&delegate, CREATE, page("docs/one"))
+            .await
+            .is_ok()
+    );
+    let refused = keyed.call(&delegate, CREATE, page("docs/two")).await;
+    assert_eq!(reason(&refused), "writes");
+    // Metrics and the review page are no delegate's.
+    let metrics = server.send("GET", "/metrics", &agent(&made), "").await;
+    assert_eq!(metrics.status, 403);
+}
+
+#[tokio::test]
+async fn a_family_guesses_the_operators_token_as_one_client() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    let server = serving(&wiki, &names)
+        .with("WIKI_CONFIRM", "token")
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open sesame, please")
+        .host()
+        .await;
+    let wanted = json!({ "task": "t", "writes": 20, "sends": true });
+    let family = [
+        agent(&server.delegate(&maker, wanted.clone()).await),
+        agent(&server.delegate(&maker, wanted).await),
+        maker,
+    ];
+    let mut guess = page("docs/new");
+    guess["confirm"] = json!("open sesame");
+    let mut codes = Vec::new();
+    for caller in family.iter().cycle().take(12) {
+        let refused = server
+            .call(caller, CREATE, guess.clone())
+            .await
+            .unwrap_err();
+        codes.push(refused["code"].as_str().unwrap().to_owned());
+    }
+    let first = codes
+        .iter()
+        .position(|code| code == "RATE_LIMITED")
+        .unwrap();
+    // Five are free, whoever makes them.
+    assert_eq!(first, 5, "{codes:?}");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_trusted_lets_no_delegate_in_and_ends_none() {
+    let (wiki, names) = (wiki().await, Names::new());
+    let maker = names.add("ci", Grant::default());
+    names.add("other", Grant::default());
+    let server = serving(&wiki, &names).host().await;
+    let wanted = json!({ "task": "t" });
+    let made = server.delegate(&maker, wanted.clone()).await;
+    let delegate = agent(&made);
+    let give = |mode| {
+        let allowed = fs::Permissions::from_mode(mode);
+        fs::set_permissions(path(&names), allowed).unwrap();
+    };
+    // Another user of the machine may write it.
+    give(0o620);
+    assert_eq!(server.status(&delegate).await, 401);
+    assert_eq!(server.status(&maker).await, 200);
+    let refused = server.call(&maker, DELEGATE, wanted.clone()).await;
+    assert_eq!(reason(&refused), "file");
+    give(0o600);
+    assert_eq!(server.status(&delegate).await, 200);
+    // One bad line of the tokens file revokes nobody for good.
+    let good = fs::read_to_string(names.path()).unwrap();
+    fs::write(names.path(), "nonsense\n").unwrap();
+    assert_eq!(server.status(&delegate).await, 401);
+    fs::write(names.path(), &good).unwrap();
+    assert_eq!(server.status(&delegate).await, 200);
+    // Nor does a file that is just being written.
+    fs::write(names.path(), "").unwrap();
+    assert_eq!(server.status(&delegate).await, 401);
+    fs::write(names.path(), good).unwrap();
+    assert_eq!(server.status(&delegate).await, 200);
+    // Nothing that lies about has the token.
+    let token = made["token"].as_str().unwrap();
+    let tokens = names.path();
+    let places = [tokens.parent().unwrap(), server.dir.path()];
+    let mut files = 0;
+    for place in places {
+        let mut dirs = vec![place.to_owned()];
+        while let Some(dir) = dirs.pop() {
+            for one in fs::read_dir(dir).unwrap() {
+                let one = one.unwrap().path();
+                if one.is_dir() {
+                    dirs.push(one);
+                    continue;
+                }
+                files += 1;
+                let text = fs::read(&one).unwrap();
+                let text = String::from_utf8_lossy(&text);
+                assert!(!text.contains(token), "{}", one.display());
+            }
+        }
+    }
+    assert!(files > 3, "{files}");
+}

@@ -1,0 +1,605 @@
+//! What a named client is for: each role opens its own door, people sign in with a link that
+//! works once, and whatever ends is refused from that moment on.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wikijs_gate::audit::{ClientId, Role};
+use wikijs_gate::server::http::{
+    ClientRecord, ClientRegistry, ClientToken, Grant, LinkSecret, NamedClient, TokensFile,
+};
+
+use crate::command::{Command, Ended};
+use crate::harness::{Setup, sample_wiki};
+use crate::http::hosted::{Caller, Names, call, rewrite, speaking};
+use crate::testkit::{TREE, UPDATE, begins, lacks, says};
+
+const URL: &str = "https://wiki-mcp.example.com";
+
+fn token(names: &Names, arguments: &[&str]) -> Ended {
+    Command::new(&[&["token"], arguments].concat())
+        .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+        .run()
+}
+
+/// The clients as a server has them that looks at the file once an hour.
+fn clients(names: &Names) -> ClientRegistry {
+    let hour = Duration::from_hours(1);
+    ClientRegistry::open(TokensFile::new(names.path()), hour, hour).unwrap()
+}
+
+/// The secret of the link that a command showed.
+fn secret(made: &Ended) -> String {
+    assert_eq!(made.code, 0, "{}", made.told);
+    let link = made.stdout.trim();
+    let secret = link.strip_prefix(&format!("{URL}/review/sign-in?link="));
+    secret.unwrap_or_else(|| panic!("{link}")).to_owned()
+}
+
+fn reviewer(names: &Names) -> String {
+    let arguments = [
+        "new",
+        "anna",
+        "--reviewer",
+        "--prefixes",
+        "docs",
+        "--url",
+        URL,
+    ];
+    secret(&token(names, &arguments))
+}
+
+#[tokio::test]
+async fn a_link_signs_in_once_as_the_person_it_was_made_for() {
+    let names = Names::new();
+    let secret = reviewer(&names);
+    lacks(&std::fs::read_to_string(names.path()).unwrap(), &secret);
+    let clients = clients(&names);
+    assert!(clients.sign_in("").await.is_none());
+    assert!(clients.sign_in(&format!("{secret}x")).await.is_none());
+    let other = LinkSecret::new().unwrap();
+    assert!(clients.sign_in(other.reveal()).await.is_none());
+    let anna = clients.sign_in(&secret).await.unwrap();
+    assert_eq!((anna.name(), anna.role()), ("anna", Role::Reviewer));
+    assert_eq!(
+        anna.narrowing().prefixes.as_ref().unwrap()[0].to_string(),
+        "docs"
+    );
+    assert!(!anna.may_apply_in_dry_run());
+    assert_eq!(anna.id(), names.file().read().unwrap()[0].id());
+    assert!(clients.sign_in(&secret).await.is_none());
+    assert!(clients.by_id(anna.id()).is_some());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_who_come_with_one_link_to_several_servers_one_is_let_in() {
+    let names = Names::new();
+    let secret = reviewer(&names);
+    let servers: Vec<_> = (0..8).map(|_| clients(&names)).collect();
+    let mut coming = tokio::task::JoinSet::new();
+    for server in servers {
+        let secret = secret.clone();
+        coming.spawn(async move { server.sign_in(&secret).await.is_some() });
+    }
+    let let_in = coming.join_all().await;
+    assert_eq!(let_in.iter().filter(|is_in| **is_in).count(), 1);
+}
+
+#[tokio::test]
+async fn a_link_ends_after_a_day_with_its_client_and_with_the_next_link() {
+    let names = Names::new();
+    let first = reviewer(&names);
+    let clients = clients(&names);
+    let second = secret(&token(&names, &["link", "anna", "--url", URL]));
+    assert!(clients.sign_in(&first).await.is_none());
+    let line: Value =
+        serde_json::from_str(&std::fs::read_to_string(names.path()).unwrap()).unwrap();
+    let end = |text: &Value| {
+        let format = &time::format_description::well_known::Rfc3339;
+        time::OffsetDateTime::parse(text.as_str().unwrap(), format).unwrap()
+    };
+    let counts = end(&line["link"]["ends"]) - time::OffsetDateTime::now_utc();
+    let day = time::Duration::DAY;
+    assert!(
+        counts <= day && counts > day - time::Duration::MINUTE,
+        "{counts}"
+    );
+    let past = json!("2020-01-01T00:00:00Z");
+    for member in ["/link/ends", "/may/expires"] {
+        let before = std::fs::read_to_string(names.path()).unwrap();
+        rewrite(&names.path(), |line| {
+            *line.pointer_mut(member).unwrap() = past.clone();
+        });
+        assert!(clients.sign_in(&second).await.is_none(), "{member}");
+        std::fs::write(names.path(), before).unwrap();
+    }
+    let anna = clients.sign_in(&second).await.unwrap();
+    // Who signed in is out in the moment in which the client ends, or is taken out.
+    let still = || clients.by_id(anna.id()).is_some();
+    assert!(still());
+    let before = std::fs::read_to_string(names.path()).unwrap();
+    rewrite(&names.path(), |line| line["may"]["expires"] = past.clone());
+    assert!(!still());
+    std::fs::write(names.path(), format!("{before}nonsense\n")).unwrap();
+    assert!(
+        !still(),
+        "whoever was out stays out while the file is broken"
+    );
+    std::fs::write(names.path(), before).unwrap();
+    assert!(still());
+    let other = names.add("other", Grant::default());
+    names.file().remove("anna").unwrap();
+    assert!(!still());
+    drop(other);
+}
+
+#[tokio::test]
+async fn a_sign_in_leaves_all_other_lines_as_they_are() {
+    let names = Names::new();
+    names.add("first", Grant::default());
+    let secret = reviewer(&names);
+    names.add("last", Grant::default());
+    let clients = clients(&names);
+    let before: Vec<_> = names.file().read().unwrap();
+    assert!(clients.sign_in(&secret).await.is_some());
+    let after = names.file().read().unwrap();
+    assert_eq!((&before[0], &before[2]), (&after[0], &after[2]));
+    assert_eq!(
+        (before[1].id(), before[1].role()),
+        (after[1].id(), after[1].role())
+    );
+    assert_ne!(before[1], after[1]);
+}
+
+#[test]
+fn a_role_takes_the_options_that_mean_something_to_it_and_no_second_role() {
+    let names = Names::new();
+    for (arguments, code) in [
+        (
+            vec![
+                "new",
+                "ok",
+                "--reviewer",
+                "--may-apply-in-dry-run",
+                "--url",
+                URL,
+            ],
+            0,
+        ),
+        (vec!["new", "all", "--auditor", "--url", URL], 0),
+        (vec!["new", "watch", "--metrics"], 0),
+        (vec!["new", "x", "--reviewer", "--auditor", "--url", URL], 2),
+        (vec!["new", "x", "--reviewer", "--dry-run", "--url", URL], 2),
+        (
+            vec!["new", "x", "--auditor", "--prefixes", "docs", "--url", URL],
+            2,
+        ),
+        (vec!["new", "x", "--metrics", "--read-only"], 2),
+        (vec!["new", "x", "--may-apply-in-dry-run"], 2),
+        // Nobody can say where that link leads.
+        (vec!["new", "x", "--reviewer"], 2),
+        (vec!["new", "x", "--reviewer", "--url", "wiki"], 2),
+        (vec!["new", "x", "--reviewer", "--url", "https://a:b@c"], 2),
+        (vec!["link", "watch", "--url", URL], 1),
+        (vec!["link", "nobody", "--url", URL], 1),
+        (vec!["link", "all", "--url", URL], 0),
+    ] {
+        let made = token(&names, &arguments);
+        assert_eq!(made.code, code, "{}", made.told);
+    }
+    let listed: Value = serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
+    let role = |at: usize| listed["clients"][at]["role"].as_str().unwrap().to_owned();
+    assert_eq!(
+        [role(0), role(1), role(2)],
+        ["reviewer", "auditor", "metrics"]
+    );
+    let may = &names.file().read().unwrap()[0].may;
+    assert!(may.may_apply_in_dry_run);
+    assert!(!listed.to_string().contains("sha256"));
+}
+
+#[test]
+fn a_link_leads_to_where_the_server_is_reached() {
+    let names = Names::new();
+    let link = |settings: &[(&str, &str)]| {
+        let path = names.path();
+        let name = format!("p{}", names.file().read().unwrap().len());
+        let mut command = Command::new(&["token", "new", &name, "--auditor", "--json"])
+            .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap());
+        for (name, value) in settings {
+            command = command.with(name, value);
+        }
+        let made: Value = serde_json::from_str(&command.run().stdout).unwrap();
+        let link = made["signInLink"].as_str().unwrap().to_owned();
+        link.split_once("/review").unwrap().0.to_owned()
+    };
+    let address = ("WIKI_SERVE_ADDRESS", "0.0.0.0:8765");
+    let hosts = ("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.com,other");
+    assert_eq!(link(&[address]), "http://127.0.0.1:8765");
+    assert_eq!(link(&[address, hosts]), "https://mcp.example.com");
+}
+
+#[test]
+fn what_is_made_ends_after_90_days_unless_it_is_said_otherwise() {
+    let names = Names::new();
+    let days = |arguments: &[&str]| {
+        let name = format!("c{}", names.file().read().unwrap_or_default().len());
+        let made = token(&names, &[&["new", &name], arguments].concat());
+        assert_eq!(made.code, 0, "{}", made.told);
+        let client = names.file().read().unwrap().pop().unwrap();
+        let ends = client.expires().unwrap();
+        ends.map(|end| (end - time::OffsetDateTime::now_utc()).as_seconds_f64() / 86_400.0)
+    };
+    assert_eq!(days(&[]).map(f64::round), Some(90.0));
+    assert_eq!(days(&["--metrics"]).map(f64::round), Some(90.0));
+    assert_eq!(
+        days(&["--auditor", "--url", URL]).map(f64::round),
+        Some(90.0)
+    );
+    assert_eq!(days(&["--expires", "7d"]).map(f64::round), Some(7.0));
+    assert_eq!(days(&["--expires", "never"]), None);
+}
+
+#[tokio::test]
+async fn each_role_opens_its_own_door_and_is_told_so_at_every_other() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let agent = names.add("agent", Grant::default());
+    let metrics = ClientToken::new().unwrap();
+    let watch = NamedClient::with_token("watch", Role::Metrics, &metrics, Grant::default());
+    names.file().add(watch.unwrap()).unwrap();
+    let secret = reviewer(&names);
+    let bearer = |text: &str| Caller::default().with("authorization", &format!("Bearer {text}"));
+    let (metrics, by_link) = (bearer(metrics.reveal()), bearer(&secret));
+    let server = Setup::editor(&wiki).naming(&names).host().await;
+    for (caller, at_mcp, at_metrics, said) in [
+        (&agent, 200, 200, ""),
+        (&metrics, 403, 200, "this token is for /metrics alone"),
+        (&by_link, 401, 401, "secret of a sign-in link"),
+    ] {
+        let answer = server.post(caller, &call(TREE, json!({}))).await;
+        assert_eq!(answer.status, at_mcp, "{answer:?}");
+        assert!(answer.body.contains(said), "{answer:?}");
+        let answer = server.send("GET", "/metrics", caller, "").await;
+        assert_eq!(answer.status, at_metrics, "{answer:?}");
+    }
+    // What was shown at a wrong door is not used up.
+    assert!(clients(&names).sign_in(&secret).await.is_some());
+}
+
+#[tokio::test]
+async fn a_session_ends_with_its_token_and_the_refusal_says_so() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let own = names.add("own", Grant::default());
+    let server = Setup::editor(&wiki).naming(&names).host().await;
+    let session = server.open(&own).await;
+    server.call(&session, TREE, json!({})).await.unwrap();
+    rewrite(&names.path(), |line| {
+        line["may"]["expires"] = json!("2020-01-01T00:00:00Z");
+    });
+    for caller in [&session, &own] {
+        let answer = server.post(caller, &call(TREE, json!({}))).await;
+        assert_eq!(answer.status, 401);
+        assert!(answer.body.contains("token has ended"), "{}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_is_open_ends_with_its_client() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let own = names.add("own", Grant::default());
+    let server = Setup::editor(&wiki).naming(&names).host().await;
+    let session = speaking(&server.open(&own).await);
+    let end = time::OffsetDateTime::now_utc() + time::Duration::seconds(2);
+    let format = &time::format_description::well_known::Rfc3339;
+    let text = json!(end.format(format).unwrap());
+    rewrite(&names.path(), |line| line["may"]["expires"] = text.clone());
+    // The answer is there when the server has ended the stream.
+    let stream = server.send("GET", "/mcp", &session, "");
+    let stream = tokio::time::timeout(Duration::from_secs(20), stream).await;
+    assert_eq!(stream.unwrap().status, 200);
+    assert!(time::OffsetDateTime::now_utc() >= end);
+}
+
+#[test]
+fn a_line_of_an_agent_is_as_it_was_before_there_were_roles() {
+    let names = Names::new();
+    names.add("own", Grant::default());
+    let line: Value =
+        serde_json::from_str(&std::fs::read_to_string(names.path()).unwrap()).unwrap();
+    let members: Vec<_> = line
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(members, ["id", "name", "sha256", "created", "may"]);
+}
+
+#[test]
+fn nothing_that_is_secret_shows_in_what_is_told_of_a_client() {
+    fn shown(client: &ClientRecord) -> String {
+        format!("{client:?}")
+    }
+    let names = Names::new();
+    let secret = reviewer(&names);
+    let id: ClientId = names.file().read().unwrap()[0].id();
+    let client = clients(&names).by_id(id).unwrap();
+    assert!(!shown(&client).contains(&secret));
+}
+
+/// The caller with the token that a command showed.
+fn caller(made: &Ended) -> Caller {
+    assert_eq!(made.code, 0, "{}", made.told);
+    Caller::default().with("authorization", &format!("Bearer {}", made.stdout.trim()))
+}
+
+/// An end so many days from now.
+fn in_days(days: i64) -> Grant {
+    let format = &time::format_description::well_known::Rfc3339;
+    let end = time::OffsetDateTime::now_utc() + time::Duration::days(days);
+    Grant {
+        expires: Some(end.format(format).unwrap()),
+        ..Grant::default()
+    }
+}
+
+#[tokio::test]
+async fn a_rotated_client_is_the_same_by_both_tokens_on_every_server() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let old = names.add("own", Grant::default());
+    let setup = || Setup::editor(&wiki).naming(&names);
+    let servers = [setup().host().await, setup().host().await];
+    let id = names.file().read().unwrap()[0].id();
+    let made = token(&names, &["rotate", "own", "--keep-old", "1h"]);
+    says(&made.stderr, "The old token ends in 60 minutes, at ");
+    says(&made.stderr, "own expires in 90 days, at ");
+    let new = caller(&made);
+    let status = async |caller: &Caller| {
+        let message = call(TREE, json!({}));
+        let mut answers = Vec::new();
+        for server in &servers {
+            answers.push(server.post(caller, &message).await.status);
+        }
+        answers
+    };
+    assert_eq!(
+        (status(&old).await, status(&new).await),
+        (vec![200; 2], vec![200; 2])
+    );
+    assert_eq!(names.file().read().unwrap()[0].id(), id);
+    // The old token's time is over.
+    rewrite(&names.path(), |line| {
+        line["old"]["ends"] = json!("2020-01-01T00:00:00Z");
+    });
+    assert_eq!(
+        (status(&old).await, status(&new).await),
+        (vec![401; 2], vec![200; 2])
+    );
+    let newest = caller(&token(&names, &["rotate", "own", "--keep-old", "0"]));
+    assert_eq!(
+        (status(&new).await, status(&newest).await),
+        (vec![401; 2], vec![200; 2])
+    );
+    assert_eq!(names.file().read().unwrap()[0].id(), id);
+}
+
+#[test]
+fn an_old_token_counts_on_for_a_day_and_never_beyond_its_end() {
+    let names = Names::new();
+    names.add("open", Grant::default());
+    names.add("short", in_days(0));
+    rewrite(&names.path(), |line| {
+        if line["name"] == "short" {
+            let soon = time::OffsetDateTime::now_utc() + time::Duration::hours(2);
+            let format = &time::format_description::well_known::Rfc3339;
+            line["may"]["expires"] = json!(soon.format(format).unwrap());
+        }
+    });
+    let told = |name: &str| {
+        let made = token(&names, &["rotate", name, "--json"]);
+        let made: Value = serde_json::from_str(&made.stdout).unwrap();
+        let format = &time::format_description::well_known::Rfc3339;
+        let until = made["oldTokenUntil"].as_str().unwrap();
+        let until = time::OffsetDateTime::parse(until, format).unwrap();
+        ((until - time::OffsetDateTime::now_utc()).whole_minutes() + 30) / 60
+    };
+    assert_eq!(told("open"), 24);
+    assert_eq!(told("short"), 2);
+    for (arguments, code) in [
+        (vec!["rotate", "nobody"], 1),
+        (vec!["rotate", "open", "--keep-old", "soon"], 2),
+        (vec!["rotate", "open", "--expires", "2020-01-01"], 2),
+    ] {
+        assert_eq!(token(&names, &arguments).code, code, "{arguments:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_rotated_person_gets_another_link_and_another_end_and_stays_signed_in() {
+    let names = Names::new();
+    let first = reviewer(&names);
+    let clients = clients(&names);
+    rewrite(&names.path(), |line| {
+        line["may"]["expires"] = in_days(3).expires.into();
+    });
+    let anna = clients.sign_in(&first).await.unwrap();
+    let kept = token(
+        &names,
+        &["rotate", "anna", "--keep-old", "1h", "--url", URL],
+    );
+    assert_eq!(kept.code, 2, "{}", kept.told);
+    let second = secret(&token(&names, &["rotate", "anna", "--url", URL]));
+    let client = names.file().read().unwrap().remove(0);
+    assert_eq!(client.id(), anna.id());
+    assert_eq!(client.may.prefixes, Some(vec!["docs".to_owned()]));
+    let left = client.expires().unwrap().unwrap() - time::OffsetDateTime::now_utc();
+    assert!(left > time::Duration::days(89), "{left}");
+    assert!(clients.by_id(anna.id()).is_some());
+    assert_eq!(clients.sign_in(&second).await.unwrap().id(), anna.id());
+}
+
+#[tokio::test]
+async fn when_a_client_came_last_is_noted_by_every_server_and_listed() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let [one, other] = ["one", "other"].map(|name| names.add(name, Grant::default()));
+    names.add("never", Grant::default());
+    let listed = || {
+        let listed: Value =
+            serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
+        let last = |at: usize| listed["clients"][at]["lastUse"].is_string();
+        [last(0), last(1), last(2)]
+    };
+    assert!(token(&names, &["list"]).stdout.contains("  not known  "));
+    let setup = || Setup::editor(&wiki).naming(&names);
+    let count = || names.file().used().unwrap_or_default().len();
+    for (noted, caller) in [&one, &other].into_iter().enumerate() {
+        let server = setup().host().await;
+        server.call(caller, TREE, json!({})).await.unwrap();
+        // Nobody waits for the file but this test.
+        let is_noted = async {
+            while count() <= noted {
+                tokio::task::yield_now().await;
+            }
+        };
+        let limit = Duration::from_secs(20);
+        tokio::time::timeout(limit, is_noted).await.unwrap();
+    }
+    assert_eq!(listed(), [true, true, false]);
+    let told = token(&names, &["list"]).stdout;
+    assert!(
+        told.contains("none yet") && !told.contains("not known"),
+        "{told}"
+    );
+    let file = names.path().with_extension("used");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn an_end_that_is_near_is_said_wherever_somebody_looks() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let soon = names.add("soon", in_days(9));
+    let later = names.add("later", in_days(15));
+    let listed = token(&names, &["list"]);
+    let notice = "soon ends in 9 days: `wikijs-gate token rotate soon` gives it another end.\n";
+    assert_eq!(listed.stderr, notice);
+    let listed: Value = serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
+    let near = [0, 1].map(|at| listed["clients"][at]["endsSoon"].clone());
+    assert_eq!(near, [json!(true), json!(false)]);
+    let server = Setup::editor(&wiki).naming(&names).host().await;
+    let status = async |caller: &Caller| {
+        let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read",
+            "params": { "uri": "wikijs://status" } });
+        let message = server.post(caller, &read).await.message();
+        let text = message["result"]["contents"][0]["text"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        serde_json::from_str::<Value>(&text).unwrap()["client"].clone()
+    };
+    let (own, other) = (status(&soon).await, status(&later).await);
+    assert_eq!(
+        (&own["name"], &other["name"]),
+        (&json!("soon"), &json!("later"))
+    );
+    let notice = own["notice"].as_str().unwrap();
+    begins(&notice, "This client's token ends in 8 days. ");
+    assert!(
+        other["expiresAt"].is_string() && other.get("notice").is_none(),
+        "{other}"
+    );
+    let ready: Value = serde_json::from_str(&server.get("/readyz").await.body).unwrap();
+    assert_eq!(ready["clientsEndingSoon"], 1, "{ready}");
+    let dir = tempfile::TempDir::new().unwrap();
+    let (address, key) = (wiki.address(), wiki.keys().editor.clone());
+    let (path, audit) = (names.path(), dir.path().join("audit"));
+    let doctor = move || {
+        Command::new(&["doctor"])
+            .at(&address, &key, audit)
+            .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
+            .run()
+            .stdout
+    };
+    let doctor = tokio::task::spawn_blocking(doctor).await.unwrap();
+    says(
+        &doctor,
+        "clients   good     the tokens file names 2 clients",
+    );
+    says(&doctor, "clients   warning  soon ends in 9 days, at ");
+    assert!(!doctor.contains("later ends"), "{doctor}");
+}
+
+#[tokio::test]
+async fn the_log_says_at_its_start_who_ends_soon() {
+    use std::io::{BufRead as _, BufReader};
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    names.add("soon", in_days(9));
+    names.add("later", in_days(15));
+    let dir = tempfile::TempDir::new().unwrap();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_wikijs-gate"))
+        .args(["serve", "--http", "127.0.0.1:0"])
+        .env_clear()
+        .envs([
+            ("WIKI_BASE_URL", wiki.address().as_str()),
+            ("WIKI_API_TOKEN", &wiki.keys().readonly),
+            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+            ("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap()),
+            ("WIKI_LOG_FORMAT", "json"),
+        ])
+        .stdin(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut told = Vec::new();
+    loop {
+        let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        if line["fields"]["address"].is_string() {
+            break;
+        }
+        if line["fields"]["client"].is_string() {
+            told.push(line["fields"].clone());
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(
+        (&told[0]["client"], &told[0]["left"]),
+        (&json!("soon"), &json!("8 days"))
+    );
+}
+
+#[tokio::test]
+async fn calls_and_writes_are_counted_by_client_and_its_role_is_on_record() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let [one, other] = ["one", "two"].map(|name| names.add(name, Grant::default()));
+    let server = Setup::editor(&wiki).naming(&names).host().await;
+    let update = UPDATE;
+    let arguments = json!({ "id": crate::harness::id_of(&wiki, "home"), "title": "T" });
+    let preview = server.call(&one, update, arguments.clone()).await.unwrap();
+    let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
+    server.call(&one, update, confirmed.clone()).await.unwrap();
+    server.call(&other, TREE, json!({})).await.unwrap();
+    server.call(&other, update, confirmed).await.unwrap_err();
+    let told = server.send("GET", "/metrics", &one, "").await.body;
+    let of_clients: Vec<&str> = told
+        .lines()
+        .filter(|line| line.starts_with("wikijs_gate_client_"))
+        .collect();
+    assert_eq!(
+        of_clients,
+        [
+            "wikijs_gate_client_calls_total{client=\"one\",outcome=\"ok\"} 2",
+            "wikijs_gate_client_calls_total{client=\"two\",outcome=\"failed\"} 1",
+            "wikijs_gate_client_calls_total{client=\"two\",outcome=\"ok\"} 1",
+            "wikijs_gate_client_writes_total{client=\"one\",outcome=\"applied\"} 1",
+        ]
+    );
+    let records = server.records().into_iter();
+    let roles: Vec<_> = records.filter_map(|record| record.client?.role).collect();
+    assert!(
+        !roles.is_empty() && roles.iter().all(|role| *role == Role::Agent),
+        "{roles:?}"
+    );
+}

@@ -1,0 +1,765 @@
+//! What may not be read is as if it were not there, at every exit: each answer of a server that
+//! may not read some pages is, to the letter, that of a server whose wiki never had them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rmcp::model::{
+    ArgumentInfo, CompleteRequestParams, GetPromptRequestParams, ReadResourceRequestParams,
+    Reference,
+};
+use rmcp::service::ServiceError;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use wikijs_gate::demo::{DemoWiki, PageRow};
+use wikijs_gate::server::http::Grant;
+
+use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
+use crate::http::hosted::Names;
+use crate::testkit::{
+    ADD_COMMENT, BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELETE, DELETE_ASSET, DELETE_COMMENT,
+    DISCARD, FORGET, GET_ASSET, GET_PROPOSAL, HISTORY, LIST, LIST_ASSETS, LIST_COMMENTS,
+    LIST_PROPOSALS, RECALL, REMEMBER, RENAME_ASSET, SEARCH, SUBMIT, TAGS, TREE, UNDO, UPDATE,
+    UPDATE_COMMENT, UPLOAD, call_ok, fails, lacks,
+};
+
+const ALL: &str = "pages,undo,proposals,drafts,memory,comments,assets";
+/// Words that stand in hidden pages alone.
+const NEEDLES: [&str; 4] = [
+    "xyloquartz",
+    "docs/vault",
+    "runbooks/veiled",
+    "zirconbranch",
+];
+
+/// Files that may not be read in one of them, and are not in the other.
+const HIDDEN_ASSETS: [&str; 4] = [
+    "xyloquartz.csv",
+    "vault/plan.csv",
+    "docs/vault/plan.csv",
+    "docs/vault/below/deep.csv",
+];
+
+/// Pages that may not be read: by an allowed prefix, by a denied one, by tags. They link to pages
+/// that may be, share their tags, stand beside and below them, and were changed last.
+fn hide_some(wiki: &DemoWiki) -> Vec<i64> {
+    let page = |path: &str, tags: &[&str], locale: &str| PageRow {
+        path: path.to_owned(),
+        locale: locale.to_owned(),
+        title: format!("Xyloquartz of {path}"),
+        description: Some("xyloquartz, and backup".to_owned()),
+        content: format!(
+            "# Xyloquartz\n\nxyloquartz backup postgres [x](/en/docs/configuration) of {path}\n"
+        ),
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        ..PageRow::default()
+    };
+    wiki.with_store(|store| {
+        for path in HIDDEN_ASSETS {
+            store.add_asset(path, "text/csv", b"xyloquartz,backup\n");
+        }
+        [
+            page("vault/plan", &["docs"], "en"),
+            page("docs/vault", &["docs", "zirconbranch/a"], "en"),
+            page("docs/vault/below/deep", &["docs"], "en"),
+            page("docs/Vault-open", &["docs", "Secret-xyloquartz"], "en"),
+            page("runbooks/veiled", &["runbook", "secret-xyloquartz"], "en"),
+            page("runbooks/folder/veiled", &["secret-xyloquartz"], "en"),
+            page("docs/vault", &["docs"], "de"),
+        ]
+        .map(|page| {
+            let id = store.add(page);
+            store.add_comment(id, "Xyloquartz", "xyloquartz said");
+            id
+        })
+        .to_vec()
+    })
+}
+
+/// What bounds reading in both wikis.
+fn bounded(setup: Setup) -> Setup {
+    setup
+        .toolsets(ALL)
+        .with(
+            "WIKI_ALLOWED_READ_PATH_PREFIXES",
+            "docs,runbooks,home,glossary",
+        )
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "docs/VAULT")
+        .with("WIKI_DENIED_READ_TAGS", "Secret-*")
+}
+
+/// Calls of every tool that reads, and writes that end before anything is sent.
+fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
+    let mut all = vec![
+        (LIST, json!({})),
+        (LIST, json!({ "limit": 3 })),
+        (LIST, json!({ "limit": 100, "orderBy": "updated" })),
+        (LIST, json!({ "tags": ["docs"] })),
+        (LIST, json!({ "tags": ["secret-xyloquartz"] })),
+        (LIST, json!({ "tags": ["zirconbranch/*"] })),
+        (LIST, json!({ "path": "docs/vault" })),
+        (LIST, json!({ "path": "vault" })),
+        (LIST, json!({ "linksTo": visible })),
+        (LIST, json!({ "locale": "de" })),
+        (TREE, json!({})),
+        (TREE, json!({ "depth": 5 })),
+        (TREE, json!({ "path": "docs", "depth": 3 })),
+        (TREE, json!({ "path": "docs/vault" })),
+        (TREE, json!({ "path": "runbooks/folder" })),
+        (TREE, json!({ "path": "vault" })),
+        (TAGS, json!({})),
+        (TAGS, json!({ "query": "zircon" })),
+        (SEARCH, json!({ "query": "xyloquartz" })),
+        (SEARCH, json!({ "query": "backup" })),
+        (SEARCH, json!({ "query": "backup", "limit": 1 })),
+        (SEARCH, json!({ "relatedTo": visible })),
+        (SEARCH, json!({ "query": "xylo", "match": "exact" })),
+        (SEARCH, json!({ "query": "xylo.*z", "match": "regex" })),
+        (SEARCH, json!({ "query": "backup", "match": "exact" })),
+        (LIST, json!({ "brokenLinks": true })),
+        (LIST, json!({ "orphans": true })),
+        (HISTORY, json!({ "since": "2020-01-01" })),
+        (
+            HISTORY,
+            json!({ "since": "2020-01-01", "path": "docs/vault" }),
+        ),
+        (BY_ID, json!({ "id": visible, "view": "links" })),
+        (BY_ID, json!({ "id": visible, "view": "metadata" })),
+        (BY_PATH, json!({ "path": "Xyloquartz of docs/vault" })),
+        (BY_PATH, json!({ "path": "veiled" })),
+        (BY_PATH, json!({ "path": "configuratio" })),
+        (DELETE, json!({ "id": visible })),
+        (UPDATE, json!({ "id": visible, "path": "docs/settings" })),
+        (UPDATE, json!({ "id": visible, "path": "docs/vault/new" })),
+        (UPDATE, json!({ "id": visible, "tags": ["secret-new"] })),
+        (BULK, json!({ "path": "docs", "addTags": ["one"] })),
+        (BULK, json!({ "tags": ["docs"], "addTags": ["one"] })),
+        (BULK, json!({ "linksTo": visible, "addTags": ["one"] })),
+        (BULK, json!({ "ids": ids, "addTags": ["one"] })),
+        (BULK, json!({ "path": "docs/vault", "addTags": ["one"] })),
+        (LIST_COMMENTS, json!({ "id": visible })),
+        (
+            ADD_COMMENT,
+            json!({ "id": visible, "content": "Mine", "replyTo": 3 }),
+        ),
+        (
+            UPDATE_COMMENT,
+            json!({ "id": visible, "comment": 3, "content": "Mine" }),
+        ),
+        (DELETE_COMMENT, json!({ "id": visible, "comment": 3 })),
+        (LIST_ASSETS, json!({})),
+        (LIST_ASSETS, json!({ "folder": "docs" })),
+        (
+            GET_ASSET,
+            json!({ "path": "docs/seen.csv", "usedBy": true }),
+        ),
+        (LIST_PROPOSALS, json!({})),
+        (CHANGE_SET, json!({})),
+        (SUBMIT, json!({ "draft": "none" })),
+        (DISCARD, json!({ "draft": "none" })),
+        (UNDO, json!({ "callId": "last" })),
+        (RECALL, json!({})),
+        (RECALL, json!({ "query": "xyloquartz backup" })),
+        (RECALL, json!({ "type": "fact", "limit": 1 })),
+    ];
+    for path in HIDDEN_ASSETS {
+        let folder = path.rsplit_once('/').map_or(path, |(folder, _)| folder);
+        all.push((LIST_ASSETS, json!({ "folder": folder })));
+        for path in [path.to_owned(), path.to_uppercase(), format!("/{path}/")] {
+            all.push((GET_ASSET, json!({ "path": path })));
+            let upload = json!({ "path": path, "text": "x", "replace": true });
+            all.push((UPLOAD, upload));
+            let rename = json!({ "path": path, "name": "other.csv" });
+            all.push((RENAME_ASSET, rename));
+            all.push((DELETE_ASSET, json!({ "path": path })));
+        }
+    }
+    for path in [
+        "docs/vault",
+        "docs/VAULT/below/deep",
+        "vault/plan",
+        "runbooks/veiled",
+        "en/docs/vault",
+        "docs/vault-open",
+    ] {
+        all.push((BY_PATH, json!({ "path": path })));
+        let page = json!({ "path": path, "title": "New", "content": "x" });
+        let is_by_tag = path == "runbooks/veiled" || path == "docs/vault-open";
+        if !is_by_tag {
+            all.push((CREATE, page));
+        }
+    }
+    for id in ids {
+        for (tool, arguments) in [
+            (BY_ID, json!({ "id": id })),
+            (BY_ID, json!({ "id": id, "view": "metadata" })),
+            (BY_ID, json!({ "id": id, "view": "rendered" })),
+            (HISTORY, json!({ "id": id })),
+            (
+                HISTORY,
+                json!({ "id": id, "compare": { "from": "2020-01-01" } }),
+            ),
+            (LIST, json!({ "linksTo": id })),
+            (SEARCH, json!({ "relatedTo": id })),
+            (UPDATE, json!({ "id": id, "title": "Other" })),
+            (
+                UPDATE,
+                json!({ "id": id, "edits": [{ "oldText": "x", "newText": "y" }] }),
+            ),
+            (DELETE, json!({ "id": id })),
+            (LIST_COMMENTS, json!({ "id": id })),
+            (ADD_COMMENT, json!({ "id": id, "content": "Mine" })),
+            (DELETE_COMMENT, json!({ "id": id, "comment": 3 })),
+            (REMEMBER, json!({ "content": "of xyloquartz", "page": id })),
+            (RECALL, json!({ "page": id })),
+            (
+                CREATE,
+                json!({ "path": "docs/copy", "title": "Copy", "fromPage": id }),
+            ),
+        ] {
+            all.push((tool, arguments));
+        }
+    }
+    all
+}
+
+/// What differs from call to call: its id and token, the time, the address of the wiki.
+fn plain(mut told: Value, address: &str) -> String {
+    fn walk(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                for name in ["callId", "confirm", "expiresAt", "confirmExpiresAt"] {
+                    if members.contains_key(name) {
+                        members.insert(name.to_owned(), Value::Null);
+                    }
+                }
+                members.values_mut().for_each(walk);
+            }
+            Value::Array(items) => items.iter_mut().for_each(walk),
+            _ => {}
+        }
+    }
+    walk(&mut told);
+    let times = regex::Regex::new(r"20\d\d-\d\d-\d\dT[0-9:.]+Z?").unwrap();
+    let told = if address.is_empty() {
+        told.to_string()
+    } else {
+        told.to_string().replace(address, "WIKI")
+    };
+    let host = address.strip_prefix("http://").unwrap_or(address);
+    let told = if host.is_empty() {
+        told
+    } else {
+        told.replace(host, "HOST")
+    };
+    times.replace_all(&told, "TIME").into_owned()
+}
+
+async fn resource(served: &Served, uri: &str) -> Value {
+    let read = served
+        .client
+        .read_resource(ReadResourceRequestParams::new(uri));
+    match read.await {
+        Ok(read) => serde_json::to_value(read).unwrap(),
+        Err(ServiceError::McpError(error)) => serde_json::to_value(error).unwrap(),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[expect(deprecated, reason = "protocols up to 2025-11-25 subscribe so")]
+async fn subscribed(served: &Served, uri: &str) -> Value {
+    let request = rmcp::model::SubscribeRequestParams::new(uri);
+    match served.client.subscribe(request).await {
+        Ok(()) => "subscribed".into(),
+        Err(ServiceError::McpError(error)) => serde_json::to_value(error).unwrap(),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+async fn completed(served: &Served, of: Reference, argument: &str, value: &str) -> Value {
+    let argument = ArgumentInfo::new(argument, value);
+    let request = CompleteRequestParams::new(of, argument);
+    let answer = served.client.complete(request).await.unwrap();
+    serde_json::to_value(answer.completion).unwrap()
+}
+
+/// Everything that a client is told beside the tools.
+async fn beside_the_tools(served: &Served) -> Vec<(String, Value)> {
+    let mut told = Vec::new();
+    let listed = served.client.list_all_resources().await.unwrap();
+    told.push((
+        "resources".to_owned(),
+        serde_json::to_value(listed).unwrap(),
+    ));
+    for uri in [
+        "wikijs://status",
+        "wikijs://en/docs/vault",
+        "wikijs://en/runbooks/veiled",
+        "wikijs://de/docs/vault",
+        "wikijs://en/vault/plan",
+    ] {
+        told.push((uri.to_owned(), resource(served, uri).await));
+        if uri != "wikijs://status" {
+            told.push((
+                format!("subscription to {uri}"),
+                subscribed(served, uri).await,
+            ));
+        }
+    }
+    let template = || Reference::for_resource("wikijs://{locale}/{+path}");
+    for (argument, value) in [
+        ("path", ""),
+        ("path", "docs/"),
+        ("path", "va"),
+        ("locale", ""),
+    ] {
+        let answer = completed(served, template(), argument, value).await;
+        told.push((format!("completion of {argument} {value:?}"), answer));
+    }
+    for prompt in served.client.list_all_prompts().await.unwrap() {
+        for argument in prompt.arguments.unwrap_or_default() {
+            for value in ["", "docs/v", "runbooks/"] {
+                let of = Reference::for_prompt(&prompt.name);
+                let answer = completed(served, of, &argument.name, value).await;
+                told.push((
+                    format!("{} {} {value:?}", prompt.name, argument.name),
+                    answer,
+                ));
+            }
+        }
+        let arguments = [
+            ("since", "2026-11-01"),
+            ("path", "docs"),
+            ("example", "docs"),
+            ("about", "x"),
+            ("id", "0123456789abcdef"),
+        ];
+        let arguments: Map<String, Value> = arguments
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .into_iter()
+            .collect();
+        let request = GetPromptRequestParams::new(&prompt.name).with_arguments(arguments);
+        if let Ok(got) = served.client.get_prompt(request).await {
+            told.push((prompt.name.clone(), serde_json::to_value(got).unwrap()));
+        }
+    }
+    told
+}
+
+/// The two wikis, the hidden pages of the first, and a page that may be read.
+async fn two_wikis() -> (DemoWiki, DemoWiki, Vec<i64>, i64) {
+    let (with, without) = (sample_wiki().await, sample_wiki().await);
+    for wiki in [&with, &without] {
+        wiki.with_store(|store| store.add_asset("docs/seen.csv", "text/csv", b"seen,backup\n"));
+    }
+    let hidden = hide_some(&with);
+    let visible = id_of(&with, "docs/configuration");
+    assert_eq!(visible, id_of(&without, "docs/configuration"));
+    (with, without, hidden, visible)
+}
+
+/// A server that may read everything, with a memory of each hidden page; their ids.
+async fn remembering(wiki: &DemoWiki, hidden: &[i64]) -> (Served, Vec<String>) {
+    let open = Setup::admin(wiki).toolsets(ALL);
+    let open = open.serve().await;
+    let mut ids = Vec::new();
+    for page in hidden {
+        let about = json!({ "content": format!("xyloquartz of {page}"), "page": page });
+        let kept = open.call(REMEMBER, about).await.unwrap();
+        ids.push(kept["id"].as_str().unwrap().to_owned());
+    }
+    (open, ids)
+}
+
+#[tokio::test]
+async fn every_answer_is_that_of_a_wiki_without_the_hidden_pages() {
+    let (with, without, hidden, visible) = two_wikis().await;
+    let mut different = Vec::new();
+    let keys: [fn(&wikijs_gate::demo::Keys) -> &String; 3] = [
+        |keys| &keys.admin,
+        |keys| &keys.editor,
+        |keys| &keys.readonly,
+    ];
+    for key in keys {
+        let (open, memories) = remembering(&with, &hidden).await;
+        let one = bounded(Setup::of(&with, key).indexed()).in_dir_of(&open);
+        let one = one.serve().await;
+        let other = bounded(Setup::of(&without, key).indexed()).serve().await;
+        let mut questions = questions(&hidden, visible);
+        for id in memories {
+            questions.push((FORGET, json!({ "id": id })));
+            let changed = json!({ "content": "other", "id": id });
+            questions.push((REMEMBER, changed));
+        }
+        let asked: BTreeSet<&str> = questions.iter().map(|(tool, _)| *tool).collect();
+        for tool in one.app.registry().definitions() {
+            let is_asked = asked.contains(tool.name) || tool.name == GET_PROPOSAL;
+            assert!(is_asked, "{}", tool.name);
+        }
+        for (tool, arguments) in questions {
+            let (told, wanted) = tokio::join!(
+                one.call(tool, arguments.clone()),
+                other.call(tool, arguments.clone())
+            );
+            let told = plain(told.unwrap_or_else(|error| error), &with.address());
+            let wanted = plain(wanted.unwrap_or_else(|error| error), &without.address());
+            if told != wanted {
+                different.push(format!("{tool} {arguments}\n  {told}\n  {wanted}"));
+            }
+        }
+        let (told, wanted) = (beside_the_tools(&one).await, beside_the_tools(&other).await);
+        assert_eq!(told.len(), wanted.len());
+        for ((name, told), (_, wanted)) in told.into_iter().zip(wanted) {
+            let (told, wanted) = (
+                plain(told, &with.address()),
+                plain(wanted, &without.address()),
+            );
+            if name == "wikijs://status" {
+                // It tells times and counts of its own run.
+                for needle in NEEDLES {
+                    assert!(!told.contains(needle), "{name} {told}");
+                }
+            } else if told != wanted {
+                different.push(format!("{name}\n  {told}\n  {wanted}"));
+            }
+        }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+    assert!(mutations(&with).is_empty());
+}
+
+#[tokio::test]
+async fn a_client_reads_within_its_grant_alone_and_others_read_on() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let hidden = hide_some(&wiki);
+    let wide = names.add("wide", Grant::default());
+    let texts = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect());
+    let narrow = names.add(
+        "narrow",
+        Grant {
+            read_prefixes: texts(&["docs"]),
+            denied_read_prefixes: texts(&["docs/vault"]),
+            denied_read_tags: texts(&["secret-xyloquartz"]),
+            ..Grant::default()
+        },
+    );
+    let server = Setup::admin(&wiki)
+        .indexed()
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "team")
+        .naming(&names)
+        .host()
+        .await;
+    let search = json!({ "query": "xyloquartz" });
+    // Whichever asks first fills no index for the other.
+    let told = server.call(&narrow, SEARCH, search.clone()).await.unwrap();
+    assert!(!told.to_string().contains("loquartz"), "{told}");
+    let told = server.call(&wide, SEARCH, search.clone()).await.unwrap();
+    assert!(told.to_string().contains("vault"), "{told}");
+    let told = server.call(&narrow, SEARCH, search).await.unwrap();
+    assert!(!told.to_string().contains("loquartz"), "{told}");
+    for id in hidden {
+        let read = json!({ "id": id });
+        let told = server.call(&narrow, BY_ID, read.clone()).await;
+        assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+        server.call(&wide, BY_ID, read).await.unwrap();
+    }
+    let pages = server
+        .call(&narrow, LIST, json!({ "limit": 100 }))
+        .await
+        .unwrap();
+    let paths = pages["pages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|page| page["path"].as_str().unwrap());
+    assert!(paths.clone().count() > 3);
+    for path in paths {
+        assert!(path.starts_with("docs") && !path.contains("ault"), "{path}");
+    }
+    let home = json!({ "path": "home" });
+    let told = server.call(&narrow, BY_PATH, home.clone()).await;
+    assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    server.call(&wide, BY_PATH, home).await.unwrap();
+    // What is counted for all counts hidden pages, too.
+    let counted = server.send("GET", "/metrics", &narrow, "").await;
+    assert_eq!(counted.status, 403);
+    // The server's own bounds hold for all.
+    let team = json!({ "path": "team/onboarding" });
+    let told = server.call(&wide, BY_PATH, team).await;
+    assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn what_is_on_record_of_hidden_pages_is_not_told() {
+    let wiki = sample_wiki().await;
+    let hidden = hide_some(&wiki);
+    let dir = Arc::new(TempDir::new().unwrap());
+    let setup = |wiki: &DemoWiki| {
+        let setup = Setup::admin(wiki).toolsets(ALL);
+        setup.in_dir(&dir)
+    };
+    let all = setup(&wiki).serve().await;
+    let mut calls = Vec::new();
+    for (tool, arguments) in [
+        (
+            UPDATE,
+            json!({ "id": hidden[1], "title": "Xyloquartz, changed" }),
+        ),
+        (
+            UPDATE,
+            json!({ "id": hidden[4], "description": "xyloquartz too" }),
+        ),
+        (DELETE, json!({ "id": hidden[2] })),
+        (DELETE, json!({ "id": hidden[5] })),
+        (
+            BULK,
+            json!({ "ids": [hidden[0], hidden[6]], "addTags": ["more"] }),
+        ),
+    ] {
+        let done = all.confirmed(tool, arguments).await.unwrap();
+        calls.push(done["callId"].as_str().unwrap().to_owned());
+    }
+    drop(all);
+    let dry = setup(&wiki).dry().serve().await;
+    let mut proposals = Vec::new();
+    let visible = id_of(&wiki, "docs/configuration");
+    for (tool, arguments) in [
+        (
+            UPDATE,
+            json!({ "id": hidden[1], "title": "Xyloquartz, proposed" }),
+        ),
+        (
+            UPDATE,
+            json!({ "id": hidden[4], "title": "Xyloquartz, proposed" }),
+        ),
+        // A set is hidden by any of its pages.
+        (
+            BULK,
+            json!({ "ids": [visible, hidden[6]], "addTags": ["other"] }),
+        ),
+    ] {
+        let made = dry.call(tool, arguments).await.unwrap();
+        let proposal = made["proposal"]
+            .as_str()
+            .or(made["proposal"]["id"].as_str());
+        proposals.push(proposal.unwrap_or_else(|| panic!("{made}")).to_owned());
+    }
+    drop(dry);
+
+    let served = bounded(setup(&wiki)).serve().await;
+    let none = served
+        .call(UNDO, json!({ "callId": "0123456789abcdef" }))
+        .await;
+    let none = plain(none.unwrap_err(), "");
+    for call in calls {
+        let told = served.call(UNDO, json!({ "callId": call })).await;
+        assert_eq!(plain(told.unwrap_err(), ""), none);
+        let set = json!({ "id": call });
+        served.call(CHANGE_SET, set).await.unwrap_err();
+    }
+    let unknown = json!({ "id": "0123456789abcdef" });
+    let none = served.call(GET_PROPOSAL, unknown).await.unwrap_err();
+    for id in proposals {
+        let told = served.call(GET_PROPOSAL, json!({ "id": id })).await;
+        assert_eq!(told.unwrap_err(), none);
+    }
+    let listed = served.call(LIST_PROPOSALS, json!({})).await.unwrap();
+    assert_eq!(listed["proposals"], json!([]));
+    let changes = json!({ "since": "2020-01-01", "limit": 100 });
+    let changes = served.call(HISTORY, changes).await.unwrap();
+    let status = resource(&served, "wikijs://status").await;
+    for told in [changes, status] {
+        for needle in NEEDLES {
+            assert!(!told.to_string().contains(needle), "{needle}: {told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_tagged_or_moved_meanwhile_is_gone_at_once() {
+    let wiki = sample_wiki().await;
+    let served = bounded(Setup::admin(&wiki).indexed()).serve().await;
+    let id = id_of(&wiki, "docs/configuration");
+    let read = json!({ "id": id });
+    let list = json!({ "path": "docs/configuration" });
+    call_ok(&served, SEARCH, json!({ "query": "configuration" })).await;
+    served.call(BY_ID, read.clone()).await.unwrap();
+    wiki.with_store(|store| store.rewrite(id, |page| page.tags.push("secret-now".to_owned())));
+    let told = served.call(BY_ID, read.clone()).await;
+    assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    let told = served.call(LIST, list.clone()).await.unwrap();
+    assert_eq!(told["pages"], json!([]));
+    let update = json!({ "id": id, "title": "Other" });
+    let told = served.call(UPDATE, update).await;
+    assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_hidden_page_keeps_its_place_and_says_nothing_else() {
+    let wiki = sample_wiki().await;
+    hide_some(&wiki);
+    let served = bounded(Setup::admin(&wiki)).serve().await;
+    let create = json!({ "path": "runbooks/veiled", "title": "New", "content": "x" });
+    let told = fails(&served, CREATE, create, "PAGE_EXISTS").await;
+    lacks(&told.to_string().to_lowercase(), "xyloquartz");
+    let outside = json!({ "path": "vault/new", "title": "New", "content": "x" });
+    fails(&served, CREATE, outside, "PATH_NOT_ALLOWED").await;
+    let tagged =
+        json!({ "path": "docs/new", "title": "New", "content": "x", "tags": ["secret-x"] });
+    fails(&served, CREATE, tagged, "PATH_NOT_ALLOWED").await;
+    // What may be read is written as before.
+    let page = json!({ "path": "docs/new", "title": "New", "content": "x", "tags": ["open"] });
+    let made = served.confirmed(CREATE, page).await.unwrap();
+    assert_eq!(made["outcome"], "applied");
+    let read = json!({ "id": made["target"]["id"] });
+    served.call(BY_ID, read).await.unwrap();
+}
+
+/// What asks the wiki and gives no page away that was not looked at before, or only to the writer.
+const ASKS_FOR_NO_PAGE: [(&str, &str); 14] = [
+    ("pages/authors", "adds to pages that were read"),
+    ("client", "sends, and understands nothing"),
+    (
+        "pages/content",
+        "reads for the index, which holds its pages against the list at every question",
+    ),
+    (
+        "pages/editor_view",
+        "one layer of a page; page.rs looks at the whole",
+    ),
+    ("transport/batch", "sends for content.rs"),
+    ("operations/mutate", "the writer's"),
+    ("attached/upload", "the writer's"),
+    ("transport/reach", "asks whose wiki it is"),
+    ("pages/rendered", "a view of a page that was read"),
+    ("rights/pages", "of a page that was read"),
+    ("rights/site", "what the site is set up as"),
+    ("rights/key_status", "what the key is taken for"),
+    ("pages/styles", "one layer of a page that was read"),
+    (
+        "pages/shared_list",
+        "lists what list.rs and changes.rs look at",
+    ),
+];
+
+#[test]
+fn whatever_asks_the_wiki_for_pages_looks_whether_they_may_be_read() {
+    let asks = [
+        "query::<",
+        "batch::<",
+        "pair::<",
+        "many::<",
+        ".transport.",
+        ".rows(",
+        ".source(",
+    ];
+    let looks = [
+        ".scope()",
+        ".bounds(",
+        "bounds_by_tags()",
+        ".sights()",
+        "admitted_ids()",
+        "seen_of(",
+        "admit_id(",
+        "admitted_one(",
+    ];
+    let mut found = BTreeSet::new();
+    for (path, source) in crate::house::sources::sources() {
+        let name = path.strip_prefix("src/wiki/");
+        let Some(name) = name.and_then(|name| name.strip_suffix(".rs")) else {
+            continue;
+        };
+        let is_apart = ["transport", "transport/look", "rights/bounds"].contains(&name);
+        if is_apart || name.ends_with("/tests") {
+            continue;
+        }
+        let (source, _) = source.split_once("mod tests {").unwrap_or((&source, ""));
+        let asks = asks.iter().any(|ask| source.contains(ask));
+        if asks && !looks.iter().any(|look| source.contains(look)) {
+            found.insert(name.to_owned());
+        }
+    }
+    let known: BTreeSet<String> = ASKS_FOR_NO_PAGE
+        .iter()
+        .map(|(name, _)| (*name).to_owned())
+        .collect();
+    assert_eq!(found, known);
+}
+
+/// The files that may read without bounds, and why.
+const READS_WITHOUT_BOUNDS: [(&str, &str); 6] = [
+    ("wiki/rights/bounds.rs", "makes the reader"),
+    ("wiki/operations/mutate.rs", "settles a write by its page"),
+    (
+        "write/undo/deletions.rs",
+        "a page that is hidden now is not gone; of what it read it tells nothing",
+    ),
+    (
+        "write/shared.rs",
+        "settles a write even if nobody may read its page any more",
+    ),
+    (
+        "write/links/new_place.rs",
+        "a hidden page takes its place all the same; of the page it tells nothing",
+    ),
+    (
+        "write/source/swap.rs",
+        "a hidden page takes a temporary place all the same; of the page it tells nothing",
+    ),
+];
+
+#[test]
+fn only_the_writer_reads_without_bounds() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = BTreeSet::new();
+    let mut dirs = vec![root.clone()];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if std::fs::read_to_string(&path)
+                .unwrap()
+                .contains("unbounded()")
+            {
+                let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
+                found.insert(name.to_owned());
+            }
+        }
+    }
+    let known = READS_WITHOUT_BOUNDS.map(|(name, _)| name.to_owned());
+    assert_eq!(found, known.into());
+}
+
+#[tokio::test]
+async fn a_history_does_not_name_the_hidden_place_that_a_page_came_from() {
+    let wiki = sample_wiki().await;
+    let id = wiki.with_store(|store| {
+        store.add(PageRow {
+            locale: "de".to_owned(),
+            path: "vault/plan".to_owned(),
+            title: "Plan".to_owned(),
+            content: "plan\n".to_owned(),
+            ..PageRow::default()
+        })
+    });
+    let all = Setup::admin(&wiki).serve().await;
+    // The oldest entry of a history names no place, so the move is not the first.
+    for change in [
+        json!({ "title": "Plans" }),
+        json!({ "path": "docs/plan" }),
+        json!({ "title": "A plan" }),
+    ] {
+        let mut change = change;
+        change["id"] = id.into();
+        all.confirmed(UPDATE, change).await.unwrap();
+    }
+    let history = json!({ "id": id });
+    let told = all.call(HISTORY, history.clone()).await;
+    assert!(told.unwrap().to_string().contains("vault/plan"));
+    let bounded = Setup::admin(&wiki).with("WIKI_DENIED_READ_PATH_PREFIXES", "de:vault");
+    let bounded = bounded.serve().await;
+    let told = bounded.call(HISTORY, history).await;
+    let told = told.unwrap();
+    assert!(!told.to_string().contains("vault/plan"), "{told}");
+}

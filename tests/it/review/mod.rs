@@ -1,0 +1,908 @@
+//! People decide in a browser: the page that `wikijs-gate review` serves on loopback.
+#![expect(clippy::disallowed_types, reason = "a browser is no client of ours")]
+
+mod by_accident;
+mod looked_at;
+mod looking;
+mod recorded;
+mod review_guarded;
+mod review_walk;
+mod reviewing;
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command as Process;
+
+use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response, StatusCode};
+use serde_json::{Value, json};
+use wikijs_gate::audit::AuditEvent;
+use wikijs_gate::demo::DemoWiki;
+use wikijs_gate::server::http::Grant;
+
+use crate::cli::process::Program;
+use crate::command::Command;
+use crate::harness::{Served, Setup, id_of, wiki_of};
+use crate::http::hosted::{Caller, Hosted, Names};
+use crate::testkit::{BULK, DELETE, LIST_PROPOSALS, UPDATE, begins, says};
+
+/// A browser at the page, as far as a person without JavaScript has one.
+pub(crate) struct Browser {
+    pub(crate) client: Client,
+    pub(crate) address: String,
+    pub(crate) cookie: String,
+}
+
+/// A page that was opened.
+pub(crate) struct Page {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Page {
+    /// The value of a hidden member of its form.
+    pub(crate) fn hidden(&self, name: &str) -> String {
+        let (_, rest) = self
+            .text
+            .split_once(&format!("name=\"{name}\" value=\""))
+            .unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    }
+
+    pub(crate) fn leads_to(&self) -> String {
+        self.headers[LOCATION].to_str().unwrap().to_owned()
+    }
+}
+
+impl Browser {
+    /// One that nobody signed in to, and the link that does.
+    pub(crate) fn at(link: &str) -> (Self, String) {
+        let (address, path) = link.split_at(link.find("/review").unwrap());
+        let (host, port) = address
+            .trim_start_matches("http://")
+            .split_once(':')
+            .unwrap();
+        let to = SocketAddr::from(([127, 0, 0, 1], port.parse().unwrap()));
+        wikijs_gate::wiki::provide_tls();
+        let client = Client::builder()
+            .no_proxy()
+            .redirect(Policy::none())
+            .resolve(host, to)
+            .build()
+            .unwrap();
+        let browser = Self {
+            client,
+            address: address.to_owned(),
+            cookie: String::new(),
+        };
+        (browser, path.to_owned())
+    }
+
+    /// The same where a server leads to a name that the page has of its own.
+    pub(crate) async fn led(link: &str) -> (Self, String) {
+        let (browser, path) = Self::at(link);
+        let opened = browser.open(&path).await;
+        if opened.status == StatusCode::TEMPORARY_REDIRECT {
+            return Self::at(&opened.leads_to());
+        }
+        (browser, path)
+    }
+
+    pub(crate) async fn open(&self, path: &str) -> Page {
+        let request = self.client.get(format!("{}{path}", self.address));
+        page(request.header(COOKIE, &self.cookie).send().await.unwrap()).await
+    }
+
+    pub(crate) async fn send(&self, path: &str, form: &[(&str, &str)]) -> Page {
+        let body: String = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(form)
+            .finish();
+        let request = self
+            .client
+            .post(format!("{}{path}", self.address))
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("origin", &self.address)
+            .header(COOKIE, &self.cookie)
+            .body(body);
+        page(request.send().await.unwrap()).await
+    }
+
+    pub(crate) async fn sign_in(&mut self, path: &str) -> Page {
+        let asked = self.open(path).await;
+        let (link, then) = (asked.hidden("link"), asked.hidden("then"));
+        let form = [("link", &*link), ("then", &*then)];
+        let signed_in = self.send("/review/sign-in", &form).await;
+        if let Some(cookie) = signed_in.headers.get(SET_COOKIE) {
+            let cookie = cookie.to_str().unwrap();
+            cookie
+                .split(';')
+                .next()
+                .unwrap()
+                .clone_into(&mut self.cookie);
+        }
+        signed_in
+    }
+
+    /// Decides on a set as its page shows it.
+    pub(crate) async fn decide(&self, id: &str, decision: &str, more: &[(&str, &str)]) -> Page {
+        let shown = self.open(&format!("/review/sets/{id}")).await;
+        self.decide_on(id, &shown, decision, more).await
+    }
+
+    /// Decides on a set as a page showed it.
+    pub(crate) async fn decide_on(
+        &self,
+        id: &str,
+        shown: &Page,
+        decision: &str,
+        more: &[(&str, &str)],
+    ) -> Page {
+        let (token, digest) = (shown.hidden("form_token"), shown.hidden("digest"));
+        let form = [
+            &[
+                ("form_token", &*token),
+                ("digest", &*digest),
+                ("decision", decision),
+            ],
+            more,
+        ]
+        .concat();
+        let sent = self.send(&format!("/review/sets/{id}"), &form).await;
+        if sent.status == StatusCode::SEE_OTHER {
+            self.settled(&sent.leads_to()).await;
+        }
+        sent
+    }
+
+    /// A page when nothing that it is about is under way any more.
+    pub(crate) async fn settled(&self, path: &str) -> Page {
+        loop {
+            let page = self.open(path).await;
+            if !page.text.contains("http-equiv=\"refresh\"") {
+                return page;
+            }
+        }
+    }
+}
+
+pub(crate) async fn page(response: Response) -> Page {
+    Page {
+        status: response.status(),
+        headers: response.headers().clone(),
+        text: response.text().await.unwrap(),
+    }
+}
+
+/// A wiki, an agent that only proposes, and a person at the page.
+pub(crate) struct Desk {
+    pub(crate) wiki: DemoWiki,
+    pub(crate) agent: Served,
+    pub(crate) program: Program,
+    pub(crate) link: String,
+}
+
+/// A process that serves the page of an agent's record, and the link to sign in.
+async fn page_of(wiki: &DemoWiki, agent: &Served, key: String) -> (Program, String) {
+    let dir = agent.dir.path().to_str().unwrap().to_owned();
+    let address = wiki.address();
+    let begun = tokio::task::spawn_blocking(move || {
+        let variables = [
+            ("WIKI_BASE_URL", &*address),
+            ("WIKI_API_TOKEN", &key),
+            ("WIKI_AUDIT_DIR", &dir),
+            ("WIKI_MUTATIONS_ENABLED", "true"),
+        ];
+        let mut program = Program::start(&["review", "--no-browser"], &variables);
+        let link = program.line();
+        (program, link)
+    });
+    begun.await.unwrap()
+}
+
+async fn signed_in(link: &str) -> Browser {
+    let (mut browser, path) = Browser::at(link);
+    assert_eq!(browser.sign_in(&path).await.status, StatusCode::SEE_OTHER);
+    browser
+}
+
+impl Desk {
+    pub(crate) async fn of(pages: &[(&str, &str)]) -> Self {
+        let wiki = wiki_of(pages).await;
+        let key = wiki.keys().scripter.clone();
+        Self::with_key(wiki, key).await
+    }
+
+    /// The same on this wiki, for both with this key.
+    pub(crate) async fn with_key(wiki: DemoWiki, key: String) -> Self {
+        let agent = Setup::at(&wiki.address(), &key)
+            .dry()
+            .toolsets("pages,drafts,proposals,assets")
+            .serve()
+            .await;
+        let (program, link) = page_of(&wiki, &agent, key).await;
+        Self {
+            wiki,
+            agent,
+            program,
+            link,
+        }
+    }
+
+    pub(crate) async fn signed_in(&self) -> Browser {
+        signed_in(&self.link).await
+    }
+
+    /// Another process that serves the page of the same record, and a browser signed in to it.
+    pub(crate) async fn beside(&self) -> (Program, Browser) {
+        let key = self.wiki.keys().scripter.clone();
+        let (program, link) = page_of(&self.wiki, &self.agent, key).await;
+        (program, signed_in(&link).await)
+    }
+
+    pub(crate) async fn propose(&self, tool: &'static str, arguments: Value) -> String {
+        let preview = self.agent.call(tool, arguments).await.unwrap();
+        preview["proposal"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) async fn edit(&self, path: &str, old: &str, new: &str) -> String {
+        let arguments = json!({
+            "id": id_of(&self.wiki, path),
+            "edits": [{ "oldText": old, "newText": new }],
+            "note": "typo <b>here</b>",
+        });
+        self.propose(UPDATE, arguments).await
+    }
+
+    pub(crate) fn content(&self, path: &str) -> String {
+        let id = id_of(&self.wiki, path);
+        self.wiki
+            .with_store(|store| store.page(id).unwrap().content.clone())
+    }
+}
+
+pub(crate) const PAGES: &[(&str, &str)] = &[("docs/a", "The old word.\n"), ("docs/b", "Other.\n")];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_signs_in_once_looks_and_applies() {
+    let desk = Desk::of(PAGES).await;
+    let id = desk.edit("docs/a", "old", "new").await;
+    let browser = desk.signed_in().await;
+    let queue = browser.open("/review").await;
+    says(&queue.text, &format!("/review/sets/{id}"));
+    let shown = browser.open(&format!("/review/sets/{id}")).await;
+    assert!(shown.text.contains("<mark>old</mark>"), "{}", shown.text);
+    assert!(shown.text.contains("<mark>new</mark>"), "{}", shown.text);
+    says(&shown.text, "typo &lt;b&gt;here&lt;/b&gt;");
+    let done = browser.decide(&id, "apply", &[]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    assert_eq!(done.leads_to(), format!("/review/sets/{id}?decided=1"));
+    assert_eq!(desk.content("docs/a"), "The new word.\n");
+    let after = browser.open(&done.leads_to()).await;
+    assert!(after.text.contains("Applied "), "{}", after.text);
+    assert!(after.text.contains("To the queue"), "{}", after.text);
+    let queue = browser.open("/review").await;
+    assert!(queue.text.contains("Nothing waits"), "{}", queue.text);
+    let records = desk.agent.records();
+    let outcome = records
+        .iter()
+        .rev()
+        .find(|one| one.event == AuditEvent::Outcome);
+    let tool = outcome.and_then(|one| one.tool.clone());
+    assert_eq!(tool.as_deref(), Some("review"));
+    // The decision is one call that goes its way once: the page was the preview.
+    let own = records
+        .iter()
+        .filter(|one| one.tool.as_deref() == Some("review"));
+    let own: Vec<_> = own.collect();
+    let told: Vec<_> = own
+        .iter()
+        .map(|one| (one.event, one.decision.as_deref()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (AuditEvent::Attempt, Some("yes")),
+            (AuditEvent::Outcome, None),
+            (AuditEvent::Proposal, Some("applied"))
+        ]
+    );
+    assert!(own.iter().all(|one| one.call == own[0].call));
+    assert_eq!(own[0].confirms.map(|set| set.to_string()), Some(id));
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_signing_in_nothing_is_shown_and_a_link_works_once() {
+    let desk = Desk::of(PAGES).await;
+    let id = desk.edit("docs/a", "old", "new").await;
+    let (mut browser, path) = Browser::at(&desk.link);
+    for place in [
+        "/review",
+        &format!("/review/sets/{id}"),
+        "/review?part=list",
+    ] {
+        let shown = browser.open(place).await;
+        assert_eq!(shown.status, StatusCode::UNAUTHORIZED, "{place}");
+        assert!(
+            !shown.text.contains(&id) && !shown.text.contains("docs/a"),
+            "{}",
+            shown.text
+        );
+    }
+    // Whatever looks at the address ahead of a person uses nothing up.
+    for _ in 0..3 {
+        assert_eq!(browser.open(&path).await.status, StatusCode::OK);
+    }
+    assert_eq!(browser.sign_in(&path).await.status, StatusCode::SEE_OTHER);
+    let (other, _) = Browser::at(&desk.link);
+    let again = other.open(&path).await;
+    assert_eq!(again.status, StatusCode::UNAUTHORIZED);
+    assert!(again.text.contains("was used before"), "{}", again.text);
+    // The cookie is for no script and no other site.
+    let token = browser.open("/review").await.hidden("form_token");
+    let out = browser
+        .send("/review/sign-out", &[("form_token", &token)])
+        .await;
+    assert_eq!(out.status, StatusCode::SEE_OTHER);
+    assert_eq!(
+        browser.open("/review").await.status,
+        StatusCode::UNAUTHORIZED
+    );
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_form_that_is_not_the_sessions_own_decides_nothing() {
+    let desk = Desk::of(PAGES).await;
+    let id = desk.edit("docs/a", "old", "new").await;
+    let browser = desk.signed_in().await;
+    let path = format!("/review/sets/{id}");
+    let shown = browser.open(&path).await;
+    let (token, digest) = (shown.hidden("form_token"), shown.hidden("digest"));
+    for (form_token, digest, origin, status) in [
+        ("", &*digest, &*browser.address, StatusCode::FORBIDDEN),
+        ("made up", &digest, &browser.address, StatusCode::FORBIDDEN),
+        (
+            &token,
+            &digest,
+            "http://evil.example",
+            StatusCode::FORBIDDEN,
+        ),
+        (&token, &digest, "null", StatusCode::FORBIDDEN),
+        (&token, "another", &browser.address, StatusCode::CONFLICT),
+    ] {
+        let body = format!("form_token={form_token}&digest={digest}&decision=apply");
+        let request = browser
+            .client
+            .post(format!("{}{path}", browser.address))
+            .header("origin", origin)
+            .header(COOKIE, &browser.cookie)
+            .body(body);
+        let answer = page(request.send().await.unwrap()).await;
+        assert_eq!(answer.status, status, "{}", answer.text);
+    }
+    assert_eq!(desk.content("docs/a"), "The old word.\n");
+    // Nor is the page there under another name.
+    let port = browser.address.rsplit_once(':').unwrap().1;
+    let elsewhere = format!("http://127.0.0.1:{port}/review");
+    let request = browser
+        .client
+        .get(elsewhere)
+        .header(COOKIE, &browser.cookie);
+    let answer = page(request.send().await.unwrap()).await;
+    assert_eq!(answer.status, StatusCode::FORBIDDEN);
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rejection_needs_a_reason_which_the_agent_reads() {
+    let desk = Desk::of(PAGES).await;
+    let first = desk.edit("docs/a", "old", "new").await;
+    let second = desk.edit("docs/b", "Other", "Others").await;
+    let browser = desk.signed_in().await;
+    let without = browser.decide(&first, "reject", &[("reason", " ")]).await;
+    assert_eq!(without.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(without.text.contains("Say why"), "{}", without.text);
+    let why = [("reason", "belongs into docs/b")];
+    let done = browser.decide(&first, "reject", &why).await;
+    // It leads on to the next one that waits.
+    let decided = browser.open(&done.leads_to()).await;
+    let next = format!("href=\"/review/sets/{second}\" autofocus>Next: ");
+    assert!(decided.text.contains(&next), "{}", decided.text);
+    let told = desk
+        .agent
+        .call(LIST_PROPOSALS, json!({ "state": "rejected" }))
+        .await
+        .unwrap();
+    assert!(told.to_string().contains("belongs into docs/b"), "{told}");
+    // Whoever decides second sees who was first.
+    let late = browser.open(&format!("/review/sets/{first}")).await;
+    assert!(late.text.contains("Rejected"), "{}", late.text);
+    let form = [
+        ("form_token", &*late_token(&browser).await),
+        ("digest", "x"),
+        ("decision", "apply"),
+    ];
+    let refused = browser.send(&format!("/review/sets/{first}"), &form).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    says(&refused.text, "Somebody else decided");
+    assert_eq!(desk.content("docs/a"), "The old word.\n");
+    desk.program.kill();
+}
+
+async fn late_token(browser: &Browser) -> String {
+    browser.open("/review").await.hidden("form_token")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_not_shown_is_counted_before_it_is_applied() {
+    let desk = Desk::of(PAGES).await;
+    let lines: Vec<String> = (0..3_000).map(|line| format!("line {line}")).collect();
+    let arguments = json!({
+        "id": id_of(&desk.wiki, "docs/a"),
+        "content": lines.join("\n"),
+    });
+    let id = desk.propose(UPDATE, arguments).await;
+    let browser = desk.signed_in().await;
+    let refused = browser.decide(&id, "apply", &[]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    says(&refused.text, "were not shown yet");
+    for wrong in ["1", "99999", "all"] {
+        let refused = browser.decide(&id, "apply", &[("unseen", wrong)]).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{wrong}");
+    }
+    // Each page of the differences is opened.
+    let mut from = 0;
+    loop {
+        let shown = browser
+            .open(&format!("/review/sets/{id}?from={from}"))
+            .await;
+        let Some((_, next)) = shown.text.split_once("class=\"button\" href=\"?from=") else {
+            break;
+        };
+        from = next.split('#').next().unwrap().parse().unwrap();
+        assert!(from < 100);
+    }
+    let done = browser.decide(&id, "apply", &[]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    assert_eq!(desk.content("docs/a"), lines.join("\n"));
+    desk.program.kill();
+}
+
+/// Pages with all that is hard to show: long lines, tables, other scripts, hostile text.
+fn hard_pages() -> Vec<(String, String)> {
+    let texts = [
+        format!("# A long line\n\n{}\n", "word ".repeat(400)),
+        "| a | table | that | is | wide |\n|---|---|---|---|---|\n| 1 | 2 | 3 | 4 | 5 |\n"
+            .to_owned(),
+        "# 概要\n\nこれはウィキのページです。変更の前と後を比べます。\n".to_owned(),
+        "# مقدمة\n\nهذه صفحة من الويكي، وفيها نص من اليمين إلى اليسار.\n".to_owned(),
+        "<script>alert(1)</script>\n\n<img src=x onerror=alert(1)> \u{202e}turned\n".to_owned(),
+    ];
+    (0..40)
+        .map(|page| {
+            (
+                format!("docs/page-{page:02}"),
+                texts[page % texts.len()].clone(),
+            )
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Chromium and Node; `just heavy` runs it"]
+#[expect(clippy::print_stderr, reason = "says why it did nothing")]
+async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
+    let is_there = |program: &str| Process::new(program).arg("--version").output().is_ok();
+    if !is_there("chromium") || !is_there("node") {
+        eprintln!("skipped: the review page in a browser, since there is no chromium or no node");
+        return;
+    }
+    let hard = hard_pages();
+    let mut pages: Vec<(&str, &str)> = hard.iter().map(|(path, text)| (&**path, &**text)).collect();
+    let small: Vec<String> = (0..20).map(|page| format!("team/page-{page:02}")).collect();
+    pages.extend(
+        small
+            .iter()
+            .map(|path| (&**path, "The old word of a short page.\n")),
+    );
+    let text = "The old word.\n\nOne.\n\nTwo.\n\nThree.\n\nThe end.\n";
+    pages.extend([("both/touching", text), ("both/apart", text)]);
+    pages.push(("both/gone", "How to install.\n"));
+    pages.extend([("guide/a", "[b](/guide/b)\n"), ("guide/b", "B\n")]);
+    pages.push(("home", "[a](/guide/a)\n"));
+    let wiki = wiki_of(&pages).await;
+    let key = wiki.keys().admin.clone();
+    let desk = Desk::with_key(wiki, key).await;
+    let mut sets = Vec::new();
+    for path in &small {
+        sets.push(desk.edit(path, "old word", "new words").await);
+    }
+    let ids: Vec<i64> = hard
+        .iter()
+        .map(|(path, _)| id_of(&desk.wiki, path))
+        .collect();
+    let large = json!({
+        "ids": ids,
+        "replaceAll": [{ "oldText": "\n", "newText": "\nOne line more.\n" }],
+        "addTags": ["reviewed"],
+        "note": "Every page says so at its end, as the team agreed.",
+    });
+    let large = desk.propose(BULK, large).await;
+    let others = others_in_a_browser(&desk).await;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut browser = Process::new("node");
+    // A debug build paints no page within the bound of a release build, which `just bench` holds.
+    let most = if cfg!(debug_assertions) {
+        "2000"
+    } else {
+        "200"
+    };
+    browser
+        .arg(root.join("tests/browser/review.mjs"))
+        .args(["chromium", &desk.link, &large, &sets.join(",")])
+        .arg(root.join("target/browser"))
+        .args(others)
+        .arg(most);
+    let status = tokio::task::spawn_blocking(move || browser.status()).await;
+    assert!(status.unwrap().unwrap().success());
+    assert_eq!(
+        desk.content("team/page-19"),
+        "The new words of a short page.\n"
+    );
+    desk.program.kill();
+}
+
+/// A set whose page was changed where it changes it, one whose page was changed elsewhere, and a
+/// section that moves, and a page that is deleted.
+async fn others_in_a_browser(desk: &Desk) -> [String; 4] {
+    let touching = desk.edit("both/touching", "old", "new").await;
+    let apart = desk.edit("both/apart", "old", "new").await;
+    for (path, old, new) in [
+        ("both/touching", "old", "older"),
+        ("both/apart", "end", "very end"),
+    ] {
+        let id = id_of(&desk.wiki, path);
+        desk.wiki.with_store(|store| {
+            store.rewrite(id, |page| page.content = page.content.replace(old, new));
+        });
+    }
+    let agent = Setup::admin(&desk.wiki)
+        .indexed()
+        .dry()
+        .toolsets("pages,drafts,proposals,assets")
+        .in_dir_of(&desk.agent)
+        .serve()
+        .await;
+    let section = json!({ "path": "guide", "moveTo": "handbook", "note": "One name for both." });
+    let shown = agent.call(BULK, section).await.unwrap();
+    let moved = shown["proposal"].as_str().unwrap().to_owned();
+    let gone = json!({ "id": id_of(&desk.wiki, "both/gone"), "note": "Nobody installs it so." });
+    let gone = agent.call(DELETE, gone).await.unwrap();
+    let gone = gone["proposal"].as_str().unwrap().to_owned();
+    [touching, apart, moved, gone]
+}
+
+/// Signs a reviewer in at a server over HTTP.
+pub(crate) async fn reviewer(hosted: &Hosted, names: &Names, arguments: &[&str]) -> Browser {
+    let url = format!("http://{}", hosted.address);
+    let arguments = [&["token", "new"], arguments, &["--url", &url]].concat();
+    let made =
+        Command::new(&arguments).with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
+    let made = tokio::task::spawn_blocking(|| made.run()).await.unwrap();
+    assert_eq!(made.code, 0, "{}", made.told);
+    let (mut browser, path) = Browser::led(made.stdout.trim()).await;
+    let signed_in = browser.sign_in(&path).await;
+    assert_eq!(
+        signed_in.status,
+        StatusCode::SEE_OTHER,
+        "{}",
+        signed_in.text
+    );
+    browser
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reviewers_over_http_decide_below_their_prefixes_and_agents_nothing() {
+    let wiki = wiki_of(&[("docs/a", "The old word.\n"), ("team/b", "Other.\n")]).await;
+    let setup = || Setup::scripter(&wiki).dry().toolsets("pages,proposals");
+    let agent = setup().serve().await;
+    let names = Names::new();
+    let token = names.add("agent", Grant::default());
+    let hosted = setup().in_dir_of(&agent).naming(&names).host().await;
+    let propose = async |path: &str, old: &str| {
+        let edit = json!({ "oldText": old, "newText": "New" });
+        let arguments = json!({ "id": id_of(&wiki, path), "edits": [edit] });
+        let preview = agent.call(UPDATE, arguments).await.unwrap();
+        preview["proposal"].as_str().unwrap().to_owned()
+    };
+    let (docs, team) = (
+        propose("docs/a", "old").await,
+        propose("team/b", "Other").await,
+    );
+    let content = |path: &str| {
+        let id = id_of(&wiki, path);
+        wiki.with_store(|store| store.page(id).unwrap().content.clone())
+    };
+    let anna = [
+        "anna",
+        "--reviewer",
+        "--prefixes",
+        "docs",
+        "--may-apply-in-dry-run",
+    ];
+    let anna = reviewer(&hosted, &names, &anna).await;
+    let queue = anna.open("/review").await.text;
+    assert!(
+        queue.contains(&docs) && !queue.contains(&team) && !queue.contains("team/b"),
+        "{queue}"
+    );
+    let hidden = anna.open(&format!("/review/sets/{team}")).await;
+    assert_eq!(hidden.status, StatusCode::NOT_FOUND);
+    assert!(!hidden.text.contains("team/b"), "{}", hidden.text);
+    // In a dry run a reviewer applies nothing without that right.
+    let ben = reviewer(&hosted, &names, &["ben", "--reviewer"]).await;
+    let refused = ben.decide(&docs, "apply", &[]).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text);
+    assert!(refused.text.contains("in a dry run"), "{}", refused.text);
+    assert_eq!(content("docs/a"), "The old word.\n");
+    // An auditor looks.
+    let carla = reviewer(&hosted, &names, &["carla", "--auditor"]).await;
+    let seen = carla.open(&format!("/review/sets/{docs}")).await;
+    assert_eq!(seen.status, StatusCode::OK);
+    assert!(!seen.text.contains("id=\"decide\""), "{}", seen.text);
+    // What an agent was given opens nothing.
+    let token = token.with("host", anna.address.trim_start_matches("http://"));
+    for path in ["/review", &format!("/review/sets/{docs}")] {
+        let answer = hosted.send("GET", path, &token, "").await;
+        assert_eq!(answer.status, 401, "{}", answer.body);
+        assert!(!answer.body.contains("docs/a"), "{}", answer.body);
+    }
+    let done = anna.decide(&docs, "apply", &[]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    assert_eq!(content("docs/a"), "The New word.\n");
+    let records = agent.records();
+    let outcome = records
+        .iter()
+        .rev()
+        .find(|one| one.event == AuditEvent::Outcome);
+    let actor = outcome.and_then(|one| one.actor.clone()).unwrap();
+    begins(&actor.as_str(), "reviewer:anna/client:");
+    // Who may decide no more is out with the next request.
+    let revoked = Command::new(&["token", "revoke", "anna"])
+        .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+        .end()
+        .await;
+    assert_eq!(revoked.code, 0, "{}", revoked.told);
+    assert_eq!(anna.open("/review").await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_is_left_out_with_what_depends_on_it() {
+    let desk = Desk::of(PAGES).await;
+    let bulk = json!({
+        "ids": [id_of(&desk.wiki, "docs/a"), id_of(&desk.wiki, "docs/b")],
+        "addTags": ["seen"],
+    });
+    let id = desk.propose(BULK, bulk).await;
+    let browser = desk.signed_in().await;
+    let both = [("leave_out", "0"), ("leave_out", "1")];
+    let refused = browser.decide(&id, "apply", &both).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text);
+    let done = browser.decide(&id, "apply", &[("leave_out", "0")]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    let tags = |path: &str| {
+        let id = id_of(&desk.wiki, path);
+        desk.wiki
+            .with_store(|store| store.page(id).unwrap().tags.clone())
+    };
+    assert!(tags("docs/a").is_empty());
+    assert_eq!(tags("docs/b").len(), 1);
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_changed_since_is_shown_with_both_together_and_applied_so() {
+    let text = "The old word.\n\nOne.\n\nTwo.\n\nThree.\n\nThe end.\n";
+    let desk = Desk::of(&[("docs/a", text)]).await;
+    let id = desk.edit("docs/a", "old", "new").await;
+    let browser = desk.signed_in().await;
+    let before = browser.open(&format!("/review/sets/{id}")).await;
+    // Somebody edits the end of the page meanwhile.
+    let page = id_of(&desk.wiki, "docs/a");
+    let changed = text.replace("The end", "The very end");
+    desk.wiki
+        .with_store(|store| store.rewrite(page, |page| page.content.clone_from(&changed)));
+    let form = [
+        ("form_token", &*before.hidden("form_token")),
+        ("digest", &*before.hidden("digest")),
+        ("decision", "apply"),
+    ];
+    let refused = browser.send(&format!("/review/sets/{id}"), &form).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(refused.text.contains("both together"), "{}", refused.text);
+    assert_eq!(desk.content("docs/a"), changed);
+    let done = browser.decide(&id, "apply", &[("merge", "yes")]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    assert_eq!(desk.content("docs/a"), changed.replace("old", "new"));
+    desk.program.kill();
+}
+
+/// Runs a command on the file of named clients.
+async fn with_tokens(names: &Names, arguments: &[&str]) -> String {
+    let command =
+        Command::new(arguments).with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
+    let ended = command.end().await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    ended.stdout.trim().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_link_ends_the_sessions_of_the_one_before() {
+    let wiki = wiki_of(PAGES).await;
+    let names = Names::new();
+    let setup = Setup::scripter(&wiki);
+    let hosted = setup.naming(&names).host().await;
+    let url = format!("http://{}", hosted.address);
+    let mut anna = reviewer(&hosted, &names, &["anna", "--reviewer"]).await;
+    let ben = reviewer(&hosted, &names, &["ben", "--reviewer"]).await;
+    for command in ["link", "rotate"] {
+        assert_eq!(anna.open("/review").await.status, StatusCode::OK);
+        let link = with_tokens(&names, &["token", command, "anna", "--url", &url]).await;
+        let over = anna.open("/review").await;
+        assert_eq!(over.status, StatusCode::UNAUTHORIZED, "{command}");
+        assert!(over.text.contains("another link"), "{}", over.text);
+        let (mut again, path) = Browser::led(&link).await;
+        assert_eq!(again.sign_in(&path).await.status, StatusCode::SEE_OTHER);
+        // The session of before stays over, though its reviewer is there again.
+        assert_eq!(anna.open("/review").await.status, StatusCode::UNAUTHORIZED);
+        anna = again;
+    }
+    assert_eq!(anna.open("/review").await.status, StatusCode::OK);
+    assert_eq!(ben.open("/review").await.status, StatusCode::OK);
+}
+
+/// The cookie that a reviewer of this server gets, who asks with these headers.
+async fn cookie_of(hosted: &Hosted, names: &Names, name: &str, headers: &[(&str, &str)]) -> String {
+    let url = format!("http://{}", hosted.address);
+    let new = ["token", "new", name, "--reviewer", "--url", &url];
+    let link = with_tokens(names, &new).await;
+    let (_, secret) = link.split_once("link=").unwrap();
+    let mut caller = Caller::default().with("content-type", "application/x-www-form-urlencoded");
+    for (header, value) in headers {
+        caller = caller.with(header, value);
+    }
+    let form = format!("link={secret}&then=");
+    let answer = hosted.send("POST", "/review/sign-in", &caller, &form).await;
+    assert_eq!(answer.status, 303, "{}", answer.body);
+    let cookie = answer.headers["set-cookie"].clone();
+    // It signs in where it was given, under the same name.
+    let (own, _) = cookie.split_once(';').unwrap();
+    let shown = hosted
+        .send("GET", "/review", &caller.with("cookie", own), "")
+        .await;
+    assert_eq!(shown.status, 200, "{}", shown.body);
+    let (_, value) = own.split_once('=').unwrap();
+    cookie.replace(value, "VALUE")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn by_tls_the_cookie_is_of_its_host_alone() {
+    let wiki = wiki_of(PAGES).await;
+    let names = Names::new();
+    let setup = || Setup::scripter(&wiki).naming(&names);
+    let secure = "__Host-wikijs_review=VALUE; Path=/; HttpOnly; SameSite=Strict; Secure";
+    let plain = "wikijs_review=VALUE; Path=/review; HttpOnly; SameSite=Strict";
+    let public = setup().with("WIKI_REVIEW_URL", "https://mcp.example.org/review");
+    let public = public.host().await;
+    assert_eq!(cookie_of(&public, &names, "a", &[]).await, secure);
+    let local = setup().with("WIKI_REVIEW_URL", "http://localhost/review");
+    let local = local.host().await;
+    let by_tls = ("x-forwarded-proto", "https");
+    // Whoever is no trusted proxy says nothing of that.
+    assert_eq!(cookie_of(&local, &names, "b", &[by_tls]).await, plain);
+    let proxied = setup().with("WIKI_SERVE_TRUSTED_PROXIES", "127.0.0.1");
+    let proxied = proxied.host().await;
+    assert_eq!(cookie_of(&proxied, &names, "c", &[by_tls]).await, secure);
+    let by_http = ("x-forwarded-proto", "http");
+    assert_eq!(cookie_of(&proxied, &names, "d", &[by_http]).await, plain);
+    // A cookie without the prefix, as another server of the host may set it, opens nothing by TLS.
+    let other = Caller::default()
+        .with("cookie", "wikijs_review=x")
+        .with(by_tls.0, by_tls.1);
+    assert_eq!(proxied.send("GET", "/review", &other, "").await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_loopback_the_page_has_a_name_of_its_own() {
+    let wiki = wiki_of(PAGES).await;
+    let names = Names::new();
+    let setup = || Setup::scripter(&wiki).naming(&names);
+    let hosted = setup()
+        .with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.org")
+        .host()
+        .await;
+    let port = hosted.address.port();
+    let mut own = String::new();
+    for host in [
+        format!("127.0.0.1:{port}"),
+        format!("localhost:{port}"),
+        "[::1]:77".to_owned(),
+    ] {
+        let caller = Caller::default().with("host", &host);
+        let led = hosted
+            .send("GET", "/review/sign-in?link=x", &caller, "")
+            .await;
+        assert_eq!(led.status, 307, "{host}: {}", led.body);
+        let location = &led.headers["location"];
+        let (name, rest) = location
+            .strip_prefix("http://")
+            .unwrap()
+            .split_once(':')
+            .unwrap();
+        assert!(
+            name.ends_with(".localhost") && name.len() > 20,
+            "{location}"
+        );
+        let asked_at = host.rsplit_once(':').unwrap().1;
+        assert_eq!(rest, format!("{asked_at}/review/sign-in?link=x"));
+        name.clone_into(&mut own);
+        // A form is sent nowhere else.
+        let sent = hosted.send("POST", "/review/sign-in", &caller, "").await;
+        assert_eq!(sent.status, 421, "{}", sent.body);
+    }
+    let at = |host: &str| Caller::default().with("host", host);
+    let by_own = at(&format!("{own}:{port}"));
+    assert_eq!(hosted.send("GET", "/review", &by_own, "").await.status, 401);
+    // It is the page's name alone, and of this start.
+    assert_eq!(hosted.send("GET", "/mcp", &by_own, "").await.status, 403);
+    let other = at(&format!("0123456789abcdef.localhost:{port}"));
+    assert_eq!(hosted.send("GET", "/review", &other, "").await.status, 403);
+    let again = setup().host().await;
+    assert_eq!(again.send("GET", "/review", &by_own, "").await.status, 403);
+    // Under a listed name nothing else shares the page's cookies.
+    let listed = at("mcp.example.org");
+    assert_eq!(hosted.send("GET", "/review", &listed, "").await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn agents_over_http_are_told_the_address_that_serves_them_and_no_command() {
+    let wiki = wiki_of(PAGES).await;
+    let names = Names::new();
+    let agent = names.add("agent", Grant::default());
+    let setup = |confirm: &str, value: &str| {
+        let mut setup = Setup::scripter(&wiki).with(confirm, value).naming(&names);
+        setup.thinking = Some(std::time::Duration::ZERO);
+        setup.with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.org,localhost:7")
+    };
+    let dry = setup("WIKI_MUTATION_DRY_RUN", "true").host().await;
+    let review = setup("WIKI_CONFIRM", "review").host().await;
+    let change = json!({ "id": id_of(&wiki, "docs/a"), "title": "New" });
+    for (host, address) in [
+        (None, None),
+        (Some("mcp.example.org"), Some("http://mcp.example.org")),
+        (
+            Some("MCP.example.org:8443"),
+            Some("http://mcp.example.org:8443"),
+        ),
+        (Some("localhost"), None),
+        (Some("localhost:7"), Some("http://localhost:7")),
+    ] {
+        for hosted in [&dry, &review] {
+            let caller =
+                host.map_or_else(|| agent.clone(), |host| agent.clone().with("host", host));
+            let answer = hosted.call(&caller, UPDATE, change.clone()).await.unwrap();
+            let own = format!("http://{}", hosted.address);
+            let set = answer["proposal"].as_str().unwrap();
+            let page = format!("{}/review/sets/{set}", address.unwrap_or(&own));
+            let told = answer.to_string();
+            assert!(told.contains(&page), "{host:?}: {page}\n{told}");
+            assert!(
+                !told.contains("`wikijs-gate") && !told.contains("wikijs-gate review"),
+                "{told}"
+            );
+        }
+    }
+}

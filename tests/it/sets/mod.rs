@@ -1,0 +1,861 @@
+//! Sets of many changes: shown and confirmed as one, sent one after another, taken back together.
+
+mod drafts;
+mod proposals;
+mod set_faults;
+mod set_review;
+mod sets_together;
+mod swaps;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use wikijs_gate::audit::{AuditEvent, Outcome, Record};
+use wikijs_gate::demo::{DemoWiki, OperationKind, PageRow};
+use wikijs_gate::write::Timeouts;
+
+use crate::cli::process::Program;
+use crate::command::{Command, Ended};
+use crate::harness::{QUICK, Served, Setup, id_of, mutations, page, sample_wiki, wiki_of};
+use crate::testkit::{BULK, CHANGE_SET, GET_PROPOSAL, UNDO, UPDATE, fails, says};
+use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+
+/// The ids of the first pages of the sample, in order.
+fn some(wiki: &DemoWiki, count: usize) -> Vec<i64> {
+    let mut ids: Vec<i64> = wiki.with_store(|store| {
+        let pages = store.pages().filter(|page| page.editor == "markdown");
+        pages.map(|page| page.id).collect()
+    });
+    ids.sort_unstable();
+    ids.truncate(count);
+    assert_eq!(ids.len(), count);
+    ids
+}
+
+fn all(wiki: &DemoWiki) -> Vec<PageRow> {
+    let timeless = |page: &PageRow| PageRow {
+        updated_at: String::new(),
+        ..page.clone()
+    };
+    let mut pages: Vec<PageRow> = wiki.with_store(|store| store.pages().map(timeless).collect());
+    pages.sort_by_key(|page| page.id);
+    pages
+}
+
+fn tagged(wiki: &DemoWiki, tag: &str) -> Vec<i64> {
+    let has = |page: &&PageRow| page.tags.iter().any(|own| own == tag);
+    let mut ids: Vec<i64> =
+        wiki.with_store(|store| store.pages().filter(has).map(|page| page.id).collect());
+    ids.sort_unstable();
+    ids
+}
+
+async fn served(address: &str, wiki: &DemoWiki) -> Served {
+    served_with(address, wiki, QUICK).await
+}
+
+async fn served_with(address: &str, wiki: &DemoWiki, patience: Timeouts) -> Served {
+    let mut setup = Setup::at(address, &wiki.keys().admin).toolsets("pages,undo,drafts");
+    setup.patience = patience;
+    setup.serve().await
+}
+
+fn tag(ids: &[i64]) -> Value {
+    json!({ "ids": ids, "addTags": ["set"], "expectPages": ids.len() })
+}
+
+/// The records of one event of the changes: the end of the set itself is none of them.
+fn of(records: &[Record], event: AuditEvent) -> Vec<&Record> {
+    let is_it = |one: &&Record| one.event == event && one.step.is_some();
+    records.iter().filter(is_it).collect()
+}
+
+#[tokio::test]
+async fn many_pages_are_edited_as_one_set_that_is_shown_first() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let (ids, before) = (some(&wiki, 5), all(&wiki));
+    let shown = served.call(BULK, tag(&ids)).await.unwrap();
+    assert_eq!(shown["dryRun"], true);
+    assert_eq!(shown["pages"], 5);
+    assert_eq!(shown["changes"].as_array().unwrap().len(), 5);
+    assert_eq!(shown["changes"][0]["target"]["id"], ids[0]);
+    assert_eq!(shown["changes"][0]["changed"], json!(["tags"]));
+    assert_eq!(mutations(&wiki).len(), 0);
+
+    let mut arguments = tag(&ids);
+    arguments["confirm"] = shown["confirm"].clone();
+    let done = served.call(BULK, arguments.clone()).await.unwrap();
+    assert_eq!(
+        (&done["outcome"], &done["applied"]),
+        (&json!("applied"), &json!(5))
+    );
+    assert_eq!(tagged(&wiki, "set"), ids);
+    let mut expected = before;
+    for page in expected.iter_mut().filter(|page| ids.contains(&page.id)) {
+        page.tags.push("set".to_owned());
+        page.tags.sort();
+    }
+    let mut now = all(&wiki);
+    for page in &mut now {
+        page.tags.sort();
+    }
+    for page in &mut expected {
+        page.tags.sort();
+    }
+    assert_eq!(now, expected);
+    // Each change is a call of its own, on record once before and once after it was sent.
+    assert_eq!(mutations(&wiki).len(), 5);
+    let records = served.records();
+    for event in [AuditEvent::Attempt, AuditEvent::Outcome] {
+        let of_event = of(&records, event);
+        assert_eq!(of_event.len(), 5);
+        for (record, change) in of_event.iter().zip(done["changes"].as_array().unwrap()) {
+            assert_eq!(record.set.unwrap().to_string(), done["callId"]);
+            assert_eq!(record.call.unwrap().to_string(), change["callId"]);
+            assert_eq!(record.id.unwrap(), change["id"]);
+        }
+    }
+    // The token is used up.
+    fails(&served, BULK, arguments, "CONFIRM_EXPIRED").await;
+    // What is so already is left out, and nothing is sent.
+    let nothing = served.call(BULK, tag(&ids)).await.unwrap();
+    assert_eq!(nothing["outcome"], "unchanged");
+    assert_eq!(nothing["leftOut"].as_array().unwrap().len(), 5);
+    assert_eq!(mutations(&wiki).len(), 5);
+}
+
+#[tokio::test]
+async fn another_number_of_pages_than_expected_sends_nothing() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 3);
+    for (arguments, code) in [
+        (
+            json!({ "ids": ids, "addTags": ["set"], "expectPages": 2 }),
+            "INVALID_INPUT",
+        ),
+        // A page that is named twice counts once.
+        (
+            json!({ "ids": [ids[0], ids[0]], "addTags": ["set"], "expectPages": 2 }),
+            "INVALID_INPUT",
+        ),
+        (
+            json!({ "path": "no/such", "addTags": ["set"] }),
+            "INVALID_INPUT",
+        ),
+        (json!({ "addTags": ["set"] }), "INVALID_INPUT"),
+        (json!({ "ids": ids }), "INVALID_INPUT"),
+        (
+            json!({ "ids": ids, "path": "docs", "addTags": ["set"] }),
+            "INVALID_INPUT",
+        ),
+        (
+            json!({ "ids": [999_999], "addTags": ["set"] }),
+            "PAGE_NOT_FOUND",
+        ),
+    ] {
+        let refused = served.call(BULK, arguments.clone()).await.unwrap_err();
+        assert_eq!(refused["code"], code, "{arguments}: {refused}");
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+    let twice = json!({ "ids": [ids[0], ids[1], ids[0]], "addTags": ["set"] });
+    let applied = served.confirmed(BULK, twice).await.unwrap();
+    assert_eq!(applied["outcome"], "applied", "{applied}");
+    assert_eq!(mutations(&wiki).len(), 2);
+}
+
+#[tokio::test]
+async fn two_hundred_pages_can_be_named_by_their_ids_and_no_more() {
+    let wiki = sample_wiki().await;
+    wiki.with_store(|store| {
+        for number in 0..201 {
+            store.add(page(&format!("many/p{number}"), "Text.\n"));
+        }
+    });
+    let mut ids: Vec<i64> = wiki.with_store(|store| {
+        let pages = store.pages().filter(|page| page.path.starts_with("many/"));
+        pages.map(|page| page.id).collect()
+    });
+    let served = served(&wiki.address(), &wiki).await;
+    fails(&served, BULK, tag(&ids), "INVALID_INPUT").await;
+    ids.pop();
+    let shown = served.call(BULK, tag(&ids)).await.unwrap();
+    assert_eq!(shown["pages"], 200, "{shown}");
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_set_of_which_one_page_changed_since_it_was_shown_is_refused_whole() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 4);
+    let mut arguments = tag(&ids);
+    arguments["confirm"] = served.call(BULK, tag(&ids)).await.unwrap()["confirm"].clone();
+    wiki.with_store(|store| "Theirs".clone_into(&mut store.page_mut(ids[2]).unwrap().title));
+    let refused = fails(&served, BULK, arguments, "EDIT_CONFLICT").await;
+    assert_eq!(refused["details"]["id"], ids[2]);
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_token_counts_for_no_other_edit_and_no_other_pages() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 3);
+    let token = served.call(BULK, tag(&ids)).await.unwrap()["confirm"].clone();
+    for arguments in [
+        json!({ "ids": ids, "addTags": ["other"], "confirm": token }),
+        json!({ "ids": &ids[..2], "addTags": ["set"], "expectPages": 2, "confirm": token }),
+        json!({ "ids": ids, "addTags": ["set"], "onFailure": "keep", "confirm": token }),
+    ] {
+        let refused = served.call(BULK, arguments.clone()).await.unwrap_err();
+        assert_eq!(
+            refused["code"], "CONFIRM_MISMATCH",
+            "{arguments}: {refused}"
+        );
+    }
+    let single = json!({ "id": ids[0], "confirm": token });
+    fails(&served, UPDATE, single, "CONFIRM_MISMATCH").await;
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+/// How many requests come in between the confirmed call of a set and its third mutation.
+async fn requests_before_the_third() -> usize {
+    let wiki = sample_wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = served(&faulty.address(), &wiki).await.acquainted().await;
+    let ids = some(&wiki, 4);
+    let mut arguments = tag(&ids);
+    arguments["confirm"] = served.call(BULK, tag(&ids)).await.unwrap()["confirm"].clone();
+    let count = faulty.seen().len();
+    served.call(BULK, arguments).await.unwrap();
+    let seen = faulty.seen();
+    let mutations = (count..seen.len()).filter(|place| seen[*place].is_mutation);
+    mutations.collect::<Vec<_>>()[2] - count
+}
+
+/// A set of four whose third change meets a fault: the wiki, what is answered, and the server.
+async fn third_meets(fault: Fault, more: Value) -> (DemoWiki, FaultyWiki, Served, Value) {
+    let before = requests_before_the_third().await;
+    let wiki = sample_wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = served(&faulty.address(), &wiki).await.acquainted().await;
+    let mut arguments = tag(&some(&wiki, 4));
+    for (name, value) in more.as_object().unwrap() {
+        arguments[name] = value.clone();
+    }
+    let shown = served.call(BULK, arguments.clone()).await.unwrap();
+    arguments["confirm"] = shown["confirm"].clone();
+    faulty.on_request_after(before, fault);
+    let failed = served.call(BULK, arguments).await.unwrap_err();
+    (wiki, faulty, served, failed)
+}
+
+fn refusal() -> Fault {
+    let refusal = json!({ "data": { "pages": { "update": { "responseResult": {
+        "succeeded": false, "errorCode": 6009, "slug": "PageUpdateForbidden", "message": "No." } } } } });
+    let reply = Reply::say(200, "application/json", &refusal.to_string());
+    Fault::new(Reach::Never, reply)
+}
+
+fn outcomes(failed: &Value) -> Vec<&str> {
+    let changes = failed["details"]["changes"].as_array().unwrap();
+    changes
+        .iter()
+        .map(|one| one["outcome"].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn the_first_change_that_fails_stops_the_set_and_what_was_applied_is_taken_back() {
+    let untouched = all(&sample_wiki().await);
+    let (wiki, faulty, served, failed) = third_meets(refusal(), json!({})).await;
+    assert_eq!(failed["code"], "NOT_APPLIED", "{failed}");
+    assert_eq!(failed["details"]["outcome"], "not_applied");
+    assert_eq!(
+        outcomes(&failed),
+        ["taken_back", "taken_back", "not_applied", "not_sent"]
+    );
+    let created = |pages: Vec<PageRow>| -> Vec<PageRow> {
+        let plain = |page: PageRow| PageRow {
+            created_at: String::new(),
+            ..page
+        };
+        pages.into_iter().map(plain).collect()
+    };
+    assert_eq!(created(all(&wiki)), created(untouched));
+    // Three were tried, two went back, the last applied first; each on record under the set.
+    assert_eq!(faulty.mutations().len(), 5);
+    let records = served.records();
+    let attempts = of(&records, AuditEvent::Attempt);
+    let pages: Vec<_> = attempts.iter().map(|record| record.id.unwrap()).collect();
+    assert_eq!(pages[3..], [pages[1], pages[0]]);
+    let undone: Vec<_> = attempts.iter().map(|record| record.undoes).collect();
+    let calls: Vec<_> = attempts.iter().map(|record| record.call).collect();
+    assert_eq!(undone, [None, None, None, calls[1], calls[0]]);
+    let set = attempts[0].set.unwrap();
+    assert_eq!(failed["details"]["callId"], set.to_string());
+    assert!(attempts.iter().all(|record| record.set == Some(set)));
+}
+
+#[tokio::test]
+async fn what_was_applied_stays_where_that_is_asked_for() {
+    let (wiki, faulty, _served, failed) =
+        third_meets(refusal(), json!({ "onFailure": "keep" })).await;
+    assert_eq!(failed["code"], "PARTLY_APPLIED", "{failed}");
+    assert_eq!(
+        outcomes(&failed),
+        ["applied", "applied", "not_applied", "not_sent"]
+    );
+    assert_eq!(tagged(&wiki, "set"), some(&wiki, 2));
+    assert_eq!(faulty.mutations().len(), 3);
+}
+
+#[tokio::test]
+async fn after_an_outcome_that_nobody_knows_nothing_more_is_sent() {
+    let cut = Fault::new(Reach::Never, Reply::Cut);
+    let (wiki, faulty, served, failed) = third_meets(cut, json!({})).await;
+    assert_eq!(failed["code"], "OUTCOME_UNKNOWN", "{failed}");
+    assert_eq!(failed["details"]["outcome"], "unknown");
+    assert_eq!(
+        outcomes(&failed),
+        ["applied", "applied", "unknown", "not_sent"]
+    );
+    assert_eq!(tagged(&wiki, "set"), some(&wiki, 2));
+    assert_eq!(faulty.mutations().len(), 3);
+    let records = served.records();
+    let unknown = of(&records, AuditEvent::Outcome);
+    assert_eq!(unknown[2].outcome, Some(Outcome::Unknown));
+}
+
+#[tokio::test]
+async fn a_set_that_takes_long_is_answered_with_how_far_it_is_and_goes_on() {
+    let wiki = sample_wiki().await;
+    let patience = Timeouts {
+        answering: Duration::ZERO,
+        ..QUICK
+    };
+    let served = served_with(&wiki.address(), &wiki, patience).await;
+    let ids = some(&wiki, 4);
+    let answer = served.confirmed(BULK, tag(&ids)).await.unwrap();
+    assert_eq!(answer["outcome"], "applying", "{answer}");
+    assert_eq!(answer["pages"], 4);
+    // The end of the server stops it behind the change under way, and waits for that.
+    served.app.writer.finish().await;
+    let sent = mutations(&wiki).len();
+    assert!(sent < 5, "{sent}");
+    assert_eq!(tagged(&wiki, "set"), ids[..sent]);
+    let records = served.records();
+    assert_eq!(of(&records, AuditEvent::Attempt).len(), sent);
+    assert_eq!(of(&records, AuditEvent::Outcome).len(), sent);
+    // Another server tells what became of it, from the record.
+    let setup = Setup::at(&wiki.address(), &wiki.keys().admin);
+    let setup = setup.toolsets("pages,drafts");
+    let other = setup.in_dir(&served.dir).serve().await;
+    let which = json!({ "id": answer["callId"] });
+    let told = other.call(CHANGE_SET, which).await;
+    if sent == 0 {
+        assert_eq!(told.unwrap_err()["code"], "INVALID_INPUT");
+    } else {
+        let told = told.unwrap();
+        let outcome = if sent == 4 { "applied" } else { "interrupted" };
+        assert_eq!(told["outcome"], outcome, "{told}");
+        assert_eq!(told["applied"], sent, "{told}");
+        assert_eq!(told["changes"][0]["id"], ids[0]);
+        assert_eq!(told["changes"][0]["outcome"], "applied");
+    }
+}
+
+/// Runs a command as the operator.
+async fn operator(at: &str, wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
+    Command::new(arguments)
+        .at(at, &wiki.keys().admin, served.dir.path())
+        .writing()
+        .quiet()
+        .end()
+        .await
+}
+
+async fn dry(at: &str, wiki: &DemoWiki) -> Served {
+    Setup::at(at, &wiki.keys().admin)
+        .toolsets("pages,drafts,proposals,undo")
+        .dry()
+        .serve()
+        .await
+}
+
+#[tokio::test]
+async fn a_set_in_a_dry_run_is_one_proposal_that_a_person_applies_whole() {
+    let wiki = sample_wiki().await;
+    let at = wiki.address();
+    let served = dry(&at, &wiki).await;
+    let ids = some(&wiki, 3);
+    let shown = served.call(BULK, tag(&ids)).await.unwrap();
+    let id = shown["proposal"].as_str().unwrap();
+    let told = || served.call(GET_PROPOSAL, json!({ "id": id }));
+    let open = told().await.unwrap();
+    assert_eq!(open["state"], "open", "{open}");
+    assert_eq!(open["pageId"], ids[0]);
+    let others: Vec<&Value> = open["others"].as_array().unwrap().iter().collect();
+    assert_eq!(others.len(), 2);
+    assert_eq!(others[1]["pageId"], ids[2]);
+    assert!(others[1]["changes"]["tags"].is_object(), "{open}");
+    let listed = operator(&at, &wiki, &served, &["proposals", "list"]).await;
+    assert!(listed.stdout.contains("and 2 more"), "{}", listed.told);
+    let looked = operator(&at, &wiki, &served, &["proposals", "show", id]).await;
+    says(&looked.stdout, "a set of 3 changes");
+    assert!(looked.stdout.contains("3. update"), "{}", looked.told);
+    assert_eq!(mutations(&wiki).len(), 0);
+
+    let applied = operator(
+        &wiki.address(),
+        &wiki,
+        &served,
+        &["proposals", "apply", id, "--yes", "--json"],
+    )
+    .await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    assert_eq!(tagged(&wiki, "set"), ids);
+    assert_eq!(mutations(&wiki).len(), 3);
+    let done = told().await.unwrap();
+    assert_eq!(done["state"], "applied", "{done}");
+    // What was decided is decided; the log holds, and the set's call takes all of it back.
+    let again = operator(&at, &wiki, &served, &["proposals", "apply", id, "--yes"]).await;
+    assert_ne!(again.code, 0, "{}", again.told);
+    assert_eq!(mutations(&wiki).len(), 3);
+    let verified = operator(&at, &wiki, &served, &["audit", "verify"]).await;
+    assert_eq!(verified.code, 0, "{}", verified.told);
+    let applied: Value = serde_json::from_str(&applied.stdout).unwrap();
+    let call = applied["results"][0]["callId"].as_str().unwrap();
+    let undone = operator(&at, &wiki, &served, &["undo", call, "--yes"]).await;
+    assert_eq!(undone.code, 0, "{}", undone.told);
+    assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
+}
+
+#[tokio::test]
+async fn a_proposed_set_of_which_a_page_changed_since_is_outdated_and_names_it() {
+    let wiki = sample_wiki().await;
+    let served = dry(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 3);
+    let shown = served.call(BULK, tag(&ids)).await.unwrap();
+    let id = shown["proposal"].as_str().unwrap();
+    let path = wiki.with_store(|store| {
+        let page = store.page_mut(ids[1]).unwrap();
+        page.tags = vec!["theirs".to_owned()];
+        page.path.clone()
+    });
+    let told = served.call(GET_PROPOSAL, json!({ "id": id }));
+    let told = told.await.unwrap();
+    assert_eq!(told["state"], "outdated");
+    assert_eq!(told["since"]["path"], path, "{told}");
+    let applied = operator(
+        &wiki.address(),
+        &wiki,
+        &served,
+        &["proposals", "apply", id, "--yes", "--json"],
+    )
+    .await;
+    assert_ne!(applied.code, 0);
+    assert!(applied.stdout.contains(&path), "{}", applied.told);
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn whoever_changes_the_file_of_a_proposed_set_changes_nothing_that_is_applied() {
+    let wiki = sample_wiki().await;
+    let served = dry(&wiki.address(), &wiki).await;
+    let shown = served.call(BULK, tag(&some(&wiki, 3))).await.unwrap();
+    let id = shown["proposal"].as_str().unwrap();
+    let of_wiki = std::fs::read_dir(served.dir.path()).unwrap().next();
+    let file = of_wiki.unwrap().unwrap().path();
+    let file = file.join(format!("proposals/{id}.json"));
+    let whole: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let mut swapped = whole.clone();
+    swapped["others"][0]["after"] = swapped["others"][1]["after"].clone();
+    let mut shorter = whole.clone();
+    shorter["others"].as_array_mut().unwrap().pop();
+    let mut single = whole.clone();
+    single["isList"] = json!(false);
+    single["others"] = json!([]);
+    for changed in [swapped, shorter, single] {
+        std::fs::write(&file, serde_json::to_vec(&changed).unwrap()).unwrap();
+        let applied = operator(
+            &wiki.address(),
+            &wiki,
+            &served,
+            &["proposals", "apply", id, "--yes"],
+        )
+        .await;
+        assert!(applied.told.contains("on record"), "{}", applied.told);
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+    std::fs::write(&file, serde_json::to_vec(&whole).unwrap()).unwrap();
+    let applied = operator(
+        &wiki.address(),
+        &wiki,
+        &served,
+        &["proposals", "apply", id, "--yes"],
+    )
+    .await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+}
+
+#[tokio::test]
+async fn applying_a_proposed_set_again_makes_what_is_left_of_it() {
+    let wiki = sample_wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = dry(&faulty.address(), &wiki).await;
+    let ids = some(&wiki, 4);
+    let shown = served.call(BULK, tag(&ids)).await.unwrap();
+    let id = shown["proposal"].as_str().unwrap();
+    // The second change is refused, and so is taking the first one back.
+    faulty.on_mutations_after(1, refusal());
+    let at = faulty.address();
+    let stopped = operator(&at, &wiki, &served, &["proposals", "apply", id, "--yes"]).await;
+    assert_ne!(stopped.code, 0, "{}", stopped.told);
+    assert_eq!(tagged(&wiki, "set"), ids[..1], "{}", stopped.told);
+    let sent = faulty.mutations().len();
+    faulty.on_mutations(Fault::new(Reach::Before, Reply::Wiki));
+    let applied = operator(
+        &at,
+        &wiki,
+        &served,
+        &["proposals", "apply", id, "--yes", "--json"],
+    )
+    .await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    assert_eq!(tagged(&wiki, "set"), ids);
+    // What was applied was not written again.
+    assert_eq!(faulty.mutations().len(), sent + 3);
+    let told = served.call(GET_PROPOSAL, json!({ "id": id }));
+    assert_eq!(told.await.unwrap()["state"], "applied");
+}
+
+#[tokio::test]
+async fn a_place_that_is_denied_refuses_the_whole_set() {
+    let wiki = sample_wiki().await;
+    let ids = some(&wiki, 3);
+    let path = wiki.with_store(|store| store.page(ids[1]).unwrap().path.clone());
+    let served = Setup::admin(&wiki)
+        .toolsets("pages,drafts")
+        .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", &path)
+        .serve()
+        .await;
+    let refused = fails(&served, BULK, tag(&ids), "PATH_DENIED").await;
+    assert_eq!(refused["details"]["path"], path);
+}
+
+#[tokio::test]
+async fn undo_takes_a_whole_set_back_as_a_set_and_then_there_is_nothing_left() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let (ids, before) = (some(&wiki, 4), all(&wiki));
+    let done = served.confirmed(BULK, tag(&ids)).await.unwrap();
+    let undo = json!({ "callId": done["callId"] });
+    let shown = served.call(UNDO, undo.clone()).await.unwrap();
+    assert_eq!(
+        (&shown["dryRun"], &shown["pages"]),
+        (&json!(true), &json!(4))
+    );
+    // The last comes first.
+    assert_eq!(shown["changes"][0]["target"]["id"], ids[3]);
+    let undone = served.confirmed(UNDO, undo.clone()).await.unwrap();
+    assert_eq!(undone["outcome"], "applied", "{undone}");
+    assert_eq!(all(&wiki), before);
+    assert_eq!(mutations(&wiki).len(), 8);
+    fails(&served, UNDO, undo, "NOTHING_TO_UNDO").await;
+    // What took the set back is a set, which can be taken back as well.
+    let again = json!({ "callId": undone["callId"] });
+    let again = served.confirmed(UNDO, again).await.unwrap();
+    assert_eq!(again["outcome"], "applied", "{again}");
+    assert_eq!(tagged(&wiki, "set"), ids);
+}
+
+#[tokio::test]
+async fn one_change_of_a_set_can_be_taken_back_alone_and_the_set_then_without_it() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 3);
+    let done = served.confirmed(BULK, tag(&ids)).await.unwrap();
+    let one = json!({ "callId": done["changes"][1]["callId"] });
+    served.confirmed(UNDO, one).await.unwrap();
+    assert_eq!(tagged(&wiki, "set"), [ids[0], ids[2]]);
+    let all = json!({ "callId": done["callId"] });
+    let undone = served.confirmed(UNDO, all).await.unwrap();
+    assert_eq!(undone["pages"], 2, "{undone}");
+    assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
+}
+
+#[tokio::test]
+async fn what_failed_and_went_back_leaves_nothing_to_undo() {
+    let (_wiki, faulty, served, failed) = third_meets(refusal(), json!({})).await;
+    let sent = faulty.mutations().len();
+    let undo = json!({ "callId": failed["details"]["callId"] });
+    fails(&served, UNDO, undo, "NOTHING_TO_UNDO").await;
+    assert_eq!(faulty.mutations().len(), sent);
+}
+
+#[tokio::test]
+async fn whoever_sent_a_set_is_told_how_far_it_is_and_nobody_else() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 2);
+    let done = served.confirmed(BULK, tag(&ids)).await.unwrap();
+    let which = json!({ "id": done["callId"] });
+    let told = served.call(CHANGE_SET, which).await.unwrap();
+    assert_eq!(told, done);
+    let unknown = json!({ "id": "0123456789abcdef" });
+    let refused = served.call(CHANGE_SET, unknown).await;
+    assert_eq!(refused.unwrap_err()["code"], "INVALID_INPUT");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_that_was_killed_is_settled_by_reading_and_can_be_taken_back_whole() {
+    let wiki = sample_wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let dir = Arc::new(TempDir::new().unwrap());
+    let (ids, before) = (some(&wiki, 4), all(&wiki));
+    let mut program = Program::writing(
+        &faulty.address(),
+        &wiki.keys().admin,
+        dir.path(),
+        &[("WIKI_TOOLSETS", "pages,drafts")],
+    );
+    let shown = program.call(BULK, &tag(&ids));
+    let mut arguments = tag(&ids);
+    arguments["confirm"] = shown["confirm"].clone();
+    let silent = || Fault::new(Reach::Before, Reply::Silence);
+    faulty.on_mutations_after(2, silent());
+    program.begin(BULK, &arguments);
+    faulty.mutations_arrive(3).await;
+    program.kill();
+    faulty.on_mutations_after(usize::MAX, silent());
+
+    let setup = Setup::at(&faulty.address(), &wiki.keys().admin);
+    let setup = setup.toolsets("pages,undo,drafts");
+    let served = setup.in_dir(&dir).serve().await;
+    served.app.desk.recovered().await;
+    assert_eq!(faulty.mutations().len(), 3);
+    assert_eq!(tagged(&wiki, "set"), ids[..3]);
+    let records = served.records();
+    let outcomes: Vec<_> = of(&records, AuditEvent::Outcome)
+        .into_iter()
+        .map(|record| record.outcome.unwrap())
+        .collect();
+    assert_eq!(outcomes, [Outcome::Applied; 3]);
+    let set = of(&records, AuditEvent::Attempt)[0]
+        .set
+        .unwrap()
+        .to_string();
+    // The end of the set is on record, too, and told to whoever asks by its id.
+    let is_end = |one: &&Record| one.event == AuditEvent::Outcome && one.set == one.call;
+    let ends: Vec<&Record> = records.iter().filter(is_end).collect();
+    assert_eq!(ends.len(), 1);
+    assert_eq!(ends[0].decision.as_deref(), Some("interrupted"));
+    assert_eq!(ends[0].outcome, Some(Outcome::PartlyApplied));
+    let told = served.call(CHANGE_SET, json!({ "id": set }));
+    let told = told.await.unwrap();
+    assert_eq!(told["outcome"], "interrupted", "{told}");
+    assert_eq!(told["applied"], 3, "{told}");
+    assert!(
+        of(&records, AuditEvent::Outcome)
+            .iter()
+            .all(|one| one.set.unwrap().to_string() == set)
+    );
+    let undo = json!({ "callId": set });
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
+    assert_eq!(undone["pages"], 3, "{undone}");
+    assert_eq!(all(&wiki), before);
+}
+
+/// A set of three pages, of which one was changed since in the same field and one deleted.
+async fn partly_gone() -> (DemoWiki, Served, Vec<i64>, Value) {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 3);
+    let done = served.confirmed(BULK, tag(&ids)).await.unwrap();
+    wiki.with_store(|store| store.rewrite(ids[0], |page| page.tags = vec!["theirs".to_owned()]));
+    wiki.with_store(|store| store.remove(ids[1]));
+    (wiki, served, ids, done["callId"].clone())
+}
+
+#[tokio::test]
+async fn the_undo_of_a_set_that_cannot_be_whole_names_the_pages_and_goes_on_with_the_rest_if_asked()
+{
+    let (wiki, served, ids, call) = partly_gone().await;
+    let undo = json!({ "callId": call });
+    let refused = served.call(UNDO, undo).await.unwrap_err();
+    let failed = refused["details"]["failed"].as_array().unwrap();
+    let told: Vec<(i64, &str)> = failed
+        .iter()
+        .map(|one| {
+            assert!(
+                one["path"].is_string() && one["message"].is_string(),
+                "{one}"
+            );
+            (one["id"].as_i64().unwrap(), one["code"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [(ids[1], "PAGE_NOT_FOUND"), (ids[0], "EDIT_CONFLICT")],
+        "{refused}"
+    );
+    says(&refused["hint"], "skip");
+    assert_eq!(tagged(&wiki, "set"), [ids[2]]);
+
+    let skip = json!({ "callId": call, "onConflict": "skip" });
+    let shown = served.call(UNDO, skip.clone()).await.unwrap();
+    let left = shown["leftOut"].as_array().unwrap();
+    assert_eq!(left.len(), 2, "{shown}");
+    assert!(
+        left.iter()
+            .all(|one| one["why"].as_str().unwrap().len() > 10)
+    );
+    let done = served.confirmed(UNDO, skip).await.unwrap();
+    assert_eq!(done["outcome"], "applied", "{done}");
+    assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
+    let theirs = wiki.with_store(|store| store.page(ids[0]).unwrap().tags.clone());
+    assert_eq!(theirs, ["theirs"]);
+}
+
+#[tokio::test]
+async fn an_operator_is_told_which_pages_of_a_set_stay_and_takes_the_others_back() {
+    let (wiki, served, ids, call) = partly_gone().await;
+    let (at, call) = (wiki.address(), call.as_str().unwrap().to_owned());
+    let refused = operator(&at, &wiki, &served, &["undo", &call, "--yes"]).await;
+    assert_ne!(refused.code, 0, "{}", refused.told);
+    let path = wiki.with_store(|store| store.page(ids[0]).unwrap().path.clone());
+    assert!(refused.told.contains(&path), "{}", refused.told);
+    says(&refused.told, "--on-conflict skip");
+    assert_eq!(tagged(&wiki, "set"), [ids[2]]);
+    let skip = ["undo", &call, "--yes", "--on-conflict", "skip"];
+    let undone = operator(&at, &wiki, &served, &skip).await;
+    assert_eq!(undone.code, 0, "{}", undone.told);
+    assert!(undone.stdout.contains("left out:"), "{}", undone.told);
+    assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
+}
+
+const THE_END: &str = "The end.";
+
+/// A set of three pages whose third change is refused; `act` is done to the store right before so
+/// many-th operation. The wiki, what stands before it, the server, the pages, the refusal, and the
+/// operations since.
+#[expect(
+    clippy::type_complexity,
+    reason = "the parts are named where they are taken"
+)]
+async fn refused_third(
+    act: Option<(usize, fn(&mut PageRow))>,
+) -> (
+    DemoWiki,
+    FaultyWiki,
+    Served,
+    [i64; 3],
+    Value,
+    Vec<(bool, bool)>,
+) {
+    let text = format!("One.\n\n{THE_END}\n");
+    let paths = ["docs/a", "docs/b", "docs/c"];
+    let wiki = wiki_of(&paths.map(|path| (path, text.as_str()))).await;
+    let ids = paths.map(|path| id_of(&wiki, path));
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = served(&faulty.address(), &wiki).await.acquainted().await;
+    let edit = json!([{ "oldText": THE_END, "newText": "Our end." }]);
+    let mut arguments = json!({ "ids": ids, "replaceAll": edit });
+    let shown = served.call(BULK, arguments.clone()).await.unwrap();
+    arguments["confirm"] = shown["confirm"].clone();
+    let count = wiki.requests().len();
+    // The third alone: what is sent after it is sent to take the others back.
+    faulty.on_mutations_after(2, refusal());
+    if let Some((at, act)) = act {
+        let id = ids[0];
+        wiki.before_operation(at, move |store| store.rewrite(id, act));
+    }
+    let sent = served.call(BULK, arguments);
+    let heals = async {
+        faulty.mutations_arrive(3).await;
+        faulty.on_mutations_after(usize::MAX, refusal());
+    };
+    let (failed, ()) = tokio::join!(sent, heals);
+    let seen = wiki.requests().split_off(count);
+    let seen = seen.iter().map(|one| {
+        let reads = one.fields.iter().any(|field| field == "pages.single");
+        (one.kind == OperationKind::Mutation, reads)
+    });
+    let seen = seen.collect();
+    (wiki, faulty, served, ids, failed.unwrap_err(), seen)
+}
+
+fn told_of_first(failed: &Value) -> &Value {
+    &failed["details"]["changes"][0]
+}
+
+#[tokio::test]
+async fn a_change_that_cannot_go_back_stays_and_says_why_in_the_answer_and_on_record() {
+    let (.., seen) = refused_third(None).await;
+    let mutations = seen
+        .iter()
+        .enumerate()
+        .filter(|(_, (is_mutation, _))| *is_mutation);
+    let mutations: Vec<usize> = mutations.map(|(at, _)| at).collect();
+    // Two are applied, then the second and the first go back.
+    assert_eq!(mutations.len(), 4, "{seen:?}");
+    let before = seen[..mutations[3]]
+        .iter()
+        .rposition(|(_, reads)| *reads)
+        .unwrap();
+    let before = seen[..before]
+        .iter()
+        .rposition(|(_, reads)| *reads)
+        .unwrap();
+    let act = |page: &mut PageRow| page.content = page.content.replace("Our", "Their");
+    let (wiki, faulty, served, ids, failed, _) = refused_third(Some((before, act))).await;
+    assert_eq!(failed["code"], "PARTLY_APPLIED", "{failed}");
+    assert_eq!(outcomes(&failed), ["applied", "taken_back", "not_applied"]);
+    let first = told_of_first(&failed);
+    assert_eq!(first.get("code"), None, "{first}");
+    assert_eq!(first["notTakenBack"]["code"], "EDIT_CONFLICT", "{first}");
+    let text = wiki.with_store(|store| store.page(ids[0]).unwrap().content.clone());
+    assert!(text.contains("Their end."), "{text}");
+    // The record says it, too, and so does whoever asks later.
+    let records = served.records();
+    let refusal = records.iter().find(|one| {
+        one.event == AuditEvent::Refusal
+            && one.undoes.map(|call| call.to_string()).as_deref() == first["callId"].as_str()
+    });
+    assert_eq!(refusal.unwrap().code.as_deref(), Some("EDIT_CONFLICT"));
+    let later = Setup::at(&faulty.address(), &wiki.keys().admin)
+        .toolsets("pages,drafts")
+        .in_dir_of(&served)
+        .serve()
+        .await;
+    let told = json!({ "id": failed["details"]["callId"] });
+    // To look at a set succeeds, whatever became of the set.
+    let told = later.call(CHANGE_SET, told).await.unwrap();
+    assert_eq!(told["outcome"], "partly_applied", "{told}");
+    let why = &told["changes"][0]["notTakenBack"];
+    assert_eq!(*why, first["notTakenBack"], "{told}");
+}
+
+#[tokio::test]
+async fn a_change_that_somebody_elses_write_brings_back_after_it_went_is_said_to_be_there() {
+    let (.., clean, seen) = refused_third(None).await;
+    assert_eq!(clean["details"]["outcome"], "not_applied", "{clean}");
+    // The last reading of a page is the second look at the first one.
+    let last = seen.iter().rposition(|(_, reads)| *reads).unwrap();
+    let act = |page: &mut PageRow| page.content = page.content.replace("The end.", "Our end.");
+    let (wiki, _, _, ids, failed, _) = refused_third(Some((last, act))).await;
+    let text = wiki.with_store(|store| store.page(ids[0]).unwrap().content.clone());
+    assert!(text.contains("Our end."), "{text}");
+    assert_eq!(failed["code"], "PARTLY_APPLIED", "{failed}");
+    says(&failed["message"], "1 of 3 changes stay");
+    let first = told_of_first(&failed);
+    assert_eq!(first["outcome"], "applied", "{first}");
+    assert!(first["takenBackBy"].is_string(), "{first}");
+    let why = first["notTakenBack"]["message"].as_str().unwrap();
+    assert!(why.contains("brought it back; version "), "{why}");
+}

@@ -1,0 +1,1070 @@
+//! Agents propose, people apply: dry runs that are kept, reviewed, applied, rejected.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
+use rmcp::service::ClientLifecycleMode;
+use serde_json::{Value, json};
+use wikijs_gate::audit::AuditEvent;
+use wikijs_gate::demo::{DemoWiki, PageRow};
+
+use crate::command::{Command, Ended};
+use crate::harness::{Served, Setup, golden, id_of, mutations, new_page, runs, sample_wiki, told};
+use crate::record::purge::{written_in, years_ago};
+use crate::testkit::{
+    CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, UNDO, UPDATE, call_ok, fails, says,
+};
+
+fn setup(wiki: &DemoWiki) -> Setup {
+    Setup::scripter(wiki).dry().toolsets("pages,undo,proposals")
+}
+
+/// A server in dry run.
+async fn served(wiki: &DemoWiki) -> Served {
+    setup(wiki).serve().await
+}
+
+fn page(wiki: &DemoWiki, id: i64) -> Option<PageRow> {
+    wiki.with_store(|store| store.page(id).cloned())
+}
+
+/// Proposes a write: the proposal's id.
+async fn propose(served: &Served, tool: &'static str, arguments: Value) -> String {
+    let preview = served.call(tool, arguments).await.unwrap();
+    assert_eq!(
+        (&preview["dryRun"], preview.get("confirm")),
+        (&json!(true), None)
+    );
+    preview["proposal"].as_str().unwrap().to_owned()
+}
+
+async fn edit(served: &Served, id: i64, edit: Value) -> String {
+    let mut arguments = edit;
+    arguments["id"] = json!(id);
+    propose(served, UPDATE, arguments).await
+}
+
+/// Runs `proposals …` as the operator, with one more setting.
+async fn with(
+    wiki: &DemoWiki,
+    served: &Served,
+    setting: (&str, &str),
+    arguments: &[&str],
+) -> Ended {
+    let arguments = [&["proposals"], arguments].concat();
+    Command::new(&arguments)
+        .at(&wiki.address(), &wiki.keys().scripter, served.dir.path())
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .quiet()
+        .with(setting.0, setting.1)
+        .end()
+        .await
+}
+
+/// Runs `audit …`.
+async fn audit(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
+    Command::new(&[&["audit"], arguments].concat())
+        .log_of(&wiki.address(), served.dir.path())
+        .end()
+        .await
+}
+
+async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
+    with(wiki, served, ("WIKI_LOG", "off"), arguments).await
+}
+
+fn read(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told))
+}
+
+/// What became of a proposal, as an agent is told.
+async fn became(served: &Served, id: &str) -> Value {
+    call_ok(served, GET_PROPOSAL, json!({ "id": id })).await
+}
+
+fn file(served: &Served, id: &str) -> PathBuf {
+    let wiki = std::fs::read_dir(served.dir.path())
+        .unwrap()
+        .next()
+        .unwrap();
+    wiki.unwrap().path().join(format!("proposals/{id}.json"))
+}
+
+#[tokio::test]
+async fn an_agent_proposes_and_a_person_applies() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let home = id_of(&wiki, "home");
+    let before = page(&wiki, home).unwrap();
+    let preview = json!({ "id": home, "title": "Ours", "addTags": ["new"] });
+    let preview = served.call(UPDATE, preview).await.unwrap();
+    let id = preview["proposal"].as_str().unwrap();
+    let warnings = preview["warnings"].to_string();
+    says(&warnings, &format!("proposals apply {id}"));
+    assert_eq!(mutations(&wiki).len(), 0);
+
+    let shown = operator(&wiki, &served, &["show", id.get(..6).unwrap()]).await;
+    assert_eq!(shown.code, 0, "{}", shown.told);
+    assert!(shown.stdout.contains("\"Ours\""), "{}", shown.told);
+    assert!(!shown.stdout.contains('\u{1b}'), "{}", shown.told);
+
+    let applied = operator(&wiki, &served, &["apply", id, "--yes", "--json"]).await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    let result = &read(&applied)["results"][0];
+    assert_eq!(
+        (&result["outcome"], &result["proposal"]),
+        (&json!("applied"), &json!(id))
+    );
+    let after = page(&wiki, home).unwrap();
+    assert_eq!(after.title, "Ours");
+    assert!(after.tags.contains(&"new".to_owned()));
+    assert_eq!(after.content, before.content);
+
+    let told_agent = became(&served, id).await;
+    assert_eq!(told_agent["state"], "applied");
+    assert_eq!(told_agent["appliedBy"], result["callId"]);
+    let again = operator(&wiki, &served, &["apply", id, "--yes"]).await;
+    assert_eq!(again.code, 3);
+    assert!(again.stderr.contains("PROPOSAL_OUTDATED"), "{}", again.told);
+    assert_eq!(mutations(&wiki).len(), 1);
+
+    // An undo of it works as of any write.
+    let undo = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "false")
+        .in_dir_of(&served)
+        .serve()
+        .await;
+    let call = json!({ "callId": result["callId"] });
+    undo.confirmed(UNDO, call).await.unwrap();
+    assert_eq!(page(&wiki, home).unwrap().title, before.title);
+}
+
+#[tokio::test]
+async fn what_became_of_a_proposal_is_on_record_and_names_the_operator() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let first = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+    let second = edit(&served, id_of(&wiki, "home"), json!({ "title": "2" })).await;
+    let third = propose(&served, CREATE, new_page("docs/x")).await;
+    operator(&wiki, &served, &["apply", &second, "--yes"]).await;
+    operator(&wiki, &served, &["reject", &third, "--why", "no"]).await;
+    let records = served.records();
+    let of = |id: &str| -> Vec<String> {
+        let own = records
+            .iter()
+            .filter(|record| record.proposal.as_deref() == Some(id));
+        own.map(|record| {
+            let event = serde_json::to_value(record.event).unwrap();
+            let gate = record.gate.as_deref().unwrap_or("-");
+            let decision = record.decision.as_deref().unwrap_or("-");
+            format!("{} {gate} {decision}", event.as_str().unwrap())
+        })
+        .collect()
+    };
+    assert_eq!(
+        of(&first),
+        [
+            "preview dry_run dry_run",
+            "proposal - made",
+            "proposal - replaced"
+        ]
+    );
+    assert_eq!(
+        of(&second),
+        [
+            "preview dry_run dry_run",
+            "proposal - made",
+            "preview confirm to_be_confirmed",
+            "attempt operator yes",
+            "outcome - -",
+            "proposal operator applied"
+        ]
+    );
+    assert_eq!(
+        of(&third),
+        [
+            "preview dry_run dry_run",
+            "proposal - made",
+            "proposal operator rejected"
+        ]
+    );
+    let made = records
+        .iter()
+        .find(|record| record.decision.as_deref() == Some("made"))
+        .unwrap();
+    assert!(made.before.is_some() && made.after.is_some());
+    assert_eq!(became(&served, &first).await["replacedBy"], second.as_str());
+    assert_eq!(became(&served, &third).await["reason"], "no");
+}
+
+#[tokio::test]
+async fn every_kind_of_write_is_applied_as_it_was_proposed() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let (moved, gone) = (id_of(&wiki, "releases/2-4"), id_of(&wiki, "glossary"));
+    propose(&served, CREATE, new_page("docs/made")).await;
+    edit(
+        &served,
+        moved,
+        json!({ "path": "docs/moved", "content": "Moved.\n" }),
+    )
+    .await;
+    propose(&served, DELETE, json!({ "id": gone })).await;
+    let listed = operator(&wiki, &served, &["list", "--json"]).await;
+    assert_eq!(read(&listed)["proposals"].as_array().unwrap().len(), 3);
+    let applied = operator(&wiki, &served, &["apply", "--all", "--yes"]).await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    assert_eq!(
+        applied
+            .stdout
+            .matches("to take it back: wikijs-gate undo")
+            .count(),
+        3
+    );
+    let made = id_of(&wiki, "docs/made");
+    assert_eq!(page(&wiki, made).unwrap().title, "New");
+    assert_eq!(page(&wiki, moved).unwrap().path, "docs/moved");
+    assert_eq!(page(&wiki, moved).unwrap().content, "Moved.\n");
+    assert_eq!(page(&wiki, gone), None);
+    let none = operator(&wiki, &served, &["list"]).await;
+    assert_eq!(none.stdout, "no proposals\n");
+    let place = file(&served, "x");
+    let place = place.ancestors().nth(2).unwrap().display();
+    assert_eq!(none.stderr, format!("looked for in {place}\n"));
+}
+
+#[tokio::test]
+async fn an_undo_is_proposed_and_applied_too() {
+    let wiki = sample_wiki().await;
+    let dry = served(&wiki).await;
+    let live = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "false")
+        .in_dir_of(&dry)
+        .serve()
+        .await;
+    let id = id_of(&wiki, "glossary");
+    let deleted = live.confirmed(DELETE, json!({ "id": id })).await.unwrap();
+    let call = json!({ "callId": deleted["callId"] });
+    let proposal = propose(&dry, UNDO, call.clone()).await;
+    let applied = operator(&wiki, &dry, &["apply", &proposal, "--yes"]).await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    assert!(page(&wiki, id_of(&wiki, "glossary")).is_some());
+    // It counts as the undo of that write.
+    fails(&live, UNDO, call, "NOTHING_TO_UNDO").await;
+}
+
+/// An operator's undo that asks nobody, at level review.
+async fn undo_by_operator(wiki: &DemoWiki, served: &Served, call: &str) -> Ended {
+    Command::new(&["undo", call, "--force", "--yes"])
+        .at(&wiki.address(), &wiki.keys().scripter, served.dir.path())
+        .writing()
+        .with("WIKI_CONFIRM", "review")
+        .quiet()
+        .end()
+        .await
+}
+
+#[tokio::test]
+async fn an_undo_that_waits_is_not_proposed_again_and_is_told_for_what_it_is() {
+    let wiki = sample_wiki().await;
+    let live = setup(&wiki).with("WIKI_MUTATION_DRY_RUN", "false");
+    let live = live.serve().await;
+    let id = id_of(&wiki, "glossary");
+    let title = |title: &str| {
+        wiki.with_store(|store| store.rewrite(id, |page| title.clone_into(&mut page.title)));
+    };
+    let done = json!({ "id": id, "title": "Ours" });
+    let done = live.confirmed(UPDATE, done).await.unwrap();
+    let call = done["callId"].as_str().unwrap();
+    title("Theirs");
+    let proposed = |ended: &Ended| {
+        let (_, id) = ended
+            .stderr
+            .split_once("`wikijs-gate proposals apply ")
+            .unwrap();
+        id.split_once('`').unwrap().0.to_owned()
+    };
+    let first = undo_by_operator(&wiki, &live, call).await;
+    assert_eq!(first.code, 3, "{}", first.told);
+    let waiting = proposed(&first);
+    let again = undo_by_operator(&wiki, &live, call).await;
+    assert_eq!(again.code, 3, "{}", again.told);
+    let waits = format!("this undo already waits as the proposal {waiting}");
+    assert!(again.stderr.contains(&waits), "{}", again.told);
+    assert_eq!(proposed(&again), waiting);
+    // Of the page as it is now, it is another.
+    title("Theirs again");
+    let other = undo_by_operator(&wiki, &live, call).await;
+    assert_ne!(proposed(&other), waiting, "{}", other.told);
+
+    // The undone call is named, and what it waits for.
+    let listed = audit(&wiki, &live, &["list"]).await;
+    let rows: Vec<&str> = { listed.stdout.lines() }
+        .filter(|line| line.contains(&format!("undo {call} ")))
+        .collect();
+    let count = |words: &str| rows.iter().filter(|row| row.contains(words)).count();
+    assert_eq!(rows.len(), 3, "{}", listed.told);
+    assert_eq!(count("proposal (confirm: review)"), 2, "{}", listed.told);
+    assert_eq!(count("preview (confirm: review)"), 1, "{}", listed.told);
+    assert!(!listed.stdout.contains("dry_run"), "{}", listed.told);
+    let tail = audit(&wiki, &live, &["tail", "--lines", "4"]).await;
+    says(&tail.stdout, &format!("undo {call} "));
+
+    // The warning stands there in words, also once it is decided.
+    for decision in [None, Some("no")] {
+        if let Some(why) = decision {
+            operator(&wiki, &live, &["reject", &waiting, "--why", why]).await;
+        }
+        let shown = operator(&wiki, &live, &["show", &waiting]).await;
+        assert!(shown.stdout.contains("risks: "), "{}", shown.told);
+        let text = "warning: takes_along: force also takes back what was written since in title;";
+        assert!(shown.stdout.contains(text), "{}", shown.told);
+    }
+}
+
+#[tokio::test]
+async fn enabled_paths_and_record_hold_for_the_operator() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "x" })).await;
+    for (name, value, code) in [
+        ("WIKI_MUTATIONS_ENABLED", "false", "MUTATIONS_DISABLED"),
+        (
+            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
+            "docs",
+            "PATH_NOT_ALLOWED",
+        ),
+        ("WIKI_DENIED_MUTATION_PATH_PREFIXES", "home", "PATH_DENIED"),
+    ] {
+        let setting = (name, value);
+        let refused = with(&wiki, &served, setting, &["apply", &id, "--yes"]).await;
+        assert_eq!(refused.code, 3, "{}", refused.told);
+        assert!(refused.stderr.contains(code), "{}", refused.told);
+    }
+    let asked = operator(&wiki, &served, &["apply", &id]).await;
+    assert_eq!(asked.code, 2);
+    assert!(asked.stderr.contains("pass --yes"), "{}", asked.told);
+    assert_eq!(mutations(&wiki).len(), 0);
+    assert_eq!(became(&served, &id).await["state"], "open");
+}
+
+#[tokio::test]
+async fn a_proposal_of_a_page_that_changed_since_is_outdated_and_merged_if_that_is_clean() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "releases/2-4");
+    let lines = |first: &str, last: &str| format!("{first}\n\nmiddle\n\n{last}\n");
+    wiki.with_store(|store| store.rewrite(id, |page| page.content = lines("a", "b")));
+    let edited = json!({ "content": lines("ours", "b"), "title": "Ours" });
+    let proposal = edit(&served, id, edited).await;
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| {
+            page.content = lines("a", "theirs");
+            page.description = Some("Theirs".to_owned());
+        });
+    });
+    let told_agent = became(&served, &proposal).await;
+    assert_eq!(told_agent["state"], "outdated");
+    says(&told_agent["since"]["diff"], "+theirs");
+    let refused = operator(&wiki, &served, &["apply", &proposal, "--yes"]).await;
+    assert_eq!(refused.code, 3, "{}", refused.told);
+    assert!(refused.stdout.contains("+theirs"), "{}", refused.told);
+    assert!(refused.stdout.contains("+ours"), "{}", refused.told);
+    says(&refused.stderr, "PROPOSAL_OUTDATED");
+    assert_eq!(mutations(&wiki).len(), 0);
+
+    let merged = operator(&wiki, &served, &["apply", &proposal, "--yes", "--merge"]).await;
+    assert_eq!(merged.code, 0, "{}", merged.told);
+    assert!(!merged.told.contains("OUTDATED"), "{}", merged.told);
+    for line in ["\n  +theirs", "\n  +ours"] {
+        let count = merged.stdout.matches(line).count();
+        assert_eq!(count, 1, "{}", merged.told);
+    }
+    let after = page(&wiki, id).unwrap();
+    assert_eq!(after.content, lines("ours", "theirs"));
+    assert_eq!(
+        (after.title.as_str(), after.description.as_deref()),
+        ("Ours", Some("Theirs"))
+    );
+    assert_eq!(became(&served, &proposal).await["state"], "applied");
+}
+
+#[tokio::test]
+async fn what_cannot_be_merged_stays_outdated() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let (same, gone, taken) = (
+        id_of(&wiki, "home"),
+        id_of(&wiki, "glossary"),
+        id_of(&wiki, "releases/2-4"),
+    );
+    let ids = [
+        edit(&served, same, json!({ "title": "Ours" })).await,
+        edit(&served, gone, json!({ "title": "Ours" })).await,
+        edit(&served, taken, json!({ "path": "docs/taken" })).await,
+        propose(&served, CREATE, new_page("docs/new")).await,
+        propose(&served, DELETE, json!({ "id": id_of(&wiki, "docs") })).await,
+    ];
+    let docs = id_of(&wiki, "docs");
+    wiki.with_store(|store| {
+        store.rewrite(same, |page| "Theirs".clone_into(&mut page.title));
+        store.rewrite(docs, |page| "Theirs".clone_into(&mut page.content));
+        drop(store.remove(gone));
+        for path in ["docs/taken", "docs/new"] {
+            store.add(PageRow {
+                locale: "en".to_owned(),
+                path: path.to_owned(),
+                title: "Theirs".to_owned(),
+                content: "x".to_owned(),
+                is_published: true,
+                ..PageRow::default()
+            });
+        }
+    });
+    for id in &ids {
+        assert_eq!(became(&served, id).await["state"], "outdated", "{id}");
+    }
+    let all = [
+        "apply",
+        "--all",
+        "--yes",
+        "--merge",
+        "--keep-going",
+        "--json",
+    ];
+    let refused = operator(&wiki, &served, &all).await;
+    assert_eq!(refused.code, 3, "{}", refused.told);
+    let results = read(&refused)["results"].clone();
+    for result in results.as_array().unwrap() {
+        assert_eq!(result["error"]["code"], "PROPOSAL_OUTDATED", "{result}");
+    }
+    assert_eq!(results.as_array().unwrap().len(), 5);
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_page_that_was_only_touched_or_already_is_as_proposed_is_not_outdated() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let (touched, done) = (id_of(&wiki, "home"), id_of(&wiki, "glossary"));
+    let first = edit(&served, touched, json!({ "title": "Ours" })).await;
+    let second = edit(&served, done, json!({ "title": "Ours" })).await;
+    wiki.with_store(|store| {
+        store.rewrite(touched, |_| {});
+        store.rewrite(done, |page| "Ours".clone_into(&mut page.title));
+    });
+    let applied = operator(
+        &wiki,
+        &served,
+        &["apply", &first, &second, "--yes", "--json"],
+    )
+    .await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    let results = read(&applied)["results"].clone();
+    assert_eq!(
+        [&results[0]["outcome"], &results[1]["outcome"]],
+        [&json!("applied"), &json!("unchanged")]
+    );
+    assert_eq!(mutations(&wiki).len(), 1);
+    assert_eq!(became(&served, &second).await["state"], "applied");
+    for (id, told, not) in [
+        (&first, "takes it back", "already was"),
+        (&second, "the page already was as proposed", "undo"),
+    ] {
+        let shown = operator(&wiki, &served, &["show", id]).await.stdout;
+        assert!(shown.contains(told) && !shown.contains(not), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn it_stops_at_the_first_that_is_not_applied_unless_told_to_go_on() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let (a, b, c) = (
+        id_of(&wiki, "home"),
+        id_of(&wiki, "glossary"),
+        id_of(&wiki, "docs"),
+    );
+    for id in [a, b, c] {
+        edit(&served, id, json!({ "title": "Ours" })).await;
+    }
+    wiki.with_store(|store| store.rewrite(b, |page| "Theirs".clone_into(&mut page.title)));
+    let stopped = operator(&wiki, &served, &["apply", "--all", "--yes"]).await;
+    assert_eq!(stopped.code, 3, "{}", stopped.told);
+    assert_eq!(
+        (
+            page(&wiki, a).unwrap().title,
+            page(&wiki, c).unwrap().title.as_str() == "Ours"
+        ),
+        ("Ours".to_owned(), false)
+    );
+    assert!(stopped.stdout.contains("left: "), "{}", stopped.told);
+    says(&stopped.stdout, "to take it back: wikijs-gate undo ");
+    let on = operator(&wiki, &served, &["apply", "--all", "--yes", "--keep-going"]).await;
+    assert_eq!(on.code, 3, "{}", on.told);
+    assert_eq!(page(&wiki, c).unwrap().title, "Ours");
+}
+
+#[tokio::test]
+async fn a_later_proposal_of_the_session_replaces_the_earlier_and_no_other() {
+    let wiki = sample_wiki().await;
+    let ours = served(&wiki).await;
+    let theirs = setup(&wiki).in_dir_of(&ours).serve().await;
+    let id = id_of(&wiki, "home");
+    let other = edit(&theirs, id, json!({ "title": "Other" })).await;
+    let first = edit(&ours, id, json!({ "title": "1" })).await;
+    let second = edit(&ours, id, json!({ "title": "2" })).await;
+    let made = propose(&ours, CREATE, new_page("docs/x")).await;
+    let mut again = new_page("docs/x");
+    again["title"] = json!("Again");
+    let again = propose(&ours, CREATE, again).await;
+    let states = async |id: &str| became(&ours, id).await["state"].clone();
+    assert_eq!(states(&first).await, "replaced");
+    assert_eq!(states(&made).await, "replaced");
+    for id in [&other, &second, &again] {
+        assert_eq!(states(id).await, "open");
+    }
+    let mine = json!({ "mine": true, "state": "open" });
+    let mine = ours.call(LIST_PROPOSALS, mine).await.unwrap();
+    let ids: Vec<&str> = mine["proposals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|proposal| proposal["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, [again.as_str(), second.as_str()]);
+    // Nor does a file that is open again, or still is, bring it back.
+    forge(&ours, &first, "state", json!("open"));
+    let refused = operator(&wiki, &ours, &["apply", &first, "--yes"]).await;
+    assert_eq!(refused.code, 3, "{}", refused.told);
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_file_that_was_changed_is_not_applied() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let home = id_of(&wiki, "home");
+    let id = edit(&served, home, json!({ "title": "Ours" })).await;
+    let other = edit(&served, id_of(&wiki, "docs"), json!({ "title": "Other" })).await;
+    let read_file = |id: &str| std::fs::read_to_string(file(&served, id)).unwrap();
+    let state = |text: &str, name: &str| -> String {
+        let value: Value = serde_json::from_str(text).unwrap();
+        value[name].as_str().unwrap().to_owned()
+    };
+    let (whole, theirs) = (read_file(&id), read_file(&other));
+    let swapped = whole.replace(&state(&whole, "after"), &state(&theirs, "after"));
+    let undo = whole.replace(
+        "\"before\":",
+        "\"undoes\": \"0123456789abcdef\",\n  \"before\":",
+    );
+    let renamed = whole.replace(&id, &other);
+    let value: Value = serde_json::from_str(&whole).unwrap();
+    let forged = |name: &str, member: Value| {
+        let mut forged = value.clone();
+        forged[name] = member;
+        forged.to_string()
+    };
+    let forged = [
+        forged("path", json!("home/else")),
+        forged("locale", json!("de")),
+        forged("operation", json!("move")),
+        forged("call", json!("0123456789abcdef")),
+        forged("client", json!({ "name": "other", "version": "0" })),
+        forged("lost", json!(["scriptJs"])),
+    ];
+    let forged = forged.iter().map(|changed| (changed.as_str(), 1));
+    let others = [(swapped.as_str(), 1), (&undo, 1), (&renamed, 2), ("{}", 2)];
+    for (changed, code) in others.into_iter().chain(forged) {
+        std::fs::write(file(&served, &id), changed).unwrap();
+        let refused = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
+        assert_eq!(refused.code, code, "{}", refused.told);
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+    // A state that somebody put in the place of the kept one is seen as well.
+    std::fs::write(file(&served, &id), &whole).unwrap();
+    let pages = file(&served, &id)
+        .parent()
+        .unwrap()
+        .parent()
+        .unwrap()
+        .join("pages");
+    let kept = |text: &str| pages.join(format!("{}.json.gz", state(text, "after")));
+    std::fs::copy(kept(&theirs), kept(&whole)).unwrap();
+    let refused = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
+    assert_eq!(refused.code, 1, "{}", refused.told);
+    says(&refused.stderr, "AUDIT_UNAVAILABLE");
+    assert_ne!(page(&wiki, home).unwrap().title, "Ours");
+}
+
+#[tokio::test]
+async fn two_who_apply_one_proposal_at_once_apply_it_once() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "Ours" })).await;
+    wiki.set_write_delay(std::time::Duration::from_millis(200));
+    let arguments = ["apply", &id, "--yes"];
+    let (one, other) = tokio::join!(
+        operator(&wiki, &served, &arguments),
+        operator(&wiki, &served, &arguments)
+    );
+    let mut codes = [one.code, other.code];
+    codes.sort_unstable();
+    assert_eq!(codes, [0, 3], "{}{}", one.told, other.told);
+    assert_eq!(mutations(&wiki).len(), 1);
+}
+
+/// Four proposals of one page by four servers, applied by four operators, while a fifth server
+/// writes to it: whoever comes later builds on what is there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn proposals_of_one_page_that_are_applied_at_once_take_turns() {
+    const LINES: [&str; 5] = ["zero", "one", "two", "three", "four"];
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "home");
+    let content = LINES.map(|line| format!("{line}\n\nbetween\n\n")).concat();
+    wiki.with_store(|store| store.rewrite(id, |page| page.content = content.clone()));
+    let first = served(&wiki).await;
+    let edits = |line: &str| json!([{ "oldText": line, "newText": format!("new {line}") }]);
+    let mut proposals = Vec::new();
+    for line in LINES.iter().skip(1) {
+        let other = setup(&wiki).in_dir(&first.dir).serve().await;
+        proposals.push(edit(&other, id, json!({ "edits": edits(line) })).await);
+    }
+    let writes = Setup::scripter(&wiki)
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-sesame-sesame")
+        .in_dir(&first.dir)
+        .serve()
+        .await;
+    // Long enough that all would have read the page before the first is written.
+    wiki.set_write_delay(std::time::Duration::from_millis(200));
+    wiki.clear_requests();
+    let update = json!({ "id": id, "edits": edits("zero"), "confirm": "sesame-sesame-sesame" });
+    let updated = writes.call(UPDATE, update);
+    let arguments: Vec<_> = proposals
+        .iter()
+        .map(|proposal| ["apply", proposal, "--yes", "--merge"])
+        .collect();
+    // What was written since an operator was shown it is shown anew, and nothing was sent.
+    let applied = arguments.iter().map(async |apply| {
+        loop {
+            let ended = operator(&wiki, &first, apply).await;
+            if !ended.stderr.contains("EDIT_CONFLICT") {
+                return ended;
+            }
+        }
+    });
+    let (updated, applied) = tokio::join!(updated, futures_util::future::join_all(applied));
+    assert_eq!(updated.unwrap()["outcome"], "applied");
+    for ended in applied {
+        assert_eq!(ended.code, 0, "{}", ended.told);
+    }
+    let now = page(&wiki, id).unwrap().content;
+    assert_eq!(
+        now,
+        LINES
+            .map(|line| format!("new {line}\n\nbetween\n\n"))
+            .concat()
+    );
+    assert_eq!(mutations(&wiki).len(), LINES.len());
+}
+
+#[tokio::test]
+async fn an_apply_that_was_cut_short_behind_its_write_is_known_from_the_log() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "Ours" })).await;
+    let open = std::fs::read_to_string(file(&served, &id)).unwrap();
+    operator(&wiki, &served, &["apply", &id, "--yes"]).await;
+    // As if the process had been killed before it wrote the file.
+    std::fs::write(file(&served, &id), &open).unwrap();
+    let again = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
+    assert_eq!(again.code, 3, "{}", again.told);
+    assert_eq!(mutations(&wiki).len(), 1);
+    assert_eq!(became(&served, &id).await["state"], "applied");
+}
+
+#[tokio::test]
+async fn without_a_record_there_is_no_proposal_and_no_preview() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let title = |title: &str| json!({ "id": id_of(&wiki, "home"), "title": title });
+    let first = propose(&served, UPDATE, title("1")).await;
+    let proposals = file(&served, &first).parent().unwrap().to_owned();
+    std::fs::remove_dir_all(&proposals).unwrap();
+    std::fs::write(&proposals, "").unwrap();
+    let error = served.call(UPDATE, title("2")).await;
+    assert_eq!(error.unwrap_err()["code"], "AUDIT_UNAVAILABLE");
+}
+
+#[tokio::test]
+async fn proposals_beyond_the_share_of_their_owner_are_refused_and_leave_no_pages() {
+    let wiki = sample_wiki().await;
+    let served = setup(&wiki).with("WIKI_AUDIT_KEEP_MB", "1").serve().await;
+    let new = |path: &str| json!({ "path": path, "title": path, "content": path.repeat(500_000) });
+    let kept = |proposal: &str| {
+        let wiki = file(&served, proposal).parent().unwrap().to_owned();
+        let pages = std::fs::read_dir(wiki.with_file_name("pages")).unwrap();
+        pages.count()
+    };
+    // Eight megabytes at least, of texts as they are.
+    propose(&served, CREATE, new("docs/a")).await;
+    let second = propose(&served, CREATE, new("docs/b")).await;
+    let before = kept(&second);
+    for path in ["docs/c", "docs/d"] {
+        let error = served.call(CREATE, new(path)).await;
+        assert_eq!(error.unwrap_err()["code"], "TOO_LARGE");
+    }
+    assert_eq!(kept(&second), before);
+    let refused = served.records().into_iter();
+    let refused = refused.filter(|record| record.event == AuditEvent::Refusal);
+    assert_eq!(refused.count(), 2);
+    // A small one has room.
+    edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+}
+
+#[tokio::test]
+async fn what_changes_nothing_is_no_proposal() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "home");
+    let title = json!({ "id": id, "title": page(&wiki, id).unwrap().title });
+    let preview = served.call(UPDATE, title).await.unwrap();
+    assert_eq!(preview.get("proposal"), None);
+    let none = served.call(LIST_PROPOSALS, json!({})).await;
+    assert_eq!(none.unwrap()["proposals"], json!([]));
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_ask_a_person_may_be_left_to_proposals() {
+    let wiki = sample_wiki().await;
+    let served = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "false")
+        .with("WIKI_CONFIRM", "person")
+        .with("WIKI_CONFIRM_FALLBACK", "proposal")
+        .serve()
+        .await;
+    let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "Ours" })).await;
+    assert_eq!(mutations(&wiki).len(), 0);
+    let applied = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+}
+
+#[tokio::test]
+async fn an_agent_sees_what_its_own_client_proposed_and_what_its_key_may_read() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = edit(
+        &served,
+        id_of(&wiki, "home"),
+        json!({ "content": "Ours\n" }),
+    )
+    .await;
+    let whole = became(&served, &id).await;
+    assert!(whole["diff"].as_str().unwrap().contains("+Ours"), "{whole}");
+    let reader = Setup::reader(&wiki)
+        .toolsets("proposals")
+        .in_dir_of(&served)
+        .serve()
+        .await;
+    let part = became(&reader, &id).await;
+    assert_eq!((part.get("diff"), part.get("changes")), (None, None));
+    // Another client's is the same as none.
+    let named = ClientConfig::new(
+        ClientCapabilities::default(),
+        Implementation::new("other", "1"),
+    );
+    let other = setup(&wiki)
+        .in_dir_of(&served)
+        .serve_to(named, ClientLifecycleMode::Initialize)
+        .await;
+    let error = |id: &str| other.call(GET_PROPOSAL, json!({ "id": id }));
+    let (theirs, none) = (error(&id).await, error("0123456789abcdef").await);
+    assert_eq!(theirs.unwrap_err(), none.unwrap_err());
+    let listed = other.call(LIST_PROPOSALS, json!({})).await;
+    assert_eq!(listed.unwrap()["proposals"], json!([]));
+    // Nor is it the other's by what somebody wrote into its file.
+    forge(
+        &served,
+        &id,
+        "client",
+        json!({ "name": "other", "version": "1" }),
+    );
+    let (theirs, none) = (error(&id).await, error("0123456789abcdef").await);
+    assert_eq!(theirs.unwrap_err(), none.unwrap_err());
+    assert_eq!(became(&served, &id).await["id"], id.as_str());
+}
+
+/// Changes one member of a proposal's file.
+fn forge(served: &Served, id: &str, name: &str, member: Value) {
+    let text = std::fs::read_to_string(file(served, id)).unwrap();
+    let mut forged: Value = serde_json::from_str(&text).unwrap();
+    forged[name] = member;
+    std::fs::write(file(served, id), forged.to_string()).unwrap();
+}
+
+#[tokio::test]
+async fn a_reason_in_a_changed_file_hides_nothing_from_the_agent() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+    forge(&served, &id, "state", json!("rejected"));
+    forge(&served, &id, "decided", json!("2030-01-01T00:00:00.000Z"));
+    forge(&served, &id, "reason", json!("a\u{1b}[2J\u{202e}b\nc"));
+    let shown = "a\\u{1b}[2J\\u{202e}b c";
+    assert_eq!(became(&served, &id).await["reason"], shown);
+    let listed = served.call(LIST_PROPOSALS, json!({})).await;
+    assert_eq!(listed.unwrap()["proposals"][0]["reason"], shown);
+}
+
+#[tokio::test]
+async fn filters_go_by_the_record_of_the_making() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+    let own = served
+        .records()
+        .into_iter()
+        .find_map(|record| record.client);
+    let own = own.unwrap().name;
+    forge(
+        &served,
+        &id,
+        "client",
+        json!({ "name": "trusted", "version": "1" }),
+    );
+    forge(&served, &id, "path", json!("docs/harmless"));
+    for (arguments, found) in [
+        (&["--client", "trusted"][..], 0),
+        (&["--path", "docs"], 0),
+        (&["--client", &own, "--path", "home"], 1),
+    ] {
+        let listed = operator(&wiki, &served, &[&["list", "--json"], arguments].concat()).await;
+        let proposals = read(&listed)["proposals"].as_array().unwrap().len();
+        assert_eq!(proposals, found, "{}", listed.told);
+        let yes = ["apply", "--yes", "--json"];
+        let applied = operator(&wiki, &served, &[&yes, arguments].concat()).await;
+        let results = read(&applied)["results"].as_array().unwrap().len();
+        assert_eq!(results, found, "{}", applied.told);
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+    let verified = audit(&wiki, &served, &["verify"]).await;
+    assert_eq!(verified.code, 5);
+    let wrong =
+        format!("the proposal {id} was changed: its file is not as on record in client, path");
+    assert!(verified.stdout.contains(&wrong), "{}", verified.told);
+}
+
+#[tokio::test]
+async fn verify_holds_whatever_became_of_a_proposal() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let moved = json!({ "path": "docs/moved", "content": "Moved.\n" });
+    edit(&served, id_of(&wiki, "glossary"), json!({ "title": "1" })).await;
+    let second = edit(&served, id_of(&wiki, "glossary"), json!({ "title": "2" })).await;
+    let third = propose(&served, CREATE, new_page("docs/x")).await;
+    let same = edit(&served, id_of(&wiki, "home"), json!({ "title": "3" })).await;
+    edit(&served, id_of(&wiki, "releases/2-4"), moved).await;
+    let home = id_of(&wiki, "home");
+    wiki.with_store(|store| store.rewrite(home, |page| "3".clone_into(&mut page.title)));
+    operator(&wiki, &served, &["apply", &second, &same, "--yes"]).await;
+    operator(&wiki, &served, &["reject", &third, "--why", "no"]).await;
+    let verified = audit(&wiki, &served, &["verify"]).await;
+    assert_eq!(verified.code, 0, "{}", verified.told);
+    says(&verified.stdout, ", 5 proposals,");
+}
+
+#[tokio::test]
+async fn proposals_are_listed_by_state_client_path_and_time() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let home = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+    let docs = edit(&served, id_of(&wiki, "docs"), json!({ "title": "1" })).await;
+    operator(&wiki, &served, &["reject", &home, "--why", "not \"this\""]).await;
+    let ids = async |arguments: &[&str]| -> Vec<Value> {
+        let listed = operator(&wiki, &served, &[&["list", "--json"], arguments].concat()).await;
+        let proposals = read(&listed)["proposals"].clone();
+        let proposals = proposals.as_array().unwrap().iter();
+        proposals.map(|proposal| proposal["id"].clone()).collect()
+    };
+    assert_eq!(ids(&[]).await, [json!(docs)]);
+    assert_eq!(ids(&["--all"]).await, [json!(home), json!(docs)]);
+    assert_eq!(ids(&["--all", "--path", "home"]).await, [json!(home)]);
+    for path in ["en:docs", "en/docs", "/en/docs"] {
+        assert_eq!(ids(&["--path", path]).await, [json!(docs)], "{path}");
+    }
+    assert_eq!(ids(&["--path", "de:docs"]).await, [json!(null); 0]);
+    assert_eq!(ids(&["--client", "nobody"]).await, [json!(null); 0]);
+    assert_eq!(ids(&["--since", "2999-01-01"]).await, [json!(null); 0]);
+    assert_eq!(ids(&["--since", "2001-01-01"]).await, [json!(docs)]);
+    let rejected = json!({ "state": "rejected" });
+    let rejected = served.call(LIST_PROPOSALS, rejected).await.unwrap();
+    assert_eq!(rejected["proposals"][0]["reason"], "not \"this\"");
+    // A decision is told also when what it was about is purged.
+    let wiki_dir = file(&served, &home).parent().unwrap().to_owned();
+    std::fs::remove_dir_all(wiki_dir.with_file_name("pages")).unwrap();
+    assert_eq!(became(&served, &home).await["reason"], "not \"this\"");
+    for (arguments, code) in [
+        (&["reject", &docs][..], 2),
+        (&["reject", &docs, "--why", "a\nb"][..], 2),
+        (&["reject", &home, "--why", "again"][..], 3),
+        (&["show", "0123456789abcdef"][..], 2),
+        (&["apply", "--yes"][..], 2),
+        (&["list", "--since", "yesterday"][..], 2),
+    ] {
+        let ended = operator(&wiki, &served, arguments).await;
+        assert_eq!(ended.code, code, "{}", ended.told);
+    }
+}
+
+#[tokio::test]
+async fn those_that_fit_are_rejected_together() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let home = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+    let docs = propose(&served, CREATE, new_page("docs/x")).await;
+    let bare = operator(&wiki, &served, &["reject", "--why", "no"]).await;
+    assert_eq!(bare.code, 2, "{}", bare.told);
+    for (which, states) in [
+        (&["--path", "docs"][..], ["open", "rejected"]),
+        (&["--client", "nobody"], ["open", "rejected"]),
+        (&["--all"], ["rejected", "rejected"]),
+    ] {
+        let arguments = [&["reject", "--why", "no"], which].concat();
+        let rejected = operator(&wiki, &served, &arguments).await;
+        assert_eq!(rejected.code, 0, "{}", rejected.told);
+        let now = [became(&served, &home).await, became(&served, &docs).await];
+        assert_eq!(now.map(|one| one["state"].clone()), states, "{which:?}");
+    }
+}
+
+#[tokio::test]
+async fn text_from_the_wiki_does_not_steer_the_terminal() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "home");
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| {
+            "a\u{1b}[2Jb".clone_into(&mut page.title);
+            "c\u{1b}[2Jd\n".clone_into(&mut page.content);
+        });
+    });
+    let proposal = edit(&served, id, json!({ "title": "T", "content": "e\n" })).await;
+    for arguments in [
+        &["list"][..],
+        &["show", &proposal],
+        &["apply", &proposal, "--yes"],
+    ] {
+        let ended = operator(&wiki, &served, arguments).await;
+        assert!(!ended.told.contains('\u{1b}'), "{}", ended.told);
+        assert_eq!(ended.code, 0, "{}", ended.told);
+    }
+}
+
+#[tokio::test]
+async fn old_proposals_are_purged_on_record_and_young_ones_stay() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let dir = Arc::clone(&served.dir);
+    let old = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+    served.app.writer.finish().await;
+    let old_runs = runs(dir.path());
+    written_in(&old_runs[0], &years_ago(2));
+    let text = std::fs::read_to_string(file(&served, &old)).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let created = value["created"].as_str().unwrap();
+    let text = text.replace(created, &format!("{}-01-01T00:00:00.000Z", years_ago(2)));
+    std::fs::write(file(&served, &old), text).unwrap();
+    // The records have to say that time has passed since.
+    let between = setup(&wiki).in_dir(&dir).serve().await;
+    let young = edit(&between, id_of(&wiki, "docs"), json!({ "title": "1" })).await;
+    between.app.writer.finish().await;
+    let mut runs = runs(dir.path());
+    runs.retain(|run| !old_runs.contains(run));
+    written_in(&runs[0], &years_ago(1));
+    // The first proposal of a run purges, since a dry run never writes.
+    let next = setup(&wiki)
+        .with("WIKI_AUDIT_KEEP_DAYS", "36500")
+        .in_dir(&dir)
+        .serve()
+        .await;
+    edit(&next, id_of(&wiki, "glossary"), json!({ "title": "1" })).await;
+    next.app.writer.finish().await;
+    assert!(!file(&served, &old).exists());
+    assert!(file(&served, &young).exists());
+    let records = next.records();
+    let removed: Vec<String> = records
+        .iter()
+        .filter(|record| record.event == AuditEvent::Purge)
+        .flat_map(|record| record.removed.iter().flatten())
+        .map(|head| head.file.clone())
+        .collect();
+    assert_eq!(removed, [format!("{old}.json")]);
+    assert!(told(&records).contains(&"proposal".to_owned()));
+}
+
+/// The whole way as it looks in a terminal that shows no colours.
+#[tokio::test]
+async fn an_operator_reads_what_the_commands_print() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "glossary");
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| "one\ntwo\n".clone_into(&mut page.content));
+    });
+    let first = json!({ "content": "one\n2\n", "title": "Words" });
+    let first = edit(&served, id, first).await;
+    let second = propose(&served, CREATE, new_page("docs/x")).await;
+    let mut printed = String::new();
+    for arguments in [
+        &["list"][..],
+        &["show", &first],
+        &["reject", &second, "--why", "not now"],
+        &["apply", &first, "--yes"],
+        &["list", "--all"],
+        &["show", &second],
+        &["apply", &second, "--yes"],
+    ] {
+        printed.push_str(&operator(&wiki, &served, arguments).await.told);
+    }
+    for (text, word) in [
+        (first, "<first>"),
+        (second, "<second>"),
+        (wiki.address(), "http://wiki"),
+        (format!("(id {id})"), "(id <id>)"),
+    ] {
+        printed = printed.replace(&text, word);
+    }
+    let is_number = |word: &str, sign| {
+        let mut bytes = word.bytes();
+        bytes.all(|byte| byte.is_ascii_digit() || byte == sign)
+    };
+    let normal = printed.split_inclusive([' ', '\n']).map(|word| {
+        match word.trim_end().trim_end_matches(':') {
+            bare if bare.len() == 24 && bare.ends_with('Z') => word.replace(bare, "<time>"),
+            bare if bare.len() == 10 && is_number(bare, b'-') => word.replace(bare, "<date>"),
+            bare if bare.len() == 5 && is_number(bare, b':') => word.replace(bare, "<minute>"),
+            bare if bare.len() == 16 && bare.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                word.replace(bare, "<call>")
+            }
+            _ => word.to_owned(),
+        }
+    });
+    let normal: String = normal.collect();
+    golden("proposals", &normal);
+}
+
+#[tokio::test]
+async fn a_new_proposal_names_the_one_that_it_replaces() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let home = id_of(&wiki, "home");
+    let propose = async |title: &str| {
+        let edits = json!({ "id": home, "title": title });
+        served.call(UPDATE, edits).await.unwrap()
+    };
+    let first = propose("First").await;
+    assert_eq!(first.get("replaces"), None, "{first}");
+    let second = propose("Second").await;
+    assert_eq!(second["replaces"], first["proposal"], "{second}");
+}

@@ -1,0 +1,683 @@
+//! The files beside the pages: read, written, and taken back.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use regex::{Captures, Regex};
+use rmcp::model::CallToolRequestParams;
+use serde_json::{Value, json};
+use wikijs_gate::demo::{AssetRow, DemoWiki, Store};
+
+use crate::harness::{Served, Setup, members, mutations, read, said, told, wiki_of};
+use crate::house::docs::generated;
+use crate::testkit::{
+    DELETE_ASSET, GET_ASSET, GET_PROPOSAL, LIST_ASSETS, RENAME_ASSET, UNDO, UPLOAD, fails, says,
+};
+use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+
+pub(crate) const RIGHTS: [&str; 6] = [
+    "read:pages",
+    "read:source",
+    "write:pages",
+    "read:assets",
+    "write:assets",
+    "manage:assets",
+];
+const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgAAACAAFUok9mAAAAAElFTkSuQmCC";
+
+pub(crate) fn png() -> Vec<u8> {
+    STANDARD.decode(PNG).unwrap()
+}
+
+/// The same picture, with some bytes behind it.
+pub(crate) fn other_png() -> Vec<u8> {
+    [png(), b"more".to_vec()].concat()
+}
+
+/// A wiki with a page and some assets.
+pub(crate) async fn wiki() -> DemoWiki {
+    let wiki = wiki_of(&[("docs/a", "# A\n\n![plan](/docs/plan.png)\n")]).await;
+    wiki.with_store(|store| {
+        store.add_asset("docs/plan.png", "image/png", &png());
+        store.add_asset("docs/list.csv", "text/csv", b"a,b\n");
+        store.add_asset("docs/notes.txt", "text/plain", b"hello\n");
+        store.add_asset("vault/secret.csv", "text/csv", b"xyloquartz\n");
+        store.add_asset("root.bin", "application/x-odd", &[0, 1, 2]);
+    });
+    wiki
+}
+
+pub(crate) fn setup(wiki: &DemoWiki, rights: &[&str]) -> Setup {
+    let key = wiki.key_with(rights, "");
+    Setup::at(&wiki.address(), &key).toolsets("pages,undo,proposals,assets")
+}
+
+async fn served(wiki: &DemoWiki) -> Served {
+    setup(wiki, &RIGHTS).serve().await
+}
+
+fn assets(wiki: &DemoWiki) -> Vec<AssetRow> {
+    wiki.with_store(|store| store.assets().cloned().collect())
+}
+
+/// The paths of all assets.
+pub(crate) fn paths(wiki: &DemoWiki) -> Vec<String> {
+    wiki.with_store(|store| {
+        let path = |asset: &AssetRow| match store.folder_path(asset.folder) {
+            folder if folder.is_empty() => asset.filename.clone(),
+            folder => format!("{folder}/{}", asset.filename),
+        };
+        store.assets().map(path).collect()
+    })
+}
+
+pub(crate) fn bytes_at(wiki: &DemoWiki, path: &str) -> Option<Vec<u8>> {
+    wiki.with_store(|store| store.asset_at(path).map(|asset| asset.data.clone()))
+}
+
+fn warnings(answer: &Value) -> Vec<String> {
+    let warnings = answer["warnings"].as_array();
+    warnings.into_iter().flatten().map(said).collect()
+}
+
+#[tokio::test]
+async fn folders_and_files_are_listed_with_what_nobody_can_download() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let root = served.checked(LIST_ASSETS, json!({})).await.unwrap();
+    assert_eq!(root["folders"], json!(["docs", "vault"]));
+    assert_eq!(members(&root, "assets", "path"), ["root.bin"]);
+    let docs = json!({ "folder": "/docs/" });
+    let docs = served.checked(LIST_ASSETS, docs).await.unwrap();
+    assert_eq!(
+        members(&docs, "assets", "path"),
+        ["docs/list.csv", "docs/notes.txt", "docs/plan.png"]
+    );
+    assert_eq!(docs["assets"][2]["bytes"], 66);
+    assert_eq!(docs["assets"][2]["type"], "image/png");
+    let unavailable = docs["assets"][1]["unavailable"].as_str().unwrap();
+    assert!(unavailable.contains("nobody can download"));
+    let some = json!({ "folder": "docs", "offset": 1, "limit": 1 });
+    let some = served.checked(LIST_ASSETS, some).await.unwrap();
+    assert_eq!(
+        (&some["assets"][0]["path"], &some["total"]),
+        (&json!("docs/notes.txt"), &json!(3))
+    );
+    let none = json!({ "folder": "docs/none" });
+    fails(&served, LIST_ASSETS, none, "PAGE_NOT_FOUND").await;
+    let key = setup(&wiki, &["read:pages"]).serve().await;
+    let refused = key.call(LIST_ASSETS, json!({})).await.unwrap_err();
+    assert_eq!(refused["details"]["right"], "read:assets");
+}
+
+#[tokio::test]
+async fn an_image_is_shown_as_one_a_text_as_text_and_anything_else_is_named() {
+    let wiki = wiki().await;
+    wiki.with_store(|store| {
+        store.add_asset("false.png", "image/png", b"<html>no</html>");
+        let large = [png(), vec![0; 1024 * 1024], png()].concat();
+        store.add_asset("large.png", "image/png", &large);
+        store.add_asset("long.csv", "text/csv", "é".repeat(40_000).as_bytes());
+    });
+    let served = served(&wiki).await;
+    let mut request = CallToolRequestParams::new(GET_ASSET);
+    let path = json!({ "path": "docs/plan.png" });
+    request.arguments = Some(path.as_object().unwrap().clone());
+    let result = served.client.call_tool(request).await.unwrap();
+    let blocks = serde_json::to_value(&result.content).unwrap();
+    assert_eq!(
+        blocks[1],
+        json!({ "type": "image", "mimeType": "image/png", "data": PNG })
+    );
+    says(&serde_json::to_string(&result.meta).unwrap(), "untrusted");
+    let image = read(&result).unwrap();
+    assert_eq!(image["image"], json!({ "mimeType": "image/png" }));
+    assert_eq!(image["bytes"], 66);
+    assert_eq!(image["sha256"].as_str().unwrap().len(), 64);
+    assert_eq!(image["url"], format!("{}/docs/plan.png", wiki.address()));
+
+    let get = async |path: &str| {
+        let path = json!({ "path": path });
+        served.checked(GET_ASSET, path).await.unwrap()
+    };
+    assert_eq!(get("docs/list.csv").await["text"], "a,b\n");
+    let long = get("long.csv").await;
+    assert_eq!(
+        (&long["bytes"], &long["isCut"]),
+        (&json!(80_000), &json!(true))
+    );
+    for (path, why) in [
+        ("docs/notes.txt", "nobody can download"),
+        ("root.bin", "neither an image nor a text"),
+        ("false.png", "no whole image"),
+        ("large.png", "more than 1 MB"),
+    ] {
+        let told = get(path).await;
+        let said = told["unavailable"]["content"].as_str().unwrap_or_default();
+        assert!(said.contains(why), "{told}");
+        assert_eq!((told.get("text"), told.get("image")), (None, None));
+    }
+    for path in ["docs/none.png", "none/plan.png", "docs"] {
+        let path = json!({ "path": path });
+        fails(&served, GET_ASSET, path, "PAGE_NOT_FOUND").await;
+    }
+    let climbs = json!({ "path": "docs/../vault/secret.csv" });
+    fails(&served, GET_ASSET, climbs, "INVALID_INPUT").await;
+}
+
+#[tokio::test]
+async fn assets_outside_of_the_bounds_of_reading_are_as_if_they_were_not_there() {
+    let wiki = wiki().await;
+    for (name, value) in [
+        ("WIKI_DENIED_READ_PATH_PREFIXES", "vault"),
+        ("WIKI_ALLOWED_READ_PATH_PREFIXES", "docs"),
+    ] {
+        let served = setup(&wiki, &RIGHTS).with(name, value).serve().await;
+        let root = served.call(LIST_ASSETS, json!({})).await.unwrap();
+        assert_eq!(root["folders"], json!(["docs"]));
+        let path = "vault/secret.csv";
+        for (tool, arguments) in [
+            (LIST_ASSETS, json!({ "folder": "vault" })),
+            (GET_ASSET, json!({ "path": path })),
+            (DELETE_ASSET, json!({ "path": path })),
+            (RENAME_ASSET, json!({ "path": path, "name": "x.csv" })),
+            (
+                UPLOAD,
+                json!({ "path": path, "text": "x", "replace": true }),
+            ),
+        ] {
+            let refused = served.call(tool, arguments).await.unwrap_err();
+            assert_eq!(refused["code"], "PAGE_NOT_FOUND", "{tool} {refused}");
+            assert!(!refused.to_string().contains("xyloquartz"), "{refused}");
+        }
+    }
+    assert!(mutations(&wiki).is_empty());
+    assert_eq!(
+        bytes_at(&wiki, "vault/secret.csv").unwrap(),
+        b"xyloquartz\n"
+    );
+}
+
+#[tokio::test]
+async fn an_upload_is_shown_first_then_sent_once_and_taken_back() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let upload = json!({ "path": "docs/new.png", "base64": PNG, "note": "asked for" });
+    let preview = served.checked(UPLOAD, upload).await.unwrap();
+    assert_eq!(assets(&wiki).len(), 5);
+    assert_eq!(preview["operation"], "upload-asset");
+    assert_eq!(preview["target"]["path"], "docs/new.png");
+    assert_eq!(
+        preview["diff"].as_str().unwrap(),
+        "@@ -0,0 +1,3 @@\n+type: image/png\n+bytes: 66\n+sha256: dea854a228a2210ac33a6225baa40572df7a02503050c0a137ab4b18c22623b7\n"
+    );
+    assert!(!preview.to_string().contains(PNG));
+    let confirm = json!({ "path": "docs/new.png", "confirm": preview["confirm"] });
+    let made = served.checked(UPLOAD, confirm).await.unwrap();
+    assert_eq!(made["outcome"], "applied");
+    assert_eq!(made.get("unverified"), None);
+    let of_wiki = assets(&wiki).pop().unwrap();
+    assert_eq!(made["target"]["asset"], of_wiki.id);
+    assert_eq!((of_wiki.data, of_wiki.mime.as_str()), (png(), "image/png"));
+
+    let undo = json!({ "callId": made["callId"] });
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
+    assert_eq!(
+        (&undone["operation"], &undone["outcome"]),
+        (&json!("delete-asset"), &json!("applied"))
+    );
+    assert_eq!(bytes_at(&wiki, "docs/new.png"), None);
+    assert_eq!(
+        told(&served.records()),
+        [
+            "preview",
+            "attempt upload-asset",
+            "outcome upload-asset applied",
+            "preview",
+            "attempt delete-asset",
+            "outcome delete-asset applied",
+        ]
+    );
+    let record = served
+        .records()
+        .into_iter()
+        .find(|record| record.step.is_some())
+        .unwrap();
+    assert_eq!(record.note.as_deref(), Some("asked for"));
+    assert_eq!(record.path.unwrap().as_str(), "docs/new.png");
+}
+
+#[tokio::test]
+async fn what_is_there_is_written_over_only_if_that_is_said_and_comes_back() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let other = STANDARD.encode(other_png());
+    let upload = json!({ "path": "docs/plan.png", "base64": other });
+    let refused = fails(&served, UPLOAD, upload, "PAGE_EXISTS").await;
+    assert!(refused["hint"].as_str().unwrap().contains("replace: true"));
+    let replace = json!({ "path": "docs/plan.png", "base64": other, "replace": true });
+    let preview = served.call(UPLOAD, replace.clone()).await.unwrap();
+    assert_eq!(
+        preview["diff"].as_str().unwrap().lines().count(),
+        6,
+        "{preview}"
+    );
+    let made = served.confirmed(UPLOAD, replace.clone()).await.unwrap();
+    assert_eq!(made["outcome"], "applied");
+    assert_eq!(bytes_at(&wiki, "docs/plan.png").unwrap(), other_png());
+    let same = served.confirmed(UPLOAD, replace).await;
+    assert_eq!(same.unwrap()["outcome"], "unchanged");
+
+    let undo = json!({ "callId": made["callId"] });
+    let preview = served.call(UNDO, undo).await.unwrap();
+    wiki.with_store(|store| store.asset_mut(1).unwrap().data = b"theirs".to_vec());
+    let confirm = json!({ "callId": made["callId"], "confirm": preview["confirm"] });
+    let conflict = served.call(UNDO, confirm).await;
+    assert_eq!(conflict.unwrap_err()["code"], "EDIT_CONFLICT");
+    let forced = json!({ "callId": made["callId"], "force": true });
+    let undone = served.confirmed(UNDO, forced).await.unwrap();
+    assert_eq!(undone["outcome"], "applied");
+    assert_eq!(bytes_at(&wiki, "docs/plan.png").unwrap(), png());
+    assert_eq!(assets(&wiki).len(), 5);
+}
+
+#[tokio::test]
+async fn a_deleted_file_comes_back_anew_and_what_cannot_is_said_before() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let delete = json!({ "path": "docs/plan.png" });
+    let preview = served.checked(DELETE_ASSET, delete.clone()).await.unwrap();
+    assert!(
+        warnings(&preview)[0].starts_with("cannot_return: undo can upload the bytes anew"),
+        "{preview}"
+    );
+    let gone = served.confirmed(DELETE_ASSET, delete.clone()).await;
+    let gone = gone.unwrap();
+    assert_eq!(
+        (&gone["outcome"], &gone["operation"]),
+        (&json!("applied"), &json!("delete-asset"))
+    );
+    assert_eq!(bytes_at(&wiki, "docs/plan.png"), None);
+    let again = served.call(DELETE_ASSET, delete).await;
+    assert_eq!(again.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    let undo = json!({ "callId": gone["callId"] });
+    let back = served.confirmed(UNDO, undo).await.unwrap();
+    assert_eq!(back["outcome"], "applied");
+    assert_eq!(bytes_at(&wiki, "docs/plan.png").unwrap(), png());
+    assert_ne!(back["target"]["asset"], 1);
+
+    let hidden = json!({ "path": "docs/notes.txt" });
+    fails(&served, DELETE_ASSET, hidden, "FIELD_UNREADABLE").await;
+}
+
+#[tokio::test]
+async fn a_file_is_renamed_and_renamed_back() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let rename = json!({ "path": "docs/plan.png", "name": "old-plan.png" });
+    let preview = served.checked(RENAME_ASSET, rename.clone()).await.unwrap();
+    assert_eq!(
+        preview["changes"]["path"],
+        json!({ "before": "docs/plan.png", "after": "docs/old-plan.png" })
+    );
+    let made = served.confirmed(RENAME_ASSET, rename).await.unwrap();
+    assert_eq!(
+        (&made["outcome"], &made["operation"], &made["changed"]),
+        (&json!("applied"), &json!("rename-asset"), &json!(["path"]))
+    );
+    assert!(paths(&wiki).contains(&"docs/old-plan.png".to_owned()));
+    let undo = json!({ "callId": made["callId"] });
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
+    assert_eq!(undone["outcome"], "applied");
+    assert!(paths(&wiki).contains(&"docs/plan.png".to_owned()));
+    for (name, code) in [
+        ("list.csv", "INVALID_INPUT"),
+        ("Plan.png", "INVALID_INPUT"),
+        ("x/plan.png", "INVALID_INPUT"),
+        ("../plan.png", "INVALID_INPUT"),
+    ] {
+        let rename = json!({ "path": "docs/plan.png", "name": name });
+        let refused = served.call(RENAME_ASSET, rename).await;
+        assert_eq!(refused.unwrap_err()["code"], code, "{name}");
+    }
+    wiki.with_store(|store| store.add_asset("docs/taken.png", "image/png", &png()));
+    let rename = json!({ "path": "docs/plan.png", "name": "taken.png" });
+    let refused = served.call(RENAME_ASSET, rename).await;
+    assert_eq!(refused.unwrap_err()["code"], "PAGE_EXISTS");
+}
+
+#[tokio::test]
+async fn folders_are_made_only_if_that_is_said_and_stay() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let path = "docs/pics/new/a.png";
+    let upload = json!({ "path": path, "base64": PNG });
+    let refused = fails(&served, UPLOAD, upload, "PAGE_NOT_FOUND").await;
+    assert!(refused["hint"].as_str().unwrap().contains("createFolders"));
+    let upload = json!({ "path": path, "base64": PNG, "createFolders": true });
+    let preview = served.call(UPLOAD, upload.clone()).await.unwrap();
+    assert_eq!(
+        preview["changes"]["folders"]["after"],
+        json!(["docs/pics", "docs/pics/new"])
+    );
+    assert!(
+        warnings(&preview)[0].starts_with("cannot_return: folders are made last"),
+        "{preview}"
+    );
+    let made = served.confirmed(UPLOAD, upload).await.unwrap();
+    assert_eq!(made["outcome"], "applied");
+    assert!(warnings(&made)[0].contains("docs/pics/new"), "{made}");
+    assert_eq!(bytes_at(&wiki, path).unwrap(), png());
+    let undo = json!({ "callId": made["callId"] });
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
+    assert_eq!(undone["outcome"], "applied");
+    let folder = json!({ "folder": "docs/pics" });
+    let left = served.call(LIST_ASSETS, folder).await.unwrap();
+    assert_eq!(left["folders"], json!(["docs/pics/new"]));
+}
+
+#[tokio::test]
+async fn bad_files_are_refused_before_anything_is_sent() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let cut = STANDARD.encode(&png()[..40]);
+    let large = "x".repeat(5 * 1024 * 1024 + 1);
+    for (path, file, code) in [
+        ("docs/a.jpg", json!({ "base64": PNG }), "INVALID_INPUT"),
+        ("docs/a.png", json!({ "text": "<html>" }), "INVALID_INPUT"),
+        ("docs/a.png", json!({ "base64": cut }), "INVALID_INPUT"),
+        (
+            "docs/a.png",
+            json!({ "base64": PNG.get(..41).unwrap() }),
+            "INVALID_INPUT",
+        ),
+        ("docs/a.csv", json!({ "text": "" }), "INVALID_INPUT"),
+        ("docs/a.csv", json!({}), "INVALID_INPUT"),
+        (
+            "docs/a.csv",
+            json!({ "text": "a", "base64": PNG }),
+            "INVALID_INPUT",
+        ),
+        ("docs/a.csv", json!({ "text": large }), "TOO_LARGE"),
+        ("../a.csv", json!({ "text": "a" }), "INVALID_INPUT"),
+        ("docs/My File.csv", json!({ "text": "a" }), "INVALID_INPUT"),
+        ("docs/a.txt", json!({ "text": "a" }), "INVALID_INPUT"),
+        ("docs/a", json!({ "text": "a" }), "INVALID_INPUT"),
+    ] {
+        let mut call = file.as_object().unwrap().clone();
+        call.insert("path".to_owned(), path.into());
+        let refused = served.call(UPLOAD, Value::Object(call)).await;
+        let refused = refused.unwrap_err();
+        assert_eq!(refused["code"], code, "{path} {refused}");
+    }
+    assert_eq!(assets(&wiki).len(), 5);
+    let reader = setup(&wiki, &["read:pages", "read:assets"]).serve().await;
+    let upload = json!({ "path": "docs/a.csv", "text": "a" });
+    let refused = reader.confirmed(UPLOAD, upload).await;
+    assert_eq!(refused.unwrap_err()["details"]["right"], "write:assets");
+    assert_eq!(assets(&wiki).len(), 5);
+}
+
+#[tokio::test]
+async fn the_largest_file_that_the_wiki_takes_goes_up_and_comes_back() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let large = "a".repeat(5 * 1024 * 1024);
+    let upload = json!({ "path": "docs/a.csv", "text": large });
+    let made = served.confirmed(UPLOAD, upload).await.unwrap();
+    assert_eq!(made["outcome"], "applied");
+    assert_eq!(bytes_at(&wiki, "docs/a.csv").unwrap().len(), large.len());
+    let delete = json!({ "path": "docs/a.csv" });
+    let gone = served.confirmed(DELETE_ASSET, delete).await.unwrap();
+    let undo = json!({ "callId": gone["callId"] });
+    let back = served.confirmed(UNDO, undo).await.unwrap();
+    assert_eq!(back["outcome"], "applied");
+    assert_eq!(bytes_at(&wiki, "docs/a.csv").unwrap().len(), large.len());
+}
+
+#[tokio::test]
+async fn an_svg_that_the_wiki_sanitised_is_said_to_be_and_is_taken_back() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let svg = "<svg><script>alert(1)</script><g></g></svg>";
+    let upload = json!({ "path": "docs/a.svg", "text": svg });
+    let preview = served.call(UPLOAD, upload.clone()).await.unwrap();
+    assert!(
+        warnings(&preview)[0].starts_with("svg_sanitised"),
+        "{preview}"
+    );
+    let made = served.confirmed(UPLOAD, upload).await.unwrap();
+    assert_eq!(
+        (&made["outcome"], &made["unverified"]),
+        (&json!("applied"), &json!(["content"]))
+    );
+    assert_eq!(
+        bytes_at(&wiki, "docs/a.svg").unwrap(),
+        b"<svg><g></g></svg>"
+    );
+    let other = json!({ "path": "docs/a.svg", "text": svg.replace("alert", "x").replace("<g>", "<g id='1'>"), "replace": true });
+    let other = served.confirmed(UPLOAD, other).await.unwrap();
+    assert_eq!(other["unverified"], json!(["content"]));
+    let undo = json!({ "callId": other["callId"] });
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
+    assert_eq!(undone["outcome"], "applied", "{undone}");
+    assert_eq!(
+        bytes_at(&wiki, "docs/a.svg").unwrap(),
+        b"<svg><g></g></svg>"
+    );
+    let undo = json!({ "callId": made["callId"] });
+    let undone = served.confirmed(UNDO, undo).await.unwrap();
+    assert_eq!(undone["operation"], "delete-asset");
+    assert_eq!(bytes_at(&wiki, "docs/a.svg"), None);
+}
+
+/// A server before which something lies that does this to what it sends.
+async fn behind(wiki: &DemoWiki, fault: Fault) -> (Served, FaultyWiki) {
+    let faulty = FaultyWiki::before(wiki).await;
+    faulty.on_mutations(fault);
+    let key = wiki.key_with(&RIGHTS, "");
+    let served = Setup::at(&faulty.address(), &key)
+        .toolsets("pages,undo,proposals,assets")
+        .with("WIKI_HTTP_WRITE_TIMEOUT_MS", "1000")
+        .serve()
+        .await;
+    (served, faulty)
+}
+
+#[tokio::test]
+async fn an_answer_that_is_lost_is_found_out_by_reading() {
+    for (tool, arguments, path) in [
+        (
+            UPLOAD,
+            json!({ "path": "docs/new.csv", "text": "x" }),
+            "docs/new.csv",
+        ),
+        (
+            UPLOAD,
+            json!({ "path": "docs/list.csv", "text": "x", "replace": true }),
+            "docs/list.csv",
+        ),
+        (
+            RENAME_ASSET,
+            json!({ "path": "docs/list.csv", "name": "other.csv" }),
+            "docs/other.csv",
+        ),
+        (
+            DELETE_ASSET,
+            json!({ "path": "docs/list.csv" }),
+            "docs/plan.png",
+        ),
+    ] {
+        let wiki = wiki().await;
+        let lost = Fault::new(Reach::Before, Reply::Cut);
+        let (served, faulty) = behind(&wiki, lost).await;
+        let made = served.confirmed(tool, arguments).await.unwrap();
+        assert_eq!(made["outcome"], "applied", "{tool}");
+        assert!(bytes_at(&wiki, path).is_some(), "{tool}");
+        assert_eq!(faulty.mutations().len(), 1, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn what_never_reached_the_wiki_is_not_said_to_be_written() {
+    for (tool, arguments) in [
+        (UPLOAD, json!({ "path": "docs/new.csv", "text": "x" })),
+        (DELETE_ASSET, json!({ "path": "docs/list.csv" })),
+    ] {
+        let wiki = wiki().await;
+        let (served, faulty) = behind(&wiki, Fault::new(Reach::Never, Reply::Cut)).await;
+        let lost = served.confirmed(tool, arguments).await.unwrap_err();
+        assert_eq!(lost["code"], "OUTCOME_UNKNOWN", "{tool} {lost}");
+        assert_eq!(assets(&wiki).len(), 5);
+        assert_eq!(faulty.mutations().len(), 1, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn an_upload_that_stored_nothing_is_not_applied_whatever_the_wiki_says() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let upload = json!({ "path": "docs/new.csv", "text": "x" });
+    let preview = served.call(UPLOAD, upload).await.unwrap();
+    wiki.before_next_mutation(Store::remove_folders);
+    let confirm = json!({ "path": "docs/new.csv", "confirm": preview["confirm"] });
+    let refused = served.call(UPLOAD, confirm).await;
+    let refused = refused.unwrap_err();
+    assert_eq!(refused["code"], "NOT_APPLIED", "{refused}");
+    assert_eq!(bytes_at(&wiki, "docs/new.csv"), None);
+}
+
+#[tokio::test]
+async fn gates_hold_for_the_path_of_an_asset() {
+    let wiki = wiki().await;
+    let upload = json!({ "path": "docs/new.csv", "text": "x" });
+    for (name, value, code) in [
+        ("WIKI_MUTATIONS_ENABLED", "false", "MUTATIONS_DISABLED"),
+        ("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs", "PATH_DENIED"),
+        (
+            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
+            "other",
+            "PATH_NOT_ALLOWED",
+        ),
+    ] {
+        let served = setup(&wiki, &RIGHTS).with(name, value).serve().await;
+        let refused = served.call(UPLOAD, upload.clone()).await;
+        assert_eq!(refused.unwrap_err()["code"], code);
+    }
+    let rule = "[[rules]]\nname = \"none\"\noperations = [\"delete-asset\"]\nthen = \"deny\"\nwhy = \"People show them.\"\n";
+    let ruled = setup(&wiki, &RIGHTS).with_tables(rule).serve().await;
+    let delete = json!({ "path": "docs/plan.png" });
+    let refused = ruled.call(DELETE_ASSET, delete).await;
+    assert_eq!(refused.unwrap_err()["code"], "RULE_DENIED");
+    let made = ruled.confirmed(UPLOAD, upload).await;
+    assert_eq!(made.unwrap()["outcome"], "applied");
+    assert_eq!(assets(&wiki).len(), 6);
+}
+
+#[tokio::test]
+async fn assets_of_a_dry_run_are_proposals_that_show_no_bytes() {
+    let wiki = wiki().await;
+    let served = setup(&wiki, &RIGHTS).dry().serve().await;
+    let upload = json!({ "path": "docs/new.png", "base64": PNG });
+    let one = served.call(UPLOAD, upload).await.unwrap();
+    let shown = json!({ "id": one["proposal"] });
+    let shown = served.call(GET_PROPOSAL, shown).await.unwrap();
+    assert!(shown.to_string().contains("upload-asset"), "{shown}");
+    assert!(shown.to_string().contains("sha256"), "{shown}");
+    assert!(!shown.to_string().contains(PNG), "{shown}");
+    assert_eq!(assets(&wiki).len(), 5);
+}
+
+#[tokio::test]
+async fn the_pages_that_show_an_asset_are_named_as_far_as_they_may_be_read() {
+    let wiki = wiki_of(&[
+        ("docs/a", "# A\n\n![plan](/docs/plan.png)\n"),
+        ("docs/b", "<img src=\"https://wiki.lan/docs/plan.png\">\n"),
+        (
+            "docs/c",
+            "/other/docs/plan.png and docs/plan.png.bak are others\n",
+        ),
+        ("vault/d", "![plan](/docs/plan.png)\n"),
+    ])
+    .await;
+    wiki.with_store(|store| store.add_asset("docs/plan.png", "image/png", &png()));
+    let key = wiki.key_with(&RIGHTS, "");
+    let bounded = Setup::at(&wiki.address(), &key)
+        .toolsets("assets")
+        .indexed()
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "vault")
+        .serve()
+        .await;
+    let get = json!({ "path": "docs/plan.png", "usedBy": true });
+    let told = bounded.checked(GET_ASSET, get.clone()).await.unwrap();
+    let mut found = members(&told, "usedBy", "path");
+    found.sort_unstable();
+    assert_eq!(found, ["docs/a", "docs/b"], "{told}");
+    let off = setup(&wiki, &RIGHTS)
+        .with("WIKI_INDEX", "off")
+        .serve()
+        .await;
+    let told = off.checked(GET_ASSET, get).await.unwrap();
+    assert!(told["unavailable"]["usedBy"].is_string(), "{told}");
+}
+
+/// A file told step by step: what docs/assets.md shows.
+#[tokio::test]
+async fn the_walk_in_the_docs_is_what_the_program_says() {
+    let wiki = wiki().await;
+    let id_of_call = Regex::new(r"[0-9a-f]{64}|[0-9a-f]{32}|[0-9a-f]{16}").unwrap();
+    let times = Regex::new(r"20\d\d-\d\d-\d\dT[0-9:.]+Z").unwrap();
+    let address = wiki.address();
+    let shown = |marker: &str, answer: &Value| {
+        let told = format!("```json\n{answer:#}\n```\n").replace(&address, "https://wiki.lan");
+        let told = id_of_call.replace_all(&told, |found: &Captures<'_>| {
+            let id = "5d0c91f2a7e34b68e01f7a2b9c3d4e5f";
+            match found[0].len() {
+                64 => found[0].to_owned(),
+                length => id.chars().take(length).collect::<String>(),
+            }
+        });
+        let told = times.replace_all(&told, "2026-11-23T09:00:00.000Z");
+        generated("docs/assets.md", marker, &told, str::to_owned);
+    };
+    let server = served(&wiki).await;
+    let call =
+        async |tool: &'static str, arguments: Value| server.checked(tool, arguments).await.unwrap();
+    let folder = json!({ "folder": "docs" });
+    shown("list", &call(LIST_ASSETS, folder).await);
+    let upload =
+        json!({ "path": "docs/plan.png", "base64": STANDARD.encode(other_png()), "replace": true });
+    let preview = call(UPLOAD, upload).await;
+    shown("preview", &preview);
+    let confirm = json!({ "path": "docs/plan.png", "confirm": preview["confirm"] });
+    let made = call(UPLOAD, confirm).await;
+    shown("uploaded", &made);
+    let undo = json!({ "callId": made["callId"] });
+    let undone = server.confirmed(UNDO, undo).await.unwrap();
+    shown("undone", &undone);
+}
+
+#[tokio::test]
+async fn an_undo_follows_an_asset_that_an_undo_uploaded_again() {
+    let wiki = wiki().await;
+    let served = served(&wiki).await;
+    let undo = async |done: &Value| {
+        let arguments = json!({ "callId": done["callId"] });
+        served.confirmed(UNDO, arguments).await
+    };
+    let upload = json!({ "path": "docs/new.png", "base64": PNG });
+    let made = served.confirmed(UPLOAD, upload).await.unwrap();
+    let rename = json!({ "path": "docs/new.png", "name": "newer.png" });
+    let renamed = served.confirmed(RENAME_ASSET, rename).await.unwrap();
+    let path = json!({ "path": "docs/newer.png" });
+    let gone = served.confirmed(DELETE_ASSET, path).await.unwrap();
+    let back = undo(&gone).await.unwrap();
+    assert_ne!(back["target"]["asset"], made["target"]["asset"]);
+    let undone = undo(&renamed).await.unwrap();
+    assert_eq!(undone["outcome"], "applied", "{undone}");
+    assert_eq!(undone["target"]["asset"], back["target"]["asset"]);
+    assert_eq!(bytes_at(&wiki, "docs/new.png").unwrap(), png());
+    let undone = undo(&made).await.unwrap();
+    assert_eq!(undone["operation"], "delete-asset", "{undone}");
+    assert_eq!(bytes_at(&wiki, "docs/new.png"), None);
+}

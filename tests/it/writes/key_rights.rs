@@ -1,0 +1,448 @@
+//! Rights of the key at a place: what it may not do there it is told at the preview, by the right
+//! that it lacks; where the wiki does not tell, the preview says so.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use wikijs_gate::demo::DemoWiki;
+
+use crate::harness::{Served, Setup, id_of, mutations, said, wiki_of};
+use crate::testkit::{
+    ADD_COMMENT, CREATE, DELETE, DELETE_COMMENT, SUBMIT, UNDO, UPDATE, UPDATE_COMMENT, UPLOAD,
+    fails, says,
+};
+use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+
+const READS: [&str; 3] = ["read:pages", "read:source", "read:history"];
+const WRITES: [&str; 3] = ["write:pages", "manage:pages", "delete:pages"];
+const ASSETS: [&str; 3] = ["read:assets", "write:assets", "manage:assets"];
+
+async fn wiki() -> DemoWiki {
+    wiki_of(&[
+        ("docs/a", "# A\n\nFirst.\n"),
+        ("legal/b", "# B\n\nSecond.\n"),
+    ])
+    .await
+}
+
+/// A key that reads everywhere and writes below `docs` alone.
+fn section_key(wiki: &DemoWiki) -> String {
+    let all: Vec<&str> = WRITES.into_iter().chain(ASSETS).collect();
+    wiki.key_with_each(&[(&READS, ""), (&all, "docs/")])
+}
+
+async fn section(wiki: &DemoWiki) -> Served {
+    let setup = Setup::at(&wiki.address(), &section_key(wiki));
+    let setup = setup.toolsets("pages,undo,drafts,assets");
+    setup.serve().await
+}
+
+/// The preview's refusal: the right that is missing, and where.
+fn denied(refused: &Value) -> (&str, &str) {
+    assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");
+    let details = &refused["details"];
+    let path = details["lacking"][0]["path"].as_str().unwrap();
+    (details["right"].as_str().unwrap(), path)
+}
+
+#[tokio::test]
+async fn what_the_key_may_not_do_at_a_place_is_refused_at_the_preview() {
+    let wiki = wiki().await;
+    let served = section(&wiki).await;
+    let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "legal/b"));
+    for (tool, arguments, right, path) in [
+        (
+            UPDATE,
+            json!({ "id": b, "title": "x" }),
+            "write:pages",
+            "legal/b",
+        ),
+        (
+            CREATE,
+            json!({ "path": "legal/new", "title": "New", "content": "x" }),
+            "write:pages",
+            "legal/new",
+        ),
+        (
+            UPDATE,
+            json!({ "id": a, "path": "legal/a" }),
+            "write:pages",
+            "legal/a",
+        ),
+        (DELETE, json!({ "id": b }), "delete:pages", "legal/b"),
+        // Nothing of what it may not write can be lost for it.
+        (
+            UPDATE,
+            json!({ "id": b, "title": "x", "acceptLoss": ["scriptCss", "scriptJs"] }),
+            "write:pages",
+            "legal/b",
+        ),
+    ] {
+        let refused = served.call(tool, arguments.clone()).await.unwrap_err();
+        assert_eq!(denied(&refused), (right, path), "{tool} {arguments}");
+        let message = refused["message"].as_str().unwrap();
+        says(&message, &format!("{right} at en/{path}"));
+    }
+    assert_eq!(mutations(&wiki), []);
+    // Where it may, nothing is said of rights.
+    for (tool, arguments) in [
+        (UPDATE, json!({ "id": a, "title": "x" })),
+        (
+            CREATE,
+            json!({ "path": "docs/new", "title": "New", "content": "x" }),
+        ),
+        (UPDATE, json!({ "id": a, "path": "docs/c" })),
+        (DELETE, json!({ "id": a })),
+    ] {
+        let shown = served.call(tool, arguments).await.unwrap();
+        assert!(shown.get("confirm").is_some(), "{shown}");
+        assert!(!shown.to_string().contains("rights"), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_writes_but_neither_moves_nor_deletes_is_told_so_at_the_preview() {
+    let wiki = wiki().await;
+    let served = Setup::writer(&wiki).serve().await;
+    let a = id_of(&wiki, "docs/a");
+    let moved = json!({ "id": a, "path": "docs/c" });
+    let refused = served.call(UPDATE, moved).await.unwrap_err();
+    assert_eq!(denied(&refused), ("manage:pages", "docs/a"));
+    let gone = json!({ "id": a });
+    let refused = served.call(DELETE, gone).await.unwrap_err();
+    assert_eq!(denied(&refused), ("delete:pages", "docs/a"));
+    assert_eq!(mutations(&wiki), []);
+}
+
+/// A page with tags: the wiki's views go by rules of tags, its writes do not.
+#[tokio::test]
+async fn of_a_page_with_tags_the_rules_of_paths_alone_count() {
+    let wiki = wiki().await;
+    let b = id_of(&wiki, "legal/b");
+    wiki.with_store(|store| store.page_mut(b).unwrap().tags.push("t".to_owned()));
+    let served = section(&wiki).await;
+    let edit = json!({ "id": b, "title": "x" });
+    let refused = served.call(UPDATE, edit).await.unwrap_err();
+    assert_eq!(denied(&refused), ("write:pages", "legal/b"));
+}
+
+#[tokio::test]
+async fn where_the_wiki_does_not_tell_a_right_the_preview_says_so() {
+    let wiki = wiki().await;
+    let served = section(&wiki).await;
+    let upload = json!({ "path": "a.csv", "text": "x" });
+    let shown = served.call(UPLOAD, upload).await.unwrap();
+    let warnings = shown["warnings"].as_array().unwrap();
+    let unknown = |one: &&Value| one["code"] == "rights_unknown";
+    let warning = said(warnings.iter().find(unknown).unwrap());
+    assert!(
+        warning.contains("rights unknown") && warning.contains("write:assets"),
+        "{warning}"
+    );
+    // So does a create where something before the wiki hides its editor.
+    wiki.set_editor_view_blocked(true);
+    let new = json!({ "path": "docs/new", "title": "New", "content": "x" });
+    let shown = served.call(CREATE, new).await.unwrap();
+    let warnings = shown["warnings"].as_array().unwrap();
+    let warning = said(warnings.iter().find(unknown).unwrap());
+    assert!(warning.contains("write:pages"), "{warning}");
+    // A key with full access has every right.
+    let admin = Setup::admin(&wiki).toolsets("pages,assets").serve().await;
+    let upload = json!({ "path": "b.csv", "text": "x" });
+    let shown = admin.call(UPLOAD, upload).await.unwrap();
+    assert!(!shown.to_string().contains("rights_unknown"), "{shown}");
+}
+
+/// A page without its scripts is better than no page.
+#[tokio::test]
+async fn a_deleted_page_comes_back_without_scripts_that_the_key_may_not_write_and_says_so_first() {
+    let wiki = wiki().await;
+    let a = id_of(&wiki, "docs/a");
+    wiki.with_store(|store| store.page_mut(a).unwrap().script_js = "f()".to_owned());
+    let served = Setup::editor(&wiki).toolsets("pages,undo").serve().await;
+    let delete = json!({ "id": a });
+    let deleted = served.confirmed(DELETE, delete).await;
+    let mut undo = json!({ "callId": deleted.unwrap()["callId"] });
+    let shown = served.call(UNDO, undo.clone()).await.unwrap();
+    let warnings = shown["warnings"].as_array().unwrap();
+    let incomplete = |one: &&Value| one["code"] == "cannot_return";
+    let warning = said(warnings.iter().find(incomplete).unwrap());
+    assert!(warning.contains("lacks write:scripts"), "{warning}");
+    undo["confirm"] = shown["confirm"].clone();
+    let told = fails(&served, UNDO, undo, "PARTLY_APPLIED").await;
+    assert_eq!(told["details"]["fields"], json!(["scriptJs"]), "{told}");
+    let back = wiki.with_store(|store| store.page_at("en", "docs/a").cloned());
+    assert_eq!(back.unwrap().content, "# A\n\nFirst.\n");
+}
+
+/// The wiki refused in its own words, so the write was not applied, and nobody waits to learn it.
+#[tokio::test]
+async fn a_refusal_by_the_wiki_is_no_unknown_outcome_even_where_the_page_cannot_be_read() {
+    let wiki = wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = Setup::at(&faulty.address(), &wiki.keys().writer)
+        .serve()
+        .await;
+    let a = id_of(&wiki, "docs/a");
+    let mut edit = json!({ "id": a, "title": "x" });
+    let shown = served.call(UPDATE, edit.clone()).await.unwrap();
+    edit["confirm"] = shown["confirm"].clone();
+    let refusal = |name: &str, answer: Value| {
+        let body = json!({ "data": { "pages": { name: answer } } }).to_string();
+        Fault::new(Reach::Never, Reply::say(200, "application/json", &body))
+    };
+    let status = json!({ "responseResult": {
+        "succeeded": false, "errorCode": 6009, "slug": "PageUpdateForbidden", "message": "No." } });
+    faulty.on_mutations(refusal("update", status));
+    // From then on the key reads nothing of the page either.
+    let unreadable = json!({ "data": { "pages": null }, "errors": [{
+        "message": "You are not authorized to view this page.", "path": ["pages"],
+        "extensions": { "code": "INTERNAL_SERVER_ERROR", "exception": { "code": 6013 } } }] });
+    let reply = Reply::say(200, "application/json", &unreadable.to_string());
+    faulty.on_reads_after_mutation(Fault::new(Reach::Never, reply));
+    let began = Instant::now();
+    let refused = fails(&served, UPDATE, edit, "NOT_APPLIED").await;
+    assert_eq!(refused["details"]["outcome"], "not_applied");
+    assert_eq!(refused["details"]["cause"], "PERMISSION_DENIED");
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+/// The wiki says that the place is taken, and the key may not read what stands there.
+#[tokio::test]
+async fn a_create_whose_place_is_taken_is_no_unknown_outcome_even_where_it_cannot_be_read() {
+    let wiki = wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = Setup::at(&faulty.address(), &wiki.keys().writer)
+        .serve()
+        .await;
+    let mut new = json!({ "path": "docs/new", "title": "New", "content": "x" });
+    let shown = served.call(CREATE, new.clone()).await;
+    new["confirm"] = shown.unwrap()["confirm"].clone();
+    let status = json!({ "responseResult": {
+        "succeeded": false, "errorCode": 6002, "slug": "PageDuplicateCreate", "message": "No." } });
+    let body = json!({ "data": { "pages": { "create": status } } }).to_string();
+    let refusal = Reply::say(200, "application/json", &body);
+    faulty.on_mutations(Fault::new(Reach::Never, refusal));
+    let unreadable = json!({ "data": { "pages": null }, "errors": [{
+        "message": "You are not authorized to view this page.", "path": ["pages"],
+        "extensions": { "code": "INTERNAL_SERVER_ERROR", "exception": { "code": 6013 } } }] });
+    let reply = Reply::say(200, "application/json", &unreadable.to_string());
+    faulty.on_reads_after_mutation(Fault::new(Reach::Never, reply));
+    let refused = fails(&served, CREATE, new, "NOT_APPLIED").await;
+    assert_eq!(refused["details"]["cause"], "PAGE_EXISTS", "{refused}");
+}
+
+/// Sets that were made with all rights are taken back with few.
+#[tokio::test]
+async fn the_undo_of_a_set_goes_on_behind_rights_that_the_key_lacks_if_asked() {
+    let wiki = wiki_of(&[
+        ("docs/a", "# A\n"),
+        ("docs/b", "# B\n"),
+        ("docs/d", "# D\n"),
+        ("legal/c", "# C\n"),
+    ])
+    .await;
+    let a = id_of(&wiki, "docs/a");
+    wiki.with_store(|store| store.page_mut(a).unwrap().script_js = "f()".to_owned());
+    let tools = |setup: Setup| setup.toolsets("pages,undo,drafts");
+    let admin = tools(Setup::admin(&wiki)).serve().await;
+    // A set that deletes one page and changes another; the call to take back.
+    let made = async |deletes: &str, edits: &str| {
+        let draft = deletes.replace('/', "-");
+        let delete = json!({ "id": id_of(&wiki, deletes), "draft": draft });
+        admin.call(DELETE, delete).await.unwrap();
+        let edit = json!({ "id": id_of(&wiki, edits), "title": "Other", "draft": draft });
+        admin.call(UPDATE, edit).await.unwrap();
+        let submit = json!({ "draft": draft });
+        let done = admin.confirmed(SUBMIT, submit).await;
+        let done = done.unwrap();
+        assert_eq!(done["outcome"], "applied", "{done}");
+        json!({ "callId": done["callId"] })
+    };
+    let (scripted, elsewhere) = (
+        made("docs/a", "docs/b").await,
+        made("legal/c", "docs/d").await,
+    );
+    let served = tools(Setup::at(&wiki.address(), &section_key(&wiki)))
+        .in_dir_of(&admin)
+        .serve()
+        .await;
+    let sent = mutations(&wiki).len();
+    let skipping = |undo: &Value| json!({ "callId": undo["callId"], "onConflict": "skip" });
+    for (undo, path, right) in [
+        (&scripted, "docs/a", "write:scripts"),
+        (&elsewhere, "legal/c", "write:pages"),
+    ] {
+        let refused = fails(&served, UNDO, undo.clone(), "PERMISSION_DENIED").await;
+        let lacking = json!([{ "locale": "en", "path": path, "rights": [right] }]);
+        assert_eq!(refused["details"]["lacking"], lacking, "{refused}");
+        let hint = refused["hint"].as_str().unwrap();
+        assert!(hint.contains("onConflict \"skip\""), "{refused}");
+    }
+    assert_eq!(mutations(&wiki).len(), sent);
+
+    // The page comes back without its scripts, as by an undo of its own.
+    let mut undo = skipping(&scripted);
+    let shown = served.call(UNDO, undo.clone()).await.unwrap();
+    let warnings = shown["warnings"].as_array().unwrap();
+    let incomplete = |one: &&Value| one["code"] == "cannot_return";
+    let warning = said(warnings.iter().find(incomplete).unwrap());
+    for says in ["lacks write:scripts", "en/docs/a"] {
+        assert!(warning.contains(says), "{warning}");
+    }
+    undo["confirm"] = shown["confirm"].clone();
+    let told = served.call(UNDO, undo).await.unwrap_err();
+    assert!(told.to_string().contains("PARTLY_APPLIED"), "{told}");
+
+    // Where the key may not write at all, the page is left out by name.
+    let mut undo = skipping(&elsewhere);
+    let shown = served.call(UNDO, undo.clone()).await.unwrap();
+    let left_out = shown["leftOut"].as_array().unwrap();
+    assert_eq!(left_out.len(), 1, "{shown}");
+    let why = left_out[0].to_string();
+    assert!(why.contains("lacks write:pages at en/legal/c"), "{why}");
+    undo["confirm"] = shown["confirm"].clone();
+    let done = served.call(UNDO, undo).await.unwrap();
+    assert_eq!(done["outcome"], "applied", "{done}");
+
+    let now = |path: &str| wiki.with_store(|store| store.page_at("en", path).cloned());
+    assert_eq!(now("docs/a").unwrap().content, "# A\n");
+    assert_eq!(now("docs/b").unwrap().title, "Page docs b");
+    assert_eq!(now("docs/d").unwrap().title, "Page docs d");
+    assert!(now("legal/c").is_none());
+}
+
+/// A page that came back without its scripts gets them by the same undo with a key that may.
+#[tokio::test]
+async fn the_undo_of_a_set_that_left_scripts_out_is_completed_by_another_key() {
+    let wiki = wiki_of(&[("docs/a", "# A\n"), ("docs/b", "# B\n")]).await;
+    let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
+    wiki.with_store(|store| store.page_mut(a).unwrap().script_js = "f()".to_owned());
+    let tools = |setup: Setup| setup.toolsets("pages,undo,drafts");
+    let admin = tools(Setup::admin(&wiki)).serve().await;
+    let delete = json!({ "id": a, "draft": "tidy" });
+    admin.call(DELETE, delete).await.unwrap();
+    let edit = json!({ "id": b, "title": "Other", "draft": "tidy" });
+    admin.call(UPDATE, edit).await.unwrap();
+    let submit = json!({ "draft": "tidy" });
+    let done = admin.confirmed(SUBMIT, submit).await;
+    let undo = json!({ "callId": done.unwrap()["callId"] });
+    let served = tools(Setup::at(&wiki.address(), &section_key(&wiki)))
+        .in_dir_of(&admin)
+        .serve()
+        .await;
+    let skipping = json!({ "callId": undo["callId"], "onConflict": "skip" });
+    let shown = served.call(UNDO, skipping.clone()).await.unwrap();
+    // No script runs in the page that comes back without it.
+    assert!(!shown.to_string().contains("script_added"), "{shown}");
+    let warnings = shown["warnings"].as_array().unwrap();
+    let incomplete = warnings.iter().find(|one| one["code"] == "cannot_return");
+    let incomplete = said(incomplete.unwrap());
+    says(&incomplete, "the same undo with a key");
+    let mut confirmed = skipping.clone();
+    confirmed["confirm"] = shown["confirm"].clone();
+    fails(&served, UNDO, confirmed, "PARTLY_APPLIED").await;
+    let back = id_of(&wiki, "docs/a");
+    let script = || wiki.with_store(|store| store.page(back).unwrap().script_js.clone());
+    assert_eq!(script(), "");
+
+    // The same key cannot add them, and is told which page and which right.
+    let refused = fails(&served, UNDO, skipping, "NOTHING_TO_UNDO").await;
+    let left_out = &refused["details"]["leftOut"][0];
+    assert_eq!(
+        (&left_out["id"], &left_out["path"]),
+        (&json!(back), &json!("docs/a")),
+        "{refused}"
+    );
+    let why = left_out["message"].as_str().unwrap();
+    assert!(why.contains("lacks write:scripts"), "{refused}");
+    let hint = refused["hint"].as_str().unwrap();
+    says(&hint, "With a key that has the missing rights");
+
+    let shown = admin.call(UNDO, undo.clone()).await.unwrap();
+    assert_eq!(shown["changes"].as_array().unwrap().len(), 1, "{shown}");
+    assert_eq!(shown["changes"][0]["target"]["id"], back, "{shown}");
+    let whole = admin.confirmed(UNDO, undo.clone()).await.unwrap();
+    assert_eq!(whole["outcome"], "applied", "{whole}");
+    assert_eq!(script(), "f()");
+    fails(&admin, UNDO, undo, "NOTHING_TO_UNDO").await;
+}
+
+#[tokio::test]
+async fn what_the_key_may_not_do_with_comments_is_refused_at_the_preview() {
+    const COMMENTS: [&str; 3] = ["read:comments", "write:comments", "manage:comments"];
+    let wiki = wiki().await;
+    let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "legal/b"));
+    let comment = wiki.with_store(|store| store.add_comment(a, "Ana", "Is this so?"));
+    let few = [&READS[..], &COMMENTS[..1]].concat();
+    let key = wiki.key_with_each(&[(&few, ""), (&COMMENTS[1..2], "docs/")]);
+    let tools = |key: &str| {
+        let setup = Setup::at(&wiki.address(), key);
+        setup.toolsets("pages,comments")
+    };
+    let served = tools(&key).serve().await;
+    let add = |id: i64| json!({ "id": id, "content": "Mine" });
+    for (tool, arguments, right, path) in [
+        (ADD_COMMENT, add(b), "write:comments", "legal/b"),
+        (
+            UPDATE_COMMENT,
+            json!({ "id": a, "comment": comment, "content": "Other" }),
+            "manage:comments",
+            "docs/a",
+        ),
+        (
+            DELETE_COMMENT,
+            json!({ "id": a, "comment": comment }),
+            "manage:comments",
+            "docs/a",
+        ),
+    ] {
+        let refused = served.call(tool, arguments).await.unwrap_err();
+        assert_eq!(denied(&refused), (right, path), "{tool}");
+    }
+    assert_eq!(mutations(&wiki), []);
+    // Where it may, nothing is said of rights.
+    let shown = served.call(ADD_COMMENT, add(a)).await.unwrap();
+    assert!(shown.get("confirm").is_some(), "{shown}");
+    assert!(!shown.to_string().contains("rights"), "{shown}");
+    // On pages with tags the view goes by rules that writes do not go by.
+    wiki.with_store(|store| store.page_mut(b).unwrap().tags.push("t".to_owned()));
+    let shown = served.call(ADD_COMMENT, add(b)).await;
+    let warnings = shown.unwrap()["warnings"].clone();
+    let warnings = warnings.as_array().unwrap();
+    let unknown = |one: &&Value| one["code"] == "rights_unknown";
+    let warning = said(warnings.iter().find(unknown).unwrap());
+    assert!(warning.contains("write:comments"), "{warning}");
+}
+
+#[tokio::test]
+async fn a_swap_is_refused_at_its_preview_if_the_key_may_not_write_the_temporary_place() {
+    let wiki = wiki_of(&[("docs/a", "# A\n"), ("docs/b", "# B\n")]).await;
+    let tools = |key: &str| {
+        let setup = Setup::at(&wiki.address(), key);
+        setup.toolsets("pages,drafts")
+    };
+    let few = wiki.key_with_each(&[(&READS, ""), (&WRITES, "docs/a"), (&WRITES, "docs/b")]);
+    let more = wiki.key_with_each(&[(&READS, ""), (&WRITES, "docs/")]);
+    for (key, is_refused) in [(&few, true), (&more, false)] {
+        let served = tools(key).serve().await;
+        for (from, to) in [("docs/a", "docs/b"), ("docs/b", "docs/a")] {
+            let moved = json!({ "id": id_of(&wiki, from), "path": to, "draft": "swap" });
+            served.call(UPDATE, moved).await.unwrap();
+        }
+        let submit = json!({ "draft": "swap" });
+        let told = served.call(SUBMIT, submit).await;
+        assert_eq!(told.is_err(), is_refused, "{told:?}");
+        let Err(refused) = told else { continue };
+        assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");
+        let lacking = &refused["details"]["lacking"];
+        let path = lacking[0]["path"].as_str().unwrap();
+        assert!(path.starts_with("docs/moving-"), "{refused}");
+        assert_eq!(lacking[0]["rights"][0], "write:pages", "{refused}");
+    }
+    assert_eq!(mutations(&wiki), []);
+}

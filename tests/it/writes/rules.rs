@@ -1,0 +1,494 @@
+//! Rules and checks of the settings file, as an operator sees them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use wikijs_gate::demo::DemoWiki;
+
+use crate::command::{Command, Ended};
+use crate::harness::{Served, Setup, id_of, mutations, new_page, said, sample_wiki, wiki_of};
+use crate::session::person::{self, BOTH};
+use crate::testkit::{SUBMIT, UNDO, UPDATE, call_err, call_ok, confirmed_ok, fails};
+
+/// A settings file with these tables.
+fn file(dir: &TempDir, text: &str) -> PathBuf {
+    let path = dir.path().join("config.toml");
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    path
+}
+
+async fn run(wiki: &DemoWiki, audit: &Path, config: &Path, arguments: &[&str]) -> Ended {
+    Command::new(arguments)
+        .at(&wiki.address(), &wiki.keys().editor, audit)
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,home,legal")
+        .with("WIKI_LOG", "warn")
+        .with("WIKI_CONFIG", config.to_str().unwrap())
+        .hide(config.to_str().unwrap(), "config.toml")
+        .end()
+        .await
+}
+
+#[tokio::test]
+async fn config_check_names_rules_that_are_misspelt_or_can_match_nothing() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let idle = file(
+        &dir,
+        "[[rules]]\nname = \"a\"\nthen = \"deny\"\npaths = [\"team\"]\n",
+    );
+    let ended = run(&wiki, dir.path(), &idle, &["config", "check"]).await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    let says = "the rule \"a\" can match nothing: nothing may be written below its paths";
+    assert!(ended.stdout.contains(says), "{}", ended.told);
+    let misspelt = file(
+        &dir,
+        "[[rules]]\nname = \"a\"\nthen = \"deni\"\n\n[[checks]]\nname = \"b\"\nargs = [\"x\"]\n",
+    );
+    let ended = run(&wiki, dir.path(), &misspelt, &["config", "check"]).await;
+    assert_eq!(ended.code, 2, "{}", ended.told);
+    for says in [
+        "config.toml:3: then has \"deni\", which is none of preview, person, review, deny; did you mean deny?",
+        "config.toml:7: \"args\" is no member of a check; did you mean argv?",
+        "config.toml:5: a check needs argv",
+    ] {
+        let told = ended.told.replace('\n', " ");
+        assert!(told.contains(says), "{says}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn what_would_hold_is_explained_and_doctor_says_all_in_words() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let config = file(
+        &dir,
+        "rules_off = [\"large-sets\"]\n[[rules]]\nname = \"legal\"\nthen = \"review\"\npaths = [\"legal\"]\noperations = [\"update\"]\nwhy = \"Ada looks at it\"\n\n[[rules]]\nname = \"ci\"\nthen = \"person\"\nclients = [\"ci\"]\n\n[[checks]]\nname = \"words\"\nargv = [\"vale\", \"--key=x\"]\npaths = [\"docs\"]\n",
+    );
+    let explain = async |arguments: &[&str]| {
+        let arguments = [&["rules", "explain"], arguments].concat();
+        let ended = run(&wiki, dir.path(), &config, &arguments).await;
+        assert_eq!((ended.code, &*ended.stderr), (0, ""), "{}", ended.told);
+        ended.stdout
+    };
+    let legal = "legal (review): an update of pages at or below legal waits until a person decides; Ada looks at it";
+    let ci = "ci (person): a change by ci needs a person's yes";
+    let secrets = "secrets (deny): a change that adds a private key or a key or token of this wiki is refused; a private key or a key of this wiki on a page is everybody's";
+    assert_eq!(
+        explain(&[
+            "--path",
+            "legal/terms",
+            "--operation",
+            "update",
+            "--client",
+            "x"
+        ])
+        .await,
+        format!("may hold {secrets}\nholds    {legal}\n")
+    );
+    assert_eq!(
+        explain(&["--path", "docs/a", "--operation", "create"]).await,
+        format!("may hold {secrets}\nmay hold {ci}\n")
+    );
+    let told: Value = serde_json::from_str(&explain(&["--client", "CI", "--json"]).await).unwrap();
+    let holds: Vec<_> = told["rules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|rule| {
+            (
+                rule["rule"].as_str().unwrap(),
+                rule["holds"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        holds,
+        [("secrets", "may"), ("legal", "may"), ("ci", "always")]
+    );
+    let doctor = run(&wiki, dir.path(), &config, &["doctor"]).await;
+    for says in [
+        format!("rules     good     {legal}"),
+        "rules     good     switched off: the built-in rules large-sets".to_owned(),
+        "rules     good     check:words: vale looks at changes of pages at or below docs, for 10 s at most".to_owned(),
+    ] {
+        assert!(doctor.stdout.contains(&says), "{}", doctor.told);
+    }
+    assert!(!doctor.stdout.contains("--key"), "{}", doctor.told);
+}
+
+#[tokio::test]
+async fn the_writes_on_record_are_held_against_the_rules_of_today() {
+    let wiki = sample_wiki().await;
+    // Nothing is shown before, so each write has all warnings on its own record.
+    let token = "open sesame, please";
+    let served = Setup::editor(&wiki)
+        .toolsets("pages,undo")
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", token)
+        .serve()
+        .await;
+    let dir = TempDir::new().unwrap();
+    let written = async |tool, mut arguments: Value| {
+        arguments["confirm"] = json!(token);
+        served.call(tool, arguments).await.unwrap()
+    };
+    let home = id_of(&wiki, "home");
+    let update = async |text: &str| written(UPDATE, json!({ "id": home, "content": text })).await;
+    let with_script = update("# Home\n\n<script>x()</script>\n").await;
+    // Only the wiki knows that this link leads nowhere.
+    update("# Home\n\n[x](/docs/none)\n").await;
+    // Rules are not for what is taken back, but that counts as a write.
+    let last = update("# Home\n\nMore\n").await;
+    let undo = json!({ "callId": last["callId"] });
+    written(UNDO, undo).await;
+    update("# Home\n\nLast\n").await;
+    let config = file(
+        &dir,
+        "[[rules]]\nname = \"scripts\"\nthen = \"deny\"\nwarnings = [\"script_added\"]\n\n[[rules]]\nname = \"dead\"\nthen = \"deny\"\nwarnings = [\"dead_link\"]\n\n[[rules]]\nname = \"busy\"\nthen = \"person\"\nwrites_per_day_over = 0\n\n[[rules]]\nname = \"busier\"\nthen = \"review\"\nwrites_per_day_over = 3\n",
+    );
+    let test = async |arguments: &[&str]| {
+        let arguments = [&["rules", "test"], arguments].concat();
+        run(&wiki, served.dir.path(), &config, &arguments).await
+    };
+    let ended = test(&["--json"]).await;
+    assert_eq!((ended.code, &*ended.stderr), (0, ""), "{}", ended.told);
+    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(told["writes"], 4, "{told}");
+    assert_eq!(
+        told["rules"],
+        json!([
+            { "rule": "busier", "then": "review", "count": 1 },
+            { "rule": "busy", "then": "person", "count": 1 },
+            { "rule": "dead", "then": "deny", "count": 1 },
+            { "rule": "scripts", "then": "deny", "count": 1 },
+        ])
+    );
+    assert_eq!(told["calls"][0]["call"], with_script["callId"]);
+    assert_eq!(told["calls"][0]["page"], "en:home");
+    let ended = test(&["--since", "1h"]).await;
+    let last = ended.stdout.lines().last().unwrap();
+    assert_eq!(
+        last,
+        "rules hold for 4 of 4 writes and proposals on record: busier (review) 1, busy (person) 1, dead (deny) 1, scripts (deny) 1"
+    );
+    let ended = test(&["--since", "2999-01-01"]).await;
+    assert_eq!(
+        ended.stdout,
+        "rules hold for 0 of 0 writes and proposals on record\n"
+    );
+}
+
+/// The wiki saw nothing, and the record names the gate.
+fn stopped(wiki: &DemoWiki, served: &Served) {
+    assert_eq!(mutations(wiki), []);
+    let last = served
+        .records()
+        .into_iter()
+        .rfind(|record| record.tool.is_some());
+    assert_eq!(last.unwrap().gate.as_deref(), Some("rules"));
+}
+
+#[tokio::test]
+async fn a_write_that_a_rule_denies_is_told_which_and_why() {
+    let wiki = sample_wiki().await;
+    let served = Setup::editor(&wiki)
+        .with_tables("[[rules]]\nname = \"scripts\"\nthen = \"deny\"\nwarnings = [\"script_added\"]\nwhy = \"ask Ada\"\n")
+        .serve()
+        .await;
+    let id = id_of(&wiki, "home");
+    let script = json!({ "id": id, "content": "# Home\n\n<script>x()</script>\n" });
+    let error = fails(&served, UPDATE, script, "RULE_DENIED").await;
+    assert_eq!(error["details"]["rule"], "scripts");
+    assert_eq!(error["details"]["why"], "ask Ada");
+    stopped(&wiki, &served);
+    let plain = json!({ "id": id, "content": "# Home\n\nText\n" });
+    served.confirmed(UPDATE, plain).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_private_key_is_denied_unless_that_rule_is_off_and_is_never_shown_in_a_warning() {
+    let wiki = sample_wiki().await;
+    let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
+    let key = format!("# Home\n\n-----BEGIN PRIVATE KEY-----\n{body}\n");
+    let update = json!({ "id": id_of(&wiki, "home"), "content": key });
+    let served = Setup::editor(&wiki).serve().await;
+    let error = fails(&served, UPDATE, update.clone(), "RULE_DENIED").await;
+    assert_eq!(error["details"]["rule"], "secrets");
+    stopped(&wiki, &served);
+    let off = Setup::editor(&wiki).with_tables("rules_off = [\"secrets\"]\n");
+    let off = off.serve().await;
+    let preview = off.call(UPDATE, update).await.unwrap();
+    let warnings = preview["warnings"].as_array().unwrap();
+    let is_it = |warning: &&Value| warning["code"] == "secret_added";
+    let warning = warnings.iter().find(is_it).unwrap();
+    assert_eq!(warning["at"], "content:3");
+    assert!(!warning["message"].as_str().unwrap().contains(body));
+    let codes = off.records().into_iter().flat_map(|record| record.warnings);
+    assert!(codes.into_iter().any(|code| code == "secret_added"));
+}
+
+#[tokio::test]
+async fn a_review_leaves_the_write_open_until_the_operator_applies_it() {
+    let tables =
+        "[[rules]]\nname = \"home\"\nthen = \"review\"\npaths = [\"home\"]\nwhy = \"all see it\"\n";
+    for confirm in ["", "open sesame, please"] {
+        // A wiki of its own: on the one before, the title is already as asked for.
+        let wiki = sample_wiki().await;
+        let mut setup = Setup::editor(&wiki).with_tables(tables);
+        let mut update = json!({ "id": id_of(&wiki, "home"), "title": "T" });
+        if !confirm.is_empty() {
+            setup = setup.with("WIKI_MUTATION_CONFIRM_TOKEN", confirm);
+            update["confirm"] = json!(confirm);
+        }
+        let served = setup.serve().await;
+        let open = served.call(UPDATE, update).await.unwrap();
+        assert_eq!(open["dryRun"], true, "{open}");
+        assert_eq!(open.get("confirm"), None);
+        let told: Vec<String> = open["warnings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(said)
+            .collect();
+        assert!(
+            told.contains(&"rule: The rule home (all see it) leaves this to a person.".to_owned()),
+            "{told:?}"
+        );
+        let id = open["proposal"].as_str().unwrap();
+        assert_eq!(mutations(&wiki), []);
+        let dir = TempDir::new().unwrap();
+        let config = file(&dir, tables);
+        let apply = ["proposals", "apply", id, "--yes"];
+        let denying = tables.replace("review", "deny");
+        let other_dir = TempDir::new().unwrap();
+        let denying = file(&other_dir, &denying);
+        let refused = run(&wiki, served.dir.path(), &denying, &apply).await;
+        assert!(refused.stderr.contains("RULE_DENIED"), "{}", refused.told);
+        assert_eq!(mutations(&wiki), []);
+        let applied = run(&wiki, served.dir.path(), &config, &apply).await;
+        assert_eq!(applied.code, 0, "{}", applied.told);
+        assert_eq!(mutations(&wiki).len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_rule_can_want_a_persons_yes_in_place_of_the_token() {
+    let tables = "[[rules]]\nname = \"home\"\nthen = \"person\"\npaths = [\"home\"]\n";
+    for generation in BOTH {
+        let wiki = sample_wiki().await;
+        let setup = Setup::editor(&wiki).with_tables(tables);
+        let (served, mut person) = person::serve(setup, generation).await;
+        let update = json!({ "id": id_of(&wiki, "home"), "title": "T" });
+        for (answer, outcome) in [("no", Err("APPROVAL_DENIED")), ("once", Ok("applied"))] {
+            let asking = async { person.is_asked().await.answers(answer) };
+            let (answer, ()) = tokio::join!(served.call(UPDATE, update.clone()), asking);
+            let found = match &answer {
+                Ok(applied) => Ok(applied["outcome"].as_str().unwrap()),
+                Err(error) => Err(error["code"].as_str().unwrap()),
+            };
+            assert_eq!(found, outcome, "{answer:?}");
+        }
+        // Elsewhere the token of a preview is enough.
+        let other = json!({ "id": id_of(&wiki, "docs/configuration"), "title": "T" });
+        served.confirmed(UPDATE, other).await.unwrap();
+    }
+    // Where nobody can be asked, it stays open.
+    let wiki = sample_wiki().await;
+    let served = Setup::editor(&wiki).with_tables(tables).serve().await;
+    let update = json!({ "id": id_of(&wiki, "home"), "title": "T" });
+    let open = served.call(UPDATE, update).await.unwrap();
+    assert!(open["proposal"].is_string(), "{open}");
+}
+
+#[tokio::test]
+async fn no_rule_keeps_a_write_from_being_taken_back() {
+    let wiki = sample_wiki().await;
+    let setup = || Setup::editor(&wiki).toolsets("pages,undo");
+    let served = setup().serve().await;
+    let update = json!({ "id": id_of(&wiki, "home"), "title": "T" });
+    let applied = served.confirmed(UPDATE, update).await.unwrap();
+    let strict = setup()
+        .in_dir_of(&served)
+        .with_tables("[[rules]]\nname = \"all\"\nthen = \"deny\"\n\n[[checks]]\nname = \"no\"\ncwd = \"/\"\nargv = [\"false\"]\n")
+        .serve()
+        .await;
+    let undo = json!({ "callId": applied["callId"] });
+    let undone = strict.confirmed(UNDO, undo).await.unwrap();
+    assert_eq!(undone["outcome"], "applied");
+    assert_eq!(undone.get("warnings"), None, "{undone}");
+}
+
+#[tokio::test]
+async fn an_operators_check_warns_and_a_rule_can_deny_by_it() {
+    let wiki = sample_wiki().await;
+    let check = "[[checks]]\nname = \"words\"\ncwd = \"/\"\nargv = [\"sh\", \"-c\", \"grep -q forbidden && { echo 'a word of ours'; exit 1; } || exit 0\"]\n";
+    // Few lines, so that no other check has anything to say.
+    let page = wiki.with_store(|store| store.page_at("en", "home").unwrap().content.clone());
+    let update =
+        |text: &str| json!({ "id": id_of(&wiki, "home"), "content": format!("{page}{text}") });
+    let warned = Setup::editor(&wiki).with_tables(check).serve().await;
+    let preview = call_ok(&warned, UPDATE, update("a forbidden word\n")).await;
+    let told: Vec<String> = preview["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(said)
+        .collect();
+    assert_eq!(
+        told,
+        ["check:words: The check ended with exit code 1. It says: a word of ours"]
+    );
+    let applied = confirmed_ok(&warned, UPDATE, update("another word\n")).await;
+    assert_eq!(applied.get("warnings"), None, "{applied}");
+    let sent = mutations(&wiki).len();
+    let rule = "[[rules]]\nname = \"words\"\nthen = \"deny\"\nwarnings = [\"check:words\"]\n";
+    let denied = Setup::editor(&wiki).with_tables(&format!("{check}\n{rule}"));
+    let denied = denied.serve().await;
+    let error = call_err(&denied, UPDATE, update("forbidden\n")).await;
+    assert_eq!(error["details"]["rule"], "words", "{error}");
+    assert_eq!(mutations(&wiki).len(), sent);
+}
+
+#[tokio::test]
+async fn a_rule_counts_the_writes_of_a_day() {
+    let wiki = sample_wiki().await;
+    let served = Setup::editor(&wiki)
+        .with_tables("[[rules]]\nname = \"busy\"\nthen = \"deny\"\nwrites_per_day_over = 1\n")
+        .serve()
+        .await;
+    let update = |title: &str| json!({ "id": id_of(&wiki, "home"), "title": title });
+    for title in ["one", "two"] {
+        served.confirmed(UPDATE, update(title)).await.unwrap();
+    }
+    let error = served.call(UPDATE, update("three")).await.unwrap_err();
+    assert_eq!(error["details"]["rule"], "busy", "{error}");
+}
+
+/// What somebody saw in a preview is held against the rules once more before it is sent.
+#[tokio::test]
+async fn rules_are_held_again_before_sending() {
+    let wiki = sample_wiki().await;
+    let served = Setup::editor(&wiki)
+        .with_tables("[[rules]]\nname = \"links\"\nthen = \"deny\"\nwarnings = [\"dead_link\"]\n")
+        .serve()
+        .await;
+    let update = json!({ "id": id_of(&wiki, "home"), "content": "[x](/en/releases/2-4)\n" });
+    let preview = served.call(UPDATE, update.clone()).await.unwrap();
+    let linked = id_of(&wiki, "releases/2-4");
+    let other = Setup::admin(&wiki).serve().await;
+    let delete = json!({ "id": linked });
+    other.confirmed("wikijs_delete_page", delete).await.unwrap();
+    let mut confirmed = update;
+    confirmed["confirm"] = preview["confirm"].clone();
+    let error = served.call(UPDATE, confirmed).await.unwrap_err();
+    assert_eq!(error["details"]["rule"], "links", "{error}");
+}
+
+/// Warnings that need the rest of the wiki. For each: a change that meets it, and one beside it.
+#[tokio::test]
+async fn a_rule_denies_by_each_warning_that_asks_the_wiki_and_by_nothing_beside_it() {
+    const CREATE: &str = "wikijs_create_page";
+    const DELETE: &str = "wikijs_delete_page";
+    let wiki = wiki_of(&[
+        ("docs/a", "[b](./b)\n"),
+        ("docs/b", "x\n"),
+        ("docs/old", "x\n"),
+    ])
+    .await;
+    let [a, b, old] = ["docs/a", "docs/b", "docs/old"].map(|path| id_of(&wiki, path));
+    wiki.set_old_path(old, "docs/v1.0");
+    let to = |id: i64, path: &str| json!({ "id": id, "path": path });
+    let titled =
+        |path: &str, title: &str| json!({ "path": path, "title": title, "content": "x\n" });
+    let text = |content: &str| json!({ "id": b, "content": content });
+    for (code, tool, meets, beside) in [
+        (
+            "path_differs_by_case",
+            CREATE,
+            new_page("docs/B"),
+            new_page("docs/c"),
+        ),
+        (
+            "path_differs_by_case",
+            UPDATE,
+            to(a, "Docs/B"),
+            to(a, "docs/c"),
+        ),
+        (
+            "links_break",
+            DELETE,
+            json!({ "id": b }),
+            json!({ "id": a }),
+        ),
+        (
+            "links_break",
+            UPDATE,
+            to(b, "docs/c"),
+            json!({ "id": b, "title": "T" }),
+        ),
+        ("own_links_break", UPDATE, to(a, "team/a"), to(a, "docs/c")),
+        (
+            "cannot_return",
+            DELETE,
+            json!({ "id": old }),
+            json!({ "id": a }),
+        ),
+        (
+            "cannot_return",
+            UPDATE,
+            to(old, "docs/c"),
+            json!({ "id": old, "title": "T" }),
+        ),
+        (
+            "same_title",
+            CREATE,
+            titled("docs/c", "page DOCS a"),
+            titled("docs/c", "C"),
+        ),
+        (
+            "dead_link",
+            UPDATE,
+            text("[x](/docs/none)\n"),
+            text("[x](/docs/a)\n"),
+        ),
+    ] {
+        let rule =
+            format!("[[rules]]\nname = \"{code}\"\nthen = \"deny\"\nwarnings = [\"{code}\"]\n");
+        let served = Setup::admin(&wiki).indexed().with_tables(&rule);
+        let served = served.serve().await;
+        let refused = served.call(tool, meets.clone()).await.unwrap_err();
+        assert_eq!(refused["code"], "RULE_DENIED", "{code} {meets} {refused}");
+        assert_eq!(refused["details"]["rule"], code);
+        let shown = served.call(tool, beside.clone()).await;
+        let shown = shown.unwrap_or_else(|refused| panic!("{code} {beside} {refused}"));
+        assert_eq!(shown["dryRun"], true, "{shown}");
+    }
+    assert_eq!(mutations(&wiki), []);
+}
+
+/// One delete is no set of several, whichever rule counts them.
+#[tokio::test]
+async fn a_rule_counts_the_deletes_of_a_set() {
+    let wiki = wiki_of(&[("docs/a", "x\n"), ("docs/b", "x\n")]).await;
+    let tables = "rules_off = [\"large-sets\"]\n[[rules]]\nname = \"two\"\nthen = \"deny\"\ndeletes_over = 1\n";
+    let served = Setup::admin(&wiki)
+        .toolsets("pages,drafts")
+        .with_tables(tables)
+        .serve()
+        .await;
+    let submit = || served.call(SUBMIT, json!({ "draft": "rework" }));
+    let joins = async |path: &str| {
+        let delete = json!({ "id": id_of(&wiki, path), "draft": "rework" });
+        served.call("wikijs_delete_page", delete).await.unwrap();
+    };
+    joins("docs/a").await;
+    assert_eq!(submit().await.unwrap()["dryRun"], true);
+    joins("docs/b").await;
+    let refused = submit().await.unwrap_err();
+    assert_eq!(refused["details"]["rule"], "two", "{refused}");
+    assert_eq!(mutations(&wiki), []);
+}
