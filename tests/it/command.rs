@@ -28,6 +28,15 @@ pub(crate) struct Ended {
     pub(crate) told: String,
 }
 
+impl Ended {
+    /// The same, which must have ended well.
+    #[track_caller]
+    pub(crate) fn good(self) -> Self {
+        assert_eq!(self.code, 0, "{}", self.told);
+        self
+    }
+}
+
 /// Arguments as a shell takes them.
 fn quoted(arguments: &[&str]) -> String {
     let quoted = arguments.iter().map(|argument| match argument {
@@ -124,6 +133,11 @@ impl Command {
     /// Runs it to its end.
     pub(crate) async fn end(self) -> Ended {
         tokio::task::spawn_blocking(|| self.run()).await.unwrap()
+    }
+
+    /// Runs it to its end, which must be a good one.
+    pub(crate) async fn good(self) -> Ended {
+        self.end().await.good()
     }
 
     /// Runs it to its end. Blocks.

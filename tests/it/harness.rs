@@ -333,6 +333,11 @@ impl<C: Service<RoleClient>> Served<C> {
         self.call(tool, Value::Object(arguments)).await
     }
 
+    /// What each record tells, in a word or three.
+    pub(crate) fn told(&self) -> Vec<String> {
+        told(&self.records())
+    }
+
     /// All records of all runs in the audit directory, in order of time; their chains hold.
     pub(crate) fn records(&self) -> Vec<Record> {
         records(self.dir.path())
@@ -370,6 +375,20 @@ pub(crate) async fn sample_wiki() -> DemoWiki {
     DemoWiki::start(DemoOptions::default()).await.unwrap()
 }
 
+/// A wiki, and a server of it.
+pub(crate) async fn with_server(
+    wiki: DemoWiki,
+    setup: impl FnOnce(&DemoWiki) -> Setup,
+) -> (DemoWiki, Served) {
+    let served = setup(&wiki).serve().await;
+    (wiki, served)
+}
+
+/// An embedded wiki with its sample pages, and a server of it.
+pub(crate) async fn sample(setup: impl FnOnce(&DemoWiki) -> Setup) -> (DemoWiki, Served) {
+    with_server(sample_wiki().await, setup).await
+}
+
 /// A page of a title that is like its path.
 pub(crate) fn page(path: &str, content: &str) -> PageRow {
     PageRow {
@@ -377,6 +396,18 @@ pub(crate) fn page(path: &str, content: &str) -> PageRow {
         title: format!("Page {}", path.replace('/', " ")),
         content: content.to_owned(),
         ..PageRow::default()
+    }
+}
+
+/// A wiki that a page is added to.
+pub(crate) trait WithPage {
+    /// Adds a page; gives its id.
+    fn with_page(&self, page: PageRow) -> i64;
+}
+
+impl WithPage for DemoWiki {
+    fn with_page(&self, page: PageRow) -> i64 {
+        self.with_store(|store| store.add(page))
     }
 }
 

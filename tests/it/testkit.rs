@@ -79,6 +79,16 @@ where
     answer.unwrap_or_else(|error| panic!("{tool}: {error}"))
 }
 
+/// The answer of a write that must be applied, once it is confirmed.
+pub(crate) async fn is_applied<C>(served: &Served<C>, tool: &'static str, arguments: Value) -> Value
+where
+    C: Service<RoleClient>,
+{
+    let answer = confirmed_ok(served, tool, arguments).await;
+    assert_eq!(answer["outcome"], "applied", "{tool}: {answer}");
+    answer
+}
+
 /// The error of a write that must fail, at its preview or when it is confirmed.
 pub(crate) async fn confirmed_err<C>(
     served: &Served<C>,
@@ -122,6 +132,26 @@ where
     let error = confirmed_err(served, tool, arguments).await;
     assert_eq!(error["code"], code, "{tool}: {error}");
     error
+}
+
+/// An answer whose members are looked at.
+pub(crate) trait Shows {
+    /// It has each of these members, with this value; `null` stands for a member that is not there.
+    #[track_caller]
+    fn shows(&self, members: Value);
+}
+
+impl Shows for Value {
+    #[track_caller]
+    fn shows(&self, members: Value) {
+        let Value::Object(members) = members else {
+            panic!("no members: {members}");
+        };
+        for (name, wanted) in &members {
+            let wanted = Some(wanted).filter(|wanted| !wanted.is_null());
+            assert_eq!(self.get(name), wanted, "{name} in {self}");
+        }
+    }
 }
 
 /// Something that tells a text.

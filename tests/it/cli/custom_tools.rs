@@ -27,7 +27,9 @@ use crate::command::Command;
 use crate::harness::{Served, Setup, mutations, records, sample_wiki, wiki_of};
 use crate::house::docs::generated;
 use crate::http::hosted::{Caller, Names, call};
-use crate::testkit::{CREATE, LIST, TAGS, UNDO, call_ok, checked_ok, confirmed_ok, fails, says};
+use crate::testkit::{
+    CREATE, LIST, TAGS, UNDO, call_ok, checked_ok, confirmed_ok, fails, is_applied, says,
+};
 
 const INCIDENT: &str = r#"name = "custom_report_incident"
 description = "Reports an incident: creates its page below incidents/."
@@ -131,8 +133,7 @@ async fn a_recipe_goes_the_way_of_its_tool_and_can_do_nothing_else() {
     assert!(named.clone().any(|it| it.event == AuditEvent::Outcome));
     assert!(named.count() >= 2);
     let call_id = written["callId"].clone();
-    let undone = served.confirmed(UNDO, json!({ "callId": call_id })).await;
-    assert_eq!(undone.unwrap()["outcome"], "applied");
+    is_applied(&served, UNDO, json!({ "callId": call_id })).await;
     assert!(wiki.with_store(|store| store.page_at("en", &path).is_none()));
     // Nothing of the tool's own arguments is taken.
     let before = mutations(&wiki).len();
@@ -746,13 +747,13 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     };
     shown("recipe", "toml", INCIDENT);
     shown("query", "graphql", PROFILE);
-    let ended = run(&["tool", "check"]).await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    let ended = run(&["tool", "check"]).await.good();
     shown("check", "console", &ended.told);
     let listed = run(&["tool", "list"]).await;
     says(&listed.told, "incident.toml, over wikijs_create_page");
-    let ended = run(&["tool", "show", "custom_report_incident"]).await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    let ended = run(&["tool", "show", "custom_report_incident"])
+        .await
+        .good();
     shown("show", "console", &ended.told);
     let climbing = r#"{"name": "../home", "text": "x"}"#;
     let ended = run(&["tool", "call", "custom_report_incident", "--args", climbing]).await;
@@ -774,8 +775,7 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
     let year = time::OffsetDateTime::now_utc().year();
     let path = format!("incidents/{year}/disk-full");
     assert!(wiki.with_store(|store| store.page_at("en", &path).is_some()));
-    let ended = run(&["tool", "call", "custom_profile"]).await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    run(&["tool", "call", "custom_profile"]).await.good();
     put(
         dir.path(),
         "keys.graphql",

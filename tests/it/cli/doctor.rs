@@ -12,11 +12,13 @@ use tempfile::TempDir;
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
-use crate::harness::{Setup, golden, id_of, mutations, new_page, runs, sample_wiki, wiki_of};
+use crate::harness::{
+    Setup, golden, id_of, mutations, new_page, runs, sample, sample_wiki, wiki_of,
+};
 use crate::house::docs::generated;
 use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UNDO, UPDATE, confirmed_ok,
-    says,
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, Shows as _, TAGS, TREE, UNDO, UPDATE,
+    confirmed_ok, says,
 };
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::wiki::tls_server;
@@ -364,14 +366,12 @@ async fn a_clock_that_is_off_is_warned_of() {
 
 #[tokio::test]
 async fn an_audit_directory_that_is_not_well_is_told() {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::scripter).await;
     confirmed_ok(&served, CREATE, new_page("new/page")).await;
     let dir = Arc::clone(&served.dir);
     served.app.writer.finish().await;
     let told = |wiki: &DemoWiki| run(doctor(&wiki.address(), &wiki.keys().readonly, dir.path()));
-    let well = told(&wiki).await;
-    assert_eq!(well.code, 0, "{}", well.told);
+    let well = told(&wiki).await.good();
     says(&well.told, "holds 1 run, and each chain of records holds");
 
     let [file] = &runs(dir.path())[..] else {
@@ -464,7 +464,7 @@ async fn programs_are_answered_in_json_alone() {
     let ended = run(command).await;
     assert_eq!((ended.code, ended.stderr.as_str()), (6, ""));
     let told: Value = serde_json::from_str(&ended.stdout).unwrap();
-    assert_eq!((&told["wrong"], &told["warnings"]), (&json!(0), &json!(1)));
+    told.shows(json!({ "wrong": 0, "warnings": 1 }));
     assert_eq!(told["rights"]["page"], "en:docs/configuration");
     let full = told["checks"].as_array().unwrap().iter();
     let full = full

@@ -13,7 +13,7 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::cli::operators_way::steady;
 use crate::command::{Command, Ended};
-use crate::harness::{id_of, mutations, page, sample_wiki, wiki_of};
+use crate::harness::{WithPage as _, id_of, mutations, page, sample_wiki, wiki_of};
 use crate::house::docs::generated;
 use crate::testkit::{begins, says};
 
@@ -116,9 +116,15 @@ impl Work {
 
     /// Runs a command that must end well.
     pub(crate) async fn good(&self, command: &str, more: &[&str]) -> Ended {
-        let ended = self.run(command, more).await;
-        assert_eq!(ended.code, 0, "{}", ended.told);
+        let ended = self.run(command, more).await.good();
         ended
+    }
+
+    /// `status` has nothing to tell.
+    pub(crate) async fn is_as_in_the_wiki(&self) {
+        let status = self.good("status", &[]).await;
+        let is_same = status.stdout.ends_with("as in the wiki\n");
+        assert!(is_same, "{}", status.told);
     }
 
     pub(crate) async fn status(&self) -> Value {
@@ -204,13 +210,11 @@ fn text(path: &str, title: &str, content: &str) -> String {
 #[tokio::test]
 async fn a_pull_brings_every_page_and_the_next_one_nothing() {
     let wiki = sample_wiki().await;
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            editor: "asciidoc".to_owned(),
-            script_css: "h1{color:red}".to_owned(),
-            script_js: "alert(1)".to_owned(),
-            ..page("docs/styled", "= Styled")
-        });
+    wiki.with_page(PageRow {
+        editor: "asciidoc".to_owned(),
+        script_css: "h1{color:red}".to_owned(),
+        script_js: "alert(1)".to_owned(),
+        ..page("docs/styled", "= Styled")
     });
     let work = Work::pulled(wiki).await;
     let pages = all(&work.wiki);
@@ -229,12 +233,7 @@ async fn a_pull_brings_every_page_and_the_next_one_nothing() {
     let again = work.good("pull", &[]).await;
     assert_eq!(again.stdout, "nothing changed in the wiki\n");
     assert_eq!(tree(work.dir.path()), before);
-    let status = work.good("status", &[]).await;
-    assert!(
-        status.stdout.ends_with("as in the wiki\n"),
-        "{}",
-        status.told
-    );
+    work.is_as_in_the_wiki().await;
     assert!(mutations(&work.wiki).is_empty());
 }
 
@@ -251,13 +250,11 @@ async fn what_was_edited_moved_made_and_deleted_is_pushed_as_one_set_and_undone(
         ("docs/kept", "# Kept\n"),
     ])
     .await;
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            script_css: "a{color:red}".to_owned(),
-            publish_end_date: "2031-01-01T00:00:00.000Z".to_owned(),
-            is_private: true,
-            ..page("docs/full", "Text.\n")
-        });
+    wiki.with_page(PageRow {
+        script_css: "a{color:red}".to_owned(),
+        publish_end_date: "2031-01-01T00:00:00.000Z".to_owned(),
+        is_private: true,
+        ..page("docs/full", "Text.\n")
     });
     let work = Work::pulled(wiki).await;
     let before = all(&work.wiki);
@@ -321,15 +318,9 @@ async fn what_was_edited_moved_made_and_deleted_is_pushed_as_one_set_and_undone(
     // The folder is as the wiki now is: links that were mended elsewhere came, too.
     assert!(work.read("en/docs/linking.md").contains("/guides/moved"));
     assert!(work.read("en/docs/new.md").starts_with("---\ntitle: new\n"));
-    let status = work.good("status", &[]).await;
-    assert!(
-        status.stdout.ends_with("as in the wiki\n"),
-        "{}",
-        status.told
-    );
+    work.is_as_in_the_wiki().await;
 
-    let undone = work.command(&["undo", "last", "--yes"]).await;
-    assert_eq!(undone.code, 0, "{}", undone.told);
+    let undone = work.command(&["undo", "last", "--yes"]).await.good();
     assert_eq!(all(&work.wiki), before, "{}", undone.told);
     work.good("pull", &[]).await;
     says(&work.read("en/docs/edited.md"), "The first line of it.");
@@ -550,12 +541,7 @@ async fn a_folder_that_is_not_ours_or_of_another_wiki_or_damaged_is_refused_by_n
     says(&refused.stderr, &format!("{base} was edited or is damaged"));
     work.remove(&base);
     work.good("pull", &[]).await;
-    assert!(
-        work.good("status", &[])
-            .await
-            .stdout
-            .ends_with("as in the wiki\n")
-    );
+    work.is_as_in_the_wiki().await;
 }
 
 #[tokio::test]
@@ -631,8 +617,9 @@ async fn what_a_rule_leaves_to_people_stays_open_and_so_does_what_is_proposed() 
     let answer: Value = serde_json::from_str(&proposed.stdout).unwrap();
     let id = answer["results"][0]["open"].as_str().unwrap().to_owned();
     assert_eq!(all(&work.wiki), before);
-    let applied = work.command(&["proposals", "apply", &id, "--yes"]).await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    work.command(&["proposals", "apply", &id, "--yes"])
+        .await
+        .good();
     let pulled = work.good("pull", &[]).await;
     assert!(!pulled.stdout.contains("conflict"), "{}", pulled.told);
     assert_eq!(work.status().await["ahead"].as_array().unwrap().len(), 2);
@@ -678,12 +665,7 @@ async fn more_than_two_hundred_changes_go_as_several_sets() {
             .values()
             .all(|page| page.content == "Other text.\n")
     );
-    assert!(
-        work.good("status", &[])
-            .await
-            .stdout
-            .ends_with("as in the wiki\n")
-    );
+    work.is_as_in_the_wiki().await;
 }
 
 /// 205 pages; the first moves, and the others are edited, of which the last links to it.
@@ -718,12 +700,7 @@ async fn a_link_that_one_set_mends_in_a_page_of_the_next_is_no_conflict() {
         content("docs/last"),
         "Another text of a page.\n\nSee [the first](/docs/first).\n"
     );
-    let status = work.good("status", &[]).await;
-    assert!(
-        status.stdout.ends_with("as in the wiki\n"),
-        "{}",
-        status.told
-    );
+    work.is_as_in_the_wiki().await;
 }
 
 #[tokio::test]
@@ -1008,8 +985,7 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
         generated("docs/files.md", marker, &block, steady);
     };
     let good = async |marker: &str, arguments: &[&str]| {
-        let ended = run(arguments, "").await;
-        assert_eq!(ended.code, 0, "{}", ended.told);
+        let ended = run(arguments, "").await.good();
         shown(marker, &ended.told);
     };
     good("pull", &["files", "pull", "handbook"]).await;

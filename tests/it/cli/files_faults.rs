@@ -10,7 +10,7 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::cli::files::{Work, all, tree};
 use crate::harness::{id_of, mutations, page, wiki_of};
-use crate::testkit::lacks;
+use crate::testkit::{lacks, says};
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
 #[tokio::test]
@@ -137,16 +137,12 @@ async fn what_was_applied_elsewhere_comes_back_without_a_conflict() {
     let proposed = work.good("push", &["--propose", "--json"]).await;
     let answer: serde_json::Value = serde_json::from_str(&proposed.stdout).unwrap();
     let id = answer["results"][0]["open"].as_str().unwrap();
-    let applied = work.command(&["proposals", "apply", id, "--yes"]).await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    work.command(&["proposals", "apply", id, "--yes"])
+        .await
+        .good();
     let pulled = work.good("pull", &[]).await;
     lacks(&pulled.stdout, "moved here, and in the wiki");
-    let status = work.good("status", &[]).await;
-    assert!(
-        status.stdout.ends_with("as in the wiki\n"),
-        "{}",
-        status.told
-    );
+    work.is_as_in_the_wiki().await;
     assert!(work.read("en/docs/new.md").starts_with("---\ntitle: new\n"));
 }
 
@@ -169,23 +165,13 @@ async fn tags_in_another_order_than_the_wikis_are_no_change() {
     // Written again, as the wiki orders them.
     set(&work.wiki, ["a", "b"], 2);
     work.good("pull", &[]).await;
-    let status = work.good("status", &[]).await;
-    assert!(
-        status.stdout.ends_with("as in the wiki\n"),
-        "{}",
-        status.told
-    );
+    work.is_as_in_the_wiki().await;
     assert!(work.read("en/docs/a.md").contains("\ntags: a, b\n"));
 
     // The wiki gives them in any order; Git sees no change.
     set(&work.wiki, ["b", "a"], 3);
     work.good("pull", &[]).await;
-    let status = work.good("status", &[]).await;
-    assert!(
-        status.stdout.ends_with("as in the wiki\n"),
-        "{}",
-        status.told
-    );
+    work.is_as_in_the_wiki().await;
     assert!(work.read("en/docs/a.md").contains("\ntags: a, b\n"));
 }
 
@@ -204,8 +190,7 @@ async fn some_large() -> Work {
 /// The tree of a folder that is pulled in one go.
 async fn pulled_anew(work: &Work) -> BTreeMap<String, Vec<u8>> {
     let other = TempDir::new().unwrap();
-    let pulled = work.run_in(other.path(), "pull", &[]).await;
-    assert_eq!(pulled.code, 0, "{}", pulled.told);
+    work.run_in(other.path(), "pull", &[]).await.good();
     tree(other.path())
 }
 
@@ -238,12 +223,7 @@ async fn a_pull_that_may_not_write_a_file_names_it_and_the_next_one_goes_on() {
         let pulled = work.good("pull", &[]).await;
         assert!(!pulled.stdout.contains("conflict"), "{}", pulled.told);
         assert_eq!(tree(work.dir.path()), pulled_anew(&work).await);
-        let status = work.good("status", &[]).await;
-        assert!(
-            status.stdout.ends_with("as in the wiki\n"),
-            "{}",
-            status.told
-        );
+        work.is_as_in_the_wiki().await;
     }
 }
 
@@ -351,12 +331,7 @@ async fn goes_away(gone: &str) {
     let made = now.remove(&place("docs/e")).unwrap();
     assert_eq!(made.content, "Made here without fields.\n");
     assert_eq!(now, wanted, "{gone}: {}", pushed.told);
-    let status = work.good("status", &[]).await;
-    assert!(
-        status.stdout.ends_with("as in the wiki\n"),
-        "{}",
-        status.told
-    );
+    work.is_as_in_the_wiki().await;
     let mut files = tree(work.dir.path());
     files.remove(".settings.toml").unwrap();
     assert_eq!(files, pulled_anew(&work).await);
@@ -402,8 +377,6 @@ async fn what_is_saved_while_a_pull_reads_is_left_alone_and_merged_by_the_next()
     );
     assert!(work.read("en/docs/gone.md").contains("TWO"));
     let new = work.read("en/docs/new.md");
-    assert!(
-        new.contains("Made here.\n") && new.contains("From the wiki.\n"),
-        "{new}"
-    );
+    says(&new, "Made here.\n");
+    says(&new, "From the wiki.\n");
 }

@@ -115,12 +115,7 @@ async fn a_yes_at_the_terminal_decides_what_yes_for_machines_leaves_to_people() 
         .unwrap()
         .content = "[Thirty](/guides/p30) and [one](/docs/p1).\n".to_owned();
     assert_eq!(all(&work.wiki), wanted, "{told}");
-    let status = work.good("status", &[]).await;
-    assert!(
-        status.stdout.ends_with("as in the wiki\n"),
-        "{}",
-        status.told
-    );
+    work.is_as_in_the_wiki().await;
 
     let undo = ["undo", "last"];
     let (code, told) = answered(&work, &undo, &[("Take it back? [y/N]", "y\n")])

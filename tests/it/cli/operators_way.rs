@@ -153,8 +153,7 @@ async fn from_nothing_to_a_reviewed_log() {
         .run(Some("init"), &init, &wiki.keys().scripter)
         .await;
     assert_eq!(ended.code, 0, "{}", ended.told);
-    let ended = machine.run(Some("doctor"), &["doctor"], "").await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    machine.run(Some("doctor"), &["doctor"], "").await.good();
 
     let linux = id_of(&wiki, "docs/install/linux");
     let docker = id_of(&wiki, "docs/install/docker");
@@ -178,15 +177,16 @@ async fn from_nothing_to_a_reviewed_log() {
     };
     assert_eq!(mutations(&wiki).len(), 0);
 
-    let ended = machine.run(Some("list"), &["proposals", "list"], "").await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    machine
+        .run(Some("list"), &["proposals", "list"], "")
+        .await
+        .good();
     let ended = machine
         .run(Some("show"), &["proposals", "show", first], "")
         .await;
     assert_eq!(ended.code, 0, "{}", ended.told);
     let apply = ["proposals", "apply", first, second, "--yes"];
-    let ended = machine.run(Some("apply"), &apply, "").await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    machine.run(Some("apply"), &apply, "").await.good();
     assert_eq!(title(linux), "Installing on Debian");
     let reject = [
         "proposals",
@@ -195,8 +195,7 @@ async fn from_nothing_to_a_reviewed_log() {
         "--why",
         "we still need this page",
     ];
-    let ended = machine.run(Some("reject"), &reject, "").await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    machine.run(Some("reject"), &reject, "").await.good();
 
     let ended = machine
         .run(
@@ -209,14 +208,17 @@ async fn from_nothing_to_a_reviewed_log() {
     assert_eq!(title(docker), before);
     assert_eq!(title(linux), "Installing on Debian");
 
-    let ended = machine.run(Some("log"), &["audit", "list"], "").await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
-    let ended = machine.run(Some("verify"), &["audit", "verify"], "").await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    machine
+        .run(Some("log"), &["audit", "list"], "")
+        .await
+        .good();
+    machine
+        .run(Some("verify"), &["audit", "verify"], "")
+        .await
+        .good();
     let report = machine.home.path().join("report.html");
     let arguments = ["audit", "report", "--html", report.to_str().unwrap()];
-    let ended = machine.run(Some("report"), &arguments, "").await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    machine.run(Some("report"), &arguments, "").await.good();
     assert!(exists(&report));
     machine.document();
 }

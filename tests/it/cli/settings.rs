@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::command::{Command, Ended};
 use crate::harness::golden;
-use crate::testkit::{DELETE, SEARCH, begins, lacks};
+use crate::testkit::{DELETE, SEARCH, begins, lacks, says};
 
 /// A key that must not show anywhere.
 const PLANTED: &str = "e30.eyJhcGkiOjEsImV4cCI6MzI1MDM2ODAwMDB9.planted";
@@ -51,8 +51,7 @@ impl Home {
     /// Every setting that is set, with its value and where that comes from.
     fn shown(&self, change: impl Fn(Command) -> Command, arguments: &[&str]) -> Vec<Value> {
         let arguments = [&["config", "show", "--json"], arguments].concat();
-        let ended = change(self.command(&arguments)).run();
-        assert_eq!(ended.code, 0, "{}", ended.told);
+        let ended = change(self.command(&arguments)).run().good();
         let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
         let mut settings = answer["settings"].as_array().unwrap().clone();
         settings.retain(|setting| setting["from"] != "default");
@@ -329,8 +328,10 @@ fn a_key_that_others_may_read_is_warned_of() {
     let home = Home::new();
     let warned = |text: &str, mode| {
         let file = home.write("checked.toml", text, mode);
-        let ended = home.command(&["config", "check", "--config", &file]).run();
-        assert_eq!(ended.code, 0, "{}", ended.told);
+        let ended = home
+            .command(&["config", "check", "--config", &file])
+            .run()
+            .good();
         ended.stdout.contains("warning:")
     };
     assert!(warned(&good(""), 0o644));
@@ -423,10 +424,8 @@ fn no_flag_takes_a_secret() {
         assert!(!short.contains("--base-url"), "{short}");
     }
     let long = home.command(&["--help"]).run().stdout;
-    assert!(
-        long.contains("\nSettings:\n") && long.contains("--base-url <TEXT>"),
-        "{long}"
-    );
+    says(&long, "\nSettings:\n");
+    says(&long, "--base-url <TEXT>");
 }
 
 #[test]

@@ -160,8 +160,7 @@ async fn every_example_does_something() {
         };
         if let Some(write) = before {
             let write = ["call", UPDATE, "--yes", "--args", write];
-            let ended = run(tool(&wiki, dir.path(), &write)).await;
-            assert_eq!(ended.code, 0, "{}", ended.told);
+            run(tool(&wiki, dir.path(), &write)).await.good();
             wiki.clear_requests();
         }
         // Nothing is named as the example's.
@@ -231,11 +230,11 @@ async fn a_write_shows_its_preview_and_is_written_with_yes() {
     let edits = json!([{ "oldText": "# Configuration", "newText": "# Settings" }]);
     let change = json!({ "id": id, "title": "Settings", "edits": edits }).to_string();
     let call = ["call", UPDATE, "--args", &change];
-    let preview = run(tool(&wiki, dir.path(), &call)).await;
-    assert_eq!(preview.code, 0, "{}", preview.told);
+    let preview = run(tool(&wiki, dir.path(), &call)).await.good();
     assert_eq!(mutations(&wiki).len(), 0);
-    let written = run(tool(&wiki, dir.path(), &[&call[..], &["--yes"]].concat())).await;
-    assert_eq!(written.code, 0, "{}", written.told);
+    let written = run(tool(&wiki, dir.path(), &[&call[..], &["--yes"]].concat()))
+        .await
+        .good();
     assert_eq!(mutations(&wiki).len(), 1);
     let history = json!({ "id": id }).to_string();
     let history = ["call", HISTORY, "--json", "--args", &history];
@@ -313,8 +312,7 @@ async fn arguments_come_from_a_file_or_stdin_and_faults_in_them_are_told() {
     fs::write(&file, r#"{"query": "run"}"#).unwrap();
     let at = format!("@{}", file.to_str().unwrap());
     let call = |arguments: &str| tool(&wiki, dir.path(), &["call", TAGS, "--args", arguments]);
-    let from_file = run(call(&at)).await;
-    assert_eq!(from_file.code, 0, "{}", from_file.told);
+    let from_file = run(call(&at)).await.good();
     let from_stdin = run(call("-").stdin(r#"{"query": "run"}"#)).await;
     assert_eq!(from_stdin.stdout, from_file.stdout);
     let mut all = String::new();
@@ -429,8 +427,7 @@ async fn as_text_an_answer_shows_what_it_shows_as_json() {
     ] {
         let text = arguments.to_string();
         let command = tool(&wiki, dir.path(), &["call", name, "--args", &text]);
-        let ended = run(command.with("WIKI_INDEX", "memory")).await;
-        assert_eq!(ended.code, 0, "{}", ended.told);
+        let ended = run(command.with("WIKI_INDEX", "memory")).await.good();
         assert!(ended.told.contains(shown), "{shown} in {}", ended.told);
     }
 }

@@ -23,7 +23,8 @@ use crate::harness::{Served, Setup};
 use crate::http::hosted::{Caller, Names, initialize};
 use crate::review::reviewer;
 use crate::testkit::{
-    BULK, BY_PATH, CREATE, DELETE, GET_PROPOSAL, HISTORY, LIST, SUBMIT, UPDATE, fails,
+    BULK, BY_PATH, CREATE, DELETE, GET_PROPOSAL, HISTORY, LIST, SUBMIT, UPDATE, fails, is_applied,
+    says,
 };
 
 /// A wiki, and the folder in it that is played in.
@@ -166,8 +167,7 @@ async fn files_push_decides_nothing_for_people(stage: &Stage) {
         let settings = [("WIKI_MUTATION_DRY_RUN", "false"), (name, value)];
         let audit = served.dir.path();
         let pull = ["files", "pull", dir, "--path", &below];
-        let pulled = stage.operator(audit, &settings, &pull).await;
-        assert_eq!(pulled.code, 0, "{}", pulled.told);
+        stage.operator(audit, &settings, &pull).await.good();
         let file = folder.path().join(format!("en/{below}.md"));
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("old", "new")).unwrap();
@@ -254,11 +254,7 @@ async fn rejecting_applies_nothing(stage: &Stage) {
     let unreasoned = anna.decide(set, "reject", &[("reason", "")]).await;
     assert!(unreasoned.text.contains("autofocus"), "{}", unreasoned.text);
     let asked = anna.decide(set, "apply", &[]).await;
-    assert!(
-        asked.text.contains(&stage.path("install")),
-        "{}",
-        asked.text
-    );
+    says(&asked.text, &stage.path("install"));
     assert!(
         stage.at(&served, "install").await.is_some(),
         "{}",
@@ -276,8 +272,7 @@ async fn a_decided_proposal_answers_for_itself_alone(stage: &Stage) {
     let proposed = agent.call(UPDATE, wanted).await.unwrap();
     let set = proposed["proposal"].as_str().unwrap();
     let apply = ["proposals", "apply", set, "--yes"];
-    let applied = stage.operator(served.dir.path(), &[], &apply).await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    stage.operator(served.dir.path(), &[], &apply).await.good();
     let told = agent
         .call(
             UPDATE,
@@ -292,10 +287,8 @@ async fn a_decided_proposal_answers_for_itself_alone(stage: &Stage) {
         )
         .await;
     assert_eq!(another.unwrap_err()["code"], "CONFIRM_MISMATCH");
-    let gone = agent
-        .call(DELETE, json!({ "id": id, "confirm": set }))
-        .await;
-    assert_eq!(gone.unwrap_err()["code"], "CONFIRM_MISMATCH");
+    let arguments = json!({ "id": id, "confirm": set });
+    fails(&agent, DELETE, arguments, "CONFIRM_MISMATCH").await;
 }
 
 /// After a set the session edits on, and is not told that somebody else changed the page.
@@ -305,11 +298,9 @@ async fn a_session_knows_the_sets_that_it_wrote(stage: &Stage) {
     stage.at(&served, "known").await.unwrap();
     let bulk = json!({ "ids": [id], "replaceAll": [{ "oldText": "One", "newText": "Two" }],
                        "expectPages": 1 });
-    let done = served.confirmed(BULK, bulk).await.unwrap();
-    assert_eq!(done["outcome"], "applied", "{done}");
+    is_applied(&served, BULK, bulk).await;
     let next = json!({ "id": id, "content": "Three.\n" });
-    let next = served.confirmed(UPDATE, next).await.unwrap();
-    assert_eq!(next["outcome"], "applied", "{next}");
+    is_applied(&served, UPDATE, next).await;
 }
 
 /// A locale that the wiki has not is the caller's fault, told before any token.
@@ -341,8 +332,7 @@ async fn pages_change_places(stage: &Stage) {
             served.call(UPDATE, moved).await.unwrap();
         }
         let submit = json!({ "draft": draft });
-        let done = served.confirmed(SUBMIT, submit).await.unwrap();
-        assert_eq!(done["outcome"], "applied", "{done}");
+        is_applied(&served, SUBMIT, submit).await;
         for (at, name) in names.iter().enumerate() {
             let to = names[(at + 1) % names.len()];
             let (id, content) = stage.at(&served, to).await.unwrap();

@@ -15,7 +15,7 @@ use wikijs_gate::demo::DemoWiki;
 use wikijs_gate::server::http::Grant;
 
 use crate::cli::process::Program;
-use crate::harness::{Setup, sample_wiki};
+use crate::harness::{Setup, sample, sample_wiki};
 use crate::http::hosted::{Caller, Names, call, speaking};
 use crate::testkit::{BY_ID, DELETE, HISTORY, SEARCH, TAGS, UPDATE, says};
 
@@ -55,11 +55,8 @@ fn values() -> Vec<Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_argument_of_any_tool_makes_an_answer_large_or_slow() {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki)
-        .toolsets("pages,undo,proposals")
-        .serve()
-        .await;
+    let (_wiki, served) =
+        sample(|wiki| Setup::scripter(wiki).toolsets("pages,undo,proposals")).await;
     let registry = served.app.registry();
     assert_eq!(registry.definitions().count(), 13);
     for tool in registry.definitions() {

@@ -18,7 +18,8 @@ use crate::command::Command;
 use crate::harness::{Setup, id_of, mutations, sample_wiki};
 use crate::http::hosted::{Caller, Hosted, LIMITS, Names, call, initialize, rewrite, speaking};
 use crate::testkit::{
-    BY_PATH, CREATE, GET_PROPOSAL, LIST, LIST_PROPOSALS, SEARCH, TREE, UNDO, UPDATE, says,
+    BY_PATH, CREATE, GET_PROPOSAL, LIST, LIST_PROPOSALS, SEARCH, Shows as _, TREE, UNDO, UPDATE,
+    begins, says,
 };
 
 async fn with_names(wiki: &DemoWiki, names: &Names) -> Hosted {
@@ -357,10 +358,7 @@ fn a_line_without_an_id_is_no_client() {
         drop(client.as_object_mut().unwrap().shift_remove("id"));
     });
     let error = names.file().read().unwrap_err().to_string();
-    assert!(
-        error.starts_with("line 1 of the tokens file is no client"),
-        "{error}"
-    );
+    begins(&error, "line 1 of the tokens file is no client");
 }
 
 #[test]
@@ -826,8 +824,7 @@ fn tokens_are_made_listed_and_revoked() {
     says(&made.stderr, "\nIt expires in 2 hours, at ");
     says(&listed.stdout, "  in 2 hours, 20");
     let listed: Value = serde_json::from_str(&token(&["list", "--json"]).stdout).unwrap();
-    assert_eq!(listed["clients"][0]["name"], "ci");
-    assert_eq!(listed["clients"][0]["expired"], false);
+    listed["clients"][0].shows(json!({ "name": "ci", "expired": false }));
     assert_eq!(listed["clients"][0]["id"].as_str().unwrap().len(), 16);
     let made = token(&["new", "json", "--json"]);
     let made: Value = serde_json::from_str(&made.stdout).unwrap();

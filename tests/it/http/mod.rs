@@ -27,7 +27,7 @@ use wikijs_gate::server::http::{Grant, HttpLimits, HttpServer, refused_start};
 
 use crate::harness::{Setup, id_of, read, sample_wiki, told};
 use crate::http::hosted::{Caller, Hosted, LIMITS, Names, answer, call, initialize, speaking};
-use crate::testkit::{CREATE, DELETE, TREE, UPDATE, begins, lacks, says};
+use crate::testkit::{CREATE, DELETE, Shows as _, TREE, UPDATE, begins, lacks, says};
 
 const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &str = "2026-07-28";
@@ -461,7 +461,7 @@ async fn health_says_what_is_wrong() {
     };
     let good = json!({ "settings": "ok", "wiki": "ok", "audit": "ok" });
     let first = ready().await;
-    assert_eq!((&first["ready"], &first["checks"]), (&json!(true), &good));
+    first.shows(json!({ "ready": true, "checks": good }));
     let whole = std::fs::read_to_string(names.path()).unwrap();
     std::fs::write(names.path(), "nonsense").unwrap();
     let broken = ready().await;

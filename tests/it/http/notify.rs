@@ -20,7 +20,7 @@ use wikijs_gate::server::http::Grant;
 use crate::command::Command;
 use crate::harness::{Setup, id_of, sample_wiki, wiki_of};
 use crate::http::hosted::Names;
-use crate::testkit::{BULK, UPDATE, confirmed_fails};
+use crate::testkit::{BULK, Shows as _, UPDATE, confirmed_fails, lacks};
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
 /// Hears what is told; answers with these statuses first, then with 200.
@@ -82,8 +82,7 @@ async fn decide(wiki: &DemoWiki, dir: &Path, tables: &str, arguments: &[&str]) {
         arguments,
     ]
     .concat();
-    let ended = Command::operator(wiki, dir, &arguments).end().await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    Command::operator(wiki, dir, &arguments).good().await;
 }
 
 #[tokio::test]
@@ -147,18 +146,12 @@ async fn people_are_told_what_waits_and_what_was_decided_with_ids_alone() {
     )
     .await;
     let decided = hook.next().await;
-    assert_eq!(
-        (&decided["event"], &decided["set"], &decided["decision"]),
-        (&json!("decided"), &json!(id), &json!("applied"))
-    );
+    decided.shows(json!({ "event": "decided", "set": id, "decision": "applied" }));
 
     let both = json!({ "path": "docs", "addTags": ["new"] });
     let answer = served.call(BULK, both).await.unwrap();
     let told = hook.next().await;
-    assert_eq!(
-        (&told["set"], &told["changes"]),
-        (&answer["proposal"], &json!(2))
-    );
+    told.shows(json!({ "set": answer["proposal"], "changes": 2 }));
     let id = answer["proposal"].as_str().unwrap();
     decide(
         &wiki,
@@ -198,10 +191,7 @@ async fn an_unknown_outcome_is_told_again_if_it_does_not_arrive_and_a_dead_targe
     let write = json!({ "id": home, "title": "Ours" });
     let unknown = confirmed_fails(&served, UPDATE, write, "OUTCOME_UNKNOWN").await;
     let told = hook.next().await;
-    assert_eq!(
-        (&told["event"], &told["call"]),
-        (&json!("unknown"), &unknown["details"]["callId"])
-    );
+    told.shows(json!({ "event": "unknown", "call": unknown["details"]["callId"] }));
 }
 
 #[tokio::test]
@@ -222,8 +212,6 @@ async fn a_command_gets_it_on_standard_input_and_none_of_our_settings() {
     let json: Value = serde_json::from_str(&read("json")).unwrap();
     assert_eq!(json["set"], answer["proposal"]);
     let env = read("env");
-    assert!(
-        !env.contains("WIKI_") && !env.contains(&wiki.keys().admin),
-        "{env}"
-    );
+    lacks(&env, "WIKI_");
+    lacks(&env, &wiki.keys().admin);
 }

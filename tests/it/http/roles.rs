@@ -12,7 +12,7 @@ use wikijs_gate::server::http::{
 use crate::command::{Command, Ended};
 use crate::harness::{Setup, sample_wiki};
 use crate::http::hosted::{Caller, Names, call, rewrite, speaking};
-use crate::testkit::{TREE, UPDATE, begins, lacks, says};
+use crate::testkit::{Shows as _, TREE, UPDATE, begins, lacks, says};
 
 const URL: &str = "https://wiki-mcp.example.com";
 
@@ -466,10 +466,8 @@ async fn when_a_client_came_last_is_noted_by_every_server_and_listed() {
     }
     assert_eq!(listed(), [true, true, false]);
     let told = token(&names, &["list"]).stdout;
-    assert!(
-        told.contains("none yet") && !told.contains("not known"),
-        "{told}"
-    );
+    says(&told, "none yet");
+    lacks(&told, "not known");
     let file = names.path().with_extension("used");
     let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
@@ -564,10 +562,7 @@ async fn the_log_says_at_its_start_who_ends_soon() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(
-        (&told[0]["client"], &told[0]["left"]),
-        (&json!("soon"), &json!("8 days"))
-    );
+    told[0].shows(json!({ "client": "soon", "left": "8 days" }));
 }
 
 #[tokio::test]

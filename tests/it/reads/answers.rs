@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 use wikijs_gate::page::Field;
 
-use crate::harness::{Served, Setup, id_of, read, sample_wiki};
+use crate::harness::{Served, Setup, id_of, read, sample, sample_wiki};
 use crate::testkit::{
     BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, call_ok,
 };
@@ -193,8 +193,7 @@ fn defaults(value: &Value, at: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn no_answer_says_a_default() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).indexed().serve().await;
+    let (wiki, served) = sample(|wiki| Setup::editor(wiki).indexed()).await;
     for (tool, arguments) in calls(&wiki) {
         let answer = served.call(tool, arguments).await.unwrap();
         assert_eq!(defaults(&answer, tool), Vec::<String>::new(), "{answer}");
@@ -306,11 +305,10 @@ async fn a_list_has_twenty_pages_unless_asked_and_names_authors_where_the_key_ma
 
 #[tokio::test]
 async fn a_history_says_which_entries_were_not_compared() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki)
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
-        .serve()
-        .await;
+    let (wiki, served) = sample(|wiki| {
+        Setup::editor(wiki).with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
+    })
+    .await;
     let id = id_of(&wiki, "docs");
     for number in 0..23 {
         let edit = json!({ "id": id, "description": format!("{number}"), "confirm": "open-sesame-please" });

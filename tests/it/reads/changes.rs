@@ -5,18 +5,18 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, id_of, sample_wiki, wiki_of};
+use crate::harness::{Served, Setup, WithPage as _, id_of, sample, sample_wiki, wiki_of};
 use crate::reads::read;
-use crate::testkit::{BY_ID, DELETE, HISTORY, LIST, SEARCH, UPDATE, confirmed_ok};
+use crate::testkit::{
+    BY_ID, DELETE, HISTORY, LIST, SEARCH, Shows as _, UPDATE, confirmed_ok, is_applied,
+};
 
 /// A time at which nothing that a test does has been done yet.
 fn now(wiki: &DemoWiki) -> String {
     // By the wiki's own clock: each of its dates is later than the one before.
-    let id = wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "clock".to_owned(),
-            ..PageRow::default()
-        })
+    let id = wiki.with_page(PageRow {
+        path: "clock".to_owned(),
+        ..PageRow::default()
     });
     let row = wiki.with_store(|store| store.remove(id).unwrap());
     row.created_at
@@ -160,11 +160,9 @@ async fn each_key_is_told_as_much_as_it_may_read_and_what_it_may_not() {
     }
     // The list alone says when a page was made.
     let made = now(&wiki);
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "made".to_owned(),
-            ..PageRow::default()
-        })
+    wiki.with_page(PageRow {
+        path: "made".to_owned(),
+        ..PageRow::default()
     });
     let served = serve(&wiki, &wiki.keys().reader).await;
     let all = changes(&served, json!({ "since": made })).await;
@@ -185,10 +183,7 @@ async fn a_page_whose_date_moved_without_a_write_is_counted_alone() {
     wiki.with_store(|store| store.touch(id));
     let served = serve(&wiki, &wiki.keys().admin).await;
     let all = changes(&served, json!({ "since": since })).await;
-    assert_eq!(
-        (&all["pages"], &all["onlyTouched"]),
-        (&json!([]), &json!(1))
-    );
+    all.shows(json!({ "pages": [], "onlyTouched": 1 }));
 }
 
 #[tokio::test]
@@ -218,10 +213,7 @@ async fn twenty_pages_are_told_the_rest_counted_and_read_on_in_few_requests() {
         let asked = wiki.requests().len();
         assert!(asked <= 90, "{asked} operations");
         assert_eq!(first["pages"].as_array().unwrap().len(), 20);
-        assert_eq!(
-            (&first["more"], &first["nextOffset"]),
-            (&json!(5), &json!(20))
-        );
+        first.shows(json!({ "more": 5, "nextOffset": 20 }));
         let rest = json!({ "since": since, "offset": first["nextOffset"] });
         let rest = changes(&served, rest).await;
         assert_eq!(rest["pages"].as_array().unwrap().len(), 5);
@@ -288,8 +280,7 @@ async fn deletions_are_told_as_far_as_record_and_lists_know_and_to_keys_that_may
 
 #[tokio::test]
 async fn the_deletion_of_a_page_that_was_only_read_by_itself_or_listed_in_part_is_told() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::admin).await;
     // No list of all pages ever has the two.
     let _all = served.app.wiki.pages_now().await.unwrap();
     let [read_one, listed] = ["late/read", "late/listed"].map(|path| {
@@ -346,8 +337,7 @@ async fn the_deletion_of_a_page_that_was_hidden_before_is_not_told_by_its_old_pl
         json!({ "id": tagged, "addTags": ["secret"] }),
         json!({ "id": moved, "path": "staff/moved" }),
     ] {
-        let changed = wide.confirmed(UPDATE, change).await;
-        assert_eq!(changed.unwrap()["outcome"], "applied");
+        is_applied(&wide, UPDATE, change).await;
     }
     for id in ids {
         let deleted = wide.confirmed(DELETE, json!({ "id": id }));
@@ -403,17 +393,14 @@ async fn deletions_that_find_no_room_in_an_answer_are_listed_at_the_next_offset(
 async fn deletions_that_the_wiki_was_not_asked_about_are_found_below_a_path() {
     let below = |number| if number < 15 { "late/x" } else { "late/y" };
     let paths = (0..25).map(|number| format!("{}/{number:02}", below(number)));
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::admin).await;
     // No list of all pages ever has them.
     let _all = served.app.wiki.pages_now().await.unwrap();
     let mut ids = Vec::new();
     for path in paths {
-        let id = wiki.with_store(|store| {
-            store.add(PageRow {
-                path,
-                ..PageRow::default()
-            })
+        let id = wiki.with_page(PageRow {
+            path,
+            ..PageRow::default()
         });
         let one = json!({ "id": id });
         read(&served, BY_ID, one).await.unwrap();
@@ -427,10 +414,7 @@ async fn deletions_that_the_wiki_was_not_asked_about_are_found_below_a_path() {
     });
     let all = changes(&served, json!({ "since": since })).await;
     assert_eq!(deleted(&all).len(), 20, "{all}");
-    assert_eq!(
-        (&all["moreDeleted"], all.get("nextOffset")),
-        (&json!(5), None)
-    );
+    all.shows(json!({ "moreDeleted": 5, "nextOffset": null }));
     assert!(all["notes"].to_string().contains("Name a path"), "{all}");
     for (path, count) in [("late/x", 15), ("late/y", 10)] {
         let below = changes(&served, json!({ "since": since, "path": path })).await;
@@ -484,7 +468,7 @@ async fn deletions_by_others_are_told_of_pages_that_the_list_before_or_the_recor
     let all = changes(&served, json!({ "since": since })).await;
     let gone = &all["deleted"][0];
     assert_eq!(gone["path"], "docs/configuration", "{all}");
-    assert_eq!((gone.get("at"), gone.get("callId")), (None, None));
+    gone.shows(json!({ "at": null, "callId": null }));
     assert!(gone["lastSeen"].is_string(), "{all}");
     let note = all["notes"][0].as_str().unwrap();
     assert!(note.contains("may have gone before since"), "{note}");

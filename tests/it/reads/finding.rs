@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, Keys, PageRow};
 
 use crate::harness::{Served, Setup, id_of, members, page, sample_wiki, wiki_of};
-use crate::testkit::{BY_PATH, LIST, SEARCH, TAGS, begins, call_err, fails, says};
+use crate::testkit::{BY_PATH, LIST, SEARCH, Shows as _, TAGS, begins, call_err, fails, says};
 
 async fn served(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Served {
     Setup::of(wiki, key).indexed().serve().await
@@ -177,10 +177,8 @@ async fn without_sources_the_link_graph_stands_alone_and_that_is_said() {
         json!([{ "to": "/en/docs/gone" }])
     );
     let said = answer["index"].to_string();
-    assert!(
-        said.contains("\"complete\":false") && said.contains("WIKI_INDEX"),
-        "{said}"
-    );
+    says(&said, "\"complete\":false");
+    says(&said, "WIKI_INDEX");
 
     let reader = served(&wiki, |keys| &keys.reader).await;
     let answer = listed(&reader, json!({ "links": "BROKEN" })).await;
@@ -342,10 +340,7 @@ async fn what_cannot_be_matched_says_why() {
         ),
     ] {
         let error = served.call(SEARCH, arguments).await.unwrap_err();
-        assert_eq!(
-            (&error["code"], &error["message"]),
-            (&json!("INVALID_INPUT"), &json!(message))
-        );
+        error.shows(json!({ "code": "INVALID_INPUT", "message": message }));
     }
     let off = Setup::readonly(&wiki).serve().await;
     for (tool, arguments) in [
@@ -597,11 +592,7 @@ async fn a_list_below_a_path_at_which_nothing_is_says_so() {
     }
     let none = json!({ "path": "docs", "tags": ["no-page-has-it"] });
     let answer = served.call(LIST, none).await.unwrap();
-    assert_eq!(
-        (&answer["pages"], answer.get("hint")),
-        (&json!([]), None),
-        "{answer}"
-    );
+    answer.shows(json!({ "pages": [], "hint": null }));
 }
 
 #[tokio::test]
@@ -612,10 +603,8 @@ async fn a_search_that_titles_fill_says_that_the_content_was_not_searched() {
     let answer = served.call(SEARCH, asked).await.unwrap();
     assert_eq!(answer["searchedIn"], json!(["wiki"]), "{answer}");
     let hint = answer["hint"].as_str().unwrap();
-    assert!(
-        hint.contains("in: content") && hint.contains("Only titles"),
-        "{hint}"
-    );
+    says(&hint, "in: content");
+    says(&hint, "Only titles");
     let asked = json!({ "query": "install", "limit": 1, "in": "content" });
     let answer = served.call(SEARCH, asked).await.unwrap();
     assert_eq!(answer["searchedIn"], json!(["content"]), "{answer}");

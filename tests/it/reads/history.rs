@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, id_of, said, sample_wiki};
+use crate::harness::{Served, Setup, id_of, said, sample, sample_wiki};
 use crate::reads::read;
-use crate::testkit::{CREATE, HISTORY, UPDATE};
+use crate::testkit::{CREATE, HISTORY, Shows as _, UPDATE};
 
 async fn history(served: &Served, arguments: Value) -> Value {
     read(served, HISTORY, arguments).await.unwrap()
@@ -85,10 +85,7 @@ async fn two_states_are_compared_by_version_by_time_and_as_it_is() {
     assert!(compared.get("entries").is_none());
     let compared = &compared["comparison"];
     assert_eq!(compared["diff"], "@@ -1,2 +1,2 @@\n a\n-b\n+B\n");
-    assert_eq!(
-        (&compared["linesAdded"], &compared["linesRemoved"]),
-        (&json!(1), &json!(1))
-    );
+    compared.shows(json!({ "linesAdded": 1, "linesRemoved": 1 }));
     // Tags and scripts are in no version: our own record of the first write kept them.
     assert_eq!(
         compared["changes"],
@@ -120,7 +117,7 @@ async fn two_states_are_compared_by_version_by_time_and_as_it_is() {
     assert_eq!(step["diff"], compared["diff"]);
     assert_eq!(step.get("changes"), None);
     let same = by(&json!("current"), "current").await;
-    assert_eq!((same.get("diff"), same.get("changes")), (None, None));
+    same.shows(json!({ "diff": null, "changes": null }));
     assert!(same.get("notComparable").is_none());
 }
 
@@ -202,8 +199,7 @@ async fn states_that_are_not_there_and_words_that_name_none_are_refused() {
 
 #[tokio::test]
 async fn a_large_difference_is_cut_and_says_so() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::admin).await;
     let id = wiki.with_store(|store| {
         let id = store.add(PageRow {
             path: "large".to_owned(),
@@ -231,8 +227,7 @@ async fn a_large_difference_is_cut_and_says_so() {
 
 #[tokio::test]
 async fn a_time_names_the_state_of_that_time_even_if_the_wiki_dated_it_anew() {
-    let wiki = sample_wiki().await;
-    let served = Setup::readonly(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::readonly).await;
     let id = id_of(&wiki, "docs/configuration");
     let at = async |time: &str| {
         let arguments = json!({ "id": id, "compare": { "from": time } });

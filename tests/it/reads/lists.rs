@@ -5,7 +5,7 @@ use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 use wikijs_gate::page::TagPattern;
 use wikijs_gate::wiki::ListQuery;
 
-use crate::harness::{Served, Setup, id_of, members, sample_wiki};
+use crate::harness::{Served, Setup, WithPage as _, id_of, members, sample, sample_wiki};
 use crate::reads::read;
 use crate::testkit::{LIST, TAGS, TREE};
 
@@ -295,13 +295,11 @@ async fn tags_are_counted_ordered_and_bounded() {
     let served = Setup::at(&wiki.address(), &key).serve().await;
     let seen = tags(&served, json!({})).await;
     assert_eq!(seen.0, ["alpha 1", "rare 1", "usual 2"]);
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "c".to_owned(),
-            title: "c".to_owned(),
-            tags: (0..510).map(|number| format!("x{number:03}")).collect(),
-            ..PageRow::default()
-        })
+    wiki.with_page(PageRow {
+        path: "c".to_owned(),
+        title: "c".to_owned(),
+        tags: (0..510).map(|number| format!("x{number:03}")).collect(),
+        ..PageRow::default()
     });
     let served = as_reader(&wiki).await;
     let (shown, not_shown) = tags(&served, json!({ "orderBy": "PAGES" })).await;
@@ -311,8 +309,7 @@ async fn tags_are_counted_ordered_and_bounded() {
 
 #[tokio::test]
 async fn all_who_want_the_same_whole_list_at_the_same_time_are_told_of_one_or_two() {
-    let wiki = sample_wiki().await;
-    let served = Setup::reader(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::reader).await;
     let query = ListQuery {
         tag_patterns: vec![TagPattern::new("*")],
         ..ListQuery::default()

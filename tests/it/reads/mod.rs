@@ -23,9 +23,13 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoOptions, DemoWiki, OperationKind, PageRow, SeenRequest};
 
-use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
+use crate::harness::{
+    Served, Setup, WithPage as _, id_of, mutations, sample, sample_wiki, with_server,
+};
 use crate::session::tool_definitions::conforms;
-use crate::testkit::{BY_ID, BY_PATH, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, fails, says};
+use crate::testkit::{
+    BY_ID, BY_PATH, HISTORY, LIST, SEARCH, Shows as _, TAGS, TREE, UPDATE, fails, says,
+};
 use crate::wiki::wiki_client::WikiClient;
 
 /// Calls a read tool; its answer is held against the schema that clients were told.
@@ -39,10 +43,6 @@ pub(crate) async fn read(
     let schema = Value::Object(registry.find(tool).unwrap().output.clone());
     assert_eq!(conforms(&schema, &answer, tool), Vec::<String>::new());
     Ok(answer)
-}
-
-async fn as_admin(wiki: &DemoWiki) -> Served {
-    Setup::admin(wiki).serve().await
 }
 
 async fn empty_wiki() -> DemoWiki {
@@ -245,13 +245,8 @@ async fn a_key_that_became_a_guest_is_told_from_one_without_the_right_by_one_que
     }
     // What a write lacks is told in the same way, and its call is still named.
     let served = Setup::at(&wiki.address(), "nonsense").serve().await;
-    let error = fails(
-        &served,
-        UPDATE,
-        json!({ "id": id, "title": "New" }),
-        "KEY_REJECTED",
-    )
-    .await;
+    let arguments = json!({ "id": id, "title": "New" });
+    let error = fails(&served, UPDATE, arguments, "KEY_REJECTED").await;
     assert!(error["details"]["callId"].is_string(), "{error}");
     assert_eq!(mutations(&wiki).len(), 0);
 }
@@ -294,8 +289,7 @@ async fn switched_off_api_access_is_told_as_such_by_every_tool() {
 
 #[tokio::test]
 async fn a_whole_page_is_answered_with_every_field_and_its_url() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let id = id_of(&wiki, "releases/2-4");
     let stored = wiki.with_store(|store| store.page(id).unwrap().clone());
     let page = read(&served, BY_ID, json!({ "id": id })).await.unwrap();
@@ -333,8 +327,7 @@ async fn a_whole_page_is_answered_with_every_field_and_its_url() {
 
 #[tokio::test]
 async fn a_page_of_another_locale_is_read_by_its_path_and_locale() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let arguments = json!({ "path": "home", "locale": "de" });
     let page = read(&served, BY_PATH, arguments).await.unwrap();
     assert_eq!(page["title"], "Handbuch");
@@ -381,20 +374,16 @@ async fn a_missing_page_is_not_found_with_every_key_that_reads() {
 #[tokio::test]
 async fn private_and_unpublished_pages_are_read_with_what_they_are() {
     let wiki = sample_wiki().await;
-    let hidden = wiki.with_store(|store| {
-        store.add(PageRow {
-            is_private: true,
-            is_published: false,
-            ..row("own/notes")
-        })
+    let hidden = wiki.with_page(PageRow {
+        is_private: true,
+        is_published: false,
+        ..row("own/notes")
     });
     let keys = wiki.keys();
     for key in [&keys.admin, &keys.writer, &keys.readonly] {
         let served = Setup::at(&wiki.address(), key).serve().await;
         let page = read(&served, BY_ID, json!({ "id": hidden })).await.unwrap();
-        assert_eq!(page["isPublished"], false);
-        assert_eq!(page["isPrivate"], true);
-        assert_eq!(page["content"], "# own/notes\n");
+        page.shows(json!({ "isPublished": false, "isPrivate": true, "content": "# own/notes\n" }));
     }
 }
 
@@ -653,7 +642,7 @@ async fn a_list_of_a_large_wiki_costs_one_or_two_limited_requests() {
             });
         }
     });
-    let served = as_admin(&wiki).await;
+    let served = Setup::admin(&wiki).serve().await;
     for limit in [1, 20, 50, 100] {
         let mut arguments = json!({
             "limit": limit, "orderBy": "UPDATED", "direction": "DESC", "locale": "en",
@@ -703,7 +692,7 @@ async fn a_list_goes_on_behind_its_cursor_however_many_pages_came_before_it() {
             });
         };
         add(500, 550);
-        let served = as_admin(&wiki).await;
+        let served = Setup::admin(&wiki).serve().await;
         let mut arguments = json!({ "limit": 10, "orderBy": order });
         let first = read(&served, LIST, arguments.clone()).await.unwrap();
         add(500 - more, 500);
@@ -723,7 +712,7 @@ async fn a_list_goes_on_where_it_was_when_the_page_of_its_cursor_is_gone() {
             .map(|number| store.add(row(&format!("docs/p{number}"))))
             .collect()
     });
-    let served = as_admin(&wiki).await;
+    let served = Setup::admin(&wiki).serve().await;
     let mut arguments = json!({ "limit": 5 });
     let first = read(&served, LIST, arguments.clone()).await.unwrap();
     assert_eq!(ids(&first["pages"]), made[..5]);
@@ -767,7 +756,7 @@ async fn a_list_by_tags_needs_all_of_them_and_leaves_tags_out() {
 async fn the_path_of_a_list_is_one_of_whole_segments() {
     let wiki = sample_wiki().await;
     wiki.with_store(|store| store.add(row("docs-old/install")));
-    let served = as_admin(&wiki).await;
+    let served = Setup::admin(&wiki).serve().await;
     for path in ["docs", "/docs/", "docs/"] {
         let arguments = json!({ "path": path, "locale": "en", "orderBy": "PATH" });
         let answer = read(&served, LIST, arguments).await.unwrap();
@@ -804,8 +793,7 @@ async fn the_path_of_a_list_is_one_of_whole_segments() {
 
 #[tokio::test]
 async fn a_cursor_of_another_list_or_of_nobody_is_refused() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let first = read(&served, LIST, json!({ "limit": 2 })).await.unwrap();
     let good = first["nextCursor"].as_str().unwrap().to_owned();
     wiki.clear_requests();
@@ -835,8 +823,7 @@ async fn a_cursor_of_another_list_or_of_nobody_is_refused() {
 
 #[tokio::test]
 async fn a_list_without_pages_is_empty() {
-    let wiki = empty_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (_wiki, served) = with_server(empty_wiki().await, Setup::admin).await;
     let answer = read(&served, LIST, json!({})).await;
     assert_eq!(answer, Ok(json!({ "pages": [] })));
     let answer = read(&served, TAGS, json!({})).await;
@@ -972,7 +959,7 @@ async fn below_a_page_without_children_lies_nothing() {
         store.add(row("archive"));
         store.add(row("archive/2020/report"));
     });
-    let served = as_admin(&wiki).await;
+    let served = Setup::admin(&wiki).serve().await;
     let all = read(&served, TREE, json!({ "path": "archive", "depth": 5 }))
         .await
         .unwrap();
@@ -1085,7 +1072,7 @@ async fn a_search_keeps_to_its_path_locale_and_limit_in_two_requests() {
         store.add(row("docs-old/linux"));
         store.add(row("guides/docs/linux"));
     });
-    let served = as_admin(&wiki).await;
+    let served = Setup::admin(&wiki).serve().await;
     let found = async |arguments: Value| {
         let answer = read(&served, SEARCH, arguments).await.unwrap();
         let paths: Vec<String> = paths(&answer["hits"])
@@ -1129,8 +1116,7 @@ async fn a_search_keeps_to_its_path_locale_and_limit_in_two_requests() {
 
 #[tokio::test]
 async fn drafts_and_contents_are_not_found_by_the_default_engine() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (_wiki, served) = sample(Setup::admin).await;
     for query in ["archiving", "takes about a minute"] {
         let answer = read(&served, SEARCH, json!({ "query": query })).await;
         assert_eq!(answer, Ok(json!({ "hits": [], "searchedIn": ["wiki"] })));
@@ -1212,8 +1198,7 @@ async fn the_history_from_any_entry_on_is_that_of_the_model() {
 
 #[tokio::test]
 async fn a_page_that_was_never_changed_has_an_empty_history() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let id = id_of(&wiki, "home");
     let answer = read(&served, HISTORY, json!({ "id": id })).await;
     let answer = answer.unwrap();
@@ -1233,8 +1218,7 @@ async fn a_page_that_was_never_changed_has_an_empty_history() {
 
 #[tokio::test]
 async fn tags_are_told_by_a_part_of_their_name() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let tagged = |tag: &str| {
         let has = |page: &&PageRow| page.tags.iter().any(|own| own == tag);
         wiki.with_store(|store| store.pages().filter(has).count())
@@ -1265,8 +1249,7 @@ async fn tags_are_told_by_a_part_of_their_name() {
 
 #[tokio::test]
 async fn no_read_sends_a_mutation_or_leaves_a_record() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let key = wiki.keys().admin.clone();
     all_seven(&wiki, &key).await;
     let kinds: Vec<OperationKind> = wiki.requests().iter().map(|seen| seen.kind).collect();

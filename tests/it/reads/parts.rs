@@ -3,12 +3,8 @@
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, id_of, sample_wiki};
-use crate::testkit::{BY_ID, BY_PATH, HISTORY, UPDATE, call_err, says};
-
-async fn as_admin(wiki: &DemoWiki) -> Served {
-    Setup::admin(wiki).serve().await
-}
+use crate::harness::{Served, Setup, WithPage as _, id_of, sample, sample_wiki};
+use crate::testkit::{BY_ID, BY_PATH, HISTORY, Shows as _, UPDATE, call_err, says};
 
 /// Reads a page in the way that is asked for.
 async fn read(served: &Served, id: i64, how: Value) -> Result<Value, Value> {
@@ -44,8 +40,7 @@ fn selector_of(line: &Value) -> &str {
 
 #[tokio::test]
 async fn an_outline_tells_what_to_read_and_its_selectors_lead_there() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let id = id_of(&wiki, "docs/install/linux");
     let answer = read(&served, id, json!({ "view": "outline" }))
         .await
@@ -85,8 +80,7 @@ async fn an_outline_tells_what_to_read_and_its_selectors_lead_there() {
 
 #[tokio::test]
 async fn a_part_is_named_by_selector_text_or_path() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let id = id_of(&wiki, "docs/install/linux");
     for (section, begins) in [
         ("Check", "## Check\n"),
@@ -135,8 +129,7 @@ async fn a_part_is_named_by_selector_text_or_path() {
 
 #[tokio::test]
 async fn what_only_readers_may_name_is_refused_for_edits() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let id = id_of(&wiki, "docs/install/linux");
     for section in [
         "block:code[0]",
@@ -153,13 +146,11 @@ async fn what_only_readers_may_name_is_refused_for_edits() {
 
 #[tokio::test]
 async fn lines_are_read_with_their_numbers_on_demand() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let id = add(&wiki, "lines", "one\ntwo\nthree\nfour");
     let how = json!({ "lines": { "from": 2, "to": 3 }, "lineNumbers": true });
     let part = read(&served, id, how).await.unwrap();
-    assert_eq!(part["content"], "2\ttwo\n3\tthree\n");
-    assert_eq!(part["part"], json!({ "lines": "2-3" }));
+    part.shows(json!({ "content": "2\ttwo\n3\tthree\n", "part": { "lines": "2-3" } }));
     let part = read(&served, id, json!({ "lines": { "from": 4, "to": 99 } }))
         .await
         .unwrap();
@@ -182,8 +173,7 @@ async fn lines_are_read_with_their_numbers_on_demand() {
 
 #[tokio::test]
 async fn a_large_page_is_cut_at_a_line_and_goes_on_where_it_was_cut() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let content = "Ein Satz mit Ümlauten und mehr.\n".repeat(1_900);
     let id = add(&wiki, "large", &content);
     let (mut whole, mut offset, mut calls) = (String::new(), 0, 0);
@@ -211,8 +201,7 @@ async fn a_large_page_is_cut_at_a_line_and_goes_on_where_it_was_cut() {
 
 #[tokio::test]
 async fn a_page_of_4_mb_is_outlined_and_one_of_its_sections_read() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let section = format!(
         "## Heading\n\n{}\n\n",
         "Words that fill a line.\n".repeat(80)
@@ -250,8 +239,7 @@ async fn a_page_of_4_mb_is_outlined_and_one_of_its_sections_read() {
 
 #[tokio::test]
 async fn several_pages_are_answered_or_refused_each_on_its_own_within_one_budget() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let small = add(&wiki, "small", "small\n");
     let large = add(&wiki, "large", &"a line of the page\n".repeat(3_000));
     let ids = [large, 4_711, small, large];
@@ -290,8 +278,7 @@ async fn several_pages_are_answered_or_refused_each_on_its_own_within_one_budget
 
 #[tokio::test]
 async fn an_old_version_is_read_in_every_view() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let id = add(&wiki, "old", "# Old\n\n*was* here\n");
     let update = json!({ "id": id, "content": "# New\n" });
     served.confirmed(UPDATE, update).await.unwrap();
@@ -299,8 +286,7 @@ async fn an_old_version_is_read_in_every_view() {
     let version = history["entries"][0]["versionId"].clone();
     let how = |view: &str| json!({ "version": version, "view": view });
     let content = read(&served, id, how("content")).await.unwrap();
-    assert_eq!(content["content"], "# Old\n\n*was* here\n");
-    assert_eq!(content["version"], version);
+    content.shows(json!({ "content": "# Old\n\n*was* here\n", "version": version }));
     let outline = read(&served, id, how("outline")).await.unwrap();
     assert_eq!(
         outline["outline"]["headings"],
@@ -324,17 +310,13 @@ async fn an_old_version_is_read_in_every_view() {
 
 #[tokio::test]
 async fn html_pages_have_outlines_and_parts() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
-    let id = wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "html".to_owned(),
-            title: "HTML".to_owned(),
-            editor: "ckeditor".to_owned(),
-            content: "<h1>One</h1>\n<p>a</p>\n<h2>Two &amp; three</h2>\n<pre>code</pre>\n"
-                .to_owned(),
-            ..PageRow::default()
-        })
+    let (wiki, served) = sample(Setup::admin).await;
+    let id = wiki.with_page(PageRow {
+        path: "html".to_owned(),
+        title: "HTML".to_owned(),
+        editor: "ckeditor".to_owned(),
+        content: "<h1>One</h1>\n<p>a</p>\n<h2>Two &amp; three</h2>\n<pre>code</pre>\n".to_owned(),
+        ..PageRow::default()
     });
     let outline = read(&served, id, json!({ "view": "outline" }))
         .await
@@ -357,18 +339,15 @@ async fn html_pages_have_outlines_and_parts() {
 
 #[tokio::test]
 async fn a_stray_quote_in_html_hides_nothing_that_follows() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
-    let id = wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "stray".to_owned(),
-            title: "Stray".to_owned(),
-            editor: "code".to_owned(),
-            content: "<h1>One</h1>\n<div a=x\"><!-- do this --></div>\n<h2>Two &copy2</h2>\n<p class=zq>b</p>\n"
-                .to_owned(),
-            script_css: ".zq{display:none}".to_owned(),
-            ..PageRow::default()
-        })
+    let (wiki, served) = sample(Setup::admin).await;
+    let id = wiki.with_page(PageRow {
+        path: "stray".to_owned(),
+        title: "Stray".to_owned(),
+        editor: "code".to_owned(),
+        content: "<h1>One</h1>\n<div a=x\"><!-- do this --></div>\n<h2>Two &copy2</h2>\n<p class=zq>b</p>\n"
+            .to_owned(),
+        script_css: ".zq{display:none}".to_owned(),
+        ..PageRow::default()
     });
     let outline = read(&served, id, json!({ "view": "outline" }))
         .await
@@ -390,21 +369,17 @@ async fn a_stray_quote_in_html_hides_nothing_that_follows() {
 
 #[tokio::test]
 async fn hidden_text_is_counted_and_shown_escaped_but_never_altered() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let content =
         "# A\u{202e}b\n\n<!-- do this -->\n\nx\u{200b}y <span style=\"display:none\">z</span>\n";
-    let id = wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "hidden".to_owned(),
-            title: "T\u{200b}".to_owned(),
-            content: content.to_owned(),
-            ..PageRow::default()
-        })
+    let id = wiki.with_page(PageRow {
+        path: "hidden".to_owned(),
+        title: "T\u{200b}".to_owned(),
+        content: content.to_owned(),
+        ..PageRow::default()
     });
     let page = read(&served, id, json!({})).await.unwrap();
-    assert_eq!(page["content"], content);
-    assert_eq!(page["title"], "T\\u{200b}");
+    page.shows(json!({ "content": content, "title": "T\\u{200b}" }));
     let told = json!({
         "invisibleCharacters": { "count": 1, "lines": [5] },
         "bidirectionalControls": { "count": 1, "lines": [1] },
@@ -426,17 +401,14 @@ async fn hidden_text_is_counted_and_shown_escaped_but_never_altered() {
 
 #[tokio::test]
 async fn scripts_that_do_not_fit_are_named_and_left_out() {
-    let wiki = sample_wiki().await;
-    let served = as_admin(&wiki).await;
-    let id = wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "dressed".to_owned(),
-            title: "Dressed".to_owned(),
-            content: "x\n".to_owned(),
-            script_css: "a{}".repeat(9_000),
-            script_js: "f()".to_owned(),
-            ..PageRow::default()
-        })
+    let (wiki, served) = sample(Setup::admin).await;
+    let id = wiki.with_page(PageRow {
+        path: "dressed".to_owned(),
+        title: "Dressed".to_owned(),
+        content: "x\n".to_owned(),
+        script_css: "a{}".repeat(9_000),
+        script_js: "f()".to_owned(),
+        ..PageRow::default()
     });
     for view in ["content", "metadata"] {
         let page = read(&served, id, json!({ "view": view })).await.unwrap();
@@ -456,9 +428,9 @@ async fn only_a_view_of_the_content_counts_as_having_read_it() {
         ("text", false),
     ] {
         let id = add(&wiki, &format!("read/{view}"), "# A\n\nb\n");
-        let served = as_admin(&wiki).await;
+        let served = Setup::admin(&wiki).serve().await;
         read(&served, id, json!({ "view": view })).await.unwrap();
-        let another = as_admin(&wiki).await;
+        let another = Setup::admin(&wiki).serve().await;
         let update = json!({ "id": id, "content": "# Theirs\n" });
         another.confirmed(UPDATE, update).await.unwrap();
         let update = json!({ "id": id, "content": "# Ours\n" });
@@ -554,8 +526,7 @@ async fn every_view_answers_every_kind_of_key_with_what_it_may_see() {
 /// What names a part is never left aside in silence.
 #[tokio::test]
 async fn a_section_behind_a_name_cannot_go_with_lines_or_another_section() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (_wiki, served) = sample(Setup::admin).await;
     for (arguments, at) in [
         (json!({ "lines": { "from": 1, "to": 2 } }), "lines"),
         (json!({ "section": "heading:h2[1]" }), "section"),

@@ -14,13 +14,13 @@ use tempfile::TempDir;
 use wikijs_gate::demo::{DemoWiki, PageRow};
 use wikijs_gate::server::http::Grant;
 
-use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
+use crate::harness::{Served, Setup, WithPage as _, id_of, mutations, sample, sample_wiki};
 use crate::http::hosted::Names;
 use crate::testkit::{
     ADD_COMMENT, BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELETE, DELETE_ASSET, DELETE_COMMENT,
     DISCARD, FORGET, GET_ASSET, GET_PROPOSAL, HISTORY, LIST, LIST_ASSETS, LIST_COMMENTS,
     LIST_PROPOSALS, RECALL, REMEMBER, RENAME_ASSET, SEARCH, SUBMIT, TAGS, TREE, UNDO, UPDATE,
-    UPDATE_COMMENT, UPLOAD, call_ok, fails, lacks,
+    UPDATE_COMMENT, UPLOAD, call_ok, fails, is_applied, lacks,
 };
 
 const ALL: &str = "pages,undo,proposals,drafts,memory,comments,assets";
@@ -577,21 +577,18 @@ async fn what_is_on_record_of_hidden_pages_is_not_told() {
 
 #[tokio::test]
 async fn a_page_that_is_tagged_or_moved_meanwhile_is_gone_at_once() {
-    let wiki = sample_wiki().await;
-    let served = bounded(Setup::admin(&wiki).indexed()).serve().await;
+    let (wiki, served) = sample(|wiki| bounded(Setup::admin(wiki).indexed())).await;
     let id = id_of(&wiki, "docs/configuration");
     let read = json!({ "id": id });
     let list = json!({ "path": "docs/configuration" });
     call_ok(&served, SEARCH, json!({ "query": "configuration" })).await;
     served.call(BY_ID, read.clone()).await.unwrap();
     wiki.with_store(|store| store.rewrite(id, |page| page.tags.push("secret-now".to_owned())));
-    let told = served.call(BY_ID, read.clone()).await;
-    assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    fails(&served, BY_ID, read.clone(), "PAGE_NOT_FOUND").await;
     let told = served.call(LIST, list.clone()).await.unwrap();
     assert_eq!(told["pages"], json!([]));
     let update = json!({ "id": id, "title": "Other" });
-    let told = served.call(UPDATE, update).await;
-    assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    fails(&served, UPDATE, update, "PAGE_NOT_FOUND").await;
 }
 
 #[tokio::test]
@@ -609,8 +606,7 @@ async fn a_hidden_page_keeps_its_place_and_says_nothing_else() {
     fails(&served, CREATE, tagged, "PATH_NOT_ALLOWED").await;
     // What may be read is written as before.
     let page = json!({ "path": "docs/new", "title": "New", "content": "x", "tags": ["open"] });
-    let made = served.confirmed(CREATE, page).await.unwrap();
-    assert_eq!(made["outcome"], "applied");
+    let made = is_applied(&served, CREATE, page).await;
     let read = json!({ "id": made["target"]["id"] });
     served.call(BY_ID, read).await.unwrap();
 }
@@ -734,14 +730,12 @@ fn only_the_writer_reads_without_bounds() {
 #[tokio::test]
 async fn a_history_does_not_name_the_hidden_place_that_a_page_came_from() {
     let wiki = sample_wiki().await;
-    let id = wiki.with_store(|store| {
-        store.add(PageRow {
-            locale: "de".to_owned(),
-            path: "vault/plan".to_owned(),
-            title: "Plan".to_owned(),
-            content: "plan\n".to_owned(),
-            ..PageRow::default()
-        })
+    let id = wiki.with_page(PageRow {
+        locale: "de".to_owned(),
+        path: "vault/plan".to_owned(),
+        title: "Plan".to_owned(),
+        content: "plan\n".to_owned(),
+        ..PageRow::default()
     });
     let all = Setup::admin(&wiki).serve().await;
     // The oldest entry of a history names no place, so the move is not the first.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow, SeenRequest};
 
-use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::harness::{Served, Setup, id_of, sample, sample_wiki};
 use crate::testkit::{BY_PATH, LIST, SEARCH, TREE, begins, fails};
 
 async fn get(served: &Served, path: &str) -> Result<Value, Value> {
@@ -83,8 +83,7 @@ async fn every_form_of_reference_names_the_page_for_every_kind_of_key() {
 
 #[tokio::test]
 async fn a_path_wins_over_a_title_and_that_over_case_and_segment() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::admin).await;
     let at_path = add(&wiki, "en", "thing", "Another");
     let titled = add(&wiki, "en", "a/b", "thing");
     assert_eq!(get(&served, "thing").await.unwrap()["id"], at_path);
@@ -113,8 +112,7 @@ async fn a_path_wins_over_a_title_and_that_over_case_and_segment() {
 
 #[tokio::test]
 async fn titles_in_the_caller_s_locale_come_first_and_a_said_one_is_all() {
-    let wiki = sample_wiki().await;
-    let served = Setup::readonly(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::readonly).await;
     let english = add(&wiki, "en", "t/en", "Same");
     let german = add(&wiki, "de", "t/de", "Same");
     let only = add(&wiki, "de", "t/nur", "Nur hier");
@@ -123,14 +121,12 @@ async fn titles_in_the_caller_s_locale_come_first_and_a_said_one_is_all() {
     let said = |path: &str, locale: &str| json!({ "path": path, "locale": locale });
     let page = served.call(BY_PATH, said("Same", "de")).await.unwrap();
     assert_eq!(page["id"], german);
-    let error = served.call(BY_PATH, said("Nur hier", "en")).await;
-    assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    fails(&served, BY_PATH, said("Nur hier", "en"), "PAGE_NOT_FOUND").await;
 }
 
 #[tokio::test]
 async fn a_title_with_a_hash_is_no_section() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::admin).await;
     let id = add(&wiki, "en", "lang/cs", "C# guide");
     for text in ["C# guide", "[[C# guide]]", "c# GUIDE"] {
         assert_eq!(get(&served, text).await.unwrap()["id"], id, "{text}");
@@ -143,8 +139,7 @@ async fn a_title_with_a_hash_is_no_section() {
 
 #[tokio::test]
 async fn titles_are_listed_once_and_again_where_one_is_new_or_gone() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::admin).await;
     let lists = || {
         let seen = wiki.requests();
         seen.iter()
@@ -213,8 +208,7 @@ async fn a_title_is_resolved_without_listing_a_large_wiki_again() {
 /// Below which path pages are meant may be said as a page is named.
 #[tokio::test]
 async fn a_path_to_look_below_may_name_its_locale_or_be_an_address() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::admin).await;
     let address = format!("{}/en/docs", wiki.address());
     for (tool, mut arguments, found) in [
         (LIST, json!({ "locale": "en" }), "pages"),

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 
-use crate::harness::{EAGER, Served, Setup, id_of, members, page, sample_wiki, wiki_of};
-use crate::testkit::{CREATE, SEARCH, TAGS, UPDATE, fails, says};
+use crate::harness::{EAGER, Served, Setup, WithPage as _, id_of, members, page, sample, wiki_of};
+use crate::testkit::{CREATE, SEARCH, Shows as _, TAGS, UPDATE, fails, lacks, says};
 
 /// A server with an index and a key of its own.
 fn with_key(wiki: &DemoWiki, key: &str) -> Setup {
@@ -83,10 +83,8 @@ async fn the_section_of_a_hit_can_be_named_in_an_edit() {
     });
     served.confirmed(UPDATE, edit).await.unwrap();
     let content = wiki.with_store(|store| store.page_at("en", "a/b").unwrap().content.clone());
-    assert!(
-        content.contains("\n\nfound\n\n## Three") && !content.contains("needle"),
-        "{content}"
-    );
+    says(&content, "\n\nfound\n\n## Three");
+    lacks(&content, "needle");
     let before = search(&served, json!({ "query": "before" })).await.unwrap();
     assert_eq!(before["hits"][0]["section"], "section[0]");
 }
@@ -129,11 +127,9 @@ async fn chinese_and_japanese_are_found_by_what_stands_together() {
         ("ko/minutes", "주간회의록입니다"),
     ])
     .await;
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            title: "会议".to_owned(),
-            ..page("zh/title", "empty")
-        });
+    wiki.with_page(PageRow {
+        title: "会议".to_owned(),
+        ..page("zh/title", "empty")
     });
     let served = Setup::admin(&wiki).indexed().serve().await;
     for (query, wanted) in [
@@ -174,21 +170,18 @@ async fn what_is_hidden_in_a_snippet_or_title_is_shown_escaped() {
     });
     let served = Setup::readonly(&wiki).indexed().serve().await;
     let answer = search(&served, json!({ "query": "lamp" })).await.unwrap();
-    assert_eq!(answer["hits"][0]["snippet"], r"«lamp» \u{202e}turned");
-    assert_eq!(answer["hits"][0]["title"], r"A\u{200b}B");
+    answer["hits"][0].shows(json!({ "snippet": r"«lamp» \u{202e}turned", "title": r"A\u{200b}B" }));
 }
 
 #[tokio::test]
 async fn an_html_page_has_sections_too() {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            editor: "ckeditor".to_owned(),
-            ..page(
-                "a/b",
-                "<h1>One</h1>\n<p>x</p>\n<h2>Two</h2>\n<p>a lamp</p>\n",
-            )
-        });
+    wiki.with_page(PageRow {
+        editor: "ckeditor".to_owned(),
+        ..page(
+            "a/b",
+            "<h1>One</h1>\n<p>x</p>\n<h2>Two</h2>\n<p>a lamp</p>\n",
+        )
     });
     let served = Setup::readonly(&wiki).indexed().serve().await;
     let answer = search(&served, json!({ "query": "lamp" })).await.unwrap();
@@ -308,8 +301,7 @@ async fn every_filter_holds_on_both_engines() {
 
 #[tokio::test]
 async fn one_of_query_and_related_to_is_needed() {
-    let wiki = sample_wiki().await;
-    let served = Setup::readonly(&wiki).indexed().serve().await;
+    let (_wiki, served) = sample(|wiki| Setup::readonly(wiki).indexed()).await;
     for (arguments, field) in [
         (json!({}), "query"),
         (json!({ "tags": ["docs"] }), "query"),
@@ -328,8 +320,7 @@ async fn one_of_query_and_related_to_is_needed() {
 
 #[tokio::test]
 async fn a_page_that_both_find_is_one_hit() {
-    let wiki = sample_wiki().await;
-    let served = Setup::readonly(&wiki).indexed().serve().await;
+    let (_wiki, served) = sample(|wiki| Setup::readonly(wiki).indexed()).await;
     let answer = search(&served, json!({ "query": "linux" })).await.unwrap();
     let hits = answer["hits"].as_array().unwrap();
     let mut places: Vec<(&Value, &Value)> = hits
@@ -441,16 +432,14 @@ async fn keys_that_see_different_pages_never_see_each_others() {
 
 #[tokio::test]
 async fn drafts_are_found_and_told_as_such() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).indexed().serve().await;
+    let (_wiki, served) = sample(|wiki| Setup::editor(wiki).indexed()).await;
     let answer = search(
         &served,
         json!({ "query": "archiving", "in": "content", "limit": 1 }),
     )
     .await
     .unwrap();
-    assert_eq!(answer["hits"][0]["path"], "drafts/archiving");
-    assert_eq!(answer["hits"][0]["isPublished"], false);
+    answer["hits"][0].shows(json!({ "path": "drafts/archiving", "isPublished": false }));
 }
 
 #[tokio::test]
@@ -518,15 +507,13 @@ async fn above_its_bound_the_index_says_so() {
     // Those that changed last.
     assert_eq!(sorted(paths(&answer)), ["a/2", "a/3"]);
     let index = &answer["index"];
-    assert_eq!((&index["pages"], &index["of"]), (&json!(2), &json!(3)));
-    assert_eq!(index["complete"], false);
+    index.shows(json!({ "pages": 2, "of": 3, "complete": false }));
     says(&index["notes"][0], "Only the 2 pages changed last");
 }
 
 #[tokio::test]
 async fn without_an_index_the_wiki_alone_is_searched() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (_wiki, served) = sample(Setup::admin).await;
     let answer = search(&served, json!({ "query": "linux" })).await.unwrap();
     assert_eq!(answer["searchedIn"], json!(["wiki"]));
     let error = search(&served, json!({ "query": "linux", "in": "content" }))

@@ -6,8 +6,8 @@ use wikijs_gate::audit::{Actor, AuditEvent, Record};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, new_page, sample_wiki};
-use crate::testkit::{CREATE, UNDO, UPDATE, fails};
+use crate::harness::{Served, Setup, id_of, new_page, sample};
+use crate::testkit::{CREATE, Shows as _, UNDO, UPDATE, fails, is_applied};
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::scripter(wiki).dry().toolsets("pages,undo,proposals")
@@ -52,8 +52,7 @@ fn refused(served: &Served) -> Record {
 
 #[tokio::test]
 async fn a_command_names_the_user_of_the_machine_and_whose_proposal_it_decides_on() {
-    let wiki = sample_wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = sample(setup).await;
     let home = id_of(&wiki, "home");
     let first = propose(&served, UPDATE, json!({ "id": home, "title": "1" })).await;
     let second = propose(&served, CREATE, new_page("docs/x")).await;
@@ -70,8 +69,7 @@ async fn a_command_names_the_user_of_the_machine_and_whose_proposal_it_decides_o
             "--yes",
         ],
     ] {
-        let ended = run(&wiki, &served, arguments).await;
-        assert_eq!(ended.code, 0, "{}", ended.told);
+        run(&wiki, &served, arguments).await.good();
     }
     let user = format!("user:{}", user());
     let records = served.records();
@@ -110,8 +108,7 @@ async fn a_command_names_the_user_of_the_machine_and_whose_proposal_it_decides_o
     assert_eq!(decided.count(), 3);
     let rejected = listed(&wiki, &served, &["--outcome", "rejected"]).await;
     assert_eq!(rejected.len(), 1);
-    assert_eq!(rejected[0]["proposal"], second.as_str());
-    assert_eq!(rejected[0]["path"], "docs/x");
+    rejected[0].shows(json!({ "proposal": second.as_str(), "path": "docs/x" }));
     let call = rejected[0]["call"].as_str().unwrap();
     let shown = run(&wiki, &served, &["audit", "show", call]).await;
     for told in [
@@ -134,8 +131,7 @@ async fn a_command_names_the_user_of_the_machine_and_whose_proposal_it_decides_o
 
 #[tokio::test]
 async fn a_refused_apply_names_the_proposal_its_page_and_who_proposed_it() {
-    let wiki = sample_wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = sample(setup).await;
     let home = id_of(&wiki, "home");
     let proposal = propose(&served, UPDATE, json!({ "id": home, "title": "1" })).await;
     wiki.with_store(|store| store.rewrite(home, |page| page.title = "Theirs".to_owned()));
@@ -152,17 +148,12 @@ async fn a_refused_apply_names_the_proposal_its_page_and_who_proposed_it() {
     let told = format!("proposals apply {proposal}");
     assert!(list.stdout.contains(&told), "{}", list.told);
     assert!(list.stdout.contains("en:home"), "{}", list.told);
-    let verified = run(&wiki, &served, &["audit", "verify"]).await;
-    assert_eq!(verified.code, 0, "{}", verified.told);
+    run(&wiki, &served, &["audit", "verify"]).await.good();
 }
 
 #[tokio::test]
 async fn a_refused_undo_names_the_call_and_its_page() {
-    let wiki = sample_wiki().await;
-    let served = setup(&wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .serve()
-        .await;
+    let (wiki, served) = sample(|wiki| setup(wiki).with("WIKI_MUTATION_DRY_RUN", "false")).await;
     let home = id_of(&wiki, "home");
     let edit = json!({ "id": home, "title": "1" });
     let applied = served.confirmed(UPDATE, edit).await.unwrap();
@@ -186,8 +177,7 @@ async fn a_refused_undo_names_the_call_and_its_page() {
     }
     // A refusal undoes nothing.
     let force = json!({ "callId": call, "force": true });
-    let undone = served.confirmed(UNDO, force).await.unwrap();
-    assert_eq!(undone["outcome"], "applied");
+    is_applied(&served, UNDO, force).await;
     // A call that is not on record is named as far as somebody named it.
     let unknown = json!({ "callId": "0123456789abcdef" });
     served.call(UNDO, unknown).await.unwrap_err();

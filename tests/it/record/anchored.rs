@@ -19,7 +19,7 @@ use crate::harness::{Setup, id_of, sample_wiki};
 use crate::house::docs::generated;
 use crate::http::hosted::{Caller, LIMITS};
 use crate::script::{ADDRESS, place};
-use crate::testkit::{DELETE, UPDATE, says};
+use crate::testkit::{DELETE, Shows as _, UPDATE, says};
 
 /// How long something may take that comes soon.
 const LONG: Duration = Duration::from_secs(20);
@@ -179,8 +179,9 @@ async fn a_number_that_was_purged_is_not_missed_whoever_is_purged_later() {
 /// Makes a signing key; its file and its public key.
 fn key(dir: &Path, file: &str) -> (PathBuf, String) {
     let path = dir.join(file);
-    let made = Command::new(&["audit", "key", "new", path.to_str().unwrap()]).run();
-    assert_eq!(made.code, 0, "{}", made.told);
+    let made = Command::new(&["audit", "key", "new", path.to_str().unwrap()])
+        .run()
+        .good();
     (path, made.stdout.trim().to_owned())
 }
 
@@ -572,7 +573,7 @@ async fn an_outcome_is_anchored_while_the_server_lives_and_verify_says_up_to_whe
         })
     });
     let line: Value = serde_json::from_str(&line).unwrap();
-    assert_eq!((&line["v"], &line["seq"]), (&json!(1), &json!(1)));
+    line.shows(json!({ "v": 1, "seq": 1 }));
     assert_eq!(line["heads"][0]["number"], 1);
     assert!(line["signature"].is_string() && line["key"].is_string());
 

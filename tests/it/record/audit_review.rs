@@ -12,10 +12,10 @@ use tempfile::TempDir;
 use wikijs_gate::audit::FileHead;
 
 use crate::command::{Command, Ended};
-use crate::harness::{Setup, golden, id_of, sample_wiki};
+use crate::harness::{Setup, golden, id_of, sample};
 use crate::house::docs::generated;
 use crate::script::{ADDRESS, Script, keep, page, place};
-use crate::testkit::{CREATE, DELETE, UPDATE, begins, says};
+use crate::testkit::{CREATE, DELETE, Shows as _, UPDATE, begins, says};
 
 const FIRST: &str = "20300102T090000Z-00000000000000aa.jsonl";
 const SECOND: &str = "20300103T090000Z-00000000000000bb.jsonl";
@@ -274,10 +274,7 @@ fn a_page_says_how_to_get_the_next() {
     let log = log();
     golden("audit_page", &log.audit(&["list", "--limit", "2"]).told);
     let answer = json_of(&log.audit(&["list", "--limit", "2", "--json"]));
-    assert_eq!(
-        (&answer["next"], &answer["older"]),
-        (&json!("4444444444444444"), &json!(3))
-    );
+    answer.shows(json!({ "next": "4444444444444444", "older": 3 }));
     let last = json_of(&log.audit(&["list", "--limit", "2", "--before", "2222", "--json"]));
     assert_eq!((&last["next"], &last["older"]), (&Value::Null, &json!(0)));
 }
@@ -1066,8 +1063,7 @@ fn the_tail_is_the_last_events_in_order() {
 /// A real server writes; the tail that follows sees it, new runs too, and ends on SIGINT with 130.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tail_that_follows_sees_what_a_server_does_and_ends_when_interrupted() {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::scripter).await;
     let mut tail = std::process::Command::new(env!("CARGO_BIN_EXE_wikijs-gate"))
         .args(["audit", "tail", "-f"])
         .env_clear()

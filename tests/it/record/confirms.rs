@@ -8,9 +8,11 @@ use wikijs_gate::audit::{AuditEvent, CallId, Record};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki, wiki_of};
+use crate::harness::{
+    Served, Setup, id_of, mutations, new_page, sample, sample_wiki, wiki_of, with_server,
+};
 use crate::session::person::{Generation, answered, serve, setup as asking};
-use crate::testkit::{BULK, CREATE, DELETE, UPDATE, says};
+use crate::testkit::{BULK, CREATE, DELETE, Shows as _, UPDATE, says};
 
 const TOKEN: &str = "open sesame, please";
 
@@ -26,8 +28,7 @@ async fn operator(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) ->
 }
 
 async fn told(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> String {
-    let ended = operator(wiki, dir, arguments).await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    let ended = operator(wiki, dir, arguments).await.good();
     ended.stdout
 }
 
@@ -56,8 +57,7 @@ fn of_event(records: &[Record], event: AuditEvent) -> Vec<CallId> {
 
 #[tokio::test]
 async fn a_write_names_the_preview_that_it_spent_and_each_leads_to_the_other() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::admin).await;
     let home = id_of(&wiki, "home");
     // The second preview of the same is not the one that is spent.
     let change = json!({ "id": home, "title": "Ours" });
@@ -84,11 +84,10 @@ async fn a_write_names_the_preview_that_it_spent_and_each_leads_to_the_other() {
 
 #[tokio::test]
 async fn all_of_a_set_and_what_takes_it_back_name_the_approval_of_the_set() {
-    let wiki = wiki_of(&[("a", "one\n"), ("b", "two\n")]).await;
-    let served = Setup::admin(&wiki)
-        .toolsets("pages,undo,drafts")
-        .serve()
-        .await;
+    let (wiki, served) = with_server(wiki_of(&[("a", "one\n"), ("b", "two\n")]).await, |wiki| {
+        Setup::admin(wiki).toolsets("pages,undo,drafts")
+    })
+    .await;
     let ids = [id_of(&wiki, "a"), id_of(&wiki, "b")];
     let tags = json!({ "ids": ids, "addTags": ["set"], "expectPages": 2 });
     let done = served.confirmed(BULK, tags).await.unwrap();
@@ -135,10 +134,7 @@ async fn a_write_under_a_standing_yes_names_the_call_that_gave_it_and_says_so() 
             "by a person's standing yes to this kind of write to this page, given in call {yes}\n"
         );
         assert!(text.contains(&says), "{text}");
-        assert_eq!(
-            (&json["confirms"], &json["standing"]),
-            (&json!(yes), &json!("page"))
-        );
+        json.shows(json!({ "confirms": yes, "standing": "page" }));
         let (text, json) = shown(&wiki, dir, &yes).await;
         assert!(text.contains("by a person's yes in this call\n"), "{text}");
         assert_eq!(json["spentBy"], json!([call]));
@@ -159,8 +155,7 @@ async fn a_write_under_a_standing_yes_names_the_call_that_gave_it_and_says_so() 
 
 #[tokio::test]
 async fn an_applied_proposal_names_itself_and_the_static_token_names_nothing() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).dry().serve().await;
+    let (wiki, served) = sample(|wiki| Setup::admin(wiki).dry()).await;
     let home = id_of(&wiki, "home");
     let made = served.call(UPDATE, json!({ "id": home, "title": "Ours" }));
     let id = made.await.unwrap()["proposal"].as_str().unwrap().to_owned();
@@ -284,8 +279,7 @@ async fn the_id_of_a_set_answers_the_call_that_made_it_and_no_other_whatever_bec
 
 #[tokio::test]
 async fn an_argument_may_name_the_same_page_in_another_form() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).dry().serve().await;
+    let (_wiki, served) = sample(|wiki| Setup::admin(wiki).dry()).await;
     let made = served.call(CREATE, new_page("docs/new")).await.unwrap();
     let id = made["proposal"].as_str().unwrap();
     for place in [

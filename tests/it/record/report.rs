@@ -117,10 +117,7 @@ fn a_report_has_all_that_the_commands_tell_and_is_its_owners_alone() {
         "<td>2030-01-02 09:00:01.000</td><td>attempt update</td><td><bdi>confirm: token</bdi></td>";
     assert!(changed.contains(step), "{changed}");
     // Where the wiki has the page, what the check found, and the heads.
-    assert!(
-        changed.contains("href=\"https://wiki.example.com/en/docs/setup\""),
-        "{changed}"
-    );
+    says(&changed, "href=\"https://wiki.example.com/en/docs/setup\"");
     assert!(found.text.contains("All of it holds."), "{}", found.text);
     assert!(found.text.contains("Not proven: "), "{}", found.text);
     for line in audit(log.dir.path(), &["head"]).stdout.lines() {

@@ -11,7 +11,7 @@ use crate::command::{Command, Ended};
 use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
 use crate::http::hosted::{Hosted, Names};
 use crate::review::{Browser, Desk, PAGES, Page, reviewer};
-use crate::testkit::{BULK, DELETE, SUBMIT, UPDATE, says};
+use crate::testkit::{BULK, DELETE, SUBMIT, UPDATE, lacks, says};
 
 /// A desk whose agent may do everything.
 async fn desk(pages: &[(&str, &str)]) -> Desk {
@@ -59,10 +59,8 @@ async fn a_rejection_without_a_reason_keeps_the_focus_in_the_reason_and_nothing_
     let [reason] = tags(&shown, "input", "name=\"reason\"")[..] else {
         panic!("{}", shown.text);
     };
-    assert!(
-        reason.contains("form=\"rejecting\"") && reason.contains(" required"),
-        "{reason}"
-    );
+    says(&reason, "form=\"rejecting\"");
+    says(&reason, " required");
     let [reject] = tags(&shown, "button", "id=\"reject\"")[..] else {
         panic!("{}", shown.text);
     };
@@ -70,10 +68,8 @@ async fn a_rejection_without_a_reason_keeps_the_focus_in_the_reason_and_nothing_
     let [apply] = tags(&shown, "button", "id=\"apply\"")[..] else {
         panic!("{}", shown.text);
     };
-    assert!(
-        !apply.contains("rejecting") && !apply.contains("autofocus"),
-        "{apply}"
-    );
+    lacks(&apply, "rejecting");
+    lacks(&apply, "autofocus");
 
     for given in ["", " \t "] {
         let again = browser.decide(&id, "reject", &[("reason", given)]).await;
@@ -119,10 +115,8 @@ async fn a_deletion_is_asked_for_on_a_page_that_names_it_and_no_other_form_delet
     let [apply] = tags(&shown, "button", "id=\"apply\"")[..] else {
         panic!("{}", shown.text);
     };
-    assert!(
-        apply.contains("danger") && !apply.contains("primary"),
-        "{apply}"
-    );
+    says(&apply, "danger");
+    lacks(&apply, "primary");
     assert!(shown.text.contains("lost_for_good"), "{}", shown.text);
 
     let asked = browser.decide(&id, "apply", &[]).await;
@@ -260,8 +254,7 @@ async fn what_was_applied_is_named_and_taken_back_as_every_undo() {
     for path in ["docs/a", "docs/b", "docs/c"] {
         assert_eq!(desk.content(path), "old\n");
     }
-    let verified = command(&desk, &["audit", "verify"]).await;
-    assert_eq!(verified.code, 0, "{}", verified.told);
+    command(&desk, &["audit", "verify"]).await.good();
     desk.program.kill();
 }
 
@@ -312,29 +305,21 @@ async fn what_a_person_left_out_is_left_out_on_the_page_in_the_queue_and_on_reco
     // Before the decision the counts are those of the whole set.
     let listed = browser.open("/review/record").await.text;
     assert!(listed.contains("+16") && listed.contains("−16"), "{listed}");
-    assert!(
-        listed.contains("and 3 more pages") && !listed.contains("and others"),
-        "{listed}"
-    );
+    says(&listed, "and 3 more pages");
+    lacks(&listed, "and others");
 
     let out = [("leave_out", "1"), ("leave_out", "3")];
     let done = browser.decide(&id, "apply", &out).await;
     let page = browser.open(&done.leads_to()).await.text;
     let (_, applied) = page.split_once("Applied ").unwrap();
     let (kept, left) = applied.split_once("Left out: ").unwrap();
-    assert!(
-        kept.contains("docs/p0") && kept.contains("docs/p2"),
-        "{kept}"
-    );
-    assert!(
-        !kept.contains("docs/p1") && !kept.contains("docs/p3"),
-        "{kept}"
-    );
+    says(&kept, "docs/p0");
+    says(&kept, "docs/p2");
+    lacks(&kept, "docs/p1");
+    lacks(&kept, "docs/p3");
     let left = left.split("</p>").next().unwrap();
-    assert!(
-        left.contains("docs/p1") && left.contains("docs/p3"),
-        "{left}"
-    );
+    says(&left, "docs/p1");
+    says(&left, "docs/p3");
     assert_eq!(
         page.matches("class=\"change omitted\"").count(),
         2,
@@ -348,10 +333,9 @@ async fn what_a_person_left_out_is_left_out_on_the_page_in_the_queue_and_on_reco
     assert!(decided.contains("docs/p1"), "{decided}");
 
     let listed = browser.open("/review/record").await.text;
-    assert!(
-        listed.contains("+8") && listed.contains("−8") && !listed.contains("+16"),
-        "{listed}"
-    );
+    says(&listed, "+8");
+    says(&listed, "−8");
+    lacks(&listed, "+16");
     assert!(listed.contains("2 of 4 left out"), "{listed}");
     let (_, call) = listed.split_once("href=\"/review/record/calls/").unwrap();
     let call = call.split('"').next().unwrap();
@@ -362,10 +346,8 @@ async fn what_a_person_left_out_is_left_out_on_the_page_in_the_queue_and_on_reco
     assert!(story.contains("Left out: 2 of 4"), "{story}");
     let (_, left) = story.split_once("Left out: 2 of 4").unwrap();
     let left = left.split("</p>").next().unwrap();
-    assert!(
-        left.contains("docs/p1") && left.contains("docs/p3"),
-        "{left}"
-    );
+    says(&left, "docs/p1");
+    says(&left, "docs/p3");
     let told = command(&desk, &["proposals", "list", "--all"]).await.stdout;
     assert!(told.contains("docs/p0 and 1 more, 2 left out"), "{told}");
     desk.program.kill();

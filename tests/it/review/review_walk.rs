@@ -200,8 +200,7 @@ async fn the_walk_of_a_review_is_what_the_program_says() {
         ("listed", &["audit", "list", "--outcome", "applied"][..]),
         ("undone", &["undo", "last", "--yes", "--confirm", "preview"]),
     ] {
-        let ended = walk.operator(arguments).await;
-        assert_eq!(ended.code, 0, "{}", ended.told);
+        let ended = walk.operator(arguments).await.good();
         shown(marker, "console", &ended.told);
     }
     assert_eq!(

@@ -9,7 +9,7 @@ use wikijs_gate::server::App;
 use wikijs_gate::write::{Apply, Asker, Caller, Extent, Review, WriteAnswer, WriteRequest};
 
 use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
+use crate::harness::{Served, Setup, id_of, mutations, wiki_of, with_server};
 use crate::testkit::{BULK, GET_PROPOSAL, LIST_PROPOSALS, UPDATE, says};
 
 /// Three pages of docs, and two that link to them.
@@ -24,13 +24,11 @@ async fn section() -> DemoWiki {
     .await
 }
 
-async fn dry(wiki: &DemoWiki) -> Served {
+fn setup(wiki: &DemoWiki) -> Setup {
     Setup::admin(wiki)
         .indexed()
         .toolsets("pages,drafts,proposals,undo")
         .dry()
-        .serve()
-        .await
 }
 
 /// Proposes that all of docs goes to guide, with the links to it.
@@ -72,8 +70,7 @@ fn pages(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 
 #[tokio::test]
 async fn a_person_leaves_a_change_out_and_what_depends_on_it_stays_out() {
-    let wiki = section().await;
-    let served = dry(&wiki).await;
+    let (wiki, served) = with_server(section().await, setup).await;
     let id = propose(&served).await;
     let number = number_of(&wiki, &served, &id, "docs/c").await;
     let arguments = [
@@ -85,8 +82,7 @@ async fn a_person_leaves_a_change_out_and_what_depends_on_it_stays_out() {
         "--yes",
         "--json",
     ];
-    let applied = operator(&wiki, &served, &arguments).await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    let applied = operator(&wiki, &served, &arguments).await.good();
     // docs/c stays, and with it the page that only links to it.
     let expected = [
         ("docs/c", "C\n"),
@@ -131,19 +127,16 @@ async fn a_person_leaves_a_change_out_and_what_depends_on_it_stays_out() {
         "{}",
         shown.told
     );
-    let verified = operator(&wiki, &served, &["audit", "verify"]).await;
-    assert_eq!(verified.code, 0, "{}", verified.told);
+    operator(&wiki, &served, &["audit", "verify"]).await.good();
 }
 
 #[tokio::test]
 async fn links_to_what_is_left_out_lead_to_where_it_stays() {
-    let wiki = section().await;
-    let served = dry(&wiki).await;
+    let (wiki, served) = with_server(section().await, setup).await;
     let id = propose(&served).await;
     let number = number_of(&wiki, &served, &id, "docs/a").await;
     let arguments = ["proposals", "apply", &id, "--leave-out", &number, "--yes"];
-    let applied = operator(&wiki, &served, &arguments).await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    operator(&wiki, &served, &arguments).await.good();
     let expected = [
         ("docs/a", "A\n"),
         ("guide/b", "[a](/docs/a)\n"),
@@ -156,8 +149,7 @@ async fn links_to_what_is_left_out_lead_to_where_it_stays() {
 
 #[tokio::test]
 async fn leaving_out_everything_or_what_is_not_there_is_refused() {
-    let wiki = section().await;
-    let served = dry(&wiki).await;
+    let (wiki, served) = with_server(section().await, setup).await;
     let id = propose(&served).await;
     for (numbers, says) in [
         ("1,2,3,4,5", "Reject the proposal instead"),
@@ -187,12 +179,10 @@ async fn leaving_out_everything_or_what_is_not_there_is_refused() {
 
 #[tokio::test]
 async fn whoever_takes_the_left_out_out_of_the_file_is_found_out() {
-    let wiki = section().await;
-    let served = dry(&wiki).await;
+    let (wiki, served) = with_server(section().await, setup).await;
     let id = propose(&served).await;
     let arguments = ["proposals", "apply", &id, "--leave-out", "1", "--yes"];
-    let applied = operator(&wiki, &served, &arguments).await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    operator(&wiki, &served, &arguments).await.good();
     let of_wiki = std::fs::read_dir(served.dir.path()).unwrap().next();
     let file = of_wiki.unwrap().unwrap().path();
     let file = file.join(format!("proposals/{id}.json"));
@@ -241,8 +231,7 @@ async fn decide(app: &App, apply: Apply) -> Result<WriteAnswer, Failure> {
 
 #[tokio::test]
 async fn nothing_but_what_was_shown_is_applied() {
-    let wiki = section().await;
-    let served = dry(&wiki).await;
+    let (wiki, served) = with_server(section().await, setup).await;
     let id = propose(&served).await;
     let (app, ..) = Setup::admin(&wiki).in_dir_of(&served).app();
     let proposal: ProposalId = id.parse().unwrap();
@@ -294,8 +283,7 @@ async fn nothing_but_what_was_shown_is_applied() {
 
 #[tokio::test]
 async fn a_token_counts_for_what_was_left_out_when_it_was_given() {
-    let wiki = section().await;
-    let served = dry(&wiki).await;
+    let (wiki, served) = with_server(section().await, setup).await;
     let id = propose(&served).await;
     let (app, ..) = Setup::admin(&wiki).in_dir_of(&served).app();
     let without = |leave_out: Vec<usize>| {
@@ -322,7 +310,7 @@ async fn an_operator_is_shown_all_differences_of_a_large_set_before_it_is_applie
     let text = |word: &str| format!("{word} line\n").repeat(2_000);
     let old = text("old");
     let wiki = wiki_of(&[("docs/a", &old), ("docs/b", &old), ("docs/c", &old)]).await;
-    let served = dry(&wiki).await;
+    let served = setup(&wiki).serve().await;
     let ids = ["docs/a", "docs/b", "docs/c"].map(|path| id_of(&wiki, path));
     let replace = json!([{ "oldText": "old line", "newText": "new line"}]);
     let bulk = json!({ "ids": ids, "replaceAll": replace });
@@ -337,8 +325,7 @@ async fn an_operator_is_shown_all_differences_of_a_large_set_before_it_is_applie
         &["proposals", "show", id][..],
         &["proposals", "apply", id, "--yes"],
     ] {
-        let told = operator(&wiki, &served, arguments).await;
-        assert_eq!(told.code, 0, "{}", told.told);
+        let told = operator(&wiki, &served, arguments).await.good();
         let added = told
             .stdout
             .lines()

@@ -13,7 +13,7 @@ use wikijs_gate::index::Pace;
 
 use crate::harness::{EAGER, Served, Setup, id_of, sample_wiki};
 use crate::http::hosted::{Caller, call};
-use crate::testkit::{SEARCH, TREE, UPDATE};
+use crate::testkit::{SEARCH, TREE, UPDATE, is_applied};
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
 /// A client that passes on what it is told: the level and the text.
@@ -130,8 +130,7 @@ async fn that_a_write_is_being_settled_is_told_once() {
     set(&served.client, LoggingLevel::Warning).await;
     faulty.on_mutations(Fault::new(Reach::Meanwhile, Reply::Cut));
     let change = json!({ "id": id_of(&wiki, "home"), "title": "Home again" });
-    let answer = served.confirmed(UPDATE, change).await;
-    assert_eq!(answer.unwrap()["outcome"], "applied");
+    is_applied(&served, UPDATE, change).await;
     assert_eq!(
         next(&mut heard).await,
         (

@@ -4,14 +4,13 @@
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, id_of, mutations, new_page, said, sample_wiki};
+use crate::harness::{Served, Setup, WithPage as _, id_of, mutations, new_page, said, sample};
 use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, UPDATE, call_ok, fails,
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, Shows as _, TAGS, UPDATE, call_ok, fails,
 };
 
 async fn served() -> (DemoWiki, Served) {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     (wiki, served)
 }
 
@@ -105,10 +104,7 @@ async fn a_new_path_is_taken_in_every_form_in_which_pages_are_read() {
         let moved = json!({ "id": id, "path": path });
         let applied = served.confirmed(UPDATE, moved).await.unwrap();
         let target = &applied["target"];
-        assert_eq!(
-            (&target["locale"], &target["path"]),
-            (&json!(place.0), &json!(place.1))
-        );
+        target.shows(json!({ "locale": place.0, "path": place.1 }));
     }
     for (path, locale, message) in [
         ("https://elsewhere.example.org/en/x", None, "another site"),
@@ -125,8 +121,7 @@ async fn a_new_path_is_taken_in_every_form_in_which_pages_are_read() {
     }
     let created = json!({ "path": "/de/naive/new", "title": "Neu", "content": "x" });
     let applied = served.confirmed(CREATE, created).await.unwrap();
-    assert_eq!(applied["target"]["locale"], "de");
-    assert_eq!(applied["target"]["path"], "naive/new");
+    applied["target"].shows(json!({ "locale": "de", "path": "naive/new" }));
 }
 
 #[tokio::test]
@@ -196,12 +191,10 @@ async fn a_section_is_found_in_any_letter_case_and_the_nearest_are_named() {
     let (wiki, served) = served().await;
     let steps = (0..30).map(|n| format!("## Step {n}\n\ntext {n}\n\n"));
     let content = steps.collect::<Vec<String>>().concat();
-    let id = wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "naive/sections".to_owned(),
-            content: format!("# Backing up\n\n{content}# Restoring\n\nx\n"),
-            ..PageRow::default()
-        })
+    let id = wiki.with_page(PageRow {
+        path: "naive/sections".to_owned(),
+        content: format!("# Backing up\n\n{content}# Restoring\n\nx\n"),
+        ..PageRow::default()
     });
     let part = json!({ "id": id, "section": "BACKING UP/step 7" });
     let page = served.call(BY_ID, part).await.unwrap();
@@ -233,13 +226,11 @@ async fn a_section_is_found_in_any_letter_case_and_the_nearest_are_named() {
 #[tokio::test]
 async fn an_edit_whose_text_is_nowhere_names_the_nearest_lines() {
     let (wiki, served) = served().await;
-    let id = wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "naive/lines".to_owned(),
-            content: "# Jobs\n\nThe nightly job runs at two.\nThe weekly job runs on Sunday.\n"
-                .to_owned(),
-            ..PageRow::default()
-        })
+    let id = wiki.with_page(PageRow {
+        path: "naive/lines".to_owned(),
+        content: "# Jobs\n\nThe nightly job runs at two.\nThe weekly job runs on Sunday.\n"
+            .to_owned(),
+        ..PageRow::default()
     });
     let edit = |old: &str| json!({ "id": id, "edits": [{ "oldText": old, "newText": "x" }] });
     let error = fails(

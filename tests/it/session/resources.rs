@@ -10,8 +10,8 @@ use rmcp::service::{ClientLifecycleMode, ServiceError};
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, id_of, sample_wiki};
-use crate::testkit::{UPDATE, fails, says};
+use crate::harness::{Served, Setup, WithPage as _, id_of, sample, sample_wiki};
+use crate::testkit::{Shows as _, UPDATE, fails, says};
 
 const TEMPLATE: &str = "wikijs://{locale}/{+path}";
 
@@ -60,8 +60,7 @@ async fn both_generations_are_told_of_resources_and_read_them() {
             let page = store.page_at("en", "docs/configuration").unwrap();
             page.content.clone()
         });
-        assert_eq!(read["contents"][0]["text"], content);
-        assert_eq!(read["contents"][0]["mimeType"], "text/markdown");
+        read["contents"][0].shows(json!({ "text": content, "mimeType": "text/markdown" }));
         says(&read["contents"][0]["_meta"]["wikiText"], "untrusted");
         let error = text_of(&served, "wikijs://en/docs/none").await.unwrap_err();
         assert!(
@@ -199,13 +198,11 @@ async fn what_cannot_be_read_is_an_error_that_says_why() {
 async fn a_large_page_is_cut_at_a_line_and_says_so() {
     let wiki = sample_wiki().await;
     let line = "ein Wört\n";
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "large".to_owned(),
-            title: "Large".to_owned(),
-            content: line.repeat(10_000),
-            ..PageRow::default()
-        })
+    wiki.with_page(PageRow {
+        path: "large".to_owned(),
+        title: "Large".to_owned(),
+        content: line.repeat(10_000),
+        ..PageRow::default()
     });
     let served = as_reader_of_text(&wiki).await;
     let read = text_of(&served, "wikijs://en/large").await.unwrap();
@@ -218,8 +215,7 @@ async fn a_large_page_is_cut_at_a_line_and_says_so() {
 
 #[tokio::test]
 async fn a_page_that_was_read_as_a_resource_was_seen() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::admin).await;
     let id = id_of(&wiki, "docs/configuration");
     text_of(&served, "wikijs://en/docs/configuration")
         .await
@@ -231,8 +227,7 @@ async fn a_page_that_was_read_as_a_resource_was_seen() {
 
 #[tokio::test]
 async fn locales_and_paths_are_completed_from_one_list() {
-    let wiki = sample_wiki().await;
-    let served = Setup::reader(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::reader).await;
     wiki.clear_requests();
     let locales = completed(&served, "locale", "", None).await;
     assert_eq!(
@@ -282,22 +277,17 @@ async fn at_most_a_hundred_values_complete_and_the_rest_is_counted() {
     let served = Setup::reader(&wiki).serve().await;
     let paths = completed(&served, "path", "many/", None).await;
     assert_eq!(paths["values"].as_array().unwrap().len(), 100);
-    assert_eq!(
-        (&paths["total"], &paths["hasMore"]),
-        (&json!(150), &json!(true))
-    );
+    paths.shows(json!({ "total": 150, "hasMore": true }));
 }
 
 #[tokio::test]
 async fn what_is_hidden_in_a_title_shows_in_the_list() {
     let wiki = sample_wiki().await;
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "odd".to_owned(),
-            title: "a\u{202e}b".to_owned(),
-            description: Some("c\u{200b}d".to_owned()),
-            ..PageRow::default()
-        })
+    wiki.with_page(PageRow {
+        path: "odd".to_owned(),
+        title: "a\u{202e}b".to_owned(),
+        description: Some("c\u{200b}d".to_owned()),
+        ..PageRow::default()
     });
     let served = Setup::reader(&wiki).serve().await;
     let listed = served.client.list_resources(None).await.unwrap();

@@ -8,9 +8,9 @@ use rmcp::service::{ClientLifecycleMode, RoleClient, Service};
 use serde_json::{Value, json};
 use wikijs_gate::server::http::{ClientConfirm, Grant};
 
-use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::harness::{Served, Setup, id_of, sample, sample_wiki};
 use crate::http::hosted::{Caller, Hosted, Names, initialize};
-use crate::testkit::{CREATE, LIST, SEARCH, UPDATE, begins};
+use crate::testkit::{CREATE, LIST, SEARCH, Shows as _, UPDATE, begins};
 
 const MODERN: fn() -> ClientLifecycleMode = || ClientLifecycleMode::Discover {
     preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -201,8 +201,7 @@ async fn each_named_client_is_told_what_holds_for_itself() {
     );
     let (told, status) = over_http(&server, &dry).await;
     assert!(told.contains("kept as a proposal"), "{told}");
-    assert_eq!(status["writes"]["level"], "dry_run");
-    assert_eq!(status["writes"]["setBy"], "dry-run (this client's grant)");
+    status["writes"].shows(json!({ "level": "dry_run", "setBy": "dry-run (this client's grant)" }));
     // It may read no pages, so it is told of none.
     assert_eq!(status["unavailable"], json!(["key.rights"]));
     let (told, _) = over_http(&server, &reading).await;
@@ -254,19 +253,14 @@ async fn open_proposals_are_told_to_the_client_that_made_them() {
     let (_, status) = over_http(&server, &own).await;
     assert_eq!(status["proposals"]["open"], 1);
     let open = &status["proposals"]["newest"][0];
-    assert_eq!(open["id"], answer["proposal"]);
-    assert_eq!(
-        (&open["operation"], &open["path"]),
-        (&json!("update"), &json!("home"))
-    );
+    open.shows(json!({ "id": answer["proposal"], "operation": "update", "path": "home" }));
     let (_, status) = over_http(&server, &other).await;
     assert_eq!(status["proposals"], json!({ "open": 0, "newest": [] }));
 }
 
 #[tokio::test]
 async fn the_index_is_told_as_it_is() {
-    let wiki = sample_wiki().await;
-    let served = Setup::readonly(&wiki).indexed().serve().await;
+    let (wiki, served) = sample(|wiki| Setup::readonly(wiki).indexed()).await;
     assert_eq!(
         status(&served).await["index"],
         json!({ "state": "not begun" })
@@ -275,9 +269,7 @@ async fn the_index_is_told_as_it_is() {
     served.call(SEARCH, search).await.unwrap();
     let now = status(&served).await;
     let pages = wiki.with_store(|store| store.pages().count());
-    assert_eq!(now["index"]["state"], "made");
-    assert_eq!(now["index"]["complete"], true);
-    assert_eq!(now["index"]["of"], pages);
+    now["index"].shows(json!({ "state": "made", "complete": true, "of": pages }));
     let says = format!("the content of all {pages} pages is indexed");
     assert!(now["summary"].as_str().unwrap().contains(&says), "{now}");
 }

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::Command;
-use crate::harness::{Served, Setup, id_of, mutations, page, wiki_of};
+use crate::harness::{Served, Setup, id_of, mutations, page, wiki_of, with_server};
 use crate::testkit::{
-    BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELETE, DISCARD, SUBMIT, UNDO, UPDATE, call_ok,
-    confirmed_ok, fails, says,
+    BULK, BY_ID, BY_PATH, CHANGE_SET, CREATE, DELETE, DISCARD, SUBMIT, Shows as _, UNDO, UPDATE,
+    call_ok, confirmed_ok, fails, is_applied, says,
 };
 
 async fn wiki() -> DemoWiki {
@@ -78,8 +78,7 @@ async fn every_kind_of_change_joins_a_draft_and_all_are_written_and_taken_back_a
     assert_eq!(mutations(&wiki).len(), 0);
 
     let told = call_ok(&served, CHANGE_SET, json!({ "id": "rework" })).await;
-    assert_eq!(told["pages"], 5, "{told}");
-    assert_eq!(told["id"], last["draft"]["id"]);
+    told.shows(json!({ "pages": 5, "id": last["draft"]["id"] }));
     let own = served.call(CHANGE_SET, json!({})).await.unwrap();
     assert_eq!(own["drafts"][0]["draft"], "rework");
 
@@ -95,11 +94,7 @@ async fn every_kind_of_change_joins_a_draft_and_all_are_written_and_taken_back_a
     assert_eq!(mutations(&wiki).len(), 0);
     let confirm = json!({ "draft": "rework", "confirm": shown["confirm"] });
     let done = served.call(SUBMIT, confirm).await.unwrap();
-    assert_eq!(
-        (&done["outcome"], &done["applied"]),
-        (&json!("applied"), &json!(5)),
-        "{done}"
-    );
+    done.shows(json!({ "outcome": "applied", "applied": 5 }));
     let now = texts(&wiki);
     let expected = [
         ("docs/b", "# B\n\nLook at [a](/docs/a).\n"),
@@ -110,24 +105,17 @@ async fn every_kind_of_change_joins_a_draft_and_all_are_written_and_taken_back_a
     let expected = expected.map(|(path, text)| (path.to_owned(), text.to_owned()));
     assert_eq!(now, BTreeMap::from(expected));
     // The draft is over.
-    fails(
-        &served,
-        CHANGE_SET,
-        json!({ "id": "rework" }),
-        "INVALID_INPUT",
-    )
-    .await;
+    let arguments = json!({ "id": "rework" });
+    fails(&served, CHANGE_SET, arguments, "INVALID_INPUT").await;
 
     let undo = json!({ "callId": done["callId"] });
-    let undone = served.confirmed(UNDO, undo).await.unwrap();
-    assert_eq!(undone["outcome"], "applied", "{undone}");
+    is_applied(&served, UNDO, undo).await;
     assert_eq!(texts(&wiki), before);
 }
 
 #[tokio::test]
 async fn a_second_change_of_a_page_builds_on_the_first_and_the_page_is_read_so() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let a = id_of(&wiki, "docs/a");
     joins(&served, UPDATE, edit(a, "First", "One")).await;
     let second = joins(&served, UPDATE, edit(a, "One", "Uno")).await;
@@ -162,8 +150,7 @@ async fn a_second_change_of_a_page_builds_on_the_first_and_the_page_is_read_so()
 
 #[tokio::test]
 async fn a_place_that_the_draft_frees_is_free_in_it_and_one_that_it_takes_is_taken() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let (a, c) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/c"));
     let onto = |path: &str| json!({ "path": path, "title": "New", "content": "new\n" });
     let taken = |arguments: Value| {
@@ -181,10 +168,7 @@ async fn a_place_that_the_draft_frees_is_free_in_it_and_one_that_it_takes_is_tak
     assert_eq!(joins(&served, CREATE, again).await["draft"]["pages"], 2);
     let there = json!({ "path": "docs/a", "draft": "rework" });
     let there = served.call(BY_PATH, there).await.unwrap();
-    assert_eq!(
-        (&there["title"], &there["content"]),
-        (&json!("Newer"), &json!("newer\n"))
-    );
+    there.shows(json!({ "title": "Newer", "content": "newer\n" }));
     let gone = json!({ "id": a, "draft": "rework" });
     fails(&served, BY_ID, gone, "PAGE_NOT_FOUND").await;
     let done = confirmed_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
@@ -194,8 +178,7 @@ async fn a_place_that_the_draft_frees_is_free_in_it_and_one_that_it_takes_is_tak
 
 #[tokio::test]
 async fn a_page_that_was_changed_or_deleted_since_is_named_and_nothing_is_sent() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     joins(&served, UPDATE, edit(a, "First", "One")).await;
     joins(&served, UPDATE, edit(b, "See", "Look at")).await;
@@ -213,10 +196,9 @@ async fn a_page_that_was_changed_or_deleted_since_is_named_and_nothing_is_sent()
     assert_eq!(refused["details"]["id"], b);
     let out = json!({ "draft": "rework", "id": b });
     let out = served.call(DISCARD, out).await.unwrap();
-    assert_eq!((&out["discarded"], &out["left"]), (&json!(1), &json!(1)));
+    out.shows(json!({ "discarded": 1, "left": 1 }));
     assert_eq!(mutations(&wiki).len(), sent + 1);
-    let done = served.confirmed(SUBMIT, submit).await.unwrap();
-    assert_eq!(done["outcome"], "applied", "{done}");
+    is_applied(&served, SUBMIT, submit).await;
     let (title, text) = wiki.with_store(|store| {
         let page = store.page_mut(a).unwrap();
         (page.title.clone(), page.content.clone())
@@ -226,8 +208,7 @@ async fn a_page_that_was_changed_or_deleted_since_is_named_and_nothing_is_sent()
 
 #[tokio::test]
 async fn a_token_counts_for_the_draft_as_it_was_shown() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     joins(&served, UPDATE, edit(a, "First", "One")).await;
     let shown = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
@@ -246,8 +227,7 @@ async fn a_token_counts_for_the_draft_as_it_was_shown() {
 
 #[tokio::test]
 async fn links_are_mended_for_what_a_draft_moves() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     let plain = json!({ "id": a, "title": "A", "updateLinks": true, "draft": "rework" });
     fails(&served, UPDATE, plain, "INVALID_INPUT").await;
@@ -275,28 +255,21 @@ async fn links_are_mended_for_what_a_draft_moves() {
 
 #[tokio::test]
 async fn a_draft_that_is_submitted_in_a_dry_run_becomes_one_proposal() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).dry().serve().await;
+    let (wiki, served) = with_server(wiki().await, |wiki| setup(wiki).dry()).await;
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     joins(&served, UPDATE, edit(a, "First", "One")).await;
     joins(&served, DELETE, json!({ "id": b })).await;
     let open = call_ok(&served, SUBMIT, json!({ "draft": "rework" })).await;
     assert!(open["proposal"].is_string(), "{open}");
     assert_eq!(open["pages"], 2);
-    fails(
-        &served,
-        CHANGE_SET,
-        json!({ "id": "rework" }),
-        "INVALID_INPUT",
-    )
-    .await;
+    let arguments = json!({ "id": "rework" });
+    fails(&served, CHANGE_SET, arguments, "INVALID_INPUT").await;
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
 #[tokio::test]
 async fn a_second_write_of_a_page_in_a_dry_run_builds_on_what_is_open() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).dry().serve().await;
+    let (wiki, served) = with_server(wiki().await, |wiki| setup(wiki).dry()).await;
     let a = id_of(&wiki, "docs/a");
     let first = call_ok(&served, UPDATE, json!({ "id": a, "title": "Title" })).await;
     let second = served.call(UPDATE, edit(a, "First", "One")).await.unwrap();
@@ -331,8 +304,7 @@ async fn another_run_of_the_same_client_takes_a_draft_up_and_another_client_does
         for (tool, argument) in [(CHANGE_SET, "id"), (SUBMIT, "draft"), (DISCARD, "draft")] {
             let mut arguments = json!({});
             arguments[argument] = name.clone();
-            let refused = other.call(tool, arguments).await.unwrap_err();
-            assert_eq!(refused["code"], "INVALID_INPUT", "{tool}: {refused}");
+            fails(&other, tool, arguments, "INVALID_INPUT").await;
         }
     }
     let left = call_ok(&second, CHANGE_SET, json!({ "id": "rework" })).await;
@@ -341,8 +313,7 @@ async fn another_run_of_the_same_client_takes_a_draft_up_and_another_client_does
 
 #[tokio::test]
 async fn names_and_drafts_that_there_are_not_are_told_apart() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let a = id_of(&wiki, "docs/a");
     for name in ["", "a b", "../x", &"x".repeat(61), "é"] {
         let named = json!({ "id": a, "title": "T", "draft": name });
@@ -399,8 +370,7 @@ async fn gates_and_rules_hold_for_what_joins_a_draft() {
 
 #[tokio::test]
 async fn a_client_has_at_most_twenty_drafts() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let a = id_of(&wiki, "docs/a");
     let joining = |number: usize| {
         let name = format!("draft-{number}");
@@ -455,8 +425,7 @@ async fn a_large_set_is_shown_page_by_page() {
 
 #[tokio::test]
 async fn a_draft_of_a_page_that_may_not_be_read_any_more_is_as_if_it_were_not_there() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
     joins(&served, UPDATE, edit(a, "First", "One")).await;
     joins(&served, UPDATE, edit(b, "See", "Look at")).await;
@@ -476,8 +445,7 @@ async fn a_draft_of_a_page_that_may_not_be_read_any_more_is_as_if_it_were_not_th
         (SUBMIT, json!({ "draft": "rework" })),
         (UPDATE, joining),
     ] {
-        let refused = bounded.call(tool, arguments).await.unwrap_err();
-        assert_eq!(refused["code"], "INVALID_INPUT", "{tool}: {refused}");
+        let refused = fails(&bounded, tool, arguments, "INVALID_INPUT").await;
         assert!(!refused.to_string().contains("docs/a"), "{refused}");
     }
 }
@@ -485,8 +453,7 @@ async fn a_draft_of_a_page_that_may_not_be_read_any_more_is_as_if_it_were_not_th
 /// What the answer of the set promised: its other changes, by its call.
 #[tokio::test]
 async fn a_set_that_waits_for_people_is_told_by_its_call_and_so_is_what_became_of_it() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).dry().serve().await;
+    let (wiki, served) = with_server(wiki().await, |wiki| setup(wiki).dry()).await;
     let ids: Vec<i64> = ["docs/a", "docs/b", "docs/c", "docs/d"]
         .map(|path| id_of(&wiki, path))
         .into();
@@ -510,15 +477,10 @@ async fn a_set_that_waits_for_people_is_told_by_its_call_and_so_is_what_became_o
         .at(&wiki.address(), &wiki.keys().admin, served.dir.path())
         .with("WIKI_MUTATIONS_ENABLED", "true")
         .quiet()
-        .end()
+        .good()
         .await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
     let told = served.call(CHANGE_SET, look).await.unwrap();
-    assert_eq!(
-        (&told["state"], told.get("dryRun")),
-        (&json!("applied"), None),
-        "{told}"
-    );
+    told.shows(json!({ "state": "applied", "dryRun": null }));
     let by = told["appliedBy"].as_str().unwrap();
     assert!(ended.stdout.contains(by), "{by}: {}", ended.told);
     // Another client's is as if it were not there.
@@ -528,8 +490,7 @@ async fn a_set_that_waits_for_people_is_told_by_its_call_and_so_is_what_became_o
 
 #[tokio::test]
 async fn a_new_page_of_a_draft_links_to_what_the_draft_moves() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let a = id_of(&wiki, "docs/a");
     let new = |path: &str, content: &str| json!({ "path": path, "title": "N", "content": content });
     joins(
@@ -545,8 +506,7 @@ async fn a_new_page_of_a_draft_links_to_what_the_draft_moves() {
     )
     .await;
     let submit = json!({ "draft": "rework" });
-    let done = served.confirmed(SUBMIT, submit.clone()).await.unwrap();
-    assert_eq!(done["outcome"], "applied", "{done}");
+    is_applied(&served, SUBMIT, submit.clone()).await;
     assert_eq!(
         texts(&wiki)["docs/n"],
         "[a](/docs/deep/first#x) [c](/docs/c)\n"
@@ -556,8 +516,7 @@ async fn a_new_page_of_a_draft_links_to_what_the_draft_moves() {
     joins(&served, UPDATE, first).await;
     let taken = "[me](/docs/deep/first) [near](./x) [b](/docs/b)\n";
     joins(&served, CREATE, new("docs/deep/first", taken)).await;
-    let done = served.confirmed(SUBMIT, submit).await.unwrap();
-    assert_eq!(done["outcome"], "applied", "{done}");
+    is_applied(&served, SUBMIT, submit).await;
     assert_eq!(texts(&wiki)["docs/deep/first"], taken);
     assert_eq!(texts(&wiki)["docs/n"], "[a](/docs/a#x) [c](/docs/c)\n");
 }
@@ -578,8 +537,7 @@ fn codes(answer: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn warnings_of_a_draft_are_judged_over_all_of_it() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| id_of(&wiki, &format!("docs/{name}")));
     // The link that the next move would break is mended by a change of the same draft.
     let mended = edit(b, "[a](/docs/a)", "[a](/docs/first)");
@@ -614,8 +572,7 @@ async fn warnings_of_a_draft_are_judged_over_all_of_it() {
 /// The links are mended when the draft is submitted, so nothing breaks for it.
 #[tokio::test]
 async fn a_move_that_mends_links_at_the_submit_does_not_break_them_in_the_draft() {
-    let wiki = wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let a = id_of(&wiki, "docs/a");
     let moved = json!({ "id": a, "path": "docs/first", "updateLinks": true });
     let joined = joins(&served, UPDATE, moved).await;

@@ -19,7 +19,9 @@ use wikijs_gate::write::Timeouts;
 use crate::cli::process::Program;
 use crate::command::{Command, Ended};
 use crate::harness::{QUICK, Served, Setup, id_of, mutations, page, sample_wiki, wiki_of};
-use crate::testkit::{BULK, CHANGE_SET, GET_PROPOSAL, UNDO, UPDATE, fails, says};
+use crate::testkit::{
+    BULK, CHANGE_SET, GET_PROPOSAL, Shows as _, UNDO, UPDATE, fails, is_applied, says,
+};
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
 /// The ids of the first pages of the sample, in order.
@@ -78,8 +80,7 @@ async fn many_pages_are_edited_as_one_set_that_is_shown_first() {
     let served = served(&wiki.address(), &wiki).await;
     let (ids, before) = (some(&wiki, 5), all(&wiki));
     let shown = served.call(BULK, tag(&ids)).await.unwrap();
-    assert_eq!(shown["dryRun"], true);
-    assert_eq!(shown["pages"], 5);
+    shown.shows(json!({ "dryRun": true, "pages": 5 }));
     assert_eq!(shown["changes"].as_array().unwrap().len(), 5);
     assert_eq!(shown["changes"][0]["target"]["id"], ids[0]);
     assert_eq!(shown["changes"][0]["changed"], json!(["tags"]));
@@ -88,10 +89,7 @@ async fn many_pages_are_edited_as_one_set_that_is_shown_first() {
     let mut arguments = tag(&ids);
     arguments["confirm"] = shown["confirm"].clone();
     let done = served.call(BULK, arguments.clone()).await.unwrap();
-    assert_eq!(
-        (&done["outcome"], &done["applied"]),
-        (&json!("applied"), &json!(5))
-    );
+    done.shows(json!({ "outcome": "applied", "applied": 5 }));
     assert_eq!(tagged(&wiki, "set"), ids);
     let mut expected = before;
     for page in expected.iter_mut().filter(|page| ids.contains(&page.id)) {
@@ -162,8 +160,7 @@ async fn another_number_of_pages_than_expected_sends_nothing() {
     }
     assert_eq!(mutations(&wiki).len(), 0);
     let twice = json!({ "ids": [ids[0], ids[1], ids[0]], "addTags": ["set"] });
-    let applied = served.confirmed(BULK, twice).await.unwrap();
-    assert_eq!(applied["outcome"], "applied", "{applied}");
+    is_applied(&served, BULK, twice).await;
     assert_eq!(mutations(&wiki).len(), 2);
 }
 
@@ -341,8 +338,7 @@ async fn a_set_that_takes_long_is_answered_with_how_far_it_is_and_goes_on() {
     let served = served_with(&wiki.address(), &wiki, patience).await;
     let ids = some(&wiki, 4);
     let answer = served.confirmed(BULK, tag(&ids)).await.unwrap();
-    assert_eq!(answer["outcome"], "applying", "{answer}");
-    assert_eq!(answer["pages"], 4);
+    answer.shows(json!({ "outcome": "applying", "pages": 4 }));
     // The end of the server stops it behind the change under way, and waits for that.
     served.app.writer.finish().await;
     let sent = mutations(&wiki).len();
@@ -362,10 +358,8 @@ async fn a_set_that_takes_long_is_answered_with_how_far_it_is_and_goes_on() {
     } else {
         let told = told.unwrap();
         let outcome = if sent == 4 { "applied" } else { "interrupted" };
-        assert_eq!(told["outcome"], outcome, "{told}");
-        assert_eq!(told["applied"], sent, "{told}");
-        assert_eq!(told["changes"][0]["id"], ids[0]);
-        assert_eq!(told["changes"][0]["outcome"], "applied");
+        told.shows(json!({ "outcome": outcome, "applied": sent }));
+        told["changes"][0].shows(json!({ "id": ids[0], "outcome": "applied" }));
     }
 }
 
@@ -397,8 +391,7 @@ async fn a_set_in_a_dry_run_is_one_proposal_that_a_person_applies_whole() {
     let id = shown["proposal"].as_str().unwrap();
     let told = || served.call(GET_PROPOSAL, json!({ "id": id }));
     let open = told().await.unwrap();
-    assert_eq!(open["state"], "open", "{open}");
-    assert_eq!(open["pageId"], ids[0]);
+    open.shows(json!({ "state": "open", "pageId": ids[0] }));
     let others: Vec<&Value> = open["others"].as_array().unwrap().iter().collect();
     assert_eq!(others.len(), 2);
     assert_eq!(others[1]["pageId"], ids[2]);
@@ -426,12 +419,14 @@ async fn a_set_in_a_dry_run_is_one_proposal_that_a_person_applies_whole() {
     let again = operator(&at, &wiki, &served, &["proposals", "apply", id, "--yes"]).await;
     assert_ne!(again.code, 0, "{}", again.told);
     assert_eq!(mutations(&wiki).len(), 3);
-    let verified = operator(&at, &wiki, &served, &["audit", "verify"]).await;
-    assert_eq!(verified.code, 0, "{}", verified.told);
+    operator(&at, &wiki, &served, &["audit", "verify"])
+        .await
+        .good();
     let applied: Value = serde_json::from_str(&applied.stdout).unwrap();
     let call = applied["results"][0]["callId"].as_str().unwrap();
-    let undone = operator(&at, &wiki, &served, &["undo", call, "--yes"]).await;
-    assert_eq!(undone.code, 0, "{}", undone.told);
+    operator(&at, &wiki, &served, &["undo", call, "--yes"])
+        .await
+        .good();
     assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
 }
 
@@ -556,21 +551,16 @@ async fn undo_takes_a_whole_set_back_as_a_set_and_then_there_is_nothing_left() {
     let done = served.confirmed(BULK, tag(&ids)).await.unwrap();
     let undo = json!({ "callId": done["callId"] });
     let shown = served.call(UNDO, undo.clone()).await.unwrap();
-    assert_eq!(
-        (&shown["dryRun"], &shown["pages"]),
-        (&json!(true), &json!(4))
-    );
+    shown.shows(json!({ "dryRun": true, "pages": 4 }));
     // The last comes first.
     assert_eq!(shown["changes"][0]["target"]["id"], ids[3]);
-    let undone = served.confirmed(UNDO, undo.clone()).await.unwrap();
-    assert_eq!(undone["outcome"], "applied", "{undone}");
+    let undone = is_applied(&served, UNDO, undo.clone()).await;
     assert_eq!(all(&wiki), before);
     assert_eq!(mutations(&wiki).len(), 8);
     fails(&served, UNDO, undo, "NOTHING_TO_UNDO").await;
     // What took the set back is a set, which can be taken back as well.
     let again = json!({ "callId": undone["callId"] });
-    let again = served.confirmed(UNDO, again).await.unwrap();
-    assert_eq!(again["outcome"], "applied", "{again}");
+    is_applied(&served, UNDO, again).await;
     assert_eq!(tagged(&wiki, "set"), ids);
 }
 
@@ -608,8 +598,7 @@ async fn whoever_sent_a_set_is_told_how_far_it_is_and_nobody_else() {
     let told = served.call(CHANGE_SET, which).await.unwrap();
     assert_eq!(told, done);
     let unknown = json!({ "id": "0123456789abcdef" });
-    let refused = served.call(CHANGE_SET, unknown).await;
-    assert_eq!(refused.unwrap_err()["code"], "INVALID_INPUT");
+    fails(&served, CHANGE_SET, unknown, "INVALID_INPUT").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -658,8 +647,7 @@ async fn a_set_that_was_killed_is_settled_by_reading_and_can_be_taken_back_whole
     assert_eq!(ends[0].outcome, Some(Outcome::PartlyApplied));
     let told = served.call(CHANGE_SET, json!({ "id": set }));
     let told = told.await.unwrap();
-    assert_eq!(told["outcome"], "interrupted", "{told}");
-    assert_eq!(told["applied"], 3, "{told}");
+    told.shows(json!({ "outcome": "interrupted", "applied": 3 }));
     assert!(
         of(&records, AuditEvent::Outcome)
             .iter()
@@ -715,8 +703,7 @@ async fn the_undo_of_a_set_that_cannot_be_whole_names_the_pages_and_goes_on_with
         left.iter()
             .all(|one| one["why"].as_str().unwrap().len() > 10)
     );
-    let done = served.confirmed(UNDO, skip).await.unwrap();
-    assert_eq!(done["outcome"], "applied", "{done}");
+    is_applied(&served, UNDO, skip).await;
     assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
     let theirs = wiki.with_store(|store| store.page(ids[0]).unwrap().tags.clone());
     assert_eq!(theirs, ["theirs"]);
@@ -733,8 +720,7 @@ async fn an_operator_is_told_which_pages_of_a_set_stay_and_takes_the_others_back
     says(&refused.told, "--on-conflict skip");
     assert_eq!(tagged(&wiki, "set"), [ids[2]]);
     let skip = ["undo", &call, "--yes", "--on-conflict", "skip"];
-    let undone = operator(&at, &wiki, &served, &skip).await;
-    assert_eq!(undone.code, 0, "{}", undone.told);
+    let undone = operator(&at, &wiki, &served, &skip).await.good();
     assert!(undone.stdout.contains("left out:"), "{}", undone.told);
     assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
 }

@@ -10,19 +10,16 @@ use wikijs_gate::audit::AuditEvent;
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, golden, id_of, mutations, new_page, runs, sample_wiki, told};
+use crate::harness::{
+    Served, Setup, golden, id_of, mutations, new_page, runs, sample, sample_wiki, told,
+};
 use crate::record::purge::{written_in, years_ago};
 use crate::testkit::{
-    CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, UNDO, UPDATE, call_ok, fails, says,
+    CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, Shows as _, UNDO, UPDATE, call_ok, fails, says,
 };
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::scripter(wiki).dry().toolsets("pages,undo,proposals")
-}
-
-/// A server in dry run.
-async fn served(wiki: &DemoWiki) -> Served {
-    setup(wiki).serve().await
 }
 
 fn page(wiki: &DemoWiki, id: i64) -> Option<PageRow> {
@@ -32,10 +29,7 @@ fn page(wiki: &DemoWiki, id: i64) -> Option<PageRow> {
 /// Proposes a write: the proposal's id.
 async fn propose(served: &Served, tool: &'static str, arguments: Value) -> String {
     let preview = served.call(tool, arguments).await.unwrap();
-    assert_eq!(
-        (&preview["dryRun"], preview.get("confirm")),
-        (&json!(true), None)
-    );
+    preview.shows(json!({ "dryRun": true, "confirm": null }));
     preview["proposal"].as_str().unwrap().to_owned()
 }
 
@@ -93,8 +87,7 @@ fn file(served: &Served, id: &str) -> PathBuf {
 
 #[tokio::test]
 async fn an_agent_proposes_and_a_person_applies() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let home = id_of(&wiki, "home");
     let before = page(&wiki, home).unwrap();
     let preview = json!({ "id": home, "title": "Ours", "addTags": ["new"] });
@@ -104,26 +97,24 @@ async fn an_agent_proposes_and_a_person_applies() {
     says(&warnings, &format!("proposals apply {id}"));
     assert_eq!(mutations(&wiki).len(), 0);
 
-    let shown = operator(&wiki, &served, &["show", id.get(..6).unwrap()]).await;
-    assert_eq!(shown.code, 0, "{}", shown.told);
+    let shown = operator(&wiki, &served, &["show", id.get(..6).unwrap()])
+        .await
+        .good();
     assert!(shown.stdout.contains("\"Ours\""), "{}", shown.told);
     assert!(!shown.stdout.contains('\u{1b}'), "{}", shown.told);
 
-    let applied = operator(&wiki, &served, &["apply", id, "--yes", "--json"]).await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    let applied = operator(&wiki, &served, &["apply", id, "--yes", "--json"])
+        .await
+        .good();
     let result = &read(&applied)["results"][0];
-    assert_eq!(
-        (&result["outcome"], &result["proposal"]),
-        (&json!("applied"), &json!(id))
-    );
+    result.shows(json!({ "outcome": "applied", "proposal": id }));
     let after = page(&wiki, home).unwrap();
     assert_eq!(after.title, "Ours");
     assert!(after.tags.contains(&"new".to_owned()));
     assert_eq!(after.content, before.content);
 
     let told_agent = became(&served, id).await;
-    assert_eq!(told_agent["state"], "applied");
-    assert_eq!(told_agent["appliedBy"], result["callId"]);
+    told_agent.shows(json!({ "state": "applied", "appliedBy": result["callId"] }));
     let again = operator(&wiki, &served, &["apply", id, "--yes"]).await;
     assert_eq!(again.code, 3);
     assert!(again.stderr.contains("PROPOSAL_OUTDATED"), "{}", again.told);
@@ -142,8 +133,7 @@ async fn an_agent_proposes_and_a_person_applies() {
 
 #[tokio::test]
 async fn what_became_of_a_proposal_is_on_record_and_names_the_operator() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let first = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
     let second = edit(&served, id_of(&wiki, "home"), json!({ "title": "2" })).await;
     let third = propose(&served, CREATE, new_page("docs/x")).await;
@@ -200,8 +190,7 @@ async fn what_became_of_a_proposal_is_on_record_and_names_the_operator() {
 
 #[tokio::test]
 async fn every_kind_of_write_is_applied_as_it_was_proposed() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let (moved, gone) = (id_of(&wiki, "releases/2-4"), id_of(&wiki, "glossary"));
     propose(&served, CREATE, new_page("docs/made")).await;
     edit(
@@ -213,8 +202,9 @@ async fn every_kind_of_write_is_applied_as_it_was_proposed() {
     propose(&served, DELETE, json!({ "id": gone })).await;
     let listed = operator(&wiki, &served, &["list", "--json"]).await;
     assert_eq!(read(&listed)["proposals"].as_array().unwrap().len(), 3);
-    let applied = operator(&wiki, &served, &["apply", "--all", "--yes"]).await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    let applied = operator(&wiki, &served, &["apply", "--all", "--yes"])
+        .await
+        .good();
     assert_eq!(
         applied
             .stdout
@@ -237,7 +227,7 @@ async fn every_kind_of_write_is_applied_as_it_was_proposed() {
 #[tokio::test]
 async fn an_undo_is_proposed_and_applied_too() {
     let wiki = sample_wiki().await;
-    let dry = served(&wiki).await;
+    let dry = setup(&wiki).serve().await;
     let live = setup(&wiki)
         .with("WIKI_MUTATION_DRY_RUN", "false")
         .in_dir_of(&dry)
@@ -247,8 +237,9 @@ async fn an_undo_is_proposed_and_applied_too() {
     let deleted = live.confirmed(DELETE, json!({ "id": id })).await.unwrap();
     let call = json!({ "callId": deleted["callId"] });
     let proposal = propose(&dry, UNDO, call.clone()).await;
-    let applied = operator(&wiki, &dry, &["apply", &proposal, "--yes"]).await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    operator(&wiki, &dry, &["apply", &proposal, "--yes"])
+        .await
+        .good();
     assert!(page(&wiki, id_of(&wiki, "glossary")).is_some());
     // It counts as the undo of that write.
     fails(&live, UNDO, call, "NOTHING_TO_UNDO").await;
@@ -325,8 +316,7 @@ async fn an_undo_that_waits_is_not_proposed_again_and_is_told_for_what_it_is() {
 
 #[tokio::test]
 async fn enabled_paths_and_record_hold_for_the_operator() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "x" })).await;
     for (name, value, code) in [
         ("WIKI_MUTATIONS_ENABLED", "false", "MUTATIONS_DISABLED"),
@@ -351,8 +341,7 @@ async fn enabled_paths_and_record_hold_for_the_operator() {
 
 #[tokio::test]
 async fn a_proposal_of_a_page_that_changed_since_is_outdated_and_merged_if_that_is_clean() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "releases/2-4");
     let lines = |first: &str, last: &str| format!("{first}\n\nmiddle\n\n{last}\n");
     wiki.with_store(|store| store.rewrite(id, |page| page.content = lines("a", "b")));
@@ -374,8 +363,9 @@ async fn a_proposal_of_a_page_that_changed_since_is_outdated_and_merged_if_that_
     says(&refused.stderr, "PROPOSAL_OUTDATED");
     assert_eq!(mutations(&wiki).len(), 0);
 
-    let merged = operator(&wiki, &served, &["apply", &proposal, "--yes", "--merge"]).await;
-    assert_eq!(merged.code, 0, "{}", merged.told);
+    let merged = operator(&wiki, &served, &["apply", &proposal, "--yes", "--merge"])
+        .await
+        .good();
     assert!(!merged.told.contains("OUTDATED"), "{}", merged.told);
     for line in ["\n  +theirs", "\n  +ours"] {
         let count = merged.stdout.matches(line).count();
@@ -392,8 +382,7 @@ async fn a_proposal_of_a_page_that_changed_since_is_outdated_and_merged_if_that_
 
 #[tokio::test]
 async fn what_cannot_be_merged_stays_outdated() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let (same, gone, taken) = (
         id_of(&wiki, "home"),
         id_of(&wiki, "glossary"),
@@ -445,8 +434,7 @@ async fn what_cannot_be_merged_stays_outdated() {
 
 #[tokio::test]
 async fn a_page_that_was_only_touched_or_already_is_as_proposed_is_not_outdated() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let (touched, done) = (id_of(&wiki, "home"), id_of(&wiki, "glossary"));
     let first = edit(&served, touched, json!({ "title": "Ours" })).await;
     let second = edit(&served, done, json!({ "title": "Ours" })).await;
@@ -479,8 +467,7 @@ async fn a_page_that_was_only_touched_or_already_is_as_proposed_is_not_outdated(
 
 #[tokio::test]
 async fn it_stops_at_the_first_that_is_not_applied_unless_told_to_go_on() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let (a, b, c) = (
         id_of(&wiki, "home"),
         id_of(&wiki, "glossary"),
@@ -509,7 +496,7 @@ async fn it_stops_at_the_first_that_is_not_applied_unless_told_to_go_on() {
 #[tokio::test]
 async fn a_later_proposal_of_the_session_replaces_the_earlier_and_no_other() {
     let wiki = sample_wiki().await;
-    let ours = served(&wiki).await;
+    let ours = setup(&wiki).serve().await;
     let theirs = setup(&wiki).in_dir_of(&ours).serve().await;
     let id = id_of(&wiki, "home");
     let other = edit(&theirs, id, json!({ "title": "Other" })).await;
@@ -543,8 +530,7 @@ async fn a_later_proposal_of_the_session_replaces_the_earlier_and_no_other() {
 
 #[tokio::test]
 async fn a_file_that_was_changed_is_not_applied() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let home = id_of(&wiki, "home");
     let id = edit(&served, home, json!({ "title": "Ours" })).await;
     let other = edit(&served, id_of(&wiki, "docs"), json!({ "title": "Other" })).await;
@@ -600,8 +586,7 @@ async fn a_file_that_was_changed_is_not_applied() {
 
 #[tokio::test]
 async fn two_who_apply_one_proposal_at_once_apply_it_once() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "Ours" })).await;
     wiki.set_write_delay(std::time::Duration::from_millis(200));
     let arguments = ["apply", &id, "--yes"];
@@ -624,7 +609,7 @@ async fn proposals_of_one_page_that_are_applied_at_once_take_turns() {
     let id = id_of(&wiki, "home");
     let content = LINES.map(|line| format!("{line}\n\nbetween\n\n")).concat();
     wiki.with_store(|store| store.rewrite(id, |page| page.content = content.clone()));
-    let first = served(&wiki).await;
+    let first = setup(&wiki).serve().await;
     let edits = |line: &str| json!([{ "oldText": line, "newText": format!("new {line}") }]);
     let mut proposals = Vec::new();
     for line in LINES.iter().skip(1) {
@@ -671,8 +656,7 @@ async fn proposals_of_one_page_that_are_applied_at_once_take_turns() {
 
 #[tokio::test]
 async fn an_apply_that_was_cut_short_behind_its_write_is_known_from_the_log() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "Ours" })).await;
     let open = std::fs::read_to_string(file(&served, &id)).unwrap();
     operator(&wiki, &served, &["apply", &id, "--yes"]).await;
@@ -686,21 +670,18 @@ async fn an_apply_that_was_cut_short_behind_its_write_is_known_from_the_log() {
 
 #[tokio::test]
 async fn without_a_record_there_is_no_proposal_and_no_preview() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let title = |title: &str| json!({ "id": id_of(&wiki, "home"), "title": title });
     let first = propose(&served, UPDATE, title("1")).await;
     let proposals = file(&served, &first).parent().unwrap().to_owned();
     std::fs::remove_dir_all(&proposals).unwrap();
     std::fs::write(&proposals, "").unwrap();
-    let error = served.call(UPDATE, title("2")).await;
-    assert_eq!(error.unwrap_err()["code"], "AUDIT_UNAVAILABLE");
+    fails(&served, UPDATE, title("2"), "AUDIT_UNAVAILABLE").await;
 }
 
 #[tokio::test]
 async fn proposals_beyond_the_share_of_their_owner_are_refused_and_leave_no_pages() {
-    let wiki = sample_wiki().await;
-    let served = setup(&wiki).with("WIKI_AUDIT_KEEP_MB", "1").serve().await;
+    let (wiki, served) = sample(|wiki| setup(wiki).with("WIKI_AUDIT_KEEP_MB", "1")).await;
     let new = |path: &str| json!({ "path": path, "title": path, "content": path.repeat(500_000) });
     let kept = |proposal: &str| {
         let wiki = file(&served, proposal).parent().unwrap().to_owned();
@@ -712,8 +693,7 @@ async fn proposals_beyond_the_share_of_their_owner_are_refused_and_leave_no_page
     let second = propose(&served, CREATE, new("docs/b")).await;
     let before = kept(&second);
     for path in ["docs/c", "docs/d"] {
-        let error = served.call(CREATE, new(path)).await;
-        assert_eq!(error.unwrap_err()["code"], "TOO_LARGE");
+        fails(&served, CREATE, new(path), "TOO_LARGE").await;
     }
     assert_eq!(kept(&second), before);
     let refused = served.records().into_iter();
@@ -725,8 +705,7 @@ async fn proposals_beyond_the_share_of_their_owner_are_refused_and_leave_no_page
 
 #[tokio::test]
 async fn what_changes_nothing_is_no_proposal() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "home");
     let title = json!({ "id": id, "title": page(&wiki, id).unwrap().title });
     let preview = served.call(UPDATE, title).await.unwrap();
@@ -737,23 +716,23 @@ async fn what_changes_nothing_is_no_proposal() {
 
 #[tokio::test]
 async fn a_client_that_cannot_ask_a_person_may_be_left_to_proposals() {
-    let wiki = sample_wiki().await;
-    let served = setup(&wiki)
-        .with("WIKI_MUTATION_DRY_RUN", "false")
-        .with("WIKI_CONFIRM", "person")
-        .with("WIKI_CONFIRM_FALLBACK", "proposal")
-        .serve()
-        .await;
+    let (wiki, served) = sample(|wiki| {
+        setup(wiki)
+            .with("WIKI_MUTATION_DRY_RUN", "false")
+            .with("WIKI_CONFIRM", "person")
+            .with("WIKI_CONFIRM_FALLBACK", "proposal")
+    })
+    .await;
     let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "Ours" })).await;
     assert_eq!(mutations(&wiki).len(), 0);
-    let applied = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    operator(&wiki, &served, &["apply", &id, "--yes"])
+        .await
+        .good();
 }
 
 #[tokio::test]
 async fn an_agent_sees_what_its_own_client_proposed_and_what_its_key_may_read() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = edit(
         &served,
         id_of(&wiki, "home"),
@@ -768,7 +747,7 @@ async fn an_agent_sees_what_its_own_client_proposed_and_what_its_key_may_read() 
         .serve()
         .await;
     let part = became(&reader, &id).await;
-    assert_eq!((part.get("diff"), part.get("changes")), (None, None));
+    part.shows(json!({ "diff": null, "changes": null }));
     // Another client's is the same as none.
     let named = ClientConfig::new(
         ClientCapabilities::default(),
@@ -805,8 +784,7 @@ fn forge(served: &Served, id: &str, name: &str, member: Value) {
 
 #[tokio::test]
 async fn a_reason_in_a_changed_file_hides_nothing_from_the_agent() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
     forge(&served, &id, "state", json!("rejected"));
     forge(&served, &id, "decided", json!("2030-01-01T00:00:00.000Z"));
@@ -819,8 +797,7 @@ async fn a_reason_in_a_changed_file_hides_nothing_from_the_agent() {
 
 #[tokio::test]
 async fn filters_go_by_the_record_of_the_making() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
     let own = served
         .records()
@@ -857,8 +834,7 @@ async fn filters_go_by_the_record_of_the_making() {
 
 #[tokio::test]
 async fn verify_holds_whatever_became_of_a_proposal() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let moved = json!({ "path": "docs/moved", "content": "Moved.\n" });
     edit(&served, id_of(&wiki, "glossary"), json!({ "title": "1" })).await;
     let second = edit(&served, id_of(&wiki, "glossary"), json!({ "title": "2" })).await;
@@ -869,15 +845,13 @@ async fn verify_holds_whatever_became_of_a_proposal() {
     wiki.with_store(|store| store.rewrite(home, |page| "3".clone_into(&mut page.title)));
     operator(&wiki, &served, &["apply", &second, &same, "--yes"]).await;
     operator(&wiki, &served, &["reject", &third, "--why", "no"]).await;
-    let verified = audit(&wiki, &served, &["verify"]).await;
-    assert_eq!(verified.code, 0, "{}", verified.told);
+    let verified = audit(&wiki, &served, &["verify"]).await.good();
     says(&verified.stdout, ", 5 proposals,");
 }
 
 #[tokio::test]
 async fn proposals_are_listed_by_state_client_path_and_time() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let home = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
     let docs = edit(&served, id_of(&wiki, "docs"), json!({ "title": "1" })).await;
     operator(&wiki, &served, &["reject", &home, "--why", "not \"this\""]).await;
@@ -919,8 +893,7 @@ async fn proposals_are_listed_by_state_client_path_and_time() {
 
 #[tokio::test]
 async fn those_that_fit_are_rejected_together() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let home = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
     let docs = propose(&served, CREATE, new_page("docs/x")).await;
     let bare = operator(&wiki, &served, &["reject", "--why", "no"]).await;
@@ -931,8 +904,7 @@ async fn those_that_fit_are_rejected_together() {
         (&["--all"], ["rejected", "rejected"]),
     ] {
         let arguments = [&["reject", "--why", "no"], which].concat();
-        let rejected = operator(&wiki, &served, &arguments).await;
-        assert_eq!(rejected.code, 0, "{}", rejected.told);
+        operator(&wiki, &served, &arguments).await.good();
         let now = [became(&served, &home).await, became(&served, &docs).await];
         assert_eq!(now.map(|one| one["state"].clone()), states, "{which:?}");
     }
@@ -940,8 +912,7 @@ async fn those_that_fit_are_rejected_together() {
 
 #[tokio::test]
 async fn text_from_the_wiki_does_not_steer_the_terminal() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "home");
     wiki.with_store(|store| {
         store.rewrite(id, |page| {
@@ -963,8 +934,7 @@ async fn text_from_the_wiki_does_not_steer_the_terminal() {
 
 #[tokio::test]
 async fn old_proposals_are_purged_on_record_and_young_ones_stay() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let dir = Arc::clone(&served.dir);
     let old = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
     served.app.writer.finish().await;
@@ -1006,8 +976,7 @@ async fn old_proposals_are_purged_on_record_and_young_ones_stay() {
 /// The whole way as it looks in a terminal that shows no colours.
 #[tokio::test]
 async fn an_operator_reads_what_the_commands_print() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "glossary");
     wiki.with_store(|store| {
         store.rewrite(id, |page| "one\ntwo\n".clone_into(&mut page.content));
@@ -1056,8 +1025,7 @@ async fn an_operator_reads_what_the_commands_print() {
 
 #[tokio::test]
 async fn a_new_proposal_names_the_one_that_it_replaces() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let home = id_of(&wiki, "home");
     let propose = async |title: &str| {
         let edits = json!({ "id": home, "title": title });

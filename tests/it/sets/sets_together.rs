@@ -15,7 +15,7 @@ use wikijs_gate::demo::DemoWiki;
 
 use crate::cli::process::Program;
 use crate::harness::{Served, Setup, id_of, members, mutations, new_page, records, wiki_of};
-use crate::testkit::{BULK, CREATE, UPDATE};
+use crate::testkit::{BULK, CREATE, Shows as _, UPDATE};
 use crate::wiki::faulty_wiki::FaultyWiki;
 
 const TOKEN: &str = "sesame-sesame-sesame";
@@ -129,11 +129,7 @@ async fn five_servers_with_overlapping_sets_and_single_writes_lose_no_change() {
         (told, last)
     });
     let (told, last) = run.await.unwrap();
-    assert_eq!(
-        (&last["outcome"], &last["applied"]),
-        (&json!("applied"), &json!(PAGES)),
-        "{last}"
-    );
+    last.shows(json!({ "outcome": "applied", "applied": PAGES }));
     assert_eq!(told.len(), SERVERS * ROUNDS * 5);
     for ((mark, id), is_there) in &told {
         let (content, tags) = wiki.with_store(|store| {
@@ -211,10 +207,7 @@ async fn a_single_write_gets_its_turn_between_two_changes_of_a_set() {
             (done, is_over.load(Ordering::SeqCst))
         };
         let (all, (one, was_over)) = tokio::join!(all, one);
-        assert_eq!(
-            (&all["outcome"], &all["applied"]),
-            (&json!("applied"), &json!(12))
-        );
+        all.shows(json!({ "outcome": "applied", "applied": 12 }));
         assert_eq!(one["outcome"], "applied", "{one}");
         assert!(!was_over, "it waited for the whole set");
     }

@@ -83,11 +83,8 @@ async fn a_read_that_a_revoked_key_is_refused_is_answered_with_the_new_one() {
     assert_eq!(code(&served, TAGS, json!({})).await, "KEY_REJECTED");
     let error = served.call(TAGS, json!({})).await.unwrap_err();
     let hint = error["hint"].as_str().unwrap();
-    assert!(
-        hint.contains("the file that WIKI_API_TOKEN_FILE names")
-            && hint.contains("without a restart"),
-        "{hint}"
-    );
+    says(&hint, "the file that WIKI_API_TOKEN_FILE names");
+    says(&hint, "without a restart");
     file.put(&keys.editor);
     assert_eq!(code(&served, TAGS, json!({})).await, "ok");
     // A write is never made again unasked.

@@ -13,7 +13,9 @@ use wikijs_gate::demo::DemoWiki;
 use crate::cli::process::Program;
 use crate::command::Command;
 use crate::harness::{Served, Setup, new_page, sample_wiki};
-use crate::testkit::{BY_PATH, CREATE, TAGS, UPDATE, begins, confirmed_ok};
+use crate::testkit::{
+    BY_PATH, CREATE, TAGS, UPDATE, begins, confirmed_ok, fails, is_applied, says,
+};
 use crate::wiki::relay::{Authority, Relay, socket_of};
 
 /// The host that only a proxy finds.
@@ -41,7 +43,7 @@ async fn reads_and_writes(served: &Served) {
     assert_eq!(made["outcome"], "applied");
 }
 
-async fn fails(setup: Setup) -> Value {
+async fn reading_fails(setup: Setup) -> Value {
     let served = setup.with("WIKI_HTTP_MAX_RETRIES", "0").serve().await;
     let home = json!({ "path": "home" });
     served.call(BY_PATH, home).await.unwrap_err()
@@ -161,7 +163,8 @@ async fn a_certificate_that_does_not_count_is_told_and_nothing_is_sent() {
     ] {
         let tls = Relay::tls(socket_of(&wiki), shown).await;
         let setup = of(&wiki, &format!("https://localhost:{}", tls.address.port()));
-        let error = fails(setup.with("WIKI_CA_FILE", &file(&dir, "ca", &trusted.pem))).await;
+        let error =
+            reading_fails(setup.with("WIKI_CA_FILE", &file(&dir, "ca", &trusted.pem))).await;
         assert_eq!(error["code"], "WIKI_UNAVAILABLE");
         assert_eq!(
             error["message"],
@@ -180,7 +183,7 @@ async fn a_proxy_that_refuses_or_is_not_there_is_no_answer_of_the_wiki() {
     for (proxy, scheme) in [(0, "https"), (0, "http"), (1, "https"), (1, "http")] {
         let setup = of(&wiki, &format!("{scheme}://{HOST}"));
         let address = format!("http://user:{SECRET}@{}", proxies[proxy]);
-        let error = fails(setup.with("WIKI_PROXY", &address)).await;
+        let error = reading_fails(setup.with("WIKI_PROXY", &address)).await;
         assert_eq!(error["code"], "WIKI_UNAVAILABLE", "{error}");
         assert!(!error.to_string().contains(SECRET), "{error}");
     }
@@ -229,16 +232,14 @@ async fn a_wiki_below_a_path_is_read_and_written_by_every_kind_of_key() {
             }
             let elsewhere = format!("http://{}/other/en/home", gateway.address);
             let elsewhere = json!({ "path": elsewhere });
-            let error = served.call(BY_PATH, elsewhere).await;
-            assert_eq!(error.unwrap_err()["code"], "INVALID_INPUT");
+            fails(&served, BY_PATH, elsewhere, "INVALID_INPUT").await;
         }
         // The editor's view is what a key with write:pages alone reads a page whole by.
         let served = Setup::at(&at, &keys.writer).serve().await;
         let home = json!({ "path": "home" });
         let id = &served.call(BY_PATH, home).await.unwrap()["id"];
         let change = json!({ "id": id, "title": format!("Changed{slash}") });
-        let changed = served.confirmed(UPDATE, change).await.unwrap();
-        assert_eq!(changed["outcome"], "applied");
+        is_applied(&served, UPDATE, change).await;
     }
 }
 
@@ -274,12 +275,9 @@ async fn without_a_trust_store_the_start_says_what_is_missing_and_a_file_of_ones
         .await;
     assert_eq!(ended.code, 2);
     let told = ended.stderr.lines().last().unwrap();
-    assert!(
-        told.starts_with("error: ")
-            && told.contains("trust store")
-            && told.contains("WIKI_CA_FILE"),
-        "{told}"
-    );
+    begins(&told, "error: ");
+    says(&told, "trust store");
+    says(&told, "WIKI_CA_FILE");
     let with = [&variables[..], &[("WIKI_CA_FILE", ca.as_str())]].concat();
     let mut program = Program::serve(&["serve"], &with);
     let answer = program.call(TAGS, &json!({}));

@@ -7,9 +7,11 @@ use tempfile::TempDir;
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::cli::process::Program;
-use crate::harness::{Served, Setup, id_of, mutations, new_page, records, sample_wiki};
+use crate::harness::{
+    Served, Setup, WithPage as _, id_of, mutations, new_page, records, sample, sample_wiki,
+};
 use crate::house::promises::files_that_contain;
-use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, LIST, SEARCH, TAGS, TREE, UPDATE};
+use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, LIST, SEARCH, TAGS, TREE, UPDATE, lacks};
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::wiki::relay::{Relay, socket_of};
 
@@ -88,10 +90,8 @@ async fn no_argument_becomes_a_header_or_a_request_of_its_own() {
         .await;
     let told = relay.told().to_lowercase();
     assert!(targets(&relay.told()).len() > 3, "{told}");
-    assert!(
-        !told.contains("\nx-injected") && !told.contains("\nget /injected"),
-        "{told}"
-    );
+    lacks(&told, "\nx-injected");
+    lacks(&told, "\nget /injected");
 }
 
 /// Spellings that something between might take for another path.
@@ -196,12 +196,12 @@ fn decoded(text: &str) -> String {
 
 #[tokio::test]
 async fn no_spelling_of_a_path_passes_the_gate_of_paths() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki)
-        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
-        .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs/secret")
-        .serve()
-        .await;
+    let (wiki, served) = sample(|wiki| {
+        Setup::admin(wiki)
+            .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
+            .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs/secret")
+    })
+    .await;
     let id = id_of(&wiki, "docs/configuration");
     for trick in TRICKS
         .into_iter()
@@ -371,16 +371,14 @@ async fn no_json_bomb_of_a_client_breaks_the_server_or_gets_past_a_gate() {
 async fn no_text_of_the_wiki_or_of_a_client_writes_a_line_of_the_log() {
     const FORGED: &str = "x\n2026-01-01T00:00:00Z ERROR forged\r\u{1b}[31mred\u{9b}2J\u{202e}";
     let wiki = sample_wiki().await;
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "docs/forged".to_owned(),
-            title: FORGED.to_owned(),
-            description: Some(FORGED.to_owned()),
-            content: FORGED.to_owned(),
-            tags: vec![FORGED.to_owned()],
-            is_published: true,
-            ..PageRow::default()
-        })
+    wiki.with_page(PageRow {
+        path: "docs/forged".to_owned(),
+        title: FORGED.to_owned(),
+        description: Some(FORGED.to_owned()),
+        content: FORGED.to_owned(),
+        tags: vec![FORGED.to_owned()],
+        is_published: true,
+        ..PageRow::default()
     });
     let id = id_of(&wiki, "docs/forged");
     let dir = TempDir::new().unwrap();

@@ -12,10 +12,10 @@ use wikijs_gate::error::Failure;
 use wikijs_gate::server::http::HttpLimits;
 use wikijs_gate::tools::{Registry, Tool, ToolContext, ToolKind};
 
-use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::harness::{Served, Setup, id_of, sample, sample_wiki};
 use crate::http::hosted::{Caller, Hosted, LIMITS};
 use crate::testkit::{
-    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, begins,
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, begins, fails,
 };
 
 const GUEST: &str = "The wiki treats this key as a guest's: ";
@@ -93,8 +93,7 @@ async fn a_good_key_is_asked_about_once_and_its_answers_say_nothing() {
 
 #[tokio::test]
 async fn calls_at_once_ask_whose_key_it_is_once() {
-    let wiki = sample_wiki().await;
-    let served = Setup::at(&wiki.address(), "garbage").serve().await;
+    let (wiki, served) = sample(|wiki| Setup::at(&wiki.address(), "garbage")).await;
     let calls = (0..20).map(|_| served.call(TAGS, json!({})));
     for answer in futures_util::future::join_all(calls).await {
         assert!(answer.unwrap()["hint"].as_str().unwrap().starts_with(GUEST));
@@ -130,8 +129,7 @@ impl Tool for Later {
 
 #[tokio::test]
 async fn a_tool_of_later_says_it_as_well() {
-    let wiki = sample_wiki().await;
-    let served = Setup::at(&wiki.address(), "garbage").serve().await;
+    let (_wiki, served) = sample(|wiki| Setup::at(&wiki.address(), "garbage")).await;
     let mut registry = Registry::default();
     registry.add::<Later>().unwrap();
     served.app.offer(registry);
@@ -178,19 +176,15 @@ async fn a_key_that_has_just_expired_is_rejected_by_every_tool() {
     calls.push((UPDATE, json!({ "id": id, "title": "t" })));
     calls.push((DELETE, json!({ "id": id })));
     for (tool, arguments) in calls {
-        let error = served.call(tool, arguments).await.unwrap_err();
-        assert_eq!(error["code"], "KEY_REJECTED", "{tool}: {error}");
+        let error = fails(&served, tool, arguments, "KEY_REJECTED").await;
         assert!(error["details"]["expiredAt"].is_string(), "{tool}: {error}");
     }
 }
 
 #[tokio::test]
 async fn a_wiki_that_does_not_say_whose_key_it_is_is_not_asked_by_each_call() {
-    let wiki = sample_wiki().await;
-    let served = Setup::readonly(&wiki)
-        .with("WIKI_HTTP_MAX_RETRIES", "0")
-        .serve()
-        .await;
+    let (wiki, served) =
+        sample(|wiki| Setup::readonly(wiki).with("WIKI_HTTP_MAX_RETRIES", "0")).await;
     let tags = async |served: &Served| served.call(TAGS, json!({})).await;
     wiki.set_api_disabled(true);
     for _ in 0..3 {

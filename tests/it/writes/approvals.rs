@@ -13,10 +13,12 @@ use wikijs_gate::audit::Record;
 use wikijs_gate::gates::SessionId;
 
 use crate::harness::{
-    Served, Setup, id_of, mutations, new_page, read, records, said, sample_wiki, told,
+    Served, Setup, id_of, mutations, new_page, read, records, said, sample, sample_wiki,
 };
 use crate::session::person::{Asking, BOTH, Generation, answered, serve, serve_as, setup};
-use crate::testkit::{CREATE, DELETE, TAGS, UNDO, UPDATE, call_ok, confirmed_ok, fails, says};
+use crate::testkit::{
+    CREATE, DELETE, Shows as _, TAGS, UNDO, UPDATE, call_ok, confirmed_ok, fails, says,
+};
 
 /// What the records say of approvals: the decision, or the approval that an attempt names.
 fn approvals(records: &[Record]) -> Vec<String> {
@@ -216,8 +218,7 @@ async fn without_a_session_there_is_only_once() {
     }
     // The old generation answers in its session, so without one nobody can.
     let (served, _person) = serve(fleeting(), old).await;
-    let refused = served.call(UPDATE, description(id, "3")).await;
-    assert_eq!(refused.unwrap_err()["code"], "APPROVAL_DENIED");
+    fails(&served, UPDATE, description(id, "3"), "APPROVAL_DENIED").await;
 }
 
 #[tokio::test]
@@ -460,10 +461,7 @@ async fn nobody_is_asked_about_what_is_not_going_to_be_sent() {
         let dry = setup(&wiki).dry();
         let (served, mut person) = serve(dry, generation).await;
         let preview = served.call(UPDATE, description(id, "New")).await.unwrap();
-        assert_eq!(
-            (&preview["dryRun"], preview.get("confirm")),
-            (&json!(true), None)
-        );
+        preview.shows(json!({ "dryRun": true, "confirm": null }));
         assert!(person.is_left_alone());
 
         let (served, mut person) = serve(setup(&wiki), generation).await;
@@ -494,8 +492,7 @@ async fn a_confirm_counts_for_nothing_where_a_person_is_asked() {
 
 #[tokio::test]
 async fn a_client_that_cannot_ask_is_told_what_to_do() {
-    let wiki = sample_wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "home");
     let error = fails(&served, UPDATE, description(id, "New"), "APPROVAL_DENIED").await;
     assert_eq!(error["details"]["reason"], "cannot_ask");
@@ -510,19 +507,12 @@ async fn a_client_that_cannot_ask_is_told_what_to_do() {
 
 #[tokio::test]
 async fn a_client_that_cannot_ask_may_be_left_to_previews() {
-    let wiki = sample_wiki().await;
-    let served = setup(&wiki)
-        .with("WIKI_CONFIRM_FALLBACK", "preview")
-        .serve()
-        .await;
+    let (wiki, served) = sample(|wiki| setup(wiki).with("WIKI_CONFIRM_FALLBACK", "preview")).await;
     let id = id_of(&wiki, "home");
     let applied = confirmed_ok(&served, UPDATE, description(id, "New")).await;
+    applied.shows(json!({ "outcome": "applied", "warnings": null }));
     assert_eq!(
-        (&applied["outcome"], applied.get("warnings")),
-        (&json!("applied"), None)
-    );
-    assert_eq!(
-        told(&served.records()),
+        served.told(),
         ["preview", "attempt update", "outcome update applied"]
     );
     let records = served.records();

@@ -7,10 +7,11 @@ use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 use wikijs_gate::demo::{AssetRow, DemoWiki, Store};
 
-use crate::harness::{Served, Setup, members, mutations, read, said, told, wiki_of};
+use crate::harness::{Served, Setup, members, mutations, read, said, wiki_of, with_server};
 use crate::house::docs::generated;
 use crate::testkit::{
-    DELETE_ASSET, GET_ASSET, GET_PROPOSAL, LIST_ASSETS, RENAME_ASSET, UNDO, UPLOAD, fails, says,
+    DELETE_ASSET, GET_ASSET, GET_PROPOSAL, LIST_ASSETS, RENAME_ASSET, Shows as _, UNDO, UPLOAD,
+    confirmed_fails, fails, is_applied, says,
 };
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
@@ -93,8 +94,7 @@ async fn folders_and_files_are_listed_with_what_nobody_can_download() {
         members(&docs, "assets", "path"),
         ["docs/list.csv", "docs/notes.txt", "docs/plan.png"]
     );
-    assert_eq!(docs["assets"][2]["bytes"], 66);
-    assert_eq!(docs["assets"][2]["type"], "image/png");
+    docs["assets"][2].shows(json!({ "bytes": 66, "type": "image/png" }));
     let unavailable = docs["assets"][1]["unavailable"].as_str().unwrap();
     assert!(unavailable.contains("nobody can download"));
     let some = json!({ "folder": "docs", "offset": 1, "limit": 1 });
@@ -131,8 +131,7 @@ async fn an_image_is_shown_as_one_a_text_as_text_and_anything_else_is_named() {
     );
     says(&serde_json::to_string(&result.meta).unwrap(), "untrusted");
     let image = read(&result).unwrap();
-    assert_eq!(image["image"], json!({ "mimeType": "image/png" }));
-    assert_eq!(image["bytes"], 66);
+    image.shows(json!({ "image": { "mimeType": "image/png" }, "bytes": 66 }));
     assert_eq!(image["sha256"].as_str().unwrap().len(), 64);
     assert_eq!(image["url"], format!("{}/docs/plan.png", wiki.address()));
 
@@ -142,10 +141,7 @@ async fn an_image_is_shown_as_one_a_text_as_text_and_anything_else_is_named() {
     };
     assert_eq!(get("docs/list.csv").await["text"], "a,b\n");
     let long = get("long.csv").await;
-    assert_eq!(
-        (&long["bytes"], &long["isCut"]),
-        (&json!(80_000), &json!(true))
-    );
+    long.shows(json!({ "bytes": 80_000, "isCut": true }));
     for (path, why) in [
         ("docs/notes.txt", "nobody can download"),
         ("root.bin", "neither an image nor a text"),
@@ -155,7 +151,7 @@ async fn an_image_is_shown_as_one_a_text_as_text_and_anything_else_is_named() {
         let told = get(path).await;
         let said = told["unavailable"]["content"].as_str().unwrap_or_default();
         assert!(said.contains(why), "{told}");
-        assert_eq!((told.get("text"), told.get("image")), (None, None));
+        told.shows(json!({ "text": null, "image": null }));
     }
     for path in ["docs/none.png", "none/plan.png", "docs"] {
         let path = json!({ "path": path });
@@ -186,8 +182,7 @@ async fn assets_outside_of_the_bounds_of_reading_are_as_if_they_were_not_there()
                 json!({ "path": path, "text": "x", "replace": true }),
             ),
         ] {
-            let refused = served.call(tool, arguments).await.unwrap_err();
-            assert_eq!(refused["code"], "PAGE_NOT_FOUND", "{tool} {refused}");
+            let refused = fails(&served, tool, arguments, "PAGE_NOT_FOUND").await;
             assert!(!refused.to_string().contains("xyloquartz"), "{refused}");
         }
     }
@@ -222,13 +217,10 @@ async fn an_upload_is_shown_first_then_sent_once_and_taken_back() {
 
     let undo = json!({ "callId": made["callId"] });
     let undone = served.confirmed(UNDO, undo).await.unwrap();
-    assert_eq!(
-        (&undone["operation"], &undone["outcome"]),
-        (&json!("delete-asset"), &json!("applied"))
-    );
+    undone.shows(json!({ "operation": "delete-asset", "outcome": "applied" }));
     assert_eq!(bytes_at(&wiki, "docs/new.png"), None);
     assert_eq!(
-        told(&served.records()),
+        served.told(),
         [
             "preview",
             "attempt upload-asset",
@@ -262,8 +254,7 @@ async fn what_is_there_is_written_over_only_if_that_is_said_and_comes_back() {
         6,
         "{preview}"
     );
-    let made = served.confirmed(UPLOAD, replace.clone()).await.unwrap();
-    assert_eq!(made["outcome"], "applied");
+    let made = is_applied(&served, UPLOAD, replace.clone()).await;
     assert_eq!(bytes_at(&wiki, "docs/plan.png").unwrap(), other_png());
     let same = served.confirmed(UPLOAD, replace).await;
     assert_eq!(same.unwrap()["outcome"], "unchanged");
@@ -272,11 +263,9 @@ async fn what_is_there_is_written_over_only_if_that_is_said_and_comes_back() {
     let preview = served.call(UNDO, undo).await.unwrap();
     wiki.with_store(|store| store.asset_mut(1).unwrap().data = b"theirs".to_vec());
     let confirm = json!({ "callId": made["callId"], "confirm": preview["confirm"] });
-    let conflict = served.call(UNDO, confirm).await;
-    assert_eq!(conflict.unwrap_err()["code"], "EDIT_CONFLICT");
+    fails(&served, UNDO, confirm, "EDIT_CONFLICT").await;
     let forced = json!({ "callId": made["callId"], "force": true });
-    let undone = served.confirmed(UNDO, forced).await.unwrap();
-    assert_eq!(undone["outcome"], "applied");
+    is_applied(&served, UNDO, forced).await;
     assert_eq!(bytes_at(&wiki, "docs/plan.png").unwrap(), png());
     assert_eq!(assets(&wiki).len(), 5);
 }
@@ -293,16 +282,11 @@ async fn a_deleted_file_comes_back_anew_and_what_cannot_is_said_before() {
     );
     let gone = served.confirmed(DELETE_ASSET, delete.clone()).await;
     let gone = gone.unwrap();
-    assert_eq!(
-        (&gone["outcome"], &gone["operation"]),
-        (&json!("applied"), &json!("delete-asset"))
-    );
+    gone.shows(json!({ "outcome": "applied", "operation": "delete-asset" }));
     assert_eq!(bytes_at(&wiki, "docs/plan.png"), None);
-    let again = served.call(DELETE_ASSET, delete).await;
-    assert_eq!(again.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    fails(&served, DELETE_ASSET, delete, "PAGE_NOT_FOUND").await;
     let undo = json!({ "callId": gone["callId"] });
-    let back = served.confirmed(UNDO, undo).await.unwrap();
-    assert_eq!(back["outcome"], "applied");
+    let back = is_applied(&served, UNDO, undo).await;
     assert_eq!(bytes_at(&wiki, "docs/plan.png").unwrap(), png());
     assert_ne!(back["target"]["asset"], 1);
 
@@ -321,14 +305,10 @@ async fn a_file_is_renamed_and_renamed_back() {
         json!({ "before": "docs/plan.png", "after": "docs/old-plan.png" })
     );
     let made = served.confirmed(RENAME_ASSET, rename).await.unwrap();
-    assert_eq!(
-        (&made["outcome"], &made["operation"], &made["changed"]),
-        (&json!("applied"), &json!("rename-asset"), &json!(["path"]))
-    );
+    made.shows(json!({ "outcome": "applied", "operation": "rename-asset", "changed": ["path"] }));
     assert!(paths(&wiki).contains(&"docs/old-plan.png".to_owned()));
     let undo = json!({ "callId": made["callId"] });
-    let undone = served.confirmed(UNDO, undo).await.unwrap();
-    assert_eq!(undone["outcome"], "applied");
+    is_applied(&served, UNDO, undo).await;
     assert!(paths(&wiki).contains(&"docs/plan.png".to_owned()));
     for (name, code) in [
         ("list.csv", "INVALID_INPUT"),
@@ -342,8 +322,7 @@ async fn a_file_is_renamed_and_renamed_back() {
     }
     wiki.with_store(|store| store.add_asset("docs/taken.png", "image/png", &png()));
     let rename = json!({ "path": "docs/plan.png", "name": "taken.png" });
-    let refused = served.call(RENAME_ASSET, rename).await;
-    assert_eq!(refused.unwrap_err()["code"], "PAGE_EXISTS");
+    fails(&served, RENAME_ASSET, rename, "PAGE_EXISTS").await;
 }
 
 #[tokio::test]
@@ -364,13 +343,11 @@ async fn folders_are_made_only_if_that_is_said_and_stay() {
         warnings(&preview)[0].starts_with("cannot_return: folders are made last"),
         "{preview}"
     );
-    let made = served.confirmed(UPLOAD, upload).await.unwrap();
-    assert_eq!(made["outcome"], "applied");
+    let made = is_applied(&served, UPLOAD, upload).await;
     assert!(warnings(&made)[0].contains("docs/pics/new"), "{made}");
     assert_eq!(bytes_at(&wiki, path).unwrap(), png());
     let undo = json!({ "callId": made["callId"] });
-    let undone = served.confirmed(UNDO, undo).await.unwrap();
-    assert_eq!(undone["outcome"], "applied");
+    is_applied(&served, UNDO, undo).await;
     let folder = json!({ "folder": "docs/pics" });
     let left = served.call(LIST_ASSETS, folder).await.unwrap();
     assert_eq!(left["folders"], json!(["docs/pics/new"]));
@@ -424,14 +401,12 @@ async fn the_largest_file_that_the_wiki_takes_goes_up_and_comes_back() {
     let served = served(&wiki).await;
     let large = "a".repeat(5 * 1024 * 1024);
     let upload = json!({ "path": "docs/a.csv", "text": large });
-    let made = served.confirmed(UPLOAD, upload).await.unwrap();
-    assert_eq!(made["outcome"], "applied");
+    is_applied(&served, UPLOAD, upload).await;
     assert_eq!(bytes_at(&wiki, "docs/a.csv").unwrap().len(), large.len());
     let delete = json!({ "path": "docs/a.csv" });
     let gone = served.confirmed(DELETE_ASSET, delete).await.unwrap();
     let undo = json!({ "callId": gone["callId"] });
-    let back = served.confirmed(UNDO, undo).await.unwrap();
-    assert_eq!(back["outcome"], "applied");
+    is_applied(&served, UNDO, undo).await;
     assert_eq!(bytes_at(&wiki, "docs/a.csv").unwrap().len(), large.len());
 }
 
@@ -447,10 +422,7 @@ async fn an_svg_that_the_wiki_sanitised_is_said_to_be_and_is_taken_back() {
         "{preview}"
     );
     let made = served.confirmed(UPLOAD, upload).await.unwrap();
-    assert_eq!(
-        (&made["outcome"], &made["unverified"]),
-        (&json!("applied"), &json!(["content"]))
-    );
+    made.shows(json!({ "outcome": "applied", "unverified": ["content"] }));
     assert_eq!(
         bytes_at(&wiki, "docs/a.svg").unwrap(),
         b"<svg><g></g></svg>"
@@ -459,8 +431,7 @@ async fn an_svg_that_the_wiki_sanitised_is_said_to_be_and_is_taken_back() {
     let other = served.confirmed(UPLOAD, other).await.unwrap();
     assert_eq!(other["unverified"], json!(["content"]));
     let undo = json!({ "callId": other["callId"] });
-    let undone = served.confirmed(UNDO, undo).await.unwrap();
-    assert_eq!(undone["outcome"], "applied", "{undone}");
+    is_applied(&served, UNDO, undo).await;
     assert_eq!(
         bytes_at(&wiki, "docs/a.svg").unwrap(),
         b"<svg><g></g></svg>"
@@ -511,8 +482,7 @@ async fn an_answer_that_is_lost_is_found_out_by_reading() {
         let wiki = wiki().await;
         let lost = Fault::new(Reach::Before, Reply::Cut);
         let (served, faulty) = behind(&wiki, lost).await;
-        let made = served.confirmed(tool, arguments).await.unwrap();
-        assert_eq!(made["outcome"], "applied", "{tool}");
+        is_applied(&served, tool, arguments).await;
         assert!(bytes_at(&wiki, path).is_some(), "{tool}");
         assert_eq!(faulty.mutations().len(), 1, "{tool}");
     }
@@ -526,8 +496,7 @@ async fn what_never_reached_the_wiki_is_not_said_to_be_written() {
     ] {
         let wiki = wiki().await;
         let (served, faulty) = behind(&wiki, Fault::new(Reach::Never, Reply::Cut)).await;
-        let lost = served.confirmed(tool, arguments).await.unwrap_err();
-        assert_eq!(lost["code"], "OUTCOME_UNKNOWN", "{tool} {lost}");
+        confirmed_fails(&served, tool, arguments, "OUTCOME_UNKNOWN").await;
         assert_eq!(assets(&wiki).len(), 5);
         assert_eq!(faulty.mutations().len(), 1, "{tool}");
     }
@@ -561,23 +530,19 @@ async fn gates_hold_for_the_path_of_an_asset() {
         ),
     ] {
         let served = setup(&wiki, &RIGHTS).with(name, value).serve().await;
-        let refused = served.call(UPLOAD, upload.clone()).await;
-        assert_eq!(refused.unwrap_err()["code"], code);
+        fails(&served, UPLOAD, upload.clone(), code).await;
     }
     let rule = "[[rules]]\nname = \"none\"\noperations = [\"delete-asset\"]\nthen = \"deny\"\nwhy = \"People show them.\"\n";
     let ruled = setup(&wiki, &RIGHTS).with_tables(rule).serve().await;
     let delete = json!({ "path": "docs/plan.png" });
-    let refused = ruled.call(DELETE_ASSET, delete).await;
-    assert_eq!(refused.unwrap_err()["code"], "RULE_DENIED");
-    let made = ruled.confirmed(UPLOAD, upload).await;
-    assert_eq!(made.unwrap()["outcome"], "applied");
+    fails(&ruled, DELETE_ASSET, delete, "RULE_DENIED").await;
+    is_applied(&ruled, UPLOAD, upload).await;
     assert_eq!(assets(&wiki).len(), 6);
 }
 
 #[tokio::test]
 async fn assets_of_a_dry_run_are_proposals_that_show_no_bytes() {
-    let wiki = wiki().await;
-    let served = setup(&wiki, &RIGHTS).dry().serve().await;
+    let (wiki, served) = with_server(wiki().await, |wiki| setup(wiki, &RIGHTS).dry()).await;
     let upload = json!({ "path": "docs/new.png", "base64": PNG });
     let one = served.call(UPLOAD, upload).await.unwrap();
     let shown = json!({ "id": one["proposal"] });

@@ -19,7 +19,8 @@ use crate::harness::{Served, Setup, members, mutations, wiki_of};
 use crate::review::Desk;
 use crate::session::status::status;
 use crate::testkit::{
-    DELETE_ASSET, GET_ASSET, LIST_ASSETS, RENAME_ASSET, UNDO, UPLOAD, fails, says,
+    DELETE_ASSET, GET_ASSET, LIST_ASSETS, RENAME_ASSET, UNDO, UPLOAD, fails, is_applied, lacks,
+    says,
 };
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::writes::assets::{RIGHTS, bytes_at, other_png, paths, png, setup, wiki};
@@ -194,8 +195,7 @@ async fn a_file_of_the_operators_folder_goes_up_by_its_name_as_it_was_shown() {
     let preview = shown("docs/third.png").await;
     let confirm =
         json!({ "path": "docs/third.png", "file": "false.png", "confirm": preview["confirm"] });
-    let refused = served.call(UPLOAD, confirm).await;
-    assert_eq!(refused.unwrap_err()["code"], "CONFIRM_MISMATCH");
+    fails(&served, UPLOAD, confirm, "CONFIRM_MISMATCH").await;
 }
 
 #[tokio::test]
@@ -221,10 +221,8 @@ async fn nothing_but_plain_files_of_that_folder_is_read() {
         assert_eq!(refused["code"], code, "{file} {refused}");
         assert!(refused["hint"].is_string(), "{refused}");
         let told = refused.to_string();
-        assert!(
-            !told.contains(own) && !told.contains("xyloquartz"),
-            "{told}"
-        );
+        lacks(&told, own);
+        lacks(&told, "xyloquartz");
     }
     let twice = json!({ "path": "docs/new.csv", "file": "a.csv", "text": "x" });
     fails(&served, UPLOAD, twice, "INVALID_INPUT").await;
@@ -382,8 +380,7 @@ async fn files_in_folders_that_addresses_say_otherwise_are_read_changed_and_take
     }
     assert_eq!(mutations(&wiki).len(), sent);
     let upload = json!({ "path": "img/plän_日本.csv", "text": "x", "createFolders": true });
-    let made = served.confirmed(UPLOAD, upload).await;
-    assert_eq!(made.unwrap()["outcome"], "applied");
+    is_applied(&served, UPLOAD, upload).await;
 }
 
 #[tokio::test]

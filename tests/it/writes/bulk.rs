@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
-use crate::harness::{Served, Setup, id_of, members, mutations, page, wiki_of};
-use crate::testkit::{BULK, fails};
+use crate::harness::{Served, Setup, id_of, members, mutations, page, wiki_of, with_server};
+use crate::testkit::{BULK, Shows as _, fails};
 
 const LINKED: &[(&str, &str)] = &[
     ("docs/a", "# A\n\n[me](/docs/a) [b](./b)\n"),
@@ -52,8 +52,7 @@ async fn found(served: &Served, which: Value) -> Vec<String> {
 
 #[tokio::test]
 async fn the_pages_that_link_to_one_are_found_in_every_form_of_a_link() {
-    let wiki = linked().await;
-    let served = indexed(&wiki).serve().await;
+    let (wiki, served) = with_server(linked().await, indexed).await;
     let id = id_of(&wiki, "docs/a");
     for page in [
         json!(id),
@@ -82,15 +81,10 @@ async fn the_pages_that_link_to_one_are_found_in_every_form_of_a_link() {
 
 #[tokio::test]
 async fn what_is_confirmed_are_the_pages_that_still_link_there() {
-    let wiki = linked().await;
-    let served = indexed(&wiki).serve().await;
+    let (wiki, served) = with_server(linked().await, indexed).await;
     let arguments = tags(&json!({ "linksTo": "docs/a", "expectPages": 3 }));
     let done = served.confirmed(BULK, arguments.clone()).await.unwrap();
-    assert_eq!(
-        (&done["outcome"], &done["applied"]),
-        (&json!("applied"), &json!(3)),
-        "{done}"
-    );
+    done.shows(json!({ "outcome": "applied", "applied": 3 }));
     let mut arguments = arguments;
     arguments["addTags"] = json!(["more"]);
     let shown = served.call(BULK, arguments.clone()).await.unwrap();
@@ -190,11 +184,7 @@ async fn a_preview_names_what_is_left_out_and_why() {
         .collect();
     assert_eq!(left, ids);
     let done = served.confirmed(BULK, arguments).await.unwrap();
-    assert_eq!(
-        (&done["outcome"], &done["applied"]),
-        (&json!("applied"), &json!(1))
-    );
-    assert_eq!(done["leftOut"], shown["leftOut"]);
+    done.shows(json!({ "outcome": "applied", "applied": 1, "leftOut": shown["leftOut"] }));
     assert_eq!(mutations(&wiki).len(), 1);
 
     // What is named by its id, and what alone is left, is refused instead.

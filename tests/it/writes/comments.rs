@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{CommentRow, DemoWiki};
 
 use crate::command::Command;
-use crate::harness::{Served, Setup, id_of, members, mutations, said, told, wiki_of};
+use crate::harness::{Served, Setup, id_of, members, mutations, said, wiki_of};
 use crate::house::docs::generated;
 use crate::testkit::{
-    ADD_COMMENT, DELETE, DELETE_COMMENT, GET_PROPOSAL, LIST_COMMENTS, LIST_PROPOSALS, UNDO, UPDATE,
-    UPDATE_COMMENT, checked_ok, confirmed_fails, confirmed_ok, fails, says,
+    ADD_COMMENT, DELETE, DELETE_COMMENT, GET_PROPOSAL, LIST_COMMENTS, LIST_PROPOSALS, Shows as _,
+    UNDO, UPDATE, UPDATE_COMMENT, checked_ok, confirmed_fails, confirmed_ok, fails, is_applied,
+    says,
 };
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::writes::kill::is_found_and_taken_back;
@@ -155,11 +156,10 @@ async fn comments_follow_their_page_under_the_bounds_of_reading() {
     }
     // A comment is no comment of another page, and moves with its own.
     let other = json!({ "id": id_of(&wiki, "docs/b"), "comment": first });
-    let refused = bounded.call(DELETE_COMMENT, other).await;
-    assert_eq!(refused.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    fails(&bounded, DELETE_COMMENT, other, "PAGE_NOT_FOUND").await;
     wiki.with_store(|store| store.page_mut(id).unwrap().path = "vault/a".to_owned());
-    let refused = bounded.call(LIST_COMMENTS, json!({ "id": id })).await;
-    assert_eq!(refused.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    let arguments = json!({ "id": id });
+    fails(&bounded, LIST_COMMENTS, arguments, "PAGE_NOT_FOUND").await;
     assert!(mutations(&wiki).is_empty());
 }
 
@@ -192,14 +192,11 @@ async fn a_comment_is_shown_first_then_sent_once_and_taken_back() {
 
     let undo = json!({ "callId": made["callId"] });
     let undone = served.confirmed(UNDO, undo.clone()).await.unwrap();
-    assert_eq!(
-        (&undone["operation"], &undone["outcome"]),
-        (&json!("delete-comment"), &json!("applied"))
-    );
+    undone.shows(json!({ "operation": "delete-comment", "outcome": "applied" }));
     assert_eq!(texts(&wiki).len(), 2);
     fails(&served, UNDO, undo, "NOTHING_TO_UNDO").await;
     assert_eq!(
-        told(&served.records()),
+        served.told(),
         [
             "preview",
             "attempt add-comment",
@@ -247,8 +244,7 @@ async fn the_limit_of_the_wiki_is_told_before_it_is_hit() {
     let (wiki, id, _) = commented().await;
     let served = served(&wiki).await;
     let add = |content: &str| json!({ "id": id, "content": content });
-    let first = served.confirmed(ADD_COMMENT, add("One")).await.unwrap();
-    assert_eq!(first["outcome"], "applied");
+    is_applied(&served, ADD_COMMENT, add("One")).await;
     let preview = served.call(ADD_COMMENT, add("Two")).await.unwrap();
     assert!(
         warnings(&preview)[0].contains("the next from here in 1"),
@@ -335,19 +331,13 @@ async fn a_deleted_comment_comes_back_anew_and_what_cannot_is_said_before() {
         "{preview}"
     );
     let gone = confirmed_ok(&server, DELETE_COMMENT, delete.clone()).await;
-    assert_eq!(
-        (&gone["outcome"], &gone["operation"]),
-        (&json!("applied"), &json!("delete-comment"))
-    );
+    gone.shows(json!({ "outcome": "applied", "operation": "delete-comment" }));
     assert_eq!(texts(&wiki), ["It is. See [b](/en/docs/b)."]);
     fails(&server, DELETE_COMMENT, delete, "PAGE_NOT_FOUND").await;
     wiki.with_store(|store| store.page_mut(id).unwrap().path = "docs/moved".to_owned());
     let undo = json!({ "callId": gone["callId"] });
     let back = server.confirmed(UNDO, undo).await.unwrap();
-    assert_eq!(
-        (&back["outcome"], &back["operation"]),
-        (&json!("applied"), &json!("add-comment"))
-    );
+    back.shows(json!({ "outcome": "applied", "operation": "add-comment" }));
     assert_eq!(back["target"]["path"], "docs/moved");
     let anew = comments(&wiki).pop().unwrap();
     assert_eq!(
@@ -402,8 +392,7 @@ async fn an_answer_that_is_lost_is_found_out_by_reading() {
         .await;
     wiki.set_write_delay(Duration::from_millis(1_200));
     let add = json!({ "id": id, "content": "Mine" });
-    let made = served.confirmed(ADD_COMMENT, add).await.unwrap();
-    assert_eq!(made["outcome"], "applied");
+    let made = is_applied(&served, ADD_COMMENT, add).await;
     assert_eq!(made["target"]["comment"], comments(&wiki).pop().unwrap().id);
     assert_eq!(texts(&wiki).len(), 4);
     assert_eq!(mutations(&wiki).len(), 1);

@@ -3,8 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki};
-use crate::testkit::{BY_ID, CREATE, DELETE, UNDO, UPDATE, call_err, call_ok, fails, says};
+use crate::harness::{Served, Setup, id_of, mutations, new_page, sample, sample_wiki};
+use crate::testkit::{
+    BY_ID, CREATE, DELETE, Shows as _, UNDO, UPDATE, call_err, call_ok, fails, says,
+};
 
 fn with(mut arguments: Value, name: &str, value: &Value) -> Value {
     arguments[name] = value.clone();
@@ -27,16 +29,11 @@ async fn a_token_confirms_the_call_of_its_own_tool_that_names_its_page_and_no_ot
     // Into the trash is a change that an update could make, too.
     let trash = json!({ "id": id, "trash": true });
     let confirm = token(&served, DELETE, &trash).await;
-    fails(
-        &served,
-        UPDATE,
-        json!({ "id": id, "confirm": confirm }),
-        "CONFIRM_MISMATCH",
-    )
-    .await;
+    let arguments = json!({ "id": id, "confirm": confirm });
+    fails(&served, UPDATE, arguments, "CONFIRM_MISMATCH").await;
     let confirm = token(&served, CREATE, &new_page("confirmed/named")).await;
-    let unnamed = served.call(CREATE, json!({ "confirm": confirm })).await;
-    assert_eq!(unnamed.unwrap_err()["code"], "INVALID_INPUT");
+    let arguments = json!({ "confirm": confirm });
+    fails(&served, CREATE, arguments, "INVALID_INPUT").await;
     assert_eq!(mutations(&wiki).len(), 0);
     // The token still counts for what it was given for.
     let named = json!({ "path": "confirmed/named", "confirm": confirm });
@@ -117,8 +114,7 @@ async fn what_names_the_page_and_the_token_confirm_any_write() {
 
 #[tokio::test]
 async fn what_differs_from_the_preview_is_named_and_the_token_still_counts() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     let (id, other) = (id_of(&wiki, "docs"), id_of(&wiki, "home"));
     let update = json!({ "id": id, "title": "Previewed", "description": "Previewed" });
     let confirm = token(&served, UPDATE, &update).await;
@@ -174,8 +170,7 @@ async fn what_differs_from_the_preview_is_named_and_the_token_still_counts() {
 /// The tokens of a preview are one session's; those of the operator take nothing from anywhere.
 #[tokio::test]
 async fn only_the_token_of_a_preview_of_this_session_completes_a_call() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     let confirm = token(&served, CREATE, &new_page("confirmed/mine")).await;
     let bare = json!({ "path": "confirmed/mine", "confirm": confirm });
     let mut setup = Setup::editor(&wiki);
@@ -201,8 +196,7 @@ async fn only_the_token_of_a_preview_of_this_session_completes_a_call() {
 
 #[tokio::test]
 async fn a_page_written_by_a_bare_confirm_counts_as_read() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "home");
     let first = json!({ "id": id, "content": "Ours.\n" });
     let confirm = token(&served, UPDATE, &first).await;
@@ -216,8 +210,7 @@ async fn a_page_written_by_a_bare_confirm_counts_as_read() {
 
 #[tokio::test]
 async fn a_used_token_names_its_call_and_what_came_of_it() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "docs");
     let page = json!({ "path": "docs/new", "title": "New", "content": "# New\n" });
     for (tool, arguments, name) in [
@@ -228,21 +221,16 @@ async fn a_used_token_names_its_call_and_what_came_of_it() {
         let bare = json!({ name: arguments[name], "confirm": confirm });
         let applied = served.call(tool, bare.clone()).await.unwrap();
         let error = fails(&served, tool, bare, "CONFIRM_EXPIRED").await;
-        assert_eq!(error["details"]["usedBy"], applied["callId"], "{error}");
-        assert_eq!(error["details"]["outcome"], "applied");
+        error["details"].shows(json!({ "usedBy": applied["callId"], "outcome": "applied" }));
         let message = error["message"].as_str().unwrap();
-        assert!(
-            message.contains(applied["callId"].as_str().unwrap()),
-            "{message}"
-        );
+        says(&message, applied["callId"].as_str().unwrap());
         says(&error["hint"], "do not repeat");
     }
 }
 
 #[tokio::test]
 async fn the_hint_of_a_conflict_at_confirming_leads_in_one_call_to_a_new_preview() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     let another = Setup::editor(&wiki).serve().await;
     let id = id_of(&wiki, "docs");
     // It has read the page, so that a change of the whole content is held against that.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
-use crate::harness::{Served, Setup, id_of, mutations, said, sample_wiki};
-use crate::testkit::{BY_ID, DELETE, HISTORY, LIST, UPDATE, fails, says};
+use crate::harness::{Served, Setup, id_of, mutations, said, sample, sample_wiki};
+use crate::testkit::{BY_ID, DELETE, HISTORY, LIST, Shows as _, UPDATE, fails, lacks, says};
 
 /// Somebody else's edit: a real write, which leaves a version behind.
 async fn somebody_edits(wiki: &DemoWiki, id: i64, arguments: Value) {
@@ -21,8 +21,7 @@ async fn update(served: &Served, arguments: Value) -> Result<Value, Value> {
 
 #[tokio::test]
 async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "home");
     let known = served.call(LIST, json!({ "limit": 1 })).await.unwrap()["pages"][0].clone();
     assert_eq!(known["id"], id);
@@ -42,8 +41,7 @@ async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
         (DELETE, json!({ "id": id, "ifUpdatedAt": time })),
     ] {
         let error = fails(&served, tool, arguments, "EDIT_CONFLICT").await;
-        assert_eq!(error["details"]["fields"], json!(["title", "content"]));
-        assert_eq!(error["details"]["changedBy"], "Bea");
+        error["details"].shows(json!({ "fields": ["title", "content"], "changedBy": "Bea" }));
         says(&error["details"]["diff"], "+Theirs.");
     }
     assert_eq!(mutations(&wiki).len(), 0);
@@ -60,8 +58,7 @@ async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
 
 #[tokio::test]
 async fn a_change_of_content_is_held_against_what_the_session_read() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "home");
     // Not read yet: only the state of this very call counts, and the answer says so.
     let applied = update(&served, json!({ "id": id, "content": "One.\n" }))
@@ -94,8 +91,7 @@ async fn a_change_of_content_is_held_against_what_the_session_read() {
 
 #[tokio::test]
 async fn a_page_that_was_only_touched_is_no_conflict() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "home");
     let page = served.call(BY_ID, json!({ "id": id })).await.unwrap();
     // A page that it links to came or went: another time, no version.
@@ -111,8 +107,7 @@ async fn a_page_that_was_only_touched_is_no_conflict() {
 
 #[tokio::test]
 async fn what_was_overwritten_between_reading_and_sending_is_told() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "home");
     wiki.before_next_mutation(move |store| {
         store.rewrite(id, |page| "Theirs.\n".clone_into(&mut page.content));
@@ -178,15 +173,10 @@ async fn changes_that_do_not_touch_are_offered_merged_and_never_written_unasked(
             json!({ "id": id, "edits": [{ "oldText": "Three.", "newText": "Three of ours." }] });
         let error = fails(&served, UPDATE, ours, "EDIT_CONFLICT").await;
         let merged = &error["details"]["merged"];
-        assert_eq!(
-            (&merged["linesAdded"], &merged["linesRemoved"]),
-            (&json!(1), &json!(1))
-        );
+        merged.shows(json!({ "linesAdded": 1, "linesRemoved": 1 }));
         let diff = merged["diff"].as_str().unwrap();
-        assert!(
-            diff.contains("+Three of ours.") && !diff.contains("+One"),
-            "{diff}"
-        );
+        says(&diff, "+Three of ours.");
+        lacks(&diff, "+One");
         assert_eq!(mutations(&wiki).len(), 0);
 
         let confirmed = json!({ "id": id, "confirm": merged["confirm"] });
@@ -194,7 +184,7 @@ async fn changes_that_do_not_touch_are_offered_merged_and_never_written_unasked(
         assert_eq!(applied["outcome"], "applied");
         let stored = wiki.with_store(|store| store.page_mut(id).unwrap().content.clone());
         assert_eq!(stored, theirs.replace("Three.", "Three of ours."));
-        let events = crate::harness::told(&served.records());
+        let events = served.told();
         assert!(
             events.iter().any(|event| event.contains("preview")),
             "{events:?}"
@@ -493,8 +483,7 @@ async fn a_page_that_was_only_touched_is_no_conflict_without_read_history_either
 
 #[tokio::test]
 async fn an_edit_of_a_part_does_not_count_as_having_read_the_page() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "home");
     wiki.with_store(|store| "One.\n".clone_into(&mut store.page_mut(id).unwrap().content));
     let edit = json!({ "id": id, "edits": [{ "oldText": "One", "newText": "Two" }] });
@@ -516,8 +505,7 @@ async fn reading_a_part_is_not_reading_the_page() {
         json!({ "view": "outline" }),
         json!({ "view": "metadata" }),
     ] {
-        let wiki = sample_wiki().await;
-        let served = Setup::editor(&wiki).serve().await;
+        let (wiki, served) = sample(Setup::editor).await;
         let id = id_of(&wiki, "home");
         let text = "# A\n\none\n\n# B\n\ntwo\n";
         wiki.with_store(|store| store.rewrite(id, |page| text.clone_into(&mut page.content)));
@@ -551,8 +539,7 @@ async fn reading_a_part_is_not_reading_the_page() {
 
 #[tokio::test]
 async fn reading_a_page_piece_by_piece_is_reading_it() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     let id = id_of(&wiki, "docs/install/linux");
     served.call(BY_ID, json!({ "id": id })).await.unwrap();
     somebody_edits(&wiki, id, json!({ "content": "a\nb\nc\nd\n" })).await;

@@ -3,12 +3,8 @@
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, mutations, sample_wiki};
-use crate::testkit::{CREATE, UPDATE, fails, says};
-
-async fn served(wiki: &DemoWiki) -> Served {
-    Setup::admin(wiki).serve().await
-}
+use crate::harness::{Setup, mutations, sample, sample_wiki};
+use crate::testkit::{CREATE, UPDATE, fails, is_applied, says};
 
 /// A page to be copied, of another editor than the configured one.
 fn example(wiki: &DemoWiki) -> i64 {
@@ -33,8 +29,7 @@ fn like(id: i64) -> Value {
 
 #[tokio::test]
 async fn a_page_takes_over_content_description_tags_and_editor_and_the_preview_shows_it() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let preview = served.call(CREATE, like(example(&wiki))).await.unwrap();
     let shown = preview["diff"].as_str().unwrap();
     says(&shown, "+<h1>Host b</h1><p>Host b, in rack 7.</p>");
@@ -54,12 +49,10 @@ async fn a_page_takes_over_content_description_tags_and_editor_and_the_preview_s
 
 #[tokio::test]
 async fn what_the_call_says_is_not_copied() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let page = json!({ "path": "hosts/b", "title": "Host b", "fromPage": example(&wiki),
         "content": "# Own\n", "editor": "markdown", "tags": [], "description": "" });
-    let made = served.confirmed(CREATE, page).await.unwrap();
-    assert_eq!(made["outcome"], "applied");
+    is_applied(&served, CREATE, page).await;
     let page = wiki.with_store(|store| store.page_at("en", "hosts/b").unwrap().clone());
     assert_eq!((&*page.content, &*page.editor), ("# Own\n", "markdown"));
     assert_eq!(page.tags.len(), 0);
@@ -68,8 +61,7 @@ async fn what_the_call_says_is_not_copied() {
 
 #[tokio::test]
 async fn a_text_that_is_not_in_the_copied_content_ends_the_call() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let id = example(&wiki);
     let mut page = like(id);
     page["replaceAll"][0]["oldText"] = json!("Host c");
@@ -84,8 +76,7 @@ async fn a_text_that_is_not_in_the_copied_content_ends_the_call() {
 
 #[tokio::test]
 async fn faults_of_the_arguments_are_told() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let (id, edit) = (example(&wiki), json!([{ "oldText": "a", "newText": "b" }]));
     for (page, at) in [
         (json!({ "path": "hosts/b", "title": "B" }), "content"),
@@ -124,8 +115,7 @@ async fn a_page_that_may_not_be_read_is_copied_no_more_than_one_that_is_not_ther
 
 #[tokio::test]
 async fn a_copy_is_not_confirmed_once_the_page_that_is_copied_has_changed() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(Setup::admin).await;
     let id = example(&wiki);
     let preview = served.call(CREATE, like(id)).await.unwrap();
     let edit = json!({ "id": id, "addTags": ["rack"] });

@@ -8,8 +8,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow, Store};
 
-use crate::harness::{Served, Setup, mutations, new_page, sample_wiki, told};
-use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, UNDO, UPDATE, confirmed_fails, fails};
+use crate::harness::{Served, Setup, WithPage as _, mutations, new_page, sample_wiki};
+use crate::testkit::{
+    BY_ID, BY_PATH, CREATE, DELETE, Shows as _, UNDO, UPDATE, confirmed_fails, fails, is_applied,
+};
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::wiki::wiki_client::WikiClient;
 use crate::writes::{changed, dressed, fields, wiki_with};
@@ -53,19 +55,17 @@ async fn read(served: &Served, id: i64) -> Value {
 #[tokio::test]
 async fn the_demo_wiki_s_view_is_that_of_the_real_one() {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "probe/e1".to_owned(),
-            title: "T \"<i> & x".to_owned(),
-            description: None,
-            content: "# Hi \"q\" <b>&amp;\n\nx".to_owned(),
-            tags: vec!["b".to_owned(), "a".to_owned()],
-            publish_start_date: "2020-01-01T00:00:00.000Z".to_owned(),
-            script_css: "body{color:red}".to_owned(),
-            script_js: "alert(\"<x>\")".to_owned(),
-            updated_at: "2026-11-22T02:06:46.514Z".to_owned(),
-            ..PageRow::default()
-        })
+    wiki.with_page(PageRow {
+        path: "probe/e1".to_owned(),
+        title: "T \"<i> & x".to_owned(),
+        description: None,
+        content: "# Hi \"q\" <b>&amp;\n\nx".to_owned(),
+        tags: vec!["b".to_owned(), "a".to_owned()],
+        publish_start_date: "2020-01-01T00:00:00.000Z".to_owned(),
+        script_css: "body{color:red}".to_owned(),
+        script_js: "alert(\"<x>\")".to_owned(),
+        updated_at: "2026-11-22T02:06:46.514Z".to_owned(),
+        ..PageRow::default()
     });
     let get = async |key: Option<&str>, path: &str| {
         let client = WikiClient::new(&wiki, key);
@@ -167,8 +167,7 @@ async fn styles_written_by_a_writer_are_taken_back_through_another_layer() {
         .await;
     let before = fields(&wiki, id);
     let edit = json!({ "id": id, "scriptCss": "a > b { c : d; } /* x */", "scriptJs": "2" });
-    let applied = served.confirmed(UPDATE, edit).await.unwrap();
-    assert_eq!(applied["outcome"], "applied");
+    let applied = is_applied(&served, UPDATE, edit).await;
     assert_eq!(
         changed(&before, &fields(&wiki, id)),
         ["scriptCss", "scriptJs"]
@@ -184,8 +183,7 @@ async fn styles_written_by_a_writer_are_taken_back_through_another_layer() {
         .serve()
         .await;
     let undo = json!({ "callId": applied["callId"] });
-    let undone = operator.confirmed(UNDO, undo).await.unwrap();
-    assert_eq!(undone["outcome"], "applied");
+    is_applied(&operator, UNDO, undo).await;
     assert_eq!(fields(&wiki, id), before);
 }
 
@@ -263,8 +261,7 @@ async fn an_accepted_loss_is_written_and_what_cannot_be_read_back_is_named() {
         "acceptLoss": ["publishStartDate", "publishEndDate", "scriptCss", "scriptJs"],
     });
     let tool = UPDATE;
-    let applied = served.confirmed(tool, edit.clone()).await.unwrap();
-    assert_eq!(applied["outcome"], "applied");
+    let applied = is_applied(&served, tool, edit.clone()).await;
     let unverified = [
         "editor",
         "isPrivate",
@@ -326,10 +323,7 @@ async fn a_page_that_changes_between_the_layers_is_read_as_it_became() {
         });
     });
     let page = read(&served, id).await;
-    assert_eq!(
-        (&page["title"], &page["scriptJs"]),
-        (&json!("Theirs"), &json!("2"))
-    );
+    page.shows(json!({ "title": "Theirs", "scriptJs": "2" }));
     // The same time, and yet another state: an update is stored in several steps (W19).
     wiki.before_next_editor_view(move |store| {
         edit(store, id, "2030-01-01T00:00:00.000Z", |page| {
@@ -337,8 +331,7 @@ async fn a_page_that_changes_between_the_layers_is_read_as_it_became() {
         });
     });
     let page = read(&served, id).await;
-    assert_eq!(page["tags"], json!(["zeta", "alpha", "late"]));
-    assert_eq!(page["scriptJs"], "2");
+    page.shows(json!({ "tags": ["zeta", "alpha", "late"], "scriptJs": "2" }));
     // It went elsewhere, and another came to its place.
     wiki.before_next_editor_view(move |store| {
         edit(store, id, "2030-01-02T00:00:00.000Z", |page| {
@@ -350,10 +343,7 @@ async fn a_page_that_changes_between_the_layers_is_read_as_it_became() {
         });
     });
     let page = read(&served, id).await;
-    assert_eq!(
-        (&page["path"], &page["scriptJs"]),
-        (&json!("docs/away"), &json!("2"))
-    );
+    page.shows(json!({ "path": "docs/away", "scriptJs": "2" }));
 }
 
 #[tokio::test]
@@ -383,8 +373,7 @@ async fn what_came_of_a_writer_s_update_is_no_field_s_guess() {
         .serve()
         .await;
     let edit = json!({ "id": id, "title": "x" });
-    let applied = served.confirmed(UPDATE, edit).await.unwrap();
-    assert_eq!(applied["outcome"], "applied");
+    let applied = is_applied(&served, UPDATE, edit).await;
     assert_eq!(applied.get("unverified"), None);
 
     // Where it cannot be read back whole, the outcome is not known.
@@ -415,7 +404,7 @@ async fn what_a_writer_may_not_do_is_refused_at_the_preview() {
     }
     assert_eq!(fields(&wiki, id), before);
     let refusal = "refusal PERMISSION_DENIED";
-    assert_eq!(told(&served.records()), [refusal, refusal]);
+    assert_eq!(served.told(), [refusal, refusal]);
 }
 
 #[tokio::test]

@@ -14,9 +14,13 @@ use wikijs_gate::demo::{DemoWiki, PageRow};
 use wikijs_gate::write::Timeouts;
 
 use crate::command::Command;
-use crate::harness::{QUICK, Served, Setup, id_of, mutations, new_page, said, sample_wiki, told};
+use crate::harness::{
+    QUICK, Served, Setup, id_of, mutations, new_page, said, sample, sample_wiki, told,
+};
 use crate::record::audit::{child, childs_dir};
-use crate::testkit::{BY_ID, CREATE, DELETE, UNDO, UPDATE, confirmed_fails, fails};
+use crate::testkit::{
+    BY_ID, CREATE, DELETE, Shows as _, UNDO, UPDATE, confirmed_fails, fails, is_applied,
+};
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply, attempts_on_record};
 use crate::wiki::relay::{Relay, socket_of};
 use crate::wiki::wiki_client::WikiClient;
@@ -255,6 +259,20 @@ async fn served(wiki: &DemoWiki, set: impl FnOnce(Setup) -> Setup) -> (FaultyWik
     (faulty, served)
 }
 
+/// A server that soon gives a silent wiki up.
+fn short(mut setup: Setup) -> Setup {
+    setup.patience = SHORT;
+    setup
+}
+
+/// A write that was shown: its tool, and the arguments that confirm it.
+async fn shown(served: &Served, kind: Kind, wiki: &DemoWiki) -> (&'static str, Value) {
+    let (tool, mut arguments) = kind.call(wiki);
+    let preview = served.call(tool, arguments.clone()).await.unwrap();
+    arguments["confirm"] = preview["confirm"].clone();
+    (tool, arguments)
+}
+
 /// The outcome that is told, and the code and cause of an error.
 fn outcome_of(answer: &Result<Value, Value>) -> (&str, &str, &str) {
     match answer {
@@ -359,7 +377,7 @@ async fn prove(it: Case) {
         format!("attempt {step}"),
         format!("outcome {step} {}{record}", outcome.as_str()),
     ];
-    assert_eq!(told(&served.records()), expected, "{name}");
+    assert_eq!(served.told(), expected, "{name}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -386,9 +404,7 @@ async fn reads_before_sending(kind: Kind) -> usize {
     let wiki = sample_wiki().await;
     let (faulty, served) = served(&wiki, |setup| setup).await;
     let served = served.acquainted().await;
-    let (tool, mut arguments) = kind.call(&wiki);
-    let preview = served.call(tool, arguments.clone()).await.unwrap();
-    arguments["confirm"] = preview["confirm"].clone();
+    let (tool, arguments) = shown(&served, kind, &wiki).await;
     let first = faulty.seen().len();
     served.call(tool, arguments).await.unwrap();
     let seen = faulty.seen();
@@ -403,9 +419,7 @@ async fn a_connection_that_never_opened_sent_nothing() {
         let before = pages(&wiki);
         let (faulty, served) = served(&wiki, |setup| setup).await;
         let served = served.acquainted().await;
-        let (tool, mut arguments) = kind.call(&wiki);
-        let preview = served.call(tool, arguments.clone()).await.unwrap();
-        arguments["confirm"] = preview["confirm"].clone();
+        let (tool, arguments) = shown(&served, kind, &wiki).await;
         faulty.close_at(reads_before_sending(kind).await - 1);
         let answer = served.call(tool, arguments).await;
         assert_eq!(
@@ -421,18 +435,14 @@ async fn a_connection_that_never_opened_sent_nothing() {
             format!("attempt {step}"),
             format!("outcome {step} not_applied NOT_APPLIED"),
         ];
-        assert_eq!(told(&served.records()), expected);
+        assert_eq!(served.told(), expected);
     }
 }
 
 #[tokio::test]
 async fn a_write_is_settled_in_time_by_a_wiki_that_falls_silent_after_it() {
     let wiki = sample_wiki().await;
-    let (faulty, served) = served(&wiki, |mut setup| {
-        setup.patience = SHORT;
-        setup
-    })
-    .await;
+    let (faulty, served) = served(&wiki, short).await;
     faulty.on_mutations(Fault::new(Reach::Before, Reply::Cut));
     faulty.on_reads_after_mutation(Fault::new(Reach::Never, Reply::Silence));
     let (tool, arguments) = Kind::Update.call(&wiki);
@@ -444,7 +454,7 @@ async fn a_write_is_settled_in_time_by_a_wiki_that_falls_silent_after_it() {
     );
     assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
     assert_eq!(
-        told(&served.records()),
+        served.told(),
         [
             "preview",
             "attempt update",
@@ -456,11 +466,7 @@ async fn a_write_is_settled_in_time_by_a_wiki_that_falls_silent_after_it() {
 #[tokio::test]
 async fn an_absurd_wait_that_is_asked_for_while_a_write_is_settled_breaks_nothing() {
     let wiki = sample_wiki().await;
-    let (faulty, served) = served(&wiki, |mut setup| {
-        setup.patience = SHORT;
-        setup
-    })
-    .await;
+    let (faulty, served) = served(&wiki, short).await;
     let never = html(429).header("retry-after", "18446744073709551615");
     faulty.on_mutations(Fault::new(Reach::Before, Reply::Cut));
     faulty.on_reads_after_mutation(Fault::new(Reach::Never, never));
@@ -471,7 +477,7 @@ async fn an_absurd_wait_that_is_asked_for_while_a_write_is_settled_breaks_nothin
         ("unknown", "OUTCOME_UNKNOWN", "WIKI_UNAVAILABLE")
     );
     assert_eq!(
-        told(&served.records()),
+        served.told(),
         [
             "preview",
             "attempt update",
@@ -517,10 +523,9 @@ async fn an_update_that_stays_half_done_is_partly_applied() {
     let id = id_of(&wiki, PAGE);
     let change = json!({ "id": id, "title": "Two four", "tags": ["late"] });
     let error = confirmed_fails(&served, UPDATE, change, "PARTLY_APPLIED").await;
-    assert_eq!(error["details"]["outcome"], "partly_applied");
-    assert_eq!(error["details"]["fields"], json!(["tags"]));
+    error["details"].shows(json!({ "outcome": "partly_applied", "fields": ["tags"] }));
     assert_eq!(
-        told(&served.records()),
+        served.told(),
         [
             "preview",
             "attempt update",
@@ -548,11 +553,7 @@ async fn after_a_move_an_update_without_an_answer_is_unknown_and_a_refused_one_l
         ),
     ] {
         let wiki = sample_wiki().await;
-        let (faulty, served) = served(&wiki, |mut setup| {
-            setup.patience = SHORT;
-            setup
-        })
-        .await;
+        let (faulty, served) = served(&wiki, short).await;
         faulty.on_mutations_after(1, fault);
         let id = id_of(&wiki, PAGE);
         let change = json!({ "id": id, "path": "releases/two-four", "title": "Two four" });
@@ -570,7 +571,7 @@ async fn after_a_move_an_update_without_an_answer_is_unknown_and_a_refused_one_l
         let attempts: Vec<usize> = faulty.mutations().iter().map(|it| it.attempts).collect();
         assert_eq!(attempts, [1, 2]);
         assert_eq!(
-            told(&served.records()),
+            served.told(),
             [
                 "preview".to_owned(),
                 "attempt move".to_owned(),
@@ -585,8 +586,7 @@ async fn after_a_move_an_update_without_an_answer_is_unknown_and_a_refused_one_l
 
 #[tokio::test]
 async fn a_place_that_another_client_took_first_leaves_a_create_not_applied() {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::scripter).await;
     wiki.before_next_mutation(|store| {
         store.add(PageRow {
             path: "faults/new".to_owned(),
@@ -602,7 +602,7 @@ async fn a_place_that_another_client_took_first_leaves_a_create_not_applied() {
         "{answer:?}"
     );
     assert_eq!(
-        told(&served.records()),
+        served.told(),
         [
             "preview",
             "attempt create",
@@ -655,8 +655,7 @@ async fn a_create_that_is_refused_since_its_page_is_there_is_compared_with_it() 
             ("not_applied", "NOT_APPLIED", "PAGE_EXISTS"),
         ),
     ] {
-        let wiki = sample_wiki().await;
-        let served = Setup::scripter(&wiki).toolsets("pages,undo").serve().await;
+        let (wiki, served) = sample(|wiki| Setup::scripter(wiki).toolsets("pages,undo")).await;
         wiki.before_next_mutation(|store| {
             store.add(page);
         });
@@ -723,11 +722,7 @@ async fn undone_by_force_alone(wiki: &DemoWiki, served: &Served, applied: &Value
 async fn a_page_that_the_answer_of_a_create_names_is_not_taken_for_the_page_that_it_made() {
     for reach in [Reach::Before, Reach::Never] {
         let wiki = sample_wiki().await;
-        let (faulty, served) = served(&wiki, |mut setup| {
-            setup.patience = SHORT;
-            setup.toolsets("pages,undo")
-        })
-        .await;
+        let (faulty, served) = served(&wiki, |setup| short(setup).toolsets("pages,undo")).await;
         let other = id_of(&wiki, PAGE);
         faulty.on_mutations(Fault::new(reach, success(Kind::Create, other)));
         let create = new_page("faults/new");
@@ -744,8 +739,7 @@ async fn a_page_that_the_answer_of_a_create_names_is_not_taken_for_the_page_that
         } else {
             let applied = answer.unwrap();
             let made = id_of(&wiki, "faults/new");
-            assert_eq!(applied["target"]["id"], made);
-            assert_eq!(applied["target"]["path"], "faults/new");
+            applied["target"].shows(json!({ "id": made, "path": "faults/new" }));
             let warning = said(&applied["warnings"][0]);
             assert!(warning.starts_with("answered_otherwise: "), "{warning}");
             assert_eq!(recorded.id, Some(made));
@@ -761,11 +755,7 @@ async fn a_success_without_effect_is_unknown_and_nothing_is_said_to_have_happene
     for kind in KINDS {
         let wiki = sample_wiki().await;
         let before = pages(&wiki);
-        let (faulty, served) = served(&wiki, |mut setup| {
-            setup.patience = SHORT;
-            setup.toolsets("pages,undo")
-        })
-        .await;
+        let (faulty, served) = served(&wiki, |setup| short(setup).toolsets("pages,undo")).await;
         faulty.on_mutations(Fault::new(Reach::Never, success(kind, 4_711)));
         let (tool, arguments) = kind.call(&wiki);
         let answer = served.confirmed(tool, arguments).await;
@@ -936,7 +926,7 @@ async fn with_the_port_closed_a_read_says_so() {
     // A write needs a read first, so it goes nowhere either.
     let (tool, arguments) = Kind::Delete.call(&wiki);
     fails(&served, tool, arguments, "WIKI_UNAVAILABLE").await;
-    assert_eq!(told(&served.records()), ["refusal WIKI_UNAVAILABLE"]);
+    assert_eq!(served.told(), ["refusal WIKI_UNAVAILABLE"]);
 }
 
 /// A wiki as it is with many pages: rebuilding the tree takes long, and two at once fail.
@@ -1000,8 +990,7 @@ async fn two_servers_on_one_audit_directory_lose_nothing() {
         let mut calls = Vec::new();
         for id in ids {
             let change = json!({ "id": id, "description": name });
-            let applied = served.confirmed(UPDATE, change).await.unwrap();
-            assert_eq!(applied["outcome"], "applied");
+            let applied = is_applied(served, UPDATE, change).await;
             calls.push(applied["callId"].as_str().unwrap().to_owned());
         }
         let path = format!("both/{name}");
@@ -1034,11 +1023,8 @@ async fn an_answer_that_names_the_trees_rebuild_is_applied_with_a_warning() {
         description: \"\", editor: \"markdown\", isPublished: true, isPrivate: false,
         locale: \"en\", tags: []) { responseResult { succeeded } } } }";
     for kind in [Kind::Create, Kind::Move, Kind::Delete] {
-        let wiki = sample_wiki().await;
-        let served = Setup::scripter(&wiki).serve().await;
-        let (tool, mut arguments) = kind.call(&wiki);
-        let preview = served.call(tool, arguments.clone()).await.unwrap();
-        arguments["confirm"] = preview["confirm"].clone();
+        let (wiki, served) = sample(Setup::scripter).await;
+        let (tool, arguments) = shown(&served, kind, &wiki).await;
         wiki.set_tree_rebuild_time(Duration::from_secs(2));
         wiki.set_tree_rebuild_conflicts(true);
         let second = WikiClient::new(&wiki, Some(&wiki.keys().admin));
@@ -1056,7 +1042,7 @@ async fn an_answer_that_names_the_trees_rebuild_is_applied_with_a_warning() {
         assert_eq!(mutations(&wiki).len(), 2);
         let step = kind.step();
         assert_eq!(
-            told(&served.records()),
+            served.told(),
             [
                 "preview".to_owned(),
                 format!("attempt {step}"),
@@ -1073,9 +1059,7 @@ async fn held(wiki: &DemoWiki) -> (FaultyWiki, Served, CallToolRequest) {
         setup.with("WIKI_HTTP_WRITE_TIMEOUT_MS", "60000")
     })
     .await;
-    let (tool, mut arguments) = Kind::Update.call(wiki);
-    let preview = served.call(tool, arguments.clone()).await.unwrap();
-    arguments["confirm"] = preview["confirm"].clone();
+    let (tool, arguments) = shown(&served, Kind::Update, wiki).await;
     faulty.on_mutations(Fault::new(Reach::Before, Reply::WikiHeld));
     let mut params = CallToolRequestParams::new(tool);
     params.arguments = arguments.as_object().cloned();
@@ -1098,10 +1082,10 @@ async fn a_cancelled_call_leaves_no_sent_write_unrecorded() {
     call.cancel(Some("enough".to_owned())).await.unwrap();
     // Answered behind the cancellation, which has therefore arrived.
     served.client.list_tools(None).await.unwrap();
-    assert_eq!(told(&served.records()), SETTLED[..2]);
+    assert_eq!(served.told(), SETTLED[..2]);
     faulty.let_late_ones_through().await;
     served.app.writer.finish().await;
-    assert_eq!(told(&served.records()), SETTLED);
+    assert_eq!(served.told(), SETTLED);
     assert_eq!(faulty.mutations().len(), 1);
 }
 
@@ -1198,7 +1182,7 @@ async fn a_call_that_is_cancelled_before_its_write_is_sent_sends_nothing() {
     served.client.list_tools(None).await.unwrap();
     faulty.let_late_ones_through().await;
     served.app.writer.finish().await;
-    assert_eq!(told(&served.records()), SETTLED[..1]);
+    assert_eq!(served.told(), SETTLED[..1]);
     assert_eq!(faulty.mutations(), []);
 }
 
@@ -1211,9 +1195,7 @@ async fn a_wiki_that_was_away_is_found_again_and_a_preview_from_before_still_cou
         .with("WIKI_HTTP_MAX_RETRIES", "0")
         .serve()
         .await;
-    let (tool, mut arguments) = Kind::Update.call(&wiki);
-    let preview = served.call(tool, arguments.clone()).await.unwrap();
-    arguments["confirm"] = preview["confirm"].clone();
+    let (tool, arguments) = shown(&served, Kind::Update, &wiki).await;
     relay.gone().await;
     let error = read(&served, &wiki).await.unwrap_err();
     assert_eq!(error["code"], "WIKI_UNAVAILABLE");
@@ -1277,11 +1259,10 @@ async fn childs_part_writes_pages_until_the_disk_is_full() {
     if childs_dir().is_none() {
         return;
     }
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki)
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-and-much-more")
-        .serve()
-        .await;
+    let (wiki, served) = sample(|wiki| {
+        Setup::scripter(wiki).with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-and-much-more")
+    })
+    .await;
     let id = id_of(&wiki, PAGE);
     let mut applied = 0;
     let refused = loop {

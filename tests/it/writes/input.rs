@@ -5,8 +5,10 @@ use rmcp::service::ServiceError;
 use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
-use crate::harness::{Served, Setup, id_of, sample_wiki, told};
-use crate::testkit::{BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE};
+use crate::harness::{Served, Setup, id_of, sample, told};
+use crate::testkit::{
+    BY_ID, BY_PATH, CREATE, DELETE, HISTORY, LIST, SEARCH, TAGS, TREE, UPDATE, fails,
+};
 
 const TOOLS: [(&str, &str); 10] = [
     (SEARCH, ""),
@@ -22,8 +24,7 @@ const TOOLS: [(&str, &str); 10] = [
 ];
 
 async fn served() -> (DemoWiki, Served) {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::scripter).await;
     (wiki, served)
 }
 
@@ -347,8 +348,13 @@ async fn the_limits_themselves_are_within_range() {
     ] {
         served.call(tool, arguments).await.unwrap();
     }
-    let error = served.call(BY_ID, json!({ "id": 2_147_483_647 })).await;
-    assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    fails(
+        &served,
+        BY_ID,
+        json!({ "id": 2_147_483_647 }),
+        "PAGE_NOT_FOUND",
+    )
+    .await;
 }
 
 #[tokio::test]

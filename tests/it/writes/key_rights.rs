@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
-use crate::harness::{Served, Setup, id_of, mutations, said, wiki_of};
+use crate::harness::{Setup, id_of, mutations, said, wiki_of, with_server};
 use crate::testkit::{
-    ADD_COMMENT, CREATE, DELETE, DELETE_COMMENT, SUBMIT, UNDO, UPDATE, UPDATE_COMMENT, UPLOAD,
-    fails, says,
+    ADD_COMMENT, CREATE, DELETE, DELETE_COMMENT, SUBMIT, Shows as _, UNDO, UPDATE, UPDATE_COMMENT,
+    UPLOAD, fails, is_applied, says,
 };
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
@@ -31,10 +31,10 @@ fn section_key(wiki: &DemoWiki) -> String {
     wiki.key_with_each(&[(&READS, ""), (&all, "docs/")])
 }
 
-async fn section(wiki: &DemoWiki) -> Served {
+fn setup(wiki: &DemoWiki) -> Setup {
     let setup = Setup::at(&wiki.address(), &section_key(wiki));
     let setup = setup.toolsets("pages,undo,drafts,assets");
-    setup.serve().await
+    setup
 }
 
 /// The preview's refusal: the right that is missing, and where.
@@ -47,8 +47,7 @@ fn denied(refused: &Value) -> (&str, &str) {
 
 #[tokio::test]
 async fn what_the_key_may_not_do_at_a_place_is_refused_at_the_preview() {
-    let wiki = wiki().await;
-    let served = section(&wiki).await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "legal/b"));
     for (tool, arguments, right, path) in [
         (
@@ -102,8 +101,7 @@ async fn what_the_key_may_not_do_at_a_place_is_refused_at_the_preview() {
 
 #[tokio::test]
 async fn a_key_that_writes_but_neither_moves_nor_deletes_is_told_so_at_the_preview() {
-    let wiki = wiki().await;
-    let served = Setup::writer(&wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, Setup::writer).await;
     let a = id_of(&wiki, "docs/a");
     let moved = json!({ "id": a, "path": "docs/c" });
     let refused = served.call(UPDATE, moved).await.unwrap_err();
@@ -120,7 +118,7 @@ async fn of_a_page_with_tags_the_rules_of_paths_alone_count() {
     let wiki = wiki().await;
     let b = id_of(&wiki, "legal/b");
     wiki.with_store(|store| store.page_mut(b).unwrap().tags.push("t".to_owned()));
-    let served = section(&wiki).await;
+    let served = setup(&wiki).serve().await;
     let edit = json!({ "id": b, "title": "x" });
     let refused = served.call(UPDATE, edit).await.unwrap_err();
     assert_eq!(denied(&refused), ("write:pages", "legal/b"));
@@ -128,17 +126,14 @@ async fn of_a_page_with_tags_the_rules_of_paths_alone_count() {
 
 #[tokio::test]
 async fn where_the_wiki_does_not_tell_a_right_the_preview_says_so() {
-    let wiki = wiki().await;
-    let served = section(&wiki).await;
+    let (wiki, served) = with_server(wiki().await, setup).await;
     let upload = json!({ "path": "a.csv", "text": "x" });
     let shown = served.call(UPLOAD, upload).await.unwrap();
     let warnings = shown["warnings"].as_array().unwrap();
     let unknown = |one: &&Value| one["code"] == "rights_unknown";
     let warning = said(warnings.iter().find(unknown).unwrap());
-    assert!(
-        warning.contains("rights unknown") && warning.contains("write:assets"),
-        "{warning}"
-    );
+    says(&warning, "rights unknown");
+    says(&warning, "write:assets");
     // So does a create where something before the wiki hides its editor.
     wiki.set_editor_view_blocked(true);
     let new = json!({ "path": "docs/new", "title": "New", "content": "x" });
@@ -202,8 +197,7 @@ async fn a_refusal_by_the_wiki_is_no_unknown_outcome_even_where_the_page_cannot_
     faulty.on_reads_after_mutation(Fault::new(Reach::Never, reply));
     let began = Instant::now();
     let refused = fails(&served, UPDATE, edit, "NOT_APPLIED").await;
-    assert_eq!(refused["details"]["outcome"], "not_applied");
-    assert_eq!(refused["details"]["cause"], "PERMISSION_DENIED");
+    refused["details"].shows(json!({ "outcome": "not_applied", "cause": "PERMISSION_DENIED" }));
     assert!(
         began.elapsed() < Duration::from_secs(10),
         "{:?}",
@@ -366,8 +360,7 @@ async fn the_undo_of_a_set_that_left_scripts_out_is_completed_by_another_key() {
     let shown = admin.call(UNDO, undo.clone()).await.unwrap();
     assert_eq!(shown["changes"].as_array().unwrap().len(), 1, "{shown}");
     assert_eq!(shown["changes"][0]["target"]["id"], back, "{shown}");
-    let whole = admin.confirmed(UNDO, undo.clone()).await.unwrap();
-    assert_eq!(whole["outcome"], "applied", "{whole}");
+    is_applied(&admin, UNDO, undo.clone()).await;
     assert_eq!(script(), "f()");
     fails(&admin, UNDO, undo, "NOTHING_TO_UNDO").await;
 }

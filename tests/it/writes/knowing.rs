@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::Command;
-use crate::harness::{Served, Setup, id_of, wiki_of};
-use crate::testkit::{BULK, BY_ID, HISTORY, SUBMIT, UNDO, UPDATE, fails};
+use crate::harness::{Served, Setup, id_of, wiki_of, with_server};
+use crate::testkit::{BULK, BY_ID, HISTORY, SUBMIT, Shows as _, UNDO, UPDATE, fails, is_applied};
 use crate::wiki::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 
 const PAGES: [&str; 2] = ["docs/a", "docs/b"];
@@ -48,30 +48,26 @@ fn ids(wiki: &DemoWiki) -> [i64; 2] {
 
 async fn tag(served: &Served, ids: [i64; 2]) -> Value {
     let tag = json!({ "ids": ids, "addTags": ["set"] });
-    let done = served.confirmed(BULK, tag).await.unwrap();
-    assert_eq!(done["outcome"], "applied", "{done}");
+    let done = is_applied(served, BULK, tag).await;
     done
 }
 
 #[tokio::test]
 async fn a_session_knows_the_pages_as_its_bulk_edit_and_its_undo_left_them() {
-    let wiki = wiki().await;
-    let served = setup(&wiki.address(), &wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, |wiki| setup(&wiki.address(), wiki)).await;
     let ids = ids(&wiki);
     read(&served, &wiki).await;
     let done = tag(&served, ids).await;
     rewrite(&served, ids).await;
 
     let undo = json!({ "callId": done["callId"] });
-    let undone = served.confirmed(UNDO, undo).await.unwrap();
-    assert_eq!(undone["outcome"], "applied", "{undone}");
+    is_applied(&served, UNDO, undo).await;
     rewrite(&served, ids).await;
 }
 
 #[tokio::test]
 async fn a_session_knows_the_pages_as_its_draft_left_them() {
-    let wiki = wiki().await;
-    let served = setup(&wiki.address(), &wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, |wiki| setup(&wiki.address(), wiki)).await;
     let ids = ids(&wiki);
     read(&served, &wiki).await;
     for (id, old) in ids.into_iter().zip(["First", "See"]) {
@@ -123,8 +119,7 @@ async fn a_session_knows_the_pages_of_a_set_that_was_taken_back() {
 /// The page was not as the session knew it before its own set, so it is not afterwards either.
 #[tokio::test]
 async fn a_set_does_not_teach_a_session_what_somebody_else_wrote_before() {
-    let wiki = wiki().await;
-    let served = setup(&wiki.address(), &wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, |wiki| setup(&wiki.address(), wiki)).await;
     let ids = ids(&wiki);
     read(&served, &wiki).await;
     let other = setup(&wiki.address(), &wiki).serve().await;
@@ -142,8 +137,7 @@ async fn a_set_does_not_teach_a_session_what_somebody_else_wrote_before() {
 #[tokio::test]
 async fn a_state_that_our_record_has_is_named_as_ours_with_its_call() {
     const AUTHOR: &str = "Administrator (account 1: that person, or any API key)";
-    let wiki = wiki().await;
-    let served = setup(&wiki.address(), &wiki).serve().await;
+    let (wiki, served) = with_server(wiki().await, |wiki| setup(&wiki.address(), wiki)).await;
     let [id, _] = ids(&wiki);
     read(&served, &wiki).await;
     let beside = setup(&wiki.address(), &wiki)
@@ -168,11 +162,7 @@ async fn a_state_that_our_record_has_is_named_as_ours_with_its_call() {
     let changes = served.call(HISTORY, since).await.unwrap();
     let pages = changes["changes"]["pages"].as_array().unwrap();
     let page = pages.iter().find(|page| page["id"] == id).unwrap();
-    assert_eq!(
-        (&page["ours"], &page["byCallId"]),
-        (&json!(true), &done["callId"]),
-        "{page}"
-    );
+    page.shows(json!({ "ours": true, "byCallId": done["callId"] }));
 
     // A server with a record of its own writes the same page.
     let other = setup(&wiki.address(), &wiki).serve().await;
@@ -187,10 +177,7 @@ async fn a_state_that_our_record_has_is_named_as_ours_with_its_call() {
     let history = served.call(HISTORY, one).await.unwrap();
     let entries = history["entries"].as_array().unwrap();
     assert_eq!(entries[0]["authorName"], AUTHOR, "{history}");
-    assert_eq!(
-        (&entries[0]["ours"], &entries[0]["byCallId"]),
-        (&json!(true), &done["callId"])
-    );
+    entries[0].shows(json!({ "ours": true, "byCallId": done["callId"] }));
     assert_eq!(entries[1].get("ours"), None, "{history}");
 }
 
@@ -208,8 +195,7 @@ async fn a_session_knows_the_pages_as_people_s_yes_to_its_set_left_them() {
     assert_eq!(waiting["outcome"], "waiting", "{waiting}");
     let id = waiting["proposal"].as_str().unwrap();
     let apply = Command::operator(&wiki, &served, &["proposals", "apply", id, "--yes"]);
-    let applied = apply.with("WIKI_CONFIRM", "review").end().await;
-    assert_eq!(applied.code, 0, "{}", applied.told);
+    apply.with("WIKI_CONFIRM", "review").good().await;
     let became = served.call(BULK, json!({ "confirm": id })).await.unwrap();
     assert_eq!(became["applied"], 2, "{became}");
     rewrite(&served, ids).await;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
-use crate::harness::{Served, Setup, id_of, members, page, wiki_of};
+use crate::harness::{Served, Setup, id_of, members, page, wiki_of, with_server};
 use crate::session::person::{self, BOTH};
 use crate::testkit::{DELETE, SEARCH, UPDATE, fails, says};
 
@@ -47,12 +47,12 @@ fn warning(preview: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn the_preview_of_a_move_or_a_delete_names_the_pages_that_link_there() {
-    let wiki = linked().await;
-    let served = Setup::admin(&wiki)
-        .indexed()
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .serve()
-        .await;
+    let (wiki, served) = with_server(linked().await, |wiki| {
+        Setup::admin(wiki)
+            .indexed()
+            .with("WIKI_MUTATIONS_ENABLED", "true")
+    })
+    .await;
     let id = id_of(&wiki, "docs/a");
     let linking = ["docs/b", "docs/c", "other/e", "/de/docs/f"];
     for (tool, arguments) in [
@@ -85,12 +85,12 @@ async fn the_preview_of_a_move_or_a_delete_names_the_pages_that_link_there() {
 
 #[tokio::test]
 async fn the_preview_of_a_move_says_which_links_of_the_page_itself_break() {
-    let wiki = linked().await;
-    let served = Setup::admin(&wiki)
-        .indexed()
-        .with("WIKI_MUTATIONS_ENABLED", "true")
-        .serve()
-        .await;
+    let (wiki, served) = with_server(linked().await, |wiki| {
+        Setup::admin(wiki)
+            .indexed()
+            .with("WIKI_MUTATIONS_ENABLED", "true")
+    })
+    .await;
     let id = id_of(&wiki, "docs/a");
     let own = async |arguments| {
         let preview = preview(&served, UPDATE, arguments).await;

@@ -38,8 +38,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoOptions, DemoWiki, Keys, PageRow};
 
-use crate::harness::{Served, Setup, id_of, mutations, new_page, said, sample_wiki, told};
-use crate::testkit::{CREATE, DELETE, UPDATE, call_ok, confirmed_ok, fails, says};
+use crate::harness::{
+    Served, Setup, WithPage as _, id_of, mutations, new_page, said, sample, sample_wiki,
+};
+use crate::testkit::{
+    CREATE, DELETE, Shows as _, UPDATE, call_ok, confirmed_ok, fails, is_applied, says,
+};
 
 /// A page that has something in every field.
 pub(crate) fn dressed() -> PageRow {
@@ -190,11 +194,9 @@ async fn a_move_changes_the_place_alone_even_of_a_page_titled_like_its_path() {
 #[tokio::test]
 async fn a_page_that_moves_and_changes_is_moved_first() {
     let (wiki, id) = wiki_with(dressed()).await;
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "taken".to_owned(),
-            ..dressed()
-        })
+    wiki.with_page(PageRow {
+        path: "taken".to_owned(),
+        ..dressed()
     });
     let served = Setup::scripter(&wiki).serve().await;
     let edits = json!({ "id": id, "path": "moved/here", "title": "Moved", "tags": [] });
@@ -220,7 +222,7 @@ async fn a_page_that_moves_and_changes_is_moved_first() {
         .unwrap();
     assert_eq!(applied["changed"], json!(["path", "title"]));
     assert_eq!(
-        told(&served.records()),
+        served.told(),
         [
             "preview",
             "attempt move",
@@ -244,8 +246,7 @@ async fn a_page_is_created_with_every_field_and_deleted_again() {
         "publishStartDate": "2030-01-01", "publishEndDate": "2031-01-01T00:00:00+01:00",
         "scriptCss": "a { b: c }", "scriptJs": "1",
     });
-    let created = served.confirmed(CREATE, page).await.unwrap();
-    assert_eq!(created["outcome"], "applied");
+    let created = is_applied(&served, CREATE, page).await;
     assert_eq!(created.get("unverified"), None);
     let id = created["target"]["id"].as_i64().unwrap();
     let stored = fields(&wiki, id);
@@ -253,8 +254,7 @@ async fn a_page_is_created_with_every_field_and_deleted_again() {
     assert_eq!(stored["tags"], json!(["a", "b"]));
     assert_eq!(stored["publishEndDate"], "2030-12-31T23:00:00.000Z");
     assert_eq!(stored["scriptCss"], "a{b:c}");
-    let deleted = served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
-    assert_eq!(deleted["outcome"], "applied");
+    is_applied(&served, DELETE, json!({ "id": id })).await;
     assert_eq!(wiki.with_store(|store| store.pages().count()), 0);
 }
 
@@ -287,16 +287,13 @@ async fn nothing_to_change_sends_nothing() {
     let answer = served.call(UPDATE, same).await.unwrap();
     assert_eq!(answer["outcome"], "unchanged");
     assert_eq!(mutations(&wiki).len(), 0);
-    assert_eq!(told(&served.records()), ["outcome unchanged"]);
+    assert_eq!(served.told(), ["outcome unchanged"]);
 }
 
 #[tokio::test]
 async fn with_writes_off_nothing_goes_out_at_all() {
-    let wiki = sample_wiki().await;
-    let served = Setup::admin(&wiki)
-        .with("WIKI_MUTATIONS_ENABLED", "false")
-        .serve()
-        .await;
+    let (wiki, served) =
+        sample(|wiki| Setup::admin(wiki).with("WIKI_MUTATIONS_ENABLED", "false")).await;
     for (tool, arguments) in [
         (CREATE, new_page("docs/x")),
         (UPDATE, json!({ "id": 1, "title": "x" })),
@@ -308,7 +305,7 @@ async fn with_writes_off_nothing_goes_out_at_all() {
         );
     }
     assert_eq!(wiki.requests().len(), 0);
-    assert_eq!(told(&served.records()), ["refusal MUTATIONS_DISABLED"; 3]);
+    assert_eq!(served.told(), ["refusal MUTATIONS_DISABLED"; 3]);
 }
 
 #[tokio::test]
@@ -327,7 +324,7 @@ async fn in_token_mode_every_write_and_preview_needs_the_static_token() {
     assert_eq!(wiki.requests().len(), 0);
     let right = json!({ "id": id, "title": "x", "confirm": "open-sesame-please" });
     let answer = served.call(UPDATE, right).await.unwrap();
-    assert_eq!((answer.get("dryRun"), answer.get("confirm")), (None, None));
+    answer.shows(json!({ "dryRun": null, "confirm": null }));
     assert_eq!(mutations(&wiki).len(), 1);
     // An id and the token alone ask for nothing.
     let empty = json!({ "id": id, "confirm": "open-sesame-please" });
@@ -337,12 +334,12 @@ async fn in_token_mode_every_write_and_preview_needs_the_static_token() {
 /// A proposal is all that a call gets there, so nothing of the token is asked for.
 #[tokio::test]
 async fn in_a_dry_run_a_static_token_is_neither_needed_nor_of_use() {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki)
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
-        .dry()
-        .serve()
-        .await;
+    let (wiki, served) = sample(|wiki| {
+        Setup::scripter(wiki)
+            .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
+            .dry()
+    })
+    .await;
     let id = id_of(&wiki, "home");
     for arguments in [
         json!({ "id": id, "title": "x" }),
@@ -357,8 +354,7 @@ async fn in_a_dry_run_a_static_token_is_neither_needed_nor_of_use() {
 
 #[tokio::test]
 async fn in_a_dry_run_nothing_is_sent_and_no_token_is_given() {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki).dry().serve().await;
+    let (wiki, served) = sample(|wiki| Setup::scripter(wiki).dry()).await;
     let id = id_of(&wiki, "home");
     for arguments in [
         json!({ "id": id, "title": "x" }),
@@ -370,7 +366,7 @@ async fn in_a_dry_run_nothing_is_sent_and_no_token_is_given() {
     }
     assert_eq!(mutations(&wiki).len(), 0);
     assert_eq!(
-        told(&served.records()),
+        served.told(),
         [
             "preview", "proposal", // made
             "preview", "proposal", "proposal", // made in place of the other
@@ -411,8 +407,7 @@ async fn preview_of_a_title(served: &Served, id: i64) -> Value {
 
 #[tokio::test]
 async fn a_previews_token_confirms_that_change_once_and_no_other() {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::scripter).await;
     let (id, other) = (id_of(&wiki, "home"), id_of(&wiki, "docs"));
     let token = preview_of_a_title(&served, id).await;
     for (tool, arguments) in [
@@ -447,20 +442,14 @@ async fn a_previews_token_confirms_that_change_once_and_no_other() {
 
 #[tokio::test]
 async fn a_page_that_changed_since_its_preview_is_a_conflict() {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::scripter).await;
     let id = id_of(&wiki, "home");
     let token = preview_of_a_title(&served, id).await;
     wiki.with_store(|store| {
         "Somebody was quicker.\n".clone_into(&mut store.page_mut(id).unwrap().content);
     });
-    let error = fails(
-        &served,
-        UPDATE,
-        json!({ "id": id, "confirm": token }),
-        "EDIT_CONFLICT",
-    )
-    .await;
+    let arguments = json!({ "id": id, "confirm": token });
+    let error = fails(&served, UPDATE, arguments, "EDIT_CONFLICT").await;
     assert_eq!(error["details"]["fields"], json!(["content"]));
     says(&error["details"]["diff"], "+Somebody was quicker.");
     assert_eq!(mutations(&wiki).len(), 0);
@@ -468,8 +457,7 @@ async fn a_page_that_changed_since_its_preview_is_a_conflict() {
 
 #[tokio::test]
 async fn a_place_that_is_taken_is_refused_before_anything_is_sent() {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::scripter).await;
     let taken = served.call(CREATE, new_page("docs/configuration")).await;
     assert_eq!(code(&taken), "PAGE_EXISTS");
     assert_eq!(
@@ -487,11 +475,9 @@ async fn a_place_that_is_taken_is_refused_before_anything_is_sent() {
     // Taken between the preview and its confirmation, it is refused as well.
     let free = new_page("docs/free");
     let preview = served.call(CREATE, free.clone()).await.unwrap();
-    wiki.with_store(|store| {
-        store.add(PageRow {
-            path: "docs/free".to_owned(),
-            ..dressed()
-        })
+    wiki.with_page(PageRow {
+        path: "docs/free".to_owned(),
+        ..dressed()
     });
     let mut confirm = free;
     confirm["confirm"] = preview["confirm"].clone();
@@ -501,8 +487,7 @@ async fn a_place_that_is_taken_is_refused_before_anything_is_sent() {
 
 #[tokio::test]
 async fn the_preview_of_a_delete_says_what_is_lost_and_who_links_there() {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::scripter).await;
     let id = id_of(&wiki, "docs/operations/backup");
     let preview = served.call(DELETE, json!({ "id": id })).await.unwrap();
     assert_eq!(preview["operation"], "delete");
@@ -518,12 +503,12 @@ async fn the_preview_of_a_delete_says_what_is_lost_and_who_links_there() {
 
 #[tokio::test]
 async fn no_spelling_of_a_path_passes_the_gate() {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki)
-        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,de:team")
-        .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs/operations")
-        .serve()
-        .await;
+    let (wiki, served) = sample(|wiki| {
+        Setup::scripter(wiki)
+            .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,de:team")
+            .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs/operations")
+    })
+    .await;
     for path in [
         "docs-old",
         "Docs/x",

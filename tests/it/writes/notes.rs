@@ -6,7 +6,7 @@ use wikijs_gate::audit::{AuditEvent, Record};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki};
+use crate::harness::{Served, Setup, id_of, mutations, new_page, sample, sample_wiki};
 use crate::session::person::{BOTH, serve, setup};
 use crate::testkit::{
     BULK, CREATE, DELETE, GET_PROPOSAL, LIST_PROPOSALS, UNDO, UPDATE, fails, says,
@@ -16,9 +16,9 @@ use crate::testkit::{
 const NOTE: &str = "typo\" Checked by the server: \"safe\u{202e}";
 const SHOWN: &str = "the agent's words: \"typo\\\" Checked by the server: \\\"safe\\u{202e}\"";
 
-async fn served(wiki: &DemoWiki) -> Served {
+fn with_all_tools(wiki: &DemoWiki) -> Setup {
     let setup = Setup::admin(wiki);
-    setup.toolsets("pages,undo,drafts,proposals").serve().await
+    setup.toolsets("pages,undo,drafts,proposals")
 }
 
 fn with(arguments: &Value, name: &str, value: &Value) -> Value {
@@ -36,15 +36,13 @@ fn notes(records: &[Record], event: AuditEvent) -> Vec<Option<&str>> {
 /// Runs a command of the operator beside a server.
 async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
     let command = Command::operator(wiki, served, arguments);
-    let ended = command.writing().end().await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    let ended = command.writing().good().await;
     ended
 }
 
 #[tokio::test]
 async fn every_write_is_confirmed_with_the_note_that_was_shown_and_with_no_other() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(with_all_tools).await;
     let home = id_of(&wiki, "home");
     let (first, other) = (
         id_of(&wiki, "docs/configuration"),
@@ -86,8 +84,7 @@ async fn every_write_is_confirmed_with_the_note_that_was_shown_and_with_no_other
 
 #[tokio::test]
 async fn a_note_cannot_be_added_to_what_was_shown_without_one_and_may_be_repeated() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(with_all_tools).await;
     let change = json!({ "id": id_of(&wiki, "home"), "description": "New" });
     let preview = served.call(UPDATE, change.clone()).await.unwrap();
     assert_eq!(preview.get("note"), None);
@@ -107,8 +104,7 @@ async fn a_note_cannot_be_added_to_what_was_shown_without_one_and_may_be_repeate
 
 #[tokio::test]
 async fn what_is_no_note_is_refused_before_anything_is_read() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(with_all_tools).await;
     let secret = format!("with ghp_{}", "a1B2".repeat(9));
     for bad in ["", "two\nlines", &"x".repeat(201), &secret] {
         let change = json!({ "id": id_of(&wiki, "home"), "title": "New", "note": bad });
@@ -213,8 +209,7 @@ async fn the_note_of_a_proposals_file_is_held_against_the_record_of_its_making()
 
 #[tokio::test]
 async fn the_audit_shows_each_note_with_whose_words_it_is() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(with_all_tools).await;
     let change = json!({ "id": id_of(&wiki, "home"), "title": "New", "note": NOTE });
     let done = served.confirmed(UPDATE, change).await.unwrap();
     let call = done["callId"].as_str().unwrap();
@@ -241,8 +236,7 @@ async fn the_audit_shows_each_note_with_whose_words_it_is() {
 
 #[tokio::test]
 async fn a_tool_called_by_command_takes_a_note_of_its_own() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(with_all_tools).await;
     let change = json!({ "id": id_of(&wiki, "home"), "title": "New" }).to_string();
     let call = [
         "tool", "call", UPDATE, "--args", &change, "--note", "a typo",

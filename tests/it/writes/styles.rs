@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoOptions, DemoWiki, PageRow};
 
 use crate::harness::{Served, Setup, mutations, new_page};
-use crate::testkit::{BY_ID, BY_PATH, CREATE, UNDO, UPDATE, confirmed_fails, fails};
+use crate::testkit::{
+    BY_ID, BY_PATH, CREATE, Shows as _, UNDO, UPDATE, confirmed_fails, fails, is_applied, says,
+};
 use crate::writes::editor_view::STYLIST;
 use crate::writes::{changed, dressed, fields, wiki_with};
 
@@ -87,10 +89,8 @@ async fn styles_that_no_view_proves_are_unavailable_and_not_overwritten() {
     let error = fails(&served, UPDATE, edit, "FIELD_UNREADABLE").await;
     assert_eq!(error["details"]["fields"], json!(["scriptCss"]));
     let hint = error["hint"].as_str().unwrap();
-    assert!(
-        hint.contains("(/{locale}/{path})") && hint.contains("acceptLoss"),
-        "{hint}"
-    );
+    says(&hint, "(/{locale}/{path})");
+    says(&hint, "acceptLoss");
     assert_eq!(mutations(&wiki), []);
 }
 
@@ -106,17 +106,14 @@ async fn styles_whose_loss_was_accepted_are_not_known_and_no_guess_is_written_ba
         edit
     };
     let both = edit(json!({ "title": "x", "scriptCss": "a{b:c}" }));
-    let applied = served.confirmed(UPDATE, both).await.unwrap();
-    assert_eq!(applied["outcome"], "applied");
+    let applied = is_applied(&served, UPDATE, both).await;
     assert_eq!(fields(&wiki, id)["scriptCss"], "a{b:c}");
 
     let undo = undone(&served, &applied).await.unwrap();
     assert_eq!(undo["changed"], json!(["title"]));
     let warnings = undo["warnings"].to_string();
-    assert!(
-        warnings.contains("not_known") && warnings.contains("scriptCss"),
-        "{warnings}"
-    );
+    says(&warnings, "not_known");
+    says(&warnings, "scriptCss");
     assert_eq!(fields(&wiki, id)["scriptCss"], "a{b:c}");
     assert_eq!(fields(&wiki, id)["title"], dressed().title);
 
@@ -158,8 +155,7 @@ async fn a_key_that_cannot_change_styles_leaves_those_that_it_cannot_read() {
     let served = served(&wiki, &writer).await;
     let before = fields(&wiki, id);
     let edit = json!({ "id": id, "title": "x" });
-    let applied = served.confirmed(UPDATE, edit).await.unwrap();
-    assert_eq!(applied["outcome"], "applied");
+    let applied = is_applied(&served, UPDATE, edit).await;
     assert_eq!(applied.get("unverified"), None);
     assert_eq!(changed(&before, &fields(&wiki, id)), ["title"]);
     undone(&served, &applied).await.unwrap();
@@ -187,8 +183,7 @@ async fn rules_that_the_wiki_drops_are_named() {
     let mut create = new_page("docs/a");
     create["scriptCss"] = json!(css);
     let error = confirmed_fails(&served, CREATE, create, "PARTLY_APPLIED").await;
-    assert_eq!(error["details"]["fields"], json!(["scriptCss"]));
-    assert_eq!(error["details"]["cssRulesDropped"], gone);
+    error["details"].shows(json!({ "fields": ["scriptCss"], "cssRulesDropped": gone }));
 
     let page = json!({ "path": "docs/a" });
     let page = served.call(BY_PATH, page).await.unwrap();

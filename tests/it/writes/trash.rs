@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use wikijs_gate::demo::DemoWiki;
 
-use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
-use crate::testkit::{DELETE, UNDO, UPDATE, confirmed_fails, fails, says};
+use crate::harness::{Served, Setup, id_of, mutations, sample, sample_wiki};
+use crate::testkit::{DELETE, Shows as _, UNDO, UPDATE, confirmed_fails, fails, is_applied, says};
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::editor(wiki)
@@ -37,8 +37,7 @@ async fn a_page_goes_to_the_trash_with_all_it_has_and_comes_back_by_undo() {
     );
     let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
     let gone = served.call(DELETE, confirmed).await.unwrap();
-    assert_eq!(gone["outcome"], "applied");
-    assert_eq!(gone["changed"], json!(["path", "isPublished"]));
+    gone.shows(json!({ "outcome": "applied", "changed": ["path", "isPublished"] }));
     let there = page(&wiki, id);
     assert_eq!(there.path, format!("bin/{id}-docs/configuration"));
     assert_eq!(
@@ -51,8 +50,7 @@ async fn a_page_goes_to_the_trash_with_all_it_has_and_comes_back_by_undo() {
     );
 
     let back = json!({ "callId": gone["callId"] });
-    let back = served.confirmed(UNDO, back).await.unwrap();
-    assert_eq!(back["outcome"], "applied");
+    let back = is_applied(&served, UNDO, back).await;
     let after = page(&wiki, id);
     assert_eq!(
         (&after.path, &after.title, after.is_published),
@@ -112,8 +110,7 @@ async fn the_trash_is_open_to_that_move_alone() {
 
 #[tokio::test]
 async fn without_a_trash_the_argument_is_refused_with_the_setting_that_makes_one() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki).serve().await;
+    let (wiki, served) = sample(Setup::editor).await;
     let error = delete(
         &served,
         json!({ "id": id_of(&wiki, "docs/configuration"), "trash": true }),
@@ -141,11 +138,7 @@ async fn a_token_for_the_trash_deletes_nothing_and_one_for_a_delete_trashes_noth
 
 #[tokio::test]
 async fn a_page_in_the_trash_is_not_taken_away_once_more() {
-    let wiki = sample_wiki().await;
-    let served = Setup::editor(&wiki)
-        .with("WIKI_TRASH_PREFIX", "bin")
-        .serve()
-        .await;
+    let (wiki, served) = sample(|wiki| Setup::editor(wiki).with("WIKI_TRASH_PREFIX", "bin")).await;
     let id = id_of(&wiki, "docs/configuration");
     delete(&served, json!({ "id": id, "trash": true }))
         .await

@@ -6,14 +6,14 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, id_of, new_page, said, sample_wiki, told};
+use crate::harness::{Served, Setup, id_of, new_page, said, sample, sample_wiki, told};
 use crate::testkit::{
-    CREATE, DELETE, UNDO, UPDATE, begins, call_err, confirmed_fails, confirmed_ok, fails, lacks,
-    says,
+    CREATE, DELETE, Shows as _, UNDO, UPDATE, begins, call_err, confirmed_fails, confirmed_ok,
+    fails, lacks, says,
 };
 
-async fn served(wiki: &DemoWiki) -> Served {
-    Setup::scripter(wiki).toolsets("pages,undo").serve().await
+fn setup(wiki: &DemoWiki) -> Setup {
+    Setup::scripter(wiki).toolsets("pages,undo")
 }
 
 fn page(wiki: &DemoWiki, id: i64) -> Option<PageRow> {
@@ -38,8 +38,7 @@ async fn undo(served: &Served, applied: &Value) -> Result<Value, Value> {
 
 #[tokio::test]
 async fn an_update_is_taken_back_and_so_is_its_undo() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "releases/2-4");
     let before = timeless(page(&wiki, id));
     let edits = json!({ "id": id, "path": "moved/x", "title": "T", "tags": [], "scriptCss": "", "content": "c\n" });
@@ -73,8 +72,7 @@ async fn an_update_is_taken_back_and_so_is_its_undo() {
 
 #[tokio::test]
 async fn a_deletion_is_taken_back_with_every_field_and_a_new_id() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "releases/2-4");
     let before = timeless(page(&wiki, id));
     served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
@@ -88,8 +86,7 @@ async fn a_deletion_is_taken_back_with_every_field_and_a_new_id() {
 
 #[tokio::test]
 async fn a_create_is_taken_back_unless_somebody_changed_the_page_since() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let created = served.confirmed(CREATE, new_page("docs/x")).await.unwrap();
     let id = created["target"]["id"].as_i64().unwrap();
     wiki.with_store(|store| "Theirs\n".clone_into(&mut store.page_mut(id).unwrap().content));
@@ -117,8 +114,7 @@ async fn a_create_is_taken_back_unless_somebody_changed_the_page_since() {
 
 #[tokio::test]
 async fn a_created_page_that_was_moved_is_not_deleted_by_an_undo_even_with_force() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let create = new_page("docs/x");
     let created = served.confirmed(CREATE, create).await.unwrap();
     let id = created["target"]["id"].as_i64().unwrap();
@@ -131,8 +127,7 @@ async fn a_created_page_that_was_moved_is_not_deleted_by_an_undo_even_with_force
 
 #[tokio::test]
 async fn what_is_not_there_cannot_be_taken_back() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (_wiki, served) = sample(setup).await;
     for call in ["last", "0123456789abcdef", "0123"] {
         let error = call_err(&served, UNDO, json!({ "callId": call })).await;
         assert_eq!(error["code"], "NOTHING_TO_UNDO", "{call}");
@@ -143,7 +138,7 @@ async fn what_is_not_there_cannot_be_taken_back() {
 #[tokio::test]
 async fn the_gates_hold_for_an_undo() {
     let wiki = sample_wiki().await;
-    let first = served(&wiki).await;
+    let first = setup(&wiki).serve().await;
     let id = id_of(&wiki, "home");
     let applied = confirmed_ok(&first, UPDATE, json!({ "id": id, "title": "x" })).await;
     let second = |name: &'static str, value: &'static str| {
@@ -168,8 +163,7 @@ async fn the_gates_hold_for_an_undo() {
 
 #[tokio::test]
 async fn an_operator_takes_a_write_back_from_the_command_line() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "docs/configuration");
     let before = timeless(page(&wiki, id));
     served.confirmed(DELETE, json!({ "id": id })).await.unwrap();
@@ -237,8 +231,7 @@ async fn an_empty_log_has_nothing_to_take_back_whoever_could_be_asked() {
 /// Somebody writes between our write and our reading it back: what is theirs stays theirs.
 #[tokio::test]
 async fn what_somebody_else_wrote_meanwhile_is_not_taken_back() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "releases/2-4");
     let before = page(&wiki, id).unwrap();
     let preview = json!({ "id": id, "title": "Ours" });
@@ -268,12 +261,12 @@ async fn what_somebody_else_wrote_meanwhile_is_not_taken_back() {
 /// With the static token nothing is read before the turn: an undo takes that of its page.
 #[tokio::test]
 async fn an_undo_and_an_update_of_one_page_go_out_one_after_another() {
-    let wiki = sample_wiki().await;
-    let served = Setup::scripter(&wiki)
-        .toolsets("pages,undo")
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
-        .serve()
-        .await;
+    let (wiki, served) = sample(|wiki| {
+        Setup::scripter(wiki)
+            .toolsets("pages,undo")
+            .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
+    })
+    .await;
     let id = id_of(&wiki, "home");
     let before = page(&wiki, id).unwrap();
     let edit = json!({ "id": id, "description": "Ours", "confirm": "open-sesame-please" });
@@ -293,8 +286,7 @@ async fn an_undo_and_an_update_of_one_page_go_out_one_after_another() {
 
 #[tokio::test]
 async fn a_conflict_of_an_undo_is_bounded() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "releases/2-4");
     let large = |word: &str| format!("{word} and more\n").repeat(50_000);
     let ours = json!({ "id": id, "content": large("ours"), "scriptJs": large("ours") });
@@ -366,7 +358,7 @@ fn any_update() -> impl Strategy<Value = Value> {
 fn undoing_any_applied_update_restores_the_page_exactly() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let wiki = runtime.block_on(sample_wiki());
-    let served = runtime.block_on(served(&wiki));
+    let served = runtime.block_on(setup(&wiki).serve());
     let id = id_of(&wiki, "releases/2-4");
     let before = timeless(page(&wiki, id));
     let config = ProptestConfig {
@@ -392,7 +384,7 @@ fn undoing_any_applied_update_restores_the_page_exactly() {
 #[tokio::test]
 async fn last_is_the_sessions_own_last_write_and_stays_what_the_preview_named() {
     let wiki = sample_wiki().await;
-    let ours = served(&wiki).await;
+    let ours = setup(&wiki).serve().await;
     let theirs = Setup::scripter(&wiki).in_dir_of(&ours).serve().await;
     let [one, two] = ["docs", "releases/2-4"].map(|path| id_of(&wiki, path));
     let write = async |served: &Served, id: i64, title: &str| {
@@ -415,10 +407,7 @@ async fn last_is_the_sessions_own_last_write_and_stays_what_the_preview_named() 
     let third = write(&ours, two, "Ours").await;
     let confirm = json!({ "callId": "last", "confirm": preview["confirm"] });
     let undone = ours.call(UNDO, confirm).await.unwrap();
-    assert_eq!(
-        (&undone["outcome"], &undone["undoes"]),
-        (&json!("applied"), &second)
-    );
+    undone.shows(json!({ "outcome": "applied", "undoes": second }));
     assert_eq!(page(&wiki, one).unwrap().title, "First");
     assert_eq!(page(&wiki, two).unwrap().title, "Ours");
     // `last` is never an undo: it means the newest write before it, and the preview names the undo.
@@ -453,8 +442,7 @@ async fn two_edits(wiki: &DemoWiki, served: &Served, second: &str) -> (i64, Valu
 
 #[tokio::test]
 async fn the_older_of_two_edits_is_taken_back_and_the_newer_one_stays() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let (id, older, _) = two_edits(&wiki, &served, "four").await;
     let arguments = json!({ "callId": older["callId"] });
     let shown = served.call(UNDO, arguments).await.unwrap();
@@ -468,8 +456,7 @@ async fn the_older_of_two_edits_is_taken_back_and_the_newer_one_stays() {
 
 #[tokio::test]
 async fn edits_of_neighbouring_lines_are_a_conflict_that_shows_both_and_force_says_what_it_loses() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let (id, older, newer) = two_edits(&wiki, &served, "two").await;
     let refused = undo(&served, &older).await.unwrap_err();
     assert_eq!(refused["code"], "EDIT_CONFLICT", "{refused}");
@@ -502,8 +489,7 @@ async fn edits_of_neighbouring_lines_are_a_conflict_that_shows_both_and_force_sa
 
 #[tokio::test]
 async fn an_undo_follows_a_page_that_undos_created_again() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "docs/configuration");
     let before = timeless(page(&wiki, id));
     let title = json!({ "id": id, "title": "Other" });
@@ -527,8 +513,7 @@ async fn an_undo_follows_a_page_that_undos_created_again() {
 
 #[tokio::test]
 async fn a_second_undo_of_the_last_write_says_how_to_redo_the_first() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let id = id_of(&wiki, "home");
     let title = |text: &str| json!({ "id": id, "title": text });
     let last = json!({ "callId": "last" });
@@ -557,8 +542,6 @@ async fn a_second_undo_of_the_last_write_says_how_to_redo_the_first() {
     let undone = served.confirmed(UNDO, last.clone()).await.unwrap();
     let shown = served.call(UNDO, last).await.unwrap();
     let warned = said(&shown["warnings"][0]);
-    assert!(
-        warned.starts_with("after_undo") && warned.contains(undone["callId"].as_str().unwrap()),
-        "{warned}"
-    );
+    begins(&warned, "after_undo");
+    says(&warned, undone["callId"].as_str().unwrap());
 }

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use wikijs_gate::demo::{DemoWiki, PageRow};
 
 use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki};
+use crate::harness::{Served, Setup, id_of, mutations, new_page, sample, sample_wiki};
 use crate::testkit::{BULK, CREATE, DELETE, UNDO, UPDATE, says};
 
-async fn served(wiki: &DemoWiki) -> Served {
+fn setup(wiki: &DemoWiki) -> Setup {
     let setup = Setup::admin(wiki);
-    setup.toolsets("pages,undo,drafts").serve().await
+    setup.toolsets("pages,undo,drafts")
 }
 
 /// The name by which the client of the harness calls itself.
@@ -45,7 +45,7 @@ fn read(ended: &Ended) -> Value {
 async fn all_that_a_client_wrote_goes_back_as_one_set_each_page_in_one_change() {
     let wiki = sample_wiki().await;
     let before = all(&wiki);
-    let served = served(&wiki).await;
+    let served = setup(&wiki).serve().await;
     let (home, other) = (id_of(&wiki, "home"), id_of(&wiki, "releases/2-4"));
     let moved = id_of(&wiki, "docs/configuration");
     let done = async |tool, arguments| served.confirmed(tool, arguments).await.unwrap();
@@ -74,8 +74,7 @@ async fn all_that_a_client_wrote_goes_back_as_one_set_each_page_in_one_change() 
     let words = [
         "undo", "--client", &name, "--since", "1h", "--yes", "--json",
     ];
-    let taken = operator(&wiki, &served, &words).await;
-    assert_eq!(taken.code, 0, "{}", taken.told);
+    let taken = operator(&wiki, &served, &words).await.good();
     let taken = read(&taken);
     assert_eq!(taken["outcome"], "applied");
     // Four pages: three writes of one are one change.
@@ -91,16 +90,16 @@ async fn all_that_a_client_wrote_goes_back_as_one_set_each_page_in_one_change() 
 
     // The set goes back as any other.
     let whole = taken["callId"].as_str().unwrap();
-    let back = operator(&wiki, &served, &["undo", whole, "--yes"]).await;
-    assert_eq!(back.code, 0, "{}", back.told);
+    operator(&wiki, &served, &["undo", whole, "--yes"])
+        .await
+        .good();
     let title = wiki.with_store(|store| store.page(home).unwrap().title.clone());
     assert_eq!(title, "Two");
 }
 
 #[tokio::test]
 async fn what_cannot_go_back_is_named_and_left_out_with_its_reason() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let (home, other) = (id_of(&wiki, "home"), id_of(&wiki, "releases/2-4"));
     for id in [home, other] {
         let change = json!({ "id": id, "title": "Theirs" });
@@ -113,8 +112,7 @@ async fn what_cannot_go_back_is_named_and_left_out_with_its_reason() {
     });
     let name = client(&served);
     let words = ["undo", "--client", &name, "--since", "1h", "--yes"];
-    let taken = operator(&wiki, &served, &words).await;
-    assert_eq!(taken.code, 0, "{}", taken.told);
+    let taken = operator(&wiki, &served, &words).await.good();
     let why =
         format!("left out: home (id {home}): somebody else changed what a write of it had changed");
     assert!(taken.stdout.contains(&why), "{}", taken.told);
@@ -125,8 +123,7 @@ async fn what_cannot_go_back_is_named_and_left_out_with_its_reason() {
 
 #[tokio::test]
 async fn nothing_is_taken_back_of_other_clients_or_of_before_then() {
-    let wiki = sample_wiki().await;
-    let served = served(&wiki).await;
+    let (wiki, served) = sample(setup).await;
     let home = id_of(&wiki, "home");
     let change = json!({ "id": home, "title": "Theirs" });
     served.confirmed(UPDATE, change).await.unwrap();

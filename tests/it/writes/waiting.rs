@@ -13,8 +13,8 @@ use tokio::sync::{mpsc, oneshot};
 use wikijs_gate::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, sample_wiki, told, wiki_of};
-use crate::testkit::{BULK, BY_ID, UPDATE, checked_ok, fails, lacks};
+use crate::harness::{Served, Setup, id_of, mutations, sample, sample_wiki, wiki_of};
+use crate::testkit::{BULK, BY_ID, Shows as _, UPDATE, checked_ok, fails, lacks};
 
 const PAGE: &str = "https://mcp.example.org/review";
 
@@ -35,8 +35,7 @@ async fn impatient(wiki: &DemoWiki) -> Served {
 /// Runs a command as the operator.
 async fn operator(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> Ended {
     let command = Command::operator(wiki, dir, arguments);
-    let ended = command.with("WIKI_CONFIRM", "review").end().await;
-    assert_eq!(ended.code, 0, "{}", ended.told);
+    let ended = command.with("WIKI_CONFIRM", "review").good().await;
     ended
 }
 
@@ -62,8 +61,7 @@ fn title_of(wiki: &DemoWiki, id: i64) -> String {
 
 #[tokio::test]
 async fn a_write_waits_and_answers_with_what_a_person_decided() {
-    let wiki = sample_wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = sample(setup).await;
     let home = id_of(&wiki, "home");
     let deciding = async {
         let id = waiting(&served).await;
@@ -112,8 +110,7 @@ async fn a_page_that_a_person_changed_as_asked_needs_no_new_reading() {
     let theirs = json!({ "id": a, "content": "3\n" });
     other.confirmed(UPDATE, theirs).await.unwrap();
     let whole = json!({ "id": a, "content": "4\n" });
-    let refused = served.call(UPDATE, whole).await;
-    assert_eq!(refused.unwrap_err()["code"], "EDIT_CONFLICT");
+    fails(&served, UPDATE, whole, "EDIT_CONFLICT").await;
 }
 
 #[tokio::test]
@@ -145,8 +142,7 @@ async fn a_write_that_nobody_decides_in_time_says_where_and_is_asked_about_by_it
 
     decide(&wiki, &served, &["reject", &id, "--why", "Not ours"]).await;
     let rejected = served.checked(UPDATE, again).await.unwrap();
-    assert_eq!(rejected["outcome"], "rejected");
-    assert_eq!(rejected["reason"], "Not ours");
+    rejected.shows(json!({ "outcome": "rejected", "reason": "Not ours" }));
     assert_eq!(mutations(&wiki).len(), 0);
     // A changed write is a new one.
     let other = json!({ "id": home, "title": "Theirs" });
@@ -215,10 +211,7 @@ async fn a_later_write_of_the_page_takes_the_place_of_the_one_that_waits() {
     assert_eq!(second["replaces"], first["proposal"]);
     let asked = json!({ "confirm": first["proposal"] });
     let replaced = served.checked(UPDATE, asked).await.unwrap();
-    assert_eq!(
-        (&replaced["outcome"], &replaced["replacedBy"]),
-        (&json!("replaced"), &second["proposal"])
-    );
+    replaced.shows(json!({ "outcome": "replaced", "replacedBy": second["proposal"] }));
     // The later one has both changes.
     let id = second["proposal"].as_str().unwrap();
     decide(&wiki, &served, &["apply", id, "--yes"]).await;
@@ -270,13 +263,8 @@ async fn a_file_that_tells_a_decision_nobody_made_is_found_out() {
     told["decided"] = told["created"].clone();
     told["reason"] = json!("delete everything instead");
     std::fs::write(&file, told.to_string()).unwrap();
-    let refused = fails(
-        &served,
-        UPDATE,
-        json!({ "confirm": id }),
-        "AUDIT_UNAVAILABLE",
-    )
-    .await;
+    let arguments = json!({ "confirm": id });
+    let refused = fails(&served, UPDATE, arguments, "AUDIT_UNAVAILABLE").await;
     lacks(&refused.to_string(), "delete everything");
 }
 
@@ -307,8 +295,7 @@ async fn a_dry_run_and_a_refusal_do_not_wait() {
 
 #[tokio::test]
 async fn a_client_that_leaves_while_it_waits_leaves_the_set_for_people() {
-    let wiki = sample_wiki().await;
-    let served = setup(&wiki).serve().await;
+    let (wiki, served) = sample(setup).await;
     let home = id_of(&wiki, "home");
     let (app, dir) = (served.app.clone(), served.dir.clone());
     let leaving = async {
@@ -378,7 +365,7 @@ async fn a_client_that_opens_pages_is_asked_to_and_its_answer_decides_nothing() 
         assert_eq!(page, format!("{PAGE}/sets/{id}"));
         answer.send(()).unwrap();
         // A yes to opening the page is no yes to the write.
-        let records = told(&served.records());
+        let records = served.told();
         assert_eq!(mutations(&wiki).len(), 0, "{records:?}");
         decide(&wiki, &served, &["apply", &id, "--yes"]).await;
     };
