@@ -428,57 +428,7 @@ fn a_missing_or_bad_setting_stops_the_start_in_one_line() {
         ("WIKI_API_TOKEN", PLANTED),
         ("HOME", "/nonexistent"),
     ];
-    for (name, value, wanted) in [
-        ("WIKI_BASE_URL", Some("wiki"), "WIKI_BASE_URL must be"),
-        (
-            "WIKI_BASE_URL",
-            Some("http://u:plantedkey@w"),
-            "WIKI_BASE_URL must not hold",
-        ),
-        (
-            "WIKI_API_TOKEN",
-            Some("a plantedkey"),
-            "WIKI_API_TOKEN must hold a key",
-        ),
-        (
-            "WIKI_API_TOKEN",
-            Some("plantedkey\u{e4}"),
-            "WIKI_API_TOKEN must hold a key",
-        ),
-        (
-            "WIKI_API_TOKEN_FILE",
-            Some(file),
-            "WIKI_API_TOKEN_FILE is set beside",
-        ),
-        (
-            "WIKI_MUTATIONS_ENABLED",
-            Some("yes"),
-            "WIKI_MUTATIONS_ENABLED must be",
-        ),
-        (
-            "WIKI_MUTATION_DRY_RUN",
-            Some(""),
-            "WIKI_MUTATION_DRY_RUN is set but empty",
-        ),
-        ("WIKI_CONFIRM", Some("nobody"), "WIKI_CONFIRM must be"),
-        (
-            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
-            Some("a,\nb,,"),
-            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES has",
-        ),
-        (
-            "WIKI_HTTP_TIMEOUT_MS",
-            Some("1s"),
-            "WIKI_HTTP_TIMEOUT_MS must be",
-        ),
-        ("WIKI_LOG", Some("loud"), "WIKI_LOG must be"),
-        (
-            "WIKI_LOG_DIR",
-            Some(file),
-            "WIKI_LOG_DIR must be a directory",
-        ),
-        ("HOME", None, "WIKI_AUDIT_DIR is missing"),
-    ] {
+    let stops = |name: &str, value: Option<&str>, wanted: &str| {
         let mut variables: Vec<(&str, &str)> = good
             .into_iter()
             .filter(|(variable, _)| *variable != name)
@@ -490,7 +440,24 @@ fn a_missing_or_bad_setting_stops_the_start_in_one_line() {
         assert_eq!(end.stderr.len(), 1, "{:?}", end.stderr);
         begins(&end.stderr[0], &format!("error: {wanted}"));
         assert!(!end.stderr[0].contains("plantedkey"), "{:?}", end.stderr);
+    };
+    for (name, value, wanted) in [
+        ("WIKI_BASE_URL", "wiki", "must be"),
+        ("WIKI_BASE_URL", "http://u:plantedkey@w", "must not hold"),
+        ("WIKI_API_TOKEN", "a plantedkey", "must hold a key"),
+        ("WIKI_API_TOKEN", "plantedkey\u{e4}", "must hold a key"),
+        ("WIKI_API_TOKEN_FILE", file, "is set beside"),
+        ("WIKI_MUTATIONS_ENABLED", "yes", "must be"),
+        ("WIKI_MUTATION_DRY_RUN", "", "is set but empty"),
+        ("WIKI_CONFIRM", "nobody", "must be"),
+        ("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "a,\nb,,", "has"),
+        ("WIKI_HTTP_TIMEOUT_MS", "1s", "must be"),
+        ("WIKI_LOG", "loud", "must be"),
+        ("WIKI_LOG_DIR", file, "must be a directory"),
+    ] {
+        stops(name, Some(value), &format!("{name} {wanted}"));
     }
+    stops("HOME", None, "WIKI_AUDIT_DIR is missing");
 }
 
 /// The answer to `tools/list` of a server on these settings, which is then called.

@@ -130,34 +130,20 @@ async fn another_number_of_pages_than_expected_sends_nothing() {
     let wiki = sample_wiki().await;
     let served = served(&wiki.address(), &wiki).await;
     let ids = some(&wiki, 3);
-    for (arguments, code) in [
-        (
-            json!({ "ids": ids, "addTags": ["set"], "expectPages": 2 }),
-            "INVALID_INPUT",
-        ),
+    for arguments in [
+        json!({ "ids": ids, "addTags": ["set"], "expectPages": 2 }),
         // A page that is named twice counts once.
-        (
-            json!({ "ids": [ids[0], ids[0]], "addTags": ["set"], "expectPages": 2 }),
-            "INVALID_INPUT",
-        ),
-        (
-            json!({ "path": "no/such", "addTags": ["set"] }),
-            "INVALID_INPUT",
-        ),
-        (json!({ "addTags": ["set"] }), "INVALID_INPUT"),
-        (json!({ "ids": ids }), "INVALID_INPUT"),
-        (
-            json!({ "ids": ids, "path": "docs", "addTags": ["set"] }),
-            "INVALID_INPUT",
-        ),
-        (
-            json!({ "ids": [999_999], "addTags": ["set"] }),
-            "PAGE_NOT_FOUND",
-        ),
+        json!({ "ids": [ids[0], ids[0]], "addTags": ["set"], "expectPages": 2 }),
+        json!({ "path": "no/such", "addTags": ["set"] }),
+        json!({ "addTags": ["set"] }),
+        json!({ "ids": ids }),
+        json!({ "ids": ids, "path": "docs", "addTags": ["set"] }),
     ] {
         let refused = served.call(BULK, arguments.clone()).await.unwrap_err();
-        assert_eq!(refused["code"], code, "{arguments}: {refused}");
+        assert_eq!(refused["code"], "INVALID_INPUT", "{arguments}: {refused}");
     }
+    let unknown = json!({ "ids": [999_999], "addTags": ["set"] });
+    fails(&served, BULK, unknown, "PAGE_NOT_FOUND").await;
     assert_eq!(mutations(&wiki).len(), 0);
     let twice = json!({ "ids": [ids[0], ids[1], ids[0]], "addTags": ["set"] });
     is_applied(&served, BULK, twice).await;

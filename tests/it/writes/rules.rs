@@ -403,6 +403,8 @@ async fn a_rule_denies_by_each_warning_that_asks_the_wiki_and_by_nothing_beside_
     let titled =
         |path: &str, title: &str| json!({ "path": path, "title": title, "content": "x\n" });
     let text = |content: &str| json!({ "id": b, "content": content });
+    let page = |id: i64| json!({ "id": id });
+    let retitled = |id: i64| json!({ "id": id, "title": "T" });
     for (code, tool, meets, beside) in [
         (
             "path_differs_by_case",
@@ -416,31 +418,11 @@ async fn a_rule_denies_by_each_warning_that_asks_the_wiki_and_by_nothing_beside_
             to(a, "Docs/B"),
             to(a, "docs/c"),
         ),
-        (
-            "links_break",
-            DELETE,
-            json!({ "id": b }),
-            json!({ "id": a }),
-        ),
-        (
-            "links_break",
-            UPDATE,
-            to(b, "docs/c"),
-            json!({ "id": b, "title": "T" }),
-        ),
+        ("links_break", DELETE, page(b), page(a)),
+        ("links_break", UPDATE, to(b, "docs/c"), retitled(b)),
         ("own_links_break", UPDATE, to(a, "team/a"), to(a, "docs/c")),
-        (
-            "cannot_return",
-            DELETE,
-            json!({ "id": old }),
-            json!({ "id": a }),
-        ),
-        (
-            "cannot_return",
-            UPDATE,
-            to(old, "docs/c"),
-            json!({ "id": old, "title": "T" }),
-        ),
+        ("cannot_return", DELETE, page(old), page(a)),
+        ("cannot_return", UPDATE, to(old, "docs/c"), retitled(old)),
         (
             "same_title",
             CREATE,
