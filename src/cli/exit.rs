@@ -1,5 +1,6 @@
 //! Every exit code, with a sentence each.
 
+use std::fmt::Display;
 use std::process::ExitCode;
 
 use crate::error::Code;
@@ -40,6 +41,21 @@ impl Exit {
         Self::Interrupted,
         Self::Terminated,
     ];
+
+    /// The end of a command on a wrong command line or setting, with its message.
+    pub(super) fn usage(message: impl Display) -> (Self, String) {
+        (Self::Usage, message.to_string())
+    }
+
+    /// The end of a command that failed, with its message.
+    pub(super) fn failed(message: impl Display) -> (Self, String) {
+        (Self::Failed, message.to_string())
+    }
+
+    /// The end of a command that a gate or a person refused, with its message.
+    pub(super) fn refused(message: impl Display) -> (Self, String) {
+        (Self::Refused, message.to_string())
+    }
 
     /// The meaning of the code, for the documentation.
     #[must_use]

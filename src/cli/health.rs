@@ -32,9 +32,8 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
     start::start_log(Some("warn"))?;
     let given = arguments.http.as_deref().map(address_of).transpose();
-    let given = given.map_err(|error| (Exit::Usage, format!("--http: {}", error.fault)))?;
-    let settings = ServeSettings::read(&start::layers()?.source())
-        .map_err(|error| (Exit::Usage, error.to_string()))?;
+    let given = given.map_err(|error| Exit::usage(format!("--http: {}", error.fault)))?;
+    let settings = ServeSettings::read(&start::layers()?.source()).map_err(Exit::usage)?;
     let Some(address) = given.or(settings.address) else {
         print::line("WIKI_SERVE_ADDRESS is not set: there is no server over HTTP to ask");
         return Ok(Exit::Done);
@@ -45,7 +44,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     } else {
         "/healthz"
     };
-    let failed = |why: &str| (Exit::Failed, format!("http://{address}{path} {why}"));
+    let failed = |why: &str| Exit::failed(format!("http://{address}{path} {why}"));
     let answer = tokio::time::timeout(PATIENCE, ask(address, path))
         .await
         .map_err(|_| failed("does not answer in time"))?

@@ -61,10 +61,7 @@ type Failed = (Exit, String);
 
 pub(super) async fn run(arguments: &Arguments) -> CommandResult {
     let settings = start::settings()?;
-    let missing = || {
-        let missing = "WIKI_INDEX_DIR is missing, and there is no home directory";
-        (Exit::Usage, missing.to_owned())
-    };
+    let missing = || Exit::usage("WIKI_INDEX_DIR is missing, and there is no home directory");
     let dir = settings.index.dir.clone().ok_or_else(missing)?;
     let file = settings
         .index
@@ -80,35 +77,35 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
 
 /// Looks at the pages until all that can be indexed is.
 async fn refresh(settings: Settings, is_json: bool) -> CommandResult {
-    let failed = |error: String| (Exit::Failed, error);
     match settings.index.mode {
         IndexMode::Disk => {}
         IndexMode::Off | IndexMode::Memory => {
-            let message = "only an index on the disk (WIKI_INDEX=disk) outlives a server; in memory each server keeps its own up to date";
-            return Err((Exit::Usage, message.to_owned()));
+            return Err(Exit::usage(
+                "only an index on the disk (WIKI_INDEX=disk) outlives a server; in memory each server keeps its own up to date",
+            ));
         }
     }
-    let wiki = Wiki::new(settings.wiki, "index refresh").map_err(failed)?;
+    let wiki = Wiki::new(settings.wiki, "index refresh").map_err(Exit::failed)?;
     let index = Arc::new(ContentIndex::new(Arc::new(wiki), settings.index));
     let work = async {
         let mut last = 0;
         loop {
             let begun = index.ready(|_, _| {}).await;
-            begun.map_err(|error| failed(error.to_string()))?;
+            begun.map_err(Exit::failed)?;
             // A search waits for a part of the pages and for a time; this is for all of them.
             index.pass_ended().await;
             // An older index is no answer for a wiki that gave none.
             if let Some(error) = index.failure() {
-                return Err(failed(error.to_string()));
+                return Err(Exit::failed(error));
             }
             let (now, _) = index.now();
             if now.is_complete || now.pages >= now.most {
                 return Ok(now);
             }
             if now.pages <= last {
-                let message =
-                    "nothing more could be indexed; a server may be filling this index now";
-                return Err(failed(message.to_owned()));
+                return Err(Exit::failed(
+                    "nothing more could be indexed; a server may be filling this index now",
+                ));
             }
             last = now.pages;
         }
@@ -167,10 +164,9 @@ fn clear_all(dir: &Path, is_json: bool) -> CommandResult {
     }
     match filled.len() {
         0 => Ok(Exit::Done),
-        count => Err((
-            Exit::Failed,
-            format!("{count} stayed, being filled by a server now: try again, or end that server"),
-        )),
+        count => Err(Exit::failed(format!(
+            "{count} stayed, being filled by a server now: try again, or end that server"
+        ))),
     }
 }
 
@@ -223,14 +219,14 @@ fn status(dir: &Path, own: &Path, is_json: bool) -> CommandResult {
 fn all(dir: &Path) -> Result<Vec<OnDisk>, Failed> {
     index::all(dir).map_err(|error| {
         let message = format!("{} cannot be read: {}", print::path(dir), error.kind());
-        (Exit::Failed, message)
+        Exit::failed(message)
     })
 }
 
 fn removed(file: &Path) -> Result<bool, Failed> {
     index::clear(file).map_err(|error| {
         let message = format!("the index cannot be removed: {}", error.kind());
-        (Exit::Failed, message)
+        Exit::failed(message)
     })
 }
 

@@ -31,7 +31,7 @@ fn why(settings: &Policy, met: &Policy) -> String {
 
 /// The end of a command that was to write and could only propose.
 pub(super) fn refused(app: &App, proposal: &str) -> (Exit, String) {
-    (Exit::Refused, sentence(app, proposal))
+    Exit::refused(sentence(app, proposal))
 }
 
 #[cfg(test)]

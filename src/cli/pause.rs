@@ -90,5 +90,5 @@ async fn recorded(
 }
 
 fn failed(what: &str, error: &AuditError) -> (Exit, String) {
-    (Exit::Failed, format!("{what}: {error}; {}", error.hint()))
+    Exit::failed(format!("{what}: {error}; {}", error.hint()))
 }

@@ -83,7 +83,6 @@ impl Authenticator for OperatorsDoor {
 }
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    let failed = |error: String| (Exit::Failed, error);
     let app = start::app_for_page()?;
     let first = match arguments.id {
         Some(id) => named(&app, &[id])
@@ -101,14 +100,12 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
         ));
     }
     let stop = CancellationToken::new();
-    let signals = Signals::listen(stop.clone()).map_err(failed)?;
+    let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
     let listener = TcpListener::bind(address).await;
-    let listener =
-        listener.map_err(|error| failed(format!("{address} cannot be listened at: {error}")))?;
-    let port = listener
-        .local_addr()
-        .map_err(|error| failed(error.to_string()))?;
+    let listener = listener
+        .map_err(|error| Exit::failed(format!("{address} cannot be listened at: {error}")))?;
+    let port = listener.local_addr().map_err(Exit::failed)?;
     let (name, secret) = (random::<8>()?, random::<32>()?);
     let host = format!("{name}.localhost:{}", port.port());
     let caller = start::operator("review");
@@ -163,7 +160,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
 /// Random bits in hex.
 fn random<const N: usize>() -> Result<String, (Exit, String)> {
     let mut bits = [0_u8; N];
-    getrandom::fill(&mut bits).map_err(|error| (Exit::Failed, error.to_string()))?;
+    getrandom::fill(&mut bits).map_err(Exit::failed)?;
     Ok(hex::encode(&bits))
 }
 

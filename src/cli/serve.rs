@@ -49,18 +49,15 @@ pub(super) fn threads(arguments: &Arguments) -> usize {
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
     // Comes first: reading the settings may take long, and a signal meanwhile must not end the
     // server.
-    let hang_ups = HangUps::listen().map_err(|error| (Exit::Failed, error))?;
+    let hang_ups = HangUps::listen().map_err(Exit::failed)?;
     let http = arguments.http.as_deref().map(address_of).transpose();
-    let http = http.map_err(|error| (Exit::Usage, format!("--http: {}", error.fault)))?;
+    let http = http.map_err(|error| Exit::usage(format!("--http: {}", error.fault)))?;
     #[cfg(feature = "demo")]
     if arguments.demo {
         start::start_log(None)?;
-        let demo = super::demo::Embedded::start()
-            .await
-            .map_err(|error| (Exit::Failed, error))?;
+        let demo = super::demo::Embedded::start().await.map_err(Exit::failed)?;
         let mut settings = demo.settings()?;
-        settings.serve = ServeSettings::read(&start::layers()?.source())
-            .map_err(|error| (Exit::Usage, error.to_string()))?;
+        settings.serve = ServeSettings::read(&start::layers()?.source()).map_err(Exit::usage)?;
         return serve(vec![settings], None, http, hang_ups).await;
     }
     start::start_log(None)?;
@@ -83,15 +80,14 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
 
 /// Lists the tools for a registry, or for somebody who only looks; each call says what to set.
 async fn serve_without_wiki(layers: &Layers, missing: Vec<&'static str>) -> CommandResult {
-    let failed = |error: String| (Exit::Failed, error);
     let (tools, _) = start::tools_of(layers)?;
     let names = missing.join(" and ");
     tracing::warn!("serving no wiki but the list of tools, since this is missing: {names}");
     let stop = CancellationToken::new();
-    let signals = Signals::listen(stop.clone()).map_err(failed)?;
+    let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
     serve_tools_alone(tools, missing, start::given().clone(), stop)
         .await
-        .map_err(failed)?;
+        .map_err(Exit::failed)?;
     Ok(signals.exit().unwrap_or(Exit::Done))
 }
 
@@ -103,25 +99,24 @@ async fn serve(
     http: Option<SocketAddr>,
     mut hang_ups: HangUps,
 ) -> CommandResult {
-    let failed = |error: String| (Exit::Failed, error);
     for warning in settings.iter().flat_map(|settings| &settings.warnings) {
         tracing::warn!("{warning}");
     }
     let stop = CancellationToken::new();
-    let signals = Signals::listen(stop.clone()).map_err(failed)?;
+    let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
     let serve = settings.first().map(|settings| settings.serve.clone());
-    let serve = serve.ok_or_else(|| failed("there is no wiki to serve".to_owned()))?;
+    let serve = serve.ok_or_else(|| Exit::failed("there is no wiki to serve"))?;
     let mut all = Vec::new();
     for settings in settings {
         let name = settings.site.clone();
-        let app = App::new(settings, Timeouts::default()).map_err(|error| (Exit::Usage, error))?;
+        let app = App::new(settings, Timeouts::default()).map_err(Exit::usage)?;
         start::check_audit_dir(app.desk.audit())?;
         match app.ask_schema().await {
             Ok(()) => {}
             Err(Unasked::Waits(why)) => {
                 tracing::warn!("custom queries are not offered until the wiki answers: {why}");
             }
-            Err(Unasked::Wrong(why)) => return Err((Exit::Usage, why)),
+            Err(Unasked::Wrong(why)) => return Err(Exit::usage(why)),
         }
         all.push(Site::new(name, app));
     }
@@ -157,17 +152,17 @@ async fn serve(
             }
             let own = Arc::clone(&sites);
             signals.at_end(move || own.close());
-            serve_stdio(sites, stop).await.map_err(failed)?;
+            serve_stdio(sites, stop).await.map_err(Exit::failed)?;
         }
         Some(address) => {
             if let Some(why) = refused_start(&serve, address) {
-                return Err((Exit::Usage, why.to_owned()));
+                return Err(Exit::usage(why));
             }
-            let listener = TcpListener::bind(address)
-                .await
-                .map_err(|error| failed(format!("{address} cannot be listened at: {error}")))?;
+            let listener = TcpListener::bind(address).await.map_err(|error| {
+                Exit::failed(format!("{address} cannot be listened at: {error}"))
+            })?;
             let server = HttpServer::new(sites, serve, HttpLimits::default(), listener)
-                .map_err(|error| (Exit::Usage, error))?;
+                .map_err(Exit::usage)?;
             if let Some(reload) = reload {
                 tokio::spawn(reload.serving(server.settings_taker()).run(asks));
             }

@@ -115,7 +115,7 @@ const SHOWN_WIKIS: usize = 10;
 /// mistyped address or directory would otherwise look like an empty log.
 pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
     let log = audit_log_to_come()?;
-    missing(&log).map_or(Ok(log), |message| Err((Exit::Usage, message)))
+    missing(&log).map_or(Ok(log), |message| Err(Exit::usage(message)))
 }
 
 /// The same with the address of its wiki.
@@ -142,7 +142,7 @@ pub(super) fn audit_log_maybe_empty() -> Result<AuditLog, (Exit, String)> {
         ));
         return Ok(log);
     }
-    missing(&log).map_or(Ok(log), |message| Err((Exit::Usage, message)))
+    missing(&log).map_or(Ok(log), |message| Err(Exit::usage(message)))
 }
 
 /// The same for `tail --follow`: a missing log is only a note.
@@ -165,7 +165,7 @@ pub(super) fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
 
 fn audit_settings() -> Result<AuditSettings, (Exit, String)> {
     let settings = AuditSettings::read(&layers()?.source());
-    settings.map_err(|error| (Exit::Usage, error.to_string()))
+    settings.map_err(Exit::usage)
 }
 
 /// The message that there is no log, with the wikis that have one there; `None` if there is a log.
@@ -222,11 +222,10 @@ pub(super) fn tools() -> Result<(Registry, Vec<String>), (Exit, String)> {
 /// # Errors
 /// The setting that is bad, with the exit code for it.
 pub(super) fn tools_of(layers: &Layers) -> Result<(Registry, Vec<String>), (Exit, String)> {
-    let wrong = |error: &dyn ToString| (Exit::Usage, error.to_string());
-    let surface = config::offered(&layers.source()).map_err(|error| wrong(&error))?;
+    let surface = config::offered(&layers.source()).map_err(Exit::usage)?;
     let customs = config::custom_tools(&layers.source(), &surface);
-    let customs = customs.map_err(|error| wrong(&error))?;
-    let mut registry = Registry::new(&surface).map_err(|error| wrong(&error))?;
+    let customs = customs.map_err(Exit::usage)?;
+    let mut registry = Registry::new(&surface).map_err(Exit::usage)?;
     let added = add_customs(&mut registry, &surface, &customs, customs.schema());
     // They were read with the same tools.
     added.map_err(|faults| first(&faults))?;
@@ -241,9 +240,8 @@ pub(super) fn tools_of(layers: &Layers) -> Result<(Registry, Vec<String>), (Exit
 /// # Errors
 /// The setting that is bad, with the exit code for it.
 pub(super) fn start_log(usual: Option<&'static str>) -> Result<(), (Exit, String)> {
-    let settings = log_settings(&layers()?.source(), usual)
-        .map_err(|error| (Exit::Usage, error.to_string()))?;
-    log::start(&settings).map_err(|error| (Exit::Usage, error))
+    let settings = log_settings(&layers()?.source(), usual).map_err(Exit::usage)?;
+    log::start(&settings).map_err(Exit::usage)
 }
 
 /// All that settings are read from.
@@ -269,7 +267,7 @@ pub(super) fn layers_of(site: &SiteName) -> Result<Layers, (Exit, String)> {
 /// A start ends with one line.
 fn first(faults: &[impl ToString]) -> (Exit, String) {
     let told = faults.first().map_or_else(String::new, ToString::to_string);
-    (Exit::Usage, told)
+    Exit::usage(told)
 }
 
 /// The app for an operator's command whose yes is the operator's decision: it replaces the
@@ -313,7 +311,7 @@ fn app_of(
 ) -> Result<Arc<App>, (Exit, String)> {
     let mut settings = settings_to_work_with()?;
     settings.policy = policy(settings.policy);
-    let app = App::new(settings, patience).map_err(|error| (Exit::Usage, error))?;
+    let app = App::new(settings, patience).map_err(Exit::usage)?;
     check_audit_dir(app.desk.audit())?;
     Ok(Arc::new(app))
 }
@@ -329,12 +327,9 @@ pub(super) fn check_audit_dir(log: &AuditLog) -> Result<(), (Exit, String)> {
         return Ok(());
     };
     let first = print::path(first);
-    Err((
-        Exit::Usage,
-        format!(
-            "WIKI_AUDIT_DIR: others than its owner may write {first}; take that away with chmod go-w {first}"
-        ),
-    ))
+    Err(Exit::usage(format!(
+        "WIKI_AUDIT_DIR: others than its owner may write {first}; take that away with chmod go-w {first}"
+    )))
 }
 
 /// Checks what a server over HTTP checks at its start; without an address, what would stop it at

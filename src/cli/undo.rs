@@ -79,13 +79,9 @@ fn place(text: &str) -> Result<NewPath, String> {
 }
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
-    let wrong = |error: String| (Exit::Usage, error);
     let call = arguments.call.as_deref().map(CallSelector::parse);
     let call = call.transpose().map_err(|_| {
-        wrong(
-            "the call must be a call id, four or more of its first characters, or `last`"
-                .to_owned(),
-        )
+        Exit::usage("the call must be a call id, four or more of its first characters, or `last`")
     })?;
     let app = if arguments.yes {
         // It takes back what led to a pause.
@@ -99,8 +95,8 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
             let found = app.desk.past().story(call, None).await;
             found.map_err(|failure| print::failure(&failure, arguments.json))?;
         }
-        return Err(wrong(
-            "nobody can be asked here; look at the call first, then pass --yes".to_owned(),
+        return Err(Exit::usage(
+            "nobody can be asked here; look at the call first, then pass --yes",
         ));
     }
     let plan = match (call, &arguments.client, arguments.since) {
@@ -117,7 +113,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
             since: since.begin(),
             force: arguments.force,
         }),
-        (None, ..) => return Err(wrong("name a call, or a client and since when".to_owned())),
+        (None, ..) => return Err(Exit::usage("name a call, or a client and since when")),
     };
     let exit = take_back(&app, plan, &arguments).await;
     app.writer.finish().await;
@@ -144,7 +140,7 @@ async fn take_back(app: &App, plan: WriteRequest, arguments: &Arguments) -> Comm
         .await
         .map_err(|failure| refused(failure, arguments.json))?;
     match undone {
-        InteractiveOutcome::Declined => Err((Exit::Refused, "not taken back".to_owned())),
+        InteractiveOutcome::Declined => Err(Exit::refused("not taken back")),
         InteractiveOutcome::Unchanged => Err(nothing()),
         InteractiveOutcome::Done(done) if done.call().is_none() => Err(nothing()),
         InteractiveOutcome::Proposed(id) => {
@@ -162,7 +158,7 @@ async fn take_back(app: &App, plan: WriteRequest, arguments: &Arguments) -> Comm
             let message = format!(
                 "nothing was written or proposed: this undo already waits as the proposal {id}; `wikijs-gate proposals apply {id}` writes it"
             );
-            Err((Exit::Refused, message))
+            Err(Exit::refused(message))
         }
         InteractiveOutcome::Done(done) => {
             if arguments.json {
@@ -176,7 +172,7 @@ async fn take_back(app: &App, plan: WriteRequest, arguments: &Arguments) -> Comm
 }
 
 fn nothing() -> (Exit, String) {
-    (Exit::Refused, "there is nothing to take back".to_owned())
+    Exit::refused("there is nothing to take back")
 }
 
 /// Shows a person what changed in the page since.

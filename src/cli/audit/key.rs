@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             let key = signing_key(&one.file);
             let key = key.map_err(|fault| {
                 let fault = format!("{} {fault}", print::path(&one.file));
-                (Exit::Failed, fault)
+                Exit::failed(fault)
             })?;
             (key.public(), one.json)
         }
@@ -77,7 +77,7 @@ fn made(one: &KeyFileArgs) -> Result<PublicKey, (Exit, String)> {
             ),
             kind => file_faults::unwritten(&one.file, kind),
         };
-        (Exit::Failed, told)
+        Exit::failed(told)
     })?;
     Ok(key.public())
 }

@@ -67,7 +67,7 @@ fn selector(text: &str) -> Result<CallSelector, String> {
 
 /// A log that could not be read.
 fn unread(error: &AuditError) -> (Exit, String) {
-    (Exit::Failed, format!("{error}; {}", error.hint()))
+    Exit::failed(format!("{error}; {}", error.hint()))
 }
 
 /// A call that could not be found.
@@ -82,11 +82,9 @@ fn not_found(error: &CallHistoryError) -> (Exit, String) {
             if *has_more {
                 names.push("…".to_owned());
             }
-            (Exit::Failed, format!("{error}: {}", names.join(", ")))
+            Exit::failed(format!("{error}: {}", names.join(", ")))
         }
-        CallHistoryError::NotFound | CallHistoryError::NoneLeft => {
-            (Exit::Failed, error.to_string())
-        }
+        CallHistoryError::NotFound | CallHistoryError::NoneLeft => Exit::failed(error),
     }
 }
 

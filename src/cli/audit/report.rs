@@ -35,8 +35,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let (log, address) = start::audit_log_at()?;
     let mut progress = ProgressLine::new();
     let path = &arguments.html;
-    let failed =
-        |error: &std::io::Error| (Exit::Failed, file_faults::unwritten(path, error.kind()));
+    let failed = |error: &std::io::Error| Exit::failed(file_faults::unwritten(path, error.kind()));
     let url = |call: &CallHistory| {
         let locale = call.latest(|record| record.locale.as_ref())?;
         Some(page_url(&address, locale, &call.place()?))

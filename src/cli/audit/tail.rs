@@ -46,7 +46,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
         start::audit_log()?
     };
     let stop = CancellationToken::new();
-    let signals = Signals::listen(stop.clone()).map_err(|error| (Exit::Failed, error))?;
+    let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
     let (mut records, mut tail) = log
         .tail(arguments.count.into())
         .map_err(|error| unread(&error))?;

@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
 }
 
 fn heads(file: &PathBuf) -> Result<Vec<FileHead>, (Exit, String)> {
-    let wrong = |what: String| (Exit::Usage, format!("--head: {what}"));
+    let wrong = |what: String| Exit::usage(format!("--head: {what}"));
     let text = std::fs::read_to_string(file)
         .map_err(|error| wrong(file_faults::unread(file, error.kind())))?;
     head::read(&text).map_err(wrong)
@@ -88,7 +88,7 @@ fn anchors(log: &AuditLog, arguments: &Arguments) -> Result<AnchorsRead, (Exit, 
     read.map_err(|(index, kind)| {
         let file = arguments.anchors.get(index);
         let what = file.map_or_else(String::new, |file| file_faults::unread(file, kind));
-        (Exit::Usage, format!("--anchors: {what}"))
+        Exit::usage(format!("--anchors: {what}"))
     })
 }
 

@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         };
         print::line(&answer.to_string());
     }
-    let (warnings, layers) = checked.map_err(|faults| (Exit::Usage, faults.join("\nerror: ")))?;
+    let (warnings, layers) = checked.map_err(|faults| Exit::usage(faults.join("\nerror: ")))?;
     if !arguments.json {
         print::lines(&show_change::warnings(&warnings));
         print::line(&match layers.file() {

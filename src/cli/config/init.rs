@@ -50,22 +50,23 @@ const ALLOWED: &str = "WIKI_ALLOWED_MUTATION_PATH_PREFIXES";
 const NO_ANSWER: &str = "no answer; nothing was written";
 
 pub(super) async fn run(arguments: &Arguments) -> CommandResult {
-    let wrong = |error: String| (Exit::Usage, error);
     let path = file_place(start::given()).ok_or_else(|| {
-        wrong("there is no home directory to put the file in; name it with --config".to_owned())
+        Exit::usage("there is no home directory to put the file in; name it with --config")
     })?;
     let shown = path.display();
     if !arguments.force && path.exists() {
-        return Err(wrong(format!("{shown} is there; --force replaces it")));
+        return Err(Exit::usage(format!(
+            "{shown} is there; --force replaces it"
+        )));
     }
     let mut draft = InitFile::default();
-    fill(&mut draft, arguments.key_stdin).map_err(wrong)?;
+    fill(&mut draft, arguments.key_stdin).map_err(Exit::usage)?;
     let policy = if print::can_ask() {
         // Answers cannot mend faults in what was given.
         with_placeholders(&draft)
             .and_then(|whole| whole.check(&path))
-            .map_err(wrong)?;
-        let typing = Typing::begin().ok_or_else(|| wrong(NO_ANSWER.to_owned()))?;
+            .map_err(Exit::usage)?;
+        let typing = Typing::begin().ok_or_else(|| Exit::usage(NO_ANSWER))?;
         // The wiki is asked in the middle of the questions.
         tokio::task::block_in_place(|| {
             let mut interview = Interview {
@@ -81,25 +82,24 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
             };
             interview.hold()
         })
-        .map_err(wrong)?;
-        draft.check(&path).map_err(wrong)?.policy
+        .map_err(Exit::usage)?;
+        draft.check(&path).map_err(Exit::usage)?.policy
     } else {
-        is_whole(&draft).map_err(wrong)?;
-        let settings = draft.check(&path).map_err(wrong)?;
+        is_whole(&draft).map_err(Exit::usage)?;
+        let settings = draft.check(&path).map_err(Exit::usage)?;
         if !arguments.untested
-            && let Some(found) = test_connection(settings.wiki).await.map_err(wrong)?
+            && let Some(found) = test_connection(settings.wiki).await.map_err(Exit::usage)?
         {
             let (seen, todo) = (print::harmless(&found.seen), found.todo);
-            return Err((
-                Exit::Failed,
-                format!("{seen}; nothing was written. {todo} --untested writes it all the same."),
-            ));
+            return Err(Exit::failed(format!(
+                "{seen}; nothing was written. {todo} --untested writes it all the same."
+            )));
         }
         settings.policy
     };
     draft
         .write(&path, arguments.force)
-        .map_err(|error| (Exit::Failed, file_faults::unwritten(&path, error.kind())))?;
+        .map_err(|error| Exit::failed(file_faults::unwritten(&path, error.kind())))?;
     print::line(&if arguments.json {
         json!({ "file": path }).to_string()
     } else {

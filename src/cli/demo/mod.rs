@@ -36,9 +36,8 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
 
 async fn wiki_alone(address: SocketAddr, arguments: &Arguments) -> CommandResult {
     if !address.ip().is_loopback() {
-        return Err((
-            Exit::Usage,
-            "--wiki must be a loopback address: the demo wiki's keys are no secrets".to_owned(),
+        return Err(Exit::usage(
+            "--wiki must be a loopback address: the demo wiki's keys are no secrets",
         ));
     }
     let options = DemoOptions {
@@ -50,13 +49,10 @@ async fn wiki_alone(address: SocketAddr, arguments: &Arguments) -> CommandResult
         },
     };
     let stop = CancellationToken::new();
-    let signals = Signals::listen(stop.clone()).map_err(|error| (Exit::Failed, error))?;
-    let wiki = DemoWiki::start(options).await.map_err(|error| {
-        (
-            Exit::Failed,
-            format!("the demo wiki could not be started: {error}"),
-        )
-    })?;
+    let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
+    let wiki = DemoWiki::start(options)
+        .await
+        .map_err(|error| Exit::failed(format!("the demo wiki could not be started: {error}")))?;
     print::line(&json!({ "address": wiki.address(), "keys": wiki.keys() }).to_string());
     stop.cancelled().await;
     wiki.shutdown().await;
@@ -91,8 +87,7 @@ impl Embedded {
                 .find(|(variable, _)| *variable == name)
                 .map(|(_, value)| value.into())
         };
-        Settings::read(&crate::config::SettingsSource::new(&get))
-            .map_err(|error| (Exit::Failed, error.to_string()))
+        Settings::read(&crate::config::SettingsSource::new(&get)).map_err(Exit::failed)
     }
 
     /// The same settings as a server's environment.

@@ -20,10 +20,8 @@ const NEW: &str = "takes about two minutes";
 pub(super) async fn tell() -> CommandResult {
     // An interrupted demo removes what it made too.
     let stop = CancellationToken::new();
-    let signals = Signals::listen(stop.clone()).map_err(|error| (Exit::Failed, error))?;
-    let embedded = Embedded::start()
-        .await
-        .map_err(|error| (Exit::Failed, error))?;
+    let signals = Signals::listen(stop.clone()).map_err(Exit::failed)?;
+    let embedded = Embedded::start().await.map_err(Exit::failed)?;
     let told = tokio::task::spawn_blocking(move || {
         let told = Story::new(&embedded, stop).tell();
         drop(embedded);
@@ -35,11 +33,10 @@ pub(super) async fn tell() -> CommandResult {
     }
     match told {
         Ok(Ok(())) => Ok(Exit::Done),
-        Ok(Err(error)) => Err((
-            Exit::Failed,
-            format!("the demo did not go as told: {error}"),
-        )),
-        Err(_) => Err((Exit::Failed, "the demo broke off".to_owned())),
+        Ok(Err(error)) => Err(Exit::failed(format!(
+            "the demo did not go as told: {error}"
+        ))),
+        Err(_) => Err(Exit::failed("the demo broke off")),
     }
 }
 

@@ -151,7 +151,7 @@ async fn look(
     // What is seen at the first try is what counts.
     wiki.retry.retries = 0;
     let name = wiki.name.clone();
-    let wiki = Wiki::quiet(wiki, "doctor").map_err(|error| (Exit::Usage, error))?;
+    let wiki = Wiki::quiet(wiki, "doctor").map_err(Exit::usage)?;
 
     let reached = time.give("address", Box::pin(wiki.reach())).await;
     let found = reached

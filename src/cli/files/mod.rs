@@ -57,7 +57,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
 fn open(dir: &Path) -> Result<Folder, (Exit, String)> {
     Folder::open(dir).map_err(|error| {
         let dir = print::path(dir);
-        (Exit::Usage, format!("{dir} cannot be opened: {error}"))
+        Exit::usage(format!("{dir} cannot be opened: {error}"))
     })
 }
 

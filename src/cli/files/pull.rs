@@ -35,7 +35,7 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     if !dir.exists() {
         std::fs::create_dir_all(dir).map_err(|error| {
             let dir = print::path(dir);
-            (Exit::Usage, format!("{dir} cannot be made: {error}"))
+            Exit::usage(format!("{dir} cannot be made: {error}"))
         })?;
     }
     let folder = open(dir)?;

@@ -57,9 +57,9 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
     let asks = !arguments.yes && !arguments.propose;
     // With `--json` nothing is shown that somebody could approve.
     if asks && (is_json || !print::can_ask()) {
-        let message =
-            "nobody can be asked here; look at `files diff`, then pass --yes or --propose";
-        return Err((Exit::Usage, message.to_owned()));
+        return Err(Exit::usage(
+            "nobody can be asked here; look at `files diff`, then pass --yes or --propose",
+        ));
     }
     let app = if arguments.propose {
         start::app_to_propose()?
@@ -99,7 +99,7 @@ async fn collected(
     let all = ready.faults.iter().map(|fault| print::harmless(fault));
     let lines: Vec<String> = all.take(100).collect();
     let message = format!("{refused}:\n  {}", lines.join("\n  "));
-    Err((Exit::Refused, message))
+    Err(Exit::refused(message))
 }
 
 /// Says what is not pushed.
@@ -166,10 +166,9 @@ async fn in_sets(
                 continue;
             }
             Ok(InteractiveOutcome::Unchanged) => (json!("unchanged"), Ok(Exit::Done)),
-            Ok(InteractiveOutcome::Declined) => (
-                json!("declined"),
-                Err((Exit::Refused, "not pushed".to_owned())),
-            ),
+            Ok(InteractiveOutcome::Declined) => {
+                (json!("declined"), Err(Exit::refused("not pushed")))
+            }
             Err(failure) => (
                 json!({ "error": failure }),
                 Err(print::failure(&failure, arguments.json)),

@@ -58,7 +58,7 @@ pub(super) async fn restore(desk: &MemoryCommandContext, arguments: Restore) -> 
     let wanted = named(&desk.all().await?, &arguments.ids)?;
     if let Some(one) = wanted.iter().find(|one| one.memory.forgotten.is_none()) {
         let fault = format!("the memory {} is not forgotten", one.memory.id);
-        return Err((Exit::Refused, fault));
+        return Err(Exit::refused(fault));
     }
     let done = desk.change("memory restore", move |memories| {
         let now = memories.now;
@@ -79,7 +79,7 @@ pub(super) async fn forget(desk: &MemoryCommandContext, arguments: ForgetArgs) -
         let gone = wanted.iter().find(|one| one.memory.forgotten.is_some());
         if let Some(one) = gone.filter(|_| !for_good) {
             let fault = format!("the memory {} is forgotten already", one.memory.id);
-            return Err((Exit::Refused, fault));
+            return Err(Exit::refused(fault));
         }
     } else if let Some(name) = &arguments.client {
         let owner = whose::one(&wanted, name)?;
@@ -115,10 +115,10 @@ pub(super) async fn forget(desk: &MemoryCommandContext, arguments: ForgetArgs) -
 fn confirm(what: &str, is_json: bool) -> Result<(), (Exit, String)> {
     if is_json || !print::can_ask() {
         let fault = format!("{what}, and nobody can be asked here; pass --yes");
-        return Err((Exit::Usage, fault));
+        return Err(Exit::usage(fault));
     }
     if !print::ask(&format!("{what}. Do it?")) {
-        return Err((Exit::Refused, "nothing was done".to_owned()));
+        return Err(Exit::refused("nothing was done"));
     }
     Ok(())
 }

@@ -42,7 +42,7 @@ pub(super) async fn export(desk: &MemoryCommandContext, arguments: Export) -> Co
             continue;
         }
         let line = serde_json::to_string(&one);
-        let line = line.map_err(|error| (Exit::Failed, error.to_string()))?;
+        let line = line.map_err(Exit::failed)?;
         if !print::is_read(&line) {
             break;
         }
@@ -71,7 +71,7 @@ pub(super) async fn import(desk: &MemoryCommandContext, arguments: ImportArgs) -
     let done = done.await?;
     if arguments.json {
         let answer = serde_json::to_string(&done);
-        print::line(&answer.map_err(|error| (Exit::Failed, error.to_string()))?);
+        print::line(&answer.map_err(Exit::failed)?);
     } else {
         print::line(&format!(
             "{} added, {} updated, {} as new or newer here",
@@ -95,6 +95,6 @@ fn read(file: &Path) -> Result<String, (Exit, String)> {
     };
     text.map_err(|error| {
         let (file, why) = (print::path(file), why_unread(error.kind()));
-        (Exit::Failed, format!("{file} cannot be read: {why}"))
+        Exit::failed(format!("{file} cannot be read: {why}"))
     })
 }

@@ -105,15 +105,13 @@ fn named(all: &[MemoryLine], names: &[String]) -> Result<Vec<MemoryLine>, (Exit,
         let mut found = all.iter().filter(fits);
         match (found.next(), found.next()) {
             (Some(one), None) if name.len() >= MIN_PREFIX => Ok(one.clone()),
-            (Some(_), _) => Err((
-                Exit::Usage,
-                "several memories begin like that, or it is too short; name more of the id"
-                    .to_owned(),
+            (Some(_), _) => Err(Exit::usage(
+                "several memories begin like that, or it is too short; name more of the id",
             )),
             (None, _) => {
                 let name = print::harmless(name);
                 let hint = MemoryError::NoSuch.hint();
-                Err((Exit::Usage, format!("there is no memory {name}; {hint}")))
+                Err(Exit::usage(format!("there is no memory {name}; {hint}")))
             }
         }
     };
@@ -121,5 +119,5 @@ fn named(all: &[MemoryLine], names: &[String]) -> Result<Vec<MemoryLine>, (Exit,
 }
 
 fn failed(error: &MemoryError) -> (Exit, String) {
-    (Exit::Failed, format!("{error}; {}", error.hint()))
+    Exit::failed(format!("{error}; {}", error.hint()))
 }

@@ -27,7 +27,7 @@ pub(super) fn one(all: &[MemoryLine], name: &str) -> Result<MemoryOwner, (Exit, 
                 "several clients are called {}; name the whole identity, as `wikijs-gate memory list --json` has it",
                 print::harmless(name)
             );
-            return Err((Exit::Usage, fault));
+            return Err(Exit::usage(fault));
         }
         (None, _) => {}
     }
@@ -42,7 +42,7 @@ pub(super) fn one(all: &[MemoryLine], name: &str) -> Result<MemoryOwner, (Exit, 
         "no client {} is known here; name a named client, one of `wikijs-gate memory list`, or a whole identity such as user:1000/claude-code",
         print::harmless(name)
     );
-    Err((Exit::Usage, fault))
+    Err(Exit::usage(fault))
 }
 
 /// The named client of a server over HTTP.

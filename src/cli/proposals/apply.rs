@@ -57,14 +57,14 @@ enum ApplyResult {
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
     // With `--json` nothing is shown that somebody could approve.
     if !arguments.yes && (arguments.json || !print::can_ask()) {
-        return Err((
-            Exit::Usage,
-            "nobody can be asked here; look at the proposals first, then pass --yes".to_owned(),
+        return Err(Exit::usage(
+            "nobody can be asked here; look at the proposals first, then pass --yes",
         ));
     }
     if !arguments.leave_out.is_empty() && arguments.which.names_many() {
-        let message = "--leave-out is for one proposal; name that alone";
-        return Err((Exit::Usage, message.to_owned()));
+        return Err(Exit::usage(
+            "--leave-out is for one proposal; name that alone",
+        ));
     }
     let app = start::app_for_operator()?;
     let exit = apply(&app, &arguments).await;

@@ -63,8 +63,7 @@ struct RuleTestResult {
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let log = start::audit_log()?;
     let rules = tables()?.rules;
-    let settings = AuditSettings::read(&start::layers()?.source())
-        .map_err(|error| (Exit::Usage, error.to_string()))?;
+    let settings = AuditSettings::read(&start::layers()?.source()).map_err(Exit::usage)?;
     let replay = Replay {
         log: &log,
         rules: &rules,
@@ -72,7 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         since: arguments.since.map(TimeArg::begin),
     };
     let failed =
-        |error: crate::audit::AuditError| (Exit::Failed, format!("{error}; {}", error.hint()));
+        |error: crate::audit::AuditError| Exit::failed(format!("{error}; {}", error.hint()));
     let found = replay.run().map_err(failed)?;
     if arguments.json {
         let rules: Vec<_> = found

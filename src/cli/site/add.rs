@@ -31,13 +31,12 @@ pub(super) struct Add {
 }
 
 pub(super) async fn run(arguments: &Add) -> CommandResult {
-    let wrong = |error: String| (Exit::Usage, error);
     let name = &arguments.name;
     let path = file_place(start::given());
-    let path = path.ok_or_else(|| wrong("there is no settings file".to_owned()))?;
-    let site = NewSite::begin(&path, name).map_err(wrong)?;
+    let path = path.ok_or_else(|| Exit::usage("there is no settings file"))?;
+    let site = NewSite::begin(&path, name).map_err(Exit::usage)?;
     let mut draft = InitFile::default();
-    Interview::fill(&mut draft, arguments.key_stdin).map_err(wrong)?;
+    Interview::fill(&mut draft, arguments.key_stdin).map_err(Exit::usage)?;
     let test = async |draft: &InitFile| {
         let settings = site.check(draft)?;
         print::in_progress("asking the wiki", test_connection(settings.wiki)).await
@@ -51,21 +50,21 @@ pub(super) async fn run(arguments: &Add) -> CommandResult {
                 Handle::current().block_on(test(draft))
             })
         })
-        .map_err(wrong)?;
-        site.check(&draft).map_err(wrong)?;
+        .map_err(Exit::usage)?;
+        site.check(&draft).map_err(Exit::usage)?;
     } else {
-        Interview::is_whole(&draft).map_err(wrong)?;
-        site.check(&draft).map_err(wrong)?;
+        Interview::is_whole(&draft).map_err(Exit::usage)?;
+        site.check(&draft).map_err(Exit::usage)?;
         if !arguments.untested
-            && let Some(found) = test(&draft).await.map_err(wrong)?
+            && let Some(found) = test(&draft).await.map_err(Exit::usage)?
         {
             let (seen, todo) = (print::harmless(&found.seen), found.todo);
-            let message =
-                format!("{seen}; nothing was written. {todo} --untested writes it all the same.");
-            return Err((Exit::Failed, message));
+            return Err(Exit::failed(format!(
+                "{seen}; nothing was written. {todo} --untested writes it all the same."
+            )));
         }
     }
-    site.write(&draft).map_err(|error| (Exit::Failed, error))?;
+    site.write(&draft).map_err(Exit::failed)?;
     if arguments.json {
         print::line(&json!({ "added": name.as_str(), "file": path }).to_string());
         return Ok(Exit::Done);

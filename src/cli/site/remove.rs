@@ -26,7 +26,7 @@ pub(super) struct Remove {
 
 pub(super) fn run(arguments: &Remove) -> CommandResult {
     let name = &arguments.name;
-    let failed = |error: String| (Exit::Failed, print::harmless(&error));
+    let failed = |error: String| Exit::failed(print::harmless(&error));
     let layers = start::layers_of(name)?;
     let path = file_place(start::given());
     let path = path.ok_or_else(|| failed("there is no settings file".to_owned()))?;
@@ -36,8 +36,7 @@ pub(super) fn run(arguments: &Remove) -> CommandResult {
     let record = record.filter(AuditLog::is_there).map(|log| log.dir());
     if !arguments.yes {
         if !print::can_ask() {
-            let message = "nobody can be asked here; pass --yes";
-            return Err((Exit::Usage, message.to_owned()));
+            return Err(Exit::usage("nobody can be asked here; pass --yes"));
         }
         if !print::ask(&format!(
             "Take the site {name} out of {}?",

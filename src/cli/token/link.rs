@@ -50,7 +50,6 @@ impl TokenLinkArgs {
 impl At {
     /// The address without a slash at its end.
     pub(super) fn address(&self, settings: &ServeSettings) -> Result<String, (Exit, String)> {
-        let wrong = |text: &str| (Exit::Usage, text.to_owned());
         if let Some(url) = &self.url {
             let parsed = url::Url::parse(url).ok();
             let is_http = parsed.is_some_and(|url| {
@@ -61,7 +60,7 @@ impl At {
             });
             let plain = || url.trim_end_matches('/').to_owned();
             return is_http.then(plain).ok_or_else(|| {
-                wrong("--url must be an address such as https://wiki-mcp.example.com")
+                Exit::usage("--url must be an address such as https://wiki-mcp.example.com")
             });
         }
         let by_name = settings.allowed_hosts.first();
@@ -74,7 +73,7 @@ impl At {
             format!("http://{at}")
         });
         by_name.or(at).ok_or_else(|| {
-            wrong("--url must say where a browser reaches the server: neither WIKI_SERVE_ALLOWED_HOSTS nor WIKI_SERVE_ADDRESS does")
+            Exit::usage("--url must say where a browser reaches the server: neither WIKI_SERVE_ALLOWED_HOSTS nor WIKI_SERVE_ADDRESS does")
         })
     }
 }

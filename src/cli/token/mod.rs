@@ -11,7 +11,7 @@ use serde_json::json;
 use super::exit::Exit;
 use super::{CommandResult, file_faults, print, start};
 use crate::config::{ServeSettings, allowed_prefixes};
-use crate::server::http::{DelegatesError, TokensFile, TokensFileError};
+use crate::server::http::{TokensFile, TokensFileError};
 
 /// Arguments of `token`.
 #[derive(Debug, clap::Args)]
@@ -53,19 +53,16 @@ enum TokenCommand {
 
 pub(super) fn run(arguments: Arguments) -> CommandResult {
     start::start_log(Some("warn"))?;
-    let wrong = |error: String| (Exit::Usage, error);
     let layers = start::layers()?;
     let source = layers.source();
-    let settings = ServeSettings::read(&source).map_err(|error| wrong(error.to_string()))?;
+    let settings = ServeSettings::read(&source).map_err(Exit::usage)?;
     let file = settings.tokens_file.clone().ok_or_else(|| {
-        wrong(
-            "WIKI_SERVE_TOKENS_FILE is missing; it must name the file of named clients".to_owned(),
-        )
+        Exit::usage("WIKI_SERVE_TOKENS_FILE is missing; it must name the file of named clients")
     })?;
     let file = TokensFile::for_operator(file);
     match arguments.command {
         TokenCommand::New(new) => {
-            let allowed = allowed_prefixes(&source).map_err(|error| wrong(error.to_string()))?;
+            let allowed = allowed_prefixes(&source).map_err(Exit::usage)?;
             let vain = new.in_vain(settings.rate, allowed.as_deref());
             let exit = new.make(&file, &settings)?;
             for note in &vain {
@@ -80,8 +77,7 @@ pub(super) fn run(arguments: Arguments) -> CommandResult {
             if name.contains('/') {
                 // The name of a delegate begins with its maker's.
                 let delegates = file.delegates();
-                let told = |error: DelegatesError| (Exit::Failed, error.to_string());
-                delegates.revoke(&name).map_err(told)?;
+                delegates.revoke(&name).map_err(Exit::failed)?;
             } else {
                 file.remove(&name).map_err(failed(&file))?;
             }
@@ -101,11 +97,11 @@ fn failed(file: &TokensFile) -> impl Fn(TokensFileError) -> (Exit, String) {
             TokensFileError::Io(why) => file_faults::unwritten(file.path(), why),
             error => error.to_string(),
         };
-        (Exit::Failed, told)
+        Exit::failed(told)
     }
 }
 
 /// The error if the system has no random numbers.
 fn no_randomness(_: getrandom::Error) -> (Exit, String) {
-    (Exit::Failed, "the system gave no random numbers".to_owned())
+    Exit::failed("the system gave no random numbers")
 }

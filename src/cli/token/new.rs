@@ -136,18 +136,21 @@ impl New {
     }
 
     pub(super) fn make(&self, file: &TokensFile, settings: &ServeSettings) -> CommandResult {
-        let wrong = |error: String| (Exit::Usage, error);
-        let (role, may) = (self.role(), self.grant().map_err(wrong)?);
+        let (role, may) = (self.role(), self.grant().map_err(Exit::usage)?);
         // The client, its token or link (shown once), and how to present it.
         let (client, shown, is_link) = if role.signs_in() {
             let address = self.at.address(settings)?;
             let secret = LinkSecret::new().map_err(no_randomness)?;
             let client = NamedClient::with_link(&self.name, role, &secret, may);
-            (client.map_err(wrong)?, link(&address, &secret), true)
+            (client.map_err(Exit::usage)?, link(&address, &secret), true)
         } else {
             let token = ClientToken::new().map_err(no_randomness)?;
             let client = NamedClient::with_token(&self.name, role, &token, may);
-            (client.map_err(wrong)?, token.reveal().to_owned(), false)
+            (
+                client.map_err(Exit::usage)?,
+                token.reveal().to_owned(),
+                false,
+            )
         };
         let (id, ends) = (client.id(), client.expires().ok().flatten());
         let expires = client.may.expires.clone();

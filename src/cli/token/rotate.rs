@@ -45,10 +45,9 @@ pub(super) struct Rotate {
 
 impl Rotate {
     pub(super) fn make(self, file: &TokensFile, settings: &ServeSettings) -> CommandResult {
-        let wrong = |error: String| (Exit::Usage, error);
         let before = self.client(file)?;
-        let ends = before.expires().map_err(|fault| (Exit::Failed, fault))?;
-        let expires = end(self.expires.as_deref().unwrap_or(DEFAULT)).map_err(wrong)?;
+        let ends = before.expires().map_err(Exit::failed)?;
+        let expires = end(self.expires.as_deref().unwrap_or(DEFAULT)).map_err(Exit::usage)?;
         if before.role().signs_in() {
             return self.sign_in_anew(file, settings, expires);
         }
@@ -56,9 +55,8 @@ impl Rotate {
             "0" => Some(Duration::ZERO),
             text => length(text),
         };
-        let keep = keep.ok_or_else(|| {
-            wrong("--keep-old must be a time such as 30m, 1h or 2d, or 0".to_owned())
-        })?;
+        let keep = keep
+            .ok_or_else(|| Exit::usage("--keep-old must be a time such as 30m, 1h or 2d, or 0"))?;
         let token = ClientToken::new().map_err(no_randomness)?;
         let rotation = Rotation {
             to: Credential::Token(&token),
@@ -98,8 +96,9 @@ impl Rotate {
         expires: Option<String>,
     ) -> CommandResult {
         if self.keep_old.is_some() {
-            let told = "--keep-old: reviewers and auditors have no token; they sign in with a link";
-            return Err((Exit::Usage, told.to_owned()));
+            return Err(Exit::usage(
+                "--keep-old: reviewers and auditors have no token; they sign in with a link",
+            ));
         }
         let address = self.at.address(settings)?;
         let secret = LinkSecret::new().map_err(no_randomness)?;

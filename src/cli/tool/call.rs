@@ -43,8 +43,7 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
             .insert("note".to_owned(), note.as_str().into())
             .is_some()
     {
-        let wrong = "the arguments have a note, too: say it once";
-        return Err((Exit::Usage, wrong.to_owned()));
+        return Err(Exit::usage("the arguments have a note, too: say it once"));
     }
     let mut first = ask(app, tool, &given, arguments.json).await?;
     // A preview's token is of use to this process alone.
@@ -64,7 +63,7 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
     };
     if asks {
         if !pager::agrees(&answer::write(&first), "Write it?") {
-            return Err((Exit::Refused, "not written".to_owned()));
+            return Err(Exit::refused("not written"));
         }
     } else if !arguments.yes {
         print::note("nothing was written: this is the preview; pass --yes to write it");
@@ -88,7 +87,7 @@ fn unwritten(app: &App, answer: &Value, was_wanted: bool) -> CommandResult {
     };
     let told = left_to_people::sentence(app, id);
     if was_wanted {
-        return Err((Exit::Refused, told));
+        return Err(Exit::refused(told));
     }
     print::note(&told);
     Ok(Exit::Done)
@@ -113,7 +112,7 @@ async fn ask(
     };
     let call = app.call(tool, caller, watch::Sender::default(), given.clone().into());
     let answer = print::in_progress(tool, call).await;
-    let unknown = || (Exit::Usage, format!("there is no tool {tool}"));
+    let unknown = || Exit::usage(format!("there is no tool {tool}"));
     answer.ok_or_else(unknown)?.map_err(|failure| {
         answer::details(&failure, is_json);
         print::failure(&failure, is_json)
@@ -135,7 +134,7 @@ fn parse(text: &str) -> Result<Map<String, Value>, (Exit, String)> {
         None if text == "-" => read(None)?,
         None => text.to_owned(),
     };
-    let wrong = |fault: String| (Exit::Usage, format!("the arguments {fault}"));
+    let wrong = |fault: String| Exit::usage(format!("the arguments {fault}"));
     match serde_json::from_str(&text) {
         Ok(Value::Object(arguments)) => Ok(arguments),
         Ok(_) => Err(wrong("must be a JSON object".to_owned())),

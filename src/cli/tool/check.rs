@@ -24,16 +24,15 @@ pub(super) struct Arguments {
 type Unchecked = Option<String>;
 
 pub(super) async fn run(arguments: &Arguments) -> CommandResult {
-    let wrong = |error: &dyn ToString| (Exit::Usage, error.to_string());
     start::start_log(Some("warn"))?;
     let layers = start::layers()?;
     let source = layers.source();
-    let surface = config::offered(&source).map_err(|error| wrong(&error))?;
+    let surface = config::offered(&source).map_err(Exit::usage)?;
     let dir = match &arguments.dir {
         Some(dir) => dir.clone(),
         None => config::custom_tools_dir(&source)
-            .map_err(|error| wrong(&error))?
-            .ok_or_else(|| wrong(&"WIKI_CUSTOM_TOOLS_DIR is not set; name a directory"))?,
+            .map_err(Exit::usage)?
+            .ok_or_else(|| Exit::usage("WIKI_CUSTOM_TOOLS_DIR is not set; name a directory"))?,
     };
     // Which tools the settings choose by name is their matter, not that of another directory.
     let chosen = arguments.dir.is_none().then_some(&surface);
@@ -52,10 +51,9 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
                 1 => "1 fault".to_owned(),
                 many => format!("{many} faults"),
             };
-            return Err((
-                Exit::Usage,
-                format!("{faults}; a server would not start with these files"),
-            ));
+            return Err(Exit::usage(format!(
+                "{faults}; a server would not start with these files"
+            )));
         }
     };
     show(&registry, &customs);

@@ -71,11 +71,10 @@ pub(super) async fn run(arguments: Arguments) -> CommandResult {
             settings.policy = settings.policy.for_tool_call();
             // There is no later search that would find a larger index.
             settings.index.pace.patience = settings.wiki.retry.total;
-            let app =
-                App::new(settings, Timeouts::of_command()).map_err(|error| (Exit::Usage, error))?;
+            let app = App::new(settings, Timeouts::of_command()).map_err(Exit::usage)?;
             start::check_audit_dir(app.desk.audit())?;
             match app.ask_schema().await {
-                Err(Unasked::Wrong(why)) => return Err((Exit::Usage, why)),
+                Err(Unasked::Wrong(why)) => return Err(Exit::usage(why)),
                 // The call itself says that the wiki does not answer.
                 Ok(()) | Err(Unasked::Waits(_)) => {}
             }
@@ -106,7 +105,7 @@ fn find<'a>(registry: &'a Registry, name: &str) -> Result<&'a ToolDefinition, (E
                 "{full} is in the toolset {toolset}, but the settings do not offer it; see WIKI_TOOLSETS, WIKI_TOOLS, WIKI_EXCLUDE_TOOLS and WIKI_READ_ONLY"
             ),
         );
-        (Exit::Usage, told)
+        Exit::usage(told)
     })
 }
 
@@ -145,6 +144,6 @@ fn read(file: Option<&Path>) -> Result<String, (Exit, String)> {
             || format!("standard input cannot be read: {}", error.kind()),
             |file| file_faults::unread(file, error.kind()),
         );
-        (Exit::Usage, message)
+        Exit::usage(message)
     })
 }
