@@ -90,10 +90,7 @@ pub(super) async fn run(arguments: &Arguments) -> CommandResult {
         if !arguments.untested
             && let Some(found) = test_connection(settings.wiki).await.map_err(Exit::usage)?
         {
-            let (seen, todo) = (print::harmless(&found.seen), found.todo);
-            return Err(Exit::failed(format!(
-                "{seen}; nothing was written. {todo} --untested writes it all the same."
-            )));
+            return Err(untested(&found));
         }
         settings.policy
     };
@@ -117,7 +114,10 @@ async fn test(draft: &InitFile, path: &Path) -> Result<Option<AccessFault>, Stri
 }
 
 /// Fills a draft from flags, then from stdin.
-fn fill(draft: &mut InitFile, key_stdin: bool) -> Result<(), String> {
+///
+/// # Errors
+/// No key came.
+pub(in crate::cli) fn fill(draft: &mut InitFile, key_stdin: bool) -> Result<(), String> {
     for (name, value) in &start::given().flags {
         set(draft, name, value)?;
     }
@@ -131,8 +131,11 @@ fn fill(draft: &mut InitFile, key_stdin: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the address and the key are set.
-fn is_whole(draft: &InitFile) -> Result<(), String> {
+/// Checks that a draft has an address and a key, where nobody can be asked.
+///
+/// # Errors
+/// What to pass.
+pub(in crate::cli) fn is_whole(draft: &InitFile) -> Result<(), String> {
     if !draft.has(ADDRESS) {
         return Err("nobody can be asked here; pass --base-url".to_owned());
     }
@@ -140,6 +143,14 @@ fn is_whole(draft: &InitFile) -> Result<(), String> {
         return Err("nobody can be asked here; pass --key-stdin or --api-token-file".to_owned());
     }
     Ok(())
+}
+
+/// The error that the wiki cannot be worked with, where nobody can be asked.
+pub(in crate::cli) fn untested(found: &AccessFault) -> (Exit, String) {
+    let (seen, todo) = (print::harmless(&found.seen), &found.todo);
+    Exit::failed(format!(
+        "{seen}; nothing was written. {todo} --untested writes it all the same."
+    ))
 }
 
 fn has_key(draft: &InitFile) -> bool {
@@ -200,7 +211,7 @@ pub(in crate::cli) struct Interview<'a> {
     test: Test<'a>,
 }
 
-/// Entry points for other commands, which ask for the address and the key only.
+/// Entry point for other commands, which ask for the address and the key only.
 impl Interview<'_> {
     /// Asks at the terminal for what is missing.
     ///
@@ -220,22 +231,6 @@ impl Interview<'_> {
             test,
         };
         interview.ask_connection()
-    }
-
-    /// Fills a draft from flags, then from stdin.
-    ///
-    /// # Errors
-    /// No key came.
-    pub(in crate::cli) fn fill(draft: &mut InitFile, key_stdin: bool) -> Result<(), String> {
-        fill(draft, key_stdin)
-    }
-
-    /// Checks that a draft has an address and a key, where nobody can be asked.
-    ///
-    /// # Errors
-    /// What to pass.
-    pub(in crate::cli) fn is_whole(draft: &InitFile) -> Result<(), String> {
-        is_whole(draft)
     }
 }
 

@@ -5,7 +5,7 @@ mod init;
 mod meant_address;
 mod show;
 
-pub(super) use init::Interview;
+pub(super) use init::{Interview, fill, is_whole, untested};
 
 use super::exit::Exit;
 use super::{CommandResult, print};

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio::runtime::Handle;
 
-use super::super::config::Interview;
+use super::super::config::{Interview, fill, is_whole, untested};
 use super::super::doctor::test_connection;
 use super::super::exit::Exit;
 use super::super::{CommandResult, print, start};
@@ -36,7 +36,7 @@ pub(super) async fn run(arguments: &Add) -> CommandResult {
     let path = path.ok_or_else(|| Exit::usage("there is no settings file"))?;
     let site = NewSite::begin(&path, name).map_err(Exit::usage)?;
     let mut draft = InitFile::default();
-    Interview::fill(&mut draft, arguments.key_stdin).map_err(Exit::usage)?;
+    fill(&mut draft, arguments.key_stdin).map_err(Exit::usage)?;
     let test = async |draft: &InitFile| {
         let settings = site.check(draft)?;
         print::in_progress("asking the wiki", test_connection(settings.wiki)).await
@@ -53,15 +53,12 @@ pub(super) async fn run(arguments: &Add) -> CommandResult {
         .map_err(Exit::usage)?;
         site.check(&draft).map_err(Exit::usage)?;
     } else {
-        Interview::is_whole(&draft).map_err(Exit::usage)?;
+        is_whole(&draft).map_err(Exit::usage)?;
         site.check(&draft).map_err(Exit::usage)?;
         if !arguments.untested
             && let Some(found) = test(&draft).await.map_err(Exit::usage)?
         {
-            let (seen, todo) = (print::harmless(&found.seen), found.todo);
-            return Err(Exit::failed(format!(
-                "{seen}; nothing was written. {todo} --untested writes it all the same."
-            )));
+            return Err(untested(&found));
         }
     }
     site.write(&draft).map_err(Exit::failed)?;
