@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::exit::Exit;
 use super::proposals::since;
-use super::{CommandResult, left_to_people, pager, print, progress, show_change, start};
-use crate::audit::{CallSelector, TimeArg};
+use super::{CommandResult, left_to_people, pager, print, progress, show_change, start, words};
+use crate::audit::{CallSelector, ProposalId, TimeArg};
 use crate::error::{Code, Failure};
-use crate::page::{NewPath, Note, Whose};
+use crate::page::{NewPath, Note};
 use crate::server::App;
 use crate::write::{
     Caller, InteractiveOutcome, PreviewToConfirm, UndoClient, UndoRequest, WriteRequest,
@@ -50,10 +50,10 @@ pub(super) struct Arguments {
     on_conflict: ConflictArg,
     /// Bring a deleted or moved page back to this path, if its old path is taken or the wiki no
     /// longer accepts it
-    #[arg(long, value_name = "PATH", value_parser = place)]
+    #[arg(long, value_name = "PATH", value_parser = NewPath::parse)]
     path: Option<NewPath>,
     /// Why, in one line of at most 200 characters: on record with the write
-    #[arg(long, value_name = "TEXT", value_parser = note)]
+    #[arg(long, value_name = "TEXT", value_parser = words::note)]
     note: Option<Note>,
     /// Answer in JSON
     #[arg(long)]
@@ -68,14 +68,6 @@ enum ConflictArg {
     Stop,
     /// Take the others back
     Skip,
-}
-
-fn note(text: &str) -> Result<Note, String> {
-    Note::parse(text, Whose::Operator)
-}
-
-fn place(text: &str) -> Result<NewPath, String> {
-    NewPath::parse(text)
 }
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
@@ -144,21 +136,13 @@ async fn take_back(app: &App, plan: WriteRequest, arguments: &Arguments) -> Comm
         InteractiveOutcome::Unchanged => Err(nothing()),
         InteractiveOutcome::Done(done) if done.call().is_none() => Err(nothing()),
         InteractiveOutcome::Proposed(id) => {
-            let id = id.to_string();
-            if arguments.json {
-                print::line(&json!({ "open": id }).to_string());
-            }
-            Err(left_to_people::refused(app, &id))
+            Err(left_to_people::refused(app, &open(id, arguments.json)))
         }
         InteractiveOutcome::Waits(id) => {
-            let id = id.to_string();
-            if arguments.json {
-                print::line(&json!({ "open": id }).to_string());
-            }
-            let message = format!(
+            let id = open(id, arguments.json);
+            Err(Exit::refused(format!(
                 "nothing was written or proposed: this undo already waits as the proposal {id}; `wikijs-gate proposals apply {id}` writes it"
-            );
-            Err(Exit::refused(message))
+            )))
         }
         InteractiveOutcome::Done(done) => {
             if arguments.json {
@@ -169,6 +153,15 @@ async fn take_back(app: &App, plan: WriteRequest, arguments: &Arguments) -> Comm
             Ok(Exit::Done)
         }
     }
+}
+
+/// The id of a proposal that waits, printed for a program.
+fn open(id: ProposalId, is_json: bool) -> String {
+    let id = id.to_string();
+    if is_json {
+        print::line(&json!({ "open": id }).to_string());
+    }
+    id
 }
 
 fn nothing() -> (Exit, String) {

@@ -8,7 +8,7 @@ use clap::{Arg, Command, Error};
 
 use crate::audit::MAX_WHY;
 use crate::change::Operation;
-use crate::page::is_invisible;
+use crate::page::{Note, Whose, is_invisible};
 use crate::tools::{Registry, ToolSelection, Toolset};
 
 /// Takes one of some words.
@@ -72,6 +72,11 @@ pub(super) fn operation(word: &str) -> Result<Operation, String> {
 #[expect(clippy::unnecessary_wraps, reason = "a reader of values may fail")]
 pub(super) fn any(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
+}
+
+/// Takes an operator's note on a write.
+pub(super) fn note(text: &str) -> Result<Note, String> {
+    Note::parse(text, Whose::Operator)
 }
 
 /// Takes a reason: one line of visible text.

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::exit::Exit;
-use super::super::{CommandResult, left_to_people, pager, print, progress, show_change, start};
+use super::super::{
+    CommandResult, left_to_people, pager, print, progress, show_change, start, words,
+};
 use super::pull::told;
 use super::{Dir, explained, fault, open, shown, some, tell_pulled};
 use crate::audit::DraftChange;
 use crate::error::Failure;
 use crate::files::{Folder, MAX_CHANGES, Ready, settled};
-use crate::page::{Note, Whose};
+use crate::page::Note;
 use crate::server::App;
 use crate::write::{
     AppliedWrite, Caller, InteractiveOutcome, PreviewToConfirm, Push, SetOutcome, WriteRequest,
@@ -30,7 +32,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     dir: Dir,
     /// Why, in one line of at most 200 characters: shown to whoever decides, and on record
-    #[arg(short = 'm', long, value_name = "NOTE", value_parser = note)]
+    #[arg(short = 'm', long, value_name = "NOTE", value_parser = words::note)]
     message: Option<Note>,
     /// Delete the pages whose files were deleted
     #[arg(long)]
@@ -46,10 +48,6 @@ pub(super) struct Arguments {
     /// Answer in JSON
     #[arg(long)]
     json: bool,
-}
-
-fn note(text: &str) -> Result<Note, String> {
-    Note::parse(text, Whose::Operator)
 }
 
 pub(super) async fn run(arguments: Arguments) -> CommandResult {
