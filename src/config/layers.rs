@@ -143,12 +143,8 @@ impl Layers {
 
     /// True if these are the settings above the sites, and they name no wiki.
     pub(super) fn has_sites_alone(&self) -> bool {
-        let has_sites = self
-            .file
-            .as_ref()
-            .is_some_and(|file| !file.sites.is_empty());
-        let has_wiki = !matches!(self.source().filled(BASE_URL), Ok(None));
-        self.site.is_none() && has_sites && !has_wiki
+        let has_sites = (self.file.as_ref()).is_some_and(|file| !file.sites.is_empty());
+        self.site.is_none() && has_sites && !self.has_address()
     }
 
     /// The site that the address `/mcp` serves without a site's name.
