@@ -289,8 +289,6 @@ impl NamedClient {
             link,
             links: self.links,
             expires: self.expires()?,
-            rate: self.may.rate,
-            may_apply_in_dry_run: self.may.may_apply_in_dry_run,
             sites: self.may.own_sites()?,
             may: self.may.clone(),
             bond: None,

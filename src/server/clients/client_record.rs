@@ -28,8 +28,6 @@ pub struct ClientRecord {
     /// Number of links that person got.
     pub(in crate::server) links: u32,
     pub(in crate::server) expires: Option<OffsetDateTime>,
-    pub(in crate::server) rate: Option<u32>,
-    pub(in crate::server) may_apply_in_dry_run: bool,
     /// The only sites that it sees; without them, the one that is meant where none is named.
     pub(in crate::server) sites: Option<Vec<SiteName>>,
     pub(in crate::server) rights: CallerRights,
@@ -134,7 +132,7 @@ impl ClientRecord {
     /// True if it may apply what waits although the server is in a dry run.
     #[must_use]
     pub const fn may_apply_in_dry_run(&self) -> bool {
-        self.may_apply_in_dry_run
+        self.may.may_apply_in_dry_run
     }
 
     /// True if it is in a text in lower case that may be a broken file: by its token's digest, or

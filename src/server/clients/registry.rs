@@ -253,15 +253,9 @@ impl ClientRegistry {
     /// Signs in the client that the secret of a link belongs to, and uses the link up: of all who
     /// come with one, to any server of this file, the first alone is let in.
     pub async fn sign_in(&self, secret: &str) -> Option<Arc<ClientRecord>> {
-        if !LinkSecret::is_like(secret) {
-            return None;
-        }
-        let digest = digest(secret);
         // Nobody waits for a lock, and no file is written, for a secret that is nobody's.
-        let clients = self.anew();
-        let client = clients
-            .into_iter()
-            .find(|client| client.signs_in_with(&digest))?;
+        let client = self.of_link(secret)?;
+        let digest = digest(secret);
         let file = self.file.clone();
         let used = tokio::task::spawn_blocking(move || file.use_up_link(&digest)).await;
         match used {

@@ -171,7 +171,7 @@ impl Callers {
         let session = headers.get(SESSION);
         let session = session.map(|id| id.to_str().unwrap_or_default().to_owned());
         let address = origin_of(peer.ip(), headers, &settings.trusted_proxies);
-        let rate = client.as_ref().and_then(|client| client.rate);
+        let rate = client.as_ref().and_then(|client| client.may.rate);
         Ok(HttpCaller {
             rate: rate.unwrap_or(u32::MAX).min(settings.rate),
             context: CallerContext {

@@ -56,7 +56,7 @@ fn a_delegate_is_its_own_client_with_what_both_may_and_counts_as_its_maker() {
     assert_ne!(own.id, maker.id);
     assert_eq!(own.counted().identity, maker.identity);
     assert_eq!(own.subject(), format!("ci/{}", own.name));
-    assert_eq!(own.rate, Some(7));
+    assert_eq!(own.may.rate, Some(7));
     assert_eq!(own.narrowing().reads.tags().collect::<Vec<_>>(), ["secret"]);
     assert!(own.narrowing().is_read_only);
 }
