@@ -114,14 +114,20 @@ impl Apps {
                 of,
             },
         };
-        if known.len() >= self.most {
-            let held: Vec<_> = known.iter().map(|other| (&*other.client, 1)).collect();
-            let place = evict_index(&held, (client, 1)).unwrap_or_default();
-            known.remove(place);
-        }
+        self.make_room(&mut known, client, |other| &other.client);
         let app = Arc::clone(&found.app);
         known.push(found);
         Ok(app)
+    }
+
+    /// Evicts an entry of the client that holds the most, if there are too many.
+    fn make_room<T>(&self, known: &mut Vec<T>, newcomer: &str, client: fn(&T) -> &str) {
+        if known.len() >= self.most {
+            let held: Vec<_> = known.iter().map(|other| (client(other), 1)).collect();
+            if let Some(place) = evict_index(&held, (newcomer, 1)) {
+                known.remove(place);
+            }
+        }
     }
 
     /// The app of a client's key, and a word that tells keys apart; `None` if the text cannot be a
@@ -142,12 +148,7 @@ impl Apps {
             Arc::new(server.for_key(key).ok()?)
         };
         known.retain(|other| other.digest != digest || other.client != client);
-        if known.len() >= self.most {
-            let held: Vec<_> = known.iter().map(|other| (&*other.client, 1)).collect();
-            if let Some(place) = evict_index(&held, (client, 1)) {
-                known.remove(place);
-            }
-        }
+        self.make_room(&mut known, client, |other| &other.client);
         known.push(KeyedApp {
             client: client.to_owned(),
             digest,
