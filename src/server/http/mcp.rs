@@ -1,16 +1,18 @@
-//! Passes admitted requests to rmcp.
+//! Passes admitted requests to rmcp, and ends its answers when their callers end.
 
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::Response;
-use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _};
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use time::OffsetDateTime;
 use tokio_util::sync::CancellationToken;
 
 use super::super::clients::registry::ClientRegistry;
@@ -18,7 +20,6 @@ use super::super::mcp::caller::CallerContext;
 use super::body::Message;
 use super::caller::{CALLER_KEY, HttpCaller};
 use super::concurrency::{ConcurrencyPermit, Places};
-use super::outgoing::{holding, until, while_so};
 use super::refusal::HttpRefusal;
 use super::sessions::{ActiveRequestGuard, McpSessions, SessionOwner};
 use super::state::HttpState;
@@ -163,4 +164,40 @@ fn announced(mut request: Request, caller: HttpCaller, held: Option<CallPermits>
     request.extensions_mut().insert(Arc::new(context));
     request.extensions_mut().insert(caller.site);
     request
+}
+
+/// A response that holds a place until it has gone out.
+fn holding(place: impl Send + Sync + 'static, response: Response) -> Response {
+    response.map(|body| {
+        let parts = body.into_data_stream();
+        Body::from_stream(parts.inspect(move |_| {
+            let _held = &place;
+        }))
+    })
+}
+
+/// A stream that ends when something is not so any more, which is looked at every second.
+fn while_so(is_so: impl Fn() -> bool + Send + 'static, response: Response) -> Response {
+    let ended = async move {
+        while is_so() {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    };
+    ending(ended, response)
+}
+
+/// A stream that ends with its client, as every call does.
+fn until(end: Option<OffsetDateTime>, response: Response) -> Response {
+    let Some(end) = end else {
+        return response;
+    };
+    let left = Duration::try_from(end - OffsetDateTime::now_utc()).unwrap_or_default();
+    ending(tokio::time::sleep(left), response)
+}
+
+fn ending(end: impl Future<Output = ()> + Send + 'static, response: Response) -> Response {
+    response.map(|body| {
+        let parts = body.into_data_stream();
+        Body::from_stream(parts.take_until(Box::pin(end)))
+    })
 }

@@ -14,7 +14,6 @@ mod listen;
 mod mcp;
 mod open_connections;
 mod origin;
-mod outgoing;
 mod page_host;
 mod rate;
 mod refusal;
