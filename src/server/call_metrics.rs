@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use rmcp::ErrorData;
-use rmcp::model::CallToolResponse;
+use rmcp::model::{CallToolResponse, CallToolResult};
 
 use crate::meter::{Gauge, Histogram};
 
@@ -110,15 +110,8 @@ fn written(answer: &Result<CallToolResponse, ErrorData>) -> Option<String> {
         return None;
     };
     if result.is_error == Some(true) {
-        let code = result
-            .meta
-            .as_ref()?
-            .0
-            .get("error")?
-            .get("code")?
-            .as_str()?;
         // Of all errors these alone are of writes that were sent.
-        let outcome = match code {
+        let outcome = match error_code(result)? {
             "OUTCOME_UNKNOWN" => "unknown",
             "PARTLY_APPLIED" => "partly_applied",
             "NOT_APPLIED" => "not_applied",
@@ -130,13 +123,17 @@ fn written(answer: &Result<CallToolResponse, ErrorData>) -> Option<String> {
     answer.get("outcome")?.as_str().map(str::to_owned)
 }
 
+/// The code of an answer that is an error.
+fn error_code(result: &CallToolResult) -> Option<&str> {
+    let meta = &result.meta.as_ref()?.0;
+    meta.get("error")?.get("code")?.as_str()
+}
+
 fn outcome(tool: &str, answer: &Result<CallToolResponse, ErrorData>) -> String {
     let word = match answer {
-        Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => result
-            .meta
-            .as_ref()
-            .and_then(|meta| meta.0.get("error")?.get("code")?.as_str())
-            .unwrap_or("error"),
+        Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => {
+            error_code(result).unwrap_or("error")
+        }
         Ok(CallToolResponse::Complete(_)) => "ok",
         Ok(_) => "asked",
         Err(_) if tool.is_empty() => "unknown_tool",

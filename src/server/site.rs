@@ -144,9 +144,7 @@ impl Site {
             }
         }
     }
-}
 
-impl Site {
     /// Asks the wiki again for what the operator's own queries wait for, and tells those whose
     /// tools changed.
     async fn ask_again(&self) -> Result<(), Unasked> {

@@ -148,7 +148,7 @@ struct OpenProposal {
     created_at: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct IndexStatus {
     /// `off`, `not begun`, `being made` or `made`.
@@ -354,10 +354,7 @@ impl IndexStatus {
     fn new(state: IndexState) -> Self {
         let bare = |state| Self {
             state,
-            complete: None,
-            pages: None,
-            of: None,
-            without_content: None,
+            ..Self::default()
         };
         let (state, covered) = match state {
             IndexState::Off => return bare("off"),
