@@ -5,7 +5,6 @@ mod app;
 mod call_metrics;
 mod clients;
 mod delegates;
-mod fair_share;
 pub mod http;
 mod key_expiry;
 mod key_renewal;

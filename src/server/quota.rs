@@ -1,15 +1,14 @@
-//! Room for large messages: one bound on the bytes of all of them.
+//! Bounds for all and for each owner: fair shares, and room for large messages.
 //!
 //! A message takes room before it is read, and releases it when its call has ended, since it takes
 //! several times its bytes once read. A message without room waits for a while, unless many wait
 //! already.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-use super::fair_share::FairShares;
 
 /// The most bytes of a message.
 pub(super) const MOST_BYTES: usize = 7 * 1024 * 1024;
@@ -22,16 +21,41 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// The most messages that may wait for room.
 pub(super) const MOST_WAITING: usize = 64;
 
+/// The shares of owners, all of one size.
+#[derive(Debug)]
+pub(super) struct FairShares {
+    size: usize,
+    /// The rest of each owner's share, if the owner has some of it or waits for some.
+    left: Mutex<HashMap<String, Arc<Semaphore>>>,
+}
+
+impl FairShares {
+    /// Shares of this size.
+    pub(super) fn new(size: usize) -> Self {
+        Self {
+            size,
+            left: Mutex::default(),
+        }
+    }
+
+    /// The rest of an owner's share. It is remembered as long as somebody holds on to it, as all do
+    /// who took some of it.
+    pub(super) fn share(&self, owner: &str) -> Arc<Semaphore> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.retain(|_, share| Arc::strong_count(share) > 1);
+        let share = left
+            .entry(owner.to_owned())
+            .or_insert_with(|| Arc::new(Semaphore::new(self.size)));
+        Arc::clone(share)
+    }
+}
+
 /// Room taken by a message; released when dropped.
 #[derive(Debug)]
 pub(super) struct MessagePermit {
     _all: OwnedSemaphorePermit,
     _share: Option<OwnedSemaphorePermit>,
 }
-
-/// No room was found in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct MessageQuotaExceeded;
 
 /// Room for large messages.
 #[derive(Debug)]
@@ -54,21 +78,11 @@ impl MessageQuota {
         }
     }
 
-    /// Takes room for a message of this many bytes.
-    ///
-    /// # Errors
-    /// [`MessageQuotaExceeded`], if there is none for a while.
-    pub(super) async fn take(
-        &self,
-        bytes: usize,
-        owner: Option<&str>,
-    ) -> Result<MessagePermit, MessageQuotaExceeded> {
-        let units = bytes.div_ceil(UNIT).min(self.shares.size());
-        let units = u32::try_from(units).map_err(|_| MessageQuotaExceeded)?;
-        let _waits = self
-            .waiting
-            .try_acquire()
-            .map_err(|_| MessageQuotaExceeded)?;
+    /// Takes room for a message of this many bytes; `None` if there is none for a while.
+    pub(super) async fn take(&self, bytes: usize, owner: Option<&str>) -> Option<MessagePermit> {
+        let units = bytes.div_ceil(UNIT).min(self.shares.size);
+        let units = u32::try_from(units).ok()?;
+        let _waits = self.waiting.try_acquire().ok()?;
         let taking = async {
             // Its own share first: waiting for that blocks nobody else.
             let share = match owner {
@@ -82,19 +96,35 @@ impl MessageQuota {
             })
         };
         let taken = tokio::time::timeout(self.patience, taking).await;
-        taken
-            .map_err(|_| MessageQuotaExceeded)?
-            .map_err(|_| MessageQuotaExceeded)
+        taken.ok()?.ok()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use futures_util::FutureExt as _;
 
-    use super::{MessageQuota, MessageQuotaExceeded, UNIT};
+    use super::{FairShares, MessageQuota, UNIT};
+
+    #[test]
+    fn a_share_is_forgotten_when_its_owner_has_none_of_it() {
+        let shares = FairShares::new(2);
+        let taken = shares
+            .share("a")
+            .try_acquire_owned()
+            .expect("a whole share");
+        assert_eq!(shares.share("a").available_permits(), 1);
+        assert_eq!(shares.share("b").available_permits(), 2);
+        assert_eq!(shares.left.lock().expect("no panic").len(), 2);
+        drop(taken);
+        let again = shares.share("a");
+        assert_eq!(again.available_permits(), 2);
+        assert_eq!(Arc::strong_count(&again), 2);
+        assert_eq!(shares.left.lock().expect("no panic").len(), 1);
+    }
 
     fn room(waiting: usize, patience: Duration) -> MessageQuota {
         MessageQuota::new(4 * UNIT, 2 * UNIT, waiting, patience)
@@ -110,8 +140,8 @@ mod tests {
         let mut third = Box::pin(room.take(UNIT, Some("c")));
         assert!((&mut third).now_or_never().is_none());
         drop(first);
-        assert!(third.await.is_ok());
-        assert!(more.await.is_ok());
+        assert!(third.await.is_some());
+        assert!(more.await.is_some());
     }
 
     #[tokio::test]
@@ -121,7 +151,7 @@ mod tests {
             room.take(2 * UNIT, None).await.expect("room"),
             room.take(2 * UNIT, None).await.expect("room"),
         ];
-        assert_eq!(room.take(1, None).await.err(), Some(MessageQuotaExceeded));
+        assert!(room.take(1, None).await.is_none());
         let room = self::room(1, Duration::from_mins(1));
         let _held = [
             room.take(2 * UNIT, None).await.expect("room"),
@@ -130,6 +160,6 @@ mod tests {
         let mut waits = Box::pin(room.take(1, None));
         assert!((&mut waits).now_or_never().is_none());
         let next = room.take(1, None).now_or_never().expect("no wait");
-        assert_eq!(next.err(), Some(MessageQuotaExceeded));
+        assert!(next.is_none());
     }
 }

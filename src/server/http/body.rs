@@ -103,7 +103,7 @@ impl BodyLimits {
         const FULL: &str = "large bodies take all the room that there is for them; try again soon";
         let take_room = async |bytes| {
             let taken = self.room.take(bytes, owner).await;
-            taken.map_err(|_| HttpRefusal::busy(FULL))
+            taken.ok_or(HttpRefusal::busy(FULL))
         };
         let most = self.most;
         let length = usize::try_from(body.size_hint().exact().unwrap_or_default()).unwrap_or(most);

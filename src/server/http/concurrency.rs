@@ -7,7 +7,7 @@ use axum::extract::Request;
 use axum::http::Method;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::super::fair_share::FairShares;
+use super::super::quota::FairShares;
 use super::caller::HttpCaller;
 use super::limits::HttpLimits;
 use super::refusal::HttpRefusal;

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use futures_util::future::BoxFuture;
 
-use super::super::quota::{self, MOST_BYTES, MessagePermit, MessageQuota, MessageQuotaExceeded};
+use super::super::quota::{self, MOST_BYTES, MessagePermit, MessageQuota};
 use super::large_message::{MOST_BESIDE, Payload, PayloadContent, Scan};
 
 /// Number of bytes read at once.
@@ -45,7 +45,7 @@ pub(in crate::server) struct LineFramer<R> {
     large: Option<LargeLine>,
     /// Room for large lines, and the wait of the current one.
     room: Arc<MessageQuota>,
-    waits: Option<BoxFuture<'static, Result<MessagePermit, MessageQuotaExceeded>>>,
+    waits: Option<BoxFuture<'static, Option<MessagePermit>>>,
     slot: PayloadSlot,
 }
 
@@ -176,12 +176,12 @@ struct LargeLine {
 }
 
 impl LargeLine {
-    fn begun(line: Vec<u8>, room: Result<MessagePermit, MessageQuotaExceeded>) -> Self {
+    fn begun(line: Vec<u8>, room: Option<MessagePermit>) -> Self {
         Self {
             scan: Scan::new(&line),
             line,
-            refused: room.is_err().then_some(PayloadContent::NoRoom),
-            room: room.ok(),
+            refused: room.is_none().then_some(PayloadContent::NoRoom),
+            room,
         }
     }
 
@@ -230,9 +230,7 @@ impl LargeLine {
 mod tests {
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-    use super::{
-        LargeLine, LineFramer, MOST_BESIDE, MOST_BYTES, MessageQuotaExceeded, PayloadContent,
-    };
+    use super::{LargeLine, LineFramer, MOST_BESIDE, MOST_BYTES, PayloadContent};
 
     /// Each line as it comes out, and what went with it.
     async fn read(input: Vec<u8>) -> Vec<(String, Option<PayloadContent>)> {
@@ -294,7 +292,7 @@ mod tests {
     fn a_call_without_room_is_answered_though_its_id_comes_last() {
         let call = call_with_its_id_last(7, &"x".repeat(3 * MOST_BESIDE));
         let (first, rest) = call.trim_end().as_bytes().split_at(MOST_BESIDE + 1);
-        let mut line = LargeLine::begun(first.to_vec(), Err(MessageQuotaExceeded));
+        let mut line = LargeLine::begun(first.to_vec(), None);
         for part in rest.chunks(1_000) {
             line.push(part);
         }
