@@ -5,11 +5,9 @@
 
 mod looks;
 mod pace;
-mod pending;
 mod watched;
 mod watcher;
 
 pub use pace::WatchPace;
-pub use pending::CannotWatch;
-pub use watched::Watch;
+pub use watched::{CannotWatch, Watch};
 pub use watcher::Watcher;

@@ -1,17 +1,58 @@
 //! The watchers of one key, and the one task that looks at the list for all of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use time::OffsetDateTime;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::looks::{ListPoller, ObservedPage, PageListSnapshot, WatchedPath};
 use super::pace::WatchPace;
-use super::pending::{CannotWatch, PendingChanges};
 use crate::page::PageReading;
-use crate::wiki::Wiki;
+use crate::wiki::{Wiki, WikiError};
+
+/// The reason why a page cannot be watched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CannotWatch {
+    /// The key sees no such page.
+    #[error("there is no such page that the key may read")]
+    NoPage,
+    /// No more pages can be watched.
+    #[error("no more pages can be watched")]
+    Full,
+    /// The wiki could not be asked.
+    #[error(transparent)]
+    Wiki(#[from] WikiError),
+}
+
+/// The changed pages that a watcher has yet to take. Each is there once, so the set is bounded even
+/// if the watcher takes nothing.
+#[derive(Debug, Default)]
+pub(super) struct PendingChanges {
+    changed: Mutex<BTreeSet<WatchedPath>>,
+    wake: Notify,
+}
+
+impl PendingChanges {
+    fn tell(&self, place: &WatchedPath) {
+        self.changed().insert(place.clone());
+        self.wake.notify_one();
+    }
+
+    pub(super) async fn next(&self) -> WatchedPath {
+        loop {
+            if let Some(place) = self.changed().pop_first() {
+                return place;
+            }
+            self.wake.notified().await;
+        }
+    }
+
+    fn changed(&self) -> MutexGuard<'_, BTreeSet<WatchedPath>> {
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// The pages that are watched with one key.
 #[derive(Debug)]

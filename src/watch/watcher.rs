@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use time::OffsetDateTime;
 
 use super::looks::WatchedPath;
-use super::pending::{CannotWatch, PendingChanges};
-use super::watched::{Watch, WatchSlot};
+use super::watched::{CannotWatch, PendingChanges, Watch, WatchSlot};
 use crate::page::{Locale, PagePath};
 
 /// A watcher of pages, until it is dropped.
