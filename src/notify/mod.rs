@@ -5,9 +5,7 @@ mod event;
 mod notifier;
 mod post;
 mod review_address;
-mod target;
 
 pub use event::{NotifyEvent, Occasion};
-pub use notifier::Notifier;
+pub use notifier::{Notifier, NotifyTarget, NotifyTo};
 pub use review_address::ReviewAddress;
-pub use target::{NotifyTarget, NotifyTo};

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use secrecy::SecretString;
 use tokio::sync::{Mutex, Semaphore};
 use tokio_util::task::TaskTracker;
 
-use super::event::NotifyEvent;
+use super::event::{NotifyEvent, Occasion};
 use super::post::post;
 use super::review_address::ReviewAddress;
-use super::target::{NotifyTarget, NotifyTo};
-use crate::checks;
+use crate::checks::{self, CheckCommand};
 
 /// The most notifications that wait to be sent. Further ones are dropped, with a line in the log.
 const MOST_WAITING: usize = 256;
@@ -18,6 +18,37 @@ const MOST_WAITING: usize = 256;
 const AGAIN: Duration = Duration::from_secs(1);
 /// Time that the program waits at its end for notifications that are still to be sent.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// A `[[notify]]` of the settings file.
+#[derive(Debug, Clone)]
+pub struct NotifyTarget {
+    /// Its name.
+    pub name: String,
+    /// The occasions on which the target is notified.
+    pub on: Vec<Occasion>,
+    /// The way to notify the target.
+    pub to: NotifyTo,
+    /// The time limit of one try.
+    pub timeout: Duration,
+}
+
+/// A way to notify a target.
+#[derive(Debug, Clone)]
+pub enum NotifyTo {
+    /// JSON on the standard input of a command.
+    Command(CheckCommand),
+    /// JSON by POST to an address, which often holds a secret.
+    Address(SecretString),
+}
+
+impl PartialEq for NotifyTarget {
+    /// Compares no command or address: the name is unique.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.on == other.on && self.timeout == other.timeout
+    }
+}
+
+impl Eq for NotifyTarget {}
 
 /// Sends events, one after another to each target. No caller waits for this, and a failure is only
 /// logged.
