@@ -28,7 +28,7 @@ use super::logging::{SessionLogLevel, SetLevel};
 use super::resources::ResourceReader;
 use super::session_rules::SessionRules;
 use super::subscriptions::{self, Subscriptions};
-use super::{complete, elicit, methods, progress, prompts, resources, result};
+use super::{elicit, methods, progress, prompts, resources, result};
 use crate::audit::CallId;
 use crate::gates::SessionId;
 use crate::notice::{self, Progress};
@@ -369,7 +369,7 @@ impl ServerHandler for Handler {
         let caller = visit.caller("", Asker::Nobody, &context);
         let can_ask = elicit::can_ask(&context, visit.session.lasts());
         let offer = prompts::Offer::to(&visit, can_ask);
-        let complete = complete::complete(&offer, &caller, request);
+        let complete = offer.complete(&caller, request);
         self.answered(&context, complete).await
     }
 

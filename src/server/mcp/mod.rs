@@ -2,7 +2,6 @@
 
 pub(super) mod answer_limit;
 pub(super) mod caller;
-pub(super) mod complete;
 pub(super) mod elicit;
 pub(super) mod handler;
 pub(super) mod logging;

@@ -1,19 +1,16 @@
-//! Prompts that a user may ask for by name. One file each, and one line in the list below.
+//! Prompts that a user may ask for by name. Each is in `texts.rs`, and has one line in the list below.
 //!
 //! A prompt is offered if all tools that it names are; a writing one also needs that writes are
 //! possible.
 
-mod mend_broken_links;
-mod review_proposal;
-mod what_changed;
-mod write_page_like;
+mod texts;
 
 use std::collections::BTreeMap;
 
 use rmcp::ErrorData;
 use rmcp::model::{
     CompleteRequestParams, CompleteResult, GetPromptRequestParams, GetPromptResult, JsonObject,
-    ListPromptsResult, PromptArgument, PromptMessage, Role,
+    ListPromptsResult, PromptArgument, PromptMessage, Reference, Role,
 };
 use serde_json::Value;
 use time::Duration;
@@ -22,17 +19,17 @@ use super::caller::CallerContext;
 use super::resources;
 use super::session_rules::{SessionRules, Writes};
 use crate::audit::ProposalId;
-use crate::page::{Date, Reference, escape_hidden};
+use crate::page::{Date, Reference as PageReference, escape_hidden};
 use crate::tools::SessionTools;
 use crate::wiki::Wiki;
 use crate::write::Caller;
 
 /// Every prompt, in the order in which they are listed.
 const PROMPTS: &[Prompt] = &[
-    what_changed::PROMPT,
-    mend_broken_links::PROMPT,
-    write_page_like::PROMPT,
-    review_proposal::PROMPT,
+    texts::WHAT_CHANGED,
+    texts::MEND_BROKEN_LINKS,
+    texts::WRITE_PAGE_LIKE,
+    texts::REVIEW_PROPOSAL,
 ];
 
 /// The most characters of an argument.
@@ -101,7 +98,7 @@ impl PromptArgumentKind {
     /// The reason a text is not of this kind.
     fn fault(self, wiki: &Wiki, text: &str) -> Option<String> {
         match self {
-            Self::Path => Reference::place(text, &wiki.settings().base_url)
+            Self::Path => PageReference::place(text, &wiki.settings().base_url)
                 .err()
                 .map(str::to_owned),
             Self::Time => match Date::parse(text) {
@@ -121,7 +118,7 @@ impl PromptArgumentKind {
 /// The prompts of a session.
 pub(in crate::server) struct Offer<'a> {
     /// The caller that the session belongs to.
-    pub(in crate::server) visit: &'a CallerContext,
+    visit: &'a CallerContext,
     tools: SessionTools,
     /// True if any call can lead to a write.
     may_write: bool,
@@ -191,8 +188,27 @@ impl<'a> Offer<'a> {
             })
     }
 
-    /// The possible values of a prompt's argument.
+    /// The possible values of a prompt's argument, or of a page's address.
     pub(in crate::server) async fn complete(
+        &self,
+        caller: &Caller,
+        request: CompleteRequestParams,
+    ) -> Result<CompleteResult, ErrorData> {
+        match &request.r#ref {
+            Reference::Prompt(prompt) => self.values(caller, &prompt.name, &request).await,
+            Reference::Resource(named) if named.uri == resources::TEMPLATE => {
+                self.visit.may_read_resources()?;
+                resources::complete(self.visit, request).await
+            }
+            _ => Err(invalid(format!(
+                "only {} and prompts can be completed",
+                resources::TEMPLATE
+            ))),
+        }
+    }
+
+    /// The possible values of a prompt's argument.
+    async fn values(
         &self,
         caller: &Caller,
         prompt: &str,
