@@ -371,11 +371,12 @@ fn arrive(state: &State, request: &Request) -> (Option<Fault>, bool) {
         attempts,
     });
     drop(seen);
+    // Whoever waits for the request and then scripts what comes next changes nothing for this one.
+    let mut script = state.script.lock().unwrap();
     state.arrivals.send_modify(|count| *count += 1);
     if is_mutation {
         state.mutations.send_modify(|count| *count += 1);
     }
-    let mut script = state.script.lock().unwrap();
     let closes = script.close_at == Some(0);
     script.close_at = script.close_at.and_then(|more| more.checked_sub(1));
     if let Some((_, fault)) = script.request.as_ref().filter(|(at, _)| *at == index) {
