@@ -5,9 +5,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use super::custom;
+use super::defaults::SETTINGS;
 use super::key_source::FileStamp;
 use super::layers::{CommandLineSettings, Layers, file_place};
-use super::names::SETTINGS;
 use super::parse::SettingsSource;
 use super::setting::{InSite, Setting};
 use crate::gates::Policy;

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::defaults::SETTINGS;
 use super::file_errors::why_unread;
 use super::file_trust::changeable_by_others;
-use super::names::SETTINGS;
 use super::setting::{InSite, Setting, SettingKind};
 use super::sites;
 use super::tables::{self, TABLES, Tables};

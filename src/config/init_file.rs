@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use super::defaults::SETTINGS;
 use super::file::File;
 use super::layers::environment;
-use super::names::SETTINGS;
 use super::parse::SettingsSource;
 use super::setting::{Setting, SettingKind};
 use super::settings::{Settings, log_settings};

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::defaults::SETTINGS;
 use super::file::{File, FileFault, SiteEntries};
 use super::key_source::settings_of_key;
-use super::names::SETTINGS;
 use super::parse::{Origin, SettingError, SettingsSource};
 use super::setting::{InSite, Setting};
 use crate::nearest::{did_you_mean, nearest};

@@ -9,13 +9,13 @@ mod anchors;
 mod changes;
 mod connection;
 mod custom;
+mod defaults;
 mod file;
 mod file_errors;
 mod file_trust;
 mod init_file;
 mod key_source;
 mod layers;
-mod names;
 mod network;
 mod parse;
 mod policy;
@@ -38,6 +38,7 @@ pub use anchors::signing_key;
 pub use changes::{SettingsDiff, Stamps};
 pub use connection::parse_base_url;
 pub use custom::read_customs;
+pub use defaults::SETTINGS;
 pub use file::FileFault;
 pub use file_errors::why_unread;
 pub use file_trust::{changeable_by_others, changeable_by_others_than_its_owner};
@@ -48,7 +49,6 @@ pub use layers::{
     CommandLineSettings, Layers, Pager, file_place, no_colour, pager, sets_no_less_options,
     was_given,
 };
-pub use names::SETTINGS;
 pub use parse::{Origin, SettingError, SettingsSource};
 pub use schema::schema;
 pub use serve::{ServeSettings, address_of};

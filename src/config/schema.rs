@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::names::SETTINGS;
+use super::defaults::SETTINGS;
 use super::setting::{InSite, Setting, SettingKind};
 use super::tables::{LARGEST_COUNT, LONGEST_TIMEOUT, USUAL_TIMEOUT};
 use crate::change::Operation;

@@ -1,8 +1,8 @@
 //! Settings for people: every value and where it comes from, without secrets.
 
+use super::defaults::{REQUIRED, SETTINGS};
 use super::key_source;
 use super::layers::Layers;
-use super::names::{REQUIRED, SETTINGS};
 use super::parse::{Origin, SettingError, SettingsSource};
 use super::setting::{InSite, Setting, SettingKind};
 use super::write_policy::{self, ResolvedPolicy};

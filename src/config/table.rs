@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::names::SETTINGS;
+use super::defaults::SETTINGS;
 use super::setting::Setting;
 
 impl Setting {

@@ -4,7 +4,7 @@ use super::approvals::{ApprovalScope, Approved};
 use super::paths::AllowedSet;
 use super::permit::Permit;
 use super::policy::Policy;
-use super::previews::SpentToken;
+use super::preview_tokens::SpentToken;
 use super::refusal::{Gate, Refusal};
 use super::rules::Cleared;
 use super::write_policy::WritePolicy;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::super::client::Wiki;
 use super::super::error::WikiError;
 use super::super::operations::generated::{PageTree, PageTreeMode, page_tree};
-use super::super::rights::bounds::ReadBounds;
+use super::super::rights::readable_pages::ReadBounds;
 use crate::page::{Locale, NewPath, PagePath};
 use crate::render_budget::uncounted;
 

@@ -665,7 +665,7 @@ fn whatever_asks_the_wiki_for_pages_looks_whether_they_may_be_read() {
         let Some(name) = name.and_then(|name| name.strip_suffix(".rs")) else {
             continue;
         };
-        let is_apart = ["transport", "transport/look", "rights/bounds"].contains(&name);
+        let is_apart = ["transport", "transport/look", "rights/readable_pages"].contains(&name);
         if is_apart || name.ends_with("/tests") {
             continue;
         }
@@ -684,7 +684,7 @@ fn whatever_asks_the_wiki_for_pages_looks_whether_they_may_be_read() {
 
 /// The files that may read without bounds, and why.
 const READS_WITHOUT_BOUNDS: [(&str, &str); 6] = [
-    ("wiki/rights/bounds.rs", "makes the reader"),
+    ("wiki/rights/readable_pages.rs", "makes the reader"),
     ("wiki/operations/mutate.rs", "settles a write by its page"),
     (
         "write/undo/deletions.rs",

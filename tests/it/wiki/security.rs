@@ -479,5 +479,5 @@ fn no_clock_that_jumps_opens_a_gate() {
         files
     };
     assert_eq!(gates("SystemTime"), Vec::<String>::new());
-    assert_eq!(gates("now_utc"), ["src/gates/previews.rs"]);
+    assert_eq!(gates("now_utc"), ["src/gates/preview_tokens.rs"]);
 }

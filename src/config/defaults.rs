@@ -1,5 +1,5 @@
-//! Every setting by its name: for the settings file, flags and the documentation, and to recognise
-//! unknown names.
+//! Every setting by its name, with its default and meaning: for the settings file, flags and the
+//! documentation, and to recognise unknown names.
 
 use super::setting::Setting;
 use super::setting::SettingKind::{
